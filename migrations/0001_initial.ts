@@ -1,0 +1,170 @@
+import { sql, type Kysely } from 'kysely';
+
+/** UTC with milliseconds, as the program writes every time. */
+const NOW = sql`(strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))`;
+
+/** What a merchant writes in a row. Once the row may have been sent none of it changes any more. */
+const MERCHANT_COLUMNS = [
+  'account',
+  'external_order_id',
+  'asset',
+  'asset_position',
+  'from_currency',
+  'to_currency',
+  'order_type',
+  'order_limit',
+  'payment_token',
+  'provider_type',
+  'crypto_address',
+  'bonus',
+];
+
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await createOrders(db);
+  await createHistory(db);
+  await createBookkeeping(db);
+  await protectOrders(db);
+  await protectEvents(db);
+}
+
+async function createOrders(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('merchant_orders')
+    .addColumn('account', 'text', (column) => column.notNull().defaultTo('default'))
+    .addColumn('external_order_id', 'text', (column) => column.notNull())
+    .addColumn('asset', 'text')
+    .addColumn('asset_position', 'text', (column) => column.defaultTo('INPUT'))
+    .addColumn('from_currency', 'text')
+    .addColumn('to_currency', 'text')
+    .addColumn('order_type', 'text', (column) => column.defaultTo('DEPOSIT'))
+    .addColumn('order_limit', 'text')
+    .addColumn('payment_token', 'text')
+    .addColumn('provider_type', 'text')
+    .addColumn('crypto_address', 'text')
+    .addColumn('bonus', 'text')
+    .addColumn('state', 'text', (column) => column.notNull().defaultTo('pending'))
+    .addColumn('state_reason', 'text')
+    .addColumn('pre_order_id', 'text')
+    .addColumn('exchange_type', 'text')
+    .addColumn('order_id', 'text')
+    .addColumn('order_status', 'text')
+    .addColumn('crypto_status', 'text')
+    .addColumn('fiat_status', 'text')
+    .addColumn('attempts', 'integer', (column) => column.notNull().defaultTo(0))
+    .addColumn('next_action_at', 'text', (column) => column.defaultTo(NOW))
+    .addColumn('last_lookup_at', 'text')
+    .addColumn('created_at', 'text', (column) => column.notNull().defaultTo(NOW))
+    .addColumn('updated_at', 'text', (column) => column.notNull().defaultTo(NOW))
+    .addColumn('sent_at', 'text')
+    .addColumn('changed_at', 'text')
+    .addColumn('modification_date', 'text')
+    .addColumn('stale_date', 'text')
+    .addColumn('verifications', 'integer', (column) => column.notNull().defaultTo(0))
+    .addColumn('resends', 'integer', (column) => column.notNull().defaultTo(0))
+    .addColumn('rechecks', 'integer', (column) => column.notNull().defaultTo(0))
+    .addPrimaryKeyConstraint('merchant_orders_key', ['account', 'external_order_id'])
+    .addCheckConstraint('external_order_id_is_text', sql`typeof(external_order_id) = 'text'`)
+    .execute();
+  await db.schema
+    .createIndex('merchant_orders_due')
+    .on('merchant_orders')
+    .columns(['account', 'state', 'next_action_at', 'external_order_id'])
+    .execute();
+}
+
+async function createHistory(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('order_events')
+    .addColumn('id', 'integer', (column) => column.primaryKey().autoIncrement())
+    .addColumn('account', 'text', (column) => column.notNull())
+    .addColumn('external_order_id', 'text', (column) => column.notNull())
+    .addColumn('field', 'text', (column) => column.notNull())
+    .addColumn('old_value', 'text')
+    .addColumn('new_value', 'text')
+    .addColumn('observed_at', 'text', (column) => column.notNull())
+    .addColumn('exchange_time', 'text')
+    .addColumn('source', 'text', (column) => column.notNull())
+    .addColumn('reason', 'text')
+    .execute();
+  await db.schema
+    .createIndex('order_events_of_order')
+    .on('order_events')
+    .columns(['account', 'external_order_id', 'id'])
+    .execute();
+  for (const table of ['order_records', 'pre_orders'] as const) {
+    await db.schema
+      .createTable(table)
+      .addColumn('account', 'text', (column) => column.notNull())
+      .addColumn('external_order_id', 'text', (column) => column.notNull())
+      .addColumn('body', 'text', (column) => column.notNull())
+      .addColumn('received_at', 'text', (column) => column.notNull())
+      .addPrimaryKeyConstraint(`${table}_key`, ['account', 'external_order_id'])
+      .execute();
+  }
+}
+
+async function createBookkeeping(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('findings')
+    .addColumn('id', 'integer', (column) => column.primaryKey().autoIncrement())
+    .addColumn('account', 'text', (column) => column.notNull())
+    .addColumn('class', 'text', (column) => column.notNull())
+    .addColumn('severity', 'text', (column) => column.notNull())
+    .addColumn('external_order_id', 'text')
+    .addColumn('expected', 'text')
+    .addColumn('actual', 'text')
+    .addColumn('first_seen_at', 'text', (column) => column.notNull())
+    .addColumn('last_seen_at', 'text', (column) => column.notNull())
+    .addColumn('status', 'text', (column) => column.notNull().defaultTo('open'))
+    .execute();
+  await db.schema
+    .createTable('seen_statuses')
+    .addColumn('account', 'text', (column) => column.notNull())
+    .addColumn('field', 'text', (column) => column.notNull())
+    .addColumn('value', 'text', (column) => column.notNull())
+    .addColumn('first_seen_at', 'text', (column) => column.notNull())
+    .addPrimaryKeyConstraint('seen_statuses_key', ['account', 'field', 'value'])
+    .execute();
+  await db.schema
+    .createTable('request_leases')
+    .addColumn('account', 'text', (column) => column.primaryKey())
+    .addColumn('requests_until', 'text', (column) => column.notNull())
+    .execute();
+}
+
+/** The database itself refuses to lose or rewrite what was sent, whoever writes. */
+async function protectOrders(db: Kysely<unknown>): Promise<void> {
+  const changed = MERCHANT_COLUMNS.map((column) => `new.${column} is not old.${column}`).join(' or ');
+  const inserted = `exists (select 1 from merchant_orders
+    where account = new.account and external_order_id = new.external_order_id and state not in ('pending', 'invalid'))`;
+  await sql.raw(`create trigger merchant_orders_sent_is_fixed
+    before update of ${MERCHANT_COLUMNS.join(', ')} on merchant_orders
+    when old.state not in ('pending', 'invalid') and (${changed})
+    begin select raise(abort, 'merchant_orders: this order was sent and cannot be changed any more'); end`).execute(db);
+  await sql.raw(`create trigger merchant_orders_sent_is_kept
+    before delete on merchant_orders when old.state not in ('pending', 'invalid')
+    begin select raise(abort, 'merchant_orders: this order was sent and cannot be deleted'); end`).execute(db);
+  await sql.raw(`create trigger merchant_orders_sent_is_not_replaced
+    before insert on merchant_orders when ${inserted}
+    begin select raise(abort, 'merchant_orders: this order was sent and cannot be replaced'); end`).execute(db);
+  await sql.raw(`create trigger merchant_orders_begin_pending
+    before insert on merchant_orders when new.state <> 'pending'
+    begin select raise(abort, 'merchant_orders: state is written by order-sync; leave it out'); end`).execute(db);
+  await sql.raw(`create trigger merchant_orders_are_due
+    after insert on merchant_orders when new.next_action_at is null
+    begin update merchant_orders set next_action_at = new.created_at
+      where account = new.account and external_order_id = new.external_order_id; end`).execute(db);
+  await sql.raw(`create trigger merchant_orders_mended
+    after update of ${MERCHANT_COLUMNS.join(', ')} on merchant_orders when old.state = 'invalid' and (${changed})
+    begin update merchant_orders set next_action_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
+      where account = new.account and external_order_id = new.external_order_id; end`).execute(db);
+}
+
+/** History is append-only: also against INSERT OR REPLACE, which runs no delete trigger. */
+async function protectEvents(db: Kysely<unknown>): Promise<void> {
+  const refuse = `begin select raise(abort, 'order_events is append-only'); end`;
+  await sql.raw(`create trigger order_events_no_update before update on order_events ${refuse}`).execute(db);
+  await sql.raw(`create trigger order_events_no_delete before delete on order_events ${refuse}`).execute(db);
+  await sql.raw(`create trigger order_events_no_replace before insert on order_events
+    when exists (select 1 from order_events where id = new.id) ${refuse}`).execute(db);
+}

@@ -1,0 +1,94 @@
+import { pino, type DestinationStream, type Logger } from 'pino';
+import type { Clock } from './clock.ts';
+import { systemClock } from './clock.ts';
+import type { Config } from './config.ts';
+import { ExchangeClient } from './exchange/client.ts';
+import { Gate } from './exchange/gate.ts';
+import { httpTransport } from './exchange/transport.ts';
+import type { Transport } from './exchange/wire-call.ts';
+import type { FlowDeps } from './flows/deps.ts';
+import { RequestLease, waitAfterLastOwner } from './flows/lease.ts';
+import { recover } from './flows/recover.ts';
+import { Tally } from './flows/tally.ts';
+import { becomeOwner } from './store/owner.ts';
+import { openStore, type OpenOptions } from './store/store.ts';
+
+/** The one account of this version; the tables are made for several. */
+const ACCOUNT = 'default';
+
+/** What tests, the simulation and the benchmark put in place of the real thing. */
+export interface Overrides {
+  readonly clock?: Clock;
+  readonly transport?: Transport;
+  readonly log?: Logger;
+  readonly store?: Pick<OpenOptions, 'wrap' | 'synchronous'>;
+  /** How long another owner is waited for, in milliseconds. */
+  readonly ownerPatienceMs?: number;
+}
+
+/** The program, wired: it owns the account until it is disposed of. */
+export interface App extends FlowDeps, AsyncDisposable {
+  /** Gives up what cannot be finished: requests in flight, results that cannot be written. */
+  giveUp(): void;
+}
+
+/**
+ * Becomes the owner of the account, opens the database, and takes up what the last owner left. Throws `OwnedError` when
+ * another process drives the account, `StoreError` when the database cannot be used.
+ */
+export async function createApp(config: Config, overrides: Overrides = {}): Promise<App> {
+  const clock = overrides.clock ?? systemClock();
+  const log = overrides.log ?? createLog(config);
+  const path = config.database.path;
+  await using undo = new AsyncDisposableStack();
+  const ownership = await becomeOwner(path, clock, overrides.ownerPatienceMs ?? 0);
+  undo.defer(() => ownership.release());
+  const store = await openStore(path, clock, { expect: 'migrate', ...overrides.store });
+  undo.defer(() => store.close());
+
+  const settings = { ...config.create, ...config.follow };
+  const rate = { requests: config.exchange.rate.requests, intervalMs: config.exchange.rate.interval };
+  const { waitMs, clockWentBack } = await waitAfterLastOwner(store, ACCOUNT, clock.now(), rate.intervalMs);
+  await recover({ account: ACCOUNT, store, clock, log, settings }, clockWentBack);
+
+  const gate = new Gate({ concurrency: config.exchange.concurrency, rate }, clock);
+  if (waitMs > 0) gate.waitFirst(waitMs);
+  const exchange = new ExchangeClient(overrides.transport ?? connect(config), gate, clock);
+  const lease = new RequestLease(store, ACCOUNT, clock);
+  undo.defer(() => exchange.close());
+  undo.defer(() => lease.giveBack().catch((error: unknown) => log.warn({ problem: String(error) }, 'the lease was not given back')));
+
+  const lastCall = new AbortController();
+  const disposal = undo.move();
+  return {
+    account: ACCOUNT,
+    store,
+    exchange,
+    clock,
+    log,
+    settings,
+    inHand: config.exchange.concurrency * 2,
+    lease,
+    tally: new Tally(),
+    lastCall: lastCall.signal,
+    giveUp: () => lastCall.abort(),
+    [Symbol.asyncDispose]: () => disposal.disposeAsync(),
+  };
+}
+
+/** One JSON line an event, written at once: nothing is lost when the process dies. */
+export function createLog(config: Config, destination: DestinationStream = pino.destination({ fd: 1, sync: true })): Logger {
+  return pino({ level: config.log.level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
+}
+
+function connect({ exchange }: Config): Transport {
+  if (exchange.baseUrl === undefined || exchange.apiKey === undefined) {
+    throw new Error('the settings were read without the exchange');
+  }
+  return httpTransport({
+    baseUrl: exchange.baseUrl,
+    apiKey: exchange.apiKey,
+    timeoutMs: exchange.timeout,
+    maxResponseBytes: exchange.maxResponseBytes,
+  });
+}

@@ -1,0 +1,39 @@
+import { pino } from 'pino';
+import { createApp, type App } from '../app.ts';
+import { systemClock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { callOwner, NoOwnerError } from '../http/control-client.ts';
+import { controlSocketPath } from '../http/socket-path.ts';
+import { OwnedError } from '../store/owner.ts';
+
+const TRIES = 20;
+const TRY_AGAIN_MS = 200;
+
+/**
+ * Asks the owner of the account over its control socket, or becomes the owner for as long as `alone` takes. An owner
+ * that is starting or stopping has no socket for a moment; that is waited out for a few seconds.
+ */
+export async function throughOwner<Result>(
+  config: Config,
+  beside: (call: (method: 'GET' | 'POST', path: string) => AsyncGenerator<unknown>) => Promise<Result>,
+  alone: (app: App) => Promise<Result>,
+  signal?: AbortSignal,
+): Promise<Result> {
+  const clock = systemClock();
+  const socketPath = controlSocketPath(config.database.path);
+  const log = pino({ level: 'warn', base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination({ fd: 2, sync: true }));
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await beside((method, path) => callOwner(socketPath, method, path, signal));
+    } catch (error) {
+      if (!(error instanceof NoOwnerError)) throw error;
+    }
+    try {
+      await using app = await createApp(config, { clock, log });
+      return await alone(app);
+    } catch (error) {
+      if (!(error instanceof OwnedError) || tries >= TRIES) throw error;
+      await clock.sleep(TRY_AGAIN_MS, signal);
+    }
+  }
+}

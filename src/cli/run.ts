@@ -1,0 +1,39 @@
+import type { Command } from 'commander';
+import { createLog } from '../app.ts';
+import { loadConfig, processEnvironment } from '../config.ts';
+import { runDaemon } from '../daemon.ts';
+
+/** A second signal ends the process at once, as the shell counts it. */
+const KILLED_BY_SIGNAL = 130;
+
+/** `order-sync run`: the daemon. */
+export function registerRun(program: Command): void {
+  program
+    .command('run')
+    .description('the daemon: sends pending orders, follows them to the end, one JSON log line per event on stdout')
+    .addHelpText('after', '\nExample:\n  ORDER_SYNC_EXCHANGE_API_KEY_FILE=/etc/order-sync/key order-sync run')
+    .action(async () => {
+      const file = program.opts<{ config?: string }>().config;
+      const config = loadConfig({ env: processEnvironment(), cwd: process.cwd(), requireExchange: true, ...(file === undefined ? {} : { file }) });
+      const log = createLog(config);
+      const stopping = stopSignal();
+      try {
+        await runDaemon(config, stopping, () => process.send?.('ready'), { log });
+      } catch (error) {
+        log.fatal({ problem: error instanceof Error ? error.message : String(error) }, 'order-sync cannot go on');
+        throw error;
+      }
+    });
+}
+
+/** Aborts at the first SIGINT or SIGTERM; the second ends the process at once. */
+export function stopSignal(): AbortSignal {
+  const stopping = new AbortController();
+  const onSignal = () => {
+    if (stopping.signal.aborted) process.exit(KILLED_BY_SIGNAL);
+    stopping.abort();
+  };
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+  return stopping.signal;
+}

@@ -1,0 +1,99 @@
+import { InvalidArgumentError, type Command } from 'commander';
+import { createLogUpdate } from 'log-update';
+import { loadConfig, processEnvironment } from '../config.ts';
+import { parseDuration } from '../config-values.ts';
+import { syncOnce, type SyncEnd, type SyncResult } from '../flows/sync.ts';
+import type { Counts } from '../flows/tally.ts';
+import type { SyncLine } from '../http/control.ts';
+import { EXIT } from './exit.ts';
+import { throughOwner } from './owner.ts';
+import { stopSignal } from './run.ts';
+
+const EXIT_OF: Readonly<Record<SyncEnd, number>> = {
+  done: EXIT.ok,
+  look: EXIT.look,
+  'out-of-reach': EXIT.unavailable,
+  'out-of-time': EXIT.unavailable,
+  'key-refused': EXIT.keyRefused,
+};
+const SAID: Readonly<Record<Exclude<SyncEnd, 'done'>, string>> = {
+  look: 'a person should look: see order-sync orders list --state held, --state unknown, --state invalid, --state rejected',
+  'out-of-reach': 'the exchange is out of reach or holds requests back; what is left waits in the database, run sync again',
+  'out-of-time': 'the time ran out; what is left waits in the database, run sync again or give a longer --timeout',
+  'key-refused': 'the exchange refuses the key (401); check exchange.apiKey',
+};
+const REFRESH_MS = 250;
+
+/** `order-sync sync`: one pass, alone or by the daemon that drives the account. */
+export function registerSync(program: Command): void {
+  program
+    .command('sync')
+    .description('one pass: sends what is pending and due, looks up every order being followed once, exits')
+    .option('--json', 'print the summary as JSON')
+    .option('--timeout <duration>', 'give up after this long', duration, duration('10m'))
+    .option('--due-only', 'look up only orders whose time has come')
+    .addHelpText('after', '\nExample:\n  order-sync sync --json --timeout 2m')
+    .action(async (options: { json?: boolean; timeout: number; dueOnly?: boolean }) => {
+      const file = program.opts<{ config?: string }>().config;
+      const config = loadConfig({ env: processEnvironment(), cwd: process.cwd(), requireExchange: true, ...(file === undefined ? {} : { file }) });
+      const signal = AbortSignal.any([stopSignal(), AbortSignal.timeout(options.timeout)]);
+      const scope = options.dueOnly === true ? 'due' : 'all';
+      using progress = new Progress();
+      const result = await throughOwner(
+        config,
+        (call) => besideDaemon(call('POST', `/sync?scope=${scope}&timeoutMs=${options.timeout}`), progress),
+        (app) => syncOnce(app, scope, signal, (counts) => progress.show(counts)),
+      );
+      progress[Symbol.dispose]();
+      print(result, options.json === true);
+      process.exitCode = EXIT_OF[result.end];
+    });
+}
+
+async function besideDaemon(lines: AsyncGenerator<unknown>, progress: Progress): Promise<SyncResult> {
+  for await (const line of lines as AsyncGenerator<SyncLine>) {
+    if (line.type === 'progress') progress.show(line.counts);
+    if (line.type === 'result') return { summary: line.summary, end: line.end };
+    if (line.type === 'error') throw new Error(`the daemon's pass failed: ${line.message}`);
+  }
+  throw new Error('the daemon stopped before its pass was done; run sync again');
+}
+
+function print({ summary, end }: SyncResult, asJson: boolean): void {
+  const text = Object.entries(summary).map(([name, value]) => `${name.padEnd(11)} ${value}`);
+  process.stdout.write(asJson ? `${JSON.stringify(summary)}\n` : `${text.join('\n')}\n`);
+  if (end !== 'done') process.stderr.write(`${SAID[end]}\n`);
+}
+
+function duration(text: string): number {
+  try {
+    return parseDuration(text);
+  } catch {
+    throw new InvalidArgumentError('write a duration such as 250ms, 5s, 10m or 24h');
+  }
+}
+
+/** One line on a terminal's stderr that follows a pass; nothing elsewhere. */
+class Progress implements Disposable {
+  readonly #line = process.stderr.isTTY ? createLogUpdate(process.stderr) : undefined;
+  #counts: Readonly<Counts> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  show(counts: Readonly<Counts>): void {
+    this.#counts = counts;
+    if (this.#line === undefined) return;
+    this.#timer ??= setInterval(() => this.#draw(), REFRESH_MS);
+    this.#draw();
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+    this.#line?.clear();
+  }
+
+  #draw(): void {
+    const counts = this.#counts;
+    if (counts === undefined) return;
+    this.#line?.(`sent ${counts.sent} · accepted ${counts.accepted} · looked up ${counts.lookedUp} · changed ${counts.changed} · failed ${counts.failed}`);
+  }
+}

@@ -1,0 +1,41 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/**
+ * Time and chance, as an argument. Nothing else in the program reads a clock or a random number, so that a test or a
+ * simulation can decide both.
+ */
+export interface Clock {
+  /**
+   * UTC time for due times and records. Within one process it never goes back: when the system's clock is set back it
+   * goes on with the monotonic clock, so that what is due stays due.
+   */
+  now(): Date;
+  /** Milliseconds that only grow; for intervals and deadlines. */
+  monotonic(): number;
+  /** Resolves after `ms`; rejects with the signal's reason when it aborts first. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Resolves in the next turn of the event loop, after the input that is ready now. */
+  turn(): Promise<void>;
+  /** A number in [0, 1). */
+  random(): number;
+}
+
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** The clock of the machine. */
+export function systemClock(): Clock {
+  const anchorWall = Date.now();
+  const anchorMonotonic = performance.now();
+  let latest = anchorWall;
+  return {
+    now() {
+      const steady = anchorWall + (performance.now() - anchorMonotonic);
+      latest = Math.max(latest, Date.now(), Math.floor(steady));
+      return new Date(latest);
+    },
+    monotonic: () => performance.now(),
+    sleep: (ms, signal) => delay(Math.min(Math.max(ms, 0), LONGEST_TIMER_MS), undefined, { signal }),
+    turn: () => new Promise((resolve) => setImmediate(resolve)),
+    random: () => Math.random(),
+  };
+}

@@ -1,0 +1,137 @@
+import { schedule } from 'node-cron';
+import { createApp, type App, type Overrides } from './app.ts';
+import type { Config } from './config.ts';
+import { createPass } from './flows/create.ts';
+import { followPass } from './flows/follow.ts';
+import { serveControl } from './http/control.ts';
+import { controlSocketPath } from './http/socket-path.ts';
+import { StoreError } from './store/errors.ts';
+
+/** A new row is seen within this time. */
+const LOOK_FOR_ROWS_MS = 50;
+/** Wakes the passes when cron has not: after the system's clock was set back, for one. */
+const WATCHDOG_MS = 10_000;
+/** A second daemon waits this long for the first to go, as when pm2 restarts it. */
+const OWNER_PATIENCE_MS = 3_000;
+/** What is in flight at a stop has this long to finish. */
+const DRAIN_MS = 16_000;
+
+/** The exchange has never taken the key since the program started: a wrong setting, not a passing fault. */
+export class KeyRefusedError extends Error {
+  override readonly name = 'KeyRefusedError';
+}
+
+/**
+ * The daemon: runs until `stopping` aborts, then takes nothing new, finishes what is in flight and returns. Throws when
+ * it cannot go on.
+ */
+export async function runDaemon(
+  config: Config,
+  stopping: AbortSignal,
+  onReady: () => void,
+  overrides: Overrides = {},
+): Promise<void> {
+  await using app = await createApp(config, { ownerPatienceMs: OWNER_PATIENCE_MS, ...overrides });
+  const failed = new AbortController();
+  const stop = AbortSignal.any([stopping, failed.signal]);
+  const creating = new Waker();
+  const following = new Waker();
+  const wakeAll = () => {
+    creating.wake();
+    following.wake();
+  };
+
+  const control = await serveControl(app, controlSocketPath(config.database.path), stop);
+  const cron = schedule(config.schedule.cron, wakeAll, { timezone: 'UTC', noOverlap: true });
+  const tasks = [
+    repeat(app, creating, stop, () => createPass(app, stop)),
+    repeat(app, following, stop, () => followPass(app, 'due', stop)),
+    watchDatabase(app, stop, () => creating.wake()),
+    every(app, WATCHDOG_MS, stop, wakeAll),
+  ].map((task) =>
+    task.catch((error: unknown) => {
+      failed.abort(error);
+      throw error;
+    }),
+  );
+  app.log.info({ database: config.database.path, pid: process.pid }, 'order-sync is ready');
+  onReady();
+
+  await aborted(stop);
+  app.log.info({}, 'stopping: nothing new is taken, requests in flight are finished');
+  const drained = new AbortController();
+  void app.clock.sleep(DRAIN_MS, drained.signal).then(
+    () => app.giveUp(),
+    () => undefined,
+  );
+  await cron.destroy();
+  const results = await Promise.allSettled(tasks);
+  drained.abort();
+  await control.close();
+  const reason = results.find((result) => result.status === 'rejected');
+  if (reason !== undefined) throw reason.reason;
+  app.log.info({}, 'stopped');
+}
+
+/** Runs a pass each time it is woken; a full disk or a locked database is waited out, anything else ends the daemon. */
+async function repeat(app: App, waker: Waker, stop: AbortSignal, pass: () => Promise<void>): Promise<void> {
+  while (!stop.aborted) {
+    try {
+      await pass();
+    } catch (error) {
+      const passes = error instanceof StoreError && (error.problem === 'disk' || error.problem === 'busy');
+      if (!passes || !app.store.isInPlace()) throw error;
+      app.log.error({ problem: error.message }, 'the database cannot be written; nothing is sent until it can');
+    }
+    if (app.tally.key === 'refused' && !app.tally.keyEverWorked) {
+      throw new KeyRefusedError('the exchange refuses the key (401); set exchange.apiKey and start again');
+    }
+    await waker.next(stop);
+  }
+}
+
+/** Sees what other programs commit, and that the file is still the one that is open. */
+async function watchDatabase(app: App, stop: AbortSignal, onCommit: () => void): Promise<void> {
+  let version = app.store.dataVersion();
+  await every(app, LOOK_FOR_ROWS_MS, stop, () => {
+    if (!app.store.isInPlace()) {
+      throw new StoreError('disk', `${app.store.path} was moved or deleted while it was open; put it back and start again`);
+    }
+    const now = app.store.dataVersion();
+    if (now !== version) onCommit();
+    version = now;
+  });
+}
+
+async function every(app: App, ms: number, stop: AbortSignal, work: () => void): Promise<void> {
+  while (!stop.aborted) {
+    await app.clock.sleep(ms, stop).catch(() => undefined);
+    if (!stop.aborted) work();
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}
+
+/** Remembers that it was woken while nobody waited. */
+class Waker {
+  #isWoken = false;
+  #resolve: (() => void) | undefined;
+
+  wake(): void {
+    this.#isWoken = true;
+    this.#resolve?.();
+  }
+
+  async next(stop: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#resolve = resolve;
+    const onStop = () => resolve();
+    stop.addEventListener('abort', onStop);
+    if (!this.#isWoken && !stop.aborted) await promise;
+    stop.removeEventListener('abort', onStop);
+    this.#isWoken = false;
+  }
+}

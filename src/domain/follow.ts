@@ -1,0 +1,218 @@
+import type { OrderState } from './order.ts';
+import {
+  followIntervalMs,
+  HELD_LOOKUP_MS,
+  recheckGapMs,
+  unansweredLookupMs,
+  verificationGapMs,
+} from './schedule.ts';
+import { after, finding, move, type Decision, type OrderEvent, type Tracking } from './tracking.ts';
+
+/** The facts of an order record (§2.7) that decide something. Null where the exchange gave nothing. */
+export interface OrderFacts {
+  readonly orderId: string | null;
+  readonly orderStatus: string | null;
+  readonly cryptoStatus: string | null;
+  readonly fiatStatus: string | null;
+  readonly exchangeType: string | null;
+  readonly modificationDate: string | null;
+  readonly completionDate: string | null;
+  readonly serverDate: string | null;
+}
+
+/** What a look-up (§4.11) brought. Only `found` and `not-found` are evidence. */
+export type LookupAnswer =
+  | { readonly kind: 'found'; readonly facts: OrderFacts; readonly body: string }
+  | { readonly kind: 'not-found' }
+  | { readonly kind: 'unanswered'; readonly why: string };
+
+/** Settings that deciding about look-ups needs; times in milliseconds. */
+export interface FollowSettings {
+  readonly verifyAfter: readonly number[];
+  readonly onUnknown: 'hold' | 'resend';
+  readonly finalStatuses: readonly string[];
+  readonly openStatuses: readonly string[];
+  readonly recheckFinalAfter: readonly number[];
+}
+
+/** What a look-up leads to: what is written, and whether its record is the newest. */
+export interface LookupDecision extends Decision {
+  readonly keepsRecord: boolean;
+}
+
+/** A re-send waits at least this long after the request whose outcome is unknown. */
+export const RESEND_NOT_BEFORE_MS = 10 * 60_000;
+const RESEND_AFTER_VERIFICATIONS = 3;
+
+/** Whether a record says that its order is final. */
+export function isFinalRecord(facts: OrderFacts, settings: FollowSettings): boolean {
+  const status = facts.orderStatus;
+  if (status !== null && settings.finalStatuses.includes(status)) return true;
+  if (status !== null && settings.openStatuses.includes(status)) return false;
+  const completed = instant(facts.completionDate);
+  const server = instant(facts.serverDate);
+  return completed !== undefined && server !== undefined && completed <= server;
+}
+
+/** Writes down what a look-up brought. The order is in a state that is looked up. */
+export function decideLookup(
+  tracking: Tracking,
+  answer: LookupAnswer,
+  now: Date,
+  random: number,
+  settings: FollowSettings,
+): LookupDecision {
+  switch (answer.kind) {
+    case 'found':
+      return found(tracking, answer.facts, now, settings);
+    case 'not-found':
+      return { ...notFound(tracking, now, settings), keepsRecord: false };
+    case 'unanswered':
+      return { ...unchanged(tracking, { nextActionAt: after(now, unansweredLookupMs(random)) }), keepsRecord: false };
+  }
+}
+
+function found(tracking: Tracking, facts: OrderFacts, now: Date, settings: FollowSettings): LookupDecision {
+  if (isOlder(facts.modificationDate, tracking.modificationDate)) return stale(tracking, facts, now, settings);
+  const target: OrderState = isFinalRecord(facts, settings) ? 'final' : 'open';
+  const changes = statusChanges(tracking, facts);
+  const moved = tracking.state === target ? undefined : movedTo(tracking, target, facts);
+  const isChanged = changes.length > 0 || moved !== undefined;
+  const changedAt = isChanged ? now : tracking.changedAt;
+  const rechecks = target === 'final' && !isChanged ? tracking.rechecks + 1 : 0;
+  const next: Tracking = {
+    ...(moved?.tracking ?? tracking),
+    orderId: facts.orderId ?? tracking.orderId,
+    exchangeType: facts.exchangeType ?? tracking.exchangeType,
+    orderStatus: facts.orderStatus,
+    cryptoStatus: facts.cryptoStatus,
+    fiatStatus: facts.fiatStatus,
+    modificationDate: facts.modificationDate ?? tracking.modificationDate,
+    lastLookupAt: now,
+    changedAt,
+    rechecks,
+  };
+  const nextActionAt = nextLookupAt(next, now, settings);
+  return { tracking: { ...next, nextActionAt }, events: [...changes, ...(moved?.events ?? [])], keepsRecord: true };
+}
+
+/** Moves that need a person's eye bring a finding with them. */
+function movedTo(tracking: Tracking, target: OrderState, facts: OrderFacts): Decision {
+  const exchangeTime = facts.modificationDate;
+  const decision = move(tracking, target, { source: 'lookup', exchangeTime });
+  if (tracking.state === 'final') {
+    const reopened = finding('TERMINAL_REOPENED', 'lookup', 'a final order is open again', exchangeTime);
+    return { ...decision, events: [...decision.events, reopened] };
+  }
+  if (tracking.state === 'cancelled' || tracking.state === 'abandoned') {
+    const reason = `an order exists for a row that was ${tracking.state}`;
+    return { ...decision, events: [...decision.events, finding('UNEXPECTED_ORDER', 'lookup', reason, exchangeTime)] };
+  }
+  return decision;
+}
+
+function statusChanges(tracking: Tracking, facts: OrderFacts): OrderEvent[] {
+  const fields = [
+    ['order.status', tracking.orderStatus, facts.orderStatus],
+    ['cryptoTransaction.status', tracking.cryptoStatus, facts.cryptoStatus],
+    ['fiatTransaction.status', tracking.fiatStatus, facts.fiatStatus],
+  ] as const;
+  return fields
+    .filter(([, oldValue, newValue]) => oldValue !== newValue)
+    .map(([field, oldValue, newValue]) => ({
+      field,
+      oldValue,
+      newValue,
+      exchangeTime: facts.modificationDate,
+      source: 'lookup',
+      reason: null,
+    }));
+}
+
+/** A record older than the one we have changes nothing; that it came is recorded once. */
+function stale(tracking: Tracking, facts: OrderFacts, now: Date, settings: FollowSettings): LookupDecision {
+  const rechecks = isRechecked(tracking.state) ? tracking.rechecks + 1 : tracking.rechecks;
+  const seen = { ...tracking, rechecks, lastLookupAt: now, staleDate: facts.modificationDate };
+  const decision = unchanged(seen, { nextActionAt: nextLookupAt(seen, now, settings) });
+  if (tracking.staleDate === facts.modificationDate) return { ...decision, keepsRecord: false };
+  const event: OrderEvent = {
+    field: 'record.stale',
+    oldValue: tracking.modificationDate,
+    newValue: facts.modificationDate,
+    exchangeTime: facts.modificationDate,
+    source: 'lookup',
+    reason: 'the exchange sent a record older than the one we have; nothing was changed',
+  };
+  return { ...decision, events: [event], keepsRecord: false };
+}
+
+function notFound(tracking: Tracking, now: Date, settings: FollowSettings): Decision {
+  const checked: Tracking = { ...tracking, lastLookupAt: now };
+  if (tracking.state === 'unknown') return verified(checked, now, settings);
+  const rechecks = isRechecked(tracking.state) ? tracking.rechecks + 1 : tracking.rechecks;
+  const next = { ...checked, rechecks };
+  return unchanged(next, { nextActionAt: nextLookupAt(next, now, settings) });
+}
+
+/**
+ * One more documented 404 for an unknown outcome. A look-up before its time (`sync` looks up every order) is no
+ * verification: it would spend in minutes what is meant to take a day.
+ */
+function verified(tracking: Tracking, now: Date, settings: FollowSettings): Decision {
+  if (tracking.nextActionAt !== null && tracking.nextActionAt > now) return unchanged(tracking, {});
+  const verifications = tracking.verifications + 1;
+  if (mayResend({ ...tracking, verifications }, now, settings)) return resent({ ...tracking, verifications }, now);
+  const gapMs = verificationGapMs(verifications, settings.verifyAfter);
+  if (gapMs !== undefined) return unchanged(tracking, { verifications, nextActionAt: after(now, gapMs) });
+  const reason = `the outcome of the create is unknown and ${verifications} look-ups found no order; decide at the exchange`;
+  return move(tracking, 'held', { source: 'lookup', reason }, { verifications, nextActionAt: after(now, HELD_LOOKUP_MS) });
+}
+
+function mayResend(tracking: Tracking, now: Date, settings: FollowSettings): boolean {
+  return (
+    settings.onUnknown === 'resend' &&
+    tracking.resends === 0 &&
+    tracking.verifications >= RESEND_AFTER_VERIFICATIONS &&
+    tracking.sentAt !== null &&
+    now.getTime() - tracking.sentAt.getTime() >= RESEND_NOT_BEFORE_MS
+  );
+}
+
+/** The re-send goes by way of `held`, as a person's would; both moves are recorded. */
+function resent(tracking: Tracking, now: Date): Decision {
+  const how = { source: 'lookup', reason: 'sent again once: create.onUnknown is resend' } as const;
+  const held = move(tracking, 'held', how);
+  const pending = move(held.tracking, 'pending', how, { resends: 1, verifications: 0, nextActionAt: now });
+  return { tracking: pending.tracking, events: [...held.events, ...pending.events] };
+}
+
+function nextLookupAt(tracking: Tracking, now: Date, settings: FollowSettings): Date | null {
+  if (isRechecked(tracking.state)) {
+    const gapMs = recheckGapMs(tracking.rechecks, settings.recheckFinalAfter);
+    return gapMs === undefined ? null : after(now, gapMs);
+  }
+  if (tracking.state === 'held') return after(now, HELD_LOOKUP_MS);
+  if (tracking.state === 'unknown') return tracking.nextActionAt;
+  const sinceChangeMs = now.getTime() - (tracking.changedAt ?? now).getTime();
+  return after(now, followIntervalMs(sinceChangeMs));
+}
+
+function isRechecked(state: OrderState): boolean {
+  return state === 'final' || state === 'cancelled' || state === 'abandoned';
+}
+
+function unchanged(tracking: Tracking, changes: Partial<Tracking>): Decision {
+  return { tracking: { ...tracking, ...changes }, events: [] };
+}
+
+function isOlder(received: string | null, known: string | null): boolean {
+  const receivedAt = instant(received);
+  const knownAt = instant(known);
+  return receivedAt !== undefined && knownAt !== undefined && receivedAt < knownAt;
+}
+
+/** Milliseconds of an ISO 8601 time, or undefined where there is none that can be read. */
+function instant(text: string | null): number | undefined {
+  const time = text === null ? Number.NaN : Date.parse(text);
+  return Number.isNaN(time) ? undefined : time;
+}

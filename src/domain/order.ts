@@ -1,0 +1,56 @@
+/** The states of an order and the moves between them. Nothing else in the program decides a move. */
+export const ALLOWED_NEXT = {
+  pending: ['sending', 'invalid', 'cancelled'],
+  sending: ['accepted', 'rejected', 'pending', 'unknown'],
+  unknown: ['open', 'final', 'held'],
+  held: ['open', 'final', 'accepted', 'pending', 'abandoned'],
+  accepted: ['open', 'final', 'abandoned'],
+  open: ['final'],
+  final: ['open'],
+  rejected: ['pending'],
+  invalid: ['pending'],
+  cancelled: ['open', 'final'],
+  abandoned: ['open', 'final'],
+} as const satisfies Record<string, readonly string[]>;
+
+/** Where an order stands; see src/README.md for the diagram. */
+export type OrderState = keyof typeof ALLOWED_NEXT;
+
+/** Every state, in the order in which an order passes through them. */
+export const ORDER_STATES = Object.keys(ALLOWED_NEXT) as readonly OrderState[];
+
+/** States whose orders are looked up until they are final: the pass of `sync` looks up each of them once. */
+export const FOLLOWED_STATES = ['unknown', 'accepted', 'open', 'held'] as const satisfies readonly OrderState[];
+
+/** States that are looked up again a few times only, at `follow.recheckFinalAfter`. */
+export const RECHECKED_STATES = ['final', 'cancelled', 'abandoned'] as const satisfies readonly OrderState[];
+
+/** Whether the table of moves lets an order go from one state to another. */
+export function isAllowedMove(from: OrderState, to: OrderState): boolean {
+  return (ALLOWED_NEXT[from] as readonly OrderState[]).includes(to);
+}
+
+/** Throws on a move that is not in the table: a bug, never an answer of the exchange. */
+export function assertAllowedMove(from: OrderState, to: OrderState, externalOrderId: string): void {
+  if (!isAllowedMove(from, to)) {
+    throw new Error(`order ${JSON.stringify(externalOrderId)} may not go from ${from} to ${to}`);
+  }
+}
+
+/** An order as the merchant wrote it, checked and ready to be sent (§2.6). Amounts are exact decimal text. */
+export interface MerchantOrder {
+  readonly externalOrderId: string;
+  readonly asset: string;
+  readonly assetPosition: string;
+  readonly fromCurrency: string;
+  readonly toCurrency: string;
+  readonly orderType: string;
+  readonly limit: string | null;
+  readonly paymentToken: string | null;
+  readonly providerType: string | null;
+  readonly cryptoAddress: string | null;
+  readonly bonus: string | null;
+}
+
+/** The same order before it is checked: what the columns of a row, or the fields of an import file, hold. */
+export type UncheckedOrder = { readonly [Field in keyof MerchantOrder]: unknown };

@@ -1,0 +1,52 @@
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** The longest wait that any schedule gives. A due time further away than this was written under a wrong clock. */
+export const LONGEST_WAIT_MS = 8 * DAY;
+
+/** A number drawn from [0.5, 1) of `ms`, so that retries of many orders do not come at once. `random` is in [0, 1). */
+export function withJitter(ms: number, random: number): number {
+  return Math.round(ms * (0.5 + random / 2));
+}
+
+/** Wait before attempt `attempt + 1` of an order that was proved not taken: 1 s doubling to 5 min, with jitter. */
+export function createBackoffMs(attempt: number, random: number): number {
+  return Math.max(SECOND, withJitter(Math.min(2 ** Math.min(attempt, 12) * SECOND, 5 * MINUTE), random));
+}
+
+/**
+ * Wait until the next look-up of a followed order, `sinceChangeMs` after its last change: 5 s, doubling to 10 min within
+ * the first hour, then hourly, daily after 3 days, weekly after 90.
+ */
+export function followIntervalMs(sinceChangeMs: number): number {
+  if (sinceChangeMs < HOUR) return Math.min(Math.max(5 * SECOND, sinceChangeMs), 10 * MINUTE);
+  if (sinceChangeMs < 3 * DAY) return HOUR;
+  if (sinceChangeMs < 90 * DAY) return DAY;
+  return 7 * DAY;
+}
+
+/** Wait after a look-up that brought no evidence (no answer, 5xx, unreadable): 15 s to 30 s. */
+export function unansweredLookupMs(random: number): number {
+  return withJitter(30 * SECOND, random);
+}
+
+/** Held orders are looked up once a day, in case the order appears all the same. */
+export const HELD_LOOKUP_MS = DAY;
+
+/**
+ * Wait until verification number `done + 1` of an unknown order, from `verifyAfter` (`create.verifyAfter`, ms since the
+ * request). The gaps count, not the moments: after an outage the look-ups do not come all at once. Undefined when all
+ * are spent.
+ */
+export function verificationGapMs(done: number, verifyAfter: readonly number[]): number | undefined {
+  const at = verifyAfter[done];
+  if (at === undefined) return undefined;
+  return Math.max(0, at - (done === 0 ? 0 : (verifyAfter[done - 1] ?? 0)));
+}
+
+/** Wait until re-check number `done + 1` of a final order, from `follow.recheckFinalAfter`; undefined when done. */
+export function recheckGapMs(done: number, recheckFinalAfter: readonly number[]): number | undefined {
+  return verificationGapMs(done, recheckFinalAfter);
+}

@@ -1,0 +1,161 @@
+import PQueue from 'p-queue';
+import type { Clock } from '../clock.ts';
+import { CLOSED, nextBreaker, type BreakerState, type Health } from './breaker.ts';
+import { RateWindow, type RateLimit } from './rate-window.ts';
+
+/** What a request is for. Creates go ahead of look-ups; what a person waits for goes ahead of both. */
+export type Lane = 'person' | 'create' | 'lookup';
+
+/** Share of the queue's turns while all lanes are full: a lane with weight 4 gets four turns for one of weight 1. */
+const WEIGHT: Readonly<Record<Lane, number>> = { person: 16, create: 4, lookup: 1 };
+
+/** How a request that went through the gate ended. */
+export interface Passage {
+  readonly wasSent: boolean;
+  readonly health: Health;
+  /** A hold that the exchange asked for (Retry-After), in milliseconds. */
+  readonly holdMs?: number;
+}
+
+/** Settings of the gate. */
+export interface GateOptions {
+  readonly concurrency: number;
+  readonly rate: RateLimit;
+}
+
+/**
+ * Everything that goes to the exchange goes through here: bounded concurrency, lanes, the rate limit, and holds while
+ * the exchange cannot serve. The queue holds only what is about to go; the backlog is in the database.
+ *
+ * p-queue runs the tasks in order of priority. Its own interval reads the wall clock (a step back stalls it, a step
+ * forward breaks the limit) and counts only starts, so the sliding window is ours, on the monotonic clock, and pauses
+ * the queue.
+ */
+export class Gate {
+  readonly #queue: PQueue;
+  readonly #window: RateWindow;
+  readonly #clock: Clock;
+  readonly #breakers: Record<Lane, BreakerState> = { person: CLOSED, create: CLOSED, lookup: CLOSED };
+  readonly #probing = new Set<Lane>();
+  readonly #turns: Record<Lane, number> = { person: 0, create: 0, lookup: 0 };
+  readonly #closing = new AbortController();
+  #notBefore = 0;
+  #latestTurn = 0;
+  #isWaking = false;
+
+  constructor(options: GateOptions, clock: Clock) {
+    this.#queue = new PQueue({ concurrency: options.concurrency });
+    this.#window = new RateWindow(options.rate);
+    this.#clock = clock;
+  }
+
+  /** Nothing goes out for this long: what an earlier owner of the account sent may still count. */
+  waitFirst(ms: number): void {
+    this.#notBefore = this.#clock.monotonic() + ms;
+    this.#pauseWhileFull();
+  }
+
+  /** How long a lane is held because the exchange cannot serve it; 0 when it is not. */
+  heldMs(lane: Lane): number {
+    return Math.max(0, this.#breakers[lane].heldUntil - this.#clock.monotonic());
+  }
+
+  /** Whether a pass should stop handing in tasks: the lane is held, or its probe has not come back. */
+  isHeld(lane: Lane): boolean {
+    return this.heldMs(lane) > 0 || this.#probing.has(lane);
+  }
+
+  /**
+   * Runs the task when its turn has come. Undefined, with the task not run, when the lane is held or `signal` aborted
+   * while it waited: the pass leaves the order as it is, still due.
+   */
+  pass<Result>(
+    lane: Lane,
+    task: () => Promise<{ result: Result; passage: Passage }>,
+    signal?: AbortSignal,
+  ): Promise<Result | undefined> {
+    const turn = this.#turn(lane);
+    const run = () => {
+      this.#latestTurn = Math.max(this.#latestTurn, turn);
+      return this.#run(lane, task, signal);
+    };
+    return this.#queue.add(run, { priority: -turn });
+  }
+
+  /** Ends waits; tasks that have not started are not run any more. */
+  close(): void {
+    this.#closing.abort();
+    this.#queue.start();
+  }
+
+  /** Weighted fair queueing: each task takes the next turn of its lane, and an idle lane saves up none. */
+  #turn(lane: Lane): number {
+    const turn = Math.max(this.#turns[lane], this.#latestTurn) + 1 / WEIGHT[lane];
+    this.#turns[lane] = turn;
+    return turn;
+  }
+
+  async #run<Result>(
+    lane: Lane,
+    task: () => Promise<{ result: Result; passage: Passage }>,
+    signal?: AbortSignal,
+  ): Promise<Result | undefined> {
+    if (this.#isRefused(lane, signal)) return undefined;
+    const isProbe = this.#breakers[lane].heldUntil > 0;
+    if (isProbe) this.#probing.add(lane);
+    this.#window.start();
+    this.#pauseWhileFull();
+    let passage: Passage = { wasSent: true, health: 'none' };
+    try {
+      const done = await task();
+      passage = done.passage;
+      return done.result;
+    } finally {
+      this.#window.end(this.#clock.monotonic(), passage.wasSent);
+      if (isProbe) this.#probing.delete(lane);
+      this.#note(lane, passage);
+      this.#pauseWhileFull();
+    }
+  }
+
+  #isRefused(lane: Lane, signal?: AbortSignal): boolean {
+    if (signal?.aborted === true || this.#closing.signal.aborted) return true;
+    return lane !== 'person' && this.isHeld(lane);
+  }
+
+  /** "Not now" is about the account or the network, so it holds both lanes; a failure is about its own. */
+  #note(lane: Lane, passage: Passage): void {
+    if (passage.health === 'none') return;
+    const lanes: readonly Lane[] = passage.health === 'refused-for-now' ? ['create', 'lookup'] : [lane];
+    for (const one of lanes) {
+      const random = passage.health === 'answered' ? 0 : this.#clock.random();
+      const now = this.#clock.monotonic();
+      this.#breakers[one] = nextBreaker(this.#breakers[one], passage.health, now, random, passage.holdMs);
+    }
+  }
+
+  #waitMs(): number | undefined {
+    const now = this.#clock.monotonic();
+    const firstMs = this.#notBefore - now;
+    return firstMs > 0 ? firstMs : this.#window.waitMs(now);
+  }
+
+  /** Pauses the queue while no request may start, and starts it again at the moment when one may. */
+  #pauseWhileFull(): void {
+    const waitMs = this.#waitMs();
+    if (waitMs === 0 || this.#closing.signal.aborted) {
+      this.#queue.start();
+      return;
+    }
+    this.#queue.pause();
+    if (waitMs === undefined || this.#isWaking) return;
+    this.#isWaking = true;
+    void this.#clock
+      .sleep(Math.ceil(waitMs), this.#closing.signal)
+      .catch(() => undefined)
+      .then(() => {
+        this.#isWaking = false;
+        this.#pauseWhileFull();
+      });
+  }
+}

@@ -1,0 +1,40 @@
+/** One request to the exchange (§4), before the base address and the key are added. */
+export interface WireRequest {
+  readonly method: 'GET' | 'POST';
+  /** Path from the base address, already encoded, with its query: `/api/v1/merchant/orders?externalOrderId=a`. */
+  readonly path: string;
+  /** Headers beside the key and the content type. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The JSON body as it goes on the wire, byte for byte. */
+  readonly body?: string;
+}
+
+/** One whole answer of the exchange. */
+export interface WireResponse {
+  readonly status: number;
+  /** Value of the Retry-After header, when there was one. */
+  readonly retryAfter?: string;
+  /** The body as received: valid UTF-8, within the size limit. */
+  readonly body: string;
+}
+
+/**
+ * No whole answer came. `sent` is `never` only where it is proved that no byte of the request left (no connection was
+ * made); everything else is `perhaps`. Carries no header, key or body.
+ */
+export class TransportError extends Error {
+  override readonly name = 'TransportError';
+  readonly sent: 'never' | 'perhaps';
+  readonly code: string;
+  constructor(message: string, options: { sent: 'never' | 'perhaps'; code: string }) {
+    super(message);
+    this.sent = options.sent;
+    this.code = options.code;
+  }
+}
+
+/** Carries one request to the exchange and one answer back. Rejects with `TransportError` and nothing else. */
+export interface Transport {
+  send(request: WireRequest, signal?: AbortSignal): Promise<WireResponse>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,97 @@
+import { isLosslessNumber, LosslessNumber, parse, stringify } from 'lossless-json';
+import { z } from 'zod';
+import type { MerchantOrder } from '../domain/order.ts';
+
+/** Deeper than any answer of the interface; lossless-json reads by recursion. */
+const MAX_DEPTH = 50;
+
+/** A JSON number as it was written, every digit kept. */
+const exactNumber = z.custom<LosslessNumber>(isLosslessNumber).transform((number) => number.value);
+const text = z.string().nullish();
+
+const currencyPair = z.looseObject({ fromCurrency: z.string(), toCurrency: z.string() });
+
+/** A pre-order (§2.6). Enumerations are open, unknown fields are kept. */
+export const preOrderSchema = z.looseObject({
+  id: z.string().min(1),
+  asset: exactNumber,
+  assetPosition: text,
+  currencyPair: currencyPair.nullish(),
+  externalOrderId: z.string(),
+  orderType: text,
+  exchangeType: text,
+  limit: exactNumber.nullish(),
+  paymentToken: text,
+  providerType: text,
+  cryptoAddress: text,
+  bonus: exactNumber.nullish(),
+});
+
+/** A pre-order as received. */
+export type PreOrder = z.output<typeof preOrderSchema>;
+
+/** The fields of an order record (§2.7) that decide something; the rest is kept with the body. */
+export const orderRecordSchema = z.looseObject({
+  externalOrderId: z.string(),
+  order: z.looseObject({
+    id: z.string(),
+    exchangeType: text,
+    status: z.string(),
+    modificationDate: text,
+    completionDate: text,
+    serverDate: text,
+    cryptoTransaction: z.looseObject({ status: text }).nullish(),
+    fiatTransaction: z.looseObject({ status: text }).nullish(),
+  }),
+});
+
+/** An order record as received. */
+export type OrderRecord = z.output<typeof orderRecordSchema>;
+
+/** The error body (§7). §4.5 shows one without `status`. */
+export const errorSchema = z.looseObject({ message: z.string(), code: z.string(), status: z.string().optional() });
+
+/** An error body as received. */
+export type ErrorBody = z.output<typeof errorSchema>;
+
+/** A body read against its schema, or undefined where it cannot be. */
+export function readBody<Schema extends z.ZodType>(schema: Schema, body: string): z.output<Schema> | undefined {
+  try {
+    if (isTooDeep(body)) return undefined;
+    const result = schema.safeParse(parse(body));
+    return result.success ? result.data : undefined;
+  } catch {
+    // Not JSON. The error's text quotes the body, so it is not passed on.
+    return undefined;
+  }
+}
+
+/** The body of §4.9: amounts with every digit, fields that are not given left out. */
+export function preOrderBody(order: MerchantOrder): string {
+  const number = (decimal: string | null) => (decimal === null ? undefined : new LosslessNumber(decimal));
+  const body = stringify({
+    externalOrderId: order.externalOrderId,
+    asset: number(order.asset),
+    assetPosition: order.assetPosition,
+    currencyPair: { fromCurrency: order.fromCurrency, toCurrency: order.toCurrency },
+    orderType: order.orderType,
+    limit: number(order.limit),
+    paymentToken: order.paymentToken ?? undefined,
+    providerType: order.providerType ?? undefined,
+    cryptoAddress: order.cryptoAddress ?? undefined,
+    bonus: number(order.bonus),
+  });
+  if (body === undefined) throw new Error('an order gave no JSON');
+  return body;
+}
+
+/** Counts brackets outside strings, so that a hostile answer cannot overflow the stack of the parser. */
+function isTooDeep(body: string): boolean {
+  let depth = 0;
+  for (const [token] of body.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/g)) {
+    if (token === '[' || token === '{') depth += 1;
+    else if (token === ']' || token === '}') depth -= 1;
+    if (depth > MAX_DEPTH) return true;
+  }
+  return false;
+}

@@ -1,0 +1,147 @@
+import { decideClaim, decideCreated, decideMended, type CreateOutcome } from '../domain/create.ts';
+import type { MerchantOrder } from '../domain/order.ts';
+import type { Decision, Tracking } from '../domain/tracking.ts';
+import type { Passage } from '../exchange/gate.ts';
+import { dueOrders, FIRST_DUE, readOrder, saveDecision, trackingOf, uncheckedOrderOf } from '../store/orders.ts';
+import { keepPreOrder } from '../store/records.ts';
+import type { FlowDeps } from './deps.ts';
+import { workThrough } from './in-hand.ts';
+
+const PAGE = 200;
+const NOT_SENT: Passage = { wasSent: false, health: 'none' };
+
+/**
+ * Sends every pending order that is due, and ends when none is left, when the exchange cannot serve, or when `signal`
+ * aborts. The intent of each request is durable before it goes; what came of it is written before the order is let go.
+ */
+export async function createPass(deps: FlowDeps, signal: AbortSignal): Promise<void> {
+  await workThrough(mendedOrders(deps, signal), 1, (externalOrderId) => takeBackMended(deps, externalOrderId));
+  await workThrough(pendingOrders(deps, signal), deps.inHand, (externalOrderId) => send(deps, externalOrderId, signal));
+}
+
+async function* pendingOrders(deps: FlowDeps, signal: AbortSignal): AsyncGenerator<string> {
+  yield* dueIn(deps, 'pending', signal, () => !deps.exchange.gate.isHeld('create'));
+}
+
+async function* mendedOrders(deps: FlowDeps, signal: AbortSignal): AsyncGenerator<string> {
+  yield* dueIn(deps, 'invalid', signal, () => true);
+}
+
+async function* dueIn(
+  { account, store, clock }: FlowDeps,
+  state: 'pending' | 'invalid',
+  signal: AbortSignal,
+  mayGoOn: () => boolean,
+): AsyncGenerator<string> {
+  let from = FIRST_DUE;
+  for (;;) {
+    const page = await dueOrders(store.db, { account, state, until: clock.now(), from, limit: PAGE });
+    for (const due of page) {
+      if (signal.aborted || !mayGoOn()) return;
+      yield due.externalOrderId;
+      from = due;
+    }
+    if (page.length < PAGE) return;
+  }
+}
+
+async function takeBackMended({ account, store, clock }: FlowDeps, externalOrderId: string): Promise<void> {
+  await store.writer.write(async (tx) => {
+    const row = await readOrder(tx, account, externalOrderId);
+    const now = clock.now();
+    const decision = row === undefined ? undefined : decideMended(trackingOf(row), now);
+    if (decision !== undefined) await saveDecision(tx, 'invalid', decision, now);
+  });
+}
+
+async function send(deps: FlowDeps, externalOrderId: string, signal: AbortSignal): Promise<void> {
+  const { exchange } = deps;
+  const task = async () => {
+    const claimed = await claim(deps, externalOrderId);
+    if (claimed === undefined) return { result: undefined, passage: NOT_SENT };
+    const { outcome, passage } = await exchange.createPreOrder(claimed.order, deps.lastCall);
+    return { result: { ...claimed, outcome }, passage };
+  };
+  const sent = await exchange.gate.pass('create', task, signal);
+  if (sent !== undefined) await recordOutcome(deps, sent.tracking, sent.outcome);
+}
+
+/** Makes the intent durable, for the row as it stands now. Undefined when there is nothing to send. */
+async function claim(
+  { account, store, clock, tally, log, lease }: FlowDeps,
+  externalOrderId: string,
+): Promise<{ order: MerchantOrder; tracking: Tracking } | undefined> {
+  // Before the intent: once that is durable nothing but the request may come in between.
+  await lease.hold();
+  const claimed = await store.writer.write(async (tx) => {
+    const row = await readOrder(tx, account, externalOrderId);
+    if (row === undefined) return undefined;
+    const now = clock.now();
+    const decided = decideClaim(trackingOf(row), uncheckedOrderOf(row), now);
+    if (decided.kind === 'skip') return undefined;
+    await saveDecision(tx, 'pending', decided.decision, now);
+    return decided;
+  });
+  if (claimed === undefined) return undefined;
+  if (claimed.kind === 'invalid') {
+    tally.counts.invalid += 1;
+    log.warn({ externalOrderId, reason: claimed.decision.tracking.stateReason }, 'order is invalid, nothing was sent');
+    return undefined;
+  }
+  return { order: claimed.order, tracking: claimed.decision.tracking };
+}
+
+async function recordOutcome(deps: FlowDeps, tracking: Tracking, outcome: CreateOutcome): Promise<void> {
+  const { store, clock, settings, log, lastCall } = deps;
+  const { account, externalOrderId } = tracking;
+  const random = clock.random();
+  const write = async (tx: typeof store.db) => {
+    const now = clock.now();
+    const decision = decideCreated(tracking, outcome, now, random, settings);
+    await saveDecision(tx, 'sending', decision, now);
+    if (outcome.kind === 'accepted') {
+      await keepPreOrder(tx, { account, externalOrderId, body: outcome.preOrder.body, receivedAt: now.toISOString() });
+    }
+    return decision;
+  };
+  const decision = await store.writer.writeStubbornly(write, lastCall, (error) =>
+    log.error({ externalOrderId, problem: error.message }, 'the outcome of a create cannot be written yet'),
+  );
+  countOutcome(deps, outcome, decision);
+}
+
+function countOutcome({ tally, log }: FlowDeps, outcome: CreateOutcome, decision: Decision): void {
+  const { counts } = tally;
+  const { externalOrderId, stateReason: reason } = decision.tracking;
+  counts.sent += 1;
+  counts.findings += decision.events.filter(({ field }) => field === 'finding').length;
+  switch (outcome.kind) {
+    case 'accepted':
+      counts.accepted += 1;
+      tally.noteKey('works');
+      log.info({ externalOrderId, preOrderId: outcome.preOrder.id }, 'pre-order created');
+      if (outcome.differences.length > 0) {
+        log.warn({ externalOrderId, differences: outcome.differences }, 'the pre-order differs from the order');
+      }
+      return;
+    case 'rejected':
+      counts.rejected += 1;
+      tally.noteKey('works');
+      log.warn({ externalOrderId, reason }, 'order was rejected');
+      return;
+    case 'unknown':
+      counts.unknown += 1;
+      log.warn({ externalOrderId, reason }, 'the outcome of a create is unknown, it will be looked up');
+      return;
+    case 'key-refused':
+      tally.noteKey('refused');
+      counts.failed += 1;
+      log.error({ externalOrderId, reason }, 'the exchange refuses the key; check exchange.apiKey');
+      return;
+    case 'not-sent':
+    case 'rate-limited':
+      counts.failed += 1;
+      log.warn({ externalOrderId, reason }, 'order was not taken, it will be sent again');
+      return;
+  }
+}

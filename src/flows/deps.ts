@@ -1,0 +1,24 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../clock.ts';
+import type { CreateSettings } from '../domain/create.ts';
+import type { FollowSettings } from '../domain/follow.ts';
+import type { ExchangeClient } from '../exchange/client.ts';
+import type { Store } from '../store/store.ts';
+import type { RequestLease } from './lease.ts';
+import type { Tally } from './tally.ts';
+
+/** What the flows work with. Each asks for the part it uses. */
+export interface FlowDeps {
+  readonly account: string;
+  readonly store: Store;
+  readonly exchange: ExchangeClient;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly settings: CreateSettings & FollowSettings;
+  /** Most orders that one pass has in hand at a time. */
+  readonly inHand: number;
+  readonly lease: RequestLease;
+  readonly tally: Tally;
+  /** Aborts when results that cannot be written must be given up: the process has no time left. */
+  readonly lastCall: AbortSignal;
+}

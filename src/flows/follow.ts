@@ -1,0 +1,139 @@
+import { decideLookup, type LookupAnswer, type LookupDecision } from '../domain/follow.ts';
+import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../domain/order.ts';
+import { dueOrders, FIRST_DUE, orderIds, readOrder, saveDecision, trackingOf } from '../store/orders.ts';
+import { isNewStatus, keepOrderRecord } from '../store/records.ts';
+import type { FlowDeps } from './deps.ts';
+import { workThrough } from './in-hand.ts';
+
+const PAGE = 200;
+
+/** Status values that the interface document shows (§3). */
+const DOCUMENTED_STATUSES: readonly string[] = ['REQUEST', 'NEW'];
+
+/** Unknown outcomes first: until they are verified a person may have to be called. */
+const LOOKED_UP_STATES: readonly OrderState[] = [...FOLLOWED_STATES, ...RECHECKED_STATES];
+
+/** Which orders a follow pass looks up: those that are due, or every order being followed, due or not. */
+export type FollowScope = 'due' | 'all';
+
+/**
+ * Looks orders up and records what changed. Each order is looked up once; the pass ends when none is left, when the
+ * exchange cannot serve, or when `signal` aborts.
+ */
+export async function followPass(deps: FlowDeps, scope: FollowScope, signal: AbortSignal): Promise<void> {
+  const orders = scope === 'due' ? dueToLookUp(deps, signal) : allFollowed(deps, signal);
+  await workThrough(orders, deps.inHand, (externalOrderId) => lookUp(deps, externalOrderId, signal));
+}
+
+async function* dueToLookUp(
+  deps: FlowDeps,
+  signal: AbortSignal,
+  states: readonly OrderState[] = LOOKED_UP_STATES,
+): AsyncGenerator<string> {
+  const { account, store, clock } = deps;
+  const until = clock.now();
+  for (const state of states) {
+    let from = FIRST_DUE;
+    for (;;) {
+      const page = await dueOrders(store.db, { account, state, until, from, limit: PAGE });
+      for (const due of page) {
+        if (isOver(deps, signal)) return;
+        yield due.externalOrderId;
+        from = due;
+      }
+      if (page.length < PAGE) break;
+    }
+  }
+}
+
+async function* allFollowed(deps: FlowDeps, signal: AbortSignal): AsyncGenerator<string> {
+  const { account, store } = deps;
+  let fromId = '';
+  for (;;) {
+    const page = await orderIds(store.db, { account, states: FOLLOWED_STATES, fromId, limit: PAGE });
+    for (const externalOrderId of page) {
+      if (isOver(deps, signal)) return;
+      yield externalOrderId;
+      fromId = externalOrderId;
+    }
+    if (page.length < PAGE) break;
+  }
+  yield* dueToLookUp(deps, signal, RECHECKED_STATES);
+}
+
+function isOver({ exchange }: FlowDeps, signal: AbortSignal): boolean {
+  return signal.aborted || exchange.gate.isHeld('lookup');
+}
+
+async function lookUp(deps: FlowDeps, externalOrderId: string, signal: AbortSignal): Promise<void> {
+  const { exchange, lease, lastCall, tally } = deps;
+  const task = async () => {
+    await lease.hold();
+    const { answer, reply, passage } = await exchange.lookUpOrder(externalOrderId, lastCall);
+    if (reply === 'key-refused') tally.noteKey('refused');
+    else if (reply === 'ok' || reply === 'refused') tally.noteKey('works');
+    return { result: answer, passage };
+  };
+  const answer = await exchange.gate.pass('lookup', task, signal);
+  if (answer !== undefined) await recordAnswer(deps, externalOrderId, answer);
+}
+
+async function recordAnswer(deps: FlowDeps, externalOrderId: string, answer: LookupAnswer): Promise<void> {
+  const { account, store, clock, settings } = deps;
+  const random = clock.random();
+  const recorded = await store.writer.write(async (tx) => {
+    const row = await readOrder(tx, account, externalOrderId);
+    const before = row === undefined ? undefined : trackingOf(row);
+    if (before === undefined || !LOOKED_UP_STATES.includes(before.state)) return undefined;
+    const now = clock.now();
+    const decision = decideLookup(before, answer, now, random, settings);
+    await saveDecision(tx, before.state, decision, now);
+    const receivedAt = now.toISOString();
+    if (answer.kind === 'found' && decision.keepsRecord) {
+      await keepOrderRecord(tx, { account, externalOrderId, body: answer.body, receivedAt });
+    }
+    const unseen = [];
+    for (const { field, newValue } of decision.events) {
+      const isStatus = field.endsWith('.status') && newValue !== null;
+      if (isStatus && (await isNewStatus(tx, { account, field, value: newValue, firstSeenAt: receivedAt }))) {
+        unseen.push({ field, value: newValue });
+      }
+    }
+    return { before, decision, unseen };
+  });
+  if (recorded === undefined) return;
+  for (const { field, value } of recorded.unseen) {
+    if (!DOCUMENTED_STATUSES.includes(value)) deps.log.warn({ field, value }, 'a status that was not seen before');
+  }
+  countAnswer(deps, recorded.before.state, answer, recorded.decision);
+}
+
+function countAnswer({ tally, log }: FlowDeps, before: OrderState, answer: LookupAnswer, decision: LookupDecision): void {
+  const { counts } = tally;
+  const { externalOrderId, state, stateReason: reason } = decision.tracking;
+  if (answer.kind === 'unanswered') {
+    counts.failed += 1;
+    log.warn({ externalOrderId, why: answer.why }, 'look-up brought no answer, it will be tried again');
+    return;
+  }
+  counts.lookedUp += 1;
+  const changes = decision.events.filter(({ field }) => field === 'state' || field.endsWith('.status'));
+  if (changes.length > 0) counts.changed += 1;
+  for (const { field, oldValue, newValue } of changes) {
+    log.info({ externalOrderId, field, oldValue, newValue }, 'order changed');
+  }
+  for (const { field, newValue, reason: why } of decision.events) {
+    if (field !== 'finding' && field !== 'record.stale') continue;
+    counts.findings += 1;
+    log.warn({ externalOrderId, finding: field === 'finding' ? newValue : field, why }, 'a person should look');
+  }
+  if (state === 'final' && before !== 'final') counts.final += 1;
+  if (state === 'held' && before !== 'held') {
+    counts.held += 1;
+    log.warn({ externalOrderId, reason }, 'order is held, a person must decide');
+  }
+  if (answer.kind === 'not-found' && (before === 'open' || before === 'final')) {
+    counts.findings += 1;
+    log.warn({ externalOrderId, state }, 'the exchange no longer finds this order');
+  }
+}

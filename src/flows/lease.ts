@@ -1,0 +1,63 @@
+import type { Clock } from '../clock.ts';
+import { leaseRequests, requestsUntil } from '../store/records.ts';
+import type { Store } from '../store/store.ts';
+
+/** How far ahead an owner asks for the right to send: one small write in this time while requests go out. */
+const LEASE_MS = 2_000;
+const RENEW_BEFORE_MS = 500;
+
+/**
+ * The durable trace of when this owner may have sent requests. The next owner, which knows nothing of what is in the
+ * rate limit's window, waits until the window after it has passed.
+ */
+export class RequestLease {
+  readonly #store: Store;
+  readonly #account: string;
+  readonly #clock: Clock;
+  #until = Number.NEGATIVE_INFINITY;
+  #renewing: Promise<void> | undefined;
+
+  constructor(store: Store, account: string, clock: Clock) {
+    this.#store = store;
+    this.#account = account;
+    this.#clock = clock;
+  }
+
+  /** Resolves once requests may go out. Rejects when that cannot be made durable: then nothing may be sent. */
+  async hold(): Promise<void> {
+    if (this.#clock.monotonic() < this.#until - RENEW_BEFORE_MS) return;
+    this.#renewing ??= this.#write(LEASE_MS).finally(() => {
+      this.#renewing = undefined;
+    });
+    await this.#renewing;
+  }
+
+  /** The owner goes: it sends nothing more from now on. */
+  async giveBack(): Promise<void> {
+    if (this.#until !== Number.NEGATIVE_INFINITY) await this.#write(0);
+  }
+
+  async #write(ms: number): Promise<void> {
+    const startedAt = this.#clock.monotonic();
+    const until = new Date(this.#clock.now().getTime() + ms);
+    await this.#store.writer.write((tx) => leaseRequests(tx, this.#account, until));
+    this.#until = startedAt + ms;
+  }
+}
+
+/**
+ * How long a new owner sends nothing, so that its requests and the last owner's together keep the limit. A lease that
+ * ends later than any lease can was written under another clock; it is not waited for longer than a lease lasts.
+ */
+export async function waitAfterLastOwner(
+  store: Store,
+  account: string,
+  now: Date,
+  intervalMs: number,
+): Promise<{ waitMs: number; clockWentBack: boolean }> {
+  const until = await requestsUntil(store.db, account);
+  if (until === undefined) return { waitMs: 0, clockWentBack: false };
+  const aheadMs = until.getTime() - now.getTime();
+  const waitMs = Math.max(0, Math.min(aheadMs, LEASE_MS) + intervalMs);
+  return { waitMs, clockWentBack: aheadMs > LEASE_MS };
+}

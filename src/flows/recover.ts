@@ -1,0 +1,48 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../clock.ts';
+import { becomesUnknown, type CreateSettings } from '../domain/create.ts';
+import { FOLLOWED_STATES } from '../domain/order.ts';
+import { LONGEST_WAIT_MS } from '../domain/schedule.ts';
+import { after } from '../domain/tracking.ts';
+import { bringForward, orderIds, readOrder, saveDecision, trackingOf } from '../store/orders.ts';
+import type { Store } from '../store/store.ts';
+
+const PAGE = 200;
+
+interface RecoverDeps {
+  readonly account: string;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly settings: CreateSettings;
+}
+
+/**
+ * What a new owner does before it sends anything: an order found `sending` may have been taken, so it becomes unknown;
+ * a due time further away than any schedule gives was written under a wrong clock, so the order is looked at now.
+ */
+export async function recover(deps: RecoverDeps, clockWentBack: boolean): Promise<void> {
+  const { account, store, clock, log } = deps;
+  let found = 0;
+  for (;;) {
+    const ids = await orderIds(store.db, { account, states: ['sending'], fromId: '', limit: PAGE });
+    if (ids.length === 0) break;
+    for (const externalOrderId of ids) await sendingBecomesUnknown(deps, externalOrderId);
+    found += ids.length;
+  }
+  if (found > 0) log.warn({ orders: found }, 'found orders whose create was under way; they will be looked up');
+  const latest = clockWentBack ? clock.now() : after(clock.now(), LONGEST_WAIT_MS);
+  const states = ['pending', ...FOLLOWED_STATES] as const;
+  const moved = await store.writer.write((tx) => bringForward(tx, { account, states, latest, to: clock.now() }));
+  if (moved > 0) log.warn({ orders: moved }, 'due times written under another clock were brought forward');
+}
+
+async function sendingBecomesUnknown({ account, store, clock, settings }: RecoverDeps, externalOrderId: string): Promise<void> {
+  await store.writer.write(async (tx) => {
+    const row = await readOrder(tx, account, externalOrderId);
+    if (row === undefined) return;
+    const now = clock.now();
+    const why = 'the process ended while the create was under way';
+    await saveDecision(tx, 'sending', becomesUnknown(trackingOf(row), why, now, settings), now);
+  });
+}

@@ -1,0 +1,66 @@
+import { countByState, countDue } from '../store/orders.ts';
+import { createPass } from './create.ts';
+import type { FlowDeps } from './deps.ts';
+import { followPass, type FollowScope } from './follow.ts';
+import { Tally, type Counts } from './tally.ts';
+
+/** What one pass did. `unknown` and `held` are the orders that stand so after it, `remaining` those still to be sent. */
+export interface SyncSummary {
+  readonly sent: number;
+  readonly accepted: number;
+  readonly rejected: number;
+  readonly invalid: number;
+  readonly unknown: number;
+  readonly held: number;
+  readonly lookedUp: number;
+  readonly changed: number;
+  readonly final: number;
+  readonly failed: number;
+  readonly remaining: number;
+  readonly durationMs: number;
+}
+
+/** How a pass ended; decides the exit code. */
+export type SyncEnd = 'done' | 'look' | 'out-of-reach' | 'out-of-time' | 'key-refused';
+
+/** The summary of a pass and how it ended. */
+export interface SyncResult {
+  readonly end: SyncEnd;
+  readonly summary: SyncSummary;
+}
+
+/**
+ * One pass: sends every pending order whose time has come, then looks up every order being followed once. `onProgress`
+ * is given the pass's own counts, which go on changing while it runs.
+ */
+export async function syncOnce(
+  deps: FlowDeps,
+  scope: FollowScope,
+  signal: AbortSignal,
+  onProgress?: (counts: Readonly<Counts>) => void,
+): Promise<SyncResult> {
+  const startedAt = deps.clock.monotonic();
+  const tally = new Tally();
+  onProgress?.(tally.counts);
+  const pass: FlowDeps = { ...deps, tally };
+  await createPass(pass, signal);
+  await followPass(pass, scope, signal);
+  const standing = await countByState(deps.store.db, deps.account);
+  const { findings, ...counts } = tally.counts;
+  const summary: SyncSummary = {
+    ...counts,
+    unknown: standing.get('unknown') ?? 0,
+    held: standing.get('held') ?? 0,
+    remaining: await countDue(deps.store.db, deps.account, 'pending', deps.clock.now()),
+    durationMs: Math.round(deps.clock.monotonic() - startedAt),
+  };
+  return { summary, end: endOf(pass, summary, findings, signal) };
+}
+
+function endOf({ tally, exchange }: FlowDeps, summary: SyncSummary, findings: number, signal: AbortSignal): SyncEnd {
+  if (tally.key === 'refused') return 'key-refused';
+  if (signal.aborted) return 'out-of-time';
+  if (exchange.gate.isHeld('create') || exchange.gate.isHeld('lookup')) return 'out-of-reach';
+  const mustLook = summary.held + summary.unknown + summary.failed + summary.invalid + summary.rejected + findings > 0;
+  return mustLook ? 'look' : 'done';
+}

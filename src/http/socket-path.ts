@@ -1,0 +1,25 @@
+import { createHash } from 'node:crypto';
+import { lstatSync, mkdirSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+
+/** The shortest limit of a socket's path among systems is 104 bytes, the last one a zero. */
+const LONGEST_PATH_BYTES = 103;
+
+/**
+ * Where the control socket of a database is: beside it, or, where that path is too long for a socket, in a folder of
+ * this user's own under the system's temporary folder, by a name made from the database's path.
+ */
+export function controlSocketPath(databasePath: string): string {
+  const beside = `${databasePath}.sock`;
+  if (Buffer.byteLength(beside) <= LONGEST_PATH_BYTES) return beside;
+  const { uid } = userInfo();
+  const folder = join(tmpdir(), `order-sync-${uid}`);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const found = lstatSync(folder);
+  if (!found.isDirectory() || found.uid !== uid || (found.mode & 0o077) !== 0) {
+    throw new Error(`${folder} must be a folder that only this user can open; remove it, or shorten the database's path`);
+  }
+  const name = createHash('sha256').update(databasePath).digest('hex').slice(0, 24);
+  return join(folder, `${name}.sock`);
+}

@@ -1,0 +1,98 @@
+'use strict';
+// Runs on any Node from 20 on and before anything is installed: no dependencies, no newer syntax.
+const { spawn } = require('node:child_process');
+const { existsSync, readFileSync } = require('node:fs');
+const path = require('node:path');
+
+const CHECKOUT = path.join(__dirname, '..');
+const OLDEST_USABLE = [22, 20];
+const EXIT_CONFIGURATION = 78;
+const FORWARDED = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGUSR2'];
+/** Signals that a terminal sends to all processes of its foreground group by itself. */
+const FROM_TERMINAL = new Set(['SIGINT', 'SIGQUIT']);
+
+/**
+ * Path of the Node that the program runs on: the one installed by npm with the checkout, else this one when it is new
+ * enough, else undefined.
+ * @returns {string | undefined}
+ */
+function nodeBinary() {
+  const name = process.platform === 'win32' ? 'node.exe' : 'node';
+  const pinned = path.join(CHECKOUT, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin', name);
+  if (existsSync(pinned)) return pinned;
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  const isUsable = major > OLDEST_USABLE[0] || (major === OLDEST_USABLE[0] && minor >= OLDEST_USABLE[1]);
+  return isUsable ? process.execPath : undefined;
+}
+
+/**
+ * Runs `args` on that Node in place of this process: standard streams and IPC are passed through, signals and the exit
+ * code are passed on.
+ * @param {readonly string[]} args
+ * @param {NodeJS.ProcessEnv} [extraEnvironment]
+ */
+function runNode(args, extraEnvironment = {}) {
+  const binary = nodeBinary();
+  if (binary === undefined) {
+    refuse(
+      `Node ${process.versions.node} is too old: run \`npm ci\` without --omit=optional, or install Node 22.20 or newer`,
+    );
+  }
+  const hasChannel = typeof process.send === 'function';
+  const child = spawn(binary, args, {
+    stdio: hasChannel ? ['inherit', 'inherit', 'inherit', 'ipc'] : 'inherit',
+    env: { ...process.env, ...extraEnvironment, ...pathWithTools() },
+    ...(hasChannel && {
+      serialization: process.env.NODE_CHANNEL_SERIALIZATION_MODE === 'advanced' ? 'advanced' : 'json',
+    }),
+  });
+  child.on('error', (error) => refuse(`${binary} cannot be started (${error.message}): run \`npm ci\` again`));
+  if (hasChannel) passMessages(child);
+  for (const signal of FORWARDED) {
+    process.on(signal, () => {
+      if (!(FROM_TERMINAL.has(signal) && isForeground())) child.kill(signal);
+    });
+  }
+  child.on('exit', (code, signal) => {
+    if (signal === null) process.exit(code ?? 1);
+    for (const name of FORWARDED) process.removeAllListeners(name);
+    process.kill(process.pid, signal);
+    // Some signals are ignored here (SIGPIPE, or a parent's choice): say it the way a shell does.
+    setTimeout(() => process.exit(128 + (require('node:os').constants.signals[signal] ?? 0)), 500);
+  });
+}
+
+function refuse(message) {
+  process.stderr.write(`order-sync: ${message}\n`);
+  process.exit(EXIT_CONFIGURATION);
+}
+
+/** The checkout's own tools, and with them the same Node, come first for whatever the child starts. */
+function pathWithTools() {
+  const tools = path.join(CHECKOUT, 'node_modules', '.bin');
+  return { PATH: process.env.PATH ? `${tools}${path.delimiter}${process.env.PATH}` : tools };
+}
+
+function passMessages(child) {
+  // A channel that closed on one side is closed on the other; what cannot be delivered then has no reader.
+  const drop = () => {};
+  process.on('message', (message, handle) => child.connected && child.send(message, handle, drop));
+  child.on('message', (message, handle) => process.connected && process.send(message, handle, undefined, drop));
+  process.on('disconnect', () => child.connected && child.disconnect());
+  child.on('disconnect', () => process.connected && process.disconnect());
+}
+
+/** Whether a terminal's Ctrl-C reaches the child without us: passing it on as well would be a second signal. */
+function isForeground() {
+  try {
+    const stat = readFileSync('/proc/self/stat', 'utf8');
+    const [, , group, , , foregroundGroup] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return group === foregroundGroup;
+  } catch {
+    return process.stdin.isTTY === true;
+  }
+}
+
+module.exports = { nodeBinary, runNode, refuse };
+
+if (require.main === module) runNode(process.argv.slice(2));

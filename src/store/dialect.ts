@@ -1,0 +1,127 @@
+import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import Database from 'better-sqlite3';
+import {
+  CompiledQuery,
+  DummyDriver,
+  Kysely,
+  SqliteAdapter,
+  SqliteDialect,
+  SqliteDriver,
+  SqliteQueryCompiler,
+  type DatabaseConnection,
+  type SqliteDatabase,
+  type SqliteStatement,
+} from 'kysely';
+import type { Tables } from './schema.ts';
+
+/** How long a statement may block the event loop while another program writes; after that the wait is asynchronous. */
+const BUSY_TIMEOUT_MS = 250;
+const WAL_LIMIT_BYTES = 64 * 1024 * 1024;
+const KEPT_STATEMENTS = 200;
+
+/** Builds queries that are compiled without a database. */
+export const queries = new Kysely<Tables>({
+  dialect: {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: () => {
+      throw new Error('this builder has no database');
+    },
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  },
+});
+
+/** An open SQLite connection: the driver's handle, and Kysely on top of it. */
+export interface Connection {
+  readonly path: string;
+  readonly sqlite: Database.Database;
+  readonly kysely: Kysely<Tables>;
+  /** Whether the path still names the file that is open: a moved or deleted file takes writes silently. */
+  isInPlace(): boolean;
+}
+
+/** Seam of the simulation: what runs around each statement, so that the process can die at any commit. */
+export type WrapStatement = (sql: string, statement: SqliteStatement) => SqliteStatement;
+
+/** Opens the file, made new with mode 0600 where `create` says so. Throws the driver's errors. */
+export function connect(path: string, options: { create: boolean; readonly?: boolean; wrap?: WrapStatement }): Connection {
+  if (options.create && !existsSync(path)) {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    closeSync(openSync(path, 'a', 0o600));
+  }
+  const opened = statSync(path);
+  const sqlite = new Database(path, { fileMustExist: true, readonly: options.readonly ?? false, timeout: BUSY_TIMEOUT_MS });
+  try {
+    if (options.readonly !== true) {
+      sqlite.pragma('journal_mode = wal');
+      sqlite.pragma('synchronous = full');
+      sqlite.pragma(`journal_size_limit = ${WAL_LIMIT_BYTES}`);
+    }
+    sqlite.pragma('foreign_keys = on');
+  } catch (error) {
+    sqlite.close();
+    throw error;
+  }
+  return {
+    path,
+    sqlite,
+    kysely: new Kysely<Tables>({ dialect: new ImmediateSqliteDialect(sqlite, options.wrap) }),
+    isInPlace() {
+      const now = statSync(path, { throwIfNoEntry: false });
+      return now !== undefined && now.ino === opened.ino && now.dev === opened.dev;
+    },
+  };
+}
+
+class ImmediateSqliteDialect extends SqliteDialect {
+  readonly #database: Database.Database;
+  readonly #kept: SqliteDatabase;
+
+  constructor(database: Database.Database, wrap?: WrapStatement) {
+    const kept = keepStatements(database, wrap);
+    super({ database: kept });
+    this.#database = database;
+    this.#kept = kept;
+  }
+
+  override createDriver(): SqliteDriver {
+    return new ImmediateSqliteDriver(this.#kept, this.#database);
+  }
+}
+
+class ImmediateSqliteDriver extends SqliteDriver {
+  readonly #database: Database.Database;
+
+  constructor(kept: SqliteDatabase, database: Database.Database) {
+    super({ database: kept });
+    this.#database = database;
+  }
+
+  /** A plain `begin` that reads and then writes fails at once when another connection wrote in between. */
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+  }
+
+  /** SQLite rolls back by itself when the disk is full; a second rollback would hide why. */
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    if (this.#database.inTransaction) await connection.executeQuery(CompiledQuery.raw('rollback'));
+  }
+}
+
+/** Prepares each SQL text once: preparing costs more than running. The oldest goes when too many are kept. */
+function keepStatements(database: Database.Database, wrap?: WrapStatement): SqliteDatabase {
+  const kept = new Map<string, SqliteStatement>();
+  return {
+    close: () => database.close(),
+    prepare(sql) {
+      const known = kept.get(sql);
+      if (known !== undefined) return known;
+      const prepared = database.prepare(sql) as unknown as SqliteStatement;
+      const statement = wrap === undefined ? prepared : wrap(sql, prepared);
+      if (kept.size >= KEPT_STATEMENTS) kept.delete(kept.keys().next().value ?? '');
+      kept.set(sql, statement);
+      return statement;
+    },
+  };
+}

@@ -1,0 +1,43 @@
+/** What is wrong with the database; decides the exit code. */
+export type StoreProblem = 'unusable' | 'disk' | 'busy' | 'refused';
+
+/** The database cannot do what was asked. The message says what happened and what to do. */
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+  readonly problem: StoreProblem;
+  constructor(problem: StoreProblem, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.problem = problem;
+  }
+}
+
+const CORRUPT = ['SQLITE_CORRUPT', 'SQLITE_NOTADB'];
+const DISK = ['SQLITE_FULL', 'SQLITE_IOERR', 'SQLITE_READONLY', 'SQLITE_CANTOPEN', 'SQLITE_PERM'];
+
+/** Says what an error of the driver means, or gives it back as it is when it is none. */
+export function storeError(error: unknown, path: string): unknown {
+  const code = driverCode(error);
+  if (error instanceof StoreError || code === undefined) return error;
+  const detail = (error as Error).message;
+  if (CORRUPT.some((prefix) => code.startsWith(prefix))) {
+    return new StoreError('unusable', `${path} is not a sound SQLite database (${detail}); restore a backup`, { cause: error });
+  }
+  if (DISK.some((prefix) => code.startsWith(prefix))) {
+    return new StoreError('disk', `${path} cannot be written (${detail}); check free space and permissions`, { cause: error });
+  }
+  if (code.startsWith('SQLITE_BUSY')) {
+    return new StoreError('busy', `${path} is locked by another program for too long; find its open transaction`, { cause: error });
+  }
+  if (code.startsWith('SQLITE_CONSTRAINT')) return new StoreError('refused', detail, { cause: error });
+  return error;
+}
+
+/** Whether the database was locked by another connection, so that trying again helps. */
+export function isBusy(error: unknown): boolean {
+  return driverCode(error)?.startsWith('SQLITE_BUSY') ?? false;
+}
+
+function driverCode(error: unknown): string | undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' && code.startsWith('SQLITE_') ? code : undefined;
+}

@@ -1,0 +1,249 @@
+import type { Kysely, Selectable } from 'kysely';
+import type { OrderState, UncheckedOrder } from '../domain/order.ts';
+import type { Decision, OrderEvent, Tracking } from '../domain/tracking.ts';
+import { queries } from './dialect.ts';
+import type { MerchantOrdersTable, Tables } from './schema.ts';
+import { statement } from './statement.ts';
+
+/** A row of `merchant_orders` as it is stored. */
+export type OrderRow = Selectable<MerchantOrdersTable>;
+
+/** A place in the order of what is due; a pass goes on behind it, so that it meets each row once. */
+export interface DueKey {
+  readonly nextActionAt: string;
+  readonly externalOrderId: string;
+}
+
+/** Before everything that is due. */
+export const FIRST_DUE: DueKey = { nextActionAt: '', externalOrderId: '' };
+
+const dueStatement = statement(
+  (v: { account: string; state: string; until: string; afterAt: string; afterId: string; limit: number }) =>
+    queries
+      .selectFrom('merchant_orders')
+      .select(['external_order_id', 'next_action_at'])
+      .where('account', '=', v.account)
+      .where('state', '=', v.state)
+      .where('next_action_at', '<=', v.until)
+      .where((where) =>
+        where(where.refTuple('next_action_at', 'external_order_id'), '>', where.tuple(v.afterAt, v.afterId)),
+      )
+      .orderBy('next_action_at')
+      .orderBy('external_order_id')
+      .limit(v.limit),
+);
+
+/** Orders of one state that are due at `until`, oldest first, behind `from`. */
+export async function dueOrders(
+  db: Kysely<Tables>,
+  query: { account: string; state: OrderState; until: Date; from: DueKey; limit: number },
+): Promise<DueKey[]> {
+  const { rows } = await dueStatement(db, {
+    account: query.account,
+    state: query.state,
+    until: query.until.toISOString(),
+    afterAt: query.from.nextActionAt,
+    afterId: query.from.externalOrderId,
+    limit: query.limit,
+  });
+  return rows.map((row) => ({ nextActionAt: row.next_action_at ?? '', externalOrderId: row.external_order_id }));
+}
+
+/** Ids of orders in one of `states`, in the order of their ids, behind `fromId`; due or not. */
+export async function orderIds(
+  db: Kysely<Tables>,
+  query: { account: string; states: readonly OrderState[]; fromId: string; limit: number },
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('merchant_orders')
+    .select('external_order_id')
+    .where('account', '=', query.account)
+    .where('external_order_id', '>', query.fromId)
+    .where('state', 'in', query.states)
+    .orderBy('external_order_id')
+    .limit(query.limit)
+    .execute();
+  return rows.map((row) => row.external_order_id);
+}
+
+const rowStatement = statement((v: { account: string; externalOrderId: string }) =>
+  queries
+    .selectFrom('merchant_orders')
+    .selectAll()
+    .where('account', '=', v.account)
+    .where('external_order_id', '=', v.externalOrderId),
+);
+
+/** One row, or undefined. */
+export async function readOrder(db: Kysely<Tables>, account: string, externalOrderId: string): Promise<OrderRow | undefined> {
+  const { rows } = await rowStatement(db, { account, externalOrderId });
+  return rows[0];
+}
+
+/** How many orders stand in each state. */
+export async function countByState(db: Kysely<Tables>, account: string): Promise<Map<string, number>> {
+  const rows = await db
+    .selectFrom('merchant_orders')
+    .select((select) => ['state', select.fn.countAll<number | bigint>().as('orders')])
+    .where('account', '=', account)
+    .groupBy('state')
+    .execute();
+  return new Map(rows.map((row) => [row.state, Number(row.orders)]));
+}
+
+/** How many orders of a state are due at `until`. */
+export async function countDue(db: Kysely<Tables>, account: string, state: OrderState, until: Date): Promise<number> {
+  const row = await db
+    .selectFrom('merchant_orders')
+    .select((select) => select.fn.countAll<number | bigint>().as('orders'))
+    .where('account', '=', account)
+    .where('state', '=', state)
+    .where('next_action_at', '<=', until.toISOString())
+    .executeTakeFirstOrThrow();
+  return Number(row.orders);
+}
+
+/** Makes orders that are due only after `latest` due at `to`; how many. */
+export async function bringForward(
+  tx: Kysely<Tables>,
+  query: { account: string; states: readonly OrderState[]; latest: Date; to: Date },
+): Promise<number> {
+  const result = await tx
+    .updateTable('merchant_orders')
+    .set({ next_action_at: query.to.toISOString() })
+    .where('account', '=', query.account)
+    .where('state', 'in', query.states)
+    .where('next_action_at', '>', query.latest.toISOString())
+    .executeTakeFirstOrThrow();
+  return Number(result.numUpdatedRows);
+}
+
+interface SaveValues extends Omit<Tracking, 'nextActionAt' | 'lastLookupAt' | 'sentAt' | 'changedAt'> {
+  nextActionAt: string | null;
+  lastLookupAt: string | null;
+  sentAt: string | null;
+  changedAt: string | null;
+  updatedAt: string;
+  previousState: string;
+}
+
+const saveStatement = statement((v: SaveValues) =>
+  queries
+    .updateTable('merchant_orders')
+    .set({
+      state: v.state,
+      state_reason: v.stateReason,
+      pre_order_id: v.preOrderId,
+      exchange_type: v.exchangeType,
+      order_id: v.orderId,
+      order_status: v.orderStatus,
+      crypto_status: v.cryptoStatus,
+      fiat_status: v.fiatStatus,
+      attempts: v.attempts,
+      next_action_at: v.nextActionAt,
+      last_lookup_at: v.lastLookupAt,
+      updated_at: v.updatedAt,
+      sent_at: v.sentAt,
+      changed_at: v.changedAt,
+      modification_date: v.modificationDate,
+      stale_date: v.staleDate,
+      verifications: v.verifications,
+      resends: v.resends,
+      rechecks: v.rechecks,
+    })
+    .where('account', '=', v.account)
+    .where('external_order_id', '=', v.externalOrderId)
+    .where('state', '=', v.previousState),
+);
+
+/**
+ * Writes a decision about an order: the row and its events, together. Throws when the row is not in `previousState` any
+ * more, so that the transaction writes nothing.
+ */
+export async function saveDecision(
+  tx: Kysely<Tables>,
+  previousState: OrderState,
+  decision: Decision,
+  now: Date,
+): Promise<void> {
+  const { tracking } = decision;
+  const result = await saveStatement(tx, {
+    ...tracking,
+    nextActionAt: tracking.nextActionAt?.toISOString() ?? null,
+    lastLookupAt: tracking.lastLookupAt?.toISOString() ?? null,
+    sentAt: tracking.sentAt?.toISOString() ?? null,
+    changedAt: tracking.changedAt?.toISOString() ?? null,
+    updatedAt: now.toISOString(),
+    previousState,
+  });
+  if (result.numAffectedRows !== 1n) {
+    throw new Error(`order ${JSON.stringify(tracking.externalOrderId)} is no longer ${previousState}`);
+  }
+  for (const event of decision.events) await insertEvent(tx, tracking, event, now);
+}
+
+const eventStatement = statement((v: OrderEvent & { account: string; externalOrderId: string; observedAt: string }) =>
+  queries.insertInto('order_events').values({
+    account: v.account,
+    external_order_id: v.externalOrderId,
+    field: v.field,
+    old_value: v.oldValue,
+    new_value: v.newValue,
+    observed_at: v.observedAt,
+    exchange_time: v.exchangeTime,
+    source: v.source,
+    reason: v.reason,
+  }),
+);
+
+async function insertEvent(tx: Kysely<Tables>, tracking: Tracking, event: OrderEvent, now: Date): Promise<void> {
+  const { account, externalOrderId } = tracking;
+  await eventStatement(tx, { ...event, account, externalOrderId, observedAt: now.toISOString() });
+}
+
+/** The program's own columns of a row. */
+export function trackingOf(row: OrderRow): Tracking {
+  return {
+    account: row.account,
+    externalOrderId: row.external_order_id,
+    state: row.state as OrderState,
+    stateReason: row.state_reason,
+    preOrderId: row.pre_order_id,
+    exchangeType: row.exchange_type,
+    orderId: row.order_id,
+    orderStatus: row.order_status,
+    cryptoStatus: row.crypto_status,
+    fiatStatus: row.fiat_status,
+    attempts: row.attempts,
+    nextActionAt: time(row.next_action_at),
+    lastLookupAt: time(row.last_lookup_at),
+    sentAt: time(row.sent_at),
+    changedAt: time(row.changed_at),
+    modificationDate: row.modification_date,
+    staleDate: row.stale_date,
+    verifications: row.verifications,
+    resends: row.resends,
+    rechecks: row.rechecks,
+  };
+}
+
+/** The merchant's own columns of a row, not yet checked. */
+export function uncheckedOrderOf(row: OrderRow): UncheckedOrder {
+  return {
+    externalOrderId: row.external_order_id,
+    asset: row.asset,
+    assetPosition: row.asset_position,
+    fromCurrency: row.from_currency,
+    toCurrency: row.to_currency,
+    orderType: row.order_type,
+    limit: row.order_limit,
+    paymentToken: row.payment_token,
+    providerType: row.provider_type,
+    cryptoAddress: row.crypto_address,
+    bonus: row.bonus,
+  };
+}
+
+function time(text: string | null): Date | null {
+  return text === null ? null : new Date(text);
+}

@@ -1,0 +1,52 @@
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import Database from 'better-sqlite3';
+import type { Clock } from '../clock.ts';
+import { isBusy } from './errors.ts';
+
+const TRY_AGAIN_MS = 100;
+
+/** Another process drives this account. */
+export class OwnedError extends Error {
+  override readonly name = 'OwnedError';
+}
+
+/** The right to drive an account; the operating system takes it back when the process dies. */
+export interface Ownership {
+  release(): void;
+}
+
+/**
+ * Becomes the owner of the database, or waits up to `patienceMs` for another owner to go. Throws `OwnedError` when it
+ * does not. The lock is an exclusive transaction on `<database>.lock`.
+ */
+export async function becomeOwner(
+  databasePath: string,
+  clock: Clock,
+  patienceMs: number,
+  signal?: AbortSignal,
+): Promise<Ownership> {
+  const deadline = clock.monotonic() + patienceMs;
+  for (;;) {
+    const ownership = tryLock(`${databasePath}.lock`);
+    if (ownership !== undefined) return ownership;
+    if (clock.monotonic() >= deadline) {
+      throw new OwnedError(`another order-sync process drives ${databasePath}; stop it first, or use its control socket`);
+    }
+    await clock.sleep(TRY_AGAIN_MS, signal);
+  }
+}
+
+function tryLock(path: string): Ownership | undefined {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  closeSync(openSync(path, 'a', 0o600));
+  const lock = new Database(path, { timeout: 0 });
+  try {
+    lock.exec('begin exclusive');
+    return { release: () => lock.close() };
+  } catch (error) {
+    lock.close();
+    if (isBusy(error)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,98 @@
+import type { Generated } from 'kysely';
+
+/** A row of `merchant_orders`. Times are UTC ISO 8601 text with milliseconds; amounts are decimal text. */
+export interface MerchantOrdersTable {
+  account: Generated<string>;
+  external_order_id: string;
+  asset: string | null;
+  asset_position: Generated<string | null>;
+  from_currency: string | null;
+  to_currency: string | null;
+  order_type: Generated<string | null>;
+  order_limit: string | null;
+  payment_token: string | null;
+  provider_type: string | null;
+  crypto_address: string | null;
+  bonus: string | null;
+  state: Generated<string>;
+  state_reason: string | null;
+  pre_order_id: string | null;
+  exchange_type: string | null;
+  order_id: string | null;
+  order_status: string | null;
+  crypto_status: string | null;
+  fiat_status: string | null;
+  attempts: Generated<number>;
+  next_action_at: Generated<string | null>;
+  last_lookup_at: string | null;
+  created_at: Generated<string>;
+  updated_at: Generated<string>;
+  sent_at: string | null;
+  changed_at: string | null;
+  modification_date: string | null;
+  stale_date: string | null;
+  verifications: Generated<number>;
+  resends: Generated<number>;
+  rechecks: Generated<number>;
+}
+
+/** A row of `order_events`: one change of one field. */
+export interface OrderEventsTable {
+  id: Generated<number>;
+  account: string;
+  external_order_id: string;
+  field: string;
+  old_value: string | null;
+  new_value: string | null;
+  observed_at: string;
+  exchange_time: string | null;
+  source: string;
+  reason: string | null;
+}
+
+/** The newest order record, or the pre-order, of an order: as received, byte for byte. */
+export interface ReceivedBodiesTable {
+  account: string;
+  external_order_id: string;
+  body: string;
+  received_at: string;
+}
+
+/** What reconciliation found. */
+export interface FindingsTable {
+  id: Generated<number>;
+  account: string;
+  class: string;
+  severity: string;
+  external_order_id: string | null;
+  expected: string | null;
+  actual: string | null;
+  first_seen_at: string;
+  last_seen_at: string;
+  status: Generated<string>;
+}
+
+/** Each status value the exchange ever gave, so that an unseen one is reported once. */
+export interface SeenStatusesTable {
+  account: string;
+  field: string;
+  value: string;
+  first_seen_at: string;
+}
+
+/** Until when the owner may have sent requests: the next owner waits for the rate limit's window after it. */
+export interface RequestLeasesTable {
+  account: string;
+  requests_until: string;
+}
+
+/** All tables of the database. */
+export interface Tables {
+  merchant_orders: MerchantOrdersTable;
+  order_events: OrderEventsTable;
+  order_records: ReceivedBodiesTable;
+  pre_orders: ReceivedBodiesTable;
+  findings: FindingsTable;
+  seen_statuses: SeenStatusesTable;
+  request_leases: RequestLeasesTable;
+}

@@ -1,0 +1,120 @@
+import { existsSync, statSync } from 'node:fs';
+import type { Kysely } from 'kysely';
+import { Migrator } from 'kysely/migration';
+import { MIGRATIONS } from '../../migrations/index.ts';
+import type { Clock } from '../clock.ts';
+import { connect, type Connection, type WrapStatement } from './dialect.ts';
+import { storeError, StoreError } from './errors.ts';
+import type { Tables } from './schema.ts';
+import { Writer } from './writer.ts';
+
+/** The open database. Reads go through `db`, every write through `writer`. */
+export interface Store {
+  readonly path: string;
+  readonly db: Kysely<Tables>;
+  readonly writer: Writer;
+  /** A number that changes when another connection has committed. */
+  dataVersion(): number;
+  isInPlace(): boolean;
+  close(): Promise<void>;
+}
+
+/** How a command opens the database. */
+export interface OpenOptions {
+  /** `migrate` makes and brings up to date; `current` wants a database that is; `any` takes an older one too. */
+  readonly expect: 'migrate' | 'current' | 'any';
+  readonly wrap?: WrapStatement;
+  readonly synchronous?: 'off';
+}
+
+/** Opens the database. Throws `StoreError` that says what is wrong with the file and what to do. */
+export async function openStore(path: string, clock: Clock, options: OpenOptions): Promise<Store> {
+  assertFile(path, options);
+  const connection = openConnection(path, options);
+  try {
+    if (options.synchronous === 'off') connection.sqlite.pragma('synchronous = off');
+    assertKnownVersion(connection, options);
+    if (options.expect === 'migrate') await migrate(connection);
+  } catch (error) {
+    await closeConnection(connection);
+    throw storeError(error, path);
+  }
+  return {
+    path,
+    db: connection.kysely,
+    writer: new Writer(connection, clock),
+    dataVersion: () => connection.sqlite.pragma('data_version', { simple: true }) as number,
+    isInPlace: () => connection.isInPlace(),
+    close: () => closeConnection(connection),
+  };
+}
+
+/** Migrations of a database file: those that ran, and those that wait. */
+export interface MigrationStatus {
+  readonly applied: readonly string[];
+  readonly pending: readonly string[];
+}
+
+/** Which migrations an open database has. */
+export async function migrationStatus(store: Store): Promise<MigrationStatus> {
+  const migrations = await new Migrator({ db: store.db, provider: { getMigrations } }).getMigrations();
+  const names = (isApplied: boolean) =>
+    migrations.filter(({ executedAt }) => (executedAt !== undefined) === isApplied).map(({ name }) => name);
+  return { applied: names(true), pending: names(false) };
+}
+
+function assertFile(path: string, options: OpenOptions): void {
+  if (!existsSync(path)) {
+    if (options.expect === 'migrate') return;
+    throw new StoreError('unusable', `there is no database at ${path}; make it with: order-sync db migrate`);
+  }
+  const file = statSync(path);
+  if (!file.isFile()) throw new StoreError('unusable', `${path} is not a file; set database.url to the database file`);
+  if (file.size === 0) {
+    throw new StoreError(
+      'unusable',
+      `${path} is empty (0 bytes), a database was expected; restore a backup, or delete the file to begin anew`,
+    );
+  }
+}
+
+function openConnection(path: string, options: OpenOptions): Connection {
+  try {
+    const isNew = options.expect === 'migrate';
+    return connect(path, { create: isNew, ...(options.wrap === undefined ? {} : { wrap: options.wrap }) });
+  } catch (error) {
+    throw storeError(error, path);
+  }
+}
+
+/** Kysely closes the driver only once a query has gone through it; closing twice does no harm. */
+async function closeConnection(connection: Connection): Promise<void> {
+  await connection.kysely.destroy();
+  connection.sqlite.close();
+}
+
+function assertKnownVersion({ sqlite, path }: Connection, options: OpenOptions): void {
+  const hasMigrations = sqlite.prepare(`select 1 from sqlite_master where name = 'kysely_migration'`).get() !== undefined;
+  const rows = hasMigrations ? sqlite.prepare('select name from kysely_migration').all() : [];
+  const applied = (rows as { name: string }[]).map(({ name }) => name);
+  const unknown = applied.find((name) => !(name in MIGRATIONS));
+  if (unknown !== undefined) {
+    throw new StoreError('unusable', `${path} was made by a newer version (migration ${unknown}); upgrade order-sync`);
+  }
+  if (options.expect === 'current' && applied.length < Object.keys(MIGRATIONS).length) {
+    throw new StoreError('unusable', `${path} is not up to date; bring it up to date with: order-sync db migrate`);
+  }
+}
+
+async function getMigrations() {
+  return { ...MIGRATIONS };
+}
+
+async function migrate({ kysely, path }: Connection): Promise<void> {
+  const { error } = await new Migrator({ db: kysely, provider: { getMigrations } }).migrateToLatest();
+  if (error !== undefined) {
+    throw error instanceof Error && 'code' in error
+      ? error
+      : new StoreError('unusable', `${path} could not be migrated: ${String(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,115 @@
+import type { Kysely } from 'kysely';
+import type { Clock } from '../clock.ts';
+import type { Connection } from './dialect.ts';
+import { isBusy, storeError, StoreError } from './errors.ts';
+import type { Tables } from './schema.ts';
+
+/** One unit of work inside a transaction: all of it happens or nothing. No network, no waiting for anything else. */
+export type Work<Result> = (tx: Kysely<Tables>) => Promise<Result>;
+
+interface Waiting {
+  readonly work: Work<unknown>;
+  resolve(result: unknown): void;
+  reject(error: unknown): void;
+}
+
+const MAX_GROUP = 200;
+const BUSY_TRIES = 40;
+const BUSY_WAIT_MS = 50;
+const STUBBORN_WAIT_MS = 1_000;
+
+/**
+ * Group commit: what is asked for while the event loop is busy shares one transaction, and so one sync to the disk. Work
+ * that fails fails alone: its group is then run one by one.
+ */
+export class Writer {
+  readonly #connection: Connection;
+  readonly #clock: Clock;
+  #waiting: Waiting[] = [];
+  #isRunning = false;
+
+  constructor(connection: Connection, clock: Clock) {
+    this.#connection = connection;
+    this.#clock = clock;
+  }
+
+  /** Runs the work in a durable transaction. Rejects with `StoreError` when the database cannot take it. */
+  write<Result>(work: Work<Result>): Promise<Result> {
+    return new Promise<Result>((resolve, reject) => {
+      this.#waiting.push({ work, resolve: resolve as (result: unknown) => void, reject });
+      if (!this.#isRunning) {
+        this.#isRunning = true;
+        void this.#run();
+      }
+    });
+  }
+
+  /**
+   * Writes what must not be lost, the result of a request that was sent: a full disk or a locked database is waited
+   * out, once a second, until `signal` says that there is no time left.
+   */
+  async writeStubbornly<Result>(work: Work<Result>, signal: AbortSignal, onFailure: (error: StoreError) => void): Promise<Result> {
+    for (;;) {
+      try {
+        return await this.write(work);
+      } catch (error) {
+        const passes = error instanceof StoreError && (error.problem === 'busy' || error.problem === 'disk');
+        if (!passes || signal.aborted || !this.#connection.isInPlace()) throw error;
+        onFailure(error);
+        await this.#clock.sleep(STUBBORN_WAIT_MS, signal).catch(() => undefined);
+      }
+    }
+  }
+
+  async #run(): Promise<void> {
+    await this.#clock.turn();
+    while (this.#waiting.length > 0) {
+      const group = this.#waiting.splice(0, MAX_GROUP);
+      const failure = await this.#commit(group);
+      if (failure !== undefined) await this.#commitEach(group, failure);
+    }
+    this.#isRunning = false;
+  }
+
+  async #commitEach(group: readonly Waiting[], failure: unknown): Promise<void> {
+    const [first] = group;
+    if (group.length === 1 && first !== undefined) {
+      first.reject(failure);
+      return;
+    }
+    for (const one of group) {
+      const alone = await this.#commit([one]);
+      if (alone !== undefined) one.reject(alone);
+    }
+  }
+
+  /** The error, or undefined once the group is durable and its waiters have their results. */
+  async #commit(group: readonly Waiting[]): Promise<unknown> {
+    try {
+      const results = await this.#transaction(async (tx) => {
+        const done: unknown[] = [];
+        for (const one of group) done.push(await one.work(tx));
+        return done;
+      });
+      group.forEach((one, index) => one.resolve(results[index]));
+      return undefined;
+    } catch (error) {
+      return storeError(error, this.#connection.path) ?? new Error('the database failed without a reason');
+    }
+  }
+
+  async #transaction<Result>(work: Work<Result>): Promise<Result> {
+    const { path, kysely } = this.#connection;
+    if (!this.#connection.isInPlace()) {
+      throw new StoreError('disk', `${path} was moved or deleted while it was open; put it back and start again`);
+    }
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await kysely.transaction().execute(work);
+      } catch (error) {
+        if (!isBusy(error) || tries >= BUSY_TRIES) throw error;
+        await this.#clock.sleep(BUSY_WAIT_MS);
+      }
+    }
+  }
+}

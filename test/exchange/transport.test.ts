@@ -1,0 +1,145 @@
+import { createServer, type Server } from 'node:http';
+import { createServer as createTcpServer, type AddressInfo } from 'node:net';
+import { inspect } from 'node:util';
+import { afterEach, describe, expect, it } from 'vitest';
+import { httpTransport } from '../../src/exchange/transport.ts';
+import { TransportError, type Transport } from '../../src/exchange/wire-call.ts';
+
+const KEY = 'canary-key-5b1f';
+const closing: (() => void | Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+async function listen(server: Server | ReturnType<typeof createTcpServer>): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closing.push(() => {
+    if ('closeAllConnections' in server) server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function transportTo(baseUrl: string, options: { timeoutMs?: number; maxResponseBytes?: number } = {}): Transport {
+  const transport = httpTransport({ baseUrl, apiKey: KEY, timeoutMs: 60_000, maxResponseBytes: 1_000, ...options });
+  closing.push(() => transport.close());
+  return transport;
+}
+
+async function failure(sending: Promise<unknown>): Promise<TransportError> {
+  const error = await sending.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(TransportError);
+  return error as TransportError;
+}
+
+const GET = { method: 'GET', path: '/api/v1/merchant/orders?externalOrderId=a%2Fb' } as const;
+const POST = { method: 'POST', path: '/api/v1/merchant/orders/request', body: '{"asset":1.50}' } as const;
+
+describe('the transport', () => {
+  it('sends the key, the path as encoded, and the body byte for byte', async () => {
+    const seen: unknown[] = [];
+    const url = await listen(
+      createServer(async (request, response) => {
+        let body = '';
+        for await (const chunk of request) body += String(chunk);
+        seen.push([request.method, request.url, request.headers['x-api-key'], request.headers['content-type'], body]);
+        response.end('{}');
+      }),
+    );
+    const transport = transportTo(`${url}/base/`);
+    expect(await transport.send(GET)).toEqual({ status: 200, body: '{}' });
+    await transport.send(POST);
+    expect(seen).toEqual([
+      ['GET', '/base/api/v1/merchant/orders?externalOrderId=a%2Fb', KEY, undefined, ''],
+      ['POST', '/base/api/v1/merchant/orders/request', KEY, 'application/json', '{"asset":1.50}'],
+    ]);
+  });
+
+  it('says never sent when the connection is refused', async () => {
+    const server = createTcpServer();
+    const url = await listen(server);
+    await new Promise((resolve) => server.close(resolve));
+    expect((await failure(transportTo(url).send(POST))).sent).toBe('never');
+  });
+
+  it('says never sent when the name does not resolve', async () => {
+    expect((await failure(transportTo('http://no-such-host.invalid').send(POST))).sent).toBe('never');
+  });
+
+  it('says never sent when TLS cannot be agreed on', async () => {
+    const url = await listen(createTcpServer((socket) => socket.end('this is not TLS\r\n')));
+    expect((await failure(transportTo(url.replace('http:', 'https:')).send(POST))).sent).toBe('never');
+  });
+
+  it.each([POST, GET])('says perhaps sent when the connection is reset after it was made: $method', async (request) => {
+    const url = await listen(createServer((_request, response) => response.socket?.resetAndDestroy()));
+    expect((await failure(transportTo(url).send(request))).sent).toBe('perhaps');
+  });
+
+  it('says perhaps sent when no answer comes before the deadline', async () => {
+    const url = await listen(createServer(() => {}));
+    const error = await failure(transportTo(url, { timeoutMs: 50 }).send(POST));
+    expect([error.sent, error.code]).toEqual(['perhaps', 'ETIMEDOUT']);
+  });
+
+  it('says perhaps sent when the body stops short', async () => {
+    const url = await listen(
+      createServer((_request, response) => {
+        response.writeHead(200, { 'content-length': '100' });
+        response.write('{"id":', () => response.socket?.destroy());
+      }),
+    );
+    expect((await failure(transportTo(url).send(POST))).sent).toBe('perhaps');
+  });
+
+  it('stops reading an answer at the size limit', async () => {
+    const url = await listen(
+      createServer((_request, response) => {
+        response.on('error', () => {});
+        const more = () => {
+          while (!response.destroyed && response.write('x'.repeat(1_000)));
+          if (!response.destroyed) response.once('drain', more);
+        };
+        more();
+      }),
+    );
+    expect((await failure(transportTo(url).send(GET))).code).toBe('TOO_LARGE');
+  });
+
+  it('takes a redirect for an answer and does not follow it', async () => {
+    const paths: unknown[] = [];
+    const url = await listen(
+      createServer((request, response) => {
+        paths.push(request.url);
+        response.writeHead(307, { location: '/elsewhere' }).end();
+      }),
+    );
+    expect((await transportTo(url).send(POST)).status).toBe(307);
+    expect(paths).toEqual([POST.path]);
+  });
+
+  it('opens a fresh connection for each create', async () => {
+    const ports = new Set<number | undefined>();
+    const url = await listen(
+      createServer((request, response) => {
+        ports.add(request.socket.remotePort);
+        response.end('{}');
+      }),
+    );
+    const transport = transportTo(url);
+    await transport.send(POST);
+    await transport.send(POST);
+    expect(ports.size).toBe(2);
+  });
+
+  it('carries no key and no body in its errors', async () => {
+    const url = await listen(createServer((_request, response) => response.socket?.resetAndDestroy()));
+    const error = await failure(transportTo(url).send({ ...POST, body: '"canary-body"' }));
+    const shown = inspect(error, { depth: 20, showHidden: true }) + JSON.stringify(error);
+    expect(shown).not.toMatch(/canary/);
+  });
+});

@@ -1,0 +1,83 @@
+import { spawn, spawnSync, type ChildProcess, type SpawnOptions } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+const RUNTIME = fileURLToPath(new URL('../src/runtime.cjs', import.meta.url));
+let folder = '';
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'order-sync-runtime-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function start(code: string, options: SpawnOptions = {}): ChildProcess {
+  return spawn(process.execPath, [RUNTIME, '-e', code], { stdio: ['ignore', 'pipe', 'inherit'], ...options });
+}
+
+describe('the runtime', () => {
+  it('runs the given arguments on a Node that is new enough, with the tools of the checkout first', () => {
+    const code = 'console.log(process.versions.node); console.log(process.env.PATH)';
+    const { stdout } = spawnSync(process.execPath, [RUNTIME, '-e', code], { encoding: 'utf8' });
+    const [version = '', path = ''] = stdout.split('\n');
+    expect(Number(version.split('.')[0])).toBeGreaterThanOrEqual(22);
+    expect(path.split(':')[0]).toMatch(/node_modules[/\\]\.bin$/);
+  });
+
+  it.each([0, 1, 75])('passes on the exit code %i', (code) => {
+    expect(spawnSync(process.execPath, [RUNTIME, '-e', `process.exit(${code})`]).status).toBe(code);
+  });
+
+  it.each(['SIGINT', 'SIGTERM'] as const)('passes on %s and lets the child decide', async (signal) => {
+    const child = start(
+      `process.on('${signal}', () => process.exit(42)); setInterval(() => {}, 1e6); console.log('ready')`,
+      {
+        // A group of its own, as a service manager gives: no terminal reaches the inner process by itself.
+        detached: true,
+      },
+    );
+    await once(createInterface(child.stdout!), 'line');
+    child.kill(signal);
+    expect(await once(child, 'exit')).toEqual([42, null]);
+  });
+
+  it('ends by the signal that ended the child', () => {
+    const { signal } = spawnSync(process.execPath, [RUNTIME, '-e', `process.kill(process.pid, 'SIGKILL')`]);
+    expect(signal).toBe('SIGKILL');
+  });
+
+  it('passes messages both ways and closes the channel with its parent', async () => {
+    const child = start(`process.on('message', (m) => process.send({ echo: m })); process.send('ready')`, {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
+    expect(await once(child, 'message')).toMatchObject({ 0: 'ready' });
+    child.send('hello');
+    expect(await once(child, 'message')).toMatchObject({ 0: { echo: 'hello' } });
+    child.disconnect();
+    expect(await once(child, 'exit')).toEqual([0, null]);
+  });
+
+  it('exits 78 with what to do where there is no usable Node', () => {
+    mkdirSync(join(folder, 'src'));
+    cpSync(RUNTIME, join(folder, 'src/runtime.cjs'));
+    const code = `Object.defineProperty(process.versions, 'node', { value: '20.20.0' }); require('./src/runtime.cjs').runNode([])`;
+    const { status, stderr } = spawnSync(process.execPath, ['-e', code], { cwd: folder, encoding: 'utf8' });
+    expect([status, stderr]).toEqual([
+      78,
+      expect.stringMatching(/^order-sync: Node 20\.20\.0 is too old: run `npm ci`.*\n$/),
+    ]);
+  });
+
+  it('has a launcher that says what to do before `npm ci`', () => {
+    mkdirSync(join(folder, 'src'));
+    for (const name of ['runtime.cjs', 'bin.mjs']) cpSync(join(RUNTIME, '..', name), join(folder, 'src', name));
+    const { status, stderr } = spawnSync(process.execPath, [join(folder, 'src/bin.mjs'), '--help'], {
+      encoding: 'utf8',
+    });
+    expect([status, stderr]).toEqual([78, expect.stringMatching(/run `npm ci`/)]);
+  });
+});
