@@ -22,6 +22,17 @@ export interface Clock {
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
+/** A signal that aborts after `ms`, which ends a wait for something that has no clock of its own. */
+export function deadline(ms: number): AbortSignal {
+  return AbortSignal.timeout(Math.min(ms, LONGEST_TIMER_MS));
+}
+
+/** Does the work every `ms` until it is disposed of. */
+export function repeatedly(ms: number, work: () => void): Disposable {
+  const timer = setInterval(work, ms);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
 /** The clock of the machine. */
 export function systemClock(): Clock {
   const anchorWall = Date.now();

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
-import { loadConfig, processEnvironment } from '../config.ts';
 import type { ReadAnswer } from '../exchange/client.ts';
 import { EXIT } from './exit.ts';
+import { exchangeConfig } from './options.ts';
 import { throughOwner } from './owner.ts';
 
 /** `order-sync lookup` (§4.11) and `order-sync pre-order show` (§4.10): what the exchange answers now. */
@@ -41,8 +41,7 @@ async function show(
   absent: string,
   alone: (app: App) => Promise<ReadAnswer>,
 ): Promise<void> {
-  const file = program.opts<{ config?: string }>().config;
-  const config = loadConfig({ env: processEnvironment(), cwd: process.cwd(), requireExchange: true, ...(file === undefined ? {} : { file }) });
+  const config = exchangeConfig(program);
   const answer = await throughOwner(config, async (call) => await first(call('GET', path)), alone);
   if (answer.kind === 'found') {
     process.stdout.write(`${answer.body}\n`);

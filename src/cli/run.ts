@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { createLog } from '../app.ts';
-import { loadConfig, processEnvironment } from '../config.ts';
 import { runDaemon } from '../daemon.ts';
+import { exchangeConfig } from './options.ts';
 
 /** A second signal ends the process at once, as the shell counts it. */
 const KILLED_BY_SIGNAL = 130;
@@ -13,8 +13,7 @@ export function registerRun(program: Command): void {
     .description('the daemon: sends pending orders, follows them to the end, one JSON log line per event on stdout')
     .addHelpText('after', '\nExample:\n  ORDER_SYNC_EXCHANGE_API_KEY_FILE=/etc/order-sync/key order-sync run')
     .action(async () => {
-      const file = program.opts<{ config?: string }>().config;
-      const config = loadConfig({ env: processEnvironment(), cwd: process.cwd(), requireExchange: true, ...(file === undefined ? {} : { file }) });
+      const config = exchangeConfig(program);
       const log = createLog(config);
       const stopping = stopSignal();
       try {

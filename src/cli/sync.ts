@@ -1,11 +1,12 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { createLogUpdate } from 'log-update';
-import { loadConfig, processEnvironment } from '../config.ts';
+import { deadline, repeatedly } from '../clock.ts';
 import { parseDuration } from '../config-values.ts';
 import { syncOnce, type SyncEnd, type SyncResult } from '../flows/sync.ts';
 import type { Counts } from '../flows/tally.ts';
 import type { SyncLine } from '../http/control.ts';
 import { EXIT } from './exit.ts';
+import { exchangeConfig } from './options.ts';
 import { throughOwner } from './owner.ts';
 import { stopSignal } from './run.ts';
 
@@ -34,9 +35,8 @@ export function registerSync(program: Command): void {
     .option('--due-only', 'look up only orders whose time has come')
     .addHelpText('after', '\nExample:\n  order-sync sync --json --timeout 2m')
     .action(async (options: { json?: boolean; timeout: number; dueOnly?: boolean }) => {
-      const file = program.opts<{ config?: string }>().config;
-      const config = loadConfig({ env: processEnvironment(), cwd: process.cwd(), requireExchange: true, ...(file === undefined ? {} : { file }) });
-      const signal = AbortSignal.any([stopSignal(), AbortSignal.timeout(options.timeout)]);
+      const config = exchangeConfig(program);
+      const signal = AbortSignal.any([stopSignal(), deadline(options.timeout)]);
       const scope = options.dueOnly === true ? 'due' : 'all';
       using progress = new Progress();
       const result = await throughOwner(
@@ -77,17 +77,17 @@ function duration(text: string): number {
 class Progress implements Disposable {
   readonly #line = process.stderr.isTTY ? createLogUpdate(process.stderr) : undefined;
   #counts: Readonly<Counts> | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #refresh: Disposable | undefined;
 
   show(counts: Readonly<Counts>): void {
     this.#counts = counts;
     if (this.#line === undefined) return;
-    this.#timer ??= setInterval(() => this.#draw(), REFRESH_MS);
+    this.#refresh ??= repeatedly(REFRESH_MS, () => this.#draw());
     this.#draw();
   }
 
   [Symbol.dispose](): void {
-    clearInterval(this.#timer);
+    this.#refresh?.[Symbol.dispose]();
     this.#line?.clear();
   }
 

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
+import { deadline } from '../clock.ts';
 import { UnusableIdError, type ReadAnswer } from '../exchange/client.ts';
 import type { FollowScope } from '../flows/follow.ts';
 import { syncOnce, type SyncResult } from '../flows/sync.ts';
@@ -26,7 +27,7 @@ export async function serveControl(app: App, socketPath: string, stopping: Abort
     const timeoutMs = Number(request.query.timeoutMs ?? 600_000);
     const isGone = new AbortController();
     reply.raw.once('close', () => isGone.abort());
-    const signal = AbortSignal.any([stopping, isGone.signal, AbortSignal.timeout(timeoutMs)]);
+    const signal = AbortSignal.any([stopping, isGone.signal, deadline(timeoutMs)]);
     return await reply.type('application/x-ndjson').send(Readable.from(syncLines(app, scope, signal)));
   });
   server.get<{ Querystring: { externalOrderId: string } }>('/orders', async (request) => {

@@ -1,0 +1,42 @@
+import { CommanderError } from 'commander';
+import { ConfigError } from '../config.ts';
+import { KeyRefusedError } from '../daemon.ts';
+import { UnusableIdError } from '../exchange/client.ts';
+import { StoreError, type StoreProblem } from '../store/errors.ts';
+import { OwnedError } from '../store/owner.ts';
+
+/** The exit codes of every command. */
+export const EXIT = {
+  ok: 0,
+  /** Done, and a person should look. */
+  look: 1,
+  usage: 64,
+  data: 65,
+  /** The exchange is out of reach, or the time ran out. */
+  unavailable: 69,
+  bug: 70,
+  disk: 74,
+  owned: 75,
+  keyRefused: 77,
+  config: 78,
+} as const;
+
+const STORE_EXIT: Readonly<Record<StoreProblem, number>> = {
+  unusable: EXIT.data,
+  refused: EXIT.data,
+  disk: EXIT.disk,
+  busy: EXIT.owned,
+};
+
+/** The exit code of an error that ends a command, and the line that says what to do. */
+export function explainError(error: unknown): { code: number; message: string } {
+  // Commander has said by itself what is wrong with the usage.
+  if (error instanceof CommanderError) return { code: error.exitCode === 0 ? EXIT.ok : EXIT.usage, message: '' };
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof ConfigError) return { code: EXIT.config, message };
+  if (error instanceof StoreError) return { code: STORE_EXIT[error.problem], message };
+  if (error instanceof OwnedError) return { code: EXIT.owned, message };
+  if (error instanceof KeyRefusedError) return { code: EXIT.keyRefused, message };
+  if (error instanceof UnusableIdError) return { code: EXIT.usage, message };
+  return { code: EXIT.bug, message: `this is a bug, please report it: ${message}` };
+}

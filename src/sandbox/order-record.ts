@@ -1,0 +1,103 @@
+import { LosslessNumber } from 'lossless-json';
+import type { Scenario } from './scenario.ts';
+
+/** A pre-order that the sandbox took. */
+export interface SandboxPreOrder {
+  readonly id: string;
+  readonly number: number;
+  readonly createdAt: Date;
+  readonly externalOrderId: string;
+  /** The fields of §2.6 as they were sent. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly asset: string;
+  readonly scenario: Scenario;
+  readonly speed: number;
+}
+
+/** Where an order stands at a moment. */
+interface Standing {
+  orderStatus: string;
+  cryptoStatus: string;
+  fiatStatus: string;
+  modifiedAt: number;
+  completedAt: number | null;
+}
+
+/** The order record (§2.7) of a pre-order at `now`, or undefined while the order has not appeared. */
+export function orderRecord(preOrder: SandboxPreOrder, now: Date, merchantId: string): unknown {
+  const { appearsAfterMs } = preOrder.scenario;
+  if (appearsAfterMs === null) return undefined;
+  const appearedAt = preOrder.createdAt.getTime() + appearsAfterMs / preOrder.speed;
+  if (now.getTime() < appearedAt) return undefined;
+  const standing = standingAt(preOrder, appearedAt, now.getTime());
+  const amount = new LosslessNumber(preOrder.asset);
+  const { currencyPair, orderType, exchangeType, cryptoAddress, paymentToken, providerType } = preOrder.fields;
+  const pair = currencyPair as { fromCurrency: string; toCurrency: string };
+  return {
+    externalOrderId: preOrder.externalOrderId,
+    merchant: { id: merchantId },
+    order: {
+      id: `order-${preOrder.number}`,
+      number: preOrder.number,
+      orderType,
+      exchangeType,
+      status: standing.orderStatus,
+      resultMessage: null,
+      submitByResident: false,
+      creationDate: iso(appearedAt),
+      modificationDate: iso(standing.modifiedAt),
+      completionDate: standing.completedAt === null ? null : iso(standing.completedAt),
+      serverDate: now.toISOString(),
+      exchangeOperation: { currencyPair, inputAsset: amount, outputAsset: amount, ratio: new LosslessNumber('1') },
+      cryptoTransaction: {
+        currency: pair.fromCurrency,
+        externalCryptoAddress: cryptoAddress ?? null,
+        internalCryptoAddress: `sandbox-address-${preOrder.number}`,
+        fee: new LosslessNumber('0'),
+        feePaymentEnabledByClient: false,
+        status: standing.cryptoStatus,
+        transactionHash: standing.cryptoStatus === 'CONFIRMED' ? `sandbox-hash-${preOrder.number}` : null,
+      },
+      fiatTransaction: {
+        currency: pair.toCurrency,
+        internalToken: null,
+        link: null,
+        orderIdentity: null,
+        paymentToken: paymentToken ?? null,
+        paymentType: 'P2P',
+        processingBank: null,
+        providerType: providerType ?? null,
+        resultMessage: null,
+        status: standing.fiatStatus,
+      },
+    },
+    percent: new LosslessNumber('0'),
+    percentEnabled: false,
+    reward: new LosslessNumber('0'),
+  };
+}
+
+function standingAt({ scenario, speed }: SandboxPreOrder, appearedAt: number, now: number): Standing {
+  const standing: Standing = {
+    orderStatus: 'REQUEST',
+    cryptoStatus: 'NEW',
+    fiatStatus: 'NEW',
+    modifiedAt: appearedAt,
+    completedAt: null,
+  };
+  let at = appearedAt;
+  for (const step of scenario.steps) {
+    at += step.afterMs / speed;
+    if (at > now) break;
+    standing.orderStatus = step.orderStatus ?? standing.orderStatus;
+    standing.cryptoStatus = step.cryptoStatus ?? standing.cryptoStatus;
+    standing.fiatStatus = step.fiatStatus ?? standing.fiatStatus;
+    standing.modifiedAt = at;
+    if (step.completed === true) standing.completedAt = at;
+  }
+  return standing;
+}
+
+function iso(ms: number): string {
+  return new Date(Math.floor(ms)).toISOString();
+}

@@ -1,0 +1,76 @@
+import type { Kysely, Selectable } from 'kysely';
+import type { OrderRow } from './orders.ts';
+import type { OrderEventsTable, Tables } from './schema.ts';
+
+const PAGE = 1_000;
+
+/** Which rows are read; times are compared with `created_at`. */
+export interface RowFilter {
+  readonly account: string;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+/** The fields that the summary counts. */
+export type SummaryRow = Pick<OrderRow, 'from_currency' | 'to_currency' | 'state' | 'order_status' | 'asset'>;
+
+/** Every row that the filter lets through, a page at a time, so that no read stays open long. */
+export async function* summaryRows(db: Kysely<Tables>, filter: RowFilter): AsyncGenerator<SummaryRow> {
+  let fromId = '';
+  for (;;) {
+    let query = db
+      .selectFrom('merchant_orders')
+      .select(['external_order_id', 'from_currency', 'to_currency', 'state', 'order_status', 'asset'])
+      .where('account', '=', filter.account)
+      .where('external_order_id', '>', fromId)
+      .orderBy('external_order_id')
+      .limit(PAGE);
+    if (filter.from !== undefined) query = query.where('created_at', '>=', filter.from);
+    if (filter.to !== undefined) query = query.where('created_at', '<', filter.to);
+    const page = await query.execute();
+    yield* page;
+    fromId = page.at(-1)?.external_order_id ?? fromId;
+    if (page.length < PAGE) return;
+  }
+}
+
+/** The newest rows, of one state or of all. */
+export async function listOrders(
+  db: Kysely<Tables>,
+  query: { account: string; state?: string | undefined; limit: number },
+): Promise<OrderRow[]> {
+  let rows = db.selectFrom('merchant_orders').selectAll().where('account', '=', query.account);
+  if (query.state !== undefined) rows = rows.where('state', '=', query.state);
+  return await rows.orderBy('created_at', 'desc').orderBy('external_order_id').limit(query.limit).execute();
+}
+
+/** The history of one order, oldest first. */
+export async function eventsOf(
+  db: Kysely<Tables>,
+  account: string,
+  externalOrderId: string,
+): Promise<Selectable<OrderEventsTable>[]> {
+  return await db
+    .selectFrom('order_events')
+    .selectAll()
+    .where('account', '=', account)
+    .where('external_order_id', '=', externalOrderId)
+    .orderBy('id')
+    .execute();
+}
+
+/** The newest record or the pre-order of an order, as received; undefined when there is none. */
+export async function receivedBody(
+  db: Kysely<Tables>,
+  table: 'order_records' | 'pre_orders',
+  account: string,
+  externalOrderId: string,
+): Promise<string | undefined> {
+  const row = await db
+    .selectFrom(table)
+    .select('body')
+    .where('account', '=', account)
+    .where('external_order_id', '=', externalOrderId)
+    .executeTakeFirst();
+  return row?.body;
+}
