@@ -137,27 +137,39 @@ async function protectOrders(db: Kysely<unknown>): Promise<void> {
   const changed = MERCHANT_COLUMNS.map((column) => `new.${column} is not old.${column}`).join(' or ');
   const inserted = `exists (select 1 from merchant_orders
     where account = new.account and external_order_id = new.external_order_id and state not in ('pending', 'invalid'))`;
-  await sql.raw(`create trigger merchant_orders_sent_is_fixed
+  await sql
+    .raw(`create trigger merchant_orders_sent_is_fixed
     before update of ${MERCHANT_COLUMNS.join(', ')} on merchant_orders
     when old.state not in ('pending', 'invalid') and (${changed})
-    begin select raise(abort, 'merchant_orders: this order was sent and cannot be changed any more'); end`).execute(db);
-  await sql.raw(`create trigger merchant_orders_sent_is_kept
+    begin select raise(abort, 'merchant_orders: this order was sent and cannot be changed any more'); end`)
+    .execute(db);
+  await sql
+    .raw(`create trigger merchant_orders_sent_is_kept
     before delete on merchant_orders when old.state not in ('pending', 'invalid')
-    begin select raise(abort, 'merchant_orders: this order was sent and cannot be deleted'); end`).execute(db);
-  await sql.raw(`create trigger merchant_orders_sent_is_not_replaced
+    begin select raise(abort, 'merchant_orders: this order was sent and cannot be deleted'); end`)
+    .execute(db);
+  await sql
+    .raw(`create trigger merchant_orders_sent_is_not_replaced
     before insert on merchant_orders when ${inserted}
-    begin select raise(abort, 'merchant_orders: this order was sent and cannot be replaced'); end`).execute(db);
-  await sql.raw(`create trigger merchant_orders_begin_pending
+    begin select raise(abort, 'merchant_orders: this order was sent and cannot be replaced'); end`)
+    .execute(db);
+  await sql
+    .raw(`create trigger merchant_orders_begin_pending
     before insert on merchant_orders when new.state <> 'pending'
-    begin select raise(abort, 'merchant_orders: state is written by order-sync; leave it out'); end`).execute(db);
-  await sql.raw(`create trigger merchant_orders_are_due
+    begin select raise(abort, 'merchant_orders: state is written by order-sync; leave it out'); end`)
+    .execute(db);
+  await sql
+    .raw(`create trigger merchant_orders_are_due
     after insert on merchant_orders when new.next_action_at is null
     begin update merchant_orders set next_action_at = new.created_at
-      where account = new.account and external_order_id = new.external_order_id; end`).execute(db);
-  await sql.raw(`create trigger merchant_orders_mended
+      where account = new.account and external_order_id = new.external_order_id; end`)
+    .execute(db);
+  await sql
+    .raw(`create trigger merchant_orders_mended
     after update of ${MERCHANT_COLUMNS.join(', ')} on merchant_orders when old.state = 'invalid' and (${changed})
     begin update merchant_orders set next_action_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
-      where account = new.account and external_order_id = new.external_order_id; end`).execute(db);
+      where account = new.account and external_order_id = new.external_order_id; end`)
+    .execute(db);
 }
 
 /** History is append-only: also against INSERT OR REPLACE, which runs no delete trigger. */
@@ -165,6 +177,8 @@ async function protectEvents(db: Kysely<unknown>): Promise<void> {
   const refuse = `begin select raise(abort, 'order_events is append-only'); end`;
   await sql.raw(`create trigger order_events_no_update before update on order_events ${refuse}`).execute(db);
   await sql.raw(`create trigger order_events_no_delete before delete on order_events ${refuse}`).execute(db);
-  await sql.raw(`create trigger order_events_no_replace before insert on order_events
-    when exists (select 1 from order_events where id = new.id) ${refuse}`).execute(db);
+  await sql
+    .raw(`create trigger order_events_no_replace before insert on order_events
+    when exists (select 1 from order_events where id = new.id) ${refuse}`)
+    .execute(db);
 }

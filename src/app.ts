@@ -56,7 +56,9 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const exchange = new ExchangeClient(overrides.transport ?? connect(config), gate, clock);
   const lease = new RequestLease(store, ACCOUNT, clock);
   undo.defer(() => exchange.close());
-  undo.defer(() => lease.giveBack().catch((error: unknown) => log.warn({ problem: String(error) }, 'the lease was not given back')));
+  undo.defer(() =>
+    lease.giveBack().catch((error: unknown) => log.warn({ problem: String(error) }, 'the lease was not given back')),
+  );
 
   const lastCall = new AbortController();
   const disposal = undo.move();
@@ -77,7 +79,10 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
 }
 
 /** One JSON line an event, written at once: nothing is lost when the process dies. */
-export function createLog(config: Config, destination: DestinationStream = pino.destination({ fd: 1, sync: true })): Logger {
+export function createLog(
+  config: Config,
+  destination: DestinationStream = pino.destination({ fd: 1, sync: true }),
+): Logger {
   return pino({ level: config.log.level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
 }
 

@@ -18,7 +18,9 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });
 
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
 const program = new Command('order-sync')
   .description("keeps a merchant's order table and a crypto/fiat exchange in step")
   .version(version)
@@ -26,7 +28,17 @@ const program = new Command('order-sync')
   .addHelpText('after', '\nExample:\n  order-sync sync --json')
   .exitOverride();
 
-const commands = [registerRun, registerSync, registerOrders, registerReport, registerLookup, registerDb, registerConfig, registerSandbox, registerDemo];
+const commands = [
+  registerRun,
+  registerSync,
+  registerOrders,
+  registerReport,
+  registerLookup,
+  registerDb,
+  registerConfig,
+  registerSandbox,
+  registerDemo,
+];
 for (const register of commands) register(program);
 overrideExits(program);
 

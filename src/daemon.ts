@@ -95,7 +95,10 @@ async function watchDatabase(app: App, stop: AbortSignal, onCommit: () => void):
   let version = app.store.dataVersion();
   await every(app, LOOK_FOR_ROWS_MS, stop, () => {
     if (!app.store.isInPlace()) {
-      throw new StoreError('disk', `${app.store.path} was moved or deleted while it was open; put it back and start again`);
+      throw new StoreError(
+        'disk',
+        `${app.store.path} was moved or deleted while it was open; put it back and start again`,
+      );
     }
     const now = app.store.dataVersion();
     if (now !== version) onCommit();

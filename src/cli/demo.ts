@@ -56,7 +56,9 @@ async function demonstrate(isKept: boolean): Promise<void> {
     say(`A shop has inserted ${ORDERS} orders into ${path}; the daemon (process ${daemon.pid}) works on them.`);
     const isSettled = await watch(store, clock.monotonic() + LONGEST_MS);
     say('');
-    process.stdout.write(asTable((await summarize(summaryRows(store.db, { account: 'default' }))).map((line) => ({ ...line }))));
+    process.stdout.write(
+      asTable((await summarize(summaryRows(store.db, { account: 'default' }))).map((line) => ({ ...line }))),
+    );
     const { preOrders, duplicated } = sandbox.exchange.census();
     say(`${ORDERS} orders, ${preOrders} pre-orders at the exchange, ${duplicated.length} created twice.`);
     if (!isSettled || duplicated.length > 0 || preOrders !== ORDERS) process.exitCode = EXIT.look;
@@ -101,7 +103,9 @@ async function stopDaemon(daemon: ChildProcess): Promise<void> {
 /** As a shop would: with a connection of its own, and nothing but the merchant's columns. */
 function insertOrders(path: string): void {
   const shop = new Database(path);
-  const insert = shop.prepare('insert into merchant_orders (external_order_id, asset, from_currency, to_currency) values (?, ?, ?, ?)');
+  const insert = shop.prepare(
+    'insert into merchant_orders (external_order_id, asset, from_currency, to_currency) values (?, ?, ?, ?)',
+  );
   const insertAll = shop.transaction(() => {
     for (let index = 0; index < ORDERS; index += 1) {
       const [from, to, asset] = PAIRS[index % PAIRS.length] ?? PAIRS[0];

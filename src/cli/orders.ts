@@ -45,7 +45,10 @@ function registerAdd(program: Command, orders: Command): void {
     add.addOption(option);
   }
   add
-    .addHelpText('after', '\nExample:\n  order-sync orders add --external-order-id shop-1001 --asset 0.25 --from BTC --to EUR')
+    .addHelpText(
+      'after',
+      '\nExample:\n  order-sync orders add --external-order-id shop-1001 --asset 0.25 --from BTC --to EUR',
+    )
     .action(async (fields: Record<string, string>) => {
       const input = Readable.from([`${JSON.stringify(fields)}\n`]);
       await withStore(program, 'migrate', async (store) => {
@@ -124,13 +127,28 @@ function registerShow(program: Command, orders: Command): void {
         }
         const shown = Object.entries(row).filter(([, value]) => value !== null);
         process.stdout.write(asTable(shown.map(([field, value]) => ({ field, value }))));
-        process.stdout.write(asTable(events.map(({ observed_at, field, old_value, new_value, source, reason }) => ({ at: observed_at, field, from: old_value, to: new_value, source, reason }))));
+        process.stdout.write(
+          asTable(
+            events.map(({ observed_at, field, old_value, new_value, source, reason }) => ({
+              at: observed_at,
+              field,
+              from: old_value,
+              to: new_value,
+              source,
+              reason,
+            })),
+          ),
+        );
         process.stdout.write(`pre-order: ${preOrder ?? 'none'}\nrecord: ${record ?? 'none'}\n`);
       });
     });
 }
 
-async function withStore(program: Command, expect: 'migrate' | 'current', work: (store: Store) => Promise<void>): Promise<void> {
+async function withStore(
+  program: Command,
+  expect: 'migrate' | 'current',
+  work: (store: Store) => Promise<void>,
+): Promise<void> {
   const store = await openStore(databaseConfig(program).database.path, systemClock(), { expect });
   try {
     await work(store);

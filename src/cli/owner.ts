@@ -21,7 +21,10 @@ export async function throughOwner<Result>(
 ): Promise<Result> {
   const clock = systemClock();
   const socketPath = controlSocketPath(config.database.path);
-  const log = pino({ level: 'warn', base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination({ fd: 2, sync: true }));
+  const log = pino(
+    { level: 'warn', base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    pino.destination({ fd: 2, sync: true }),
+  );
   for (let tries = 1; ; tries += 1) {
     try {
       return await beside((method, path) => callOwner(socketPath, method, path, signal));

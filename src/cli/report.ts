@@ -43,6 +43,7 @@ export function registerReport(program: Command): void {
 
 function time(text: string): string {
   const read = new Date(text);
-  if (Number.isNaN(read.getTime())) throw new InvalidArgumentError('write a time such as 2026-01-31 or 2026-01-31T12:00:00Z');
+  if (Number.isNaN(read.getTime()))
+    throw new InvalidArgumentError('write a time such as 2026-01-31 or 2026-01-31T12:00:00Z');
   return read.toISOString();
 }

@@ -32,7 +32,10 @@ export function registerSandbox(program: Command): void {
     .option('--rate <n/duration>', 'answers 429 above it, for example 10/1s', rate)
     .option('--faults <list>', `likelihoods, for example reset-after=0.02; of ${FAULTS.join(', ')}`, faults, {})
     .option('--log <file>', 'appends each request as a JSON line')
-    .addHelpText('after', '\nExample:\n  order-sync sandbox --port 8089 --faults reset-after=0.02,error-taken=0.02\n\nAn external order id fault-NAME-… has that fault on its first create.')
+    .addHelpText(
+      'after',
+      '\nExample:\n  order-sync sandbox --port 8089 --faults reset-after=0.02,error-taken=0.02\n\nAn external order id fault-NAME-… has that fault on its first create.',
+    )
     .action(async (options: SandboxCommandOptions) => await serve(options));
 }
 

@@ -19,7 +19,8 @@ const EXIT_OF: Readonly<Record<SyncEnd, number>> = {
 };
 const SAID: Readonly<Record<Exclude<SyncEnd, 'done'>, string>> = {
   look: 'a person should look: see order-sync orders list --state held, --state unknown, --state invalid, --state rejected',
-  'out-of-reach': 'the exchange is out of reach or holds requests back; what is left waits in the database, run sync again',
+  'out-of-reach':
+    'the exchange is out of reach or holds requests back; what is left waits in the database, run sync again',
   'out-of-time': 'the time ran out; what is left waits in the database, run sync again or give a longer --timeout',
   'key-refused': 'the exchange refuses the key (401); check exchange.apiKey',
 };
@@ -94,6 +95,8 @@ class Progress implements Disposable {
   #draw(): void {
     const counts = this.#counts;
     if (counts === undefined) return;
-    this.#line?.(`sent ${counts.sent} · accepted ${counts.accepted} · looked up ${counts.lookedUp} · changed ${counts.changed} · failed ${counts.failed}`);
+    this.#line?.(
+      `sent ${counts.sent} · accepted ${counts.accepted} · looked up ${counts.lookedUp} · changed ${counts.changed} · failed ${counts.failed}`,
+    );
   }
 }

@@ -29,7 +29,8 @@ export function checkOrder(row: UncheckedOrder): CheckedOrder {
     if (reason !== undefined) problem(field, reason);
     return value as string;
   };
-  const optionalText = (field: keyof MerchantOrder) => (row[field] === null || row[field] === undefined ? null : text(field));
+  const optionalText = (field: keyof MerchantOrder) =>
+    row[field] === null || row[field] === undefined ? null : text(field);
   const optionalDecimal = (field: keyof MerchantOrder): string | null => {
     if (row[field] === null || row[field] === undefined) return null;
     const reading = readDecimal(row[field]);

@@ -37,7 +37,10 @@ export function decideClaim(tracking: Tracking, row: UncheckedOrder, now: Date):
   const checked = checkOrder(row);
   if (!checked.ok) {
     const reason = describeProblems(checked.problems);
-    return { kind: 'invalid', decision: move(tracking, 'invalid', { source: 'create', reason }, { nextActionAt: null }) };
+    return {
+      kind: 'invalid',
+      decision: move(tracking, 'invalid', { source: 'create', reason }, { nextActionAt: null }),
+    };
   }
   const decision = move(
     tracking,

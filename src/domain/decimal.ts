@@ -18,7 +18,8 @@ export function readDecimal(input: unknown): DecimalReading {
     return { ok: false, reason: `is not a decimal number: ${quote(input)}` };
   }
   const exponent = Number(/[eE](.+)$/.exec(input)?.[1] ?? '0');
-  if (Math.abs(exponent) > MAX_DIGITS) return { ok: false, reason: `has more than ${MAX_DIGITS} digits: ${quote(input)}` };
+  if (Math.abs(exponent) > MAX_DIGITS)
+    return { ok: false, reason: `has more than ${MAX_DIGITS} digits: ${quote(input)}` };
   const value = new Big(input);
   const text = exponent === 0 && !/[eE]/.test(input) ? input : value.toFixed();
   if (text.replace(/\D/g, '').length > MAX_DIGITS) {

@@ -1,11 +1,5 @@
 import type { OrderState } from './order.ts';
-import {
-  followIntervalMs,
-  HELD_LOOKUP_MS,
-  recheckGapMs,
-  unansweredLookupMs,
-  verificationGapMs,
-} from './schedule.ts';
+import { followIntervalMs, HELD_LOOKUP_MS, recheckGapMs, unansweredLookupMs, verificationGapMs } from './schedule.ts';
 import { after, finding, move, type Decision, type OrderEvent, type Tracking } from './tracking.ts';
 
 /** The facts of an order record (§2.7) that decide something. Null where the exchange gave nothing. */
@@ -165,7 +159,12 @@ function verified(tracking: Tracking, now: Date, settings: FollowSettings): Deci
   const gapMs = verificationGapMs(verifications, settings.verifyAfter);
   if (gapMs !== undefined) return unchanged(tracking, { verifications, nextActionAt: after(now, gapMs) });
   const reason = `the outcome of the create is unknown and ${verifications} look-ups found no order; decide at the exchange`;
-  return move(tracking, 'held', { source: 'lookup', reason }, { verifications, nextActionAt: after(now, HELD_LOOKUP_MS) });
+  return move(
+    tracking,
+    'held',
+    { source: 'lookup', reason },
+    { verifications, nextActionAt: after(now, HELD_LOOKUP_MS) },
+  );
 }
 
 function mayResend(tracking: Tracking, now: Date, settings: FollowSettings): boolean {

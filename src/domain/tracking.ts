@@ -80,7 +80,12 @@ export function move(
 }
 
 /** An event that a person should look at; reconciliation gathers them by class. */
-export function finding(findingClass: string, source: EventSource, reason: string, exchangeTime: string | null): OrderEvent {
+export function finding(
+  findingClass: string,
+  source: EventSource,
+  reason: string,
+  exchangeTime: string | null,
+): OrderEvent {
   return { field: 'finding', oldValue: null, newValue: findingClass, exchangeTime, source, reason };
 }
 

@@ -23,7 +23,13 @@ export const CLOSED: BreakerState = { failures: 0, holds: 0, heldUntil: 0 };
  * attempts: after three failures in a row, or at once where the exchange or the network says "not now", requests are
  * held for 1 s, doubling to 5 min, and each hold ends with a single probe.
  */
-export function nextBreaker(state: BreakerState, health: Health, now: number, random: number, holdMs = 0): BreakerState {
+export function nextBreaker(
+  state: BreakerState,
+  health: Health,
+  now: number,
+  random: number,
+  holdMs = 0,
+): BreakerState {
   if (health === 'none') return state;
   if (health === 'answered') return CLOSED;
   const failures = state.failures + 1;

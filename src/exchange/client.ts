@@ -3,7 +3,7 @@ import type { CreateOutcome } from '../domain/create.ts';
 import { sameDecimal } from '../domain/decimal.ts';
 import type { LookupAnswer, OrderFacts } from '../domain/follow.ts';
 import type { MerchantOrder } from '../domain/order.ts';
-import { Gate, type Lane, type Passage } from './gate.ts';
+import type { Gate, Lane, Passage } from './gate.ts';
 import { ask, passageOf, type Reply } from './reply.ts';
 import { orderRecordSchema, preOrderBody, preOrderSchema, readBody, type OrderRecord, type PreOrder } from './wire.ts';
 import type { Transport, WireRequest } from './wire-call.ts';
@@ -36,7 +36,10 @@ export class ExchangeClient {
   }
 
   /** §4.9, once, within a turn of the `create` lane. What came of it, by the outcome rule. Never rejects. */
-  async createPreOrder(order: MerchantOrder, signal?: AbortSignal): Promise<{ outcome: CreateOutcome; passage: Passage }> {
+  async createPreOrder(
+    order: MerchantOrder,
+    signal?: AbortSignal,
+  ): Promise<{ outcome: CreateOutcome; passage: Passage }> {
     const request: WireRequest = { method: 'POST', path: '/api/v1/merchant/orders/request', body: preOrderBody(order) };
     const reply = await ask(this.#transport, this.#clock, request, signal);
     const outcome = readCreate(reply, order);
@@ -45,7 +48,10 @@ export class ExchangeClient {
   }
 
   /** §4.11, once, within a turn of the `lookup` lane. Never rejects. */
-  async lookUpOrder(externalOrderId: string, signal?: AbortSignal): Promise<{ answer: LookupAnswer; reply: Reply['kind']; passage: Passage }> {
+  async lookUpOrder(
+    externalOrderId: string,
+    signal?: AbortSignal,
+  ): Promise<{ answer: LookupAnswer; reply: Reply['kind']; passage: Passage }> {
     const reply = await ask(this.#transport, this.#clock, orderRequest(externalOrderId), signal);
     const answer = readLookup(reply, externalOrderId);
     const passage = passageOf(reply);

@@ -17,7 +17,12 @@ const DEFAULT_RETRY_AFTER_MS = 5_000;
 const LONGEST_RETRY_AFTER_MS = 24 * 60 * 60_000;
 
 /** Sends one request and says what came of it. Never rejects. */
-export async function ask(transport: Transport, clock: Clock, request: WireRequest, signal?: AbortSignal): Promise<Reply> {
+export async function ask(
+  transport: Transport,
+  clock: Clock,
+  request: WireRequest,
+  signal?: AbortSignal,
+): Promise<Reply> {
   try {
     const { status, body, retryAfter } = await transport.send(request, signal);
     if (status >= 200 && status < 300) return { kind: 'ok', body };

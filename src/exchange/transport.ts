@@ -21,7 +21,10 @@ const FREE_SOCKETS = 32;
  * closed, nobody could tell whether the request was taken.
  */
 export function httpTransport(options: TransportOptions): Transport {
-  const keepAlive = { http: new HttpAgent({ keepAlive: true, maxFreeSockets: FREE_SOCKETS }), https: new HttpsAgent({ keepAlive: true, maxFreeSockets: FREE_SOCKETS }) };
+  const keepAlive = {
+    http: new HttpAgent({ keepAlive: true, maxFreeSockets: FREE_SOCKETS }),
+    https: new HttpsAgent({ keepAlive: true, maxFreeSockets: FREE_SOCKETS }),
+  };
   const fresh = { http: new HttpAgent({ keepAlive: false }), https: new HttpsAgent({ keepAlive: false }) };
   const client = got.extend({
     prefixUrl: options.baseUrl,

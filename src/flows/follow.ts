@@ -108,7 +108,12 @@ async function recordAnswer(deps: FlowDeps, externalOrderId: string, answer: Loo
   countAnswer(deps, recorded.before.state, answer, recorded.decision);
 }
 
-function countAnswer({ tally, log }: FlowDeps, before: OrderState, answer: LookupAnswer, decision: LookupDecision): void {
+function countAnswer(
+  { tally, log }: FlowDeps,
+  before: OrderState,
+  answer: LookupAnswer,
+  decision: LookupDecision,
+): void {
   const { counts } = tally;
   const { externalOrderId, state, stateReason: reason } = decision.tracking;
   if (answer.kind === 'unanswered') {

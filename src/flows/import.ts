@@ -62,7 +62,11 @@ export async function importOrders(
   }
   await stage.take(batch);
   for (const conflict of await stage.conflicts(account, MAX_NAMED + 1)) {
-    problems.add(conflict.line, 'external_order_id', `${JSON.stringify(conflict.external_order_id)} has other content in ${conflict.other}`);
+    problems.add(
+      conflict.line,
+      'external_order_id',
+      `${JSON.stringify(conflict.external_order_id)} has other content in ${conflict.other}`,
+    );
   }
   const inserted = problems.count === 0 ? await stage.insert(account) : 0;
   const alreadyPresent = problems.count === 0 ? read - inserted : 0;
@@ -85,11 +89,15 @@ function toRow(line: Line, problems: Problems): ImportRow | undefined {
     return undefined;
   }
   const unknown = Object.keys(line.fields).filter((name) => !(IMPORT_COLUMNS as readonly string[]).includes(name));
-  for (const name of unknown) problems.add(line.line, name, `is not a column; the columns are ${IMPORT_COLUMNS.join(', ')}`);
+  for (const name of unknown)
+    problems.add(line.line, name, `is not a column; the columns are ${IMPORT_COLUMNS.join(', ')}`);
   const checked = checkOrder(uncheckedOf(line.fields));
   if (!checked.ok) for (const { field, reason } of checked.problems) problems.add(line.line, COLUMN_OF[field], reason);
   if (!checked.ok || unknown.length > 0) return undefined;
-  const columns = Object.entries(COLUMN_OF).map(([field, column]) => [column, checked.order[field as keyof MerchantOrder]]);
+  const columns = Object.entries(COLUMN_OF).map(([field, column]) => [
+    column,
+    checked.order[field as keyof MerchantOrder],
+  ]);
   return { ...Object.fromEntries(columns), line: line.line } as ImportRow;
 }
 
@@ -105,15 +113,27 @@ function uncheckedOf(fields: Readonly<Record<string, unknown>>): UncheckedOrder 
 
 /** An empty CSV field is no value: CSV cannot tell it from an empty text. */
 async function* csvLines(input: Readable): AsyncGenerator<Line> {
-  const parser = input.pipe(parseCsv({ columns: true, bom: true, info: true, skip_empty_lines: true, cast: (text) => (text === '' ? null : text), max_record_size: 1_000_000 }));
+  const parser = input.pipe(
+    parseCsv({
+      columns: true,
+      bom: true,
+      info: true,
+      skip_empty_lines: true,
+      cast: (text) => (text === '' ? null : text),
+      max_record_size: 1_000_000,
+    }),
+  );
   input.on('error', (error) => parser.destroy(error));
   try {
-    for await (const { record, info } of parser as AsyncIterable<{ record: Record<string, unknown>; info: { lines: number } }>) {
+    for await (const { record, info } of parser as AsyncIterable<{
+      record: Record<string, unknown>;
+      info: { lines: number };
+    }>) {
       yield { line: info.lines, fields: record };
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    yield { line: Number((error as unknown as { lines?: number }).lines ?? 0), problem: error.message };
+    yield { line: (error as unknown as { lines?: number }).lines ?? 0, problem: error.message };
   }
 }
 

@@ -37,7 +37,10 @@ export async function recover(deps: RecoverDeps, clockWentBack: boolean): Promis
   if (moved > 0) log.warn({ orders: moved }, 'due times written under another clock were brought forward');
 }
 
-async function sendingBecomesUnknown({ account, store, clock, settings }: RecoverDeps, externalOrderId: string): Promise<void> {
+async function sendingBecomesUnknown(
+  { account, store, clock, settings }: RecoverDeps,
+  externalOrderId: string,
+): Promise<void> {
   await store.writer.write(async (tx) => {
     const row = await readOrder(tx, account, externalOrderId);
     if (row === undefined) return;

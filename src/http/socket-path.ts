@@ -18,7 +18,9 @@ export function controlSocketPath(databasePath: string): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const found = lstatSync(folder);
   if (!found.isDirectory() || found.uid !== uid || (found.mode & 0o077) !== 0) {
-    throw new Error(`${folder} must be a folder that only this user can open; remove it, or shorten the database's path`);
+    throw new Error(
+      `${folder} must be a folder that only this user can open; remove it, or shorten the database's path`,
+    );
   }
   const name = createHash('sha256').update(databasePath).digest('hex').slice(0, 24);
   return join(folder, `${name}.sock`);

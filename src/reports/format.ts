@@ -16,7 +16,9 @@ export function asTable(rows: ReportRows): string {
 /** CSV with a header; text that a spreadsheet would run as a formula is quoted with an apostrophe. */
 export function asCsv(rows: ReportRows): string {
   const harmless = rows.map((row) =>
-    Object.fromEntries(Object.entries(row).map(([name, value]) => [name, typeof value === 'string' ? noFormula(value) : value])),
+    Object.fromEntries(
+      Object.entries(row).map(([name, value]) => [name, typeof value === 'string' ? noFormula(value) : value]),
+    ),
   );
   return stringify(harmless, { header: true });
 }
@@ -33,5 +35,7 @@ function noFormula(text: string): string {
 /** Control characters of an id must not steer the reader's terminal. */
 function printable(value: string | number | null | undefined): string {
   // eslint-disable-next-line no-control-regex -- control characters are what is looked for
-  return String(value ?? '').replace(/[\u0000-\u001f\u007f-\u009f]/g, (character) => JSON.stringify(character).slice(1, -1));
+  return String(value ?? '').replace(/[\u0000-\u001f\u007f-\u009f]/g, (character) =>
+    JSON.stringify(character).slice(1, -1),
+  );
 }

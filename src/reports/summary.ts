@@ -23,9 +23,16 @@ export interface SummaryLine {
 
 /** Counts and sums by pair, state and status, sorted by them. Memory grows with the groups, not with the rows. */
 export async function summarize(rows: AsyncIterable<SummaryInput>): Promise<SummaryLine[]> {
-  const groups = new Map<string, { key: [string, string, string | null]; orders: number; unreadable: number; sum: DecimalSum }>();
+  const groups = new Map<
+    string,
+    { key: [string, string, string | null]; orders: number; unreadable: number; sum: DecimalSum }
+  >();
   for await (const row of rows) {
-    const key: [string, string, string | null] = [`${row.from_currency ?? '?'}/${row.to_currency ?? '?'}`, row.state, row.order_status];
+    const key: [string, string, string | null] = [
+      `${row.from_currency ?? '?'}/${row.to_currency ?? '?'}`,
+      row.state,
+      row.order_status,
+    ];
     const id = JSON.stringify(key);
     const group = groups.get(id) ?? { key, orders: 0, unreadable: 0, sum: new DecimalSum() };
     groups.set(id, group);

@@ -1,4 +1,4 @@
-import { isLosslessNumber, LosslessNumber, parse, stringify } from 'lossless-json';
+import { isLosslessNumber, type LosslessNumber, parse, stringify } from 'lossless-json';
 import Big from 'big.js';
 import { z } from 'zod';
 import type { Clock } from '../clock.ts';
@@ -67,7 +67,12 @@ export class SandboxExchange {
     if (request.headers['x-api-key'] !== this.#options.apiKey) {
       return answer(401, { message: 'invalid x-api-key', code: '401', status: 'UNAUTHORIZED' });
     }
-    if (this.#isOverRate()) return answer(429, { message: 'too many requests', code: '429', status: 'TOO_MANY_REQUESTS' }, { 'retry-after': '1' });
+    if (this.#isOverRate())
+      return answer(
+        429,
+        { message: 'too many requests', code: '429', status: 'TOO_MANY_REQUESTS' },
+        { 'retry-after': '1' },
+      );
     const url = new URL(request.path, 'http://sandbox');
     if (request.method === 'POST' && url.pathname === '/api/v1/merchant/orders/request') return this.#create(request);
     if (request.method === 'GET' && url.pathname === '/api/v1/merchant/orders') {
@@ -90,7 +95,8 @@ export class SandboxExchange {
   }
 
   #create({ headers, body }: SandboxRequest): SandboxAnswer {
-    if (headers['content-type']?.startsWith('application/json') !== true) return badRequest('content type must be application/json');
+    if (headers['content-type']?.startsWith('application/json') !== true)
+      return badRequest('content type must be application/json');
     const read = readJson(body ?? '');
     const checked = createSchema.safeParse(read);
     if (!checked.success) {
@@ -99,7 +105,10 @@ export class SandboxExchange {
     }
     const fields = checked.data;
     if (!new Big(fields.asset.value).gt(0)) return badRequest('asset: must be positive');
-    if (fields.bonus != null && !new Big(fields.bonus.value).lt(fields.asset.value)) return badRequest('bonus: must be less than the crypto amount');
+    const bonus = fields.bonus?.value;
+    if (bonus !== undefined && !new Big(bonus).lt(fields.asset.value)) {
+      return badRequest('bonus: must be less than the crypto amount');
+    }
     this.#ordersMade += 1;
     const preOrder: SandboxPreOrder = {
       id: `pre-${this.#ordersMade}`,
@@ -126,7 +135,8 @@ export class SandboxExchange {
   #order(externalOrderId: string): SandboxAnswer {
     const [preOrder] = this.preOrdersOf(externalOrderId);
     const now = this.#options.clock.now();
-    const record = preOrder === undefined ? undefined : orderRecord(preOrder, now, this.#options.merchantId ?? 'merchant-1');
+    const record =
+      preOrder === undefined ? undefined : orderRecord(preOrder, now, this.#options.merchantId ?? 'merchant-1');
     return record === undefined ? notFound('order not found') : answer(200, record);
   }
 

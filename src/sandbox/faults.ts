@@ -17,7 +17,13 @@ export const FAULTS = [
 export type Fault = (typeof FAULTS)[number];
 
 /** Faults after which the exchange has not taken the order. */
-export const NOT_TAKEN: readonly Fault[] = ['reset-before', 'error-not-taken', 'hang-before', 'redirect', 'rate-limited'];
+export const NOT_TAKEN: readonly Fault[] = [
+  'reset-before',
+  'error-not-taken',
+  'hang-before',
+  'redirect',
+  'rate-limited',
+];
 
 /** How likely each fault is, from 0 to 1. */
 export type FaultPlan = Readonly<Partial<Record<Fault, number>>>;

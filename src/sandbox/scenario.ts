@@ -32,7 +32,9 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   completed: COMPLETED,
   rejected: {
     appearsAfterMs: 2_000,
-    steps: [{ afterMs: 4_000, orderStatus: 'REJECTED', cryptoStatus: 'CANCELLED', fiatStatus: 'CANCELLED', completed: true }],
+    steps: [
+      { afterMs: 4_000, orderStatus: 'REJECTED', cryptoStatus: 'CANCELLED', fiatStatus: 'CANCELLED', completed: true },
+    ],
   },
   'never-taken-up': { appearsAfterMs: null, steps: [] },
 };

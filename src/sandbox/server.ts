@@ -51,7 +51,10 @@ export async function startSandbox(
       request.method === 'POST' && externalOrderId !== undefined && !isLoggedCreate(requests, externalOrderId);
     const fault = decideFault(options.faults ?? {}, { externalOrderId, isFirstCreate }, options.random);
     const isTaken = fault === undefined || !NOT_TAKEN.includes(fault);
-    const headers = { 'x-api-key': header(request.headers['x-api-key']), 'content-type': request.headers['content-type'] };
+    const headers = {
+      'x-api-key': header(request.headers['x-api-key']),
+      'content-type': request.headers['content-type'],
+    };
     const answer = isTaken ? exchange.handle({ method: request.method, path: request.url, headers, body }) : undefined;
     log({
       ...stamp(options.clock),
@@ -68,7 +71,11 @@ export async function startSandbox(
   return { url: `http://127.0.0.1:${port}`, exchange, requests, close: () => server.close() };
 }
 
-async function respond(reply: FastifyReply, answer: SandboxAnswer | undefined, fault: Fault | undefined): Promise<FastifyReply> {
+async function respond(
+  reply: FastifyReply,
+  answer: SandboxAnswer | undefined,
+  fault: Fault | undefined,
+): Promise<FastifyReply> {
   switch (fault) {
     case 'reset-before':
     case 'reset-after':
@@ -82,7 +89,10 @@ async function respond(reply: FastifyReply, answer: SandboxAnswer | undefined, f
     case 'truncated': {
       reply.hijack();
       const whole = answer?.body ?? '{}';
-      reply.raw.writeHead(200, { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(whole)) });
+      reply.raw.writeHead(200, {
+        'content-type': 'application/json',
+        'content-length': String(Buffer.byteLength(whole)),
+      });
       reply.raw.write(whole.slice(0, whole.length / 2), () => reply.raw.socket?.destroy());
       return reply;
     }
@@ -98,7 +108,10 @@ async function respond(reply: FastifyReply, answer: SandboxAnswer | undefined, f
     case 'rate-limited':
       return await reply.code(429).header('retry-after', '1').send();
     case undefined:
-      return await reply.code(answer?.status ?? 500).headers(answer?.headers ?? {}).send(answer?.body);
+      return await reply
+        .code(answer?.status ?? 500)
+        .headers(answer?.headers ?? {})
+        .send(answer?.body);
   }
 }
 

@@ -45,13 +45,20 @@ export interface Connection {
 export type WrapStatement = (sql: string, statement: SqliteStatement) => SqliteStatement;
 
 /** Opens the file, made new with mode 0600 where `create` says so. Throws the driver's errors. */
-export function connect(path: string, options: { create: boolean; readonly?: boolean; wrap?: WrapStatement }): Connection {
+export function connect(
+  path: string,
+  options: { create: boolean; readonly?: boolean; wrap?: WrapStatement },
+): Connection {
   if (options.create && !existsSync(path)) {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     closeSync(openSync(path, 'a', 0o600));
   }
   const opened = statSync(path);
-  const sqlite = new Database(path, { fileMustExist: true, readonly: options.readonly ?? false, timeout: BUSY_TIMEOUT_MS });
+  const sqlite = new Database(path, {
+    fileMustExist: true,
+    readonly: options.readonly ?? false,
+    timeout: BUSY_TIMEOUT_MS,
+  });
   try {
     if (options.readonly !== true) {
       sqlite.pragma('journal_mode = wal');

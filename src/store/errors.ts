@@ -20,13 +20,19 @@ export function storeError(error: unknown, path: string): unknown {
   if (error instanceof StoreError || code === undefined) return error;
   const detail = (error as Error).message;
   if (CORRUPT.some((prefix) => code.startsWith(prefix))) {
-    return new StoreError('unusable', `${path} is not a sound SQLite database (${detail}); restore a backup`, { cause: error });
+    return new StoreError('unusable', `${path} is not a sound SQLite database (${detail}); restore a backup`, {
+      cause: error,
+    });
   }
   if (DISK.some((prefix) => code.startsWith(prefix))) {
-    return new StoreError('disk', `${path} cannot be written (${detail}); check free space and permissions`, { cause: error });
+    return new StoreError('disk', `${path} cannot be written (${detail}); check free space and permissions`, {
+      cause: error,
+    });
   }
   if (code.startsWith('SQLITE_BUSY')) {
-    return new StoreError('busy', `${path} is locked by another program for too long; find its open transaction`, { cause: error });
+    return new StoreError('busy', `${path} is locked by another program for too long; find its open transaction`, {
+      cause: error,
+    });
   }
   if (code.startsWith('SQLITE_CONSTRAINT')) return new StoreError('refused', detail, { cause: error });
   return error;

@@ -31,9 +31,7 @@ interface Staging extends Tables {
   import_rows: Record<(typeof IMPORT_COLUMNS)[number], string | null> & { line: number };
 }
 
-const SAME = sql.raw(
-  IMPORT_COLUMNS.map((column) => `a.${column} is b.${column}`).join(' and '),
-);
+const SAME = sql.raw(IMPORT_COLUMNS.map((column) => `a.${column} is b.${column}`).join(' and '));
 
 /**
  * Rows on their way in. They wait in a temporary table of this connection, so that no other program waits while a long
@@ -45,7 +43,7 @@ export class ImportStage {
 
   private constructor(store: Store) {
     this.#store = store;
-    this.#db = store.db as unknown as Kysely<Staging>;
+    this.#db = store.db;
   }
 
   static async open(store: Store): Promise<ImportStage> {
@@ -57,7 +55,11 @@ export class ImportStage {
 
   /** Takes a batch of at most 1,000 rows. */
   async take(rows: readonly ImportRow[]): Promise<void> {
-    if (rows.length > 0) await this.#db.insertInto('import_rows').values([...rows]).execute();
+    if (rows.length > 0)
+      await this.#db
+        .insertInto('import_rows')
+        .values([...rows])
+        .execute();
   }
 
   /** At most `limit` conflicts within the file, and with orders that are there already. */

@@ -75,7 +75,11 @@ const rowStatement = statement((v: { account: string; externalOrderId: string })
 );
 
 /** One row, or undefined. */
-export async function readOrder(db: Kysely<Tables>, account: string, externalOrderId: string): Promise<OrderRow | undefined> {
+export async function readOrder(
+  db: Kysely<Tables>,
+  account: string,
+  externalOrderId: string,
+): Promise<OrderRow | undefined> {
   const { rows } = await rowStatement(db, { account, externalOrderId });
   return rows[0];
 }

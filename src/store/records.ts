@@ -72,9 +72,7 @@ function keepStatement(table: 'order_records' | 'pre_orders') {
         received_at: v.receivedAt,
       } satisfies ReceivedBodiesTable)
       .onConflict((conflict) =>
-        conflict
-          .columns(['account', 'external_order_id'])
-          .doUpdateSet({ body: v.body, received_at: v.receivedAt }),
+        conflict.columns(['account', 'external_order_id']).doUpdateSet({ body: v.body, received_at: v.receivedAt }),
       ),
   );
 }

@@ -94,7 +94,8 @@ async function closeConnection(connection: Connection): Promise<void> {
 }
 
 function assertKnownVersion({ sqlite, path }: Connection, options: OpenOptions): void {
-  const hasMigrations = sqlite.prepare(`select 1 from sqlite_master where name = 'kysely_migration'`).get() !== undefined;
+  const hasMigrations =
+    sqlite.prepare(`select 1 from sqlite_master where name = 'kysely_migration'`).get() !== undefined;
   const rows = hasMigrations ? sqlite.prepare('select name from kysely_migration').all() : [];
   const applied = (rows as { name: string }[]).map(({ name }) => name);
   const unknown = applied.find((name) => !(name in MIGRATIONS));
@@ -113,8 +114,8 @@ async function getMigrations() {
 async function migrate({ kysely, path }: Connection): Promise<void> {
   const { error } = await new Migrator({ db: kysely, provider: { getMigrations } }).migrateToLatest();
   if (error !== undefined) {
-    throw error instanceof Error && 'code' in error
-      ? error
-      : new StoreError('unusable', `${path} could not be migrated: ${String(error)}`, { cause: error });
+    if (error instanceof Error && 'code' in error) throw error;
+    const detail = error instanceof Error ? error.message : 'no reason given';
+    throw new StoreError('unusable', `${path} could not be migrated: ${detail}`, { cause: error });
   }
 }

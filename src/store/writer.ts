@@ -36,7 +36,7 @@ export class Writer {
   /** Runs the work in a durable transaction. Rejects with `StoreError` when the database cannot take it. */
   write<Result>(work: Work<Result>): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
-      this.#waiting.push({ work, resolve: resolve as (result: unknown) => void, reject });
+      this.#waiting.push({ work, resolve, reject });
       if (!this.#isRunning) {
         this.#isRunning = true;
         void this.#run();
@@ -48,7 +48,11 @@ export class Writer {
    * Writes what must not be lost, the result of a request that was sent: a full disk or a locked database is waited
    * out, once a second, until `signal` says that there is no time left.
    */
-  async writeStubbornly<Result>(work: Work<Result>, signal: AbortSignal, onFailure: (error: StoreError) => void): Promise<Result> {
+  async writeStubbornly<Result>(
+    work: Work<Result>,
+    signal: AbortSignal,
+    onFailure: (error: StoreError) => void,
+  ): Promise<Result> {
     for (;;) {
       try {
         return await this.write(work);

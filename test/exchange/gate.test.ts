@@ -42,7 +42,8 @@ describe('the rate window', () => {
         let running: { from: number; to: number }[] = [];
         let now = 0;
         const endThose = (until: number) => {
-          for (const span of running.filter(({ to }) => to <= until).toSorted((a, b) => a.to - b.to)) window.end(span.to, true);
+          for (const span of running.filter(({ to }) => to <= until).toSorted((a, b) => a.to - b.to))
+            window.end(span.to, true);
           running = running.filter(({ to }) => to > until);
         };
         for (const { waitMs, lastsMs } of steps) {
@@ -122,7 +123,10 @@ describe('the gate', () => {
     const gate = new Gate({ concurrency: 1, rate: open }, steppedClock());
     const order: Lane[] = [];
     const task = (lane: Lane) => gate.pass(lane, async () => ({ result: order.push(lane), passage: FINE }));
-    await Promise.all([...Array.from({ length: 20 }, () => task('lookup')), ...Array.from({ length: 20 }, () => task('create'))]);
+    await Promise.all([
+      ...Array.from({ length: 20 }, () => task('lookup')),
+      ...Array.from({ length: 20 }, () => task('create')),
+    ]);
     const whileBoth = order.slice(1, 21);
     expect(whileBoth.filter((lane) => lane === 'create').length).toBeGreaterThanOrEqual(15);
     expect(whileBoth.filter((lane) => lane === 'lookup').length).toBeGreaterThanOrEqual(3);

@@ -43,11 +43,13 @@ describe('the transport', () => {
   it('sends the key, the path as encoded, and the body byte for byte', async () => {
     const seen: unknown[] = [];
     const url = await listen(
-      createServer(async (request, response) => {
+      createServer((request, response) => {
         let body = '';
-        for await (const chunk of request) body += String(chunk);
-        seen.push([request.method, request.url, request.headers['x-api-key'], request.headers['content-type'], body]);
-        response.end('{}');
+        request.on('data', (chunk) => (body += String(chunk)));
+        request.on('end', () => {
+          seen.push([request.method, request.url, request.headers['x-api-key'], request.headers['content-type'], body]);
+          response.end('{}');
+        });
       }),
     );
     const transport = transportTo(`${url}/base/`);

@@ -27,7 +27,12 @@ describe('the create pass', () => {
     await create();
     await create();
     expect(bench.states('a')).toEqual(['sending', 'accepted']);
-    expect(bench.row('a')).toMatchObject({ state: 'accepted', pre_order_id: 'pre-1', exchange_type: 'SELL', attempts: 1 });
+    expect(bench.row('a')).toMatchObject({
+      state: 'accepted',
+      pre_order_id: 'pre-1',
+      exchange_type: 'SELL',
+      attempts: 1,
+    });
     expect(bench.sandbox.exchange.preOrdersOf('a')).toHaveLength(1);
   });
 
@@ -38,10 +43,14 @@ describe('the create pass', () => {
     await create();
     expect(bench.sandbox.exchange.preOrdersOf(id)[0]?.asset).toBe(asset);
     expect(bench.sandbox.exchange.preOrdersOf(id.toLowerCase())[0]?.asset).toBe('1.50');
-    expect(bench.merchant.prepare('select body from pre_orders where external_order_id = ?').pluck().get(id)).toContain(`"asset":${asset}`);
+    expect(bench.merchant.prepare('select body from pre_orders where external_order_id = ?').pluck().get(id)).toContain(
+      `"asset":${asset}`,
+    );
     bench.clock.advance(5_000);
     await follow();
-    expect(bench.merchant.prepare('select body from order_records where external_order_id = ?').pluck().get(id)).toContain(`"inputAsset":${asset}`);
+    expect(
+      bench.merchant.prepare('select body from order_records where external_order_id = ?').pluck().get(id),
+    ).toContain(`"inputAsset":${asset}`);
   });
 
   it.each([
@@ -72,31 +81,42 @@ describe('the create pass', () => {
     bench.insert({ external_order_id: 'a', asset: '0' });
     await create();
     bench.merchant.prepare(`update merchant_orders set asset = '2' where external_order_id = 'a'`).run();
-    bench.merchant.prepare(`update merchant_orders set next_action_at = ? where external_order_id = 'a'`).run(bench.clock.now().toISOString());
+    bench.merchant
+      .prepare(`update merchant_orders set next_action_at = ? where external_order_id = 'a'`)
+      .run(bench.clock.now().toISOString());
     await create();
     expect(bench.states('a')).toEqual(['invalid', 'pending', 'sending', 'accepted']);
   });
 
-  it.each(['reset-after', 'reset-before', 'error-taken', 'error-not-taken', 'truncated', 'wrong-json', 'html', 'redirect'])(
-    'does not know the outcome after %s, and never sends it again',
-    async (fault) => {
-      const id = `fault-${fault}-1`;
-      bench.insert({ external_order_id: id });
+  it.each([
+    'reset-after',
+    'reset-before',
+    'error-taken',
+    'error-not-taken',
+    'truncated',
+    'wrong-json',
+    'html',
+    'redirect',
+  ])('does not know the outcome after %s, and never sends it again', async (fault) => {
+    const id = `fault-${fault}-1`;
+    bench.insert({ external_order_id: id });
+    await create();
+    expect(bench.row(id)['state']).toBe('unknown');
+    for (let day = 0; day < 3; day += 1) {
+      bench.clock.advance(24 * 3_600_000);
       await create();
-      expect(bench.row(id)['state']).toBe('unknown');
-      for (let day = 0; day < 3; day += 1) {
-        bench.clock.advance(24 * 3_600_000);
-        await create();
-        await follow();
-      }
-      expect(bench.sandbox.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
-    },
-  );
+      await follow();
+    }
+    expect(bench.sandbox.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  });
 
   it('goes back to pending after 429, for as long as the exchange says', async () => {
     bench.insert({ external_order_id: 'fault-rate-limited-1' });
     await create();
-    expect(bench.row('fault-rate-limited-1')).toMatchObject({ state: 'pending', next_action_at: '2026-01-05T12:00:01.000Z' });
+    expect(bench.row('fault-rate-limited-1')).toMatchObject({
+      state: 'pending',
+      next_action_at: '2026-01-05T12:00:01.000Z',
+    });
     bench.clock.advance(1_000);
     await create();
     expect(bench.states('fault-rate-limited-1')).toEqual(['sending', 'pending', 'sending', 'accepted']);
@@ -117,14 +137,20 @@ describe('the create pass', () => {
     await create();
     const touched = bench.merchant.prepare('select count(*) from merchant_orders where attempts > 0').pluck().get();
     expect(touched).toBeLessThanOrEqual(bench.config.exchange.concurrency);
-    expect(bench.row('a0')).toMatchObject({ state: 'pending', state_reason: expect.stringMatching(/not sent/) as string });
+    expect(bench.row('a0')).toMatchObject({
+      state: 'pending',
+      state_reason: expect.stringMatching(/not sent/) as string,
+    });
   });
 
   it('does not turn a backlog into unknown outcomes while the exchange fails', async () => {
     await setUp({ faults: { 'error-taken': 1 } });
     bench.insert(...Array.from({ length: 100 }, (_, index) => ({ external_order_id: `a${index}` })));
     await create();
-    const unknown = bench.merchant.prepare(`select count(*) from merchant_orders where state = 'unknown'`).pluck().get();
+    const unknown = bench.merchant
+      .prepare(`select count(*) from merchant_orders where state = 'unknown'`)
+      .pluck()
+      .get();
     expect(unknown).toBeLessThanOrEqual(bench.config.exchange.concurrency + 2);
   });
 
@@ -132,7 +158,10 @@ describe('the create pass', () => {
     bench.insert({ external_order_id: 'a', bonus: '5' });
     bench.merchant.prepare(`update merchant_orders set order_type = 'OTHER' where external_order_id = 'a'`).run();
     await create();
-    expect(bench.row('a')).toMatchObject({ state: 'rejected', state_reason: expect.stringMatching(/BAD_REQUEST: bonus/) as string });
+    expect(bench.row('a')).toMatchObject({
+      state: 'rejected',
+      state_reason: expect.stringMatching(/BAD_REQUEST: bonus/) as string,
+    });
   });
 
   it('takes what it finds sending at start for unknown', async () => {
@@ -140,7 +169,10 @@ describe('the create pass', () => {
     bench.merchant.prepare(`update merchant_orders set state = 'sending', next_action_at = null`).run();
     await bench.restart();
     await create();
-    expect(bench.row('a')).toMatchObject({ state: 'unknown', state_reason: expect.stringMatching(/process ended/) as string });
+    expect(bench.row('a')).toMatchObject({
+      state: 'unknown',
+      state_reason: expect.stringMatching(/process ended/) as string,
+    });
     expect(bench.sandbox.requests).toHaveLength(0);
   });
 });

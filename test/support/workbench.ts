@@ -84,15 +84,29 @@ export async function workbench(options: WorkbenchOptions = {}): Promise<Workben
          values (?, ?, ?, 'EUR', ?, ?, ?)`,
       );
       const now = clock.now().toISOString();
-      for (const row of rows) insert.run(row.external_order_id, 'asset' in row ? row.asset : '1.5', 'from_currency' in row ? row.from_currency : 'BTC', row.bonus ?? null, now, now);
+      for (const row of rows)
+        insert.run(
+          row.external_order_id,
+          'asset' in row ? row.asset : '1.5',
+          'from_currency' in row ? row.from_currency : 'BTC',
+          row.bonus ?? null,
+          now,
+          now,
+        );
     },
-    row: (id) => merchant.prepare('select * from merchant_orders where external_order_id = ?').get(id) as Record<string, unknown>,
+    row: (id) =>
+      merchant.prepare('select * from merchant_orders where external_order_id = ?').get(id) as Record<string, unknown>,
     events: (id) =>
-      (merchant.prepare('select field, old_value, new_value from order_events where external_order_id = ? order by id').all(id) as Record<string, unknown>[]).map(
-        ({ field, old_value, new_value }) => `${String(field)} ${String(old_value)} → ${String(new_value)}`,
-      ),
+      (
+        merchant
+          .prepare('select field, old_value, new_value from order_events where external_order_id = ? order by id')
+          .all(id) as Record<string, unknown>[]
+      ).map(({ field, old_value, new_value }) => `${String(field)} ${String(old_value)} → ${String(new_value)}`),
     states: (id) =>
-      merchant.prepare(`select new_value from order_events where external_order_id = ? and field = 'state' order by id`).pluck().all(id),
+      merchant
+        .prepare(`select new_value from order_events where external_order_id = ? and field = 'state' order by id`)
+        .pluck()
+        .all(id),
     async restart() {
       await bench.app[Symbol.asyncDispose]();
       bench.app = await start();
@@ -103,5 +117,6 @@ export async function workbench(options: WorkbenchOptions = {}): Promise<Workben
       await sandbox.close();
       rmSync(folder, { recursive: true, force: true });
     },
-  };  return bench;
+  };
+  return bench;
 }

@@ -1,0 +1,144 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { UnusableIdError } from '../../src/exchange/client.ts';
+import type { MerchantOrder } from '../../src/domain/order.ts';
+import { forgetAnswers, nockExchange } from '../support/nock-exchange.ts';
+
+const CREATE = '/api/v1/merchant/orders/request';
+const LOOKUP = '/api/v1/merchant/orders';
+const ORDER: MerchantOrder = {
+  externalOrderId: 'a',
+  asset: '12345678901234567.123456789012345678',
+  assetPosition: 'INPUT',
+  fromCurrency: 'BTC',
+  toCurrency: 'EUR',
+  orderType: 'DEPOSIT',
+  limit: null,
+  paymentToken: null,
+  providerType: null,
+  cryptoAddress: null,
+  bonus: null,
+};
+const BODY = `{"externalOrderId":"a","asset":${ORDER.asset},"assetPosition":"INPUT","currencyPair":{"fromCurrency":"BTC","toCurrency":"EUR"},"orderType":"DEPOSIT"}`;
+const ECHO = `{"id":"p1","exchangeType":"SELL","limit":null,"unheard":"of",${BODY.slice(1)}`;
+const NOT_FOUND = '{"message":"order not found","code":"404","status":"NOT_FOUND"}';
+
+afterEach(forgetAnswers);
+
+async function created(status: number, body: string, headers: Record<string, string> = {}) {
+  const { scope, client } = nockExchange();
+  // Read as text: as JSON the amount would be rounded before it is compared.
+  scope
+    .post(CREATE, (sent: unknown) => typeof sent === 'object')
+    .matchHeader('content-type', 'application/json')
+    .reply(status, body, headers);
+  return (await client.createPreOrder(ORDER)).outcome;
+}
+
+describe('create pre-order (§4.9)', () => {
+  it('is accepted when the echo is equal, unknown fields and all', async () => {
+    expect(await created(200, ECHO)).toEqual({
+      kind: 'accepted',
+      preOrder: { id: 'p1', exchangeType: 'SELL', body: ECHO },
+      differences: [],
+    });
+  });
+
+  it('takes 1.50 for equal to 1.5, and tells of a digit that differs', async () => {
+    expect(await created(201, ECHO.replace('345678,', '3456780,'))).toMatchObject({
+      kind: 'accepted',
+      differences: [],
+    });
+    expect(await created(200, ECHO.replace('345678,', '345679,'))).toMatchObject({
+      kind: 'accepted',
+      differences: [`asset sent ${ORDER.asset}, echoed 12345678901234567.123456789012345679`],
+    });
+  });
+
+  it.each([400, 403, 404, 422])('is rejected by a documented error: %i', async (status) => {
+    const outcome = await created(status, '{"message":"no","code":"1","status":"BAD_REQUEST"}');
+    expect(outcome).toEqual({ kind: 'rejected', reason: `HTTP ${status} BAD_REQUEST: no` });
+  });
+
+  it('is not taken by 401', async () => {
+    expect(await created(401, '{"message":"invalid x-api-key","code":"401","status":"UNAUTHORIZED"}')).toEqual({
+      kind: 'key-refused',
+    });
+  });
+
+  it.each([
+    ['7', 7_000],
+    [undefined, 5_000],
+    ['soon', 5_000],
+    ['999999999', 86_400_000],
+  ])('is not taken by 429, and waits: %s', async (retryAfter, ms) => {
+    const outcome = await created(429, '', retryAfter === undefined ? {} : { 'retry-after': retryAfter });
+    expect(outcome).toEqual({ kind: 'rate-limited', retryAfterMs: ms });
+  });
+
+  it.each([
+    ['a refusal that is not in the documented shape', 400, '{"error":"no"}'],
+    ['a refusal that is a page', 404, '<html></html>'],
+    ['408', 408, NOT_FOUND],
+    ['409', 409, NOT_FOUND],
+    ['a redirect', 302, ''],
+    ['a server error in the documented shape', 500, NOT_FOUND],
+    ['nothing', 200, ''],
+    ['no JSON', 200, '{"id":'],
+    ['no id', 200, BODY],
+    ['an amount as text', 200, ECHO.replace(`:${ORDER.asset}`, `:"${ORDER.asset}"`)],
+    ['another order', 200, ECHO.replace('"externalOrderId":"a"', '"externalOrderId":"b"')],
+    ['JSON too deep to read', 200, '['.repeat(10_000)],
+  ])('does not know the outcome from %s', async (_name, status, body) => {
+    expect((await created(status, body)).kind).toBe('unknown');
+  });
+});
+
+describe('get order by external id (§4.11)', () => {
+  async function lookedUp(status: number, body: string, id = 'a') {
+    const { scope, client } = nockExchange();
+    scope.get(LOOKUP).query({ externalOrderId: id }).reply(status, body);
+    return (await client.lookUpOrder(id)).answer;
+  }
+  const record =
+    '{"externalOrderId":"a","order":{"id":"o1","status":"SOMETHING_NEW","cryptoTransaction":{"status":"NEW"},"more":1}}';
+
+  it('finds a record, with any status', async () => {
+    expect(await lookedUp(200, record)).toMatchObject({
+      kind: 'found',
+      body: record,
+      facts: {
+        orderId: 'o1',
+        orderStatus: 'SOMETHING_NEW',
+        cryptoStatus: 'NEW',
+        fiatStatus: null,
+        completionDate: null,
+      },
+    });
+  });
+
+  it('encodes the id', async () => {
+    expect((await lookedUp(404, NOT_FOUND, 'a&b=c d/é\n')).kind).toBe('not-found');
+  });
+
+  it.each([
+    ['a 404 that is a page', 404, '<html>'],
+    ['a record of another order', 200, record.replace('"a"', '"b"')],
+    ['an empty answer', 200, ''],
+    ['a server error', 503, NOT_FOUND],
+    ['another refusal', 400, NOT_FOUND],
+  ])('takes no evidence from %s', async (_name, status, body) => {
+    expect((await lookedUp(status, body)).kind).toBe('unanswered');
+  });
+});
+
+describe('get pre-order (§4.10)', () => {
+  it('gives the body as it came', async () => {
+    const { scope, client } = nockExchange();
+    scope.get(`${CREATE}/p%2F1`).reply(200, ECHO);
+    expect(await client.showPreOrder('p/1')).toEqual({ kind: 'found', body: ECHO });
+  });
+
+  it.each(['', '.', '..', 'a\nb', 'x'.repeat(501)])('refuses an id that would change the address: %j', async (id) => {
+    await expect(nockExchange().client.showPreOrder(id)).rejects.toBeInstanceOf(UnusableIdError);
+  });
+});
