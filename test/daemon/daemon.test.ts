@@ -1,0 +1,154 @@
+import { mkdirSync, renameSync, statSync } from 'node:fs';
+import { afterEach, describe, expect, it } from 'vitest';
+import { stage, type Stage } from '../support/daemon-process.ts';
+
+let current: Stage | undefined;
+
+async function setUp(...args: Parameters<typeof stage>): Promise<Stage> {
+  current = await stage(...args);
+  return current;
+}
+
+afterEach(async () => {
+  await current?.[Symbol.asyncDispose]();
+  current = undefined;
+});
+
+const isCreate = ({ method }: { method: string }) => method === 'POST';
+
+/** Resolves after `count` creates have arrived. */
+function creates(on: Stage, count: number): Promise<void> {
+  let seen = 0;
+  return on.arrived((request) => isCreate(request) && ++seen === count);
+}
+
+/** The history of every order begins, changes and ends as its row says, with no change recorded twice. */
+function expectSoundHistory(on: Stage): void {
+  const events = on.merchant
+    .prepare('select external_order_id as id, field, old_value, new_value from order_events order by id')
+    .all() as { id: string; field: string; old_value: string | null; new_value: string | null }[];
+  const last = new Map<string, string | null>();
+  for (const { id, field, old_value, new_value } of events) {
+    const key = `${id} ${field}`;
+    expect([key, old_value]).toEqual([key, last.get(key) ?? (field === 'state' ? 'pending' : null)]);
+    last.set(key, new_value);
+  }
+  const rows = on.merchant
+    .prepare('select external_order_id as id, state, order_status from merchant_orders')
+    .all() as { id: string; state: string; order_status: string | null }[];
+  for (const { id, state, order_status } of rows) {
+    expect([id, last.get(`${id} state`) ?? 'pending', last.get(`${id} order.status`) ?? null]).toEqual([
+      id,
+      state,
+      order_status,
+    ]);
+  }
+}
+
+describe('the daemon', () => {
+  it('loses no order and creates none twice when it is killed again and again during creates', async () => {
+    const on = await setUp();
+    on.insert(300);
+    for (const count of [5, 40, 80]) {
+      const reached = creates(on, count);
+      const daemon = await on.start(['run']);
+      await reached;
+      daemon.process.kill('SIGKILL');
+      expect((await daemon.exit).signal).toBe('SIGKILL');
+    }
+    const sync = await on.start(['sync', '--json']);
+    await sync.exit;
+    const { preOrders, duplicated } = on.sandbox.exchange.census();
+    expect(duplicated).toEqual([]);
+    const states = on.states();
+    expect(states['pending']).toBeUndefined();
+    expect(states['sending']).toBeUndefined();
+    expect(Object.values(states).reduce((sum, orders) => sum + orders, 0)).toBe(300);
+    expect(preOrders).toBeGreaterThanOrEqual(300 - (states['unknown'] ?? 0));
+    expectSoundHistory(on);
+  });
+
+  it('finishes what is in flight at SIGTERM, takes nothing new, and exits 0', async () => {
+    const on = await setUp();
+    on.insert(2_000);
+    const reached = creates(on, 50);
+    const daemon = await on.start(['run']);
+    await reached;
+    daemon.process.kill('SIGTERM');
+    expect(await daemon.exit).toEqual({ code: 0, signal: null });
+    const states = on.states();
+    expect(states['sending'] ?? 0).toBe(0);
+    expect(states['unknown'] ?? 0).toBe(0);
+    expect(states['pending']).toBeGreaterThan(0);
+    expect(states['accepted']).toBe(on.sandbox.exchange.census().preOrders);
+  });
+
+  it('ends at once at the second signal', async () => {
+    const on = await setUp();
+    on.insert(1, 'fault-hang');
+    const reached = on.arrived(isCreate);
+    const daemon = await on.start(['run']);
+    await reached;
+    daemon.process.kill('SIGTERM');
+    daemon.process.stdout?.on('data', () => daemon.process.kill('SIGTERM'));
+    expect((await daemon.exit).code).toBe(130);
+  });
+
+  it('lets no second daemon drive the same database', async () => {
+    const on = await setUp();
+    await on.start(['run']);
+    const second = await on.start(['run']);
+    expect((await second.exit).code).toBe(75);
+  });
+
+  it('says the key is refused and exits 77', async () => {
+    const on = await setUp();
+    on.insert(3);
+    const daemon = await on.start(['run'], { ORDER_SYNC_EXCHANGE_API_KEY: 'canary-wrong' });
+    expect((await daemon.exit).code).toBe(77);
+    expect(daemon.output()).not.toMatch(/canary/);
+    expect(on.states()).toEqual({ pending: 3 });
+  });
+
+  it('stops sending and exits 74 when its database file is moved', async () => {
+    const on = await setUp();
+    const daemon = await on.start(['run']);
+    renameSync(on.path, `${on.path}.moved`);
+    expect((await daemon.exit).code).toBe(74);
+  });
+
+  it('has a control socket and files that only their owner can open, also where the path is long', async () => {
+    const on = await setUp();
+    await on.start(['run']);
+    for (const ending of ['', '-wal', '.lock', '.sock']) {
+      expect([ending, statSync(`${on.path}${ending}`).mode & 0o077]).toEqual([ending, 0]);
+    }
+    const deep = `${on.path}-${'d'.repeat(120)}`;
+    mkdirSync(deep, { mode: 0o700 });
+    const environment = { ORDER_SYNC_DATABASE_URL: `sqlite:${deep}/orders.db` };
+    await on.start(['run'], environment);
+    const sync = await on.start(['sync', '--json'], environment);
+    expect((await sync.exit).code).toBe(0);
+  });
+
+  it('runs the pass of a sync that is started beside it, within one rate limit', async () => {
+    const rate = { requests: 20, intervalMs: 250 };
+    const on = await setUp(
+      { rate },
+      { ORDER_SYNC_EXCHANGE_RATE_REQUESTS: '20', ORDER_SYNC_EXCHANGE_RATE_INTERVAL: '250ms' },
+    );
+    on.insert(60);
+    const reached = creates(on, 30);
+    const daemon = await on.start(['run']);
+    await reached;
+    const sync = await on.start(['sync', '--json']);
+    expect((await sync.exit).code).toBe(0);
+    expect(JSON.parse(sync.output())).toMatchObject({ remaining: 0, unknown: 0, failed: 0 });
+    daemon.process.kill('SIGTERM');
+    await daemon.exit;
+    const after = await on.start(['sync', '--json']);
+    expect((await after.exit).code).toBe(0);
+    expect(on.sandbox.requests.filter(({ status }) => status === 429)).toEqual([]);
+    expect(on.sandbox.exchange.census()).toEqual({ preOrders: 60, duplicated: [] });
+  });
+});

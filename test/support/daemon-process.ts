@@ -1,0 +1,122 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import Database from 'better-sqlite3';
+import { systemClock } from '../../src/clock.ts';
+import { loadConfig } from '../../src/config.ts';
+import { seededRandom } from '../../src/sandbox/random.ts';
+import { startSandbox, type LoggedRequest, type Sandbox } from '../../src/sandbox/server.ts';
+import type { SandboxOptions } from '../../src/sandbox/exchange.ts';
+import { openStore } from '../../src/store/store.ts';
+
+const KEY = 'canary-key-77';
+const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+/** By its address: the program is started in a folder of its own, which has no dependencies. */
+const LOADER = import.meta.resolve('tsx');
+
+/** A daemon of its own process, with what it has said so far. */
+export interface Daemon {
+  readonly process: ChildProcess;
+  readonly exit: Promise<{ code: number | null; signal: string | null }>;
+  output(): string;
+}
+
+/** A sandbox, a database and real processes of the program. */
+export interface Stage extends AsyncDisposable {
+  readonly path: string;
+  readonly sandbox: Sandbox;
+  readonly merchant: Database.Database;
+  readonly environment: Record<string, string>;
+  insert(count: number, prefix?: string): void;
+  states(): Record<string, number>;
+  /** Resolves when a request for which `matches` holds has arrived. */
+  arrived(matches: (request: LoggedRequest) => boolean): Promise<void>;
+  /** Starts the program; with `run`, resolves when it is ready. */
+  start(args: string[], environment?: Record<string, string>): Promise<Daemon>;
+}
+
+/** Sets up a stage in a temporary folder. */
+export async function stage(
+  options: Partial<SandboxOptions> = {},
+  environment: Record<string, string> = {},
+): Promise<Stage> {
+  const folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
+  const path = join(folder, 'orders.db');
+  const watchers = new Set<(request: LoggedRequest) => void>();
+  const sandbox = await startSandbox({
+    apiKey: KEY,
+    clock: systemClock(),
+    random: seededRandom(3),
+    onRequest: (request) => watchers.forEach((watcher) => watcher(request)),
+    ...options,
+  });
+  const settings = {
+    ORDER_SYNC_CONFIG: '/dev/null',
+    ORDER_SYNC_EXCHANGE_BASE_URL: sandbox.url,
+    ORDER_SYNC_EXCHANGE_API_KEY: KEY,
+    ORDER_SYNC_EXCHANGE_RATE_REQUESTS: '100000',
+    ORDER_SYNC_DATABASE_URL: `sqlite:${path}`,
+    ORDER_SYNC_SCHEDULE_CRON: '* * * * * *',
+    ...environment,
+  };
+  loadConfig({ env: settings, cwd: folder, requireExchange: true });
+  await (await openStore(path, systemClock(), { expect: 'migrate' })).close();
+  const merchant = new Database(path);
+  const running = new Set<ChildProcess>();
+  return {
+    path,
+    sandbox,
+    merchant,
+    environment: settings,
+    insert(count, prefix = 'o') {
+      const insert = merchant.prepare(
+        `insert into merchant_orders (external_order_id, asset, from_currency, to_currency) values (?, '1.5', 'BTC', 'EUR')`,
+      );
+      merchant.transaction(() => {
+        for (let index = 0; index < count; index += 1) insert.run(`${prefix}-${index}`);
+      })();
+    },
+    states() {
+      const rows = merchant.prepare('select state, count(*) as orders from merchant_orders group by state').all();
+      return Object.fromEntries(
+        (rows as { state: string; orders: number }[]).map(({ state, orders }) => [state, orders]),
+      );
+    },
+    arrived: (matches) =>
+      new Promise((resolve) => {
+        const watcher = (request: LoggedRequest) => {
+          if (!matches(request)) return;
+          watchers.delete(watcher);
+          resolve();
+        };
+        watchers.add(watcher);
+      }),
+    async start(args, more = {}) {
+      const child = fork(CLI, args, {
+        cwd: folder,
+        execArgv: ['--import', LOADER],
+        env: { ...settings, ...more },
+        stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      });
+      running.add(child);
+      let output = '';
+      child.stdout?.on('data', (chunk) => (output += String(chunk)));
+      child.stderr?.on('data', (chunk) => (output += String(chunk)));
+      const exit = once(child, 'close').then(([code, signal]) => ({
+        code: code as number | null,
+        signal: signal as string | null,
+      }));
+      if (args[0] === 'run') await Promise.race([once(child, 'message'), exit]);
+      return { process: child, exit, output: () => output };
+    },
+    async [Symbol.asyncDispose]() {
+      for (const child of running) child.kill('SIGKILL');
+      merchant.close();
+      await sandbox.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
