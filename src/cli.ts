@@ -49,8 +49,8 @@ try {
   if (message !== '') process.stderr.write(`order-sync: ${message}\n`);
   process.exitCode = code;
 }
-// A supervisor's own listener (pm2 has one) would keep the channel to it, and with it this process, open.
-if (process.connected) process.disconnect();
+// A supervisor's listener in this process (pm2 puts one there) would keep it open after its end.
+if (process.connected) process.stdout.write('', () => process.exit());
 
 /** Commander gives a subcommand the settings its parent has when it is made; ours are set afterwards. */
 function overrideExits(command: Command): void {
