@@ -50,19 +50,21 @@ export function isFinalRecord(facts: OrderFacts, settings: FollowSettings): bool
 
 /** Writes down what a look-up brought. The order is in a state that is looked up. */
 export function decideLookup(
-  tracking: Tracking,
+  known: Tracking,
   answer: LookupAnswer,
   now: Date,
   random: number,
   settings: FollowSettings,
 ): LookupDecision {
+  // A change that was written under a clock ahead of this one would have the order looked up without rest until then.
+  const tracking = known.changedAt !== null && known.changedAt > now ? { ...known, changedAt: now } : known;
   switch (answer.kind) {
     case 'found':
       return found(tracking, answer.facts, now, settings);
     case 'not-found':
       return { ...notFound(tracking, now, settings), keepsRecord: false };
     case 'unanswered':
-      return { ...unchanged(tracking, { nextActionAt: after(now, unansweredLookupMs(random)) }), keepsRecord: false };
+      return { ...unchanged(tracking, { nextActionAt: afterNoAnswer(tracking, now, random) }), keepsRecord: false };
   }
 }
 
@@ -81,7 +83,9 @@ function found(tracking: Tracking, facts: OrderFacts, now: Date, settings: Follo
     orderStatus: facts.orderStatus,
     cryptoStatus: facts.cryptoStatus,
     fiatStatus: facts.fiatStatus,
-    modificationDate: facts.modificationDate ?? tracking.modificationDate,
+    // A time that cannot be read must not make room for an older one.
+    modificationDate:
+      instant(facts.modificationDate) === undefined ? tracking.modificationDate : facts.modificationDate,
     lastLookupAt: now,
     changedAt,
     rechecks,
@@ -196,6 +200,11 @@ function nextLookupAt(tracking: Tracking, now: Date, settings: FollowSettings): 
   return after(now, followIntervalMs(sinceChangeMs));
 }
 
+/** A look-up before its time that brought nothing brings nothing forward either. */
+function afterNoAnswer({ nextActionAt }: Tracking, now: Date, random: number): Date {
+  return nextActionAt !== null && nextActionAt > now ? nextActionAt : after(now, unansweredLookupMs(random));
+}
+
 function isRechecked(state: OrderState): boolean {
   return state === 'final' || state === 'cancelled' || state === 'abandoned';
 }
@@ -210,8 +219,14 @@ function isOlder(received: string | null, known: string | null): boolean {
   return receivedAt !== undefined && knownAt !== undefined && receivedAt < knownAt;
 }
 
-/** Milliseconds of an ISO 8601 time, or undefined where there is none that can be read. */
-function instant(text: string | null): number | undefined {
-  const time = text === null ? Number.NaN : Date.parse(text);
-  return Number.isNaN(time) ? undefined : time;
+const ISO_TIME = /^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?)(?:[.,](\d+))?(Z|[+-]\d\d:?\d\d)?$/;
+
+/**
+ * Nanoseconds of an ISO 8601 time, or undefined where there is none that can be read. Without a zone it is UTC (§2),
+ * never the time of this machine.
+ */
+function instant(text: string | null): bigint | undefined {
+  const [, seconds, fraction = '', zone = 'Z'] = ISO_TIME.exec(text ?? '') ?? [];
+  const time = seconds === undefined ? Number.NaN : Date.parse(seconds + zone);
+  return Number.isNaN(time) ? undefined : BigInt(time) * 1_000_000n + BigInt(fraction.slice(0, 9).padEnd(9, '0'));
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { pino } from 'pino';
-import { createApp, type App } from '../../src/app.ts';
+import { createApp, type App, type Overrides } from '../../src/app.ts';
 import { loadConfig, type Config } from '../../src/config.ts';
 import type { FaultPlan } from '../../src/sandbox/faults.ts';
 import { seededRandom } from '../../src/sandbox/random.ts';
@@ -44,6 +44,8 @@ export interface WorkbenchOptions {
   readonly faults?: FaultPlan;
   readonly scenario?: Scenario;
   readonly apiKey?: string;
+  /** What stands in place of the real thing beside the clock. */
+  readonly overrides?: Overrides;
 }
 
 /** Sets up a workbench in a temporary folder. */
@@ -69,7 +71,7 @@ export async function workbench(options: WorkbenchOptions = {}): Promise<Workben
       ...options.environment,
     },
   });
-  const start = () => createApp(config, { clock, log: pino({ level: 'silent' }) });
+  const start = () => createApp(config, { clock, log: pino({ level: 'silent' }), ...options.overrides });
   const app = await start();
   const merchant = new Database(config.database.path);
   const bench: Workbench = {

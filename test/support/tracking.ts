@@ -1,0 +1,74 @@
+import type { FollowSettings, LookupAnswer, OrderFacts } from '../../src/domain/follow.ts';
+import type { Tracking } from '../../src/domain/tracking.ts';
+
+export const SECOND = 1_000;
+export const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
+
+/** The default settings of verification and following. */
+export const SETTINGS: FollowSettings = {
+  verifyAfter: [
+    5 * SECOND,
+    15 * SECOND,
+    45 * SECOND,
+    2 * MINUTE,
+    5 * MINUTE,
+    15 * MINUTE,
+    HOUR,
+    4 * HOUR,
+    12 * HOUR,
+    DAY,
+  ],
+  onUnknown: 'hold',
+  finalStatuses: [],
+  openStatuses: ['REQUEST'],
+  recheckFinalAfter: [HOUR, DAY, 7 * DAY],
+};
+
+/** A row that was just put in, with these differences. */
+export function trackingWith(changes: Partial<Tracking> = {}): Tracking {
+  return {
+    account: 'default',
+    externalOrderId: 'a',
+    state: 'pending',
+    stateReason: null,
+    preOrderId: null,
+    exchangeType: null,
+    orderId: null,
+    orderStatus: null,
+    cryptoStatus: null,
+    fiatStatus: null,
+    attempts: 0,
+    nextActionAt: null,
+    lastLookupAt: null,
+    sentAt: null,
+    changedAt: null,
+    modificationDate: null,
+    staleDate: null,
+    verifications: 0,
+    resends: 0,
+    rechecks: 0,
+    ...changes,
+  };
+}
+
+/** Facts of a record that says little, with these differences. */
+export function factsWith(changes: Partial<OrderFacts> = {}): OrderFacts {
+  return {
+    orderId: 'o1',
+    orderStatus: 'REQUEST',
+    cryptoStatus: 'NEW',
+    fiatStatus: 'NEW',
+    exchangeType: 'SELL',
+    modificationDate: null,
+    completionDate: null,
+    serverDate: null,
+    ...changes,
+  };
+}
+
+/** A look-up that brought such a record. */
+export function found(changes: Partial<OrderFacts> = {}): LookupAnswer {
+  return { kind: 'found', facts: factsWith(changes), body: '{}' };
+}
