@@ -9,6 +9,9 @@ export type Lane = 'person' | 'create' | 'lookup';
 /** Share of the queue's turns while all lanes are full: a lane with weight 4 gets four turns for one of weight 1. */
 const WEIGHT: Readonly<Record<Lane, number>> = { person: 16, create: 4, lookup: 1 };
 
+/** The turn of a task came while its lane's probe was out. */
+const BEHIND_PROBE = Symbol('behind a probe');
+
 /** How a request that went through the gate ended. */
 export interface Passage {
   readonly wasSent: boolean;
@@ -36,7 +39,8 @@ export class Gate {
   readonly #window: RateWindow;
   readonly #clock: Clock;
   readonly #breakers: Record<Lane, BreakerState> = { person: CLOSED, create: CLOSED, lookup: CLOSED };
-  readonly #probing = new Set<Lane>();
+  /** The probe of a lane that is out; resolves when it is back. */
+  readonly #probes: Partial<Record<Lane, Promise<void>>> = {};
   readonly #turns: Record<Lane, number> = { person: 0, create: 0, lookup: 0 };
   readonly #closing = new AbortController();
   #notBefore = 0;
@@ -60,26 +64,30 @@ export class Gate {
     return Math.max(0, this.#breakers[lane].heldUntil - this.#clock.monotonic());
   }
 
-  /** Whether a pass should stop handing in tasks: the lane is held, or its probe has not come back. */
+  /** Whether a pass should stop handing in tasks: the lane is held. */
   isHeld(lane: Lane): boolean {
-    return this.heldMs(lane) > 0 || this.#probing.has(lane);
+    return this.heldMs(lane) > 0;
   }
 
   /**
-   * Runs the task when its turn has come. Undefined, with the task not run, when the lane is held or `signal` aborted
-   * while it waited: the pass leaves the order as it is, still due.
+   * Runs the task when its turn has come; while a probe is out, when that is back. Undefined, with the task not run, when
+   * the lane is held or `signal` aborted while it waited: the pass leaves the order as it is, still due.
    */
-  pass<Result>(
+  async pass<Result>(
     lane: Lane,
     task: () => Promise<{ result: Result; passage: Passage }>,
     signal?: AbortSignal,
   ): Promise<Result | undefined> {
-    const turn = this.#turn(lane);
-    const run = () => {
-      this.#latestTurn = Math.max(this.#latestTurn, turn);
-      return this.#run(lane, task, signal);
-    };
-    return this.#queue.add(run, { priority: -turn });
+    for (;;) {
+      await this.#probes[lane];
+      const turn = this.#turn(lane);
+      const run = () => {
+        this.#latestTurn = Math.max(this.#latestTurn, turn);
+        return this.#run(lane, task, signal);
+      };
+      const done = await this.#queue.add(run, { priority: -turn });
+      if (done !== BEHIND_PROBE) return done;
+    }
   }
 
   /** Ends waits; tasks that have not started are not run any more. */
@@ -99,10 +107,11 @@ export class Gate {
     lane: Lane,
     task: () => Promise<{ result: Result; passage: Passage }>,
     signal?: AbortSignal,
-  ): Promise<Result | undefined> {
+  ): Promise<Result | undefined | typeof BEHIND_PROBE> {
     if (this.#isRefused(lane, signal)) return undefined;
-    const isProbe = this.#breakers[lane].heldUntil > 0;
-    if (isProbe) this.#probing.add(lane);
+    if (this.#probes[lane] !== undefined) return BEHIND_PROBE;
+    const probe = lane !== 'person' && this.#breakers[lane].heldUntil > 0 ? Promise.withResolvers<void>() : undefined;
+    if (probe !== undefined) this.#probes[lane] = probe.promise;
     this.#window.start();
     this.#pauseWhileFull();
     let passage: Passage = { wasSent: true, health: 'none' };
@@ -112,8 +121,9 @@ export class Gate {
       return done.result;
     } finally {
       this.#window.end(this.#clock.monotonic(), passage.wasSent);
-      if (isProbe) this.#probing.delete(lane);
+      if (probe !== undefined) delete this.#probes[lane];
       this.#note(lane, passage);
+      probe?.resolve();
       this.#pauseWhileFull();
     }
   }

@@ -132,7 +132,7 @@ describe('the gate', () => {
     expect(whileBoth.filter((lane) => lane === 'lookup').length).toBeGreaterThanOrEqual(3);
   });
 
-  it('runs no task of a held lane, and after the hold a single probe', async () => {
+  it('runs no task of a held lane, and after the hold a single probe that the others wait for', async () => {
     const clock = steppedClock();
     const gate = new Gate({ concurrency: 4, rate: open }, clock);
     await gate.pass('create', async () => ({ result: 1, passage: { wasSent: false, health: 'refused-for-now' } }));
@@ -140,10 +140,29 @@ describe('the gate', () => {
     expect(await gate.pass('create', async () => ({ result: 1, passage: FINE }))).toBeUndefined();
     await clock.pass(1_000);
     const probe = Promise.withResolvers<{ result: number; passage: Passage }>();
+    const ran: number[] = [];
+    const task = (number: number) => async () => ({ result: ran.push(number), passage: FINE });
     const first = gate.pass('create', () => probe.promise);
-    expect(await gate.pass('create', async () => ({ result: 2, passage: FINE }))).toBeUndefined();
+    const others = Promise.all([gate.pass('create', task(2)), gate.pass('create', task(3))]);
+    await clock.pass(0);
+    const late = gate.pass('create', task(4));
+    await clock.pass(0);
+    expect(ran).toEqual([]);
     probe.resolve({ result: 1, passage: FINE });
     expect(await first).toBe(1);
-    expect(await gate.pass('create', async () => ({ result: 2, passage: FINE }))).toBe(2);
+    await Promise.all([others, late]);
+    expect(new Set(ran)).toEqual(new Set([2, 3, 4]));
+  });
+
+  it('runs none of those that wait for a probe when that fails', async () => {
+    const clock = steppedClock();
+    const gate = new Gate({ concurrency: 4, rate: open }, clock);
+    const refused: Passage = { wasSent: false, health: 'refused-for-now' };
+    await gate.pass('create', async () => ({ result: 1, passage: refused }));
+    await clock.pass(1_000);
+    const probe = gate.pass('create', async () => ({ result: 1, passage: refused }));
+    const others = Promise.all([1, 2].map(() => gate.pass('create', async () => ({ result: 1, passage: FINE }))));
+    expect(await probe).toBe(1);
+    expect(await others).toEqual([undefined, undefined]);
   });
 });

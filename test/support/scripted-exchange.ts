@@ -11,9 +11,10 @@ export interface ScriptedRequest {
 
 /** What the test answers: an answer, or what becomes of the connection. */
 export type ScriptedAnswer =
-  | { readonly status: number; readonly body?: string; readonly headers?: Readonly<Record<string, string>> }
+  | { readonly status: number; readonly body?: string | Buffer; readonly headers?: Readonly<Record<string, string>> }
   | 'reset'
   | 'truncated'
+  | 'stall'
   | 'hang';
 
 /** An HTTP server whose every answer the test decides. */
@@ -91,9 +92,9 @@ function respond(response: ServerResponse, answer: ScriptedAnswer): void {
     response.socket?.resetAndDestroy();
     return;
   }
-  if (answer === 'truncated') {
+  if (answer === 'truncated' || answer === 'stall') {
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
-    response.write('{"id":"p1",', () => response.socket?.destroy());
+    response.write('{"id":"p1",', () => answer === 'truncated' && response.socket?.destroy());
     return;
   }
   response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers }).end(answer.body);
