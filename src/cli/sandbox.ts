@@ -1,94 +1,154 @@
-import { createWriteStream } from 'node:fs';
 import { once } from 'node:events';
+import { createWriteStream, readFileSync } from 'node:fs';
 import { InvalidArgumentError, type Command } from 'commander';
 import { systemClock } from '../clock.ts';
 import { parseDuration } from '../config-values.ts';
 import { FAULTS, type Fault, type FaultPlan } from '../sandbox/faults.ts';
 import { seededRandom } from '../sandbox/random.ts';
-import { SCENARIOS, type Scenario } from '../sandbox/scenario.ts';
-import { startSandbox } from '../sandbox/server.ts';
+import { readScenarios } from '../sandbox/scenario-file.ts';
+import { SCENARIOS, scenarioNamedIn, type Scenarios } from '../sandbox/scenario.ts';
+import { startSandbox, type LoggedRequest } from '../sandbox/server.ts';
 
 interface SandboxCommandOptions {
   readonly port: number;
   readonly key: string;
   readonly seed: number;
   readonly speed: number;
-  readonly scenario?: Scenario;
+  readonly scenarios?: Scenarios;
+  readonly scenario?: string;
   readonly rate?: { requests: number; intervalMs: number };
-  readonly faults: FaultPlan;
+  readonly faults?: FaultPlan;
   readonly log?: string;
 }
 
+const HELP = `
+Example:
+  order-sync sandbox --port 8089 --faults reset-after=0.02,error-taken=0.02
+
+Some external order ids choose for themselves, whatever the options say (NAME as above):
+  fault-NAME-…         has that fault on its first create
+  fault-lookup-NAME-…  has it on its first look-up
+  scenario-NAME-…      lives that scenario
+
+Scenarios: ${Object.keys(SCENARIOS).join(', ')}. The statuses besides REQUEST and NEW, their order and their delays are
+invented. Others come from a file:
+  slow-payout:
+    appearsAfter: 2s      # or never
+    steps:
+      - { after: 3s, order: IN_PROGRESS, crypto: CONFIRMED }
+      - { after: 1h, order: COMPLETED, fiat: PAID, completed: true }`;
+
 /** `order-sync sandbox`: the sandbox exchange in the foreground. */
 export function registerSandbox(program: Command): void {
-  program
-    .command('sandbox')
+  const command = program.command('sandbox');
+  command
     .description('an exchange to try things on: prints the environment lines to paste, runs until a signal')
-    .option('--port <n>', 'port on 127.0.0.1; 0 for any', number, 0)
-    .option('--key <key>', 'the key it takes', 'sandbox-key')
-    .option('--seed <n>', 'decides its chances', number, 1)
-    .option('--speed <n>', 'how much faster orders live', number, 1)
-    .option('--scenario <name>', `how every order lives: ${Object.keys(SCENARIOS).join(', ')}`, scenario)
+    .option('--port <n>', 'port on 127.0.0.1; 0 for any', wholeNumber(65_535), 0)
+    .option('--key <key>', 'the key it takes', key, 'sandbox-key')
+    .option('--seed <n>', 'decides its chances', wholeNumber(2 ** 32 - 1), 1)
+    .option('--speed <n>', 'how much faster orders live', speed, 1)
+    .option('--scenarios <file>', 'more scenarios, in YAML', scenarioFile)
+    .option('--scenario <name>', 'how every order lives; without it one in ten is rejected')
     .option('--rate <n/duration>', 'answers 429 above it, for example 10/1s', rate)
-    .option('--faults <list>', `likelihoods, for example reset-after=0.02; of ${FAULTS.join(', ')}`, faults, {})
+    .option('--faults <list>', `likelihoods, for example reset-after=0.02; of ${FAULTS.join(', ')}`, faults)
     .option('--log <file>', 'appends each request as a JSON line')
-    .addHelpText(
-      'after',
-      '\nExample:\n  order-sync sandbox --port 8089 --faults reset-after=0.02,error-taken=0.02\n\nAn external order id fault-NAME-… has that fault on its first create.',
-    )
-    .action(async (options: SandboxCommandOptions) => await serve(options));
+    .addHelpText('after', HELP)
+    .action(async (options: SandboxCommandOptions) => {
+      const scenarios = { ...SCENARIOS, ...options.scenarios };
+      const everyOrders = options.scenario === undefined ? undefined : scenarios[options.scenario];
+      if (options.scenario !== undefined && everyOrders === undefined) {
+        command.error(`error: --scenario must be one of ${Object.keys(scenarios).join(', ')}`);
+      }
+      const log = options.log === undefined ? undefined : await openLog(options.log, command);
+      const sandbox = await startSandbox({
+        apiKey: options.key,
+        clock: systemClock(),
+        random: seededRandom(options.seed),
+        port: options.port,
+        speed: options.speed,
+        faults: options.faults ?? {},
+        scenarioOf: (id) => scenarioNamedIn(id, scenarios) ?? everyOrders,
+        ...(options.rate === undefined ? {} : { rate: options.rate }),
+        onRequest: (request) => log?.add(request),
+      }).catch((error: Error) => command.error(`error: port ${options.port} cannot be used: ${error.message}`));
+      process.stdout.write(
+        `export ORDER_SYNC_EXCHANGE_BASE_URL=${sandbox.url}\nexport ORDER_SYNC_EXCHANGE_API_KEY=${quoted(options.key)}\n`,
+      );
+      process.send?.({ type: 'listening', url: sandbox.url });
+      await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+      await sandbox.close();
+      await log?.close();
+    });
 }
 
-async function serve(options: SandboxCommandOptions): Promise<void> {
-  const log = options.log === undefined ? undefined : createWriteStream(options.log, { flags: 'a', mode: 0o600 });
-  const sandbox = await startSandbox({
-    apiKey: options.key,
-    clock: systemClock(),
-    random: seededRandom(options.seed),
-    port: options.port,
-    speed: options.speed,
-    faults: options.faults,
-    ...(options.scenario === undefined ? {} : { scenarioOf: () => options.scenario as Scenario }),
-    ...(options.rate === undefined ? {} : { rate: options.rate }),
-    onRequest: (request) => log?.write(`${JSON.stringify(request)}\n`),
-  });
-  process.stdout.write(
-    `export ORDER_SYNC_EXCHANGE_BASE_URL=${sandbox.url}\nexport ORDER_SYNC_EXCHANGE_API_KEY=${options.key}\n`,
-  );
-  process.send?.({ type: 'listening', url: sandbox.url });
-  await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
-  await sandbox.close();
-  log?.end();
-  if (process.connected) process.disconnect();
+interface RequestLog {
+  add(request: LoggedRequest): void;
+  close(): Promise<void>;
 }
 
-function number(text: string): number {
-  const value = Number(text);
-  if (!Number.isFinite(value) || value < 0) throw new InvalidArgumentError('a number is wanted');
-  return value;
+async function openLog(path: string, command: Command): Promise<RequestLog> {
+  const stream = createWriteStream(path, { flags: 'a', mode: 0o600 });
+  await once(stream, 'open').catch((error: Error) => command.error(`error: --log: ${error.message}`));
+  return {
+    add: (request) => stream.write(`${JSON.stringify(request)}\n`),
+    close: () => new Promise((resolve) => stream.end(resolve)),
+  };
 }
 
-function scenario(name: string): Scenario {
-  const found = SCENARIOS[name];
-  if (found === undefined) throw new InvalidArgumentError(`one of ${Object.keys(SCENARIOS).join(', ')} is wanted`);
-  return found;
+/** As a shell reads it. */
+function quoted(text: string): string {
+  return /^[\w./:=@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+function wholeNumber(max: number): (text: string) => number {
+  return (text) => {
+    if (!/^\d+$/.test(text) || Number(text) > max)
+      throw new InvalidArgumentError(`a whole number up to ${max} is wanted`);
+    return Number(text);
+  };
+}
+
+function key(text: string): string {
+  if (!/^[\x21-\x7e]+$/.test(text)) throw new InvalidArgumentError('printable ASCII without spaces is wanted');
+  return text;
+}
+
+function speed(text: string): number {
+  if (!/^\d+(\.\d+)?$/.test(text) || Number(text) === 0) throw new InvalidArgumentError('a number above 0 is wanted');
+  return Number(text);
+}
+
+function scenarioFile(path: string): Scenarios {
+  return wanted(() => readScenarios(readFileSync(path, 'utf8')));
 }
 
 function rate(text: string): { requests: number; intervalMs: number } {
-  const [, requests, interval] = /^(\d+)\/(.+)$/.exec(text) ?? [];
-  if (requests === undefined || interval === undefined) throw new InvalidArgumentError('write it as 10/1s');
-  return { requests: Number(requests), intervalMs: parseDuration(interval) };
+  const [, requests = '', interval = ''] = /^([1-9]\d*)\/(.+)$/.exec(text) ?? [];
+  if (requests === '') throw new InvalidArgumentError('write it as 10/1s');
+  return { requests: Number(requests), intervalMs: wanted(() => parseDuration(interval)) };
 }
 
 function faults(text: string): FaultPlan {
-  return Object.fromEntries(
+  const plan = Object.fromEntries(
     text.split(',').map((part) => {
       const [name = '', likelihood = ''] = part.split('=');
       const isKnown = (FAULTS as readonly string[]).includes(name);
-      if (!isKnown || !(Number(likelihood) >= 0 && Number(likelihood) <= 1) || likelihood === '') {
+      if (!isKnown || !/^(0|1|0?\.\d+)$/.test(likelihood)) {
         throw new InvalidArgumentError(`${part} is not NAME=LIKELIHOOD with a likelihood from 0 to 1`);
       }
       return [name as Fault, Number(likelihood)];
     }),
   );
+  const sum = Object.values(plan).reduce((total, likelihood) => total + likelihood, 0);
+  if (sum > 1 + Number.EPSILON * FAULTS.length)
+    throw new InvalidArgumentError('the likelihoods are more than 1 together');
+  return plan;
+}
+
+function wanted<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message);
+  }
 }

@@ -1,9 +1,8 @@
-import { isLosslessNumber, type LosslessNumber, parse, stringify } from 'lossless-json';
-import Big from 'big.js';
-import { z } from 'zod';
+import { stringify } from 'lossless-json';
 import type { Clock } from '../clock.ts';
+import { readCreate } from './create-request.ts';
 import { orderRecord, type SandboxPreOrder } from './order-record.ts';
-import { SCENARIOS, type Scenario } from './scenario.ts';
+import { SCENARIOS, scenarioNamedIn, type Scenario } from './scenario.ts';
 
 /** A request as the sandbox sees it; header names in lower case. */
 export interface SandboxRequest {
@@ -25,27 +24,20 @@ export interface SandboxOptions {
   readonly apiKey: string;
   readonly clock: Clock;
   readonly random: () => number;
-  /** What each order lives through; the default follows one in ten to a rejection. */
-  readonly scenarioOf?: (externalOrderId: string) => Scenario;
+  /**
+   * What an order lives through. Without it, or where it is undefined, an id `scenario-<name>-…` has that scenario, and
+   * of the others one in ten is rejected.
+   */
+  readonly scenarioOf?: (externalOrderId: string) => Scenario | undefined;
   /** How much faster than its scenario an order lives. */
   readonly speed?: number;
   readonly rate?: { readonly requests: number; readonly intervalMs: number };
   readonly merchantId?: string;
 }
 
-const exactNumber = z.custom<LosslessNumber>(isLosslessNumber, 'must be a number');
-const createSchema = z.object({
-  externalOrderId: z.string().min(1),
-  asset: exactNumber,
-  assetPosition: z.string().min(1),
-  currencyPair: z.object({ fromCurrency: z.string().min(1), toCurrency: z.string().min(1) }),
-  orderType: z.string().min(1),
-  limit: exactNumber.nullish(),
-  paymentToken: z.string().nullish(),
-  providerType: z.string().nullish(),
-  cryptoAddress: z.string().nullish(),
-  bonus: exactNumber.nullish(),
-});
+const ORDERS = '/api/v1/merchant/orders';
+const REQUESTS = '/api/v1/merchant/orders/request';
+const PRE_ORDER = /^\/api\/v1\/merchant\/orders\/request\/([^/]+)$/;
 
 /**
  * An exchange to run against, without any input or output of its own: §4.9, §4.10, §4.11, with §5 and §7. As the
@@ -67,20 +59,16 @@ export class SandboxExchange {
     if (request.headers['x-api-key'] !== this.#options.apiKey) {
       return answer(401, { message: 'invalid x-api-key', code: '401', status: 'UNAUTHORIZED' });
     }
-    if (this.#isOverRate())
-      return answer(
-        429,
-        { message: 'too many requests', code: '429', status: 'TOO_MANY_REQUESTS' },
-        { 'retry-after': '1' },
-      );
-    const url = new URL(request.path, 'http://sandbox');
-    if (request.method === 'POST' && url.pathname === '/api/v1/merchant/orders/request') return this.#create(request);
-    if (request.method === 'GET' && url.pathname === '/api/v1/merchant/orders') {
-      return this.#order(url.searchParams.get('externalOrderId') ?? '');
-    }
-    const [, id] = /^\/api\/v1\/merchant\/orders\/request\/([^/]+)$/.exec(url.pathname) ?? [];
-    if (request.method === 'GET' && id !== undefined) return this.#preOrder(decodeURIComponent(id));
-    return notFound('no such endpoint');
+    const waitMs = this.#waitMs();
+    if (waitMs > 0) return tooManyRequests(waitMs);
+    const url = URL.parse(`http://sandbox${request.path}`);
+    if (url === null) return badRequest('the address cannot be read');
+    if (request.method === 'GET' && url.pathname === ORDERS) return this.#order(url.searchParams);
+    const isCreate = request.method === 'POST' && url.pathname === REQUESTS;
+    const [, id] = (request.method === 'GET' ? PRE_ORDER.exec(url.pathname) : null) ?? [];
+    if (!isCreate && id === undefined) return notFound('no such endpoint');
+    if (url.search !== '') return badRequest('no parameters are taken here');
+    return id === undefined ? this.#create(request) : this.#preOrder(id);
   }
 
   /** Every pre-order that was made for an external order id: more than one means it was created twice. */
@@ -95,20 +83,12 @@ export class SandboxExchange {
   }
 
   #create({ headers, body }: SandboxRequest): SandboxAnswer {
-    if (headers['content-type']?.startsWith('application/json') !== true)
-      return badRequest('content type must be application/json');
-    const read = readJson(body ?? '');
-    const checked = createSchema.safeParse(read);
-    if (!checked.success) {
-      const issue = checked.error.issues[0];
-      return badRequest(`${issue?.path.join('.') || 'body'}: ${issue?.message ?? 'invalid'}`);
+    if (!/^application\/json(;|$)/i.test(headers['content-type'] ?? '')) {
+      return badRequest('content-type: must be application/json');
     }
-    const fields = checked.data;
-    if (!new Big(fields.asset.value).gt(0)) return badRequest('asset: must be positive');
-    const bonus = fields.bonus?.value;
-    if (bonus !== undefined && !new Big(bonus).lt(fields.asset.value)) {
-      return badRequest('bonus: must be less than the crypto amount');
-    }
+    const read = readCreate(body ?? '');
+    if ('problem' in read) return badRequest(read.problem);
+    const { fields } = read;
     this.#ordersMade += 1;
     const preOrder: SandboxPreOrder = {
       id: `pre-${this.#ordersMade}`,
@@ -127,33 +107,40 @@ export class SandboxExchange {
     return preOrderAnswer(preOrder);
   }
 
-  #preOrder(id: string): SandboxAnswer {
+  #preOrder(encodedId: string): SandboxAnswer {
+    const id = decoded(encodedId);
+    if (id === undefined) return badRequest('preOrderId: cannot be decoded');
     const preOrder = this.#byId.get(id);
     return preOrder === undefined ? notFound('pre-order not found') : preOrderAnswer(preOrder);
   }
 
-  #order(externalOrderId: string): SandboxAnswer {
+  #order(parameters: URLSearchParams): SandboxAnswer {
+    const externalOrderId = parameters.get('externalOrderId') ?? '';
+    if (externalOrderId === '') return badRequest('externalOrderId: is required');
+    if (parameters.size > 1) return badRequest('externalOrderId: is the only parameter, once');
     const [preOrder] = this.preOrdersOf(externalOrderId);
-    const now = this.#options.clock.now();
-    const record =
-      preOrder === undefined ? undefined : orderRecord(preOrder, now, this.#options.merchantId ?? 'merchant-1');
+    const { clock, merchantId } = this.#options;
+    const record = preOrder && orderRecord(preOrder, clock.now(), merchantId ?? 'merchant-1');
     return record === undefined ? notFound('order not found') : answer(200, record);
   }
 
   #scenarioOf(externalOrderId: string): Scenario {
-    const chosen = this.#options.scenarioOf?.(externalOrderId);
+    const chosen = this.#options.scenarioOf?.(externalOrderId) ?? scenarioNamedIn(externalOrderId, SCENARIOS);
     if (chosen !== undefined) return chosen;
     const name = this.#options.random() < 0.1 ? 'rejected' : 'completed';
     return SCENARIOS[name] ?? { appearsAfterMs: null, steps: [] };
   }
 
-  #isOverRate(): boolean {
+  /** How long a request has to wait for the rate limit; one that need not is counted. */
+  #waitMs(): number {
     const { rate, clock } = this.#options;
-    if (rate === undefined) return false;
+    if (rate === undefined) return 0;
     const now = clock.monotonic();
     while (this.#times[0] !== undefined && this.#times[0] + rate.intervalMs <= now) this.#times.shift();
+    const [oldest] = this.#times;
+    if (oldest !== undefined && this.#times.length >= rate.requests) return oldest + rate.intervalMs - now;
     this.#times.push(now);
-    return this.#times.length > rate.requests;
+    return 0;
   }
 }
 
@@ -174,9 +161,14 @@ function answer(status: number, body: unknown, headers: Record<string, string> =
   return { status, headers: { 'content-type': 'application/json', ...headers }, body: stringify(body) ?? '' };
 }
 
-function readJson(body: string): unknown {
+function tooManyRequests(waitMs: number): SandboxAnswer {
+  const body = { message: 'too many requests', code: '429', status: 'TOO_MANY_REQUESTS' };
+  return answer(429, body, { 'retry-after': String(Math.ceil(waitMs / 1_000)) });
+}
+
+function decoded(part: string): string | undefined {
   try {
-    return parse(body);
+    return decodeURIComponent(part);
   } catch {
     return undefined;
   }

@@ -1,4 +1,6 @@
-/** What the sandbox can do to a request. `-before` and `-not-taken` leave the order untaken, the others take it. */
+import { nameAfter } from './scenario.ts';
+
+/** What the sandbox can do to a request. Those in `NOT_TAKEN` leave the order untaken, the others take it. */
 export const FAULTS = [
   'reset-before',
   'reset-after',
@@ -6,6 +8,8 @@ export const FAULTS = [
   'error-taken',
   'hang-before',
   'hang',
+  'slow',
+  'drip',
   'truncated',
   'wrong-json',
   'html',
@@ -28,22 +32,30 @@ export const NOT_TAKEN: readonly Fault[] = [
 /** How likely each fault is, from 0 to 1. */
 export type FaultPlan = Readonly<Partial<Record<Fault, number>>>;
 
+/** A request as the faults see it. */
+export interface FaultedRequest {
+  readonly call: 'create' | 'lookup';
+  readonly externalOrderId: string | undefined;
+  /** Whether it is the first of this call for the id. */
+  readonly isFirst: boolean;
+}
+
 const PREFIX = 'fault-';
+const PREFIX_OF = { create: PREFIX, lookup: `${PREFIX}lookup-` } as const;
+
+/** Whether an external order id names its fault by itself. */
+export function namesFault(externalOrderId: string | undefined): externalOrderId is string {
+  return externalOrderId?.startsWith(PREFIX) === true;
+}
 
 /**
- * The fault for a request. An external order id `fault-<name>-…` has that fault on its first create, whatever the plan
- * says; other requests have the plan's, drawn with `random`.
+ * The fault for a request. An external order id `fault-<name>-…` has that fault on its first create and
+ * `fault-lookup-<name>-…` on its first look-up, whatever the plan says; other requests have the plan's, drawn with
+ * `random`.
  */
-export function decideFault(
-  plan: FaultPlan,
-  request: { externalOrderId?: string | undefined; isFirstCreate: boolean },
-  random: () => number,
-): Fault | undefined {
-  const id = request.externalOrderId;
-  if (id?.startsWith(PREFIX) === true) {
-    if (!request.isFirstCreate) return undefined;
-    return FAULTS.filter((fault) => id.startsWith(`${PREFIX}${fault}-`)).toSorted((a, b) => b.length - a.length)[0];
-  }
+export function decideFault(plan: FaultPlan, request: FaultedRequest, random: () => number): Fault | undefined {
+  const { call, externalOrderId, isFirst } = request;
+  if (namesFault(externalOrderId)) return isFirst ? nameAfter(PREFIX_OF[call], externalOrderId, FAULTS) : undefined;
   let drawn = random();
   for (const fault of FAULTS) {
     drawn -= plan[fault] ?? 0;

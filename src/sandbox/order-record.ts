@@ -93,7 +93,7 @@ function standingAt({ scenario, speed }: SandboxPreOrder, appearedAt: number, no
     standing.cryptoStatus = step.cryptoStatus ?? standing.cryptoStatus;
     standing.fiatStatus = step.fiatStatus ?? standing.fiatStatus;
     standing.modifiedAt = at;
-    if (step.completed === true) standing.completedAt = at;
+    if (step.completed !== undefined) standing.completedAt = step.completed ? at : null;
   }
   return standing;
 }

@@ -1,8 +1,9 @@
 import type { AddressInfo } from 'node:net';
-import Fastify, { type FastifyReply } from 'fastify';
+import Fastify from 'fastify';
 import type { Clock } from '../clock.ts';
-import { decideFault, NOT_TAKEN, type Fault, type FaultPlan } from './faults.ts';
-import { SandboxExchange, type SandboxAnswer, type SandboxOptions } from './exchange.ts';
+import { answerWith } from './faulty-answer.ts';
+import { decideFault, namesFault, NOT_TAKEN, type Fault, type FaultPlan } from './faults.ts';
+import { SandboxExchange, type SandboxOptions } from './exchange.ts';
 
 /** One request that arrived, for the request log. */
 export interface LoggedRequest {
@@ -12,6 +13,7 @@ export interface LoggedRequest {
   readonly method: string;
   readonly path: string;
   readonly externalOrderId?: string;
+  /** What the exchange itself answered, whatever the fault made of it; null when a fault kept the request from it. */
   readonly status: number | null;
   readonly fault?: Fault;
 }
@@ -34,6 +36,8 @@ export async function startSandbox(
 ): Promise<Sandbox> {
   const exchange = new SandboxExchange(options);
   const requests: LoggedRequest[] = [];
+  /** Calls of ids that name their fault: they have it once. */
+  const faulted = new Set<string>();
   const log = (request: LoggedRequest) => {
     requests.push(request);
     if (requests.length > MAX_LOGGED) requests.shift();
@@ -47,9 +51,10 @@ export async function startSandbox(
   server.all('*', async (request, reply) => {
     const body = typeof request.body === 'string' ? request.body : '';
     const externalOrderId = idOf(request.method, request.url, body);
-    const isFirstCreate =
-      request.method === 'POST' && externalOrderId !== undefined && !isLoggedCreate(requests, externalOrderId);
-    const fault = decideFault(options.faults ?? {}, { externalOrderId, isFirstCreate }, options.random);
+    const call = request.method === 'POST' ? 'create' : 'lookup';
+    const isFirst = !faulted.has(`${call} ${externalOrderId}`);
+    if (namesFault(externalOrderId)) faulted.add(`${call} ${externalOrderId}`);
+    const fault = decideFault(options.faults ?? {}, { call, externalOrderId, isFirst }, options.random);
     const isTaken = fault === undefined || !NOT_TAKEN.includes(fault);
     const headers = {
       'x-api-key': header(request.headers['x-api-key']),
@@ -64,67 +69,22 @@ export async function startSandbox(
       status: answer?.status ?? null,
       ...(fault === undefined ? {} : { fault }),
     });
-    return await respond(reply, answer, fault);
+    return await answerWith(reply, answer, fault, options.clock);
   });
   await server.listen({ port: options.port ?? 0, host: '127.0.0.1' });
   const { port } = server.server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}`, exchange, requests, close: () => server.close() };
 }
 
-async function respond(
-  reply: FastifyReply,
-  answer: SandboxAnswer | undefined,
-  fault: Fault | undefined,
-): Promise<FastifyReply> {
-  switch (fault) {
-    case 'reset-before':
-    case 'reset-after':
-      reply.hijack();
-      reply.raw.socket?.resetAndDestroy();
-      return reply;
-    case 'hang':
-    case 'hang-before':
-      reply.hijack();
-      return reply;
-    case 'truncated': {
-      reply.hijack();
-      const whole = answer?.body ?? '{}';
-      reply.raw.writeHead(200, {
-        'content-type': 'application/json',
-        'content-length': String(Buffer.byteLength(whole)),
-      });
-      reply.raw.write(whole.slice(0, whole.length / 2), () => reply.raw.socket?.destroy());
-      return reply;
-    }
-    case 'error-taken':
-    case 'error-not-taken':
-      return await reply.code(502).type('text/plain').send('bad gateway');
-    case 'wrong-json':
-      return await reply.code(200).type('application/json').send('{"answer":42}');
-    case 'html':
-      return await reply.code(200).type('text/html').send('<html><body>maintenance</body></html>');
-    case 'redirect':
-      return await reply.code(307).header('location', '/elsewhere').send();
-    case 'rate-limited':
-      return await reply.code(429).header('retry-after', '1').send();
-    case undefined:
-      return await reply
-        .code(answer?.status ?? 500)
-        .headers(answer?.headers ?? {})
-        .send(answer?.body);
-  }
-}
-
+/** The external order id of a create or of an order look-up. */
 function idOf(method: string, path: string, body: string): string | undefined {
-  if (method === 'GET') return new URL(path, 'http://sandbox').searchParams.get('externalOrderId') ?? undefined;
+  if (method === 'GET') return URL.parse(path, 'http://sandbox')?.searchParams.get('externalOrderId') ?? undefined;
   const [, text] = /"externalOrderId":("(?:[^"\\]|\\.)*")/.exec(body) ?? [];
-  return text === undefined ? undefined : (JSON.parse(text) as string);
-}
-
-/** Only ids that ask for a fault are searched for: the log is long. */
-function isLoggedCreate(requests: readonly LoggedRequest[], externalOrderId: string): boolean {
-  if (!externalOrderId.startsWith('fault-')) return true;
-  return requests.some((one) => one.method === 'POST' && one.externalOrderId === externalOrderId);
+  try {
+    return text === undefined ? undefined : (JSON.parse(text) as string);
+  } catch {
+    return undefined;
+  }
 }
 
 function stamp(clock: Clock): { at: string; monotonic: number } {

@@ -1,0 +1,69 @@
+import { fork, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+const LOADER = import.meta.resolve('tsx');
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'order-sync-sandbox-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('order-sync sandbox', () => {
+  it('prints lines to paste, logs each request, and ends with 0 at a signal', async () => {
+    const log = join(folder, 'requests.ndjson');
+    writeFileSync(join(folder, 'lives.yaml'), 'brief: { appearsAfter: 1ms, steps: [{ after: 1ms, order: DONE }] }');
+    const sandbox = fork(
+      CLI,
+      ['sandbox', '--key', `a'b`, '--log', log, '--scenarios', 'lives.yaml', '--scenario', 'brief'],
+      {
+        cwd: folder,
+        execArgv: ['--import', LOADER],
+        stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+      },
+    );
+    try {
+      let output = '';
+      sandbox.stdout?.on('data', (chunk) => (output += String(chunk)));
+      const [{ url }] = (await once(sandbox, 'message')) as [{ url: string }];
+      const answer = await fetch(`${url}/api/v1/merchant/orders?externalOrderId=shop-1`, {
+        headers: { 'x-api-key': `a'b` },
+      });
+      expect(answer.status).toBe(404);
+      sandbox.kill('SIGTERM');
+      expect(await once(sandbox, 'close')).toEqual([0, null]);
+      const pasted = spawnSync('sh', ['-c', `${output}\nenv`], {
+        encoding: 'utf8',
+        env: { PATH: process.env['PATH'] },
+      });
+      expect(pasted.stdout).toContain(`ORDER_SYNC_EXCHANGE_BASE_URL=${url}\n`);
+      expect(pasted.stdout).toContain(`ORDER_SYNC_EXCHANGE_API_KEY=a'b\n`);
+      expect(JSON.parse(readFileSync(log, 'utf8'))).toMatchObject({
+        method: 'GET',
+        externalOrderId: 'shop-1',
+        status: 404,
+      });
+    } finally {
+      sandbox.kill('SIGKILL');
+    }
+  });
+
+  it.each([
+    ['--port', '65536', /--port .* a whole number up to 65535/],
+    ['--rate', '10/soon', /--rate .* duration/],
+    ['--faults', 'flood=0.1', /--faults .* flood=0.1 is not/],
+    ['--faults', 'html=0.6,hang=0.6', /--faults .* more than 1 together/],
+    ['--scenario', 'nonsense', /--scenario must be one of completed, /],
+    ['--log', '/nowhere/requests', /--log: .* no such file/],
+  ])('refuses %s %s as wrong usage', (option, value, message) => {
+    const { status, stderr } = spawnSync(process.execPath, ['--import', LOADER, CLI, 'sandbox', option, value], {
+      encoding: 'utf8',
+    });
+    expect([status, stderr]).toEqual([64, expect.stringMatching(message)]);
+  });
+});
