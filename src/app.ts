@@ -22,6 +22,8 @@ export interface Overrides {
   readonly transport?: Transport;
   readonly log?: Logger;
   readonly store?: Pick<OpenOptions, 'wrap' | 'synchronous'>;
+  /** Where a process dies without a process: the operating system's lock would outlive it. */
+  readonly becomeOwner?: typeof becomeOwner;
   /** How long another owner is waited for, in milliseconds. */
   readonly ownerPatienceMs?: number;
 }
@@ -41,7 +43,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const log = overrides.log ?? createLog(config);
   const path = config.database.path;
   await using undo = new AsyncDisposableStack();
-  const ownership = await becomeOwner(path, clock, overrides.ownerPatienceMs ?? 0);
+  const ownership = await (overrides.becomeOwner ?? becomeOwner)(path, clock, overrides.ownerPatienceMs ?? 0);
   undo.defer(() => ownership.release());
   const store = await openStore(path, clock, { expect: 'migrate', ...overrides.store });
   undo.defer(() => store.close());

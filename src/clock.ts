@@ -33,18 +33,24 @@ export function repeatedly(ms: number, work: () => void): Disposable {
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
+/** UTC that follows `wall` where that is set forward, and goes on with `monotonic` where it is set back; both in ms. */
+export function steadyTime(wall: () => number, monotonic: () => number): () => Date {
+  const anchorWall = wall();
+  const anchorMonotonic = monotonic();
+  let latest = anchorWall;
+  return () => {
+    const steady = anchorWall + (monotonic() - anchorMonotonic);
+    latest = Math.max(latest, wall(), Math.floor(steady));
+    return new Date(latest);
+  };
+}
+
 /** The clock of the machine. */
 export function systemClock(): Clock {
-  const anchorWall = Date.now();
-  const anchorMonotonic = performance.now();
-  let latest = anchorWall;
+  const monotonic = () => performance.now();
   return {
-    now() {
-      const steady = anchorWall + (performance.now() - anchorMonotonic);
-      latest = Math.max(latest, Date.now(), Math.floor(steady));
-      return new Date(latest);
-    },
-    monotonic: () => performance.now(),
+    now: steadyTime(() => Date.now(), monotonic),
+    monotonic,
     sleep: (ms, signal) => delay(Math.min(Math.max(ms, 0), LONGEST_TIMER_MS), undefined, { signal }),
     turn: () => new Promise((resolve) => setImmediate(resolve)),
     random: () => Math.random(),

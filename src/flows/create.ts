@@ -71,8 +71,6 @@ async function claim(
   { account, store, clock, tally, log, lease }: FlowDeps,
   externalOrderId: string,
 ): Promise<{ order: MerchantOrder; tracking: Tracking } | undefined> {
-  // Before the intent: once that is durable nothing but the request may come in between.
-  await lease.hold();
   const claimed = await store.writer.write(async (tx) => {
     const row = await readOrder(tx, account, externalOrderId);
     if (row === undefined) return undefined;
@@ -80,9 +78,11 @@ async function claim(
     const decided = decideClaim(trackingOf(row), uncheckedOrderOf(row), now);
     if (decided.kind === 'skip') return undefined;
     await saveDecision(tx, 'pending', decided.decision, now);
-    return decided;
+    // Together with the intent: once that is durable nothing but the request may come in between.
+    return { ...decided, onDurable: await lease.holdWithin(tx) };
   });
   if (claimed === undefined) return undefined;
+  claimed.onDurable();
   if (claimed.kind === 'invalid') {
     tally.counts.invalid += 1;
     log.warn({ externalOrderId, reason: claimed.decision.tracking.stateReason }, 'order is invalid, nothing was sent');

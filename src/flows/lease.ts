@@ -25,11 +25,19 @@ export class RequestLease {
 
   /** Resolves once requests may go out. Rejects when that cannot be made durable: then nothing may be sent. */
   async hold(): Promise<void> {
-    if (this.#clock.monotonic() < this.#until - RENEW_BEFORE_MS) return;
+    if (this.#isFresh()) return;
     this.#renewing ??= this.#write(LEASE_MS).finally(() => {
       this.#renewing = undefined;
     });
     await this.#renewing;
+  }
+
+  /**
+   * The same as part of the transaction that records an intent, however long that had to wait for the database. Call
+   * what it gives back once the transaction is durable.
+   */
+  async holdWithin(tx: Store['db']): Promise<() => void> {
+    return this.#isFresh() ? () => {} : await this.#writeWithin(tx, LEASE_MS);
   }
 
   /** The owner goes: it sends nothing more from now on. */
@@ -37,11 +45,21 @@ export class RequestLease {
     if (this.#until !== Number.NEGATIVE_INFINITY) await this.#write(0);
   }
 
+  #isFresh(): boolean {
+    return this.#clock.monotonic() < this.#until - RENEW_BEFORE_MS;
+  }
+
   async #write(ms: number): Promise<void> {
-    const startedAt = this.#clock.monotonic();
-    const until = new Date(this.#clock.now().getTime() + ms);
-    await this.#store.writer.write((tx) => leaseRequests(tx, this.#account, until));
-    this.#until = startedAt + ms;
+    const onDurable = await this.#store.writer.write((tx) => this.#writeWithin(tx, ms));
+    onDurable();
+  }
+
+  async #writeWithin(tx: Store['db'], ms: number): Promise<() => void> {
+    const until = this.#clock.monotonic() + ms;
+    await leaseRequests(tx, this.#account, new Date(this.#clock.now().getTime() + ms));
+    return () => {
+      this.#until = until;
+    };
   }
 }
 

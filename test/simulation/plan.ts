@@ -1,0 +1,137 @@
+import { seededRandom } from '../../src/sandbox/random.ts';
+import type { Scenario, ScenarioStep } from '../../src/sandbox/scenario.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** A row that the merchant inserts. */
+export interface PlannedOrder {
+  readonly id: string;
+  readonly at: number;
+  readonly asset: string | null;
+  readonly isValid: boolean;
+  readonly paymentToken: string | null;
+  readonly scenario: Scenario;
+  /** When the merchant mends a row that is not valid. */
+  readonly mendedAt: number | null;
+}
+
+/** Everything that one seed decides beforehand; times in milliseconds since the world began. */
+export interface Plan {
+  readonly seed: number;
+  readonly orders: readonly PlannedOrder[];
+  readonly concurrency: number;
+  readonly rate: { readonly requests: number; readonly intervalMs: number };
+  readonly onUnknown: 'hold' | 'resend';
+  /** Share of requests that something happens to. */
+  readonly faults: number;
+  /** Chance that the process dies at an event, and at a statement. */
+  readonly deathAtStep: number;
+  readonly deathAtStatement: number;
+  /** Chance that another program locks the database as a transaction begins. */
+  readonly busy: number;
+  readonly diskFull: Window | null;
+  readonly keyRefused: Window | null;
+  /** Where the machine's clock is set back, and by how much. */
+  readonly clockSetBack: { readonly at: number; readonly ms: number } | null;
+  /** After this moment nothing goes wrong any more. */
+  readonly calmAt: number;
+  readonly endAt: number;
+}
+
+/** A stretch of time. */
+export interface Window {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A payment token that must never be seen outside the row and the wire. */
+export const CANARY_TOKEN = 'canary-token-31';
+
+const IDS = ['shop-1', 'SHOP-1', `it's "1"`, 'Zeile\n2', '  spaced ', 'заказ-7', '../..', 'a?b=c&d', '%2e', '0', '😀'];
+const AMOUNTS = ['1.50', '0.000000012345678901', '12345678901234567.123456789012345678', '1e-7', '250', '0.1'];
+const NO_AMOUNTS = ['0', 'NaN', '-1', '1e400', 'one', '', null];
+const STATUSES = ['REQUEST', 'IN_PROGRESS', 'WAITING', 'COMPLETED', 'REJECTED', 'something new'];
+
+/** The plan of a seed. */
+export function planOf(seed: number): Plan {
+  const chance = new Chance(seed);
+  const calmAt = chance.of([2 * MINUTE, 20 * MINUTE, 3 * HOUR, 30 * HOUR]);
+  const onUnknown = chance.next() < 0.2 ? 'resend' : 'hold';
+  return {
+    seed,
+    orders: planOrders(chance, calmAt),
+    concurrency: 1 + chance.below(6),
+    rate: { requests: 1 + chance.below(8), intervalMs: chance.of([200, 1_000, 2_000]) },
+    onUnknown,
+    faults: chance.of([0, 0.05, 0.2, 0.5]),
+    deathAtStep: chance.of([0, 0.002, 0.01, 0.03]),
+    deathAtStatement: chance.of([0, 0.001, 0.005, 0.01]),
+    busy: chance.of([0, 0, 0.02, 0.1]),
+    diskFull: chance.next() < 0.3 ? chance.window(calmAt) : null,
+    keyRefused: chance.next() < 0.2 ? chance.window(calmAt) : null,
+    clockSetBack:
+      onUnknown === 'hold' && chance.next() < 0.3
+        ? { at: chance.below(calmAt), ms: chance.of([SECOND, HOUR, 40 * DAY]) }
+        : null,
+    calmAt,
+    // Unknown outcomes are verified for a day, and daily look-ups find what appeared late; final orders are looked at for 8.
+    endAt: calmAt + (chance.next() < 0.1 ? 12 * DAY : 3 * DAY),
+  };
+}
+
+function planOrders(chance: Chance, calmAt: number): PlannedOrder[] {
+  const lastAt = Math.min(calmAt, 10 * MINUTE);
+  return Array.from({ length: 2 + chance.below(10) }, (_, index) => {
+    const isValid = chance.next() < 0.85;
+    const at = chance.next() < 0.5 ? 0 : chance.below(lastAt);
+    return {
+      id: IDS[index] ?? `order-${index}`,
+      at,
+      asset: chance.of(isValid ? AMOUNTS : NO_AMOUNTS),
+      isValid,
+      paymentToken: chance.next() < 0.3 ? CANARY_TOKEN : null,
+      scenario: planScenario(chance),
+      mendedAt: !isValid && chance.next() < 0.5 ? at + chance.below(lastAt) : null,
+    };
+  });
+}
+
+function planScenario(chance: Chance): Scenario {
+  const steps: ScenarioStep[] = Array.from({ length: chance.below(4) }, () => ({
+    afterMs: chance.of([SECOND, MINUTE, 2 * HOUR]),
+    ...(chance.next() < 0.6 && { orderStatus: chance.of(STATUSES) }),
+    ...(chance.next() < 0.4 && { cryptoStatus: chance.of(STATUSES) }),
+    ...(chance.next() < 0.4 && { fiatStatus: chance.of(STATUSES) }),
+  }));
+  const end: ScenarioStep = { afterMs: chance.of([SECOND, HOUR]), orderStatus: 'COMPLETED', completed: true };
+  return {
+    appearsAfterMs: chance.next() < 0.1 ? null : chance.of([0, 2 * SECOND, MINUTE, 9 * MINUTE]),
+    steps: chance.next() < 0.9 ? [...steps, end] : steps,
+  };
+}
+
+/** Draws from one seed. */
+export class Chance {
+  readonly next: () => number;
+
+  constructor(seed: number) {
+    this.next = seededRandom(seed);
+  }
+
+  /** A whole number from 0, less than `bound`. */
+  below(bound: number): number {
+    return Math.floor(this.next() * bound);
+  }
+
+  of<Item>(items: readonly Item[]): Item {
+    return items[this.below(items.length)] as Item;
+  }
+
+  window(until: number): Window {
+    const from = this.below(until);
+    return { from, to: Math.min(until, from + this.of([MINUTE, 20 * MINUTE, 2 * HOUR])) };
+  }
+}

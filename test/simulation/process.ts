@@ -1,0 +1,210 @@
+import Database from 'better-sqlite3';
+import { pino } from 'pino';
+import { createApp, type App } from '../../src/app.ts';
+import { steadyTime, type Clock } from '../../src/clock.ts';
+import type { Config } from '../../src/config.ts';
+import { createPass } from '../../src/flows/create.ts';
+import { followPass } from '../../src/flows/follow.ts';
+import { syncOnce } from '../../src/flows/sync.ts';
+import { StoreError } from '../../src/store/errors.ts';
+import type { OpenOptions } from '../../src/store/store.ts';
+import type { SimulatedExchange } from './exchange.ts';
+import type { Observer } from './observer.ts';
+import type { Chance, Plan } from './plan.ts';
+import type { Life, Scheduler } from './scheduler.ts';
+
+const LONGEST_SLEEP_MS = 6 * 3_600_000;
+const SHORTEST_SLEEP_MS = 5_000;
+
+type WrapStatement = NonNullable<OpenOptions['wrap']>;
+
+/** What a process finds around it. */
+export interface Surroundings {
+  readonly plan: Plan;
+  readonly config: Config;
+  readonly chance: Chance;
+  readonly scheduler: Scheduler;
+  readonly observer: Observer;
+  readonly exchange: SimulatedExchange;
+  /** Whether nothing goes wrong any more. */
+  readonly isCalm: boolean;
+  /** What the clock of the machine shows. */
+  readonly wallMs: number;
+  /** When the next order is due, by that clock. */
+  nextDueMs(): number | undefined;
+  /** Whether another program holds the database's lock. */
+  isLocked(): boolean;
+  isDiskFull(): boolean;
+  /** The process has died. */
+  died(where: string): void;
+  /** The process stopped by itself. */
+  ended(): void;
+}
+
+/** The statement of a process that has died. */
+class Died extends Error {}
+
+/** One process of the program, until it is stopped, dies or cannot go on. */
+export class SimulatedProcess implements Life {
+  isAlive = true;
+  readonly #world: Surroundings;
+  readonly #stop = new AbortController();
+  #handle: Database.Database | undefined;
+  #sleepers: (() => void)[] = [];
+
+  constructor(world: Surroundings) {
+    this.#world = world;
+  }
+
+  async live(): Promise<void> {
+    try {
+      await using app = await this.#start();
+      await Promise.all([
+        this.#repeat('create', () => createPass(app, this.#stop.signal)),
+        this.#repeat('follow', () => followPass(app, 'due', this.#stop.signal)),
+        this.#syncNowAndThen(app),
+      ]);
+    } catch (error) {
+      if (!this.isAlive) return;
+      const isExpected = error instanceof StoreError && (error.problem === 'disk' || error.problem === 'busy');
+      if (!isExpected)
+        this.#world.observer.fail('no bug', error instanceof Error ? (error.stack ?? '') : String(error));
+    }
+    if (!this.isAlive) return;
+    this.die('the process stopped');
+    this.#world.ended();
+  }
+
+  /** Nothing of this process happens any more; a transaction that was open is rolled back. */
+  die(where: string): void {
+    this.isAlive = false;
+    this.#world.scheduler.note(`end of a process: ${where}`);
+    this.#handle?.close();
+  }
+
+  wake(): void {
+    const sleepers = this.#sleepers;
+    this.#sleepers = [];
+    for (const wake of sleepers) wake();
+  }
+
+  async #start(): Promise<App> {
+    const { scheduler, chance, config, exchange, observer } = this.#world;
+    if (chance.next() < 0.3 && !this.#world.isCalm) {
+      scheduler.after(chance.below(60_000), 'stop', () => this.#stop.abort(), this);
+    }
+    const log = pino({ level: 'info', base: null, timestamp: false }, { write: (line) => observer.logged(line) });
+    return await createApp(config, {
+      clock: this.#clock(),
+      log,
+      transport: exchange.transportOf(this, (where) => this.#mayDie(where)),
+      store: { wrap: this.#wrap, synchronous: 'off' },
+      becomeOwner: async () => ({ release: () => {} }),
+    });
+  }
+
+  /** Runs a pass when something is due, as the daemon does. */
+  async #repeat(name: string, pass: () => Promise<void>): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      await waitOut(pass);
+      await this.#sleep(name, this.#untilDueMs());
+    }
+  }
+
+  /** A person asks for a pass now and then, in the middle of the daemon's own. */
+  async #syncNowAndThen(app: App): Promise<void> {
+    while (!this.#stop.signal.aborted && !this.#world.isCalm) {
+      await this.#sleep('sync', this.#world.chance.of([SHORTEST_SLEEP_MS, 60_000, LONGEST_SLEEP_MS]));
+      if (!this.#stop.signal.aborted) await waitOut(() => syncOnce(app, 'all', this.#stop.signal));
+    }
+  }
+
+  #untilDueMs(): number {
+    const dueAt = this.#world.nextDueMs();
+    return dueAt === undefined ? LONGEST_SLEEP_MS : dueAt - this.#world.wallMs;
+  }
+
+  #sleep(name: string, ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const wait = Math.min(Math.max(ms, SHORTEST_SLEEP_MS), LONGEST_SLEEP_MS);
+      const cancel = this.#world.scheduler.after(wait, `wake ${name}`, resolve, this);
+      this.#sleepers.push(() => {
+        cancel();
+        resolve();
+      });
+      this.#stop.signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+  }
+
+  #clock(): Clock {
+    const { scheduler, chance } = this.#world;
+    return {
+      now: steadyTime(
+        () => this.#world.wallMs,
+        () => scheduler.now,
+      ),
+      monotonic: () => scheduler.now,
+      random: chance.next,
+      turn: () => new Promise((resolve) => scheduler.after(0, 'turn', resolve, this)),
+      sleep: (ms, signal) =>
+        new Promise((resolve, reject) => {
+          if (signal?.aborted === true) return reject(signal.reason as Error);
+          const cancel = scheduler.after(ms, 'sleep', resolve, this);
+          signal?.addEventListener(
+            'abort',
+            () => {
+              cancel();
+              reject(signal.reason as Error);
+            },
+            { once: true },
+          );
+        }),
+    };
+  }
+
+  /** Around every statement the process may die, and the disk may be full or the database locked. */
+  readonly #wrap: WrapStatement = (sql, statement) => {
+    const handle = (statement as unknown as Database.Statement).database;
+    const around = <Result>(run: () => Result): Result => {
+      this.#handle = handle;
+      this.#mayDie(`before ${sql.slice(0, 30)}`);
+      this.#mayFail(sql);
+      const result = run();
+      this.#mayDie(`after ${sql.slice(0, 30)}`);
+      return result;
+    };
+    return {
+      reader: statement.reader,
+      all: (parameters) => around(() => statement.all(parameters)),
+      run: (parameters) => around(() => statement.run(parameters)),
+      iterate: (parameters) => around(() => statement.iterate(parameters)),
+    };
+  };
+
+  #mayFail(sql: string): void {
+    const { chance, isCalm } = this.#world;
+    if (isCalm) return;
+    if (sql.startsWith('begin') && this.#world.isLocked()) throw new Database.SqliteError('simulated', 'SQLITE_BUSY');
+    if (/^(insert|update|delete|commit)/.test(sql) && this.#world.isDiskFull() && chance.next() < 0.5) {
+      throw new Database.SqliteError('simulated', 'SQLITE_FULL');
+    }
+  }
+
+  #mayDie(where: string): void {
+    if (!this.isAlive) throw new Died(where);
+    const { plan, chance, isCalm } = this.#world;
+    if (isCalm || chance.next() >= plan.deathAtStatement) return;
+    this.die(where);
+    this.#world.died(where);
+    throw new Died(where);
+  }
+}
+
+/** What passes by itself is waited out, as the daemon does; anything else ends the process. */
+async function waitOut(pass: () => Promise<unknown>): Promise<void> {
+  try {
+    await pass();
+  } catch (error) {
+    if (!(error instanceof StoreError && (error.problem === 'disk' || error.problem === 'busy'))) throw error;
+  }
+}

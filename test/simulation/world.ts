@@ -1,0 +1,223 @@
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import type { Clock } from '../../src/clock.ts';
+import { loadConfig, type Config } from '../../src/config.ts';
+import { openStore } from '../../src/store/store.ts';
+import { SimulatedExchange } from './exchange.ts';
+import { Observer } from './observer.ts';
+import { Chance, planOf, type Plan, type PlannedOrder } from './plan.ts';
+import { SimulatedProcess, type Surroundings } from './process.ts';
+import { Scheduler } from './scheduler.ts';
+
+/** Later than any real clock that a trigger of the database may read. */
+const BEGINNING = Date.parse('2040-01-01T00:00:00.000Z');
+const MOST_STEPS = 20_000;
+
+/** What one seed led to. */
+export interface Outcome {
+  readonly seed: number;
+  readonly steps: number;
+  readonly deaths: number;
+  readonly requests: number;
+  readonly trace: readonly string[];
+  /** The broken promise, or undefined when all were kept. */
+  readonly violation: string | undefined;
+}
+
+/** A folder with an empty database of today's version, from which each world begins. */
+export interface Ground extends Disposable {
+  readonly folder: string;
+  readonly config: Config;
+}
+
+/** Prepares the ground. */
+export async function prepareGround(): Promise<Ground> {
+  const folder = mkdtempSync(join(tmpdir(), 'order-sync-simulation-'));
+  const path = join(folder, 'empty.db');
+  const config = loadConfig({
+    file: null,
+    cwd: folder,
+    requireExchange: true,
+    env: { ORDER_SYNC_EXCHANGE_BASE_URL: 'https://simulated.example', ORDER_SYNC_EXCHANGE_API_KEY: 'canary-key-31' },
+  });
+  const store = await openStore(path, { ...frozenClock() }, { expect: 'migrate' });
+  await store.close();
+  return { folder, config, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/** Lets a world run from its seed to its end, or to the first broken promise. */
+export async function simulate(seed: number, ground: Ground): Promise<Outcome> {
+  using world = new World(planOf(seed), ground);
+  return await world.run();
+}
+
+class World implements Surroundings, Disposable {
+  readonly plan: Plan;
+  readonly chance: Chance;
+  readonly scheduler: Scheduler;
+  readonly observer: Observer;
+  readonly exchange: SimulatedExchange;
+  readonly config: Config;
+  readonly #nextDue: Database.Statement;
+  readonly #reader: Database.Database;
+  readonly #merchant: Database.Database;
+  #process: SimulatedProcess | undefined;
+  #deaths = 0;
+  #lockedUntil = 0;
+
+  constructor(plan: Plan, ground: Ground) {
+    const path = join(ground.folder, `seed-${plan.seed}.db`);
+    copyFileSync(join(ground.folder, 'empty.db'), path);
+    this.plan = plan;
+    this.chance = new Chance(plan.seed + 1_000_003);
+    this.scheduler = new Scheduler(this.chance.next);
+    this.#reader = new Database(path, { readonly: true });
+    this.#nextDue = this.#reader.prepare('select min(next_action_at) from merchant_orders').pluck();
+    this.#merchant = new Database(path);
+    this.#merchant.pragma('synchronous = off');
+    this.observer = new Observer(this.#reader, plan);
+    const utc = () => new Date(BEGINNING + this.scheduler.now);
+    this.exchange = new SimulatedExchange(plan, this.chance, this.scheduler, this.observer, utc);
+    this.config = withPlan(ground.config, plan, path);
+  }
+
+  get isCalm(): boolean {
+    return this.scheduler.now >= this.plan.calmAt;
+  }
+
+  /** What the clock of the machine shows. */
+  get wallMs(): number {
+    const { clockSetBack } = this.plan;
+    const wentBackMs = clockSetBack !== null && this.scheduler.now >= clockSetBack.at ? clockSetBack.ms : 0;
+    return BEGINNING + this.scheduler.now - wentBackMs;
+  }
+
+  /** Whether another program holds the database's lock, for a moment or for seconds. */
+  isLocked(): boolean {
+    const { now } = this.scheduler;
+    if (now < this.#lockedUntil) return true;
+    if (this.chance.next() < this.plan.busy) this.#lockedUntil = now + this.chance.of([0, 60, 1_500, 3_000]);
+    return now < this.#lockedUntil;
+  }
+
+  isDiskFull(): boolean {
+    const { diskFull } = this.plan;
+    return diskFull !== null && this.scheduler.now >= diskFull.from && this.scheduler.now < diskFull.to;
+  }
+
+  nextDueMs(): number | undefined {
+    const due = this.#nextDue.get() as string | null;
+    return due === null ? undefined : Date.parse(due);
+  }
+
+  async run(): Promise<Outcome> {
+    for (const order of this.plan.orders) {
+      this.scheduler.after(order.at, `insert ${JSON.stringify(order.id)}`, () => this.#insert(order));
+      if (order.mendedAt !== null) {
+        this.scheduler.after(order.mendedAt + 1, `mend ${JSON.stringify(order.id)}`, () => this.#mend(order));
+      }
+    }
+    this.#begin(0);
+    let steps = 0;
+    while (this.observer.violation === undefined && this.scheduler.now < this.plan.endAt) {
+      if (!(await this.scheduler.step())) this.observer.fail('no order is lost', 'nothing happens any more');
+      this.#mayDie('at a step', this.plan.deathAtStep);
+      this.observer.check(BEGINNING + this.scheduler.now);
+      if (this.scheduler.waiting > 200) this.observer.fail('backlog bounded', `${this.scheduler.waiting} events wait`);
+      steps += 1;
+      if (steps > MOST_STEPS) this.observer.fail('everything settles', `${steps} steps and no end`);
+    }
+    if (this.observer.violation === undefined) this.observer.checkEnd(this.exchange.sandbox);
+    return {
+      seed: this.plan.seed,
+      steps,
+      deaths: this.#deaths,
+      requests: this.observer.requests,
+      trace: this.scheduler.trace,
+      violation: this.observer.violation,
+    };
+  }
+
+  [Symbol.dispose](): void {
+    this.#process?.die('the end');
+    this.#merchant.close();
+    this.#reader.close();
+    for (const ending of ['', '-wal', '-shm']) rmSync(`${this.config.database.path}${ending}`, { force: true });
+  }
+
+  /** The process ended, by itself or not; another one takes over after a while. */
+  ended(): void {
+    this.observer.died();
+    this.#begin(this.chance.of([0, 10, 1_000, 30_000]));
+  }
+
+  died(where: string): void {
+    this.scheduler.note(`death ${where}`);
+    this.#deaths += 1;
+    this.ended();
+  }
+
+  #begin(ms: number): void {
+    this.scheduler.after(ms, 'start', () => {
+      this.#process = new SimulatedProcess(this);
+      void this.#process.live();
+    });
+  }
+
+  #mayDie(where: string, likelihood: number): void {
+    if (this.isCalm || this.#process?.isAlive !== true || this.chance.next() >= likelihood) return;
+    this.#process.die(where);
+    this.died(where);
+  }
+
+  #insert({ id, asset, paymentToken, ...order }: PlannedOrder): void {
+    const now = new Date(this.wallMs).toISOString();
+    this.#merchant
+      .prepare(
+        `insert into merchant_orders
+           (external_order_id, asset, from_currency, to_currency, payment_token, created_at, next_action_at)
+         values (?, ?, 'BTC', 'EUR', ?, ?, ?)`,
+      )
+      .run(id, asset, paymentToken, now, now);
+    this.observer.inserted({ id, asset, paymentToken, ...order });
+    this.#process?.wake();
+  }
+
+  /** The merchant mends a row; once it was sent, the database refuses. */
+  #mend({ id }: PlannedOrder): void {
+    const mend = this.#merchant.prepare('update merchant_orders set asset = ? where external_order_id = ?');
+    const state = this.#merchant
+      .prepare('select state from merchant_orders where external_order_id = ?')
+      .pluck()
+      .get(id);
+    if (state !== 'pending' && state !== 'invalid') return;
+    mend.run('7.25', id);
+    this.observer.mended(id, '7.25');
+    this.#process?.wake();
+  }
+}
+
+function withPlan(config: Config, plan: Plan, path: string): Config {
+  return {
+    ...config,
+    database: { url: `sqlite:${path}`, path },
+    create: { ...config.create, onUnknown: plan.onUnknown },
+    exchange: {
+      ...config.exchange,
+      concurrency: plan.concurrency,
+      rate: { requests: plan.rate.requests, interval: plan.rate.intervalMs },
+    },
+  };
+}
+
+function frozenClock(): Clock {
+  return {
+    now: () => new Date(BEGINNING),
+    monotonic: () => 0,
+    random: () => 0,
+    turn: async () => {},
+    sleep: async () => {},
+  };
+}
