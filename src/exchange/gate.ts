@@ -59,14 +59,15 @@ export class Gate {
     this.#pauseWhileFull();
   }
 
-  /** How long a lane is held because the exchange cannot serve it; 0 when it is not. */
-  heldMs(lane: Lane): number {
-    return Math.max(0, this.#breakers[lane].heldUntil - this.#clock.monotonic());
+  /** How much longer a lane is held because the exchange cannot serve it, and how many holds that makes in a row. */
+  holdOf(lane: Lane): { heldMs: number; holds: number } {
+    const { heldUntil, holds } = this.#breakers[lane];
+    return { heldMs: Math.max(0, heldUntil - this.#clock.monotonic()), holds };
   }
 
   /** Whether a pass should stop handing in tasks: the lane is held. */
   isHeld(lane: Lane): boolean {
-    return this.heldMs(lane) > 0;
+    return this.holdOf(lane).heldMs > 0;
   }
 
   /**

@@ -18,10 +18,16 @@ export type FollowScope = 'due' | 'all';
 
 /**
  * Looks orders up and records what changed. Each order is looked up once; the pass ends when none is left, when the
- * exchange cannot serve, or when `signal` aborts.
+ * exchange cannot serve, or when `signal` aborts. With the scope `all`, orders that were looked up after `since` count
+ * as done.
  */
-export async function followPass(deps: FlowDeps, scope: FollowScope, signal: AbortSignal): Promise<void> {
-  const orders = scope === 'due' ? dueToLookUp(deps, signal) : allFollowed(deps, signal);
+export async function followPass(
+  deps: FlowDeps,
+  scope: FollowScope,
+  signal: AbortSignal,
+  since: Date = deps.clock.now(),
+): Promise<void> {
+  const orders = scope === 'due' ? dueToLookUp(deps, signal) : allFollowed(deps, signal, since);
   await workThrough(orders, deps.inHand, (externalOrderId) => lookUp(deps, externalOrderId, signal));
 }
 
@@ -46,11 +52,12 @@ async function* dueToLookUp(
   }
 }
 
-async function* allFollowed(deps: FlowDeps, signal: AbortSignal): AsyncGenerator<string> {
+async function* allFollowed(deps: FlowDeps, signal: AbortSignal, notLookedUpSince: Date): AsyncGenerator<string> {
   const { account, store } = deps;
   let fromId = '';
   for (;;) {
-    const page = await orderIds(store.db, { account, states: FOLLOWED_STATES, fromId, limit: PAGE });
+    const query = { account, states: FOLLOWED_STATES, fromId, limit: PAGE, notLookedUpSince };
+    const page = await orderIds(store.db, query);
     for (const externalOrderId of page) {
       if (isOver(deps, signal)) return;
       yield externalOrderId;

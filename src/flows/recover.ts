@@ -31,7 +31,8 @@ export async function recover(deps: RecoverDeps, clockWentBack: boolean): Promis
     found += ids.length;
   }
   if (found > 0) log.warn({ orders: found }, 'found orders whose create was under way; they will be looked up');
-  const latest = clockWentBack ? clock.now() : after(clock.now(), LONGEST_WAIT_MS);
+  const longestMs = Math.max(LONGEST_WAIT_MS, ...deps.settings.verifyAfter);
+  const latest = clockWentBack ? clock.now() : after(clock.now(), longestMs);
   const states = ['pending', ...FOLLOWED_STATES] as const;
   const moved = await store.writer.write((tx) => bringForward(tx, { account, states, latest, to: clock.now() }));
   if (moved > 0) log.warn({ orders: moved }, 'due times written under another clock were brought forward');

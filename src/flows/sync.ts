@@ -29,9 +29,13 @@ export interface SyncResult {
   readonly summary: SyncSummary;
 }
 
+/** So many holds in a row are waited out; with the next the exchange counts as out of reach. */
+const PATIENCE = 2;
+
 /**
- * One pass: sends every pending order whose time has come, then looks up every order being followed once. `onProgress`
- * is given the pass's own counts, which go on changing while it runs.
+ * One pass: sends every pending order whose time has come, then looks up every order being followed once. A moment in
+ * which the exchange cannot serve is waited out. `onProgress` is given the pass's own counts, which go on changing while
+ * it runs.
  */
 export async function syncOnce(
   deps: FlowDeps,
@@ -43,8 +47,9 @@ export async function syncOnce(
   const tally = new Tally();
   onProgress?.(tally.counts);
   const pass: FlowDeps = { ...deps, tally };
-  await createPass(pass, signal);
-  await followPass(pass, scope, signal);
+  const since = deps.clock.now();
+  await withPatience(pass, 'create', signal, () => createPass(pass, signal));
+  await withPatience(pass, 'lookup', signal, () => followPass(pass, scope, signal, since));
   const standing = await countByState(deps.store.db, deps.account);
   const { findings, ...counts } = tally.counts;
   const summary: SyncSummary = {
@@ -55,6 +60,21 @@ export async function syncOnce(
     durationMs: Math.round(deps.clock.monotonic() - startedAt),
   };
   return { summary, end: endOf(pass, summary, findings, signal) };
+}
+
+/** Both passes go on where they stopped: what is done is not due any more, or was looked up since the pass began. */
+async function withPatience(
+  { exchange, tally, clock }: FlowDeps,
+  lane: 'create' | 'lookup',
+  signal: AbortSignal,
+  pass: () => Promise<void>,
+): Promise<void> {
+  for (;;) {
+    await pass();
+    const { holds, heldMs } = exchange.gate.holdOf(lane);
+    if (heldMs === 0 || holds > PATIENCE || tally.key === 'refused' || signal.aborted) return;
+    await clock.sleep(heldMs, signal).catch(() => undefined);
+  }
 }
 
 function endOf({ tally, exchange }: FlowDeps, summary: SyncSummary, findings: number, signal: AbortSignal): SyncEnd {

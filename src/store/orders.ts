@@ -52,18 +52,23 @@ export async function dueOrders(
 /** Ids of orders in one of `states`, in the order of their ids, behind `fromId`; due or not. */
 export async function orderIds(
   db: Kysely<Tables>,
-  query: { account: string; states: readonly OrderState[]; fromId: string; limit: number },
+  query: { account: string; states: readonly OrderState[]; fromId: string; limit: number; notLookedUpSince?: Date },
 ): Promise<string[]> {
-  const rows = await db
+  const { notLookedUpSince } = query;
+  let ids = db
     .selectFrom('merchant_orders')
     .select('external_order_id')
     .where('account', '=', query.account)
     .where('external_order_id', '>', query.fromId)
     .where('state', 'in', query.states)
     .orderBy('external_order_id')
-    .limit(query.limit)
-    .execute();
-  return rows.map((row) => row.external_order_id);
+    .limit(query.limit);
+  if (notLookedUpSince !== undefined) {
+    ids = ids.where((where) =>
+      where.or([where('last_lookup_at', 'is', null), where('last_lookup_at', '<=', notLookedUpSince.toISOString())]),
+    );
+  }
+  return (await ids.execute()).map((row) => row.external_order_id);
 }
 
 const rowStatement = statement((v: { account: string; externalOrderId: string }) =>
