@@ -2,7 +2,7 @@ import { CommanderError } from 'commander';
 import { ConfigError } from '../config.ts';
 import { KeyRefusedError } from '../daemon.ts';
 import { UnusableIdError } from '../exchange/client.ts';
-import { StoreError, type StoreProblem } from '../store/errors.ts';
+import { StoreError, storeError, type StoreProblem } from '../store/errors.ts';
 import { OwnedError } from '../store/owner.ts';
 
 /** The exit codes of every command. */
@@ -28,15 +28,36 @@ const STORE_EXIT: Readonly<Record<StoreProblem, number>> = {
   busy: EXIT.owned,
 };
 
+/** A command cannot do what was asked, for a reason that is no bug. The message says what to do. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+  readonly exitCode: number;
+  constructor(exitCode: number, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.exitCode = exitCode;
+  }
+}
+
 /** The exit code of an error that ends a command, and the line that says what to do. */
-export function explainError(error: unknown): { code: number; message: string } {
+export function explainError(thrown: unknown): { code: number; message: string } {
+  const error = storeError(thrown, 'the database');
   // Commander has said by itself what is wrong with the usage.
   if (error instanceof CommanderError) return { code: error.exitCode === 0 ? EXIT.ok : EXIT.usage, message: '' };
   const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof CommandError) return { code: error.exitCode, message };
   if (error instanceof ConfigError) return { code: EXIT.config, message };
   if (error instanceof StoreError) return { code: STORE_EXIT[error.problem], message };
   if (error instanceof OwnedError) return { code: EXIT.owned, message };
   if (error instanceof KeyRefusedError) return { code: EXIT.keyRefused, message };
   if (error instanceof UnusableIdError) return { code: EXIT.usage, message };
+  if (isFileError(error))
+    return { code: EXIT.disk, message: `${message}; check the path, its permissions and the space` };
   return { code: EXIT.bug, message: `this is a bug, please report it: ${message}` };
+}
+
+/** Whether the system refused a path or a stream, rather than a connection. */
+function isFileError(error: unknown): boolean {
+  return (
+    error instanceof Error && 'errno' in error && ('path' in error || ('syscall' in error && error.syscall === 'write'))
+  );
 }

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
-import type { ReadAnswer } from '../exchange/client.ts';
-import { EXIT } from './exit.ts';
+import { UnusableIdError, type ReadAnswer } from '../exchange/client.ts';
+import { printable } from '../reports/format.ts';
+import { CommandError, EXIT } from './exit.ts';
 import { exchangeConfig } from './options.ts';
 import { throughOwner } from './owner.ts';
 
@@ -42,34 +43,35 @@ async function show(
   alone: (app: App) => Promise<ReadAnswer>,
 ): Promise<void> {
   const config = exchangeConfig(program);
-  const answer = await throughOwner(config, async (call) => await first(call('GET', path)), alone);
-  if (answer.kind === 'found') {
-    process.stdout.write(`${answer.body}\n`);
-    return;
+  const answer = await throughOwner(config, async (call) => await answerOf(call('GET', path)), alone);
+  if (answer.kind !== 'found') throw trouble(answer, absent);
+  process.stdout.write(`${answer.body}\n`);
+}
+
+/** The daemon's answer is one line: what the exchange said, or why the daemon did not ask. */
+async function answerOf(lines: AsyncGenerator<unknown>): Promise<ReadAnswer> {
+  for await (const line of lines) {
+    const answer = line as ReadAnswer | { kind: 'unusable-id'; message: string } | { kind?: never; message: string };
+    if (answer.kind === 'unusable-id') throw new UnusableIdError(answer.message);
+    if (answer.kind !== undefined) return answer;
+    throw new CommandError(EXIT.unavailable, `the daemon did not ask the exchange: ${answer.message}; see its log`);
   }
-  const [message, code] = explain(answer, absent);
-  process.stderr.write(`${message}\n`);
-  process.exitCode = code;
+  throw new CommandError(EXIT.unavailable, 'the daemon stopped before it answered; try again');
 }
 
-async function first(lines: AsyncGenerator<unknown>): Promise<ReadAnswer> {
-  for await (const line of lines) return line as ReadAnswer;
-  throw new Error('the daemon stopped before it answered; try again');
-}
-
-function explain(answer: Exclude<ReadAnswer, { kind: 'found' }>, absent: string): [string, number] {
+function trouble(answer: Exclude<ReadAnswer, { kind: 'found' }>, absent: string): CommandError {
   switch (answer.kind) {
-    case 'refused':
-      if (answer.httpStatus === 404) return [`${absent} at the exchange`, EXIT.look];
-      return [`the exchange refused: HTTP ${answer.httpStatus} ${answer.error.message}`, EXIT.look];
+    case 'refused': {
+      const said = `HTTP ${answer.httpStatus} ${printable(answer.error.message)}`;
+      const message = answer.httpStatus === 404 ? `${absent} at the exchange (${said})` : `the exchange refused: ${said}`;
+      return new CommandError(EXIT.look, message);
+    }
     case 'key-refused':
-      return ['the exchange refuses the key (401); check exchange.apiKey', EXIT.keyRefused];
+      return new CommandError(EXIT.keyRefused, 'the exchange refuses the key (401); check exchange.apiKey');
     case 'rate-limited':
-      return ['the exchange limits the rate (429); try again later', EXIT.unavailable];
+      return new CommandError(EXIT.unavailable, 'the exchange limits the rate (429); try again later');
     case 'not-sent':
     case 'unknown':
-      return [`the exchange did not answer: ${answer.why}; try again`, EXIT.unavailable];
-    default:
-      return ['the id cannot be used; check it', EXIT.usage];
+      return new CommandError(EXIT.unavailable, `the exchange did not answer: ${answer.why}; try again`);
   }
 }

@@ -1,14 +1,32 @@
+import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { loadConfig, processEnvironment, type Config, type ExchangeConfig } from '../config.ts';
+import { systemClock } from '../clock.ts';
+import { loadConfig, processEnvironment, type ExchangeConfig } from '../config.ts';
+import { openStore, type OpenOptions, type Store } from '../store/store.ts';
+
+/** The one account of this version. */
+export const ACCOUNT = 'default';
 
 /** The settings of a command that talks to the exchange. */
 export function exchangeConfig(program: Command): ExchangeConfig {
   return loadConfig({ ...where(program), requireExchange: true });
 }
 
-/** The settings of a command that needs only the database. */
-export function databaseConfig(program: Command): Config {
-  return loadConfig({ ...where(program), requireExchange: false });
+/** Opens the database of the settings for as long as `work` takes. Says so when it has made a new one. */
+export async function withStore<Result>(
+  program: Command,
+  expect: OpenOptions['expect'],
+  work: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  const { path } = loadConfig({ ...where(program), requireExchange: false }).database;
+  const isNew = !existsSync(path);
+  const store = await openStore(path, systemClock(), { expect });
+  if (isNew) process.stderr.write(`made a new database: ${path}\n`);
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
 }
 
 function where(program: Command) {

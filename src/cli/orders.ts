@@ -1,18 +1,16 @@
-import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { createLogUpdate } from 'log-update';
-import { systemClock } from '../clock.ts';
 import { ORDER_STATES } from '../domain/order.ts';
 import { importOrders, type ImportFormat, type ImportResult } from '../flows/import.ts';
-import { asTable } from '../reports/format.ts';
+import { asTable, printable } from '../reports/format.ts';
 import { readOrder } from '../store/orders.ts';
 import { eventsOf, listOrders, receivedBody } from '../store/reading.ts';
-import { openStore, type Store } from '../store/store.ts';
-import { EXIT } from './exit.ts';
-import { databaseConfig } from './options.ts';
+import type { Store } from '../store/store.ts';
+import { CommandError, EXIT } from './exit.ts';
+import { ACCOUNT, withStore } from './options.ts';
 
-const ACCOUNT = 'default';
 /** The options of `orders add` and the columns they fill. */
 const ADD_OPTIONS = [
   ['--external-order-id <id>', 'external_order_id', 'order id in your system', true],
@@ -27,6 +25,16 @@ const ADD_OPTIONS = [
   ['--crypto-address <address>', 'crypto_address', 'crypto address (§2.6)', false],
   ['--bonus <decimal>', 'bonus', 'bonus (§2.6)', false],
 ] as const;
+
+const LIST_COLUMNS = ['id', 'asset', 'pair', 'state', 'status', 'updated', 'reason'];
+const OPTIONAL_COLUMNS = ADD_OPTIONS.filter(([, , , isRequired]) => !isRequired).map(([, column]) => column);
+const IMPORT_HELP = `
+Columns: external_order_id, asset, from_currency, to_currency, and, where wanted, ${OPTIONAL_COLUMNS.join(', ')}.
+An order that is in the table already with the same content is passed over; with other content it is an error.
+
+Examples:
+  order-sync orders import january.csv
+  shop-export | order-sync orders import - --format ndjson`;
 
 /** `order-sync orders add|import|list|show`. */
 export function registerOrders(program: Command): void {
@@ -50,30 +58,37 @@ function registerAdd(program: Command, orders: Command): void {
       '\nExample:\n  order-sync orders add --external-order-id shop-1001 --asset 0.25 --from BTC --to EUR',
     )
     .action(async (fields: Record<string, string>) => {
-      const input = Readable.from([`${JSON.stringify(fields)}\n`]);
-      await withStore(program, 'migrate', async (store) => {
-        tell(await importOrders(store, ACCOUNT, input, 'ndjson'), 'orders add', false);
-      });
+      const input = Readable.from([JSON.stringify(fields)]);
+      const result = await withStore(program, 'migrate', (store) => importOrders(store, ACCOUNT, input, 'ndjson'));
+      const problems = result.problems.map(({ column, reason }) => `${column} ${reason}`);
+      if (problems.length > 0) throw new CommandError(EXIT.data, `${problems.join('; ')}; nothing was inserted`);
+      const id = JSON.stringify(fields['external_order_id']);
+      process.stdout.write(
+        result.inserted === 1 ? `${id} is inserted\n` : `${id} is there already, with this content\n`,
+      );
     });
 }
 
 function registerImport(program: Command, orders: Command): void {
-  orders
-    .command('import')
-    .description('inserts the rows of a file, all or none; columns are those of merchant_orders')
-    .argument('<file>', 'CSV or NDJSON; - for standard input')
+  const command = orders.command('import');
+  command
+    .description('inserts the rows of a file, all or none')
+    .argument('<file>', 'CSV with a header, or NDJSON; - for standard input')
     .addOption(new Option('--format <format>', 'when the name does not tell').choices(['csv', 'ndjson']))
     .option('--json', 'print the counts as JSON')
-    .addHelpText('after', '\nExample:\n  order-sync orders import january.csv')
+    .addHelpText('after', IMPORT_HELP)
     .action(async (file: string, options: { format?: ImportFormat; json?: boolean }) => {
       const format = options.format ?? formatOf(file);
+      if (format === undefined) {
+        return command.error(`error: the name ${file} does not tell the form: give --format csv or --format ndjson`);
+      }
+      const input = await openInput(file);
       const progress = process.stderr.isTTY ? createLogUpdate(process.stderr) : undefined;
-      await withStore(program, 'migrate', async (store) => {
-        const input = file === '-' ? process.stdin : createReadStream(file);
-        const result = await importOrders(store, ACCOUNT, input, format, (read) => progress?.(`${read} rows read`));
-        progress?.clear();
-        tell(result, file, options.json === true);
-      });
+      const result = await withStore(program, 'migrate', (store) =>
+        importOrders(store, ACCOUNT, input, format, (read) => progress?.(`${read} rows read`)),
+      );
+      progress?.clear();
+      tell(result, file, options.json === true);
     });
 }
 
@@ -85,20 +100,21 @@ function registerList(program: Command, orders: Command): void {
     .option('--limit <n>', 'at most so many', wholeNumber, 50)
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  order-sync orders list --state held')
-    .action(async (options: { state?: string; limit: number; json?: boolean }) => {
-      await withStore(program, 'current', async (store) => {
-        const rows = await listOrders(store.db, { account: ACCOUNT, state: options.state, limit: options.limit });
-        const lines = rows.map((row) => ({
-          id: row.external_order_id,
-          asset: row.asset,
-          pair: `${row.from_currency}/${row.to_currency}`,
-          state: row.state,
-          status: row.order_status,
-          updated: row.updated_at,
-          reason: row.state_reason,
-        }));
-        process.stdout.write(options.json === true ? `${JSON.stringify(rows, null, 2)}\n` : asTable(lines));
-      });
+    .action(async ({ state, limit, json }: { state?: string; limit: number; json?: boolean }) => {
+      const query = { account: ACCOUNT, state, limit: limit + 1 };
+      const found = await withStore(program, 'current', (store) => listOrders(store.db, query));
+      const rows = found.slice(0, limit);
+      const lines = rows.map((row) => ({
+        id: row.external_order_id,
+        asset: row.asset,
+        pair: `${row.from_currency}/${row.to_currency}`,
+        state: row.state,
+        status: row.order_status,
+        updated: row.updated_at,
+        reason: row.state_reason,
+      }));
+      process.stdout.write(json === true ? `${JSON.stringify(rows, null, 2)}\n` : asTable(lines, LIST_COLUMNS));
+      if (found.length > limit) process.stderr.write(`there are more; --limit shows more than ${limit}\n`);
     });
 }
 
@@ -110,58 +126,61 @@ function registerShow(program: Command, orders: Command): void {
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  order-sync orders show shop-1001')
     .action(async (externalOrderId: string, options: { json?: boolean }) => {
-      await withStore(program, 'current', async (store) => {
-        const row = await readOrder(store.db, ACCOUNT, externalOrderId);
-        if (row === undefined) {
-          process.stderr.write(`there is no order ${JSON.stringify(externalOrderId)} in the table\n`);
-          process.exitCode = EXIT.look;
-          return;
-        }
-        const events = await eventsOf(store.db, ACCOUNT, externalOrderId);
-        const preOrder = await receivedBody(store.db, 'pre_orders', ACCOUNT, externalOrderId);
-        const record = await receivedBody(store.db, 'order_records', ACCOUNT, externalOrderId);
-        if (options.json === true) {
-          // Bodies stay text: parsing them here would round their amounts.
-          process.stdout.write(`${JSON.stringify({ order: row, events, preOrder, record }, null, 2)}\n`);
-          return;
-        }
-        const shown = Object.entries(row).filter(([, value]) => value !== null);
-        process.stdout.write(asTable(shown.map(([field, value]) => ({ field, value }))));
-        process.stdout.write(
-          asTable(
-            events.map(({ observed_at, field, old_value, new_value, source, reason }) => ({
-              at: observed_at,
-              field,
-              from: old_value,
-              to: new_value,
-              source,
-              reason,
-            })),
-          ),
-        );
-        process.stdout.write(`pre-order: ${preOrder ?? 'none'}\nrecord: ${record ?? 'none'}\n`);
-      });
+      const found = await withStore(program, 'current', (store) => readAll(store, externalOrderId));
+      if (found === undefined) {
+        throw new CommandError(EXIT.look, `there is no order ${JSON.stringify(externalOrderId)} in the table`);
+      }
+      process.stdout.write(options.json === true ? `${JSON.stringify(found, null, 2)}\n` : asSections(found));
     });
 }
 
-async function withStore(
-  program: Command,
-  expect: 'migrate' | 'current',
-  work: (store: Store) => Promise<void>,
-): Promise<void> {
-  const store = await openStore(databaseConfig(program).database.path, systemClock(), { expect });
-  try {
-    await work(store);
-  } finally {
-    await store.close();
-  }
+/** Everything the database has of one order. Bodies stay text: parsing them here would round their amounts. */
+async function readAll({ db }: Store, externalOrderId: string) {
+  const order = await readOrder(db, ACCOUNT, externalOrderId);
+  if (order === undefined) return undefined;
+  const events = await eventsOf(db, ACCOUNT, externalOrderId);
+  const preOrder = (await receivedBody(db, 'pre_orders', ACCOUNT, externalOrderId)) ?? null;
+  const record = (await receivedBody(db, 'order_records', ACCOUNT, externalOrderId)) ?? null;
+  return { order, events, preOrder, record };
+}
+
+function asSections({ order, events, preOrder, record }: NonNullable<Awaited<ReturnType<typeof readAll>>>): string {
+  const fields = Object.entries(order).filter(([, value]) => value !== null);
+  const changes = events.map((event) => ({
+    at: event.observed_at,
+    field: event.field,
+    from: event.old_value,
+    to: event.new_value,
+    source: event.source,
+    reason: event.reason,
+  }));
+  return [
+    asTable(fields.map(([field, value]) => ({ field, value: value as string | number }))),
+    events.length === 0 ? 'history: nothing has happened yet\n' : asTable(changes),
+    `pre-order: ${printable(preOrder ?? 'none')}\n`,
+    `record: ${printable(record ?? 'none')}\n`,
+  ].join('');
+}
+
+async function openInput(file: string): Promise<Readable> {
+  if (file === '-') return process.stdin;
+  const handle = await open(file).catch((error: Error) => {
+    throw new CommandError(EXIT.data, `the file cannot be read: ${error.message}`, { cause: error });
+  });
+  if (!(await handle.stat()).isDirectory()) return handle.createReadStream();
+  await handle.close();
+  throw new CommandError(EXIT.data, `${file} is a folder; name a file`);
 }
 
 function tell(result: ImportResult, file: string, asJson: boolean): void {
   const { read, inserted, alreadyPresent, problemCount, problems } = result;
-  for (const problem of problems) process.stderr.write(`${file}:${problem}\n`);
+  for (const { line, column, reason } of problems) {
+    process.stderr.write(`${file}:${line}: ${column === undefined ? '' : `${column}: `}${printable(reason)}\n`);
+  }
   if (problemCount > 0) {
-    process.stderr.write(`${problemCount} problems, nothing was inserted; mend them and import again\n`);
+    const count = problemCount === 1 ? '1 problem' : `${problemCount} problems`;
+    const more = problemCount > problems.length ? `, the first ${problems.length} are named above` : '';
+    process.stderr.write(`${count}${more}; nothing was inserted; mend the file and import it again\n`);
     process.exitCode = EXIT.data;
   }
   const counts = { read, inserted, alreadyPresent, problems: problemCount };
@@ -170,13 +189,12 @@ function tell(result: ImportResult, file: string, asJson: boolean): void {
   );
 }
 
-function formatOf(file: string): ImportFormat {
-  if (file.endsWith('.csv')) return 'csv';
-  if (/\.(ndjson|jsonl)$/.test(file)) return 'ndjson';
-  throw new InvalidArgumentError(`${file} does not tell its form; give --format csv or --format ndjson`);
+function formatOf(file: string): ImportFormat | undefined {
+  if (/\.csv$/i.test(file)) return 'csv';
+  return /\.(ndjson|jsonl)$/i.test(file) ? 'ndjson' : undefined;
 }
 
 function wholeNumber(text: string): number {
-  if (!/^[1-9]\d{0,6}$/.test(text)) throw new InvalidArgumentError('a whole number from 1 is wanted');
+  if (!/^[1-9]\d{0,6}$/.test(text)) throw new InvalidArgumentError('A whole number from 1 is wanted.');
   return Number(text);
 }

@@ -4,23 +4,22 @@ import { stringify } from 'csv-stringify/sync';
 /** Rows of a report, all with the same columns. */
 export type ReportRows = readonly Readonly<Record<string, string | number | null>>[];
 
-/** A table for people: no colour, so that it can be piped. */
-export function asTable(rows: ReportRows): string {
-  const columns = Object.keys(rows[0] ?? {});
-  if (columns.length === 0) return 'nothing\n';
-  const table = new Table({ head: columns, style: { head: [], border: [] } });
+/** A table for people: no colour, so that it can be piped. Without rows it is a header, where `columns` names them. */
+export function asTable(rows: ReportRows, columns: readonly string[] = Object.keys(rows[0] ?? {})): string {
+  const table = new Table({ head: [...columns], style: { head: [], border: [] } });
   for (const row of rows) table.push(columns.map((column) => printable(row[column])));
   return `${table.toString()}\n`;
 }
 
-/** CSV with a header; text that a spreadsheet would run as a formula is quoted with an apostrophe. */
-export function asCsv(rows: ReportRows): string {
-  const harmless = rows.map((row) =>
-    Object.fromEntries(
-      Object.entries(row).map(([name, value]) => [name, typeof value === 'string' ? noFormula(value) : value]),
-    ),
+/** CSV with a header; text that a spreadsheet would run as a formula begins with an apostrophe. */
+export function asCsv(rows: ReportRows, columns: readonly string[] = Object.keys(rows[0] ?? {})): string {
+  const records = rows.map((row) =>
+    columns.map((column) => {
+      const value = row[column];
+      return typeof value === 'string' ? noFormula(value) : value;
+    }),
   );
-  return stringify(harmless, { header: true });
+  return stringify([[...columns], ...records]);
 }
 
 /** JSON; decimals stay text. */
@@ -28,14 +27,17 @@ export function asJson(rows: ReportRows): string {
   return `${JSON.stringify(rows, null, 2)}\n`;
 }
 
-function noFormula(text: string): string {
-  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+/** Text for a terminal: what could steer it, or turn the reading order around, is written as an escape. */
+export function printable(value: string | number | null | undefined): string {
+  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+  return String(value ?? '').replace(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, (character) => {
+    const short = JSON.stringify(character).slice(1, -1);
+    return short === character ? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}` : short;
+  });
 }
 
-/** Control characters of an id must not steer the reader's terminal. */
-function printable(value: string | number | null | undefined): string {
-  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
-  return String(value ?? '').replace(/[\u0000-\u001f\u007f-\u009f]/g, (character) =>
-    JSON.stringify(character).slice(1, -1),
-  );
+/** A negative amount is a number, no formula. */
+function noFormula(text: string): string {
+  const isFormula = /^[=+\-@\t\r\n＝＋－＠]/.test(text) && !/^-\d+(\.\d+)?$/.test(text);
+  return isFormula ? `'${text}` : text;
 }

@@ -21,6 +21,16 @@ export interface SummaryLine {
   readonly unreadable: number;
 }
 
+/** Columns of the summary, in their order. */
+export const SUMMARY_COLUMNS = [
+  'pair',
+  'state',
+  'status',
+  'orders',
+  'asset',
+  'unreadable',
+] as const satisfies readonly (keyof SummaryLine)[];
+
 /** Counts and sums by pair, state and status, sorted by them. Memory grows with the groups, not with the rows. */
 export async function summarize(rows: AsyncIterable<SummaryInput>): Promise<SummaryLine[]> {
   const groups = new Map<

@@ -16,15 +16,16 @@ export type SummaryRow = Pick<OrderRow, 'from_currency' | 'to_currency' | 'state
 
 /** Every row that the filter lets through, a page at a time, so that no read stays open long. */
 export async function* summaryRows(db: Kysely<Tables>, filter: RowFilter): AsyncGenerator<SummaryRow> {
-  let fromId = '';
+  // An order's id may be empty text; it is invalid, and counted.
+  let fromId: string | undefined;
   for (;;) {
     let query = db
       .selectFrom('merchant_orders')
       .select(['external_order_id', 'from_currency', 'to_currency', 'state', 'order_status', 'asset'])
       .where('account', '=', filter.account)
-      .where('external_order_id', '>', fromId)
       .orderBy('external_order_id')
       .limit(PAGE);
+    if (fromId !== undefined) query = query.where('external_order_id', '>', fromId);
     if (filter.from !== undefined) query = query.where('created_at', '>=', filter.from);
     if (filter.to !== undefined) query = query.where('created_at', '<', filter.to);
     const page = await query.execute();
