@@ -15,7 +15,7 @@ import { registerSync } from './cli/sync.ts';
 process.umask(0o077);
 // A reader that has seen enough (`| head`) is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
+  if (error.code !== 'EPIPE') end(error);
 });
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
@@ -26,6 +26,7 @@ const program = new Command('order-sync')
   .version(version)
   .option('--config <file>', 'settings to read instead of config/local.yaml')
   .addHelpText('after', '\nExample:\n  order-sync sync --json')
+  .showHelpAfterError('(--help says how it is used, with an example)')
   .exitOverride();
 
 const commands = [
@@ -45,6 +46,10 @@ overrideExits(program);
 try {
   await program.parseAsync();
 } catch (error) {
+  end(error);
+}
+
+function end(error: unknown): void {
   const { code, message } = explainError(error);
   if (message !== '') process.stderr.write(`order-sync: ${message}\n`);
   process.exitCode = code;

@@ -44,10 +44,13 @@ export interface Connection {
 /** Seam of the simulation: what runs around each statement, so that the process can die at any commit. */
 export type WrapStatement = (sql: string, statement: SqliteStatement) => SqliteStatement;
 
-/** Opens the file, made new with mode 0600 where `create` says so. Throws the driver's errors. */
+/**
+ * Opens the file, made new with mode 0600 where `create` says so. `check` throws when the file is not ours, before
+ * anything of it is changed. Throws the driver's and the system's errors.
+ */
 export function connect(
   path: string,
-  options: { create: boolean; readonly?: boolean; wrap?: WrapStatement },
+  options: { create: boolean; check?: (sqlite: Database.Database) => void; wrap?: WrapStatement },
 ): Connection {
   if (options.create && !existsSync(path)) {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -56,15 +59,13 @@ export function connect(
   const opened = statSync(path);
   const sqlite = new Database(path, {
     fileMustExist: true,
-    readonly: options.readonly ?? false,
     timeout: BUSY_TIMEOUT_MS,
   });
   try {
-    if (options.readonly !== true) {
-      sqlite.pragma('journal_mode = wal');
-      sqlite.pragma('synchronous = full');
-      sqlite.pragma(`journal_size_limit = ${WAL_LIMIT_BYTES}`);
-    }
+    options.check?.(sqlite);
+    sqlite.pragma('journal_mode = wal');
+    sqlite.pragma('synchronous = full');
+    sqlite.pragma(`journal_size_limit = ${WAL_LIMIT_BYTES}`);
     sqlite.pragma('foreign_keys = on');
   } catch (error) {
     sqlite.close();

@@ -38,6 +38,13 @@ export function storeError(error: unknown, path: string): unknown {
   return error;
 }
 
+/** As `storeError`, and for what the system itself says of a file that cannot be made or opened. */
+export function openError(error: unknown, path: string): unknown {
+  if (!(error instanceof Error) || !('errno' in error)) return storeError(error, path);
+  const message = `${path} cannot be opened (${error.message}); check its folder and the permissions`;
+  return new StoreError('disk', message, { cause: error });
+}
+
 /** Whether the database was locked by another connection, so that trying again helps. */
 export function isBusy(error: unknown): boolean {
   return driverCode(error)?.startsWith('SQLITE_BUSY') ?? false;

@@ -2,7 +2,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import type { Clock } from '../clock.ts';
-import { isBusy } from './errors.ts';
+import { isBusy, openError } from './errors.ts';
 
 const TRY_AGAIN_MS = 100;
 
@@ -18,7 +18,7 @@ export interface Ownership {
 
 /**
  * Becomes the owner of the database, or waits up to `patienceMs` for another owner to go. Throws `OwnedError` when it
- * does not. The lock is an exclusive transaction on `<database>.lock`.
+ * does not, `StoreError` when there can be no lock. The lock is an exclusive transaction on `<database>.lock`.
  */
 export async function becomeOwner(
   databasePath: string,
@@ -40,15 +40,23 @@ export async function becomeOwner(
 }
 
 function tryLock(path: string): Ownership | undefined {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  closeSync(openSync(path, 'a', 0o600));
-  const lock = new Database(path, { timeout: 0 });
+  const lock = openLock(path);
   try {
     lock.exec('begin exclusive');
     return { release: () => lock.close() };
   } catch (error) {
     lock.close();
     if (isBusy(error)) return undefined;
-    throw error;
+    throw openError(error, path);
+  }
+}
+
+function openLock(path: string): Database.Database {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    closeSync(openSync(path, 'a', 0o600));
+    return new Database(path, { timeout: 0 });
+  } catch (error) {
+    throw openError(error, path);
   }
 }

@@ -4,7 +4,7 @@ import { Migrator } from 'kysely/migration';
 import { MIGRATIONS } from '../../migrations/index.ts';
 import type { Clock } from '../clock.ts';
 import { connect, type Connection, type WrapStatement } from './dialect.ts';
-import { storeError, StoreError } from './errors.ts';
+import { openError, storeError, StoreError } from './errors.ts';
 import type { Tables } from './schema.ts';
 import { Writer } from './writer.ts';
 
@@ -33,7 +33,6 @@ export async function openStore(path: string, clock: Clock, options: OpenOptions
   const connection = openConnection(path, options);
   try {
     if (options.synchronous === 'off') connection.sqlite.pragma('synchronous = off');
-    assertKnownVersion(connection, options);
     if (options.expect === 'migrate') await migrate(connection);
   } catch (error) {
     await closeConnection(connection);
@@ -80,10 +79,13 @@ function assertFile(path: string, options: OpenOptions): void {
 
 function openConnection(path: string, options: OpenOptions): Connection {
   try {
-    const isNew = options.expect === 'migrate';
-    return connect(path, { create: isNew, ...(options.wrap === undefined ? {} : { wrap: options.wrap }) });
+    return connect(path, {
+      create: options.expect === 'migrate',
+      check: (sqlite) => assertKnownVersion(sqlite, path, options),
+      ...(options.wrap === undefined ? {} : { wrap: options.wrap }),
+    });
   } catch (error) {
-    throw storeError(error, path);
+    throw openError(error, path);
   }
 }
 
@@ -93,7 +95,7 @@ async function closeConnection(connection: Connection): Promise<void> {
   connection.sqlite.close();
 }
 
-function assertKnownVersion({ sqlite, path }: Connection, options: OpenOptions): void {
+function assertKnownVersion(sqlite: Connection['sqlite'], path: string, options: OpenOptions): void {
   const hasMigrations =
     sqlite.prepare(`select 1 from sqlite_master where name = 'kysely_migration'`).get() !== undefined;
   const rows = hasMigrations ? sqlite.prepare('select name from kysely_migration').all() : [];
@@ -101,6 +103,10 @@ function assertKnownVersion({ sqlite, path }: Connection, options: OpenOptions):
   const unknown = applied.find((name) => !(name in MIGRATIONS));
   if (unknown !== undefined) {
     throw new StoreError('unusable', `${path} was made by a newer version (migration ${unknown}); upgrade order-sync`);
+  }
+  if (options.expect === 'current' && applied.length === 0) {
+    const hint = 'check database.url, or make them with: order-sync db migrate';
+    throw new StoreError('unusable', `${path} is a database without the tables of order-sync; ${hint}`);
   }
   if (options.expect === 'current' && applied.length < Object.keys(MIGRATIONS).length) {
     throw new StoreError('unusable', `${path} is not up to date; bring it up to date with: order-sync db migrate`);
@@ -114,7 +120,8 @@ async function getMigrations() {
 async function migrate({ kysely, path }: Connection): Promise<void> {
   const { error } = await new Migrator({ db: kysely, provider: { getMigrations } }).migrateToLatest();
   if (error !== undefined) {
-    if (error instanceof Error && 'code' in error) throw error;
+    const known = storeError(error, path);
+    if (known instanceof StoreError) throw known;
     const detail = error instanceof Error ? error.message : 'no reason given';
     throw new StoreError('unusable', `${path} could not be migrated: ${detail}`, { cause: error });
   }
