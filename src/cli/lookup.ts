@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
-import { UnusableIdError, type ReadAnswer } from '../exchange/client.ts';
+import type { ReadAnswer } from '../exchange/client.ts';
+import { UnusableIdError } from '../exchange/ids.ts';
 import { printable } from '../reports/format.ts';
 import { CommandError, EXIT } from './exit.ts';
 import { exchangeConfig } from './options.ts';
