@@ -1,3 +1,4 @@
+import { renameSync, writeFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { sql, type SqliteStatement } from 'kysely';
 import { describe, expect, it } from 'vitest';
@@ -167,6 +168,22 @@ describe('the daemon on a full disk', () => {
     await daemon;
     expect(bench.states('a').slice(0, 2)).toEqual(['sending', 'accepted']);
     expect(exchange.count('POST')).toBe(1);
+  });
+});
+
+describe('a database file that is gone while it is open', () => {
+  it('takes no write and lets no request out; nothing is lost when it is back', async () => {
+    const { bench, exchange } = await scriptedBench();
+    const { path } = bench.config.database;
+    bench.insert({ external_order_id: 'a' });
+    renameSync(path, `${path}.away`);
+    await expect(createPass(bench.app, NEVER)).rejects.toThrow(/moved or deleted while it was open/);
+    writeFileSync(path, '');
+    await expect(createPass(bench.app, NEVER)).rejects.toThrow(/moved or deleted while it was open/);
+    expect(exchange.requests).toHaveLength(0);
+    renameSync(`${path}.away`, path);
+    await createPass(bench.app, NEVER);
+    expect(bench.states('a')).toEqual(['sending', 'accepted']);
   });
 });
 
