@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
 import { ConfigError } from '../config.ts';
 import { KeyRefusedError } from '../daemon.ts';
-import { UnusableIdError } from '../exchange/client.ts';
+import { UnusableIdError } from '../exchange/ids.ts';
 import { StoreError, storeError, type StoreProblem } from '../store/errors.ts';
 import { OwnedError } from '../store/owner.ts';
 

@@ -1,28 +1,56 @@
+import type { z } from 'zod';
 import type { Clock } from '../clock.ts';
 import type { CreateOutcome } from '../domain/create.ts';
-import { sameDecimal } from '../domain/decimal.ts';
-import type { LookupAnswer, OrderFacts } from '../domain/follow.ts';
+import type { LookupAnswer } from '../domain/follow.ts';
 import type { MerchantOrder } from '../domain/order.ts';
-import type { Gate, Lane, Passage } from './gate.ts';
+import type { Gate, Passage } from './gate.ts';
+import { emailAddress, headerId, pathId } from './ids.ts';
+import { readCreate, readLookup } from './order-answers.ts';
 import { ask, passageOf, type Reply } from './reply.ts';
-import { orderRecordSchema, preOrderBody, preOrderSchema, readBody, type OrderRecord, type PreOrder } from './wire.ts';
+import {
+  cardsSchema,
+  customerSchema,
+  linkSchema,
+  sdkTokenSchema,
+  validationSchema,
+  verificationTokenSchema,
+  type Card,
+  type Customer,
+  type Link,
+  type SdkToken,
+  type VerificationLevel,
+  type VerificationToken,
+} from './wire-links.ts';
+import { preOrderBody, readBody } from './wire.ts';
 import type { Transport, WireRequest } from './wire-call.ts';
 
-/** Ids longer than this are refused before any request. */
-const MAX_PATH_ID_LENGTH = 500;
-
-/** An id that would change the address it is put into. Nothing was sent. */
-export class UnusableIdError extends Error {
-  override readonly name = 'UnusableIdError';
-}
-
-/** The answer of a read that a person asked for. */
-export type ReadAnswer = { readonly kind: 'found'; readonly body: string } | Exclude<Reply, { kind: 'ok' }>;
+const CLIENTS = '/api/v1/merchant/client';
 
 /**
- * The merchant interface of the exchange, one method an endpoint. All methods go through one gate. The methods that a
- * pass uses take no turn themselves: the pass holds one with `gate.pass`, because a create's intent is recorded after
- * its turn has come and before it goes.
+ * The answer to an operation. `body` is what was received, byte for byte, and `value` is read from it; a refusal carries
+ * the documented error (§7). `unknown`: nobody can tell whether the exchange did what was asked.
+ */
+export type Answer<Value> =
+  | { readonly kind: 'ok'; readonly value: Value; readonly body: string }
+  | Exclude<Reply, { kind: 'ok' }>;
+
+/** The answer of a read that a person asked for: the body as it was received. */
+export type ReadAnswer = { readonly kind: 'found'; readonly body: string } | Exclude<Reply, { kind: 'ok' }>;
+
+/** What §4.5 is asked with. */
+export interface PhotoRequest {
+  readonly level: VerificationLevel;
+  /** Taken by the exchange with the level `LIVENESS` only. */
+  readonly actionId?: string | undefined;
+  /** Comes back with the delivery (§6). */
+  readonly token?: string | undefined;
+}
+
+/**
+ * The merchant interface of the exchange, one method an endpoint. All methods go through one gate. Those of a pass take
+ * no turn themselves: the pass holds one with `gate.pass`, because a create's intent is recorded after its turn has come
+ * and before it goes. The others take a turn ahead of the passes, never reject with an answer of the exchange, and throw
+ * `UnusableIdError`, before any request, on an id that cannot be sent.
  */
 export class ExchangeClient {
   readonly gate: Gate;
@@ -59,15 +87,77 @@ export class ExchangeClient {
     return { answer, reply: reply.kind, passage: { ...passage, health } };
   }
 
-  /** §4.11 as the exchange answers now, for a person. */
-  async showOrder(externalOrderId: string, signal?: AbortSignal): Promise<ReadAnswer> {
-    return await this.#read('person', orderRequest(externalOrderId), signal);
+  /** §4.1: registers a client, or links one that is registered. */
+  async createLink(email: string, signal?: AbortSignal): Promise<Answer<Link>> {
+    return await this.#read(post(CLIENTS, { email: emailAddress(email) }), linkSchema, signal);
   }
 
-  /** §4.10 as the exchange answers now, for a person. Throws `UnusableIdError` on an id that cannot be in a path. */
+  /** §4.2: whether a link for the e-mail could be made; the value's status is `OK`. */
+  async validateEmail(email: string, signal?: AbortSignal): Promise<Answer<{ status: string }>> {
+    return await this.#read(
+      post(`${CLIENTS}/validate/email`, { email: emailAddress(email) }),
+      validationSchema,
+      signal,
+    );
+  }
+
+  /** §4.3: the link and its verification status. */
+  async showLink(linkId: string, signal?: AbortSignal): Promise<Answer<Link>> {
+    return await this.#read(get(`${CLIENTS}/${pathId(linkId)}`), linkSchema, signal);
+  }
+
+  /** §4.3, once, within a turn of the `lookup` lane. Never rejects with an answer of the exchange. */
+  async lookUpLink(linkId: string, signal?: AbortSignal): Promise<{ answer: Answer<Link>; passage: Passage }> {
+    const reply = await ask(this.#transport, this.#clock, get(`${CLIENTS}/${pathId(linkId)}`), signal);
+    const answer = readAnswer(reply, linkSchema);
+    const passage = passageOf(reply);
+    return { answer, passage: answer.kind === 'unknown' ? { ...passage, health: 'failed' } : passage };
+  }
+
+  /** §4.4: an access token for a verification flow. A secret. */
+  async verificationToken(
+    linkId: string,
+    level: VerificationLevel,
+    signal?: AbortSignal,
+  ): Promise<Answer<VerificationToken>> {
+    return await this.#read(get(`${CLIENTS}/${pathId(linkId)}/idv/${level}`), verificationTokenSchema, signal);
+  }
+
+  /** §4.5: asks for the delivery of verification photos (§6). */
+  async requestPhotos(
+    linkId: string,
+    { level, actionId, token }: PhotoRequest,
+    signal?: AbortSignal,
+  ): Promise<Answer<{ status: string }>> {
+    const body = { kycLevelType: level, ...(level === 'LIVENESS' && { actionId }), token };
+    const path = `${CLIENTS}/${pathId(linkId)}/idv/photos/external/upload`;
+    return await this.#read(post(path, body), validationSchema, signal);
+  }
+
+  /** §4.6: the customer record of the card-payment provider. Personal data. */
+  async showCustomer(linkId: string, signal?: AbortSignal): Promise<Answer<Customer>> {
+    return await this.#read(get(`${CLIENTS}/${pathId(linkId)}/cardprov/customer`), customerSchema, signal);
+  }
+
+  /** §4.7: the customer's saved cards. Personal data, and tokens that are secrets. */
+  async listCards(linkId: string, signal?: AbortSignal): Promise<Answer<Card[]>> {
+    return await this.#read(get(`${CLIENTS}/${pathId(linkId)}/cardprov/customer/card`), cardsSchema, signal);
+  }
+
+  /** §4.8: a short-lived SDK token. A secret. The document leaves open which of the two forms counts: both are sent. */
+  async sdkToken(linkId: string, signal?: AbortSignal): Promise<Answer<SdkToken>> {
+    const path = `/api/v1/merchant/sdk/token?linkId=${pathId(linkId)}`;
+    return await this.#read({ method: 'POST', path, headers: { linkId: headerId(linkId) } }, sdkTokenSchema, signal);
+  }
+
+  /** §4.10 as the exchange answers now. */
   async showPreOrder(preOrderId: string, signal?: AbortSignal): Promise<ReadAnswer> {
-    const path = `/api/v1/merchant/orders/request/${pathId(preOrderId)}`;
-    return await this.#read('person', { method: 'GET', path }, signal);
+    return asReceived(await this.#ask(get(`/api/v1/merchant/orders/request/${pathId(preOrderId)}`), signal));
+  }
+
+  /** §4.11 as the exchange answers now. */
+  async showOrder(externalOrderId: string, signal?: AbortSignal): Promise<ReadAnswer> {
+    return asReceived(await this.#ask(orderRequest(externalOrderId), signal));
   }
 
   async close(): Promise<void> {
@@ -75,100 +165,38 @@ export class ExchangeClient {
     await this.#transport.close();
   }
 
-  async #read(lane: Lane, request: WireRequest, signal?: AbortSignal): Promise<ReadAnswer> {
+  async #read<Value>(request: WireRequest, schema: z.ZodType<Value>, signal?: AbortSignal): Promise<Answer<Value>> {
+    return readAnswer(await this.#ask(request, signal), schema);
+  }
+
+  async #ask(request: WireRequest, signal?: AbortSignal): Promise<Reply> {
     const task = async () => {
       const reply = await ask(this.#transport, this.#clock, request, signal);
       return { result: reply, passage: passageOf(reply) };
     };
-    const reply = await this.gate.pass(lane, task, signal);
-    if (reply === undefined) return { kind: 'not-sent', why: 'the program is stopping' };
-    return reply.kind === 'ok' ? { kind: 'found', body: reply.body } : reply;
+    return (await this.gate.pass('person', task, signal)) ?? { kind: 'not-sent', why: 'the program is stopping' };
   }
 }
 
-/** The outcome rule for an answer to a create. */
-function readCreate(reply: Reply, order: MerchantOrder): CreateOutcome {
-  if (reply.kind === 'refused') return { kind: 'rejected', reason: refusal(reply) };
+function readAnswer<Value>(reply: Reply, schema: z.ZodType<Value>): Answer<Value> {
   if (reply.kind !== 'ok') return reply;
-  const preOrder = readBody(preOrderSchema, reply.body);
-  if (preOrder === undefined) return { kind: 'unknown', why: 'the answer to the create cannot be read' };
-  if (preOrder.externalOrderId !== order.externalOrderId) {
-    return { kind: 'unknown', why: 'the answer to the create is about another order' };
-  }
-  return {
-    kind: 'accepted',
-    preOrder: { id: preOrder.id, exchangeType: preOrder.exchangeType ?? null, body: reply.body },
-    differences: echoDifferences(order, preOrder),
-  };
+  const value = readBody(schema, reply.body);
+  if (value === undefined) return { kind: 'unknown', why: 'the answer cannot be read' };
+  return { kind: 'ok', value, body: reply.body };
 }
 
-/** Only the record asked for, and the documented 404, are evidence. */
-function readLookup(reply: Reply, externalOrderId: string): LookupAnswer {
-  if (reply.kind === 'ok') {
-    const record = readBody(orderRecordSchema, reply.body);
-    if (record === undefined) return { kind: 'unanswered', why: 'the order record cannot be read' };
-    if (record.externalOrderId !== externalOrderId) {
-      return { kind: 'unanswered', why: 'the order record is about another order' };
-    }
-    return { kind: 'found', facts: factsOf(record), body: reply.body };
-  }
-  if (reply.kind === 'refused' && reply.httpStatus === 404) return { kind: 'not-found' };
-  if (reply.kind === 'refused') return { kind: 'unanswered', why: refusal(reply) };
-  return { kind: 'unanswered', why: 'why' in reply ? reply.why : reply.kind };
+function asReceived(reply: Reply): ReadAnswer {
+  return reply.kind === 'ok' ? { kind: 'found', body: reply.body } : reply;
 }
 
-function factsOf({ order }: OrderRecord): OrderFacts {
-  return {
-    orderId: order.id,
-    orderStatus: order.status,
-    cryptoStatus: order.cryptoTransaction?.status ?? null,
-    fiatStatus: order.fiatTransaction?.status ?? null,
-    exchangeType: order.exchangeType ?? null,
-    modificationDate: order.modificationDate ?? null,
-    completionDate: order.completionDate ?? null,
-    serverDate: order.serverDate ?? null,
-  };
+function get(path: string): WireRequest {
+  return { method: 'GET', path };
 }
 
-/** What the pre-order says otherwise than the order that was sent. A field that was not sent may come back filled. */
-function echoDifferences(order: MerchantOrder, preOrder: PreOrder): string[] {
-  const texts = [
-    ['assetPosition', order.assetPosition, preOrder.assetPosition],
-    ['fromCurrency', order.fromCurrency, preOrder.currencyPair?.fromCurrency],
-    ['toCurrency', order.toCurrency, preOrder.currencyPair?.toCurrency],
-    ['orderType', order.orderType, preOrder.orderType],
-    ['paymentToken', order.paymentToken, preOrder.paymentToken],
-    ['providerType', order.providerType, preOrder.providerType],
-    ['cryptoAddress', order.cryptoAddress, preOrder.cryptoAddress],
-  ] as const;
-  const decimals = [
-    ['asset', order.asset, preOrder.asset],
-    ['limit', order.limit, preOrder.limit],
-    ['bonus', order.bonus, preOrder.bonus],
-  ] as const;
-  return [
-    ...texts.filter(([, sent, echoed]) => sent !== null && sent !== echoed),
-    ...decimals.filter(([, sent, echoed]) => sent !== null && !sameDecimal(sent, echoed ?? '')),
-  ].map(([field, sent, echoed]) =>
-    // A payment token stays out of events and logs.
-    field === 'paymentToken' ? 'paymentToken differs' : `${field} sent ${sent}, echoed ${echoed ?? 'nothing'}`,
-  );
-}
-
-function refusal(reply: Extract<Reply, { kind: 'refused' }>): string {
-  const { message, status, code } = reply.error;
-  return `HTTP ${reply.httpStatus} ${status ?? code}: ${message.slice(0, 500)}`;
+function post(path: string, body: Readonly<Record<string, string | undefined>>): WireRequest {
+  return { method: 'POST', path, body: JSON.stringify(body) };
 }
 
 function orderRequest(externalOrderId: string): WireRequest {
   return { method: 'GET', path: `/api/v1/merchant/orders?externalOrderId=${encodeURIComponent(externalOrderId)}` };
-}
-
-function pathId(id: string): string {
-  const isUsable = id !== '' && id !== '.' && id !== '..' && id.length <= MAX_PATH_ID_LENGTH && id.isWellFormed();
-  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
-  if (!isUsable || /[\u0000-\u001f\u007f]/.test(id)) {
-    throw new UnusableIdError(`${JSON.stringify(id.slice(0, 60))} cannot be an id; check the id and try again`);
-  }
-  return encodeURIComponent(id);
 }

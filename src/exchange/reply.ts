@@ -12,7 +12,6 @@ export type Reply =
   | { readonly kind: 'not-sent'; readonly why: string }
   | { readonly kind: 'unknown'; readonly why: string };
 
-const DOCUMENTED_REFUSALS: readonly number[] = [400, 403, 404, 422];
 const DEFAULT_RETRY_AFTER_MS = 5_000;
 const LONGEST_RETRY_AFTER_MS = 24 * 60 * 60_000;
 
@@ -28,7 +27,7 @@ export async function ask(
     if (status >= 200 && status < 300) return { kind: 'ok', body };
     if (status === 401) return { kind: 'key-refused' };
     if (status === 429) return { kind: 'rate-limited', retryAfterMs: retryAfterMs(retryAfter, clock.now()) };
-    const error = DOCUMENTED_REFUSALS.includes(status) ? readBody(errorSchema, body) : undefined;
+    const error = status >= 400 && status < 500 ? readBody(errorSchema, body) : undefined;
     if (error !== undefined) return { kind: 'refused', httpStatus: status, error };
     return { kind: 'unknown', why: `HTTP ${status} without a documented error` };
   } catch (error) {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { UnusableIdError } from '../../src/exchange/client.ts';
+import { UnusableIdError } from '../../src/exchange/ids.ts';
 import type { MerchantOrder } from '../../src/domain/order.ts';
 import { forgetAnswers, nockExchange } from '../support/nock-exchange.ts';
 

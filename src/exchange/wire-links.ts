@@ -1,0 +1,48 @@
+import { z } from 'zod';
+
+/** A client link (§2.1). The status is an open string. */
+export const linkSchema = z.looseObject({ linkId: z.string().min(1), status: z.string() });
+
+/** A link as received. */
+export type Link = z.output<typeof linkSchema>;
+
+/** The answer of §4.2; the one value shown is `OK`. */
+export const validationSchema = z.looseObject({ status: z.string() });
+
+/** A token for a verification flow (§2.2). */
+export const verificationTokenSchema = z.looseObject({
+  linkId: z.string(),
+  token: z.string().min(1),
+  tokenValidTill: z.string(),
+});
+
+/** A verification token as received: a secret. */
+export type VerificationToken = z.output<typeof verificationTokenSchema>;
+
+/** An SDK token (§2.3). */
+export const sdkTokenSchema = z.looseObject({ token: z.string().min(1), expiresAt: z.string() });
+
+/** An SDK token as received: a secret. */
+export type SdkToken = z.output<typeof sdkTokenSchema>;
+
+const text = z.string().nullish();
+
+/** A customer of the card-payment provider (§2.4): personal data. */
+export const customerSchema = z.looseObject({ customerNumber: text, firstName: text, lastName: text, linkId: text });
+
+/** A customer as received. */
+export type Customer = z.output<typeof customerSchema>;
+
+/** Cards of a customer (§2.5): personal data, and a token that is a secret. */
+export const cardsSchema = z.array(
+  z.looseObject({ id: text, bank: text, country: text, number: text, token: text, type: text }),
+);
+
+/** A card as received. */
+export type Card = z.output<typeof cardsSchema>[number];
+
+/** The names of the two verification flows (§4.4). */
+export const VERIFICATION_LEVELS = ['MAIN', 'LIVENESS'] as const;
+
+/** A verification flow. */
+export type VerificationLevel = (typeof VERIFICATION_LEVELS)[number];
