@@ -64,6 +64,8 @@ async function createOrders(db: Kysely<unknown>): Promise<void> {
     .addColumn('rechecks', 'integer', (column) => column.notNull().defaultTo(0))
     .addPrimaryKeyConstraint('merchant_orders_key', ['account', 'external_order_id'])
     .addCheckConstraint('external_order_id_is_text', sql`typeof(external_order_id) = 'text'`)
+    // With a rowid, INSERT OR REPLACE of another order with the rowid of a sent one would take it away.
+    .modifyEnd(sql`without rowid`)
     .execute();
   await db.schema
     .createIndex('merchant_orders_due')
@@ -135,23 +137,42 @@ async function createBookkeeping(db: Kysely<unknown>): Promise<void> {
 /** The database itself refuses to lose or rewrite what was sent, whoever writes. */
 async function protectOrders(db: Kysely<unknown>): Promise<void> {
   const changed = MERCHANT_COLUMNS.map((column) => `new.${column} is not old.${column}`).join(' or ');
-  const inserted = `exists (select 1 from merchant_orders
-    where account = new.account and external_order_id = new.external_order_id and state not in ('pending', 'invalid'))`;
+  const refuse = (what: string) => `raise(abort, 'merchant_orders: this order was sent and cannot be ${what}')`;
   await sql
     .raw(`create trigger merchant_orders_sent_is_fixed
     before update of ${MERCHANT_COLUMNS.join(', ')} on merchant_orders
     when old.state not in ('pending', 'invalid') and (${changed})
-    begin select raise(abort, 'merchant_orders: this order was sent and cannot be changed any more'); end`)
+    begin select ${refuse('changed any more')}; end`)
     .execute(db);
   await sql
     .raw(`create trigger merchant_orders_sent_is_kept
     before delete on merchant_orders when old.state not in ('pending', 'invalid')
-    begin select raise(abort, 'merchant_orders: this order was sent and cannot be deleted'); end`)
+    begin select ${refuse('deleted')}; end`)
     .execute(db);
+  // INSERT OR REPLACE runs no delete trigger. The history tells what stood here, and INSERT OR IGNORE still works.
   await sql
     .raw(`create trigger merchant_orders_sent_is_not_replaced
-    before insert on merchant_orders when ${inserted}
-    begin select raise(abort, 'merchant_orders: this order was sent and cannot be replaced'); end`)
+    after insert on merchant_orders when (select new_value from order_events
+      where account = new.account and external_order_id = new.external_order_id and field = 'state'
+      order by id desc limit 1) not in ('pending', 'invalid')
+    begin select ${refuse('replaced')}; end`)
+    .execute(db);
+  // Neither does UPDATE OR REPLACE, of another order's id to that of a sent one.
+  await sql
+    .raw(`create trigger merchant_orders_sent_keeps_its_id
+    before update of account, external_order_id on merchant_orders
+    when (new.account is not old.account or new.external_order_id is not old.external_order_id)
+      and exists (select 1 from merchant_orders where account = new.account
+        and external_order_id = new.external_order_id and state not in ('pending', 'invalid'))
+    begin select ${refuse('replaced')}; end`)
+    .execute(db);
+  // A program that saves whole rows would write back the state it read, and the order would be sent once more.
+  await sql
+    .raw(`create trigger merchant_orders_sent_is_not_pending
+    before update of state on merchant_orders
+    when new.state = 'pending' and (old.state in ('accepted', 'open', 'final', 'cancelled', 'abandoned')
+      or (old.state = 'unknown' and new.resends = old.resends))
+    begin select ${refuse('pending again')}; end`)
     .execute(db);
   await sql
     .raw(`create trigger merchant_orders_begin_pending
