@@ -26,9 +26,17 @@ export const SETTINGS = {
   'follow.finalStatuses': v.words(),
   'follow.openStatuses': v.words(),
   'follow.recheckFinalAfter': v.durations(0),
+  'links.cron': v.cron().optional(),
+  'links.finalStatuses': v.words(),
   'ops.listen': v.listenAddress(),
   'photos.listen': v.listenAddress(),
   'photos.folder': v.plainText(),
+  'photos.tokenLifetime': v.duration('90d'),
+  'photos.maxFileBytes': v.size(),
+  'photos.maxFiles': v.wholeNumber(1, 1_000),
+  'photos.maxTotalBytes': v.size(),
+  'photos.timeout': v.duration('1h'),
+  'photos.concurrency': v.wholeNumber(1, 100),
   'webhooks.url': v.secureUrl().optional(),
   'webhooks.secret': v.headerText().optional(),
   'log.level': v.oneOf(...LOG_LEVELS),
@@ -44,4 +52,4 @@ export const PATHS = Object.keys(SETTINGS) as Path[];
 /** Settings that are never shown. */
 export const SECRETS: readonly Path[] = ['exchange.apiKey', 'webhooks.secret'];
 /** Settings that an empty value leaves unset. */
-export const MAY_BE_UNSET: readonly Path[] = [...SECRETS, 'exchange.baseUrl', 'webhooks.url'];
+export const MAY_BE_UNSET: readonly Path[] = [...SECRETS, 'exchange.baseUrl', 'links.cron', 'webhooks.url'];

@@ -38,10 +38,24 @@ export interface Config {
     /** ms since the order became final */
     readonly recheckFinalAfter: readonly number[];
   };
+  /** Cron undefined: off. */
+  readonly links: { readonly cron: string | undefined; readonly finalStatuses: readonly string[] };
   /** Undefined: off. */
   readonly ops: { readonly listen: ListenAddress | undefined };
-  /** Undefined: off. `folder` is absolute. */
-  readonly photos: { readonly listen: ListenAddress | undefined; readonly folder: string };
+  readonly photos: {
+    /** Undefined: off. */
+    readonly listen: ListenAddress | undefined;
+    /** Absolute. */
+    readonly folder: string;
+    /** ms */
+    readonly tokenLifetime: number;
+    readonly maxFileBytes: number;
+    readonly maxFiles: number;
+    readonly maxTotalBytes: number;
+    /** ms */
+    readonly timeout: number;
+    readonly concurrency: number;
+  };
   readonly webhooks: { readonly url: string | undefined; readonly secret: string | undefined };
   readonly log: { readonly level: (typeof LOG_LEVELS)[number] };
 }
