@@ -31,11 +31,12 @@ export function nextBreaker(
   holdMs = 0,
 ): BreakerState {
   if (health === 'none') return state;
-  if (health === 'answered') return CLOSED;
+  // What was in flight when a hold began must not end it: the exchange may have asked for the hold since.
+  if (health === 'answered') return state.heldUntil > now ? state : CLOSED;
   const failures = state.failures + 1;
   const mustHold = health === 'refused-for-now' || failures >= FAILURES_TO_HOLD;
   if (!mustHold) return { ...state, failures };
-  // What was in flight beside the request that began the hold must not lengthen it.
+  // Nor must it lengthen the hold.
   if (state.heldUntil > now) return { ...state, failures, heldUntil: Math.max(state.heldUntil, now + holdMs) };
   const backoffMs = withJitter(Math.min(FIRST_HOLD_MS * 2 ** Math.min(state.holds, 12), LONGEST_HOLD_MS), random);
   return { failures, holds: state.holds + 1, heldUntil: now + Math.max(holdMs, backoffMs) };

@@ -41,6 +41,7 @@ export class Gate {
   readonly #breakers: Record<Lane, BreakerState> = { person: CLOSED, create: CLOSED, lookup: CLOSED };
   /** The probe of a lane that is out; resolves when it is back. */
   readonly #probes: Partial<Record<Lane, Promise<void>>> = {};
+  readonly #holdsEver: Record<Lane, number> = { person: 0, create: 0, lookup: 0 };
   readonly #turns: Record<Lane, number> = { person: 0, create: 0, lookup: 0 };
   readonly #closing = new AbortController();
   #notBefore = 0;
@@ -59,10 +60,17 @@ export class Gate {
     this.#pauseWhileFull();
   }
 
-  /** How much longer a lane is held because the exchange cannot serve it, and how many holds that makes in a row. */
-  holdOf(lane: Lane): { heldMs: number; holds: number } {
+  /**
+   * How much longer a lane is held because the exchange cannot serve it, how many holds that makes in a row, and how many
+   * there ever were.
+   */
+  holdOf(lane: Lane): { heldMs: number; holds: number; holdsEver: number } {
     const { heldUntil, holds } = this.#breakers[lane];
-    return { heldMs: Math.max(0, heldUntil - this.#clock.monotonic()), holds };
+    return {
+      heldMs: Math.max(0, heldUntil - this.#clock.monotonic()),
+      holds,
+      holdsEver: this.#holdsEver[lane],
+    };
   }
 
   /** Whether a pass should stop handing in tasks: the lane is held. */
@@ -141,7 +149,9 @@ export class Gate {
     for (const one of lanes) {
       const random = passage.health === 'answered' ? 0 : this.#clock.random();
       const now = this.#clock.monotonic();
-      this.#breakers[one] = nextBreaker(this.#breakers[one], passage.health, now, random, passage.holdMs);
+      const next = nextBreaker(this.#breakers[one], passage.health, now, random, passage.holdMs);
+      if (next.holds > this.#breakers[one].holds) this.#holdsEver[one] += 1;
+      this.#breakers[one] = next;
     }
   }
 

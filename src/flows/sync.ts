@@ -31,6 +31,8 @@ export interface SyncResult {
 
 /** So many holds in a row are waited out; with the next the exchange counts as out of reach. */
 const PATIENCE = 2;
+/** A hold longer than this is not waited out. */
+const LONGEST_PATIENCE_MS = 10_000;
 
 /**
  * One pass: sends every pending order whose time has come, then looks up every order being followed once. A moment in
@@ -70,9 +72,13 @@ async function withPatience(
   pass: () => Promise<void>,
 ): Promise<void> {
   for (;;) {
+    const before = exchange.gate.holdOf(lane);
     await pass();
-    const { holds, heldMs } = exchange.gate.holdOf(lane);
-    if (heldMs === 0 || holds > PATIENCE || tally.key === 'refused' || signal.aborted) return;
+    const { heldMs, holds, holdsEver } = exchange.gate.holdOf(lane);
+    // A hold stops the pass also where it was over before the pass had finished what it had in hand.
+    const wasStopped = before.heldMs > 0 || holdsEver > before.holdsEver;
+    const isPatient = holds <= PATIENCE && heldMs <= LONGEST_PATIENCE_MS;
+    if (!wasStopped || !isPatient || tally.key === 'refused' || signal.aborted) return;
     await clock.sleep(heldMs, signal).catch(() => undefined);
   }
 }

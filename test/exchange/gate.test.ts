@@ -88,6 +88,12 @@ describe('the breaker', () => {
   it('holds at once, and for as long as the exchange asks', () => {
     expect(nextBreaker(CLOSED, 'refused-for-now', 0, 0.5, 60_000).heldUntil).toBe(60_000);
   });
+
+  it('does not end a hold with the answer to a request that was in flight before it', () => {
+    const held = nextBreaker(CLOSED, 'refused-for-now', 0, 0.5, 60_000);
+    expect(nextBreaker(held, 'answered', 59_999, 0.5)).toEqual(held);
+    expect(nextBreaker(held, 'answered', 60_000, 0.5)).toEqual(CLOSED);
+  });
 });
 
 describe('the gate', () => {
