@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import { decideClaim, decideCreated, decideMended, type CreateOutcome } from '../domain/create.ts';
 import type { MerchantOrder } from '../domain/order.ts';
 import type { Decision, Tracking } from '../domain/tracking.ts';
@@ -6,6 +7,7 @@ import { dueOrders, FIRST_DUE, readOrder, saveDecision, trackingOf, uncheckedOrd
 import { keepPreOrder } from '../store/records.ts';
 import type { FlowDeps } from './deps.ts';
 import { workThrough } from './in-hand.ts';
+import type { Tally } from './tally.ts';
 
 const PAGE = 200;
 const NOT_SENT: Passage = { wasSent: false, health: 'none' };
@@ -36,12 +38,16 @@ async function* dueIn(
   let from = FIRST_DUE;
   for (;;) {
     const page = await dueOrders(store.db, { account, state, until: clock.now(), from, limit: PAGE });
+    const before = from;
     for (const due of page) {
       if (signal.aborted || !mayGoOn()) return;
       yield due.externalOrderId;
       from = due;
     }
     if (page.length < PAGE) return;
+    // Ids that are no text are read otherwise than they are compared: a page of them would come again and again.
+    const isStuck = from.externalOrderId === before.externalOrderId;
+    if (isStuck) from = { nextActionAt: `${from.nextActionAt}~`, externalOrderId: '' };
   }
 }
 
@@ -81,7 +87,10 @@ async function claim(
     // Together with the intent: once that is durable nothing but the request may come in between.
     return { ...decided, onDurable: await lease.holdWithin(tx) };
   });
-  if (claimed === undefined) return undefined;
+  if (claimed === undefined) {
+    if (externalOrderId.includes('\uFFFD')) reportNoText(tally, log, externalOrderId);
+    return undefined;
+  }
   claimed.onDurable();
   if (claimed.kind === 'invalid') {
     tally.counts.invalid += 1;
@@ -89,6 +98,15 @@ async function claim(
     return undefined;
   }
   return { order: claimed.order, tracking: claimed.decision.tracking };
+}
+
+/** SQLite also takes bytes that are no text; the id that is read is then not the id that is there. */
+function reportNoText(tally: Tally, log: Logger, externalOrderId: string): void {
+  tally.counts.failed += 1;
+  log.error(
+    { externalOrderId },
+    'an id is not valid Unicode text, so nothing was sent; delete the row, insert it again',
+  );
 }
 
 async function recordOutcome(deps: FlowDeps, tracking: Tracking, outcome: CreateOutcome): Promise<void> {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createPass } from '../../src/flows/create.ts';
 import { followPass } from '../../src/flows/follow.ts';
+import { capturedLog } from '../support/captured-log.ts';
 import { workbench, type Workbench, type WorkbenchOptions } from '../support/workbench.ts';
 
 const NEVER = new AbortController().signal;
@@ -75,6 +76,29 @@ describe('the create pass', () => {
     bench.insert({ external_order_id: 'x'.repeat(10_000) });
     await create();
     expect(bench.row('x'.repeat(10_000))['state']).toBe('invalid');
+  });
+
+  it('sends nothing of a row whose id is no text, says so, and is not held up by any number of them', async () => {
+    const log = capturedLog();
+    await setUp({ overrides: { log: log.logger } });
+    const insert = bench.merchant.prepare(
+      `insert into merchant_orders (external_order_id, asset, from_currency, to_currency, next_action_at)
+       values (cast(? as text), '1', 'BTC', 'EUR', ?)`,
+    );
+    const latin1 = (text: string) => Buffer.from(text, 'latin1');
+    bench.merchant.transaction(() => {
+      for (let row = 0; row < 250; row += 1) insert.run(latin1(`für-${row}`), '2026-01-05T11:59:59.000Z');
+      insert.run(latin1('fur'), '2026-01-05T12:00:00.000Z');
+    })();
+    await create();
+    expect(bench.sandbox.requests.map(({ externalOrderId }) => externalOrderId)).toEqual(['fur']);
+    expect(log.with(/not valid Unicode text/).length).toBeGreaterThan(0);
+    const pending = bench.merchant
+      .prepare(`select count(*) from merchant_orders where state = 'pending'`)
+      .pluck()
+      .get();
+    expect(pending).toBe(250);
+    expect(bench.app.tally.counts.failed).toBeGreaterThan(0);
   });
 
   it('checks a refused row again once it is mended', async () => {
