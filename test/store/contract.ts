@@ -1,0 +1,443 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { decideMended } from '../../src/domain/create.ts';
+import type { OrderState } from '../../src/domain/order.ts';
+import { move, type Decision, type Tracking } from '../../src/domain/tracking.ts';
+import * as orders from '../../src/store/orders.ts';
+import { eventsOf, listOrders, receivedBody, summaryRows } from '../../src/store/reading.ts';
+import * as records from '../../src/store/records.ts';
+import type { Store } from '../../src/store/store.ts';
+import { trackingWith } from '../support/tracking.ts';
+
+/** An open database of one dialect, and the merchant's own connection to it. */
+export interface Subject extends AsyncDisposable {
+  readonly store: Store;
+  /** Runs one statement as the merchant. Throws what the database says. */
+  run(sql: string): void;
+}
+
+const ACCOUNT = 'default';
+const NOW = new Date('2026-01-05T12:00:00.000Z');
+const MERCHANT_COLUMNS = [
+  'account',
+  'external_order_id',
+  'asset',
+  'asset_position',
+  'from_currency',
+  'to_currency',
+  'order_type',
+  'order_limit',
+  'payment_token',
+  'provider_type',
+  'crypto_address',
+  'bonus',
+];
+const SENT_STATES = [
+  'sending',
+  'unknown',
+  'held',
+  'accepted',
+  'open',
+  'final',
+  'rejected',
+  'cancelled',
+  'abandoned',
+] as const satisfies readonly OrderState[];
+
+/** What the program relies on in any database. */
+export function storeContract(dialect: string, open: () => Promise<Subject>): void {
+  let subject: Subject;
+  beforeEach(async () => {
+    subject = await open();
+  });
+  afterEach(async () => await subject[Symbol.asyncDispose]());
+
+  const insert = (...ids: string[]) => {
+    for (const id of ids) {
+      const columns = 'external_order_id, asset, from_currency, to_currency';
+      subject.run(`insert into merchant_orders (${columns}) values ('${id}', '1.5', 'BTC', 'EUR')`);
+    }
+  };
+  const save = async (previousState: OrderState, decision: Decision) =>
+    await subject.store.writer.write((tx) => orders.saveDecision(tx, previousState, decision, NOW));
+  /** An order that the program has brought into a state, with the event that says so. */
+  const insertIn = async (id: string, state: OrderState, changes: Partial<Tracking> = {}) => {
+    insert(id);
+    const event = { field: 'state', oldValue: 'pending', newValue: state } as const;
+    await save('pending', {
+      tracking: trackingWith({ externalOrderId: id, state, ...changes }),
+      events: [{ ...event, exchangeTime: null, source: 'create', reason: null }],
+    });
+  };
+  const read = async (id: string) => {
+    const row = await orders.readOrder(subject.store.db, ACCOUNT, id);
+    if (row === undefined) throw new Error(`there is no row ${id}`);
+    return row;
+  };
+  const events = async (id: string) => {
+    const rows = await eventsOf(subject.store.db, ACCOUNT, id);
+    return rows.map(({ field, old_value, new_value }) => `${field} ${old_value} → ${new_value}`);
+  };
+  const claim = (id = 'a') => move(trackingWith({ externalOrderId: id }), 'sending', { source: 'create' });
+
+  describe(`a decision, on ${dialect}`, () => {
+    it('is written to the row, every column of it, with its events', async () => {
+      insert('a');
+      const tracking: Tracking = {
+        account: ACCOUNT,
+        externalOrderId: 'a',
+        state: 'open',
+        stateReason: 'why',
+        preOrderId: 'p',
+        exchangeType: 'SELL',
+        orderId: 'o',
+        orderStatus: 'REQUEST',
+        cryptoStatus: 'NEW',
+        fiatStatus: 'PAID',
+        attempts: 2,
+        nextActionAt: new Date('2026-01-05T12:00:01.001Z'),
+        lastLookupAt: new Date('2026-01-05T12:00:02.002Z'),
+        sentAt: new Date('2026-01-05T12:00:03.003Z'),
+        changedAt: new Date('2026-01-05T12:00:04.004Z'),
+        modificationDate: '2026-01-05T12:00:05Z',
+        staleDate: '2026-01-05T12:00:06Z',
+        verifications: 3,
+        resends: 1,
+        rechecks: 4,
+      };
+      const event = { oldValue: 'x', exchangeTime: '2026-01-05T12:00:07Z', source: 'lookup', reason: 'r' } as const;
+      await save('pending', {
+        tracking,
+        events: [
+          { ...event, field: 'order.status', newValue: 'y' },
+          { ...event, field: 'state', newValue: 'open' },
+        ],
+      });
+      const row = await read('a');
+      expect(orders.trackingOf(row)).toEqual(tracking);
+      expect(row.updated_at).toBe(NOW.toISOString());
+      expect(await eventsOf(subject.store.db, ACCOUNT, 'a')).toEqual([
+        expect.objectContaining({
+          field: 'order.status',
+          old_value: 'x',
+          new_value: 'y',
+          source: 'lookup',
+          reason: 'r',
+        }),
+        expect.objectContaining({ exchange_time: '2026-01-05T12:00:07Z', observed_at: NOW.toISOString() }),
+      ]);
+    });
+
+    it('leaves what the merchant wrote as it stands', async () => {
+      insert('a');
+      const before = orders.uncheckedOrderOf(await read('a'));
+      await save('pending', claim());
+      expect(orders.uncheckedOrderOf(await read('a'))).toEqual(before);
+    });
+
+    it('is refused when the order is not in the state that it was made for, and all of it is undone', async () => {
+      insert('a');
+      await save('pending', claim());
+      const second = subject.store.writer.write(async (tx) => {
+        const received = { account: ACCOUNT, externalOrderId: 'a', body: '{}', receivedAt: NOW.toISOString() };
+        await records.keepPreOrder(tx, received);
+        await orders.saveDecision(tx, 'pending', claim(), NOW);
+      });
+      await expect(second).rejects.toThrow('order "a" is no longer pending');
+      expect(await events('a')).toEqual(['state pending → sending']);
+      expect(await receivedBody(subject.store.db, 'pre_orders', ACCOUNT, 'a')).toBeUndefined();
+    });
+
+    it('is written for one of two claims of the same moment', async () => {
+      insert('a');
+      const claims = await Promise.allSettled([save('pending', claim()), save('pending', claim())]);
+      expect(claims.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+      expect(await events('a')).toEqual(['state pending → sending']);
+    });
+
+    it('is refused for an order that is not there, or is of another account', async () => {
+      insert('a');
+      const { tracking, events: claimed } = claim();
+      await expect(save('pending', claim('b'))).rejects.toThrow('no longer pending');
+      const other = { tracking: { ...tracking, account: 'other' }, events: claimed };
+      await expect(save('pending', other)).rejects.toThrow('no longer pending');
+      expect((await read('a')).state).toBe('pending');
+    });
+  });
+
+  describe(`what is due, on ${dialect}`, () => {
+    const at = (second: number) => new Date(NOW.getTime() + second * 1_000);
+    const due = (query: Partial<Parameters<typeof orders.dueOrders>[1]> = {}) => {
+      const from = orders.FIRST_DUE;
+      return orders.dueOrders(subject.store.db, {
+        account: ACCOUNT,
+        state: 'open',
+        until: at(9),
+        from,
+        limit: 9,
+        ...query,
+      });
+    };
+    const insertDue = async (id: string, nextActionAt: Date | null, state: OrderState = 'open') =>
+      await insertIn(id, state, { nextActionAt });
+
+    it('comes oldest first and, at the same time, by its id', async () => {
+      await insertDue('c', at(1));
+      await insertDue('b', at(1));
+      await insertDue('a', at(2));
+      await insertDue('d', at(0));
+      expect((await due()).map(({ externalOrderId }) => externalOrderId)).toEqual(['d', 'b', 'c', 'a']);
+    });
+
+    it('is of one state, has a time, and the time has come', async () => {
+      await insertDue('now', at(9));
+      await insertDue('later', at(10));
+      await insertDue('never', null);
+      await insertDue('other', at(0), 'accepted');
+      expect((await due()).map(({ externalOrderId }) => externalOrderId)).toEqual(['now']);
+      expect(await orders.countDue(subject.store.db, ACCOUNT, 'open', at(9))).toBe(1);
+      expect(await orders.countDue(subject.store.db, ACCOUNT, 'open', at(10))).toBe(2);
+      expect(await due({ account: 'other' })).toEqual([]);
+    });
+
+    it('is met once by pages, also where many are due at the same time', async () => {
+      const ids = Array.from({ length: 7 }, (_, index) => `o${index}`);
+      for (const id of ids) await insertDue(id, at(id < 'o5' ? 1 : 0));
+      const met: string[] = [];
+      for (let from = orders.FIRST_DUE; ;) {
+        const page = await due({ from, limit: 2 });
+        met.push(...page.map(({ externalOrderId }) => externalOrderId));
+        if (page.length < 2) break;
+        from = page.at(-1) ?? from;
+      }
+      expect(met).toEqual(['o5', 'o6', 'o0', 'o1', 'o2', 'o3', 'o4']);
+    });
+
+    it('is brought forward where it is too far away, and only there', async () => {
+      await insertDue('near', at(1));
+      await insertDue('far', at(100));
+      await insertDue('never', null);
+      await insertDue('other', at(100), 'final');
+      const query = { account: ACCOUNT, states: ['open'] as const, latest: at(50), to: at(0) };
+      expect(await subject.store.writer.write((tx) => orders.bringForward(tx, query))).toBe(1);
+      const times = await Promise.all(
+        ['near', 'far', 'never', 'other'].map(async (id) => (await read(id)).next_action_at),
+      );
+      expect(times).toEqual([at(1).toISOString(), at(0).toISOString(), null, at(100).toISOString()]);
+    });
+
+    it('can be asked for by states, due or not, in the order of ids', async () => {
+      await insertDue('b', null);
+      await insertDue('a', at(100));
+      await insertDue('c', at(0), 'accepted');
+      await insertDue('d', at(0), 'final');
+      const query = { account: ACCOUNT, states: ['open', 'accepted'] as const };
+      expect(await orders.orderIds(subject.store.db, { ...query, fromId: '', limit: 2 })).toEqual(['a', 'b']);
+      expect(await orders.orderIds(subject.store.db, { ...query, fromId: 'b', limit: 2 })).toEqual(['c']);
+    });
+  });
+
+  describe(`a row that the merchant inserts, on ${dialect}`, () => {
+    it('is pending and due at once', async () => {
+      insert('a');
+      const row = await read('a');
+      expect(row).toMatchObject({ state: 'pending', account: ACCOUNT, asset_position: 'INPUT', order_type: 'DEPOSIT' });
+      expect(row.next_action_at).toBe(row.created_at);
+      expect(row.created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    });
+
+    it('is due also where it says that it never is', async () => {
+      subject.run(`insert into merchant_orders (external_order_id, next_action_at) values ('a', null)`);
+      const row = await read('a');
+      expect(row.next_action_at).toBe(row.created_at);
+    });
+
+    it.each(['sending', 'accepted', 'final', 'invalid', 'nonsense'])('cannot begin as %s', async (state) => {
+      const sql = `insert into merchant_orders (external_order_id, state) values ('a', '${state}')`;
+      expect(() => subject.run(sql)).toThrow('state is written by order-sync; leave it out');
+      expect(await orders.readOrder(subject.store.db, ACCOUNT, 'a')).toBeUndefined();
+    });
+
+    it('needs an id, and an id that no other row of the account has', () => {
+      insert('a');
+      expect(() => subject.run(`insert into merchant_orders (asset) values ('1')`)).toThrow(/external_order_id/);
+      expect(() => insert('a')).toThrow(/external_order_id/i);
+      subject.run(`insert into merchant_orders (account, external_order_id) values ('other', 'a')`);
+    });
+
+    it('has an id that differs by case, spaces and accents from all others', async () => {
+      const ids = ['a', 'A', ' a', 'a ', 'á', 'a\u0301', 'a\n'];
+      insert(...ids);
+      for (const id of ids) expect((await read(id)).external_order_id).toBe(id);
+      expect(await orders.countByState(subject.store.db, ACCOUNT)).toEqual(new Map([['pending', ids.length]]));
+    });
+
+    it.each(['pending', 'invalid'] as const)('can be changed and deleted while it is %s', async (state) => {
+      insert('a');
+      if (state === 'invalid') await save('pending', { tracking: trackingWith({ state }), events: [] });
+      subject.run(`update merchant_orders set asset = '2', external_order_id = 'b'`);
+      expect((await read('b')).asset).toBe('2');
+      subject.run('delete from merchant_orders');
+      expect(await orders.countByState(subject.store.db, ACCOUNT)).toEqual(new Map());
+    });
+  });
+
+  describe(`an invalid row, on ${dialect}`, () => {
+    const due = async () => (await read('a')).next_action_at;
+
+    it.each(MERCHANT_COLUMNS.slice(2))('is due once its %s is mended, and is checked again', async (column) => {
+      await insertIn('a', 'invalid');
+      subject.run(`update merchant_orders set ${column} = 'mended'`);
+      expect(await due()).toMatch(/Z$/);
+      const decision = decideMended(orders.trackingOf(await read('a')), NOW);
+      expect(decision?.tracking.state).toBe('pending');
+    });
+
+    it('is not due when nothing of it has changed', async () => {
+      await insertIn('a', 'invalid');
+      subject.run(`update merchant_orders set asset = asset, bonus = null`);
+      expect(await due()).toBeNull();
+    });
+  });
+
+  describe(`what was sent, on ${dialect}`, () => {
+    it.each(SENT_STATES)('cannot be changed, deleted or sent again by another program: %s', async (state) => {
+      await insertIn('a', state);
+      insert('b');
+      const before = await read('a');
+      for (const column of MERCHANT_COLUMNS) {
+        expect(() => subject.run(`update merchant_orders set ${column} = 'x' where external_order_id = 'a'`)).toThrow(
+          'this order was sent and cannot be changed any more',
+        );
+      }
+      expect(() => subject.run(`delete from merchant_orders where external_order_id = 'a'`)).toThrow(
+        'this order was sent and cannot be deleted',
+      );
+      expect(() =>
+        subject.run(`update merchant_orders set external_order_id = 'a' where external_order_id = 'b'`),
+      ).toThrow('this order was sent and cannot be replaced');
+      expect(() => insert('a')).toThrow(/external_order_id/);
+      expect(await read('a')).toEqual(before);
+    });
+
+    it.each(['unknown', 'accepted', 'open', 'final', 'cancelled', 'abandoned'] as const)(
+      'does not become pending when a program saves the whole row that it read earlier: %s',
+      async (state) => {
+        await insertIn('a', state);
+        expect(() => subject.run(`update merchant_orders set state = 'pending', asset = '1.5'`)).toThrow(
+          'this order was sent and cannot be pending again',
+        );
+        expect((await read('a')).state).toBe(state);
+      },
+    );
+
+    it('becomes pending again when it is sent once more on purpose', async () => {
+      await insertIn('a', 'unknown');
+      await save('unknown', { tracking: trackingWith({ resends: 1 }), events: [] });
+      expect(await read('a')).toMatchObject({ state: 'pending', resends: 1 });
+    });
+
+    it('can be written in every other column, and by its own values', async () => {
+      await insertIn('a', 'open');
+      subject.run(`update merchant_orders set asset = asset, bonus = null, state_reason = 'looked at'`);
+      expect((await read('a')).state_reason).toBe('looked at');
+    });
+  });
+
+  describe(`the history, on ${dialect}`, () => {
+    it.each([`update order_events set new_value = 'x'`, `update order_events set id = 99`, 'delete from order_events'])(
+      'refuses "%s" of any program',
+      async (sql) => {
+        await insertIn('a', 'sending');
+        expect(() => subject.run(sql)).toThrow('order_events is append-only');
+        expect(await events('a')).toEqual(['state pending → sending']);
+      },
+    );
+
+    it('refuses a change also by this program', async () => {
+      await insertIn('a', 'sending');
+      const { writer } = subject.store;
+      await expect(writer.write((tx) => tx.deleteFrom('order_events').execute())).rejects.toMatchObject({
+        name: 'StoreError',
+        problem: 'refused',
+      });
+      expect(await events('a')).toEqual(['state pending → sending']);
+    });
+  });
+
+  describe(`what the exchange said, on ${dialect}`, () => {
+    const kept = (body: string) => ({ account: ACCOUNT, externalOrderId: 'a', body, receivedAt: NOW.toISOString() });
+
+    it('is kept as received, the newest only, the pre-order and the record apart', async () => {
+      const { writer, db } = subject.store;
+      const odd = ' {"asset": 12345678901234567.123456789012345678, "é": "\\u0000\u2028 \'"}\r\n';
+      await writer.write((tx) => records.keepOrderRecord(tx, kept('{}')));
+      await writer.write((tx) => records.keepOrderRecord(tx, kept(odd)));
+      await writer.write((tx) => records.keepPreOrder(tx, kept('{"pre":1}')));
+      expect(await receivedBody(db, 'order_records', ACCOUNT, 'a')).toBe(odd);
+      expect(await receivedBody(db, 'pre_orders', ACCOUNT, 'a')).toBe('{"pre":1}');
+      expect(await receivedBody(db, 'pre_orders', 'other', 'a')).toBeUndefined();
+    });
+
+    it('is new the first time that a status is seen, by account and field', async () => {
+      const isNew = (account: string, field: string, value: string) =>
+        subject.store.writer.write((tx) =>
+          records.isNewStatus(tx, { account, field, value, firstSeenAt: NOW.toISOString() }),
+        );
+      expect(await isNew(ACCOUNT, 'order.status', 'ODD')).toBe(true);
+      expect(await isNew(ACCOUNT, 'order.status', 'ODD')).toBe(false);
+      expect(await isNew(ACCOUNT, 'order.status', 'odd')).toBe(true);
+      expect(await isNew(ACCOUNT, 'fiatTransaction.status', 'ODD')).toBe(true);
+      expect(await isNew('other', 'order.status', 'ODD')).toBe(true);
+    });
+
+    it('could last be asked until the time that the owner wrote down', async () => {
+      const { writer, db } = subject.store;
+      expect(await records.requestsUntil(db, ACCOUNT)).toBeUndefined();
+      await writer.write((tx) => records.leaseRequests(tx, ACCOUNT, new Date(1_000)));
+      await writer.write((tx) => records.leaseRequests(tx, ACCOUNT, NOW));
+      expect(await records.requestsUntil(db, ACCOUNT)).toEqual(NOW);
+      expect(await records.requestsUntil(db, 'other')).toBeUndefined();
+    });
+  });
+
+  describe(`reading, on ${dialect}`, () => {
+    const idsOf = async (filter: { from?: string; to?: string } = {}) => {
+      let count = 0;
+      for await (const row of summaryRows(subject.store.db, { account: ACCOUNT, ...filter }))
+        count += row.asset === null ? 1 : 0;
+      return count;
+    };
+
+    it('meets each row once, over many pages and with an empty id', async () => {
+      const values = Array.from({ length: 2_500 }, (_, index) => `('o${index}')`).join(', ');
+      subject.run(`insert into merchant_orders (external_order_id) values (''), ${values}`);
+      subject.run(`insert into merchant_orders (account, external_order_id) values ('other', 'x')`);
+      expect(await idsOf()).toBe(2_501);
+    });
+
+    it('takes what was inserted from a time on, and before another', async () => {
+      for (const day of ['01', '02', '03']) {
+        subject.run(
+          `insert into merchant_orders (external_order_id, created_at) values ('${day}', '2026-01-${day}T00:00:00.000Z')`,
+        );
+      }
+      const time = (day: string) => `2026-01-${day}T00:00:00.000Z`;
+      expect(await idsOf({ from: time('02') })).toBe(2);
+      expect(await idsOf({ to: time('02') })).toBe(1);
+      expect(await idsOf({ from: time('02'), to: time('03') })).toBe(1);
+    });
+
+    it('lists the newest first, of one state or of all', async () => {
+      for (const day of ['02', '03', '01']) {
+        subject.run(
+          `insert into merchant_orders (external_order_id, created_at) values ('${day}', '2026-01-${day}T00:00:00.000Z')`,
+        );
+      }
+      await save('pending', claim('02'));
+      const ids = async (query: { state?: string; limit: number }) =>
+        (await listOrders(subject.store.db, { account: ACCOUNT, ...query })).map((row) => row.external_order_id);
+      expect(await ids({ limit: 2 })).toEqual(['03', '02']);
+      expect(await ids({ limit: 9, state: 'pending' })).toEqual(['03', '01']);
+    });
+  });
+}
