@@ -13,6 +13,8 @@ try {
 } catch (error) {
   end(error);
 }
+// A supervisor's listener in this process (pm2 puts one there) would keep it open after its end.
+if (process.connected) process.stdout.write('', () => process.exit());
 
 function end(error: unknown): void {
   const { code, message } = explainError(error);
