@@ -29,39 +29,55 @@ const CSV_PROBLEMS: Partial<Record<CsvErrorCode | 'INVALID_OPENING_QUOTE', strin
  * header that cannot be used, and a quote in a wrong place, end the reading.
  */
 export async function* csvLines(input: Readable, columns: ImportColumns): AsyncGenerator<ImportLine> {
+  let header: readonly string[] | undefined;
+  for await (const read of csvRecords(input)) {
+    if ('problem' in read) {
+      yield read;
+      return;
+    }
+    if (header !== undefined) {
+      yield csvLine(read.line, header, read.record);
+      continue;
+    }
+    header = read.record;
+    const problems = headerProblems(header, columns);
+    for (const problem of problems) yield { line: read.line, ...problem };
+    if (problems.length > 0) return;
+  }
+  if (header === undefined) yield { line: 1, problem: 'is empty; the first line names the columns' };
+}
+
+type CsvRecord = { readonly line: number; readonly record: readonly string[] };
+
+async function* csvRecords(input: Readable): AsyncGenerator<CsvRecord | { line: number; problem: string }> {
+  const place = new CsvPlace();
+  // What the parser has read and not given out yet: an error makes it forget that.
+  const ahead: CsvRecord[] = [];
   const parser = parseCsv({
     bom: true,
-    info: true,
     skip_empty_lines: true,
-    // Counted here, so that each line is named.
+    // Counted by us, so that each line is named.
     relax_column_count: true,
     // Guessed from the first line otherwise, and then a carriage return could become part of the last field.
     record_delimiter: ['\r\n', '\n', '\r'],
     max_record_size: MAX_RECORD_LENGTH,
+    on_record: (record: string[], { empty_lines }) => {
+      ahead.push({ line: place.next(record, empty_lines), record });
+      return record;
+    },
   });
   // Ends both when one ends; an error of the input comes out of the parser.
   pipeline(input, parser, () => {});
-  const place = new CsvPlace();
-  let header: readonly string[] | undefined;
   try {
-    for await (const { record, info } of parser as AsyncIterable<{ record: string[]; info: Info }>) {
-      const line = place.next(record, info.empty_lines);
-      if (header !== undefined) {
-        yield csvLine(line, header, record);
-        continue;
-      }
-      header = record;
-      const problems = headerProblems(header, columns);
-      for (const problem of problems) yield { line, ...problem };
-      if (problems.length > 0) return;
+    for await (const record of parser as AsyncIterable<string[]>) {
+      yield { line: ahead.shift()?.line ?? 0, record };
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    const { empty_lines: emptyLines } = error as CsvError & Info;
-    yield { line: place.next([], emptyLines), problem: CSV_PROBLEMS[error.code] ?? error.message };
-    return;
+    yield* ahead;
+    const { empty_lines } = error as CsvError & Info;
+    yield { line: place.next([], empty_lines), problem: CSV_PROBLEMS[error.code] ?? error.message };
   }
-  if (header === undefined) yield { line: 1, problem: `is empty; the first line names the columns` };
 }
 
 /** Where records begin. The parser counts a line end within quotes differently from one between records. */

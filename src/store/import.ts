@@ -127,12 +127,12 @@ async function insertMissing(tx: Kysely<Tables>, account: string): Promise<numbe
   return Number(result.numAffectedRows ?? 0n);
 }
 
-/** Whether a column of `a` and `b` is the same. Amounts are compared without the zeros that add nothing. */
+/** Whether a column of `a` and `b` is the same. Amounts are compared without the zeros that add nothing to a plain number. */
 function same(name: string): string {
   if (!AMOUNTS.includes(name)) return `a.${name} is b.${name}`;
   const number = (row: string) => {
     const text = `${row}.${name}`;
-    return `case when ${text} like '%.%' and ${text} not like '%e%' then rtrim(rtrim(${text}, '0'), '.') else ${text} end`;
+    return `case when ${text} like '%.%' then rtrim(rtrim(${text}, '0'), '.') else ${text} end`;
   };
   return `(${number('a')}) is (${number('b')})`;
 }
