@@ -86,6 +86,32 @@ export interface RequestLeasesTable {
   requests_until: string;
 }
 
+/** A row of `links`: a client link (§2.1) that is remembered. `reference` is the merchant's own name for it. */
+export interface LinksTable {
+  account: string;
+  link_id: string;
+  reference: string | null;
+  source: string;
+  status: string;
+  created_at: string;
+  updated_at: string;
+  last_checked_at: string;
+  missing_since: string | null;
+}
+
+/** A row of `link_events`: one change of one field. */
+export interface LinkEventsTable {
+  id: Generated<number>;
+  account: string;
+  link_id: string;
+  field: string;
+  old_value: string | null;
+  new_value: string | null;
+  observed_at: string;
+  source: string;
+  reason: string | null;
+}
+
 /** All tables of the database. */
 export interface Tables {
   merchant_orders: MerchantOrdersTable;
@@ -95,4 +121,6 @@ export interface Tables {
   findings: FindingsTable;
   seen_statuses: SeenStatusesTable;
   request_leases: RequestLeasesTable;
+  links: LinksTable;
+  link_events: LinkEventsTable;
 }

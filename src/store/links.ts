@@ -1,0 +1,157 @@
+import type { Kysely, Selectable } from 'kysely';
+import type { LinkDecision, LinkEvent, LinkSource, TrackedLink } from '../domain/link.ts';
+import { queries } from './dialect.ts';
+import type { LinkEventsTable, LinksTable, Tables } from './schema.ts';
+import { statement } from './statement.ts';
+
+/** A row of `links` as it is stored. */
+export type LinkRow = Selectable<LinksTable>;
+
+/** A place in the order of what is to be checked; a pass goes on behind it, so that it meets each link once. */
+export interface CheckKey {
+  readonly lastCheckedAt: string;
+  readonly linkId: string;
+}
+
+/** Before everything that is to be checked. */
+export const FIRST_CHECK: CheckKey = { lastCheckedAt: '', linkId: '' };
+
+/**
+ * Links that were last checked before `before` and whose status is none of `finalStatuses`, those that wait longest
+ * first, behind `from`.
+ */
+export async function linksToCheck(
+  db: Kysely<Tables>,
+  query: { account: string; finalStatuses: readonly string[]; before: Date; from: CheckKey; limit: number },
+): Promise<CheckKey[]> {
+  const { account, finalStatuses, before, from, limit } = query;
+  let links = db
+    .selectFrom('links')
+    .select(['link_id', 'last_checked_at'])
+    .where('account', '=', account)
+    .where('last_checked_at', '<', before.toISOString())
+    .where((where) =>
+      where(where.refTuple('last_checked_at', 'link_id'), '>', where.tuple(from.lastCheckedAt, from.linkId)),
+    )
+    .orderBy('last_checked_at')
+    .orderBy('link_id')
+    .limit(limit);
+  if (finalStatuses.length > 0) links = links.where('status', 'not in', finalStatuses);
+  return (await links.execute()).map((row) => ({ lastCheckedAt: row.last_checked_at, linkId: row.link_id }));
+}
+
+/** One remembered link, or undefined. */
+export async function readLink(db: Kysely<Tables>, account: string, linkId: string): Promise<LinkRow | undefined> {
+  return await db
+    .selectFrom('links')
+    .selectAll()
+    .where('account', '=', account)
+    .where('link_id', '=', linkId)
+    .executeTakeFirst();
+}
+
+/** The newest remembered links, with one status or with any. */
+export async function listLinks(
+  db: Kysely<Tables>,
+  query: { account: string; status?: string | undefined; limit: number },
+): Promise<LinkRow[]> {
+  let links = db.selectFrom('links').selectAll().where('account', '=', query.account);
+  if (query.status !== undefined) links = links.where('status', '=', query.status);
+  return await links.orderBy('created_at', 'desc').orderBy('link_id').limit(query.limit).execute();
+}
+
+/** The history of one link, oldest first. */
+export async function linkEventsOf(
+  db: Kysely<Tables>,
+  account: string,
+  linkId: string,
+): Promise<Selectable<LinkEventsTable>[]> {
+  return await db
+    .selectFrom('link_events')
+    .selectAll()
+    .where('account', '=', account)
+    .where('link_id', '=', linkId)
+    .orderBy('id')
+    .execute();
+}
+
+/** Takes checks that were written under a clock ahead of this one as made `now`, or their links would wait; how many. */
+export async function bringChecksBack(tx: Kysely<Tables>, account: string, now: Date): Promise<number> {
+  const result = await tx
+    .updateTable('links')
+    .set({ last_checked_at: now.toISOString() })
+    .where('account', '=', account)
+    .where('last_checked_at', '>', now.toISOString())
+    .executeTakeFirstOrThrow();
+  return Number(result.numUpdatedRows);
+}
+
+const saveStatement = statement((row: LinkRow) =>
+  queries
+    .insertInto('links')
+    .values({
+      account: row.account,
+      link_id: row.link_id,
+      reference: row.reference,
+      source: row.source,
+      status: row.status,
+      created_at: row.created_at,
+      updated_at: row.updated_at,
+      last_checked_at: row.last_checked_at,
+      missing_since: row.missing_since,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['account', 'link_id']).doUpdateSet({
+        reference: row.reference,
+        status: row.status,
+        updated_at: row.updated_at,
+        last_checked_at: row.last_checked_at,
+        missing_since: row.missing_since,
+      }),
+    ),
+);
+
+/** Writes a decision about a link: the row and its events, together. */
+export async function saveLink(tx: Kysely<Tables>, { link, events }: LinkDecision, now: Date): Promise<void> {
+  const { account, linkId } = link;
+  await saveStatement(tx, {
+    account,
+    link_id: linkId,
+    reference: link.reference,
+    source: link.source,
+    status: link.status,
+    created_at: link.createdAt.toISOString(),
+    updated_at: link.updatedAt.toISOString(),
+    last_checked_at: link.lastCheckedAt.toISOString(),
+    missing_since: link.missingSince?.toISOString() ?? null,
+  });
+  for (const event of events) await eventStatement(tx, { ...event, account, linkId, observedAt: now.toISOString() });
+}
+
+const eventStatement = statement((v: LinkEvent & { account: string; linkId: string; observedAt: string }) =>
+  queries.insertInto('link_events').values({
+    account: v.account,
+    link_id: v.linkId,
+    field: v.field,
+    old_value: v.oldValue,
+    new_value: v.newValue,
+    observed_at: v.observedAt,
+    source: v.source,
+    reason: v.reason,
+  }),
+);
+
+/** A row as the domain sees it. */
+export function trackedLinkOf(row: LinkRow): TrackedLink {
+  return {
+    account: row.account,
+    linkId: row.link_id,
+    reference: row.reference,
+    source: row.source as LinkSource,
+    status: row.status,
+    createdAt: new Date(row.created_at),
+    updatedAt: new Date(row.updated_at),
+    lastCheckedAt: new Date(row.last_checked_at),
+    missingSince: row.missing_since === null ? null : new Date(row.missing_since),
+  };
+}
