@@ -1,23 +1,13 @@
-import { stringify } from 'lossless-json';
 import type { Clock } from '../clock.ts';
-import { readCreate } from './create-request.ts';
-import { orderRecord, type SandboxPreOrder } from './order-record.ts';
-import { SCENARIOS, scenarioNamedIn, type Scenario } from './scenario.ts';
+import { badRequest, notFound, refusal, type SandboxAnswer, type SandboxRequest } from './answer.ts';
+import { Clients } from './clients.ts';
+import type { SandboxPreOrder } from './order-record.ts';
+import { Orders } from './orders.ts';
+import { levelSchema, withBody } from './requests.ts';
+import { findRoute, ROUTES, type RouteName, type Values } from './routes.ts';
+import type { Scenario } from './scenario.ts';
 
-/** A request as the sandbox sees it; header names in lower case. */
-export interface SandboxRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string | undefined>>;
-  readonly body?: string;
-}
-
-/** An answer of the sandbox. */
-export interface SandboxAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
+export type { SandboxAnswer, SandboxRequest } from './answer.ts';
 
 /** Settings of the sandbox; times in milliseconds. */
 export interface SandboxOptions {
@@ -29,106 +19,86 @@ export interface SandboxOptions {
    * of the others one in ten is rejected.
    */
   readonly scenarioOf?: (externalOrderId: string) => Scenario | undefined;
-  /** How much faster than its scenario an order lives. */
+  /** How much faster than its scenario an order lives, and a verification goes on. */
   readonly speed?: number;
   readonly rate?: { readonly requests: number; readonly intervalMs: number };
   readonly merchantId?: string;
+  /** Decides, with a link's id, its customer and cards. */
+  readonly seed?: number;
+  /** Where photos are delivered to (§6): what the merchant has set at the exchange. */
+  readonly photoUrl?: string | undefined;
 }
 
-const ORDERS = '/api/v1/merchant/orders';
-const REQUESTS = '/api/v1/merchant/orders/request';
-const PRE_ORDER = /^\/api\/v1\/merchant\/orders\/request\/([^/]+)$/;
-
-/**
- * An exchange to run against, without any input or output of its own: §4.9, §4.10, §4.11, with §5 and §7. As the
- * interface has no idempotency, an external order id that is sent twice makes two pre-orders.
- */
+/** An exchange to run against, without any input or output of its own: all of §4, with §5 and §7. */
 export class SandboxExchange {
+  /** Where photos are delivered to; the merchant may change it. */
+  photoUrl: string | undefined;
   readonly #options: SandboxOptions;
-  readonly #byId = new Map<string, SandboxPreOrder>();
-  readonly #byExternalId = new Map<string, SandboxPreOrder[]>();
+  readonly #orders: Orders;
+  readonly #clients: Clients;
   readonly #times: number[] = [];
-  #ordersMade = 0;
 
   constructor(options: SandboxOptions) {
     this.#options = options;
+    this.photoUrl = options.photoUrl;
+    this.#orders = new Orders(options);
+    this.#clients = new Clients(options);
   }
 
   /** Answers one request. */
   handle(request: SandboxRequest): SandboxAnswer {
     if (request.headers['x-api-key'] !== this.#options.apiKey) {
-      return answer(401, { message: 'invalid x-api-key', code: '401', status: 'UNAUTHORIZED' });
+      return refusal(401, 'UNAUTHORIZED', 'invalid x-api-key');
     }
     const waitMs = this.#waitMs();
     if (waitMs > 0) return tooManyRequests(waitMs);
-    const url = URL.parse(`http://sandbox${request.path}`);
-    if (url === null) return badRequest('the address cannot be read');
-    if (request.method === 'GET' && url.pathname === ORDERS) return this.#order(url.searchParams);
-    const isCreate = request.method === 'POST' && url.pathname === REQUESTS;
-    const [, id] = (request.method === 'GET' ? PRE_ORDER.exec(url.pathname) : null) ?? [];
-    if (!isCreate && id === undefined) return notFound('no such endpoint');
-    if (url.search !== '') return badRequest('no parameters are taken here');
-    return id === undefined ? this.#create(request) : this.#preOrder(id);
+    const call = findRoute(request.method, request.path);
+    if (call === undefined) return notFound('no such endpoint');
+    return 'problem' in call ? badRequest(call.problem) : this.#serve(call.name, call.values, request);
   }
 
   /** Every pre-order that was made for an external order id: more than one means it was created twice. */
   preOrdersOf(externalOrderId: string): readonly SandboxPreOrder[] {
-    return this.#byExternalId.get(externalOrderId) ?? [];
+    return this.#orders.madeFor(externalOrderId);
   }
 
   /** How many pre-orders there are, and the external order ids that have more than one. */
   census(): { preOrders: number; duplicated: string[] } {
-    const duplicated = [...this.#byExternalId].filter(([, made]) => made.length > 1).map(([id]) => id);
-    return { preOrders: this.#byId.size, duplicated };
+    return this.#orders.census();
   }
 
-  #create({ headers, body }: SandboxRequest): SandboxAnswer {
-    if (!/^application\/json(;|$)/i.test(headers['content-type'] ?? '')) {
-      return badRequest('content-type: must be application/json');
+  #serve(name: RouteName, values: Values, request: SandboxRequest): SandboxAnswer {
+    const { linkId = '', level_type: level, preOrderId = '', externalOrderId = '' } = values;
+    switch (name) {
+      case 'createLink':
+        return withBody(ROUTES.createLink.body, request, ({ email }) => this.#clients.create(email));
+      case 'validateEmail':
+        return withBody(ROUTES.validateEmail.body, request, ({ email }) => this.#clients.validate(email));
+      case 'showLink':
+        return this.#clients.show(linkId);
+      case 'verificationToken':
+        if (!levelSchema.safeParse(level).success) return badRequest('level_type: must be MAIN or LIVENESS');
+        return this.#clients.verificationToken(linkId);
+      case 'requestPhotos':
+        return withBody(ROUTES.requestPhotos.body, request, (wanted) =>
+          this.#clients.requestPhotos(linkId, wanted, this.photoUrl),
+        );
+      case 'showCustomer':
+        return this.#clients.customer(linkId);
+      case 'listCards':
+        return this.#clients.cards(linkId);
+      case 'sdkToken':
+        if (request.headers['linkid'] !== linkId)
+          return badRequest('linkId: the header must say what the parameter says');
+        if ((request.body ?? '') !== '') return badRequest('body: none is taken here');
+        return this.#clients.sdkToken(linkId);
+      case 'createPreOrder':
+        return withBody(ROUTES.createPreOrder.body, request, (fields) => this.#orders.create(fields));
+      case 'showPreOrder':
+        return this.#orders.showPreOrder(preOrderId);
+      case 'showOrder':
+        return this.#orders.showOrder(externalOrderId);
     }
-    const read = readCreate(body ?? '');
-    if ('problem' in read) return badRequest(read.problem);
-    const { fields } = read;
-    this.#ordersMade += 1;
-    const preOrder: SandboxPreOrder = {
-      id: `pre-${this.#ordersMade}`,
-      number: this.#ordersMade,
-      createdAt: this.#options.clock.now(),
-      externalOrderId: fields.externalOrderId,
-      fields: { ...fields, exchangeType: 'SELL' },
-      asset: fields.asset.value,
-      scenario: this.#scenarioOf(fields.externalOrderId),
-      speed: this.#options.speed ?? 1,
-    };
-    this.#byId.set(preOrder.id, preOrder);
-    const made = this.#byExternalId.get(preOrder.externalOrderId);
-    if (made === undefined) this.#byExternalId.set(preOrder.externalOrderId, [preOrder]);
-    else made.push(preOrder);
-    return preOrderAnswer(preOrder);
-  }
-
-  #preOrder(encodedId: string): SandboxAnswer {
-    const id = decoded(encodedId);
-    if (id === undefined) return badRequest('preOrderId: cannot be decoded');
-    const preOrder = this.#byId.get(id);
-    return preOrder === undefined ? notFound('pre-order not found') : preOrderAnswer(preOrder);
-  }
-
-  #order(parameters: URLSearchParams): SandboxAnswer {
-    const externalOrderId = parameters.get('externalOrderId') ?? '';
-    if (externalOrderId === '') return badRequest('externalOrderId: is required');
-    if (parameters.size > 1) return badRequest('externalOrderId: is the only parameter, once');
-    const [preOrder] = this.preOrdersOf(externalOrderId);
-    const { clock, merchantId } = this.#options;
-    const record = preOrder && orderRecord(preOrder, clock.now(), merchantId ?? 'merchant-1');
-    return record === undefined ? notFound('order not found') : answer(200, record);
-  }
-
-  #scenarioOf(externalOrderId: string): Scenario {
-    const chosen = this.#options.scenarioOf?.(externalOrderId) ?? scenarioNamedIn(externalOrderId, SCENARIOS);
-    if (chosen !== undefined) return chosen;
-    const name = this.#options.random() < 0.1 ? 'rejected' : 'completed';
-    return SCENARIOS[name] ?? { appearsAfterMs: null, steps: [] };
   }
 
   /** How long a request has to wait for the rate limit; one that need not is counted. */
@@ -144,32 +114,7 @@ export class SandboxExchange {
   }
 }
 
-function preOrderAnswer({ id, fields }: SandboxPreOrder): SandboxAnswer {
-  const nothing = { limit: null, paymentToken: null, providerType: null, cryptoAddress: null, bonus: null };
-  return answer(200, { ...nothing, ...fields, id });
-}
-
-function badRequest(message: string): SandboxAnswer {
-  return answer(400, { message, code: '400', status: 'BAD_REQUEST' });
-}
-
-function notFound(message: string): SandboxAnswer {
-  return answer(404, { message, code: '404', status: 'NOT_FOUND' });
-}
-
-function answer(status: number, body: unknown, headers: Record<string, string> = {}): SandboxAnswer {
-  return { status, headers: { 'content-type': 'application/json', ...headers }, body: stringify(body) ?? '' };
-}
-
 function tooManyRequests(waitMs: number): SandboxAnswer {
-  const body = { message: 'too many requests', code: '429', status: 'TOO_MANY_REQUESTS' };
-  return answer(429, body, { 'retry-after': String(Math.ceil(waitMs / 1_000)) });
-}
-
-function decoded(part: string): string | undefined {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return undefined;
-  }
+  const retryAfter = String(Math.ceil(waitMs / 1_000));
+  return refusal(429, 'TOO_MANY_REQUESTS', 'too many requests', { 'retry-after': retryAfter });
 }

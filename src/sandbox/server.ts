@@ -59,6 +59,7 @@ export async function startSandbox(
     const headers = {
       'x-api-key': header(request.headers['x-api-key']),
       'content-type': request.headers['content-type'],
+      linkid: header(request.headers['linkid']),
     };
     const answer = isTaken ? exchange.handle({ method: request.method, path: request.url, headers, body }) : undefined;
     log({
