@@ -1,3 +1,4 @@
+import type { SqliteStatement } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { createPass } from '../../src/flows/create.ts';
 import { followPass } from '../../src/flows/follow.ts';
@@ -58,6 +59,39 @@ describe('a create that was never sent', () => {
       state_reason: expect.stringMatching(/^not sent: POST .*ECONNREFUSED$/) as string,
       next_action_at: '2026-01-05T12:00:01.500Z',
     });
+  });
+});
+
+describe('a backlog while nothing listens', () => {
+  it('is not read through: the pass ends where the exchange cannot serve', async () => {
+    let pages = 0;
+    const wrap = (text: string, statement: SqliteStatement): SqliteStatement => {
+      if (!text.includes('"next_action_at" <= ?')) return statement;
+      const all = (parameters: readonly unknown[]) => {
+        pages += 1;
+        return statement.all(parameters);
+      };
+      return { reader: true, all, run: (parameters) => statement.run(parameters), iterate: () => [].values() };
+    };
+    const { bench, exchange } = await scriptedBench({ overrides: { store: { wrap } } });
+    await exchange[Symbol.asyncDispose]();
+    bench.insert(...Array.from({ length: 2_000 }, (_, index) => ({ external_order_id: `o${index}` })));
+    await createPass(bench.app, NEVER);
+    expect(pages).toBeLessThanOrEqual(3);
+  });
+});
+
+describe('an outcome for an order that is not sending any more', () => {
+  it('is not written over what stands there, and the pass says so', async () => {
+    const { bench, exchange } = await scriptedBench();
+    exchange.answer = (request) => {
+      bench.merchant.exec(`update merchant_orders set state = 'held'`);
+      return echo(request);
+    };
+    bench.insert({ external_order_id: 'a' });
+    await expect(createPass(bench.app, NEVER)).rejects.toThrow('order "a" is no longer sending');
+    expect(bench.row('a')).toMatchObject({ state: 'held', pre_order_id: null });
+    expect(bench.states('a')).toEqual(['sending']);
   });
 });
 
