@@ -1,0 +1,192 @@
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CommanderError, type Command } from 'commander';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CommandError, EXIT, explainError } from '../../src/cli/exit.ts';
+import { createProgram } from '../../src/cli/program.ts';
+import { ConfigError } from '../../src/config.ts';
+import { KeyRefusedError } from '../../src/daemon.ts';
+import { UnusableIdError } from '../../src/exchange/ids.ts';
+import { StoreError } from '../../src/store/errors.ts';
+import { OwnedError } from '../../src/store/owner.ts';
+import { runCommand, type CommandOptions } from '../support/cli-process.ts';
+
+let folder = '';
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const run = (args: readonly string[], options: Partial<CommandOptions> = {}) =>
+  runCommand(args, { cwd: folder, ...options });
+
+/** Every command that does something, with the words that call it. */
+function leaves(command: Command = createProgram(), words: readonly string[] = []): [string, Command][] {
+  if (command.commands.length === 0) return [[words.join(' '), command]];
+  return command.commands.flatMap((child) => leaves(child, [...words, child.name()]));
+}
+
+/** What a command line says before it does anything, and the exit code of that. */
+async function usage(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+  let out = '';
+  let err = '';
+  const program = createProgram();
+  const listen = (command: Command): void => {
+    command.configureOutput({ writeOut: (text) => (out += text), writeErr: (text) => (err += text) });
+    command.commands.forEach((child) => listen(child));
+  };
+  listen(program);
+  const error: unknown = await program.parseAsync(args, { from: 'user' }).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(CommanderError);
+  return { code: explainError(error).code, out, err };
+}
+
+describe('--help', () => {
+  it.each(leaves().map(([words]) => words))(
+    'of "%s" says what it does, with an example that calls it',
+    async (words) => {
+      const { code, out, err } = await usage(...words.split(' '), '--help');
+      expect([code, err]).toEqual([EXIT.ok, '']);
+      expect(out).toMatch(new RegExp(`^Usage: order-sync ${words}`));
+      const [, example = ''] = /\nExamples?:\n([^]*)$/.exec(out) ?? [];
+      expect(example).toMatch(new RegExp(`(order-sync|npm run) (--config \\S+ )?${words}`));
+    },
+  );
+
+  it('of the whole has an example, and names every command', async () => {
+    const { out } = await usage('--help');
+    expect(out).toContain('Example:\n  order-sync sync --json');
+    for (const command of createProgram().commands) expect(out).toContain(`\n  ${command.name()}`);
+  });
+
+  it.each(
+    ['list', 'show', 'import']
+      .map((name) => `orders ${name}`)
+      .concat('report summary', 'db status', 'lookup', 'pre-order show', 'sync', 'config show'),
+  )('of "%s", which reads, has --json', async (words) => {
+    expect((await usage(...words.split(' '), '--help')).out).toContain('--json');
+  });
+});
+
+describe('wrong usage', () => {
+  it.each([
+    ['frob', /unknown command 'frob'/],
+    ['orders frob', /unknown command 'frob'/],
+    ['--frob', /unknown option '--frob'/],
+    ['sync --frob', /unknown option '--frob'/],
+    ['orders list extra', /too many arguments for 'list'/],
+    ['orders show', /missing required argument 'externalOrderId'/],
+    ['lookup', /missing required argument 'externalOrderId'/],
+    ['pre-order show', /missing required argument 'preOrderId'/],
+    ['orders import', /missing required argument 'file'/],
+    ['orders import january.xlsx', /january\.xlsx does not tell the form: give --format csv or --format ndjson/],
+    ['orders import -', /the name - does not tell the form/],
+    ['orders import x.csv --format xml', /'xml' is invalid. Allowed choices are csv, ndjson/],
+    ['orders add --asset 1', /required option '--external-order-id <id>' not specified/],
+    ['orders list --limit 0', /--limit .* A whole number from 1 is wanted/],
+    ['orders list --limit 1e3', /--limit .* A whole number from 1 is wanted/],
+    ['orders list --state lost', /'lost' is invalid. Allowed choices are pending, sending, /],
+    ['report summary --format pdf', /'pdf' is invalid. Allowed choices are table, csv, json/],
+    ['report summary --format csv --json', /'--json' cannot be used with option '--format <format>'/],
+    ['report summary --from yesterday', /--from .* Write a time such as 2026-01-31/],
+    ['report summary --from 2026-02-30', /Write a time such as/],
+    ['report summary --from 5', /Write a time such as/],
+    ['report summary --to 2026-01-31T25:00', /Write a time such as/],
+    ['report summary --to 2026-01-31T24:00', /Write a time such as/],
+    ['report summary --to 2026-01-31T12:00+01:00', /Write a time such as/],
+    ['report summary --from 2026-01-02 --to 2026-01-02', /--from must be before --to/],
+    ['sync --timeout soon', /--timeout .* duration such as 250ms/],
+    ['sync --timeout 5', /--timeout .* duration such as 250ms/],
+  ])('%s: says so and how help is had', async (line, message) => {
+    const { code, out, err } = await usage(...line.split(' '));
+    expect([code, out]).toEqual([EXIT.usage, '']);
+    expect(err).toMatch(message);
+    expect(err).toMatch(/\(--help says how it is used, with an example\)\n$/);
+  });
+
+  it.each(['', 'orders', 'db', 'report', 'config', 'pre-order'])(
+    '"%s" without a command: shows the help',
+    async (words) => {
+      const { code, out, err } = await usage(...words.split(' ').filter(Boolean));
+      expect([code, out]).toEqual([EXIT.usage, '']);
+      expect(err).toMatch(/^Usage: order-sync/);
+    },
+  );
+
+  it('ends a real process with 64, and says so on stderr alone', async () => {
+    const results = await Promise.all([run([]), run(['frob']), run(['orders', 'list', '--limit', 'x'])]);
+    expect(results.map(({ code, stdout }) => [code, stdout])).toEqual([
+      [64, ''],
+      [64, ''],
+      [64, ''],
+    ]);
+    expect(results[1]?.stderr).toMatch(/unknown command 'frob'/);
+  });
+});
+
+describe('what was asked for', () => {
+  it('goes to stdout, with exit 0, and without colour in a pipe', async () => {
+    const environment = { FORCE_COLOR: '3', TERM: 'xterm-256color' };
+    const [help, version] = await Promise.all([run(['--help'], { environment }), run(['--version'])]);
+    expect([help.code, help.stderr, version.code, version.stderr]).toEqual([0, '', 0, '']);
+    expect(help.stdout).toMatch(/^Usage: order-sync/);
+    expect(help.stdout).not.toContain('\u001b');
+    expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  it('is lost with exit 74 when stdout cannot be written', async () => {
+    const full = openSync('/dev/full', 'w');
+    const { code, stderr } = await run(['config', 'show'], { stdout: full });
+    closeSync(full);
+    expect([code, stderr]).toEqual([74, expect.stringMatching(/^order-sync: ENOSPC: .*; check [^\n]*\n$/)]);
+  });
+
+  it.each([
+    ['nofile.yaml', /nofile\.yaml cannot be read: ENOENT/],
+    ['broken.yaml', /broken\.yaml:1: /],
+  ])('cannot be done with the settings of %s: exit 78', async (name, message) => {
+    writeFileSync(join(folder, 'broken.yaml'), 'exchange: [');
+    const { code, stdout, stderr } = await run(['--config', name, 'db', 'status']);
+    expect([code, stdout]).toEqual([78, '']);
+    expect(stderr).toMatch(message);
+  });
+});
+
+describe('the exit code of an error', () => {
+  const fileError = (code: string, path?: string) =>
+    Object.assign(new Error(`${code}: what the system says`), {
+      code,
+      errno: -1,
+      syscall: 'write',
+      ...(path === undefined ? {} : { path }),
+    });
+
+  it.each<[string, unknown, number]>([
+    ['wrong settings', new ConfigError('x'), 78],
+    ['an unusable database', new StoreError('unusable', 'x'), 65],
+    ['a row that the database refuses', new StoreError('refused', 'x'), 65],
+    ['a full disk', new StoreError('disk', 'x'), 74],
+    ['a locked database', new StoreError('busy', 'x'), 75],
+    ['what the driver says of a corrupt page', Object.assign(new Error('malformed'), { code: 'SQLITE_CORRUPT' }), 65],
+    ['what the driver says of a full disk', Object.assign(new Error('full'), { code: 'SQLITE_FULL' }), 74],
+    ['another owner', new OwnedError('x'), 75],
+    ['a refused key', new KeyRefusedError('x'), 77],
+    ['an id that cannot be used', new UnusableIdError('x'), 64],
+    ['a trouble with its own code', new CommandError(69, 'x'), 69],
+    ['a file that cannot be written', fileError('EACCES', '/x'), 74],
+    ['a folder in place of a file', fileError('EISDIR', '/x'), 74],
+    ['a stream that is full', fileError('ENOSPC'), 74],
+    ['a bug', new TypeError('x is not a function'), 70],
+    [
+      'a connection that broke',
+      Object.assign(new Error('x'), { code: 'ECONNRESET', errno: -104, syscall: 'read' }),
+      70,
+    ],
+    ['what is no error', 'text', 70],
+  ])('%s', (_name, error, code) => {
+    expect(explainError(error).code).toBe(code);
+    expect(explainError(error).message).not.toBe('');
+    expect(explainError(error).message.startsWith('this is a bug')).toBe(code === 70);
+  });
+});
