@@ -55,8 +55,8 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
 
   const gate = new Gate({ concurrency: config.exchange.concurrency, rate }, clock);
   if (waitMs > 0) gate.waitFirst(waitMs);
-  const exchange = new ExchangeClient(overrides.transport ?? connect(config), gate, clock);
   const lease = new RequestLease(store, ACCOUNT, clock);
+  const exchange = new ExchangeClient(overrides.transport ?? connect(config), gate, clock, () => lease.hold());
   undo.defer(() => exchange.close());
   undo.defer(() =>
     lease.giveBack().catch((error: unknown) => log.warn({ problem: String(error) }, 'the lease was not given back')),
@@ -71,6 +71,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     clock,
     log,
     settings,
+    links: config.links,
     inHand: config.exchange.concurrency * 2,
     lease,
     tally: new Tally(),

@@ -56,11 +56,14 @@ export class ExchangeClient {
   readonly gate: Gate;
   readonly #transport: Transport;
   readonly #clock: Clock;
+  readonly #hold: () => Promise<void>;
 
-  constructor(transport: Transport, gate: Gate, clock: Clock) {
+  /** `hold` resolves once a request of one of the other methods may leave; the passes see to that by themselves. */
+  constructor(transport: Transport, gate: Gate, clock: Clock, hold: () => Promise<void> = async () => {}) {
     this.#transport = transport;
     this.gate = gate;
     this.#clock = clock;
+    this.#hold = hold;
   }
 
   /** §4.9, once, within a turn of the `create` lane. What came of it, by the outcome rule. Never rejects. */
@@ -171,6 +174,7 @@ export class ExchangeClient {
 
   async #ask(request: WireRequest, signal?: AbortSignal): Promise<Reply> {
     const task = async () => {
+      await this.#hold();
       const reply = await ask(this.#transport, this.#clock, request, signal);
       return { result: reply, passage: passageOf(reply) };
     };

@@ -15,6 +15,7 @@ export interface FlowDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly settings: CreateSettings & FollowSettings;
+  readonly links: { readonly finalStatuses: readonly string[] };
   /** Most orders that one pass has in hand at a time. */
   readonly inHand: number;
   readonly lease: RequestLease;

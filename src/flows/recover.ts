@@ -4,6 +4,7 @@ import { becomesUnknown, type CreateSettings } from '../domain/create.ts';
 import { FOLLOWED_STATES } from '../domain/order.ts';
 import { LONGEST_WAIT_MS } from '../domain/schedule.ts';
 import { after } from '../domain/tracking.ts';
+import { bringChecksBack } from '../store/links.ts';
 import { bringForward, orderIds, readOrder, saveDecision, trackingOf } from '../store/orders.ts';
 import type { Store } from '../store/store.ts';
 
@@ -34,8 +35,13 @@ export async function recover(deps: RecoverDeps, clockWentBack: boolean): Promis
   const longestMs = Math.max(LONGEST_WAIT_MS, ...deps.settings.verifyAfter);
   const latest = clockWentBack ? clock.now() : after(clock.now(), longestMs);
   const states = ['pending', ...FOLLOWED_STATES] as const;
-  const moved = await store.writer.write((tx) => bringForward(tx, { account, states, latest, to: clock.now() }));
-  if (moved > 0) log.warn({ orders: moved }, 'due times written under another clock were brought forward');
+  const [moved, links] = await store.writer.write(async (tx) => [
+    await bringForward(tx, { account, states, latest, to: clock.now() }),
+    await bringChecksBack(tx, account, clock.now()),
+  ]);
+  if (moved + links > 0) {
+    log.warn({ orders: moved, links }, 'due times written under another clock were brought forward');
+  }
 }
 
 async function sendingBecomesUnknown(
