@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';
 import type { Clock } from '../clock.ts';
+import { Deliveries, type LoggedDelivery } from './delivery.ts';
 import { answerWith } from './faulty-answer.ts';
 import { decideFault, namesFault, NOT_TAKEN, type Fault, type FaultPlan } from './faults.ts';
 import { SandboxExchange, type SandboxOptions } from './exchange.ts';
@@ -24,17 +25,27 @@ export interface Sandbox {
   readonly exchange: SandboxExchange;
   /** The newest requests, at most 100,000. */
   readonly requests: readonly LoggedRequest[];
+  /** The newest photo deliveries that have ended, at most 10,000. */
+  readonly deliveries: readonly LoggedDelivery[];
   close(): Promise<void>;
 }
 
 const MAX_LOGGED = 100_000;
 const MAX_BODY_BYTES = 1_048_576;
 
-/** Serves a sandbox exchange on loopback. Port 0 is any free one. */
-export async function startSandbox(
-  options: SandboxOptions & { port?: number; faults?: FaultPlan; onRequest?: (request: LoggedRequest) => void },
-): Promise<Sandbox> {
+/** Settings of a sandbox that listens. */
+export interface SandboxServerOptions extends SandboxOptions {
+  /** 0 is any free one. */
+  readonly port?: number;
+  readonly faults?: FaultPlan;
+  readonly onRequest?: (request: LoggedRequest) => void;
+  readonly onDelivery?: (delivery: LoggedDelivery) => void;
+}
+
+/** Serves a sandbox exchange on loopback. */
+export async function startSandbox(options: SandboxServerOptions): Promise<Sandbox> {
   const exchange = new SandboxExchange(options);
+  const deliveries = new Deliveries(options);
   const requests: LoggedRequest[] = [];
   /** Calls of ids that name their fault: they have it once. */
   const faulted = new Set<string>();
@@ -48,6 +59,7 @@ export async function startSandbox(
   server.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
   server.get('/_sandbox/census', async () => exchange.census());
   server.get('/_sandbox/requests', async () => requests);
+  server.get('/_sandbox/deliveries', async () => deliveries.ended);
   server.all('*', async (request, reply) => {
     const body = typeof request.body === 'string' ? request.body : '';
     const externalOrderId = idOf(request.method, request.url, body);
@@ -70,11 +82,22 @@ export async function startSandbox(
       status: answer?.status ?? null,
       ...(fault === undefined ? {} : { fault }),
     });
+    const delivery = answer?.delivery;
+    if (delivery !== undefined) reply.raw.once('close', () => deliveries.begin(delivery));
     return await answerWith(reply, answer, fault, options.clock);
   });
   await server.listen({ port: options.port ?? 0, host: '127.0.0.1' });
   const { port } = server.server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, exchange, requests, close: () => server.close() };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    exchange,
+    requests,
+    deliveries: deliveries.ended,
+    async close() {
+      await server.close();
+      await deliveries.close();
+    },
+  };
 }
 
 /** The external order id of a create or of an order look-up. */
