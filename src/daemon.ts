@@ -1,8 +1,9 @@
-import { schedule } from 'node-cron';
+import { schedule, type ScheduledTask } from 'node-cron';
 import { createApp, type App, type Overrides } from './app.ts';
 import type { Config } from './config.ts';
 import { createPass } from './flows/create.ts';
 import { followPass } from './flows/follow.ts';
+import { linksPass } from './flows/links.ts';
 import { serveControl } from './http/control.ts';
 import { controlSocketPath } from './http/socket-path.ts';
 import { StoreError } from './store/errors.ts';
@@ -43,11 +44,16 @@ export async function runDaemon(
 
   const control = await serveControl(app, controlSocketPath(config.database.path), stop);
   const cron = schedule(config.schedule.cron, wakeAll, { timezone: 'UTC', noOverlap: true });
+  const linking = config.links.cron === undefined ? undefined : new SlowCron(app, config.links.cron);
   const tasks = [
+    ...(linking === undefined ? [] : [repeat(app, linking.waker, stop, () => linksPass(app, stop))]),
     repeat(app, creating, stop, () => createPass(app, stop)),
     repeat(app, following, stop, () => followPass(app, 'due', stop)),
     watchDatabase(app, stop, () => creating.wake()),
-    every(app, WATCHDOG_MS, stop, wakeAll),
+    every(app, WATCHDOG_MS, stop, () => {
+      wakeAll();
+      linking?.watch();
+    }),
   ].map((task) =>
     task.catch((error: unknown) => {
       failed.abort(error);
@@ -65,6 +71,7 @@ export async function runDaemon(
     () => undefined,
   );
   await cron.destroy();
+  await linking?.stop();
   const results = await Promise.allSettled(tasks);
   drained.abort();
   await control.close();
@@ -116,6 +123,37 @@ async function every(app: App, ms: number, stop: AbortSignal, work: () => void):
 function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}
+
+/** Wakes by a cron that is slower than the watchdog: that one wakes only where a tick is overdue. */
+class SlowCron {
+  readonly waker = new Waker();
+  readonly #app: App;
+  readonly #task: ScheduledTask;
+  #overdueAt: number;
+
+  constructor(app: App, cron: string) {
+    this.#app = app;
+    this.#task = schedule(cron, () => this.#tick(), { timezone: 'UTC', noOverlap: true });
+    this.#overdueAt = this.#nextOverdueAt();
+  }
+
+  watch(): void {
+    if (this.#app.clock.monotonic() > this.#overdueAt) this.#tick();
+  }
+
+  async stop(): Promise<void> {
+    await this.#task.destroy();
+  }
+
+  #tick(): void {
+    this.#overdueAt = this.#nextOverdueAt();
+    this.waker.wake();
+  }
+
+  #nextOverdueAt(): number {
+    return this.#app.clock.monotonic() + (this.#task.msToNext() ?? 0) + WATCHDOG_MS;
+  }
 }
 
 /** Remembers that it was woken while nobody waited. */

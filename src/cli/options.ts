@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { Command } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import { systemClock } from '../clock.ts';
 import { loadConfig, processEnvironment, type ExchangeConfig } from '../config.ts';
 import { openStore, type OpenOptions, type Store } from '../store/store.ts';
@@ -27,6 +27,12 @@ export async function withStore<Result>(
   } finally {
     await store.close();
   }
+}
+
+/** The value of an option that is a whole number. Throws `InvalidArgumentError`. */
+export function wholeNumber(text: string): number {
+  if (!/^[1-9]\d{0,6}$/.test(text)) throw new InvalidArgumentError('A whole number from 1 is wanted.');
+  return Number(text);
 }
 
 function where(program: Command) {

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { createLogUpdate } from 'log-update';
 import { ORDER_STATES } from '../domain/order.ts';
 import { importOrders, type ImportFormat, type ImportResult } from '../flows/import.ts';
@@ -9,7 +9,7 @@ import { readOrder } from '../store/orders.ts';
 import { eventsOf, listOrders, receivedBody } from '../store/reading.ts';
 import type { Store } from '../store/store.ts';
 import { CommandError, EXIT } from './exit.ts';
-import { ACCOUNT, withStore } from './options.ts';
+import { ACCOUNT, wholeNumber, withStore } from './options.ts';
 
 /** The options of `orders add` and the columns they fill. */
 const ADD_OPTIONS = [
@@ -192,9 +192,4 @@ function tell(result: ImportResult, file: string, asJson: boolean): void {
 function formatOf(file: string): ImportFormat | undefined {
   if (/\.csv$/i.test(file)) return 'csv';
   return /\.(ndjson|jsonl)$/i.test(file) ? 'ndjson' : undefined;
-}
-
-function wholeNumber(text: string): number {
-  if (!/^[1-9]\d{0,6}$/.test(text)) throw new InvalidArgumentError('A whole number from 1 is wanted.');
-  return Number(text);
 }

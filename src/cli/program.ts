@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { registerConfig } from './config.ts';
 import { registerDb } from './db.ts';
 import { registerDemo } from './demo.ts';
+import { registerLinks } from './links.ts';
 import { registerLookup } from './lookup.ts';
 import { registerOrders } from './orders.ts';
 import { registerReport } from './report.ts';
@@ -16,6 +17,7 @@ const COMMANDS = [
   registerOrders,
   registerReport,
   registerLookup,
+  registerLinks,
   registerDb,
   registerConfig,
   registerSandbox,
