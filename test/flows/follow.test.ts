@@ -1,3 +1,4 @@
+import type { SqliteStatement } from 'kysely';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isAllowedMove, type OrderState } from '../../src/domain/order.ts';
@@ -214,6 +215,25 @@ describe('the follow pass', () => {
     bench.clock.advance(DAY);
     await followPass(bench.app, 'due', NEVER);
     expect(bench.merchant.prepare(`select count(*) from merchant_orders where state = 'open'`).pluck().get()).toBe(100);
+  });
+
+  it('does not read through what is due while nothing listens', async () => {
+    let pages = 0;
+    const wrap = (text: string, statement: SqliteStatement): SqliteStatement => {
+      if (!text.includes('"next_action_at" <= ?')) return statement;
+      const all = (parameters: readonly unknown[]) => {
+        pages += 1;
+        return statement.all(parameters);
+      };
+      return { reader: true, all, run: (parameters) => statement.run(parameters), iterate: () => [].values() };
+    };
+    const { bench, exchange } = await accepted([], { overrides: { store: { wrap } } });
+    bench.insert(...Array.from({ length: 2_000 }, (_, index) => ({ external_order_id: `o${index}` })));
+    bench.merchant.exec(`update merchant_orders set state = 'accepted'`);
+    await exchange[Symbol.asyncDispose]();
+    pages = 0;
+    await followPass(bench.app, 'due', NEVER);
+    expect(pages).toBeLessThanOrEqual(3);
   });
 
   it('does nothing once its signal has aborted', async () => {

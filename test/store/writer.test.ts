@@ -1,5 +1,7 @@
+import Database from 'better-sqlite3';
 import type { SqliteStatement } from 'kysely';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { readOrder } from '../../src/store/orders.ts';
 import { isNewStatus } from '../../src/store/records.ts';
 import { scriptedBench } from '../support/scripted-bench.ts';
 
@@ -79,6 +81,23 @@ describe('writes that are asked for together', () => {
     });
     expect(seen()).toEqual(['a', 'c']);
     expect(bench.row('a')['asset']).toBe('1.5');
+  });
+
+  it('let no other program write between what they read and what they write', async () => {
+    const { bench, writer } = await counted();
+    bench.insert({ external_order_id: 'a' });
+    const other = new Database(bench.config.database.path, { timeout: 0 });
+    onTestFinished(() => void other.close());
+    const rewrite = () => other.exec(`update merchant_orders set asset = '9'`);
+    await writer.write(async (tx) => {
+      const row = await readOrder(tx, 'default', 'a');
+      expect(row?.asset).toBe('1.5');
+      expect(rewrite).toThrow('database is locked');
+      await tx.updateTable('merchant_orders').set({ asset: '2' }).execute();
+    });
+    expect(bench.row('a')['asset']).toBe('2');
+    rewrite();
+    expect(bench.row('a')['asset']).toBe('9');
   });
 
   it('go on after a failure', async () => {
