@@ -1,5 +1,6 @@
 import { stringify } from 'lossless-json';
 import type { PhotoDelivery } from './photos.ts';
+import { REFUSALS, type Refusal, type RefusalName } from './refusals.ts';
 
 /** A request as the sandbox sees it; header names in lower case. */
 export interface SandboxRequest {
@@ -23,22 +24,8 @@ export function answer(status: number, body: unknown, headers: Record<string, st
   return { status, headers: { 'content-type': 'application/json', ...headers }, body: stringify(body) ?? '' };
 }
 
-/** A refusal in the shape of §7. */
-export function refusal(
-  httpStatus: number,
-  status: string,
-  message: string,
-  headers: Record<string, string> = {},
-): SandboxAnswer {
-  return answer(httpStatus, { message, code: String(httpStatus), status }, headers);
-}
-
-/** What was sent is not what the interface says. */
-export function badRequest(message: string): SandboxAnswer {
-  return refusal(400, 'BAD_REQUEST', message);
-}
-
-/** What was asked for is not there. */
-export function notFound(message: string): SandboxAnswer {
-  return refusal(404, 'NOT_FOUND', message);
+/** A refusal, with a message of its own where there is more to say. */
+export function refuse(name: RefusalName, message?: string, headers: Record<string, string> = {}): SandboxAnswer {
+  const { httpStatus, body }: Refusal = REFUSALS[name];
+  return answer(httpStatus, message === undefined ? body : { ...body, message }, headers);
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { answer, notFound, refusal, type SandboxAnswer } from './answer.ts';
+import { answer, refuse, type SandboxAnswer } from './answer.ts';
 import { cardsOf, customerOf, randomHex } from './customer.ts';
 import { oddityOf, type PhotoOddity } from './photos.ts';
 import { statusAfter, verificationOf, type VerificationStep } from './verification.ts';
@@ -77,7 +77,7 @@ export class Clients {
 
   requestPhotos(linkId: string, wanted: PhotosWanted, url: string | undefined): SandboxAnswer {
     return this.#ofLink(linkId, ({ photoOddity }) => {
-      if (url === undefined) return answer(400, { message: 'Upload url was not set', code: 'INVALID_VALUE' });
+      if (url === undefined) return refuse('uploadUrlNotSet');
       const { kycLevelType: level, actionId, token } = wanted;
       const delivery = {
         url,
@@ -109,18 +109,13 @@ export class Clients {
 
   #ofLink(linkId: string, act: (link: SandboxLink) => SandboxAnswer): SandboxAnswer {
     const link = this.#byId.get(linkId);
-    return link === undefined ? notFound('link not found') : act(link);
+    return link === undefined ? refuse('linkNotFound') : act(link);
   }
 
   #refusalOf(email: string): SandboxAnswer | undefined {
-    const status = this.#problemOf(email);
-    return status === undefined ? undefined : refusal(400, status, 'validation errors');
-  }
-
-  #problemOf(email: string): string | undefined {
-    if (email.length > LONGEST_EMAIL || !/^[^\s@]+@[^\s@]+$/.test(email)) return 'INVALID_EMAIL';
-    if (email.startsWith('bad-request')) return 'BAD_REQUEST';
-    return this.#emails.has(email.toLowerCase()) ? 'LINK_ALREADY_EXISTS' : undefined;
+    if (email.length > LONGEST_EMAIL || !/^[^\s@]+@[^\s@]+$/.test(email)) return refuse('invalidEmail');
+    if (email.startsWith('bad-request')) return refuse('badEmailRequest');
+    return this.#emails.has(email.toLowerCase()) ? refuse('linkAlreadyExists') : undefined;
   }
 
   #token(what: string): string {

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { badRequest, notFound, refusal, type SandboxAnswer, type SandboxRequest } from './answer.ts';
+import { refuse, type SandboxAnswer, type SandboxRequest } from './answer.ts';
 import { Clients } from './clients.ts';
 import type { SandboxPreOrder } from './order-record.ts';
 import { Orders } from './orders.ts';
@@ -47,14 +47,12 @@ export class SandboxExchange {
 
   /** Answers one request. */
   handle(request: SandboxRequest): SandboxAnswer {
-    if (request.headers['x-api-key'] !== this.#options.apiKey) {
-      return refusal(401, 'UNAUTHORIZED', 'invalid x-api-key');
-    }
+    if (request.headers['x-api-key'] !== this.#options.apiKey) return refuse('keyRefused');
     const waitMs = this.#waitMs();
     if (waitMs > 0) return tooManyRequests(waitMs);
     const call = findRoute(request.method, request.path);
-    if (call === undefined) return notFound('no such endpoint');
-    return 'problem' in call ? badRequest(call.problem) : this.#serve(call.name, call.values, request);
+    if (call === undefined) return refuse('noSuchEndpoint');
+    return 'problem' in call ? refuse('malformed', call.problem) : this.#serve(call.name, call.values, request);
   }
 
   /** Every pre-order that was made for an external order id: more than one means it was created twice. */
@@ -77,7 +75,7 @@ export class SandboxExchange {
       case 'showLink':
         return this.#clients.show(linkId);
       case 'verificationToken':
-        if (!levelSchema.safeParse(level).success) return badRequest('level_type: must be MAIN or LIVENESS');
+        if (!levelSchema.safeParse(level).success) return refuse('malformed', 'level_type: must be MAIN or LIVENESS');
         return this.#clients.verificationToken(linkId);
       case 'requestPhotos':
         return withBody(ROUTES.requestPhotos.body, request, (wanted) =>
@@ -89,8 +87,8 @@ export class SandboxExchange {
         return this.#clients.cards(linkId);
       case 'sdkToken':
         if (request.headers['linkid'] !== linkId)
-          return badRequest('linkId: the header must say what the parameter says');
-        if ((request.body ?? '') !== '') return badRequest('body: none is taken here');
+          return refuse('malformed', 'linkId: the header must say what the parameter says');
+        if ((request.body ?? '') !== '') return refuse('malformed', 'body: none is taken here');
         return this.#clients.sdkToken(linkId);
       case 'createPreOrder':
         return withBody(ROUTES.createPreOrder.body, request, (fields) => this.#orders.create(fields));
@@ -116,5 +114,5 @@ export class SandboxExchange {
 
 function tooManyRequests(waitMs: number): SandboxAnswer {
   const retryAfter = String(Math.ceil(waitMs / 1_000));
-  return refusal(429, 'TOO_MANY_REQUESTS', 'too many requests', { 'retry-after': retryAfter });
+  return refuse('tooManyRequests', undefined, { 'retry-after': retryAfter });
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { answer, notFound, type SandboxAnswer } from './answer.ts';
+import { answer, refuse, type SandboxAnswer } from './answer.ts';
 import { orderRecord, type SandboxPreOrder } from './order-record.ts';
 import type { PreOrderFields } from './requests.ts';
 import { SCENARIOS, scenarioNamedIn, type Scenario } from './scenario.ts';
@@ -48,14 +48,14 @@ export class Orders {
 
   showPreOrder(id: string): SandboxAnswer {
     const preOrder = this.#byId.get(id);
-    return preOrder === undefined ? notFound('pre-order not found') : preOrderAnswer(preOrder);
+    return preOrder === undefined ? refuse('preOrderNotFound') : preOrderAnswer(preOrder);
   }
 
   showOrder(externalOrderId: string): SandboxAnswer {
     const [preOrder] = this.madeFor(externalOrderId);
     const { clock, merchantId } = this.#options;
     const record = preOrder && orderRecord(preOrder, clock.now(), merchantId ?? 'merchant-1');
-    return record === undefined ? notFound('order not found') : answer(200, record);
+    return record === undefined ? refuse('orderNotFound') : answer(200, record);
   }
 
   madeFor(externalOrderId: string): readonly SandboxPreOrder[] {

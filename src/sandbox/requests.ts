@@ -1,13 +1,15 @@
 import Big from 'big.js';
 import { isLosslessNumber, type LosslessNumber, parse } from 'lossless-json';
 import { z } from 'zod';
-import { badRequest, type SandboxAnswer, type SandboxRequest } from './answer.ts';
+import { refuse, type SandboxAnswer, type SandboxRequest } from './answer.ts';
 
 /** The two verification flows (§4.4). */
 export const levelSchema = z.enum(['MAIN', 'LIVENESS']);
 
 /** A JSON number with every digit. */
-const exactNumber = z.custom<LosslessNumber>(isLosslessNumber, { error: 'must be a number', abort: true });
+const exactNumber = z
+  .custom<LosslessNumber>(isLosslessNumber, { error: 'must be a number', abort: true })
+  .meta({ type: 'number' });
 const text = z.string().min(1);
 const bodyError = (issue: { code?: string }) => (issue.code === 'invalid_type' ? 'must be a JSON object' : undefined);
 
@@ -33,11 +35,11 @@ export const preOrderRequest = z
       assetPosition: text,
       currencyPair: z.strictObject({ fromCurrency: text, toCurrency: text }),
       orderType: text,
-      limit: exactNumber.nullish().meta({ type: ['number', 'null'] }),
+      limit: exactNumber.nullish(),
       paymentToken: z.string().nullish(),
       providerType: z.string().nullish(),
       cryptoAddress: z.string().nullish(),
-      bonus: exactNumber.nullish().meta({ type: ['number', 'null'] }),
+      bonus: exactNumber.nullish(),
     },
     { error: bodyError },
   )
@@ -57,12 +59,12 @@ export function withBody<Schema extends z.ZodType>(
   act: (fields: z.output<Schema>) => SandboxAnswer,
 ): SandboxAnswer {
   if (!/^application\/json(;|$)/i.test(headers['content-type'] ?? '')) {
-    return badRequest('content-type: must be application/json');
+    return refuse('malformed', 'content-type: must be application/json');
   }
   const checked = schema.safeParse(readJson(body ?? ''));
   if (checked.success) return act(checked.data);
   const [issue] = checked.error.issues;
-  return badRequest(`${issue?.path.join('.') || 'body'}: ${issue?.message ?? 'invalid'}`);
+  return refuse('malformed', `${issue?.path.join('.') || 'body'}: ${issue?.message ?? 'invalid'}`);
 }
 
 function readJson(body: string): unknown {

@@ -1,8 +1,12 @@
 import type { z } from 'zod';
+import type { AnswerName } from './answers.ts';
+import type { RefusalName } from './refusals.ts';
 import { emailRequest, photoRequest, preOrderRequest } from './requests.ts';
 
 /** An endpoint of §4. */
 export interface Route {
+  readonly section: string;
+  readonly summary: string;
   readonly method: 'GET' | 'POST';
   /** With its parts that vary in braces. */
   readonly path: string;
@@ -11,24 +15,112 @@ export interface Route {
   /** The one header that it needs beside the key. */
   readonly header?: string;
   readonly body?: z.ZodType;
+  readonly answer: AnswerName;
+  /** What it may refuse beside what all endpoints do. */
+  readonly refusals: readonly RefusalName[];
 }
 
 const CLIENT = '/api/v1/merchant/client';
 const ORDERS = '/api/v1/merchant/orders';
+const OF_AN_EMAIL = ['invalidEmail', 'linkAlreadyExists', 'badEmailRequest'] as const;
 
 /** All endpoints of §4. */
 export const ROUTES = {
-  createLink: { method: 'POST', path: CLIENT, body: emailRequest },
-  validateEmail: { method: 'POST', path: `${CLIENT}/validate/email`, body: emailRequest },
-  showLink: { method: 'GET', path: `${CLIENT}/{linkId}` },
-  verificationToken: { method: 'GET', path: `${CLIENT}/{linkId}/idv/{level_type}` },
-  requestPhotos: { method: 'POST', path: `${CLIENT}/{linkId}/idv/photos/external/upload`, body: photoRequest },
-  showCustomer: { method: 'GET', path: `${CLIENT}/{linkId}/cardprov/customer` },
-  listCards: { method: 'GET', path: `${CLIENT}/{linkId}/cardprov/customer/card` },
-  sdkToken: { method: 'POST', path: '/api/v1/merchant/sdk/token', query: 'linkId', header: 'linkId' },
-  createPreOrder: { method: 'POST', path: `${ORDERS}/request`, body: preOrderRequest },
-  showPreOrder: { method: 'GET', path: `${ORDERS}/request/{preOrderId}` },
-  showOrder: { method: 'GET', path: ORDERS, query: 'externalOrderId' },
+  createLink: {
+    section: '4.1',
+    summary: 'Create link',
+    method: 'POST',
+    path: CLIENT,
+    body: emailRequest,
+    answer: 'Link',
+    refusals: OF_AN_EMAIL,
+  },
+  validateEmail: {
+    section: '4.2',
+    summary: 'Validate client e-mail',
+    method: 'POST',
+    path: `${CLIENT}/validate/email`,
+    body: emailRequest,
+    answer: 'Validation',
+    refusals: OF_AN_EMAIL,
+  },
+  showLink: {
+    section: '4.3',
+    summary: 'Get client by link',
+    method: 'GET',
+    path: `${CLIENT}/{linkId}`,
+    answer: 'Link',
+    refusals: ['linkNotFound'],
+  },
+  verificationToken: {
+    section: '4.4',
+    summary: 'Get verification token',
+    method: 'GET',
+    path: `${CLIENT}/{linkId}/idv/{level_type}`,
+    answer: 'VerificationToken',
+    refusals: ['linkNotFound'],
+  },
+  requestPhotos: {
+    section: '4.5',
+    summary: 'Request delivery of verification photos',
+    method: 'POST',
+    path: `${CLIENT}/{linkId}/idv/photos/external/upload`,
+    body: photoRequest,
+    answer: 'PhotosRequested',
+    refusals: ['uploadUrlNotSet', 'linkNotFound'],
+  },
+  showCustomer: {
+    section: '4.6',
+    summary: 'Get customer',
+    method: 'GET',
+    path: `${CLIENT}/{linkId}/cardprov/customer`,
+    answer: 'Customer',
+    refusals: ['linkNotFound'],
+  },
+  listCards: {
+    section: '4.7',
+    summary: 'Get customer cards',
+    method: 'GET',
+    path: `${CLIENT}/{linkId}/cardprov/customer/card`,
+    answer: 'Cards',
+    refusals: ['linkNotFound'],
+  },
+  sdkToken: {
+    section: '4.8',
+    summary: 'Get SDK token',
+    method: 'POST',
+    path: '/api/v1/merchant/sdk/token',
+    query: 'linkId',
+    header: 'linkId',
+    answer: 'SdkToken',
+    refusals: ['linkNotFound'],
+  },
+  createPreOrder: {
+    section: '4.9',
+    summary: 'Create pre-order',
+    method: 'POST',
+    path: `${ORDERS}/request`,
+    body: preOrderRequest,
+    answer: 'PreOrder',
+    refusals: [],
+  },
+  showPreOrder: {
+    section: '4.10',
+    summary: 'Get pre-order',
+    method: 'GET',
+    path: `${ORDERS}/request/{preOrderId}`,
+    answer: 'PreOrder',
+    refusals: ['preOrderNotFound'],
+  },
+  showOrder: {
+    section: '4.11',
+    summary: 'Get order by external id',
+    method: 'GET',
+    path: ORDERS,
+    query: 'externalOrderId',
+    answer: 'Order',
+    refusals: ['orderNotFound'],
+  },
 } as const satisfies Record<string, Route>;
 
 /** The name of an endpoint. */

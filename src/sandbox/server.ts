@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import { Deliveries, type LoggedDelivery } from './delivery.ts';
 import { answerWith } from './faulty-answer.ts';
 import { decideFault, namesFault, NOT_TAKEN, type Fault, type FaultPlan } from './faults.ts';
+import { openApi } from './openapi.ts';
 import { SandboxExchange, type SandboxOptions } from './exchange.ts';
 
 /** One request that arrived, for the request log. */
@@ -57,6 +58,7 @@ export async function startSandbox(options: SandboxServerOptions): Promise<Sandb
   const server = Fastify({ logger: false, bodyLimit: MAX_BODY_BYTES, forceCloseConnections: true });
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+  server.get('/openapi.json', async () => openApi());
   server.get('/_sandbox/census', async () => exchange.census());
   server.get('/_sandbox/requests', async () => requests);
   server.get('/_sandbox/deliveries', async () => deliveries.ended);

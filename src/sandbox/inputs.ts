@@ -1,0 +1,12 @@
+import { PHOTO_ODDITIES } from './photos.ts';
+import { VERIFICATIONS } from './verification.ts';
+
+/** E-mail addresses of clients (§4.1) that choose what the sandbox does, and what that is. */
+export const EMAIL_INPUTS: readonly (readonly [input: string, effect: string])[] = [
+  ['without one @ between two parts', '400 INVALID_EMAIL'],
+  ['the same a second time', '400 LINK_ALREADY_EXISTS'],
+  ['bad-request…', '400 BAD_REQUEST'],
+  ['no-cards…', 'the customer has no saved card'],
+  ['verification-NAME-…', `how its verification goes on: ${Object.keys(VERIFICATIONS).join(', ')}`],
+  ['photos-NAME-…', `how its photos are delivered: ${PHOTO_ODDITIES.join(', ')}`],
+];

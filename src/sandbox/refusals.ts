@@ -1,0 +1,70 @@
+/** A refusal of the sandbox. */
+export interface Refusal {
+  readonly httpStatus: number;
+  readonly body: { readonly message: string; readonly code: string; readonly status?: string };
+  /** What brings it about. */
+  readonly when: string;
+  /** Whether the interface shows it (§7); the others are ours. */
+  readonly isDocumented: boolean;
+}
+
+/** Every refusal, by a name of ours. */
+export const REFUSALS = {
+  keyRefused: documented(401, 'UNAUTHORIZED', 'invalid x-api-key', 'another key, or none'),
+  invalidEmail: documented(
+    400,
+    'INVALID_EMAIL',
+    'validation errors',
+    'an e-mail address without one @ between two parts, with a space, or longer than 254 characters',
+  ),
+  linkAlreadyExists: documented(
+    400,
+    'LINK_ALREADY_EXISTS',
+    'validation errors',
+    'an e-mail address that a link was made for, in whatever case',
+  ),
+  badEmailRequest: documented(
+    400,
+    'BAD_REQUEST',
+    'validation errors',
+    'an e-mail address that begins with bad-request',
+  ),
+  linkNotFound: documented(404, 'NOT_FOUND', 'link not found', 'the id of no link'),
+  uploadUrlNotSet: {
+    httpStatus: 400,
+    body: { message: 'Upload url was not set', code: 'INVALID_VALUE' },
+    when: 'no delivery address is set',
+    isDocumented: true,
+  },
+  malformed: ours(
+    400,
+    'BAD_REQUEST',
+    'what is wrong, and where',
+    'a content type, body, parameter or id that is not what the interface says',
+  ),
+  preOrderNotFound: ours(404, 'NOT_FOUND', 'pre-order not found', 'the id of no pre-order'),
+  orderNotFound: ours(
+    404,
+    'NOT_FOUND',
+    'order not found',
+    'the external order id of no order, or of one that has not appeared yet',
+  ),
+  noSuchEndpoint: ours(404, 'NOT_FOUND', 'no such endpoint', 'another method or path'),
+  tooManyRequests: ours(
+    429,
+    'TOO_MANY_REQUESTS',
+    'too many requests',
+    'more requests than the rate that the sandbox was started with',
+  ),
+} as const satisfies Record<string, Refusal>;
+
+/** The name of a refusal. */
+export type RefusalName = keyof typeof REFUSALS;
+
+function documented(httpStatus: number, status: string, message: string, when: string): Refusal {
+  return { httpStatus, body: { message, code: String(httpStatus), status }, when, isDocumented: true };
+}
+
+function ours(httpStatus: number, status: string, message: string, when: string): Refusal {
+  return { ...documented(httpStatus, status, message, when), isDocumented: false };
+}
