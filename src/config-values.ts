@@ -126,7 +126,8 @@ export const secureUrl = () =>
     return url.href.replace(/\/+$/, '');
   });
 
-function isLoopback(hostname: string): boolean {
+/** Whether a host name of an address is this machine. */
+export function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
 }
 

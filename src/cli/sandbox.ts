@@ -2,8 +2,10 @@ import { once } from 'node:events';
 import { createWriteStream, readFileSync } from 'node:fs';
 import { InvalidArgumentError, type Command } from 'commander';
 import { systemClock } from '../clock.ts';
-import { parseDuration } from '../config-values.ts';
+import { isLoopback, parseDuration } from '../config-values.ts';
+import type { LoggedDelivery } from '../sandbox/delivery.ts';
 import { FAULTS, type Fault, type FaultPlan } from '../sandbox/faults.ts';
+import { EMAIL_INPUTS } from '../sandbox/inputs.ts';
 import { seededRandom } from '../sandbox/random.ts';
 import { readScenarios } from '../sandbox/scenario-file.ts';
 import { SCENARIOS, scenarioNamedIn, type Scenarios } from '../sandbox/scenario.ts';
@@ -19,8 +21,11 @@ interface SandboxCommandOptions {
   readonly rate?: { requests: number; intervalMs: number };
   readonly faults?: FaultPlan;
   readonly log?: string;
+  readonly photoUrl?: URL;
+  readonly remotePhotos: boolean;
 }
 
+const INPUT_WIDTH = Math.max(...EMAIL_INPUTS.map(([input]) => input.length));
 const HELP = `
 Example:
   order-sync sandbox --port 8089 --faults reset-after=0.02,error-taken=0.02
@@ -29,6 +34,14 @@ Some external order ids choose for themselves, whatever the options say (NAME as
   fault-NAME-…         has that fault on its first create
   fault-lookup-NAME-…  has it on its first look-up
   scenario-NAME-…      lives that scenario
+
+Some e-mail addresses of clients choose too:
+${EMAIL_INPUTS.map(([input, effect]) => `  ${input.padEnd(INPUT_WIDTH)}  ${effect}`).join('\n')}
+
+Photos are not delivered without --photo-url: asking for them is then refused with INVALID_VALUE. The id of no link is
+answered 404 NOT_FOUND, another key 401. The whole interface is described at /openapi.json; /_sandbox/requests,
+/_sandbox/deliveries and /_sandbox/census show what happened. Verification statuses besides NOT_VERIFIED, what leads to
+them and their delays are invented, as are customers and cards.
 
 Scenarios: ${Object.keys(SCENARIOS).join(', ')}. The statuses besides REQUEST and NEW, their order and their delays are
 invented. Others come from a file:
@@ -45,13 +58,15 @@ export function registerSandbox(program: Command): void {
     .description('an exchange to try things on: prints the environment lines to paste, runs until a signal')
     .option('--port <n>', 'port on 127.0.0.1; 0 for any', wholeNumber(65_535), 0)
     .option('--key <key>', 'the key it takes', key, 'sandbox-key')
-    .option('--seed <n>', 'decides its chances', wholeNumber(2 ** 32 - 1), 1)
-    .option('--speed <n>', 'how much faster orders live', speed, 1)
+    .option('--seed <n>', 'decides its chances, customers and cards', wholeNumber(2 ** 32 - 1), 1)
+    .option('--speed <n>', 'how much faster orders live and clients are verified', speed, 1)
     .option('--scenarios <file>', 'more scenarios, in YAML', scenarioFile)
     .option('--scenario <name>', 'how every order lives; without it one in ten is rejected')
     .option('--rate <n/duration>', 'answers 429 above it, for example 10/1s', rate)
     .option('--faults <list>', `likelihoods, for example reset-after=0.02; of ${FAULTS.join(', ')}`, faults)
-    .option('--log <file>', 'appends each request as a JSON line')
+    .option('--photo-url <url>', 'where photos are delivered to, on this machine', photoUrl)
+    .option('--remote-photos', 'lets --photo-url name another machine', false)
+    .option('--log <file>', 'appends each request and delivery as a JSON line')
     .addHelpText('after', HELP)
     .action(async (options: SandboxCommandOptions) => {
       const scenarios = { ...SCENARIOS, ...options.scenarios };
@@ -59,17 +74,26 @@ export function registerSandbox(program: Command): void {
       if (options.scenario !== undefined && everyOrders === undefined) {
         command.error(`error: --scenario must be one of ${Object.keys(scenarios).join(', ')}`);
       }
+      if (options.photoUrl !== undefined && !options.remotePhotos && !isLoopback(options.photoUrl.hostname)) {
+        command.error('error: --photo-url names another machine; add --remote-photos if that is meant');
+      }
       const log = options.log === undefined ? undefined : await openLog(options.log, command);
       const sandbox = await startSandbox({
         apiKey: options.key,
         clock: systemClock(),
         random: seededRandom(options.seed),
+        seed: options.seed,
         port: options.port,
         speed: options.speed,
         faults: options.faults ?? {},
         scenarioOf: (id) => scenarioNamedIn(id, scenarios) ?? everyOrders,
         ...(options.rate === undefined ? {} : { rate: options.rate }),
+        photoUrl: options.photoUrl?.href,
         onRequest: (request) => log?.add(request),
+        onDelivery(delivery) {
+          log?.add(delivery);
+          process.stderr.write(`photos of ${delivery.linkId} delivered: ${delivery.status ?? 'no answer'}\n`);
+        },
       }).catch((error: Error) => command.error(`error: port ${options.port} cannot be used: ${error.message}`));
       process.stdout.write(
         `export ORDER_SYNC_EXCHANGE_BASE_URL=${sandbox.url}\nexport ORDER_SYNC_EXCHANGE_API_KEY=${quoted(options.key)}\n`,
@@ -82,7 +106,7 @@ export function registerSandbox(program: Command): void {
 }
 
 interface RequestLog {
-  add(request: LoggedRequest): void;
+  add(line: LoggedRequest | LoggedDelivery): void;
   close(): Promise<void>;
 }
 
@@ -90,7 +114,7 @@ async function openLog(path: string, command: Command): Promise<RequestLog> {
   const stream = createWriteStream(path, { flags: 'a', mode: 0o600 });
   await once(stream, 'open').catch((error: Error) => command.error(`error: --log: ${error.message}`));
   return {
-    add: (request) => stream.write(`${JSON.stringify(request)}\n`),
+    add: (line) => stream.write(`${JSON.stringify(line)}\n`),
     close: () => new Promise((resolve) => stream.end(resolve)),
   };
 }
@@ -116,6 +140,14 @@ function key(text: string): string {
 function speed(text: string): number {
   if (!/^\d+(\.\d+)?$/.test(text) || Number(text) === 0) throw new InvalidArgumentError('a number above 0 is wanted');
   return Number(text);
+}
+
+function photoUrl(text: string): URL {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
+    throw new InvalidArgumentError('an http or https address without a user name or password is wanted');
+  }
+  return url;
 }
 
 function scenarioFile(path: string): Scenarios {

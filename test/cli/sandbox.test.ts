@@ -1,5 +1,7 @@
 import { fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,7 +55,44 @@ describe('order-sync sandbox', () => {
     }
   });
 
+  it('delivers photos to the address it is given, and says and logs so without the token', async () => {
+    const merchant = createServer((request, response) => request.resume().once('end', () => response.end()));
+    merchant.listen(0, '127.0.0.1');
+    await once(merchant, 'listening');
+    const photoUrl = `http://127.0.0.1:${(merchant.address() as AddressInfo).port}/photos`;
+    const log = join(folder, 'requests.ndjson');
+    const sandbox = fork(CLI, ['sandbox', '--photo-url', photoUrl, '--log', log], {
+      execArgv: ['--import', LOADER],
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    });
+    try {
+      const said = once(sandbox.stderr!, 'data');
+      const [{ url }] = (await once(sandbox, 'message')) as [{ url: string }];
+      const post = async (path: string, body: unknown) =>
+        await fetch(`${url}/api/v1/merchant/client${path}`, {
+          method: 'POST',
+          headers: { 'x-api-key': 'sandbox-key', 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        });
+      await post('', { email: 'canary@shop.example' });
+      await post('/link-1/idv/photos/external/upload', { kycLevelType: 'MAIN', token: 'canary-token' });
+      expect(String(await said)).toBe('photos of link-1 delivered: 200\n');
+      sandbox.kill('SIGTERM');
+      expect(await once(sandbox, 'close')).toEqual([0, null]);
+      const lines = readFileSync(log, 'utf8').trimEnd().split('\n');
+      expect(JSON.parse(lines[2] ?? '')).toMatchObject({ linkId: 'link-1', level: 'MAIN', status: 200 });
+      expect(lines.join()).not.toContain('canary');
+    } finally {
+      sandbox.kill('SIGKILL');
+      merchant.close();
+    }
+  });
+
   it.each([
+    ['--photo-url', 'https://merchant.example/photos', /--photo-url names another machine/],
+    ['--photo-url', 'http://127.0.0.1.merchant.example/', /--photo-url names another machine/],
+    ['--photo-url', 'file:///etc/passwd', /--photo-url .* an http or https address/],
+    ['--photo-url', 'http://me:secret@127.0.0.1/', /--photo-url .* without a user name/],
     ['--port', '65536', /--port .* a whole number up to 65535/],
     ['--rate', '10/soon', /--rate .* duration/],
     ['--faults', 'flood=0.1', /--faults .* flood=0.1 is not/],
