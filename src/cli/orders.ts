@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { Option, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { createLogUpdate } from 'log-update';
 import { ORDER_STATES } from '../domain/order.ts';
 import { importOrders, type ImportFormat, type ImportResult } from '../flows/import.ts';
@@ -9,7 +9,7 @@ import { readOrder } from '../store/orders.ts';
 import { eventsOf, listOrders, receivedBody } from '../store/reading.ts';
 import type { Store } from '../store/store.ts';
 import { CommandError, EXIT } from './exit.ts';
-import { ACCOUNT, wholeNumber, withStore } from './options.ts';
+import { ACCOUNT, withStore } from './options.ts';
 
 /** The options of `orders add` and the columns they fill. */
 const ADD_OPTIONS = [
@@ -27,6 +27,8 @@ const ADD_OPTIONS = [
 ] as const;
 
 const LIST_COLUMNS = ['id', 'asset', 'pair', 'state', 'status', 'updated', 'reason'];
+/** The table's layout takes time with the square of its rows. */
+const MOST_IN_TABLE = 1_000;
 const OPTIONAL_COLUMNS = ADD_OPTIONS.filter(([, , , isRequired]) => !isRequired).map(([, column]) => column);
 const IMPORT_HELP = `
 Columns: external_order_id, asset, from_currency, to_currency, and, where wanted, ${OPTIONAL_COLUMNS.join(', ')}.
@@ -93,14 +95,17 @@ function registerImport(program: Command, orders: Command): void {
 }
 
 function registerList(program: Command, orders: Command): void {
-  orders
-    .command('list')
+  const command = orders.command('list');
+  command
     .description('the newest orders')
     .addOption(new Option('--state <state>', 'only orders in this state').choices(ORDER_STATES))
-    .option('--limit <n>', 'at most so many', wholeNumber, 50)
+    .option('--limit <n>', `at most so many; a table has at most ${MOST_IN_TABLE}`, wholeNumber, 50)
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  order-sync orders list --state held')
     .action(async ({ state, limit, json }: { state?: string; limit: number; json?: boolean }) => {
+      if (json !== true && limit > MOST_IN_TABLE) {
+        command.error(`error: a table has at most ${MOST_IN_TABLE} rows: give --json for more`);
+      }
       const query = { account: ACCOUNT, state, limit: limit + 1 };
       const found = await withStore(program, 'current', (store) => listOrders(store.db, query));
       const rows = found.slice(0, limit);
@@ -175,7 +180,8 @@ async function openInput(file: string): Promise<Readable> {
 function tell(result: ImportResult, file: string, asJson: boolean): void {
   const { read, inserted, alreadyPresent, problemCount, problems } = result;
   for (const { line, column, reason } of problems) {
-    process.stderr.write(`${file}:${line}: ${column === undefined ? '' : `${column}: `}${printable(reason)}\n`);
+    const told = column === undefined ? reason : `${column}: ${reason}`;
+    process.stderr.write(`${file}:${line}: ${printable(told)}\n`);
   }
   if (problemCount > 0) {
     const count = problemCount === 1 ? '1 problem' : `${problemCount} problems`;
@@ -192,4 +198,9 @@ function tell(result: ImportResult, file: string, asJson: boolean): void {
 function formatOf(file: string): ImportFormat | undefined {
   if (/\.csv$/i.test(file)) return 'csv';
   return /\.(ndjson|jsonl)$/i.test(file) ? 'ndjson' : undefined;
+}
+
+function wholeNumber(text: string): number {
+  if (!/^[1-9]\d{0,6}$/.test(text)) throw new InvalidArgumentError('A whole number from 1 is wanted.');
+  return Number(text);
 }

@@ -86,6 +86,7 @@ describe('wrong usage', () => {
     ['orders add --asset 1', /required option '--external-order-id <id>' not specified/],
     ['orders list --limit 0', /--limit .* A whole number from 1 is wanted/],
     ['orders list --limit 1e3', /--limit .* A whole number from 1 is wanted/],
+    ['orders list --limit 1001', /a table has at most 1000 rows: give --json for more/],
     ['orders list --state lost', /'lost' is invalid. Allowed choices are pending, sending, /],
     ['report summary --format pdf', /'pdf' is invalid. Allowed choices are table, csv, json/],
     ['report summary --format csv --json', /'--json' cannot be used with option '--format <format>'/],
