@@ -1,6 +1,8 @@
-import { Agent as HttpAgent } from 'node:http';
-import { Agent as HttpsAgent } from 'node:https';
-import got, { type Request } from 'got';
+import http from 'node:http';
+import https from 'node:https';
+import type { Duplex } from 'node:stream';
+import got, { type Request, type RequestFunction } from 'got';
+import { systemClock, type Clock } from '../clock.ts';
 import { TransportError, type Transport, type WireRequest, type WireResponse } from './wire-call.ts';
 
 /** Settings of the connection to the exchange. */
@@ -13,19 +15,24 @@ export interface TransportOptions {
   readonly maxResponseBytes: number;
 }
 
+/** A create goes on a kept connection only within this time after the last answer on it. */
+export const REUSE_WITHIN_MS = 100;
 const FREE_SOCKETS = 32;
+/** Throws on what is not UTF-8. */
+const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * The exchange over HTTP. No retries and no redirects: a retry would slip past the rate limit and could create twice, a
- * redirect would carry the key elsewhere. Creates use a fresh connection each: on a kept one that the exchange has just
- * closed, nobody could tell whether the request was taken.
+ * redirect would carry the key elsewhere.
+ *
+ * Look-ups use any kept connection. On one that the exchange has just closed, nobody could tell whether a create was
+ * taken, and servers close connections that have been idle for a while (after 1 s at the earliest, mostly after 5 s to
+ * 75 s). So a create takes a kept connection only when an answer came over it a moment ago, as happens when many go out;
+ * a lone one takes a fresh connection. Should the exchange close even that, the outcome is unknown, as with any reset.
  */
-export function httpTransport(options: TransportOptions): Transport {
-  const keepAlive = {
-    http: new HttpAgent({ keepAlive: true, maxFreeSockets: FREE_SOCKETS }),
-    https: new HttpsAgent({ keepAlive: true, maxFreeSockets: FREE_SOCKETS }),
-  };
-  const fresh = { http: new HttpAgent({ keepAlive: false }), https: new HttpsAgent({ keepAlive: false }) };
+export function httpTransport(options: TransportOptions, clock: Pick<Clock, 'monotonic'> = systemClock()): Transport {
+  const creates = new Connections(clock);
+  const lookups = new Connections(clock);
   const client = got.extend({
     prefixUrl: options.baseUrl,
     headers: { 'x-api-key': options.apiKey, accept: 'application/json', 'user-agent': 'order-sync' },
@@ -35,55 +42,130 @@ export function httpTransport(options: TransportOptions): Transport {
     allowAbsoluteUrls: false,
     timeout: { request: options.timeoutMs },
   });
+  const creating = client.extend({ request: creates.request });
+  const lookingUp = client.extend({ request: lookups.request });
   return {
     async send(request, signal) {
-      const stream = client.stream(request.path.replace(/^\//, ''), {
+      if (request.method === 'POST') creates.closeIdle();
+      const stream = (request.method === 'POST' ? creating : lookingUp).stream(request.path.replace(/^\//, ''), {
         method: request.method,
-        agent: request.method === 'POST' ? fresh : keepAlive,
         headers: { ...request.headers, ...(request.body === undefined ? {} : { 'content-type': 'application/json' }) },
         ...(request.body === undefined ? {} : { body: request.body }),
-        ...(signal === undefined ? {} : { signal }),
       });
-      return await receive(stream, request, options);
+      // Our own listener: got would add one to the signal three times a request.
+      const abort = () => stream.destroy();
+      signal?.addEventListener('abort', abort, { once: true });
+      try {
+        if (signal?.aborted === true) abort();
+        return await receive(stream, request, options);
+      } finally {
+        signal?.removeEventListener('abort', abort);
+      }
     },
     async close() {
-      for (const agent of [keepAlive.http, keepAlive.https, fresh.http, fresh.https]) agent.destroy();
+      creates.close();
+      lookups.close();
     },
   };
 }
 
-async function receive(stream: Request, request: WireRequest, options: TransportOptions): Promise<WireResponse> {
-  const isSecure = options.baseUrl.startsWith('https:');
+/** Connections that are kept between requests, and since when each has been idle. */
+class Connections {
+  readonly #http = new http.Agent({ keepAlive: true, maxFreeSockets: FREE_SOCKETS });
+  readonly #https = new https.Agent({ keepAlive: true, maxFreeSockets: FREE_SOCKETS });
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #idleSince = new WeakMap<Duplex, number>();
+
+  constructor(clock: Pick<Clock, 'monotonic'>) {
+    this.#clock = clock;
+    for (const agent of [this.#http, this.#https]) {
+      const keep = agent.keepSocketAlive.bind(agent);
+      agent.keepSocketAlive = (socket) => {
+        this.#idleSince.set(socket, this.#clock.monotonic());
+        return keep(socket);
+      };
+    }
+  }
+
+  /**
+   * What got calls in place of Node's own. Of the forty options that got passes only these differ from Node's defaults,
+   * and Node copies all of them several times a request.
+   */
+  readonly request: RequestFunction = (url, { method, headers }, onResponse) =>
+    url.protocol === 'https:'
+      ? https.request(url, { method, headers, agent: this.#https }, onResponse)
+      : http.request(url, { method, headers, agent: this.#http }, onResponse);
+
+  /** Closes what was idle for too long; at each create, as a timer would come late where the process stood still. */
+  closeIdle(): void {
+    const latest = this.#clock.monotonic() - REUSE_WITHIN_MS;
+    for (const agent of [this.#http, this.#https]) {
+      for (const name in agent.freeSockets) {
+        for (const socket of agent.freeSockets[name] ?? []) {
+          if ((this.#idleSince.get(socket) ?? Number.NEGATIVE_INFINITY) < latest) socket.destroy();
+        }
+      }
+    }
+  }
+
+  close(): void {
+    this.#http.destroy();
+    this.#https.destroy();
+  }
+}
+
+/** Reads one answer. By events: iterating over the stream costs a tenth of the whole request. */
+function receive(stream: Request, request: WireRequest, options: TransportOptions): Promise<WireResponse> {
   const chunks: Buffer[] = [];
   let size = 0;
-  try {
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size > options.maxResponseBytes) {
-        throw new TransportError(`the answer is larger than ${options.maxResponseBytes} bytes`, {
-          sent: 'perhaps',
-          code: 'TOO_LARGE',
-        });
-      }
-      chunks.push(chunk);
-    }
-    const response = stream.response;
-    if (response === undefined) throw new Error('no answer');
-    const retryAfter = response.headers['retry-after'];
-    return {
-      status: response.statusCode,
-      ...(retryAfter === undefined ? {} : { retryAfter }),
-      body: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks)),
+  return new Promise<WireResponse>((resolve, reject) => {
+    const fail = (error: unknown) => {
+      reject(transportError(error, stream, request, options));
+      stream.destroy();
     };
-  } catch (error) {
-    if (error instanceof TransportError) throw error;
-    throw new TransportError(describe(error, request), {
-      sent: wasNeverSent(error, stream, isSecure) ? 'never' : 'perhaps',
-      code: codeOf(error),
+    stream.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      chunks.push(chunk);
+      if (size <= options.maxResponseBytes) return;
+      const message = `the answer is larger than ${options.maxResponseBytes} bytes`;
+      fail(new TransportError(message, { sent: 'perhaps', code: 'TOO_LARGE' }));
     });
-  } finally {
-    stream.destroy();
-  }
+    stream.once('end', () => {
+      try {
+        resolve(answerOf(stream, chunks));
+      } catch (error) {
+        fail(error);
+      }
+    });
+    stream.on('error', fail);
+    // Destroyed by the signal: no error comes. After an answer this does nothing.
+    stream.once('close', () => fail(new Error('no answer')));
+  });
+}
+
+function answerOf(stream: Request, chunks: readonly Buffer[]): WireResponse {
+  const { response } = stream;
+  if (response === undefined) throw new Error('no answer');
+  const retryAfter = response.headers['retry-after'];
+  return {
+    status: response.statusCode,
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+    body: UTF_8.decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)),
+  };
+}
+
+function transportError(
+  error: unknown,
+  stream: Request,
+  request: WireRequest,
+  options: TransportOptions,
+): TransportError {
+  if (error instanceof TransportError) return error;
+  const isSecure = options.baseUrl.startsWith('https:');
+  return new TransportError(describe(error, request), {
+    sent: wasNeverSent(error, stream, isSecure) ? 'never' : 'perhaps',
+    code: codeOf(error),
+  });
 }
 
 /** Nothing left when no connection was ever made on a socket of this request's own. */

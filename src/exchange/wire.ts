@@ -54,11 +54,14 @@ export const errorSchema = z.looseObject({ message: z.string(), code: z.string()
 /** An error body as received. */
 export type ErrorBody = z.output<typeof errorSchema>;
 
+/** Schemas that name no number: nothing of them can lose a digit, and reading them exactly takes five times as long. */
+const WITHOUT_NUMBERS: ReadonlySet<z.ZodType> = new Set([orderRecordSchema, errorSchema]);
+
 /** A body read against its schema, or undefined where it cannot be. */
 export function readBody<Schema extends z.ZodType>(schema: Schema, body: string): z.output<Schema> | undefined {
   try {
     if (isTooDeep(body)) return undefined;
-    const result = schema.safeParse(parse(body));
+    const result = schema.safeParse(WITHOUT_NUMBERS.has(schema) ? JSON.parse(body) : parse(body));
     return result.success ? result.data : undefined;
   } catch {
     // Not JSON. The error's text quotes the body, so it is not passed on.
@@ -88,10 +91,21 @@ export function preOrderBody(order: MerchantOrder): string {
 /** Counts brackets outside strings, so that a hostile answer cannot overflow the stack of the parser. */
 function isTooDeep(body: string): boolean {
   let depth = 0;
-  for (const [token] of body.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/g)) {
-    if (token === '[' || token === '{') depth += 1;
-    else if (token === ']' || token === '}') depth -= 1;
+  for (let index = 0; index < body.length; index += 1) {
+    const character = body[index];
+    if (character === '"') index = endOfString(body, index);
+    else if (character === '[' || character === '{') depth += 1;
+    else if (character === ']' || character === '}') depth -= 1;
     if (depth > MAX_DEPTH) return true;
   }
   return false;
+}
+
+/** Where the string that begins at `start` ends: at the next quote that is not escaped. */
+function endOfString(body: string, start: number): number {
+  for (let index = start + 1; index < body.length; index += 1) {
+    if (body[index] === '\\') index += 1;
+    else if (body[index] === '"') return index;
+  }
+  return body.length;
 }

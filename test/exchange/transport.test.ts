@@ -1,9 +1,12 @@
-import { createServer, type Server } from 'node:http';
+import { getEventListeners } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
-import { httpTransport } from '../../src/exchange/transport.ts';
+import { systemClock, type Clock } from '../../src/clock.ts';
+import { httpTransport, REUSE_WITHIN_MS } from '../../src/exchange/transport.ts';
 import { TransportError, type Transport } from '../../src/exchange/wire-call.ts';
+import { testClock } from '../support/test-clock.ts';
 
 const KEY = 'canary-key-5b1f';
 const closing: (() => void | Promise<void>)[] = [];
@@ -21,10 +24,29 @@ async function listen(server: Server | ReturnType<typeof createTcpServer>): Prom
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-function transportTo(baseUrl: string, options: { timeoutMs?: number; maxResponseBytes?: number } = {}): Transport {
-  const transport = httpTransport({ baseUrl, apiKey: KEY, timeoutMs: 60_000, maxResponseBytes: 1_000, ...options });
+function transportTo(
+  baseUrl: string,
+  options: { timeoutMs?: number; maxResponseBytes?: number } = {},
+  clock: Clock = systemClock(),
+): Transport {
+  const settings = { baseUrl, apiKey: KEY, timeoutMs: 60_000, maxResponseBytes: 1_000, ...options };
+  const transport = httpTransport(settings, clock);
   closing.push(() => transport.close());
   return transport;
+}
+
+/** A server that notes the port each request came from: the same port is the same connection. */
+async function portsOfRequests(
+  answer: (response: ServerResponse) => void = (response) => response.end('{}'),
+): Promise<{ url: string; ports: (number | undefined)[] }> {
+  const ports: (number | undefined)[] = [];
+  const url = await listen(
+    createServer((request, response) => {
+      ports.push(request.socket.remotePort);
+      answer(response);
+    }),
+  );
+  return { url, ports };
 }
 
 async function failure(sending: Promise<unknown>): Promise<TransportError> {
@@ -124,18 +146,89 @@ describe('the transport', () => {
     expect(paths).toEqual([POST.path]);
   });
 
-  it('opens a fresh connection for each create', async () => {
-    const ports = new Set<number | undefined>();
+  it('sends a create on a kept connection only a moment after the last answer on it', async () => {
+    const { url, ports } = await portsOfRequests();
+    const clock = testClock();
+    const transport = transportTo(url, {}, clock);
+    await transport.send(POST);
+    clock.advance(REUSE_WITHIN_MS);
+    await transport.send(POST);
+    clock.advance(REUSE_WITHIN_MS + 1);
+    await transport.send(POST);
+    const [first, second, third] = ports;
+    expect(second).toBe(first);
+    expect(third).not.toBe(first);
+  });
+
+  it('counts the idle time of a connection from its last answer', async () => {
+    const { url, ports } = await portsOfRequests();
+    const clock = testClock();
+    const transport = transportTo(url, {}, clock);
+    for (let sent = 0; sent < 3; sent += 1) {
+      await transport.send(POST);
+      clock.advance(REUSE_WITHIN_MS);
+    }
+    expect(new Set(ports).size).toBe(1);
+  });
+
+  it('never sends a create on a connection that look-ups keep', async () => {
+    const { url, ports } = await portsOfRequests();
+    const transport = transportTo(url, {}, testClock());
+    await transport.send(GET);
+    await transport.send(POST);
+    expect(ports[1]).not.toBe(ports[0]);
+  });
+
+  it('sends look-ups on a kept connection, however long it was idle', async () => {
+    const { url, ports } = await portsOfRequests();
+    const clock = testClock();
+    const transport = transportTo(url, {}, clock);
+    await transport.send(GET);
+    clock.advance(60_000);
+    await transport.send(GET);
+    expect(ports[1]).toBe(ports[0]);
+  });
+
+  it('says perhaps sent when a kept connection is reset', async () => {
+    let requests = 0;
     const url = await listen(
-      createServer((request, response) => {
-        ports.add(request.socket.remotePort);
-        response.end('{}');
+      createServer((_request, response) => {
+        requests += 1;
+        if (requests === 1) response.end('{}');
+        else response.socket?.resetAndDestroy();
       }),
     );
-    const transport = transportTo(url);
+    const transport = transportTo(url, {}, testClock());
     await transport.send(POST);
-    await transport.send(POST);
-    expect(ports.size).toBe(2);
+    expect((await failure(transport.send(POST))).sent).toBe('perhaps');
+    expect(requests).toBe(2);
+  });
+
+  it('keeps no connection on which an answer was not read to its end', async () => {
+    const { url, ports } = await portsOfRequests((response) => response.end('x'.repeat(2_000)));
+    const transport = transportTo(url, {}, testClock());
+    await failure(transport.send(POST));
+    await failure(transport.send(POST));
+    expect(ports[1]).not.toBe(ports[0]);
+  });
+
+  it('says perhaps sent when the signal aborts after the connection was made', async () => {
+    const stopping = new AbortController();
+    const url = await listen(createServer(() => stopping.abort()));
+    expect((await failure(transportTo(url).send(POST, stopping.signal))).sent).toBe('perhaps');
+  });
+
+  it('says never sent when the signal had aborted before', async () => {
+    const { url, ports } = await portsOfRequests();
+    expect((await failure(transportTo(url).send(POST, AbortSignal.abort()))).sent).toBe('never');
+    expect(ports).toEqual([]);
+  });
+
+  it('leaves no listener on the signal', async () => {
+    const { url } = await portsOfRequests();
+    const { signal } = new AbortController();
+    await transportTo(url).send(GET, signal);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   it('carries no key and no body in its errors', async () => {
