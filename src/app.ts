@@ -72,6 +72,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     log,
     settings,
     links: config.links,
+    photos: config.photos,
     inHand: config.exchange.concurrency * 2,
     lease,
     tally: new Tally(),

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
 import type { CreateSettings } from '../domain/create.ts';
 import type { FollowSettings } from '../domain/follow.ts';
 import type { ExchangeClient } from '../exchange/client.ts';
@@ -16,6 +17,7 @@ export interface FlowDeps {
   readonly log: Logger;
   readonly settings: CreateSettings & FollowSettings;
   readonly links: { readonly finalStatuses: readonly string[] };
+  readonly photos: Config['photos'];
   /** Most orders that one pass has in hand at a time. */
   readonly inHand: number;
   readonly lease: RequestLease;

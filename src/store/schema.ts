@@ -112,6 +112,38 @@ export interface LinkEventsTable {
   reason: string | null;
 }
 
+/** A row of `photo_tokens`: one delivery that was asked for (§4.5), known by the SHA-256 of its token. */
+export interface PhotoTokensTable {
+  account: string;
+  token_hash: string;
+  link_id: string;
+  level: string;
+  action_id: string | null;
+  created_at: string;
+  expires_at: string;
+  /** The delivery that used the token; null while none has. */
+  delivery: string | null;
+}
+
+/** A row of `photos`: one file that was received (§6). */
+export interface PhotosTable {
+  id: Generated<number>;
+  account: string;
+  link_id: string;
+  level: string;
+  action_id: string | null;
+  delivery: string;
+  /** As the sender calls it, for people alone: control characters are escaped. */
+  original_name: string;
+  type: string;
+  /** In bytes. */
+  size: number;
+  sha256: string;
+  /** Path from the folder of photos. */
+  stored_name: string;
+  received_at: string;
+}
+
 /** All tables of the database. */
 export interface Tables {
   merchant_orders: MerchantOrdersTable;
@@ -123,4 +155,6 @@ export interface Tables {
   request_leases: RequestLeasesTable;
   links: LinksTable;
   link_events: LinkEventsTable;
+  photo_tokens: PhotoTokensTable;
+  photos: PhotosTable;
 }

@@ -1,0 +1,67 @@
+/** The types of file that are taken, and how a file of each is named. */
+export const PHOTO_EXTENSIONS = {
+  'image/jpeg': 'jpg',
+  'image/png': 'png',
+  'image/webp': 'webp',
+  'image/heic': 'heic',
+  'application/pdf': 'pdf',
+} as const;
+
+/** A type of file that is taken. */
+export type PhotoType = keyof typeof PHOTO_EXTENSIONS;
+
+/** How many first bytes tell the type of a file. */
+export const TELLING_BYTES = 64;
+
+const PNG = '\x89PNG\r\n\x1a\n';
+const HEIC_BRANDS = ['heic', 'heix', 'heim', 'heis', 'hevc', 'hevx'];
+/** Brands of the container that HEIC shares with others: the compatible brands tell. */
+const SHARED_BRANDS = ['mif1', 'msf1'];
+
+/** The type of a file by its first bytes, whatever its name or its sender says; undefined for one that is not taken. */
+export function photoType(bytes: Uint8Array): PhotoType | undefined {
+  const first = String.fromCharCode(...bytes.subarray(0, TELLING_BYTES));
+  if (first.startsWith('\xff\xd8\xff')) return 'image/jpeg';
+  if (first.startsWith(PNG)) return 'image/png';
+  if (first.startsWith('RIFF') && first.startsWith('WEBP', 8)) return 'image/webp';
+  if (first.startsWith('%PDF-')) return 'application/pdf';
+  return isHeic(bytes, first) ? 'image/heic' : undefined;
+}
+
+/** ISO base media: a box `ftyp` of its own length with the major brand, a version, and the compatible brands. */
+function isHeic(bytes: Uint8Array, first: string): boolean {
+  if (!first.startsWith('ftyp', 4)) return false;
+  const major = first.slice(8, 12);
+  if (!SHARED_BRANDS.includes(major)) return HEIC_BRANDS.includes(major);
+  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0);
+  const compatible = first.slice(16, length).match(/.{4}/gs) ?? [];
+  return compatible.some((brand) => HEIC_BRANDS.includes(brand));
+}
+
+/** What is known of the token of a delivery. */
+export interface KnownToken {
+  readonly expiresAt: Date;
+  /** SHA-256 of each file that was stored with it; undefined while it is unused. */
+  readonly stored: readonly string[] | undefined;
+}
+
+/** What becomes of a delivery (§6): its files are stored, or they were before, or they are not taken. */
+export type DeliveryDecision = 'store' | 'repeated' | 'forbidden';
+
+/**
+ * A token is good for one delivery until it expires. The same files once more, in any order, are a repeat, also later;
+ * nothing tells whether the exchange repeats a delivery whose answer it has lost.
+ */
+export function decideDelivery(
+  token: KnownToken | undefined,
+  delivered: readonly string[],
+  now: Date,
+): DeliveryDecision {
+  if (token === undefined) return 'forbidden';
+  if (token.stored !== undefined) return sameFiles(token.stored, delivered) ? 'repeated' : 'forbidden';
+  return token.expiresAt > now ? 'store' : 'forbidden';
+}
+
+function sameFiles(stored: readonly string[], delivered: readonly string[]): boolean {
+  return new Set(stored).symmetricDifference(new Set(delivered)).size === 0;
+}

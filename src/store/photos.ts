@@ -1,0 +1,134 @@
+import type { Insertable, Kysely, Selectable } from 'kysely';
+import type { KnownToken } from '../domain/photo.ts';
+import type { PhotosTable, PhotoTokensTable, Tables } from './schema.ts';
+
+/** A file that was received. */
+export type PhotoRow = Selectable<PhotosTable>;
+
+/** A file to be recorded. */
+export type NewPhoto = Omit<Insertable<PhotosTable>, 'id'>;
+
+/** Remembers the token of a delivery that is about to be asked for. */
+export async function keepPhotoToken(tx: Kysely<Tables>, token: Omit<PhotoTokensTable, 'delivery'>): Promise<void> {
+  await tx
+    .insertInto('photo_tokens')
+    .values({ ...token, delivery: null })
+    .execute();
+}
+
+/** Forgets a token whose delivery was not asked for after all. */
+export async function forgetPhotoToken(tx: Kysely<Tables>, account: string, tokenHash: string): Promise<void> {
+  await tx
+    .deleteFrom('photo_tokens')
+    .where('account', '=', account)
+    .where('token_hash', '=', tokenHash)
+    .where('delivery', 'is', null)
+    .execute();
+}
+
+/** What a token stands for, and what was stored with it. */
+export type PhotoToken = KnownToken & Pick<PhotoTokensTable, 'link_id' | 'level' | 'action_id'>;
+
+/** Looked up by its hash: how long that takes tells nothing of a token, which nobody can make from its hash. */
+export async function readPhotoToken(
+  db: Kysely<Tables>,
+  account: string,
+  tokenHash: string,
+): Promise<PhotoToken | undefined> {
+  const row = await db
+    .selectFrom('photo_tokens')
+    .selectAll()
+    .where('account', '=', account)
+    .where('token_hash', '=', tokenHash)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  const { link_id, level, action_id, delivery } = row;
+  const stored = delivery === null ? undefined : await photosOfDelivery(db, account, delivery);
+  const expiresAt = new Date(row.expires_at);
+  return { link_id, level, action_id, expiresAt, stored: stored?.map(({ sha256 }) => sha256) };
+}
+
+/** Records the files of a delivery, and that it has used the token. */
+export async function recordDelivery(
+  tx: Kysely<Tables>,
+  token: { account: string; tokenHash: string; delivery: string },
+  photos: readonly NewPhoto[],
+): Promise<void> {
+  await tx
+    .updateTable('photo_tokens')
+    .set({ delivery: token.delivery })
+    .where('account', '=', token.account)
+    .where('token_hash', '=', token.tokenHash)
+    .where('delivery', 'is', null)
+    .execute();
+  for (const photo of photos) await tx.insertInto('photos').values(photo).execute();
+}
+
+/** The files of one delivery. */
+export async function photosOfDelivery(db: Kysely<Tables>, account: string, delivery: string): Promise<PhotoRow[]> {
+  return await db
+    .selectFrom('photos')
+    .selectAll()
+    .where('account', '=', account)
+    .where('delivery', '=', delivery)
+    .orderBy('id')
+    .execute();
+}
+
+/** All files, or those of one link, the newest first. */
+export async function listPhotos(db: Kysely<Tables>, account: string, linkId?: string): Promise<PhotoRow[]> {
+  let rows = db.selectFrom('photos').selectAll().where('account', '=', account);
+  if (linkId !== undefined) rows = rows.where('link_id', '=', linkId);
+  return await rows.orderBy('id', 'desc').execute();
+}
+
+/** A page of all files, by their ids. */
+export async function photosAfter(
+  db: Kysely<Tables>,
+  query: { account: string; id: number; limit: number },
+): Promise<Pick<PhotoRow, 'id' | 'stored_name'>[]> {
+  return await db
+    .selectFrom('photos')
+    .select(['id', 'stored_name'])
+    .where('account', '=', query.account)
+    .where('id', '>', query.id)
+    .orderBy('id')
+    .limit(query.limit)
+    .execute();
+}
+
+/** Files that were received before a time, the oldest first. */
+export async function photosBefore(
+  db: Kysely<Tables>,
+  query: { account: string; before: Date; limit: number },
+): Promise<Pick<PhotoRow, 'id' | 'stored_name'>[]> {
+  return await db
+    .selectFrom('photos')
+    .select(['id', 'stored_name'])
+    .where('account', '=', query.account)
+    .where('received_at', '<', query.before.toISOString())
+    .orderBy('received_at')
+    .orderBy('id')
+    .limit(query.limit)
+    .execute();
+}
+
+/** Takes the rows of files away that are gone. */
+export async function deletePhotos(tx: Kysely<Tables>, account: string, ids: readonly number[]): Promise<void> {
+  await tx.deleteFrom('photos').where('account', '=', account).where('id', 'in', ids).execute();
+}
+
+/** Forgets tokens that can bring nothing any more: expired ones, and used ones whose files are all gone. */
+export async function forgetSpentTokens(tx: Kysely<Tables>, account: string, now: Date): Promise<void> {
+  await tx
+    .deleteFrom('photo_tokens')
+    .where('account', '=', account)
+    .where('delivery', 'is', null)
+    .where('expires_at', '<=', now.toISOString())
+    .execute();
+  await tx
+    .deleteFrom('photo_tokens')
+    .where('account', '=', account)
+    .where('delivery', 'not in', tx.selectFrom('photos').select('delivery').where('account', '=', account))
+    .execute();
+}
