@@ -1,0 +1,26 @@
+/** Requests in flight at the same time, in the engine and in the bare loop. */
+export const CONCURRENCY = 32;
+
+/** One request for each order of a batch. */
+export interface Round {
+  readonly kind: 'create' | 'follow';
+  readonly batch: string;
+  readonly count: number;
+}
+
+/** What a round took. */
+export interface Took {
+  readonly ms: number;
+  /** User and system time of the process that worked. */
+  readonly cpuMs: number;
+}
+
+/** Times a round in this process. */
+export async function timed(work: () => Promise<void>): Promise<Took> {
+  const cpu = process.cpuUsage();
+  const start = performance.now();
+  await work();
+  const ms = performance.now() - start;
+  const { user, system } = process.cpuUsage(cpu);
+  return { ms, cpuMs: (user + system) / 1_000 };
+}
