@@ -42,7 +42,8 @@ export async function runDaemon(
     following.wake();
   };
 
-  const control = await serveControl(app, controlSocketPath(config.database.path), stop);
+  const served = { ...app, wakeCreates: () => creating.wake() };
+  const control = await serveControl(served, controlSocketPath(config.database.path), stop);
   const cron = schedule(config.schedule.cron, wakeAll, { timezone: 'UTC', noOverlap: true });
   const linking = config.links.cron === undefined ? undefined : new SlowCron(app, config.links.cron);
   const tasks = [
@@ -70,11 +71,8 @@ export async function runDaemon(
     () => app.giveUp(),
     () => undefined,
   );
-  await cron.destroy();
-  await linking?.stop();
-  const results = await Promise.allSettled(tasks);
+  const results = await Promise.allSettled([...tasks, control.close(), cron.destroy(), linking?.stop()]);
   drained.abort();
-  await control.close();
   const reason = results.find((result) => result.status === 'rejected');
   if (reason !== undefined) throw reason.reason;
   app.log.info({}, 'stopped');

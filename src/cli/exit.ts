@@ -2,6 +2,7 @@ import { CommanderError } from 'commander';
 import { ConfigError } from '../config.ts';
 import { KeyRefusedError } from '../daemon.ts';
 import { UnusableIdError } from '../exchange/ids.ts';
+import { OwnerGoneError } from '../http/control-client.ts';
 import { StoreError, storeError, type StoreProblem } from '../store/errors.ts';
 import { OwnedError } from '../store/owner.ts';
 
@@ -49,6 +50,7 @@ export function explainError(thrown: unknown): { code: number; message: string }
   if (error instanceof StoreError) return { code: STORE_EXIT[error.problem], message };
   if (error instanceof OwnedError) return { code: EXIT.owned, message };
   if (error instanceof KeyRefusedError) return { code: EXIT.keyRefused, message };
+  if (error instanceof OwnerGoneError) return { code: EXIT.unavailable, message };
   if (error instanceof UnusableIdError) return { code: EXIT.usage, message };
   if (isFileError(error))
     return { code: EXIT.disk, message: `${message}; check the path, its permissions and the space` };

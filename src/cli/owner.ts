@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { createApp, type App } from '../app.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import { callOwner, NoOwnerError } from '../http/control-client.ts';
+import { NoOwnerError, Owner } from '../http/control-client.ts';
 import { controlSocketPath } from '../http/socket-path.ts';
 import { OwnedError } from '../store/owner.ts';
 
@@ -15,19 +15,19 @@ const TRY_AGAIN_MS = 200;
  */
 export async function throughOwner<Result>(
   config: Config,
-  beside: (call: (method: 'GET' | 'POST', path: string) => AsyncGenerator<unknown>) => Promise<Result>,
+  beside: (owner: Owner) => Promise<Result>,
   alone: (app: App) => Promise<Result>,
   signal?: AbortSignal,
 ): Promise<Result> {
   const clock = systemClock();
-  const socketPath = controlSocketPath(config.database.path);
+  const owner = new Owner(controlSocketPath(config.database.path), signal);
   const log = pino(
     { level: 'warn', base: null, timestamp: pino.stdTimeFunctions.isoTime },
     pino.destination({ fd: 2, sync: true }),
   );
   for (let tries = 1; ; tries += 1) {
     try {
-      return await beside((method, path) => callOwner(socketPath, method, path, signal));
+      return await beside(owner);
     } catch (error) {
       if (!(error instanceof NoOwnerError)) throw error;
     }

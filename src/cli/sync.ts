@@ -4,7 +4,7 @@ import { deadline, repeatedly } from '../clock.ts';
 import { parseDuration } from '../config-values.ts';
 import { syncOnce, type SyncEnd, type SyncResult } from '../flows/sync.ts';
 import type { Counts } from '../flows/tally.ts';
-import type { SyncLine } from '../http/control.ts';
+import type { SyncLine } from '../http/routes/sync.ts';
 import { EXIT } from './exit.ts';
 import { exchangeConfig } from './options.ts';
 import { throughOwner } from './owner.ts';
@@ -42,7 +42,10 @@ export function registerSync(program: Command): void {
       using progress = new Progress();
       const result = await throughOwner(
         config,
-        (call) => besideDaemon(call('POST', `/sync?scope=${scope}&timeoutMs=${options.timeout}`), progress),
+        (owner) => {
+          const path = `/sync?scope=${scope}&timeoutMs=${options.timeout}`;
+          return besideDaemon(owner.lines({ method: 'POST', path }), progress);
+        },
         (app) => syncOnce(app, scope, signal, (counts) => progress.show(counts)),
       );
       progress[Symbol.dispose]();

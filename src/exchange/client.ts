@@ -1,10 +1,10 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Clock } from '../clock.ts';
 import type { CreateOutcome } from '../domain/create.ts';
 import type { LookupAnswer } from '../domain/follow.ts';
 import type { MerchantOrder } from '../domain/order.ts';
 import type { Gate, Passage } from './gate.ts';
-import { emailAddress, headerId, pathId } from './ids.ts';
+import { emailAddress, headerId, pathId, queryId } from './ids.ts';
 import { readCreate, readLookup } from './order-answers.ts';
 import { ask, passageOf, type Reply } from './reply.ts';
 import {
@@ -25,6 +25,8 @@ import { preOrderBody, readBody } from './wire.ts';
 import type { Transport, WireRequest } from './wire-call.ts';
 
 const CLIENTS = '/api/v1/merchant/client';
+const ORDERS = '/api/v1/merchant/orders';
+const NO_TURN: Reply = { kind: 'not-sent', why: 'it was given up before its turn came' };
 
 /**
  * The answer to an operation. `body` is what was received, byte for byte, and `value` is read from it; a refusal carries
@@ -33,9 +35,6 @@ const CLIENTS = '/api/v1/merchant/client';
 export type Answer<Value> =
   | { readonly kind: 'ok'; readonly value: Value; readonly body: string }
   | Exclude<Reply, { kind: 'ok' }>;
-
-/** The answer of a read that a person asked for: the body as it was received. */
-export type ReadAnswer = { readonly kind: 'found'; readonly body: string } | Exclude<Reply, { kind: 'ok' }>;
 
 /** What §4.5 is asked with. */
 export interface PhotoRequest {
@@ -50,7 +49,8 @@ export interface PhotoRequest {
  * The merchant interface of the exchange, one method an endpoint. All methods go through one gate. Those of a pass take
  * no turn themselves: the pass holds one with `gate.pass`, because a create's intent is recorded after its turn has come
  * and before it goes. The others take a turn ahead of the passes, never reject with an answer of the exchange, and throw
- * `UnusableIdError`, before any request, on an id that cannot be sent.
+ * `UnusableIdError`, before any request, on an id that cannot be sent. Their signal ends the wait for the turn; a request
+ * that has left is not broken off, since what came of it would be lost: §4.1 tells the id of a new link once.
  */
 export class ExchangeClient {
   readonly gate: Gate;
@@ -71,7 +71,7 @@ export class ExchangeClient {
     order: MerchantOrder,
     signal?: AbortSignal,
   ): Promise<{ outcome: CreateOutcome; passage: Passage }> {
-    const request: WireRequest = { method: 'POST', path: '/api/v1/merchant/orders/request', body: preOrderBody(order) };
+    const request: WireRequest = { method: 'POST', path: `${ORDERS}/request`, body: preOrderBody(order) };
     const reply = await ask(this.#transport, this.#clock, request, signal);
     const outcome = readCreate(reply, order);
     const passage = passageOf(reply);
@@ -92,16 +92,14 @@ export class ExchangeClient {
 
   /** §4.1: registers a client, or links one that is registered. */
   async createLink(email: string, signal?: AbortSignal): Promise<Answer<Link>> {
-    return await this.#read(post(CLIENTS, { email: emailAddress(email) }), linkSchema, signal);
+    const answer = await this.#read(post(CLIENTS, { email: emailAddress(email) }), linkSchema, signal);
+    return withoutAddress(answer, email);
   }
 
   /** §4.2: whether a link for the e-mail could be made; the value's status is `OK`. */
   async validateEmail(email: string, signal?: AbortSignal): Promise<Answer<{ status: string }>> {
-    return await this.#read(
-      post(`${CLIENTS}/validate/email`, { email: emailAddress(email) }),
-      validationSchema,
-      signal,
-    );
+    const request = post(`${CLIENTS}/validate/email`, { email: emailAddress(email) });
+    return withoutAddress(await this.#read(request, validationSchema, signal), email);
   }
 
   /** §4.3: the link and its verification status. */
@@ -153,14 +151,14 @@ export class ExchangeClient {
     return await this.#read({ method: 'POST', path, headers: { linkId: headerId(linkId) } }, sdkTokenSchema, signal);
   }
 
-  /** §4.10 as the exchange answers now. */
-  async showPreOrder(preOrderId: string, signal?: AbortSignal): Promise<ReadAnswer> {
-    return asReceived(await this.#ask(get(`/api/v1/merchant/orders/request/${pathId(preOrderId)}`), signal));
+  /** §4.10 as the exchange answers now: any JSON, so that a person sees also what is not as the document says. */
+  async showPreOrder(preOrderId: string, signal?: AbortSignal): Promise<Answer<unknown>> {
+    return await this.#read(get(`${ORDERS}/request/${pathId(preOrderId)}`), z.unknown(), signal);
   }
 
-  /** §4.11 as the exchange answers now. */
-  async showOrder(externalOrderId: string, signal?: AbortSignal): Promise<ReadAnswer> {
-    return asReceived(await this.#ask(orderRequest(externalOrderId), signal));
+  /** §4.11 as the exchange answers now: any JSON. */
+  async showOrder(externalOrderId: string, signal?: AbortSignal): Promise<Answer<unknown>> {
+    return await this.#read(get(`${ORDERS}?externalOrderId=${queryId(externalOrderId)}`), z.unknown(), signal);
   }
 
   async close(): Promise<void> {
@@ -173,12 +171,18 @@ export class ExchangeClient {
   }
 
   async #ask(request: WireRequest, signal?: AbortSignal): Promise<Reply> {
+    if (signal?.aborted === true) return NO_TURN;
+    const { promise: givenUp, resolve } = Promise.withResolvers<undefined>();
+    const giveUp = () => resolve(undefined);
+    signal?.addEventListener('abort', giveUp, { once: true });
     const task = async () => {
+      signal?.removeEventListener('abort', giveUp);
       await this.#hold();
-      const reply = await ask(this.#transport, this.#clock, request, signal);
+      const reply = await ask(this.#transport, this.#clock, request);
       return { result: reply, passage: passageOf(reply) };
     };
-    return (await this.gate.pass('person', task, signal)) ?? { kind: 'not-sent', why: 'the program is stopping' };
+    // The gate looks at the signal when the turn comes; who asks need not wait until then.
+    return (await Promise.race([this.gate.pass('person', task, signal), givenUp])) ?? NO_TURN;
   }
 }
 
@@ -189,8 +193,11 @@ function readAnswer<Value>(reply: Reply, schema: z.ZodType<Value>): Answer<Value
   return { kind: 'ok', value, body: reply.body };
 }
 
-function asReceived(reply: Reply): ReadAnswer {
-  return reply.kind === 'ok' ? { kind: 'found', body: reply.body } : reply;
+/** The message of a refusal may quote the address, which is to stand in no error. */
+function withoutAddress<Value>(answer: Answer<Value>, email: string): Answer<Value> {
+  if (answer.kind !== 'refused') return answer;
+  const message = answer.error.message.replace(new RegExp(RegExp.escape(email), 'gi'), '<EMAIL>');
+  return { ...answer, error: { ...answer.error, message } };
 }
 
 function get(path: string): WireRequest {
@@ -202,5 +209,5 @@ function post(path: string, body: Readonly<Record<string, string | undefined>>):
 }
 
 function orderRequest(externalOrderId: string): WireRequest {
-  return { method: 'GET', path: `/api/v1/merchant/orders?externalOrderId=${encodeURIComponent(externalOrderId)}` };
+  return { method: 'GET', path: `${ORDERS}?externalOrderId=${encodeURIComponent(externalOrderId)}` };
 }

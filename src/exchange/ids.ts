@@ -1,3 +1,5 @@
+import { MAX_ID_BYTES_ENCODED } from '../domain/check-order.ts';
+
 /** Ids longer than this are refused before any request. */
 const MAX_ID_LENGTH = 500;
 /** RFC 5321: no address is longer. */
@@ -12,6 +14,13 @@ export class UnusableIdError extends Error {
 export function pathId(id: string): string {
   if (id === '.' || id === '..' || !isPlain(id)) throw unusable(id, 'an id');
   return encodeURIComponent(id);
+}
+
+/** A merchant's own order id as the value of a query (§4.11), which carries any text but a broken or an endless one. */
+export function queryId(id: string): string {
+  const encoded = id.isWellFormed() ? encodeURIComponent(id) : '';
+  if (encoded === '' || encoded.length > MAX_ID_BYTES_ENCODED) throw unusable(id, 'an id');
+  return encoded;
 }
 
 /** An id as the value of a header (§4.8). Throws `UnusableIdError` on one that a header cannot carry as it stands. */

@@ -30,7 +30,8 @@ export interface ImportResult {
 
 const MAX_NAMED = 50;
 const BATCH = 1_000;
-const COLUMN_OF: Readonly<Record<keyof MerchantOrder, (typeof IMPORT_COLUMNS)[number]>> = {
+/** The column of each field. */
+export const COLUMN_OF: Readonly<Record<keyof MerchantOrder, (typeof IMPORT_COLUMNS)[number]>> = {
   externalOrderId: 'external_order_id',
   asset: 'asset',
   assetPosition: 'asset_position',
@@ -113,7 +114,8 @@ function toRow(line: ImportLine, problems: Problems): ImportRow | undefined {
   return { ...Object.fromEntries(columns), line: line.line } as ImportRow;
 }
 
-function uncheckedOf(fields: Readonly<Record<string, unknown>>): UncheckedOrder {
+/** The fields of an order by its columns, not checked yet; what is left out has its default. */
+export function uncheckedOf(fields: Readonly<Record<string, unknown>>): UncheckedOrder {
   const value = (column: string) => {
     const found = fields[column];
     return isLosslessNumber(found) ? found.value : (found ?? null);
