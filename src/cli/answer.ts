@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { parse, stringify } from 'lossless-json';
 import type { App } from '../app.ts';
 import type { Answer } from '../exchange/client.ts';
-import { UnusableIdError } from '../exchange/ids.ts';
+import { pathId, UnusableIdError } from '../exchange/ids.ts';
 import { refusalReason } from '../exchange/reasons.ts';
 import type { Outcome } from '../http/answer.ts';
 import type { OwnerRequest } from '../http/control-client.ts';
@@ -29,15 +29,30 @@ export async function answerTo(program: Command, question: Question): Promise<st
   return outcome.body;
 }
 
+/** Prints an answer: as the exchange wrote it, or one line a field for people. */
+export function printAnswer(body: string, asJson: boolean | undefined): void {
+  process.stdout.write(asJson === true ? `${body}\n` : asFields(body));
+}
+
+/** The path of a link in the control socket. Throws `UnusableIdError` on an id that cannot be sent. */
+export function linkPath(linkId: string): string {
+  return `/clients/${pathId(linkId)}`;
+}
+
+/** What a 404 means for a link. */
+export function noLink(linkId: string): string {
+  // An address given by mistake is to stand in no error.
+  return linkId.includes('@') ? 'an e-mail address is no link id: no such link' : `no link ${JSON.stringify(linkId)}`;
+}
+
 /** One line a field of a JSON object, for people. */
-export function asFields(body: string): string {
+function asFields(body: string): string {
   const fields = Object.entries(parse(body) as Record<string, unknown>);
   const width = Math.max(0, ...fields.map(([name]) => name.length));
   return fields.map(([name, value]) => `${printable(name).padEnd(width)}  ${asText(value)}\n`).join('');
 }
 
-/** A value of a JSON answer as text that a terminal shows as it stands. */
-export function asText(value: unknown): string {
+function asText(value: unknown): string {
   return printable(typeof value === 'string' ? value : stringify(value));
 }
 

@@ -1,14 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
+import { registerClient } from './client.ts';
 import { registerConfig } from './config.ts';
+import { registerCustomer } from './customer.ts';
 import { registerDb } from './db.ts';
 import { registerDemo } from './demo.ts';
+import { registerIdv } from './idv.ts';
 import { registerLinks } from './links.ts';
 import { registerLookup } from './lookup.ts';
+import { registerOpenApi } from './openapi.ts';
 import { registerOrders } from './orders.ts';
 import { registerReport } from './report.ts';
 import { registerRun } from './run.ts';
 import { registerSandbox } from './sandbox.ts';
+import { registerSdkToken } from './sdk-token.ts';
 import { registerSync } from './sync.ts';
 
 const COMMANDS = [
@@ -17,9 +22,14 @@ const COMMANDS = [
   registerOrders,
   registerReport,
   registerLookup,
+  registerClient,
+  registerIdv,
+  registerCustomer,
+  registerSdkToken,
   registerLinks,
   registerDb,
   registerConfig,
+  registerOpenApi,
   registerSandbox,
   registerDemo,
 ];
