@@ -171,18 +171,12 @@ export class ExchangeClient {
   }
 
   async #ask(request: WireRequest, signal?: AbortSignal): Promise<Reply> {
-    if (signal?.aborted === true) return NO_TURN;
-    const { promise: givenUp, resolve } = Promise.withResolvers<undefined>();
-    const giveUp = () => resolve(undefined);
-    signal?.addEventListener('abort', giveUp, { once: true });
     const task = async () => {
-      signal?.removeEventListener('abort', giveUp);
       await this.#hold();
       const reply = await ask(this.#transport, this.#clock, request);
       return { result: reply, passage: passageOf(reply) };
     };
-    // The gate looks at the signal when the turn comes; who asks need not wait until then.
-    return (await Promise.race([this.gate.pass('person', task, signal), givenUp])) ?? NO_TURN;
+    return (await this.gate.pass('person', task, signal)) ?? NO_TURN;
   }
 }
 

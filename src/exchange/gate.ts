@@ -94,7 +94,7 @@ export class Gate {
         this.#latestTurn = Math.max(this.#latestTurn, turn);
         return this.#run(lane, task, signal);
       };
-      const done = await this.#queue.add(run, { priority: -turn });
+      const done = await this.#queueUp(run, -turn, signal);
       if (done !== BEHIND_PROBE) return done;
     }
   }
@@ -103,6 +103,28 @@ export class Gate {
   close(): void {
     this.#closing.abort();
     this.#queue.start();
+  }
+
+  /** Runs when the turn has come; undefined at once where `signal` aborts before that, however long the turn would take. */
+  async #queueUp<Result>(
+    run: () => Promise<Result>,
+    priority: number,
+    signal?: AbortSignal,
+  ): Promise<Result | undefined> {
+    const leaving = new AbortController();
+    const leave = () => leaving.abort();
+    if (signal?.aborted === true) leave();
+    signal?.addEventListener('abort', leave);
+    // Only what waits may leave: a task that runs is finished.
+    const stay = () => signal?.removeEventListener('abort', leave);
+    try {
+      return await this.#queue.add(() => (stay(), run()), { priority, signal: leaving.signal });
+    } catch (error) {
+      if (leaving.signal.aborted) return undefined;
+      throw error;
+    } finally {
+      stay();
+    }
   }
 
   /** Weighted fair queueing: each task takes the next turn of its lane, and an idle lane saves up none. */

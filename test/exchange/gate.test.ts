@@ -125,6 +125,25 @@ describe('the gate', () => {
     expect(await started).toBe(700);
   });
 
+  it('lets go at once of what waits for the rate limit when its signal aborts, and finishes what runs', async () => {
+    const clock = steppedClock();
+    const gate = new Gate({ concurrency: 4, rate: { requests: 1, intervalMs: 60_000 } }, clock);
+    const running = Promise.withResolvers<{ result: string; passage: Passage }>();
+    const stop = new AbortController();
+    const first = gate.pass('create', () => running.promise, stop.signal);
+    const task = (result: string) => async () => ({ result, passage: FINE });
+    const waiting = [gate.pass('create', task('a'), stop.signal), gate.pass('lookup', task('b'), stop.signal)];
+    const other = gate.pass('lookup', task('not stopped'));
+    await clock.pass(0);
+    stop.abort();
+    expect(await Promise.all(waiting)).toEqual([undefined, undefined]);
+    expect(await gate.pass('create', task('too late'), stop.signal)).toBeUndefined();
+    running.resolve({ result: 'finished', passage: FINE });
+    expect(await first).toBe('finished');
+    await clock.pass(60_000);
+    expect(await other).toBe('not stopped');
+  });
+
   it('puts creates ahead of look-ups without starving them', async () => {
     const gate = new Gate({ concurrency: 1, rate: open }, steppedClock());
     const order: Lane[] = [];
