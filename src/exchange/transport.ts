@@ -50,7 +50,8 @@ export function httpTransport(options: TransportOptions, clock: Pick<Clock, 'mon
       const stream = (request.method === 'POST' ? creating : lookingUp).stream(request.path.replace(/^\//, ''), {
         method: request.method,
         headers: { ...request.headers, ...(request.body === undefined ? {} : { 'content-type': 'application/json' }) },
-        ...(request.body === undefined ? {} : { body: request.body }),
+        // Without any got would wait for a body to be written to the stream.
+        ...(request.method === 'POST' ? { body: request.body ?? '' } : {}),
       });
       // Our own listener: got would add one to the signal three times a request.
       const abort = () => stream.destroy();

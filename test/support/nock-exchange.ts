@@ -1,5 +1,5 @@
 import nock from 'nock';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock, type Clock } from '../../src/clock.ts';
 import { ExchangeClient } from '../../src/exchange/client.ts';
 import { Gate } from '../../src/exchange/gate.ts';
 import { httpTransport } from '../../src/exchange/transport.ts';
@@ -7,14 +7,51 @@ import { httpTransport } from '../../src/exchange/transport.ts';
 const BASE_URL = 'https://exchange.example';
 const API_KEY = 'wire-key';
 
+/** One request as it went out. */
+export interface SentRequest {
+  readonly method: string;
+  /** With its query, as it was written. */
+  readonly path: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Byte for byte; empty where there was none. */
+  readonly body: string;
+}
+
+/** The real client against recorded answers. */
+export interface NockExchange {
+  readonly scope: nock.Scope;
+  readonly client: ExchangeClient;
+  /** What was sent, in order. */
+  readonly sent: readonly SentRequest[];
+  /** Gives what is sent from now on this answer, whatever is asked. */
+  readonly answer: (status: number, body: string, headers?: Readonly<Record<string, string>>) => void;
+}
+
 /** The real client against recorded answers: what is sent, byte for byte, and how each answer is read. */
-export function nockExchange(): { scope: nock.Scope; client: ExchangeClient } {
+export function nockExchange(clock: Clock = systemClock()): NockExchange {
   nock.disableNetConnect();
+  const sent: SentRequest[] = [];
   const scope = nock(BASE_URL, { reqheaders: { 'x-api-key': API_KEY } });
-  const clock = systemClock();
+  scope.on('request', ({ method, url, headers }: Request, _interceptor: unknown, body: string) => {
+    sent.push({ method, path: url.slice(BASE_URL.length), headers: Object.fromEntries(headers), body });
+  });
   const gate = new Gate({ concurrency: 8, rate: { requests: 1_000, intervalMs: 1_000 } }, clock);
   const transport = httpTransport({ baseUrl: BASE_URL, apiKey: API_KEY, timeoutMs: 60_000, maxResponseBytes: 100_000 });
-  return { scope, client: new ExchangeClient(transport, gate, clock) };
+  return {
+    scope,
+    client: new ExchangeClient(transport, gate, clock),
+    sent,
+    answer(status, body, headers) {
+      nock.cleanAll();
+      for (const method of ['GET', 'POST']) {
+        scope
+          .intercept(/^/, method, /^/)
+          .query(true)
+          .reply(status, body, { ...headers });
+      }
+    },
+  };
 }
 
 /** Forgets every recorded answer. */
