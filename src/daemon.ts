@@ -5,6 +5,7 @@ import { createPass } from './flows/create.ts';
 import { followPass } from './flows/follow.ts';
 import { linksPass } from './flows/links.ts';
 import { serveControl } from './http/control.ts';
+import { servePhotos } from './http/photo-receiver.ts';
 import { controlSocketPath } from './http/socket-path.ts';
 import { StoreError } from './store/errors.ts';
 
@@ -42,6 +43,8 @@ export async function runDaemon(
     following.wake();
   };
 
+  const { listen } = config.photos;
+  await using receiver = listen === undefined ? undefined : await servePhotos(app, listen, stop);
   const served = { ...app, wakeCreates: () => creating.wake() };
   const control = await serveControl(served, controlSocketPath(config.database.path), stop);
   const cron = schedule(config.schedule.cron, wakeAll, { timezone: 'UTC', noOverlap: true });
@@ -71,7 +74,13 @@ export async function runDaemon(
     () => app.giveUp(),
     () => undefined,
   );
-  const results = await Promise.allSettled([...tasks, control.close(), cron.destroy(), linking?.stop()]);
+  const results = await Promise.allSettled([
+    ...tasks,
+    control.close(),
+    receiver?.close(),
+    cron.destroy(),
+    linking?.stop(),
+  ]);
   drained.abort();
   const reason = results.find((result) => result.status === 'rejected');
   if (reason !== undefined) throw reason.reason;

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { InvalidArgumentError, type Command } from 'commander';
 import { systemClock } from '../clock.ts';
-import { loadConfig, processEnvironment, type ExchangeConfig } from '../config.ts';
+import { loadConfig, processEnvironment, type Config, type ExchangeConfig } from '../config.ts';
 import { openStore, type OpenOptions, type Store } from '../store/store.ts';
 
 /** The one account of this version. */
@@ -16,14 +16,15 @@ export function exchangeConfig(program: Command): ExchangeConfig {
 export async function withStore<Result>(
   program: Command,
   expect: OpenOptions['expect'],
-  work: (store: Store) => Promise<Result>,
+  work: (store: Store, config: Config) => Promise<Result>,
 ): Promise<Result> {
-  const { path } = loadConfig({ ...where(program), requireExchange: false }).database;
+  const config = loadConfig({ ...where(program), requireExchange: false });
+  const { path } = config.database;
   const isNew = !existsSync(path);
   const store = await openStore(path, systemClock(), { expect });
   if (isNew) process.stderr.write(`made a new database: ${path}\n`);
   try {
-    return await work(store);
+    return await work(store, config);
   } finally {
     await store.close();
   }

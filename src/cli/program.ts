@@ -10,6 +10,7 @@ import { registerLinks } from './links.ts';
 import { registerLookup } from './lookup.ts';
 import { registerOpenApi } from './openapi.ts';
 import { registerOrders } from './orders.ts';
+import { registerPhotos } from './photos.ts';
 import { registerReport } from './report.ts';
 import { registerRun } from './run.ts';
 import { registerSandbox } from './sandbox.ts';
@@ -27,6 +28,7 @@ const COMMANDS = [
   registerCustomer,
   registerSdkToken,
   registerLinks,
+  registerPhotos,
   registerDb,
   registerConfig,
   registerOpenApi,

@@ -15,7 +15,7 @@ export interface DeliveryPart {
 }
 
 /** Why a delivery is not taken. */
-export type RefusalKind = 'unreadable' | 'too-large' | 'forbidden';
+export type RefusalKind = 'unreadable' | 'too-large' | 'too-slow' | 'forbidden';
 
 /** A delivery that is not taken, with a reason that the sender may read. */
 export class DeliveryRefusal extends Error {

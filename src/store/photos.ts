@@ -76,10 +76,13 @@ export async function photosOfDelivery(db: Kysely<Tables>, account: string, deli
 }
 
 /** All files, or those of one link, the newest first. */
-export async function listPhotos(db: Kysely<Tables>, account: string, linkId?: string): Promise<PhotoRow[]> {
+export async function listPhotos(
+  db: Kysely<Tables>,
+  { account, linkId, limit }: { account: string; linkId: string | undefined; limit: number },
+): Promise<PhotoRow[]> {
   let rows = db.selectFrom('photos').selectAll().where('account', '=', account);
   if (linkId !== undefined) rows = rows.where('link_id', '=', linkId);
-  return await rows.orderBy('id', 'desc').execute();
+  return await rows.orderBy('id', 'desc').limit(limit).execute();
 }
 
 /** A page of all files, by their ids. */
