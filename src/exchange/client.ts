@@ -71,7 +71,8 @@ export class ExchangeClient {
     order: MerchantOrder,
     signal?: AbortSignal,
   ): Promise<{ outcome: CreateOutcome; passage: Passage }> {
-    const request: WireRequest = { method: 'POST', path: `${ORDERS}/request`, body: preOrderBody(order) };
+    const secrets = order.paymentToken === null ? [] : [order.paymentToken];
+    const request: WireRequest = { method: 'POST', path: `${ORDERS}/request`, body: preOrderBody(order), secrets };
     const reply = await ask(this.#transport, this.#clock, request, signal);
     const outcome = readCreate(reply, order);
     const passage = passageOf(reply);
@@ -92,14 +93,13 @@ export class ExchangeClient {
 
   /** §4.1: registers a client, or links one that is registered. */
   async createLink(email: string, signal?: AbortSignal): Promise<Answer<Link>> {
-    const answer = await this.#read(post(CLIENTS, { email: emailAddress(email) }), linkSchema, signal);
-    return withoutAddress(answer, email);
+    return await this.#read(post(CLIENTS, { email: emailAddress(email) }, [email]), linkSchema, signal);
   }
 
   /** §4.2: whether a link for the e-mail could be made; the value's status is `OK`. */
   async validateEmail(email: string, signal?: AbortSignal): Promise<Answer<{ status: string }>> {
-    const request = post(`${CLIENTS}/validate/email`, { email: emailAddress(email) });
-    return withoutAddress(await this.#read(request, validationSchema, signal), email);
+    const request = post(`${CLIENTS}/validate/email`, { email: emailAddress(email) }, [email]);
+    return await this.#read(request, validationSchema, signal);
   }
 
   /** §4.3: the link and its verification status. */
@@ -132,7 +132,7 @@ export class ExchangeClient {
   ): Promise<Answer<{ status: string }>> {
     const body = { kycLevelType: level, ...(level === 'LIVENESS' && { actionId }), token };
     const path = `${CLIENTS}/${pathId(linkId)}/idv/photos/external/upload`;
-    return await this.#read(post(path, body), validationSchema, signal);
+    return await this.#read(post(path, body, token === undefined ? [] : [token]), validationSchema, signal);
   }
 
   /** §4.6: the customer record of the card-payment provider. Personal data. */
@@ -187,19 +187,16 @@ function readAnswer<Value>(reply: Reply, schema: z.ZodType<Value>): Answer<Value
   return { kind: 'ok', value, body: reply.body };
 }
 
-/** The message of a refusal may quote the address, which is to stand in no error. */
-function withoutAddress<Value>(answer: Answer<Value>, email: string): Answer<Value> {
-  if (answer.kind !== 'refused') return answer;
-  const message = answer.error.message.replace(new RegExp(RegExp.escape(email), 'gi'), '<EMAIL>');
-  return { ...answer, error: { ...answer.error, message } };
-}
-
 function get(path: string): WireRequest {
   return { method: 'GET', path };
 }
 
-function post(path: string, body: Readonly<Record<string, string | undefined>>): WireRequest {
-  return { method: 'POST', path, body: JSON.stringify(body) };
+function post(
+  path: string,
+  body: Readonly<Record<string, string | undefined>>,
+  secrets: readonly string[],
+): WireRequest {
+  return { method: 'POST', path, body: JSON.stringify(body), secrets };
 }
 
 function orderRequest(externalOrderId: string): WireRequest {

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Passage } from './gate.ts';
 import { errorSchema, readBody, type ErrorBody } from './wire.ts';
-import { TransportError, type Transport, type WireRequest } from './wire-call.ts';
+import { HIDDEN, TransportError, type Transport, type WireRequest } from './wire-call.ts';
 
 /** What came of one request, before it is read for its endpoint. Carries no header, no key and no request body. */
 export type Reply =
@@ -28,12 +28,21 @@ export async function ask(
     if (status === 401) return { kind: 'key-refused' };
     if (status === 429) return { kind: 'rate-limited', retryAfterMs: retryAfterMs(retryAfter, clock.now()) };
     const error = status >= 400 && status < 500 ? readBody(errorSchema, body) : undefined;
-    if (error !== undefined) return { kind: 'refused', httpStatus: status, error };
+    if (error !== undefined) return { kind: 'refused', httpStatus: status, error: hiding(request.secrets, error) };
     return { kind: 'unknown', why: `HTTP ${status} without a documented error` };
   } catch (error) {
     if (!(error instanceof TransportError)) throw error;
     return error.sent === 'never' ? { kind: 'not-sent', why: error.message } : { kind: 'unknown', why: error.message };
   }
+}
+
+/** The error without what of the request it quotes, in whatever case; words such as `INVALID_EMAIL` stay. */
+function hiding(secrets: readonly string[] = [], error: ErrorBody): ErrorBody {
+  if (secrets.length === 0) return error;
+  const quoted = new RegExp(secrets.map((secret) => RegExp.escape(secret)).join('|'), 'gi');
+  const hide = (_name: string, value: unknown) =>
+    typeof value === 'string' && !/^[A-Z0-9_]+$/.test(value) ? value.replace(quoted, HIDDEN) : value;
+  return JSON.parse(JSON.stringify(error), hide) as ErrorBody;
 }
 
 /** What a reply means for the gate. */

@@ -3,7 +3,7 @@ import https from 'node:https';
 import type { Duplex } from 'node:stream';
 import got, { type Request, type RequestFunction } from 'got';
 import { systemClock, type Clock } from '../clock.ts';
-import { TransportError, type Transport, type WireRequest, type WireResponse } from './wire-call.ts';
+import { HIDDEN, TransportError, type Transport, type WireRequest, type WireResponse } from './wire-call.ts';
 
 /** Settings of the connection to the exchange. */
 export interface TransportOptions {
@@ -133,7 +133,7 @@ function receive(stream: Request, request: WireRequest, options: TransportOption
     });
     stream.once('end', () => {
       try {
-        resolve(answerOf(stream, chunks));
+        resolve(answerOf(stream, chunks, options.apiKey));
       } catch (error) {
         fail(error);
       }
@@ -144,14 +144,16 @@ function receive(stream: Request, request: WireRequest, options: TransportOption
   });
 }
 
-function answerOf(stream: Request, chunks: readonly Buffer[]): WireResponse {
+function answerOf(stream: Request, chunks: readonly Buffer[], apiKey: string): WireResponse {
   const { response } = stream;
   if (response === undefined) throw new Error('no answer');
   const retryAfter = response.headers['retry-after'];
+  const body = UTF_8.decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
   return {
     status: response.statusCode,
     ...(retryAfter === undefined ? {} : { retryAfter }),
-    body: UTF_8.decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)),
+    // An error may quote the key, and is shown to people.
+    body: response.statusCode >= 400 ? body.replaceAll(apiKey, HIDDEN) : body,
   };
 }
 

@@ -7,7 +7,12 @@ export interface WireRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** The JSON body as it goes on the wire, byte for byte. */
   readonly body?: string;
+  /** Texts of the request that are to stand in no error, should the exchange quote them. */
+  readonly secrets?: readonly string[];
 }
+
+/** Stands in an error where the exchange quotes a secret. */
+export const HIDDEN = '<hidden>';
 
 /** One whole answer of the exchange. */
 export interface WireResponse {

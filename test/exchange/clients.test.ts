@@ -81,10 +81,10 @@ const CALLS: Readonly<Record<string, Call>> = {
   },
   requestPhotos: {
     section: '4.5',
-    ask: (client) => client.requestPhotos('l1', { level: 'LIVENESS', actionId: 'a1', token: 't' }),
+    ask: (client) => client.requestPhotos('l1', { level: 'LIVENESS', actionId: 'a1', token: 'tkn-1' }),
     method: 'POST',
     path: PHOTOS,
-    body: '{"kycLevelType":"LIVENESS","actionId":"a1","token":"t"}',
+    body: '{"kycLevelType":"LIVENESS","actionId":"a1","token":"tkn-1"}',
     answer: '{"status":"ok","unheard":{"of":1.10}}',
     value: { status: 'ok', ...more },
     unreadable: badStatuses,
@@ -138,9 +138,9 @@ const CALLS: Readonly<Record<string, Call>> = {
 };
 const calls = Object.entries(CALLS).map(([name, call]) => ({ name, ...call }));
 const ofClients = calls.filter(({ section }) => !['4.10', '4.11'].includes(section));
-const error = (message: string, code: string, status?: string) => JSON.stringify({ message, code, status });
-const NOT_FOUND = error('link not found', '404', 'NOT_FOUND');
-const KEY_REFUSED = error('invalid x-api-key', '401', 'UNAUTHORIZED');
+const errorBody = (message: string, code: string, status?: string) => JSON.stringify({ message, code, status });
+const NOT_FOUND = errorBody('link not found', '404', 'NOT_FOUND');
+const KEY_REFUSED = errorBody('invalid x-api-key', '401', 'UNAUTHORIZED');
 
 afterEach(forgetAnswers);
 
@@ -235,7 +235,7 @@ describe('each endpoint', () => {
   it.each(calls)('of §$section says nothing of an unreadable answer but that it is one: $name', async (call) => {
     for (const [status, body] of [
       [200, `canary {`],
-      [500, error('canary', 'canary', 'canary')],
+      [500, errorBody('canary', 'canary', 'canary')],
     ] as const) {
       expect(JSON.stringify(await read(call, status, body))).not.toContain('canary');
     }
@@ -262,7 +262,7 @@ describe('a documented error (§7)', () => {
   ] as const)('of %s is %s', async (name, status, reason) => {
     const call = CALLS[name];
     if (call === undefined) throw new Error(name);
-    const answer = await read(call, 400, error('validation errors', '400', status));
+    const answer = await read(call, 400, errorBody('validation errors', '400', status));
     expect(answer).toMatchObject({ kind: 'refused', httpStatus: 400, error: { message: 'validation errors', status } });
     expect(reasonOf(answer)).toBe(reason);
   });
@@ -271,7 +271,7 @@ describe('a documented error (§7)', () => {
     'of requestPhotos is that no address is set, with whatever status: %i',
     async (status) => {
       const call = { ask: (client: ExchangeClient) => client.requestPhotos('l1', { level: 'MAIN' }) };
-      const answer = await read(call, status, error('Upload url was not set', 'INVALID_VALUE'));
+      const answer = await read(call, status, errorBody('Upload url was not set', 'INVALID_VALUE'));
       expect(answer).toEqual({
         kind: 'refused',
         httpStatus: status,
@@ -390,9 +390,32 @@ describe('an e-mail address', () => {
   it.each(withEmail)('is left to the exchange to judge otherwise, byte for byte: %s', async (name) => {
     const { answer, client, sent } = nockExchange();
     for (const email of ['ada', ' é"\\@x ', `canary@${'x'.repeat(247)}`]) {
-      answer(400, error('validation errors', '400', 'INVALID_EMAIL'));
+      answer(400, errorBody('validation errors', '400', 'INVALID_EMAIL'));
       await client[name](email);
       expect(sent.at(-1)?.body).toBe(JSON.stringify({ email }));
     }
+  });
+});
+
+describe('a secret of the request', () => {
+  const token = 'canary-token';
+  const asks: [string, (client: ExchangeClient) => Promise<Answer<unknown>>, string][] = [
+    ['the address of createLink', (client) => client.createLink('Canary"@shop.example'), 'canary"@SHOP.example'],
+    ['the address of validateEmail', (client) => client.validateEmail('canary@shop.example'), 'CANARY@shop.example'],
+    ['the token of requestPhotos', (client) => client.requestPhotos('l1', { level: 'MAIN', token }), token],
+    ['the key of any', (client) => client.showLink('l1'), 'wire-key'],
+  ];
+
+  it.each(asks)('that an error quotes is hidden in it: %s', async (_name, ask, quoted) => {
+    const body = { message: `not ${quoted}, ${quoted}`, code: '400', status: 'BAD_REQUEST', more: [{ of: quoted }] };
+    const answer = await read({ ask }, 400, JSON.stringify(body));
+    const error = { ...body, message: 'not <hidden>, <hidden>', more: [{ of: '<hidden>' }] };
+    expect(answer).toEqual({ kind: 'refused', httpStatus: 400, error });
+  });
+
+  it('that happens to be a word of the exchange leaves the error what it is', async () => {
+    const ask = (client: ExchangeClient) => client.createLink('message EMAIL');
+    const body = errorBody('EMAIL', '400', 'INVALID_EMAIL');
+    expect(await read({ ask }, 400, body)).toEqual({ kind: 'refused', httpStatus: 400, error: JSON.parse(body) });
   });
 });

@@ -35,6 +35,39 @@ async function created(status: number, body: string, headers: Record<string, str
 }
 
 describe('create pre-order (§4.9)', () => {
+  it('sends what the row says, every digit and no field that is not given', async () => {
+    const { answer, client, sent } = nockExchange();
+    answer(200, '');
+    await client.createPreOrder(ORDER);
+    answer(200, '');
+    const given = { limit: '1e3', paymentToken: 't', providerType: 'P', cryptoAddress: 'x"y', bonus: '0.10' };
+    await client.createPreOrder({ ...ORDER, ...given });
+    const more = ',"limit":1e3,"paymentToken":"t","providerType":"P","cryptoAddress":"x\\"y","bonus":0.10}';
+    expect(sent.map(({ body }) => body)).toEqual([BODY, `${BODY.slice(0, -1)}${more}`]);
+    expect(sent[0]).toEqual({
+      method: 'POST',
+      path: CREATE,
+      headers: {
+        host: 'exchange.example',
+        connection: 'keep-alive',
+        accept: 'application/json',
+        'accept-encoding': expect.stringContaining('gzip'),
+        'content-type': 'application/json',
+        'content-length': String(BODY.length),
+        'user-agent': 'order-sync',
+        'x-api-key': 'wire-key',
+      },
+      body: BODY,
+    });
+  });
+
+  it('hides a payment token that a refusal quotes', async () => {
+    const { answer, client } = nockExchange();
+    answer(400, '{"message":"no such token: CANARY-7","code":"1","status":"BAD_REQUEST"}');
+    const { outcome } = await client.createPreOrder({ ...ORDER, paymentToken: 'canary-7' });
+    expect(outcome).toEqual({ kind: 'rejected', reason: 'HTTP 400 BAD_REQUEST: no such token: <hidden>' });
+  });
+
   it('is accepted when the echo is equal, unknown fields and all', async () => {
     expect(await created(200, ECHO)).toEqual({
       kind: 'accepted',
