@@ -88,7 +88,7 @@ function refusal(outcome: Extract<Outcome, { kind: 'refused' }>, absent: string 
       return `there is a link for this e-mail address already (${said})`;
     case 'upload-url-not-set':
       return `the exchange has no address to deliver photos to; set it in the merchant settings there (${said})`;
-    case 'link-not-found':
+    case 'not-found':
     case 'bad-request':
     case 'other':
       return outcome.httpStatus === 404 && absent !== undefined

@@ -2,7 +2,7 @@ import type { Reply } from './reply.ts';
 
 /** The refusals that the interface documents (§7), each by a name of ours; `other` is everything else, as received. */
 export type RefusalReason =
-  | 'link-not-found'
+  | 'not-found'
   | 'invalid-email'
   | 'link-already-exists'
   | 'bad-request'
@@ -17,7 +17,8 @@ const BY_STATUS: Readonly<Record<string, RefusalReason>> = {
 
 /** Which documented refusal an answer is (§7). The message is for people and decides nothing. */
 export function refusalReason({ httpStatus, error }: Extract<Reply, { kind: 'refused' }>): RefusalReason {
-  if (httpStatus === 404 && error.status === 'NOT_FOUND') return 'link-not-found';
+  // Documented for links; what else the exchange does not have is said in the same words.
+  if (httpStatus === 404 && error.status === 'NOT_FOUND') return 'not-found';
   if (error.status === undefined && error.code === 'INVALID_VALUE') return 'upload-url-not-set';
   return (httpStatus === 400 ? BY_STATUS[error.status ?? ''] : undefined) ?? 'other';
 }

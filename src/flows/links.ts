@@ -137,7 +137,7 @@ function evidenceOf(answer: Answer<Link>, linkId: string): LinkAnswer | string {
       if (answer.value.linkId !== linkId) return 'the answer is about another link';
       return { kind: 'found', status: answer.value.status };
     case 'refused':
-      return refusalReason(answer) === 'link-not-found' ? { kind: 'not-found' } : `HTTP ${answer.httpStatus}`;
+      return refusalReason(answer) === 'not-found' ? { kind: 'not-found' } : `HTTP ${answer.httpStatus}`;
     case 'not-sent':
     case 'unknown':
       return answer.why;

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
+import { chmodSync, rmSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
@@ -19,6 +19,8 @@ const REQUEST_MS = 10_000;
 const MAX_PARAMETER_LENGTH = 8_000;
 /** So that a client that leaks connections leaves the daemon some file descriptors. */
 const MAX_CONNECTIONS = 256;
+/** Whoever may connect may do all of it. */
+const OWNER_ONLY = 0o600;
 /** Answers have this long to be read when the daemon stops. */
 const FLUSH_MS = 1_000;
 
@@ -49,6 +51,7 @@ export async function serveControl(
   });
   rmSync(socketPath, { force: true });
   await server.listen({ path: socketPath });
+  chmodSync(socketPath, OWNER_ONLY);
   return {
     async close() {
       const isClosed = new AbortController();

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { VERIFICATION_LEVELS } from '../../exchange/wire-links.ts';
 import { adoptLink, makeLink } from '../../flows/links.ts';
 import { requestPhotos } from '../../flows/photos.ts';
+import { StoreError } from '../../store/errors.ts';
+import type { Outcome } from '../answer.ts';
 import { EXCHANGE_ERRORS, LOOKUP_ERRORS } from './errors.ts';
 import { operation } from './operation.ts';
 import {
@@ -35,7 +37,8 @@ export const CLIENT_OPERATIONS = [
     body: z.strictObject({ email, reference }).meta({ examples: [{ email: '<EMAIL>', reference: 'customer-7' }] }),
     values: { 200: linkValue },
     errors: [...EXCHANGE_ERRORS, '413'],
-    run: (deps, { body }, signal) => makeLink(deps, { email: body.email, reference: body.reference ?? null }, signal),
+    run: (deps, { body: { email: address, reference: name } }, signal) =>
+      makeLink(deps, { email: address, reference: name ?? null }, signal).catch(notRemembered),
   }),
   operation({
     method: 'POST',
@@ -146,3 +149,10 @@ export const CLIENT_OPERATIONS = [
     run: ({ exchange }, { params: { linkId: id } }, signal) => exchange.sdkToken(id, signal),
   }),
 ];
+
+/** A link that was made but cannot be remembered: asked for again it would be refused. The message names it. */
+function notRemembered(error: unknown): Outcome {
+  // Without such a cause the database refused before the request.
+  if (!(error instanceof StoreError) || !(error.cause instanceof StoreError)) throw error;
+  return { kind: 'failed', message: error.message, httpStatus: 500 };
+}

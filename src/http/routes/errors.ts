@@ -13,7 +13,7 @@ const KINDS = [
 ] as const satisfies readonly Failure['kind'][];
 
 const REASONS = [
-  'link-not-found',
+  'not-found',
   'invalid-email',
   'link-already-exists',
   'bad-request',
@@ -22,23 +22,25 @@ const REASONS = [
 ] as const satisfies readonly Failure['reason'][];
 
 /** Every answer that is no success. */
-export const failureSchema = z.object({
-  ok: z.literal(false),
-  error: z.object({
-    kind: z
-      .enum(KINDS)
-      .describe(
-        'refused: the exchange said no. key-refused: the exchange refuses the merchant key. rate-limited: the exchange ' +
-          'limits the rate. not-sent: nothing left, ask again. unknown: nobody can tell whether the exchange did it. ' +
-          'unusable: an id cannot be sent. invalid: this request cannot be used. failed: the daemon could not do it.',
-      ),
-    reason: z.enum(REASONS).nullable().describe('Which of the documented refusals of the exchange it is.'),
-    message: z.string().describe('For people.'),
-    httpStatus: z.int().nullable().describe('HTTP status that the exchange answered with.'),
-    code: z.string().nullable().describe('Code in the error of the exchange.'),
-    status: z.string().nullable().describe('Status in the error of the exchange.'),
-  }),
-});
+export const failureSchema = z
+  .object({
+    ok: z.literal(false),
+    error: z.object({
+      kind: z
+        .enum(KINDS)
+        .describe(
+          'refused: the exchange said no. key-refused: the exchange refuses the merchant key. rate-limited: the exchange ' +
+            'limits the rate. not-sent: nothing left, ask again. unknown: nobody can tell whether the exchange did it. ' +
+            'unusable: an id cannot be sent. invalid: this request cannot be used. failed: the daemon could not do it.',
+        ),
+      reason: z.enum(REASONS).nullable().describe('Which of the documented refusals of the exchange it is.'),
+      message: z.string().describe('For people.'),
+      httpStatus: z.int().nullable().describe('HTTP status that the exchange answered with.'),
+      code: z.string().nullable().describe('Code in the error of the exchange.'),
+      status: z.string().nullable().describe('Status in the error of the exchange.'),
+    }),
+  })
+  .meta({ id: 'Failure', description: 'What every answer is that is no success.' });
 
 interface DocumentedError {
   readonly name: string;
@@ -69,7 +71,7 @@ export const ERRORS = {
   '404': {
     name: 'NotFound',
     description: 'The exchange does not have it.',
-    examples: { link: refused(404, 'link-not-found', 'link not found', '404', 'NOT_FOUND') },
+    examples: { linkNotFound: refused(404, 'not-found', 'link not found', '404', 'NOT_FOUND') },
   },
   '409': {
     name: 'Conflict',
@@ -86,11 +88,12 @@ export const ERRORS = {
   '4xx': {
     name: 'Refused',
     description: 'Any other refusal of the exchange, with its own HTTP status, or of this request.',
-    examples: { other: refused(403, 'other', 'not for this merchant', '403', 'FORBIDDEN') },
+    examples: { otherRefusal: refused(403, 'other', 'not for this merchant', '403', 'FORBIDDEN') },
   },
   '500': {
     name: 'Failed',
-    description: 'The daemon failed; its log says why.',
+    description:
+      'The daemon failed; its log says why. A link that was made but cannot be remembered is named in the message.',
     examples: { failed: { ...NOTHING, kind: 'failed', message: 'the daemon failed; its log says why' } },
   },
   '502': {
@@ -125,7 +128,9 @@ export const ERRORS = {
 /** HTTP status of a documented error. */
 export type ErrorStatus = keyof typeof ERRORS;
 
+/** What an operation may answer that is done here. */
+export const OWN_ERRORS: readonly ErrorStatus[] = ['400', '4xx', '500', '503'];
 /** What an operation may answer that asks the exchange. */
-export const EXCHANGE_ERRORS: readonly ErrorStatus[] = ['400', '4xx', '500', '502', '503', '504'];
+export const EXCHANGE_ERRORS: readonly ErrorStatus[] = [...OWN_ERRORS, '502', '504'];
 /** The same of one that is about a link or another thing that the exchange may not have. */
 export const LOOKUP_ERRORS: readonly ErrorStatus[] = [...EXCHANGE_ERRORS, '404'];

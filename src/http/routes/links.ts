@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { listLinks } from '../../store/links.ts';
+import { OWN_ERRORS } from './errors.ts';
 import { operation } from './operation.ts';
 import { rememberedLinksValue } from './values.ts';
 
@@ -27,7 +28,7 @@ export const LINK_OPERATIONS = [
         .meta({ description: 'At most so many.', examples: [50] }),
     }),
     values: { 200: rememberedLinksValue },
-    errors: ['400', '500', '503'],
+    errors: OWN_ERRORS,
     async run({ store, account }, { query }) {
       const links = await listLinks(store.db, { account, ...query });
       const shown = links.map(({ account: _account, ...link }) => link);

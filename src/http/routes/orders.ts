@@ -2,7 +2,7 @@ import { isLosslessNumber, type LosslessNumber } from 'lossless-json';
 import { z } from 'zod';
 import { quote } from '../../domain/decimal.ts';
 import { addOrder } from '../../flows/add-order.ts';
-import { LOOKUP_ERRORS } from './errors.ts';
+import { LOOKUP_ERRORS, OWN_ERRORS } from './errors.ts';
 import { operation } from './operation.ts';
 import { addedOrderValue, orderRecordValue, preOrderValue } from './values.ts';
 
@@ -38,7 +38,7 @@ export const ORDER_OPERATIONS = [
         examples: [{ external_order_id: 'shop-1001', asset: '0.25', from_currency: 'BTC', to_currency: 'EUR' }],
       }),
     values: { 200: addedOrderValue, 201: addedOrderValue },
-    errors: ['400', '409', '413', '500', '503'],
+    errors: [...OWN_ERRORS, '409', '413'],
     async run(deps, { body }) {
       const addition = await addOrder(deps, body);
       switch (addition.kind) {

@@ -5,6 +5,7 @@ import { deadline } from '../../clock.ts';
 import { syncOnce, type SyncResult } from '../../flows/sync.ts';
 import type { Counts } from '../../flows/tally.ts';
 import { errorAnswers } from './document.ts';
+import { OWN_ERRORS } from './errors.ts';
 import type { ControlDeps, Serving } from './operation.ts';
 
 /** A line of the answer of `POST /sync`. */
@@ -64,7 +65,7 @@ export function addSync(server: FastifyInstance, { deps, stopping, onRun }: Serv
             description: 'Lines of JSON; the last one is a `result` or an `error`.',
             content: { 'application/x-ndjson': { schema: lineSchema } },
           },
-          ...errorAnswers(['400', '500']),
+          ...errorAnswers(OWN_ERRORS),
         },
       },
     },

@@ -18,36 +18,43 @@ const pair = z.looseObject({ fromCurrency: z.string(), toCurrency: z.string() })
 const time = z.iso.datetime().nullish();
 
 export const linkValue = linkSchema.meta({
+  id: 'Link',
   description: 'A client link (§2.1).',
   examples: [{ linkId: 'link-1', status: 'NOT_VERIFIED' }],
 });
 
 export const validationValue = validationSchema.meta({
+  id: 'Validation',
   description: 'A link for the address could be made (§4.2).',
   examples: [{ status: 'OK' }],
 });
 
 export const deliveryValue = validationSchema.meta({
+  id: 'PhotoRequest',
   description: 'The delivery is asked for (§4.5).',
   examples: [{ status: 'ok' }],
 });
 
 export const verificationTokenValue = verificationTokenSchema.meta({
+  id: 'VerificationToken',
   description: 'A token for a verification flow (§2.2). A secret.',
   examples: [{ linkId: 'link-1', token: '<ACCESS_TOKEN>', tokenValidTill: '2026-01-05T12:00:00Z' }],
 });
 
 export const sdkTokenValue = sdkTokenSchema.meta({
+  id: 'SdkToken',
   description: 'An SDK token (§2.3). A secret.',
   examples: [{ token: '<SDK_TOKEN>', expiresAt: '2026-01-05T12:00:00Z' }],
 });
 
 export const customerValue = customerSchema.meta({
+  id: 'Customer',
   description: 'A customer of the card-payment provider (§2.4). Personal data.',
   examples: [{ customerNumber: 'c-1', firstName: 'Ada', lastName: 'Example', linkId: 'link-1' }],
 });
 
 export const cardsValue = cardsSchema.meta({
+  id: 'Cards',
   description: 'Saved cards (§2.5). Numbers as the exchange gives them; tokens are secrets.',
   examples: [
     [{ id: 'card-1', bank: 'A Bank', country: 'DE', number: '<CARD_NUMBER>', token: '<CARD_TOKEN>', type: 'VISA' }],
@@ -70,6 +77,7 @@ export const preOrderValue = z
     bonus: number,
   })
   .meta({
+    id: 'PreOrder',
     description: 'A pre-order (§2.6).',
     examples: [
       {
@@ -116,6 +124,7 @@ export const orderRecordValue = z
     reward: number,
   })
   .meta({
+    id: 'OrderRecord',
     description: 'An order record (§2.7). The transactions have more fields than are listed here.',
     examples: [
       {
@@ -138,9 +147,11 @@ export const orderRecordValue = z
     ],
   });
 
-export const addedOrderValue = z
-  .object({ external_order_id: z.string(), state: z.string() })
-  .meta({ description: 'The order in the table.', examples: [{ external_order_id: 'shop-1001', state: 'pending' }] });
+export const addedOrderValue = z.object({ external_order_id: z.string(), state: z.string() }).meta({
+  id: 'AddedOrder',
+  description: 'The order in the table.',
+  examples: [{ external_order_id: 'shop-1001', state: 'pending' }],
+});
 
 export const rememberedLinksValue = z
   .array(
@@ -156,6 +167,7 @@ export const rememberedLinksValue = z
     }),
   )
   .meta({
+    id: 'RememberedLinks',
     description: 'Remembered links, the newest first.',
     examples: [
       [
