@@ -56,7 +56,7 @@ export async function servePhotos(
   const { port } = server.server.address() as AddressInfo;
   const host = listen.host.includes(':') ? `[${listen.host}]` : listen.host;
   const url = `http://${host}:${port}/photos`;
-  deps.log.info({ url }, 'photos are received');
+  deps.log.info({ url }, 'listening for photos');
   let closed: Promise<void> | undefined;
   const close = () => (closed ??= closeServer(deps, server, running));
   return { url, close, [Symbol.asyncDispose]: close };

@@ -1,0 +1,57 @@
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { requestPhotos } from '../../src/flows/photos.ts';
+import { capturedLog, type CapturedLog } from './captured-log.ts';
+import { scriptedBench } from './scripted-bench.ts';
+import type { ScriptedExchange } from './scripted-exchange.ts';
+import type { Workbench, WorkbenchOptions } from './workbench.ts';
+
+/** What a file is taken for is told by its first bytes. */
+export const JPEG = Buffer.from('\xff\xd8\xff\xe0\0\x10JFIF\0 a canary in the content', 'latin1');
+export const PNG = Buffer.from('\x89PNG\r\n\x1a\n and more', 'latin1');
+
+/** The program with an exchange that takes requests for photos, and the folder where they end up. */
+export interface PhotoBench {
+  readonly bench: Workbench;
+  readonly exchange: ScriptedExchange;
+  readonly log: CapturedLog;
+  readonly folder: string;
+  /** Asks for photos as `idv photos` does, and gives the token that the exchange was sent. */
+  ask(linkId?: string, more?: { level?: 'MAIN' | 'LIVENESS'; actionId?: string }): Promise<string>;
+  /** Rows of `photos`, the oldest first. */
+  rows(): Record<string, unknown>[];
+  /** Rows of `photo_tokens`. */
+  tokens(): Record<string, unknown>[];
+  /** Paths of all files in the folder, and of all that is in quarantine. */
+  files(): string[];
+}
+
+/** Sets up a bench that is gone when the test is finished. */
+export async function photoBench(options: WorkbenchOptions = {}): Promise<PhotoBench> {
+  const log = capturedLog();
+  const { bench, exchange } = await scriptedBench({ ...options, overrides: { log: log.logger, ...options.overrides } });
+  onTestFinished(() => bench.app.giveUp());
+  exchange.answer = () => ({ status: 200, body: '{"status":"ok"}' });
+  const { folder } = bench.config.photos;
+  const all = (table: string) => bench.merchant.prepare(`select * from ${table}`).all() as Record<string, unknown>[];
+  return {
+    bench,
+    exchange,
+    log,
+    folder,
+    async ask(linkId = 'l1', { level = 'MAIN', ...more } = {}) {
+      const answer = await requestPhotos(bench.app, { linkId, level, ...more });
+      if (answer.kind !== 'ok') throw new Error(`photos were not asked for: ${answer.kind}`);
+      const { body = '' } = exchange.requests.at(-1) ?? {};
+      return (JSON.parse(body) as { token: string }).token;
+    },
+    rows: () => all('photos'),
+    tokens: () => all('photo_tokens'),
+    files() {
+      if (!existsSync(folder)) return [];
+      const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+      return paths.filter((path) => path.startsWith('.incoming/') || statSync(join(folder, path)).isFile()).toSorted();
+    },
+  };
+}
