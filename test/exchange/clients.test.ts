@@ -248,7 +248,7 @@ describe('a documented error (§7)', () => {
     async (call) => {
       const answer = await read(call, 404, NOT_FOUND);
       expect(answer).toEqual({ kind: 'refused', httpStatus: 404, error: JSON.parse(NOT_FOUND) });
-      expect(reasonOf(answer)).toBe('link-not-found');
+      expect(reasonOf(answer)).toBe('not-found');
     },
   );
 

@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import type { MerchantOrder } from '../../src/domain/order.ts';
+import { ExchangeClient, type Answer } from '../../src/exchange/client.ts';
+import { Gate } from '../../src/exchange/gate.ts';
+import { refusalReason } from '../../src/exchange/reasons.ts';
+import { httpTransport } from '../../src/exchange/transport.ts';
+import type { Link } from '../../src/exchange/wire-links.ts';
+import { seededRandom } from '../../src/sandbox/random.ts';
+import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
+
+/*
+ * What the client relies on of an exchange, over a real connection. Against the sandbox, or against another exchange:
+ *
+ *   ORDER_SYNC_CONTRACT_BASE_URL=https://exchange.example ORDER_SYNC_CONTRACT_API_KEY=… npm test -- test/contract/exchange
+ *
+ * On another exchange it only asks, about ids and addresses that nobody has, and once with a wrong key. With
+ * ORDER_SYNC_CONTRACT_CREATES=yes it also makes one client link (§4.1), one verification token a flow (§4.4), one SDK
+ * token (§4.8) and one pre-order (§4.9), and asks for one delivery of photos (§4.5), which goes out when the merchant has
+ * set an address. Ids and addresses begin with `contract-` and are new each time; the addresses reach nobody.
+ */
+const { ORDER_SYNC_CONTRACT_BASE_URL: url, ORDER_SYNC_CONTRACT_API_KEY: key } = process.env;
+const isExternal = url !== undefined && key !== undefined;
+const mayCreate = !isExternal || process.env['ORDER_SYNC_CONTRACT_CREATES'] === 'yes';
+const apiKey = key ?? 'contract-key';
+/** The default of the program: other exchanges are not to be pressed. */
+const rate = { requests: isExternal ? 10 : 1_000, intervalMs: 1_000 };
+
+const run = randomUUID();
+const nobody = `contract-${run}`;
+const email = `${nobody}@shop.example`;
+const order: MerchantOrder = {
+  externalOrderId: nobody,
+  asset: '1.50',
+  assetPosition: 'INPUT',
+  fromCurrency: 'BTC',
+  toCurrency: 'EUR',
+  orderType: 'DEPOSIT',
+  limit: null,
+  paymentToken: null,
+  providerType: null,
+  cryptoAddress: null,
+  bonus: null,
+};
+
+let sandbox: Sandbox | undefined;
+let baseUrl = url ?? '';
+let client: ExchangeClient;
+const clients: ExchangeClient[] = [];
+
+function connect(withKey: string): ExchangeClient {
+  const clock = systemClock();
+  const transport = httpTransport({ baseUrl, apiKey: withKey, timeoutMs: 30_000, maxResponseBytes: 1_048_576 });
+  const connected = new ExchangeClient(transport, new Gate({ concurrency: 1, rate }, clock), clock);
+  clients.push(connected);
+  return connected;
+}
+
+beforeAll(async () => {
+  if (!isExternal) {
+    sandbox = await startSandbox({ apiKey, clock: systemClock(), random: seededRandom(1) });
+    baseUrl = sandbox.url;
+  }
+  client = connect(apiKey);
+});
+afterAll(async () => {
+  for (const one of clients) await one.close();
+  await sandbox?.close();
+});
+
+/** The value of an answer, which has to be one. */
+function valueOf<Value>(answer: Answer<Value>): Value {
+  if (answer.kind !== 'ok') throw new Error(`no value: ${JSON.stringify(answer)}`);
+  return answer.value;
+}
+
+/** What an answer that is no value comes to. */
+function reasonOf(answer: Answer<unknown>) {
+  return answer.kind === 'refused' ? refusalReason(answer) : answer.kind;
+}
+
+const target = isExternal ? 'the exchange of the environment' : 'the sandbox';
+
+describe(`${target}, asked about what nobody has`, () => {
+  it.each<[string, () => Promise<Answer<unknown>>]>([
+    ['§4.3', () => client.showLink(nobody)],
+    ['§4.4', () => client.verificationToken(nobody, 'MAIN')],
+    ['§4.4', () => client.verificationToken(nobody, 'LIVENESS')],
+    ['§4.5', () => client.requestPhotos(nobody, { level: 'MAIN', token: nobody })],
+    ['§4.6', () => client.showCustomer(nobody)],
+    ['§4.7', () => client.listCards(nobody)],
+    ['§4.8', () => client.sdkToken(nobody)],
+  ])('says in %s that there is no such link', async (_section, ask) => {
+    const answer = await ask();
+    expect(answer).toMatchObject({ kind: 'refused', httpStatus: 404, error: { status: 'NOT_FOUND' } });
+    expect(reasonOf(answer)).toBe('not-found');
+  });
+
+  it('says of an address whether it could be linked (§4.2)', async () => {
+    expect(valueOf(await client.validateEmail(email))).toMatchObject({ status: 'OK' });
+    expect(reasonOf(await client.validateEmail(`${nobody}.shop.example`))).toBe('invalid-email');
+  });
+
+  it('takes no address that is none (§4.1)', async () => {
+    expect(reasonOf(await client.createLink(`${nobody}.shop.example`))).toBe('invalid-email');
+  });
+
+  it('answers in the documented shape that there is no such order (§4.11) or pre-order (§4.10)', async () => {
+    const lookUp = () => client.lookUpOrder(nobody).then((result) => ({ result, passage: result.passage }));
+    expect(await client.gate.pass('lookup', lookUp)).toMatchObject({ answer: { kind: 'not-found' } });
+    expect(await client.showOrder(nobody)).toMatchObject({ kind: 'refused', httpStatus: 404 });
+    expect(await client.showPreOrder(nobody)).toMatchObject({ kind: 'refused', httpStatus: 404 });
+  });
+
+  it('refuses another key (§5)', async () => {
+    const other = connect(`contract-${randomUUID()}`);
+    expect(await other.showLink(nobody)).toEqual({ kind: 'key-refused' });
+  });
+});
+
+describe.runIf(mayCreate)(`${target}, asked to make things`, () => {
+  let link: Link;
+  beforeAll(async () => {
+    link = valueOf(await client.createLink(email));
+  });
+
+  it('makes a link with an id and a status (§4.1), and shows it again (§4.3)', async () => {
+    expect(link).toMatchObject({ linkId: expect.stringMatching(/./), status: expect.stringMatching(/./) });
+    expect(valueOf(await client.showLink(link.linkId))).toMatchObject({ linkId: link.linkId });
+  });
+
+  it('makes no second link for the address, which validation says before (§4.1, §4.2)', async () => {
+    expect(reasonOf(await client.validateEmail(email))).toBe('link-already-exists');
+    expect(reasonOf(await client.createLink(email))).toBe('link-already-exists');
+  });
+
+  it.each(['MAIN', 'LIVENESS'] as const)('gives a verification token for the flow %s (§4.4)', async (level) => {
+    expect(valueOf(await client.verificationToken(link.linkId, level))).toMatchObject({
+      linkId: link.linkId,
+      token: expect.stringMatching(/./),
+      tokenValidTill: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+    });
+  });
+
+  it('takes a request for photos, or says that no address is set (§4.5)', async () => {
+    const answer = await client.requestPhotos(link.linkId, { level: 'LIVENESS', actionId: nobody, token: nobody });
+    if (answer.kind === 'ok') expect(answer.value).toMatchObject({ status: 'ok' });
+    else expect(reasonOf(answer)).toBe('upload-url-not-set');
+  });
+
+  it("shows the client's customer and cards, where the provider has them (§4.6, §4.7)", async () => {
+    const customer = await client.showCustomer(link.linkId);
+    if (customer.kind === 'ok') expect(customer.value).toMatchObject({ linkId: link.linkId });
+    else expect(customer).toMatchObject({ kind: 'refused', httpStatus: 404 });
+    const cards = await client.listCards(link.linkId);
+    if (cards.kind === 'ok') expect(cards.value).toBeInstanceOf(Array);
+    else expect(cards).toMatchObject({ kind: 'refused', httpStatus: 404 });
+  });
+
+  it('gives an SDK token with its expiry (§4.8)', async () => {
+    const { token, expiresAt } = valueOf(await client.sdkToken(link.linkId));
+    expect(token).not.toBe('');
+    expect(Date.parse(expiresAt)).not.toBeNaN();
+  });
+
+  it('makes a pre-order that says what was sent (§4.9), shows it (§4.10), and answers about its order (§4.11)', async () => {
+    const create = () => client.createPreOrder(order).then((result) => ({ result, passage: result.passage }));
+    const created = await client.gate.pass('create', create);
+    if (created?.outcome.kind !== 'accepted') throw new Error(`not accepted: ${JSON.stringify(created)}`);
+    expect(created.outcome.differences).toEqual([]);
+    const { id } = created.outcome.preOrder;
+    expect(valueOf(await client.showPreOrder(id))).toMatchObject({ id, externalOrderId: nobody });
+    const lookUp = () => client.lookUpOrder(nobody).then((result) => ({ result, passage: result.passage }));
+    const { answer } = (await client.gate.pass('lookup', lookUp)) ?? {};
+    // The order may be there already, or not yet: both are evidence.
+    expect(['found', 'not-found']).toContain(answer?.kind);
+  });
+});
