@@ -131,7 +131,7 @@ async function recordOutcome(deps: FlowDeps, tracking: Tracking, outcome: Create
 function countOutcome({ tally, log }: FlowDeps, outcome: CreateOutcome, decision: Decision): void {
   const { counts } = tally;
   const { externalOrderId, stateReason: reason } = decision.tracking;
-  counts.sent += 1;
+  if (outcome.kind !== 'not-sent') counts.sent += 1;
   counts.findings += decision.events.filter(({ field }) => field === 'finding').length;
   switch (outcome.kind) {
     case 'accepted':

@@ -86,7 +86,10 @@ async function withPatience(
 function endOf({ tally, exchange }: FlowDeps, summary: SyncSummary, findings: number, signal: AbortSignal): SyncEnd {
   if (tally.key === 'refused') return 'key-refused';
   if (signal.aborted) return 'out-of-time';
-  if (exchange.gate.isHeld('create') || exchange.gate.isHeld('lookup')) return 'out-of-reach';
+  const lanes = [exchange.gate.holdOf('create'), exchange.gate.holdOf('lookup')];
+  if (lanes.some(({ heldMs }) => heldMs > 0)) return 'out-of-reach';
+  // The holds are over, and nothing that came through since has shown that the exchange serves again.
+  if (summary.failed > 0 && lanes.every(({ holds }) => holds > 0)) return 'out-of-reach';
   const mustLook = summary.held + summary.unknown + summary.failed + summary.invalid + summary.rejected + findings > 0;
   return mustLook ? 'look' : 'done';
 }

@@ -197,6 +197,23 @@ describe('the end of sync', () => {
     expect(pending).toBe(30);
   });
 
+  it('is out of reach also with one order, which is not due again when the hold is over', async () => {
+    const { bench, exchange } = await scriptedBench();
+    await exchange[Symbol.asyncDispose]();
+    insert(bench, 'a');
+    const { end, summary } = await sync(bench);
+    expect([end, summary.failed, bench.row('a')['state']]).toEqual(['out-of-reach', 1, 'pending']);
+  });
+
+  it('is look when look-ups are answered after the one create that was told to come later', async () => {
+    const { bench, exchange } = await scriptedBench();
+    script(exchange, { creates: { late: TOO_MANY } });
+    insert(bench, 'a');
+    await sync(bench);
+    insert(bench, 'late');
+    expect((await sync(bench)).end).toBe('look');
+  });
+
   it('is out of reach when the exchange keeps failing, and few outcomes are unknown', async () => {
     const { bench, exchange } = await scriptedBench();
     exchange.answer = () => refusal(503);
