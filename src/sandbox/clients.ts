@@ -24,6 +24,7 @@ interface SandboxLink {
   readonly madeAt: Date;
   readonly verification: readonly VerificationStep[];
   readonly hasCards: boolean;
+  readonly hasUploadUrl: boolean;
   readonly photoOddity: PhotoOddity | undefined;
 }
 
@@ -50,6 +51,7 @@ export class Clients {
       madeAt: this.#options.clock.now(),
       verification: verificationOf(email),
       hasCards: !email.startsWith('no-cards'),
+      hasUploadUrl: !email.startsWith('no-upload-url'),
       photoOddity: oddityOf(email),
     };
     this.#byId.set(link.linkId, link);
@@ -76,8 +78,8 @@ export class Clients {
   }
 
   requestPhotos(linkId: string, wanted: PhotosWanted, url: string | undefined): SandboxAnswer {
-    return this.#ofLink(linkId, ({ photoOddity }) => {
-      if (url === undefined) return refuse('uploadUrlNotSet');
+    return this.#ofLink(linkId, ({ photoOddity, hasUploadUrl }) => {
+      if (url === undefined || !hasUploadUrl) return refuse('uploadUrlNotSet');
       const { kycLevelType: level, actionId, token } = wanted;
       const delivery = {
         url,

@@ -7,6 +7,7 @@ export const EMAIL_INPUTS: readonly (readonly [input: string, effect: string])[]
   ['the same a second time', '400 LINK_ALREADY_EXISTS'],
   ['bad-request…', '400 BAD_REQUEST'],
   ['no-cards…', 'the customer has no saved card'],
+  ['no-upload-url…', 'photos are refused with INVALID_VALUE, as where no delivery address is set'],
   ['verification-NAME-…', `how its verification goes on: ${Object.keys(VERIFICATIONS).join(', ')}`],
   ['photos-NAME-…', `how its photos are delivered: ${PHOTO_ODDITIES.join(', ')}`],
 ];

@@ -33,7 +33,7 @@ export const REFUSALS = {
   uploadUrlNotSet: {
     httpStatus: 400,
     body: { message: 'Upload url was not set', code: 'INVALID_VALUE' },
-    when: 'no delivery address is set',
+    when: 'no delivery address is set, or the client has an e-mail address that begins with no-upload-url',
     isDocumented: true,
   },
   malformed: ours(
