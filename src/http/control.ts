@@ -54,17 +54,27 @@ export async function serveControl(
   chmodSync(socketPath, OWNER_ONLY);
   return {
     async close() {
-      const isClosed = new AbortController();
-      const closed = server.close().finally(() => isClosed.abort());
       const { lastCall, clock } = deps;
-      const noTimeLeft = once(lastCall, 'abort', { signal: isClosed.signal });
-      const flushed = Promise.allSettled(running).then(() => clock.sleep(FLUSH_MS, isClosed.signal));
+      const isClosed = new AbortController();
+      const noTimeLeft = lastCall.aborted
+        ? Promise.resolve()
+        : once(lastCall, 'abort', { signal: isClosed.signal }).catch(() => undefined);
+      const closed = server.close();
+      // Also what nobody waits for any more: an answer of the exchange that is on its way is recorded.
+      await Promise.race([noTimeLeft, allDone(running)]);
       // Half a request, and an answer that nobody reads, must not keep the daemon.
-      await Promise.race([noTimeLeft, flushed]).catch(() => undefined);
+      const flushed = clock.sleep(FLUSH_MS, isClosed.signal).catch(() => undefined);
+      await Promise.race([noTimeLeft, closed, flushed]);
       server.server.closeAllConnections();
       await closed;
+      await Promise.race([noTimeLeft, allDone(running)]);
+      isClosed.abort();
     },
   };
+}
+
+async function allDone(running: ReadonlySet<Promise<unknown>>): Promise<void> {
+  while (running.size > 0) await Promise.allSettled(running);
 }
 
 /** A server without routes, with the limits and the one shape of errors of the control socket. */

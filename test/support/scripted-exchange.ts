@@ -80,7 +80,7 @@ async function receive(message: IncomingMessage): Promise<ScriptedRequest> {
   const { method = '', url: path = '' } = message;
   const body = Buffer.concat((await message.toArray()) as Buffer[]).toString();
   const externalOrderId =
-    method === 'POST'
+    body !== ''
       ? (JSON.parse(body) as { externalOrderId: string }).externalOrderId
       : (new URL(path, 'http://exchange').searchParams.get('externalOrderId') ?? '');
   return { method, path, body, externalOrderId };
