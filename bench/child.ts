@@ -1,34 +1,33 @@
-import { fork } from 'node:child_process';
+import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { peakMemoryMib } from './process.ts';
+import type { SandboxMessage, SandboxReady } from './sandbox.ts';
+import { settingsFor } from './settings.ts';
+
+const PROGRAM = '../src/cli.ts';
+const LOOK_AT_MEMORY_MS = 20;
 
 /** A process of the benchmark's own: it answers one message at a time. */
-export interface Child extends AsyncDisposable {
+export interface Child<Message, Answer> extends AsyncDisposable {
   readonly pid: number;
   /** Sends a message and resolves with the answer. Rejects when the process ends instead. */
-  ask<Answer>(message: object): Promise<Answer>;
+  ask(message: Message): Promise<Answer>;
 }
 
 /**
  * Starts a file of this project as a process, with the standard output in `<folder>/<name>.log`, and resolves with its
  * first message once it is ready.
  */
-export async function startChild<Ready>(
+export async function startChild<Message extends object, Answer, Ready = unknown>(
   file: string,
   args: readonly string[],
   options: { folder: string; name: string; environment?: Record<string, string> },
-): Promise<Child & { readonly ready: Ready }> {
-  const output = openSync(join(options.folder, `${options.name}.log`), 'a');
-  const child = fork(fileURLToPath(new URL(file, import.meta.url)), args, {
-    cwd: options.folder,
-    execArgv: ['--import', import.meta.resolve('tsx')],
-    // Settings of the person who measures must not reach what is measured.
-    env: { ORDER_SYNC_CONFIG: '/dev/null', ...options.environment },
-    stdio: ['ignore', output, 'inherit', 'ipc'],
-  });
-  closeSync(output);
+): Promise<Child<Message, Answer> & { readonly ready: Ready }> {
+  const child = forkFile(file, args, options);
   const exit = once(child, 'exit');
   const answer = async () => {
     const ended = exit.then(([code]) => {
@@ -41,7 +40,7 @@ export async function startChild<Ready>(
   return {
     ready,
     pid: child.pid ?? 0,
-    async ask<Answer>(message: object) {
+    async ask(message) {
       const answered = answer();
       child.send(message);
       return (await answered) as Answer;
@@ -53,6 +52,30 @@ export async function startChild<Ready>(
   };
 }
 
+/** Starts the sandbox exchange. */
+export async function startSandboxChild(folder: string) {
+  return await startChild<SandboxMessage, unknown, SandboxReady>('./sandbox.ts', [], { folder, name: 'sandbox' });
+}
+
+/** Starts the daemon as it is installed, and resolves once it is ready. */
+export async function startDaemon(folder: string, url: string, path: string) {
+  const environment = settingsFor(url, path);
+  return await startChild<never, never>(PROGRAM, ['run'], { folder, name: 'daemon', environment });
+}
+
+/** Runs a command of the program to its end: how long it took, and the most memory it held. */
+export async function runProgram(folder: string, args: readonly string[], environment: Record<string, string>) {
+  const start = performance.now();
+  const child = forkFile(PROGRAM, args, { folder, name: 'program', environment });
+  let peakMib = 0;
+  while (child.exitCode === null && child.signalCode === null) {
+    peakMib = Math.max(peakMib, peakMemoryMib(child.pid ?? 0) ?? 0);
+    await delay(LOOK_AT_MEMORY_MS);
+  }
+  if (child.exitCode !== 0) throw new Error(`order-sync ${args.join(' ')} failed (exit ${child.exitCode})`);
+  return { ms: performance.now() - start, peakMib };
+}
+
 /** The other side: says what is ready, then answers each message. */
 export function serve<Message>(ready: unknown, answer: (message: Message) => unknown): void {
   const send = (message: unknown) => process.send?.(message);
@@ -62,5 +85,23 @@ export function serve<Message>(ready: unknown, answer: (message: Message) => unk
       process.exit(1);
     });
   });
+  process.once('disconnect', () => process.exit(1));
   send(ready);
+}
+
+function forkFile(
+  file: string,
+  args: readonly string[],
+  { folder, name, environment }: { folder: string; name: string; environment?: Record<string, string> },
+): ChildProcess {
+  const output = openSync(join(folder, `${name}.log`), 'a');
+  const child = fork(fileURLToPath(new URL(file, import.meta.url)), args, {
+    cwd: folder,
+    execArgv: ['--import', import.meta.resolve('tsx')],
+    // Settings of the person who measures must not reach what is measured.
+    env: { ...environment },
+    stdio: ['ignore', output, 'inherit', 'ipc'],
+  });
+  closeSync(output);
+  return child;
 }

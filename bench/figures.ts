@@ -1,7 +1,50 @@
-/** The middle of the values. */
-export function median(values: readonly number[]): number {
+/** One measured figure. */
+export interface Figure {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+  /** Smallest and largest of what `value` is the middle of. */
+  readonly range?: readonly [number, number];
+  readonly target?: Target;
+}
+
+/** What a figure has to reach. */
+export type Target = { readonly atLeast: number } | { readonly below: number };
+
+/** Whether a figure reaches its target; one without a target does. */
+export function isMet({ value, target }: Figure): boolean {
+  if (target === undefined) return true;
+  return 'atLeast' in target ? value >= target.atLeast : value < target.below;
+}
+
+/** A figure as a line of a table. */
+export function lineOf(figure: Figure): Record<string, string> {
+  const { name, value, unit, range, target } = figure;
+  const wanted = target === undefined ? '' : 'atLeast' in target ? `>= ${target.atLeast}` : `< ${target.below}`;
+  return {
+    figure: name,
+    value: shown(value),
+    unit,
+    range: range === undefined ? '' : `${shown(range[0])} to ${shown(range[1])}`,
+    target: wanted,
+    met: target === undefined ? '' : isMet(figure) ? 'yes' : 'NO',
+  };
+}
+
+/** The middle of the values, and how far they reach. */
+export function middle(values: readonly number[]): { value: number; range: [number, number] } {
+  return { value: quantile(values, 0.5), range: [quantile(values, 0), quantile(values, 1)] };
+}
+
+/** The value below which a share of the values lies. */
+export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  const upper = sorted[middle] ?? Number.NaN;
-  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2;
+  const place = (sorted.length - 1) * share;
+  const [lower = Number.NaN, upper = lower] = sorted.slice(Math.floor(place), Math.floor(place) + 2);
+  return lower + (upper - lower) * (place % 1);
+}
+
+function shown(value: number): string {
+  const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 3;
+  return value.toLocaleString('en', { maximumFractionDigits: digits });
 }

@@ -1,12 +1,63 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { asTable } from '../src/reports/format.ts';
+import { isMet, lineOf, type Figure } from './figures.ts';
+import { measureIdle } from './idle.ts';
+import { measureLatency } from './latency.ts';
+import { machine } from './machine.ts';
+import { measureMemory } from './memory.ts';
+import { FULL, SMALL, type Bench } from './settings.ts';
 import { measureThroughput } from './throughput.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'order-sync-bench-'));
-const say = (text: string) => process.stderr.write(`${text}\n`);
+const PARTS: Readonly<Record<string, (bench: Bench) => Promise<Figure[]>>> = {
+  throughput: measureThroughput,
+  memory: measureMemory,
+  latency: measureLatency,
+  idle: measureIdle,
+};
+const NAMES = Object.keys(PARTS);
+const USAGE = `usage: npm run bench [-- [${NAMES.join('|')}]… [--json] [--small]]
+  --json   for programs
+  --small  tiny sizes, to see that it runs: its figures mean nothing and no target is held
+`;
+
+async function main(names: readonly string[], { json = false, small = false }): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'order-sync-bench-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  process.once('SIGINT', () => process.exit(130));
+  const about = machine();
+  const say = (text: string) => process.stderr.write(`${text}\n`);
+  if (!json) process.stdout.write(`${describe(about.machine)}\n${describe(about.versions)}\n`);
+  const figures: Figure[] = [];
+  for (const name of names) {
+    mkdirSync(join(folder, name));
+    const measured = await PARTS[name]?.({ folder: join(folder, name), sizes: small ? SMALL : FULL, say });
+    figures.push(...(measured ?? []));
+  }
+  const isReached = small || figures.every(isMet);
+  if (json) process.stdout.write(`${JSON.stringify({ ...about, figures, isReached }, null, 2)}\n`);
+  else process.stdout.write(asTable(figures.map(lineOf)));
+  process.exitCode = isReached ? 0 : 1;
+}
+
+function describe(facts: Readonly<Record<string, string | number>>): string {
+  return Object.entries(facts)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(' · ');
+}
+
 try {
-  console.log(await measureThroughput(folder, join(folder, 'orders.db'), say));
-} finally {
-  rmSync(folder, { recursive: true, force: true });
+  const { values, positionals } = parseArgs({
+    options: { json: { type: 'boolean' }, small: { type: 'boolean' } },
+    allowPositionals: true,
+  });
+  const unknown = positionals.find((name) => !NAMES.includes(name));
+  if (unknown !== undefined) throw new TypeError(`there is no part ${unknown}`);
+  await main(positionals.length === 0 ? NAMES : positionals, values);
+} catch (error) {
+  if (!(error instanceof TypeError)) throw error;
+  process.stderr.write(`${error.message}\n${USAGE}`);
+  process.exitCode = 64;
 }

@@ -17,15 +17,15 @@ export function orderOf(batch: string, index: number) {
   };
 }
 
-/** Puts a batch into the merchant's table, as a shop would: with a connection of its own. */
-export function insertOrders(path: string, batch: string, count: number): void {
+/** Puts a batch into the merchant's table, as a shop would: with a connection of its own. The ids. */
+export function insertOrders(path: string, batch: string, count: number): string[] {
   const shop = new Database(path);
   const insert = shop.prepare(
     `insert into merchant_orders (external_order_id, asset, from_currency, to_currency)
      values (:externalOrderId, :asset, :fromCurrency, :toCurrency)`,
   );
-  shop.transaction(() => {
-    for (let index = 0; index < count; index += 1) insert.run(orderOf(batch, index));
-  })();
+  const orders = Array.from({ length: count }, (_, index) => orderOf(batch, index));
+  shop.transaction(() => orders.forEach((order) => insert.run(order)))();
   shop.close();
+  return orders.map(({ externalOrderId }) => externalOrderId);
 }

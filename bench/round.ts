@@ -1,6 +1,3 @@
-/** Requests in flight at the same time, in the engine and in the bare loop. */
-export const CONCURRENCY = 32;
-
 /** One request for each order of a batch. */
 export interface Round {
   readonly kind: 'create' | 'follow';
@@ -13,10 +10,12 @@ export interface Took {
   readonly ms: number;
   /** User and system time of the process that worked. */
   readonly cpuMs: number;
+  /** Durable commits, each with a sync to the disk. */
+  readonly commits: number;
 }
 
 /** Times a round in this process. */
-export async function timed(work: () => Promise<void>): Promise<Took> {
+export async function timed(work: () => Promise<void>): Promise<Omit<Took, 'commits'>> {
   const cpu = process.cpuUsage();
   const start = performance.now();
   await work();

@@ -3,9 +3,17 @@ import { seededRandom } from '../src/sandbox/random.ts';
 import { SCENARIOS, type Scenario } from '../src/sandbox/scenario.ts';
 import { startSandbox } from '../src/sandbox/server.ts';
 import { serve } from './child.ts';
+import { machineMs } from './process.ts';
+import { KEY } from './settings.ts';
 
-/** The key that the sandbox takes. */
-const [key = ''] = process.argv.slice(2);
+/** What the sandbox is asked: to let all orders change, or when the create of an order arrived (it waits for it). */
+export type SandboxMessage = { readonly kind: 'next-stage' } | { readonly kind: 'arrival'; readonly id: string };
+
+/** What the sandbox says once it listens: how many stages an order has after it was created. */
+export interface SandboxReady {
+  readonly url: string;
+  readonly stages: number;
+}
 
 /** The sandbox exchange, in a process of its own. Orders change when they are told to, a stage at a time. */
 const STAGE_MS = 3_600_000;
@@ -15,20 +23,26 @@ const scenario: Scenario = {
   steps: stages.map((step) => ({ ...step, afterMs: STAGE_MS })),
 };
 const clock = systemClock();
+const arrivals = new Map<string, PromiseWithResolvers<number>>();
 let aheadMs = 0;
 const sandbox = await startSandbox({
-  apiKey: key,
+  apiKey: KEY,
   random: seededRandom(1),
   scenarioOf: () => scenario,
-  clock: {
-    ...clock,
-    now: () => new Date(clock.now().getTime() + aheadMs),
-    // The machine's own, which every process here reads the same.
-    monotonic: () => Number(process.hrtime.bigint()) / 1e6,
+  clock: { ...clock, now: () => new Date(clock.now().getTime() + aheadMs), monotonic: machineMs },
+  onRequest: ({ method, externalOrderId = '', monotonic }) => {
+    if (method === 'POST') arrivalOf(externalOrderId).resolve(monotonic);
   },
 });
 
-serve({ url: sandbox.url, stages: 1 + stages.length }, () => {
+serve<SandboxMessage>({ url: sandbox.url, stages: 1 + stages.length } satisfies SandboxReady, async (message) => {
+  if (message.kind === 'arrival') return await arrivalOf(message.id).promise;
   aheadMs += STAGE_MS;
   return {};
 });
+
+function arrivalOf(id: string): PromiseWithResolvers<number> {
+  const known = arrivals.get(id) ?? Promise.withResolvers<number>();
+  arrivals.set(id, known);
+  return known;
+}

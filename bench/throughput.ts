@@ -1,65 +1,71 @@
-import { startChild, type Child } from './child.ts';
-import { median } from './figures.ts';
+import { join } from 'node:path';
+import { startChild, startSandboxChild } from './child.ts';
+import { middle, quantile, type Figure } from './figures.ts';
 import type { Round, Took } from './round.ts';
+import type { Bench } from './settings.ts';
 
-const KEY = 'bench-key';
-const ROUNDS = 6;
-const ORDERS = 1_200;
+const TARGET_RATIO = 0.85;
 
-export interface Comparison {
-  readonly enginePerSecond: number;
-  readonly barePerSecond: number;
-  readonly ratio: number;
-  readonly engineCpuMs: number;
-  readonly bareCpuMs: number;
+/** A round of the engine and the same round of the bare loop, one right after the other. */
+interface Pair {
+  readonly engine: Took;
+  readonly bare: Took;
 }
 
-export async function measureThroughput(folder: string, path: string, say: (text: string) => void) {
-  await using sandbox = await startChild<{ url: string; stages: number }>('./sandbox.ts', [KEY], {
-    folder,
-    name: 'sandbox',
-  });
-  const args = [sandbox.ready.url, KEY, path];
-  await using engine = await startChild('./engine.ts', args, { folder, name: 'engine' });
-  await using bare = await startChild('./bare.ts', args, { folder, name: 'bare' });
-  const sides = [engine, bare] as const;
-  const rounds: Record<Round['kind'], { engine: Took; bare: Took }[]> = { create: [], follow: [] };
-  for (let round = 0; round <= ROUNDS; round += 1) {
-    const batch = `round${round}`;
-    const ask = async (kind: Round['kind'], isTurned: boolean) => {
-      const order = isTurned ? sides.toReversed() : sides;
-      const took = new Map<Child, Took>();
-      for (const side of order) {
-        const mine = side === engine ? batch : `bare-${batch}`;
-        took.set(side, await side.ask<Took>({ kind, batch: mine, count: ORDERS } satisfies Round));
-      }
-      return { engine: took.get(engine)!, bare: took.get(bare)! };
-    };
-    const created = await ask('create', round % 2 === 1);
-    const followed = [];
-    for (let stage = 1; stage <= sandbox.ready.stages; stage += 1) {
-      await sandbox.ask({});
-      followed.push(await ask('follow', false));
-      if (stage < sandbox.ready.stages) followed.push(await ask('follow', true));
-    }
-    if (round === 0) continue;
-    rounds.create.push(created);
-    rounds.follow.push(...followed);
-    say(`round ${round}: create ${show([created])}, follow ${show(followed)}`);
-  }
-  return { create: compare(rounds.create), follow: compare(rounds.follow) };
-}
-function show(r: { engine: Took; bare: Took }[]) {
-  const c = compare(r);
-  return `${c.enginePerSecond.toFixed(0)}/${c.barePerSecond.toFixed(0)} = ${c.ratio.toFixed(3)} cpu ${c.engineCpuMs.toFixed(3)}/${c.bareCpuMs.toFixed(3)}`;
-}
-function compare(r: { engine: Took; bare: Took }[]): Comparison {
-  const rate = ({ ms }: Took) => (ORDERS * 1_000) / ms;
-  return {
-    enginePerSecond: median(r.map((x) => rate(x.engine))),
-    barePerSecond: median(r.map((x) => rate(x.bare))),
-    ratio: median(r.map((x) => rate(x.engine) / rate(x.bare))),
-    engineCpuMs: median(r.map((x) => x.engine.cpuMs / ORDERS)),
-    bareCpuMs: median(r.map((x) => x.bare.cpuMs / ORDERS)),
+/**
+ * Orders a second, created and followed, of the whole engine and of a bare loop of requests. They take turns within one
+ * run, each going first half of the time: only what was measured side by side is compared.
+ */
+export async function measureThroughput({ folder, sizes, say }: Bench): Promise<Figure[]> {
+  await using sandbox = await startSandboxChild(folder);
+  const args = [sandbox.ready.url, join(folder, 'orders.db')];
+  await using engine = await startChild<Round, Took>('./engine.ts', args, { folder, name: 'engine' });
+  await using bare = await startChild<Round, Took>('./bare.ts', args, { folder, name: 'bare' });
+  const measure = async (kind: Round['kind'], round: number, isTurned: boolean): Promise<Pair> => {
+    const ofEngine = () => engine.ask({ kind, batch: `round${round}`, count: sizes.orders });
+    const ofBare = () => bare.ask({ kind, batch: `bare${round}`, count: sizes.orders });
+    if (!isTurned) return { engine: await ofEngine(), bare: await ofBare() };
+    const first = await ofBare();
+    return { engine: await ofEngine(), bare: first };
   };
+  const created: Pair[] = [];
+  const followed: Pair[] = [];
+  // Round 0 warms both sides up.
+  for (let round = 0; round <= sizes.rounds; round += 1) {
+    const isTurned = round % 2 === 1;
+    const create = await measure('create', round, isTurned);
+    if (round > 0) created.push(create);
+    for (let stage = 1; stage <= sandbox.ready.stages; stage += 1) {
+      await sandbox.ask({ kind: 'next-stage' });
+      const follow = await measure('follow', round, stage % 2 === Number(isTurned));
+      if (round > 0) followed.push(follow);
+    }
+    say(`throughput: round ${round} of ${sizes.rounds}`);
+  }
+  return [...compare('create', created, sizes.orders), ...compare('follow', followed, sizes.orders)];
+}
+
+function compare(kind: Round['kind'], pairs: readonly Pair[], orders: number): Figure[] {
+  const rate = ({ ms }: Took) => (orders * 1_000) / ms;
+  const cpu = (side: keyof Pair) => pairs.map((pair) => pair[side].cpuMs / orders);
+  return [
+    { name: `${kind}, engine`, unit: 'orders/s', ...middle(pairs.map(({ engine }) => rate(engine))) },
+    { name: `${kind}, bare got`, unit: 'orders/s', ...middle(pairs.map(({ bare }) => rate(bare))) },
+    {
+      name: `${kind}, engine / bare`,
+      unit: '',
+      ...middle(pairs.map(({ engine, bare }) => rate(engine) / rate(bare))),
+      target: { atLeast: TARGET_RATIO },
+    },
+    { name: `${kind}, CPU of the engine`, unit: 'ms/order', ...middle(cpu('engine')) },
+    { name: `${kind}, CPU of bare got`, unit: 'ms/order', ...middle(cpu('bare')) },
+    {
+      name: `${kind}, commits (one sync each)`,
+      unit: '/order',
+      value: quantile(
+        pairs.map(({ engine }) => engine.commits / orders),
+        0.5,
+      ),
+    },
+  ];
 }

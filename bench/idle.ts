@@ -1,0 +1,41 @@
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import { startChild, startDaemon, startSandboxChild } from './child.ts';
+import type { Figure } from './figures.ts';
+import { cpuMsOf, peakMemoryMib } from './process.ts';
+import type { Round, Took } from './round.ts';
+import type { Bench } from './settings.ts';
+
+const TARGET_PERCENT = 1;
+const REST_MS = 3_000;
+
+/** CPU of the daemon while it follows orders none of which is due. */
+export async function measureIdle({ folder, sizes, say }: Bench): Promise<Figure[]> {
+  await using sandbox = await startSandboxChild(folder);
+  const path = join(folder, 'orders.db');
+  const { url } = sandbox.ready;
+  await followOrders(folder, url, path, sizes.followed);
+  await using daemon = await startDaemon(folder, url, path);
+  say(`idle: ${sizes.followed} orders followed, none due, for ${sizes.idleMs / 1_000} s`);
+  await delay(REST_MS);
+  const cpuBefore = cpuMsOf(daemon.pid);
+  const start = performance.now();
+  await delay(sizes.idleMs);
+  const percent = (100 * (cpuMsOf(daemon.pid) - cpuBefore)) / (performance.now() - start);
+  return [
+    { name: 'idle daemon, CPU', unit: '% of a core', value: percent, target: { below: TARGET_PERCENT } },
+    { name: 'idle daemon, memory', unit: 'MiB', value: peakMemoryMib(daemon.pid) ?? Number.NaN },
+  ];
+}
+
+/** Orders that the exchange has taken, to be looked up in an hour. */
+async function followOrders(folder: string, url: string, path: string, count: number): Promise<void> {
+  {
+    await using engine = await startChild<Round, Took>('./engine.ts', [url, path], { folder, name: 'engine' });
+    await engine.ask({ kind: 'create', batch: 'followed', count });
+  }
+  const database = new Database(path);
+  database.prepare('update merchant_orders set next_action_at = ?').run(new Date(Date.now() + 3_600_000).toISOString());
+  database.close();
+}

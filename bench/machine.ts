@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
+import Database from 'better-sqlite3';
+
+/** What the figures were measured on, and with. */
+export function machine() {
+  const sqlite = new Database(':memory:');
+  const version = (path: string) => {
+    const text = readFileSync(new URL(path, import.meta.url), 'utf8');
+    return (JSON.parse(text) as { version: string }).version;
+  };
+  try {
+    return {
+      machine: {
+        cpu: cpus()[0]?.model ?? 'unknown',
+        cores: availableParallelism(),
+        memoryGiB: Math.round(totalmem() / 2 ** 30),
+        loadBefore: Number((loadavg()[0] ?? 0).toFixed(2)),
+      },
+      versions: {
+        'order-sync': version('../package.json'),
+        node: process.versions.node,
+        sqlite: String(sqlite.prepare('select sqlite_version()').pluck().get()),
+        got: version('../node_modules/got/package.json'),
+      },
+    };
+  } finally {
+    sqlite.close();
+  }
+}

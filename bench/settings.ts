@@ -1,0 +1,46 @@
+/** The key that the sandbox takes. */
+export const KEY = 'bench-key';
+
+/** Requests in flight at the same time, in the engine, the daemon and the bare loop. */
+export const CONCURRENCY = 32;
+
+/** Settings of what is measured. The rate limit does not bind, and nothing listens that is not needed. */
+export function settingsFor(url: string, path: string): Record<string, string> {
+  return {
+    ORDER_SYNC_CONFIG: '/dev/null',
+    ORDER_SYNC_EXCHANGE_BASE_URL: url,
+    ORDER_SYNC_EXCHANGE_API_KEY: KEY,
+    ORDER_SYNC_EXCHANGE_CONCURRENCY: String(CONCURRENCY),
+    ORDER_SYNC_EXCHANGE_RATE_REQUESTS: '1000000',
+    ORDER_SYNC_DATABASE_URL: `sqlite:${path}`,
+    ORDER_SYNC_OPS_LISTEN: 'off',
+  };
+}
+
+/** How much is measured. */
+export interface Sizes {
+  /** Rounds of the throughput part, and orders a round. */
+  readonly rounds: number;
+  readonly orders: number;
+  /** Rows that are imported, and then wait to be sent. */
+  readonly backlog: number;
+  /** Rows inserted one at a time. */
+  readonly rows: number;
+  /** Orders that the idle daemon follows, and how long it is watched. */
+  readonly followed: number;
+  readonly idleMs: number;
+}
+
+export const FULL: Sizes = { rounds: 10, orders: 800, backlog: 100_000, rows: 60, followed: 1_000, idleMs: 20_000 };
+
+/** Shows in seconds that everything runs; its figures mean nothing. */
+export const SMALL: Sizes = { rounds: 2, orders: 60, backlog: 500, rows: 3, followed: 20, idleMs: 1_000 };
+
+/** What each part works with. */
+export interface Bench {
+  /** A temporary folder of the part's own. */
+  readonly folder: string;
+  readonly sizes: Sizes;
+  /** Tells a person how far it is. */
+  readonly say: (text: string) => void;
+}
