@@ -5,6 +5,7 @@ const { existsSync, readFileSync } = require('node:fs');
 const path = require('node:path');
 
 const CHECKOUT = path.join(__dirname, '..');
+const MODULES = path.join(CHECKOUT, 'node_modules');
 const OLDEST_USABLE = [22, 20];
 const EXIT_CONFIGURATION = 78;
 const FORWARDED = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGUSR2'];
@@ -18,7 +19,7 @@ const FROM_TERMINAL = new Set(['SIGINT', 'SIGQUIT']);
  */
 function nodeBinary() {
   const name = process.platform === 'win32' ? 'node.exe' : 'node';
-  const pinned = path.join(CHECKOUT, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin', name);
+  const pinned = path.join(MODULES, `node-${process.platform}-${process.arch}`, 'bin', name);
   if (existsSync(pinned)) return pinned;
   const [major, minor] = process.versions.node.split('.').map(Number);
   const isUsable = major > OLDEST_USABLE[0] || (major === OLDEST_USABLE[0] && minor >= OLDEST_USABLE[1]);
@@ -37,6 +38,9 @@ function runNode(args, extraEnvironment = {}) {
     refuse(
       `Node ${process.versions.node} is too old: run \`npm ci\` without --omit=optional, or install Node 22.20 or newer`,
     );
+  }
+  if (existsSync(MODULES) && !existsSync(path.join(MODULES, '@esbuild'))) {
+    refuse('packages that it needs were left out: run `npm ci` without --omit=optional');
   }
   const hasChannel = typeof process.send === 'function';
   const child = spawn(binary, args, {
@@ -69,7 +73,7 @@ function refuse(message) {
 
 /** The checkout's own tools, and with them the same Node, come first for whatever the child starts. */
 function pathWithTools() {
-  const tools = path.join(CHECKOUT, 'node_modules', '.bin');
+  const tools = path.join(MODULES, '.bin');
   return { PATH: process.env.PATH ? `${tools}${path.delimiter}${process.env.PATH}` : tools };
 }
 

@@ -72,6 +72,14 @@ describe('the runtime', () => {
     ]);
   });
 
+  it('exits 78 with what to do where npm was told to leave packages out that are needed', () => {
+    mkdirSync(join(folder, 'src'));
+    mkdirSync(join(folder, 'node_modules'));
+    cpSync(RUNTIME, join(folder, 'src/runtime.cjs'));
+    const { status, stderr } = spawnSync(process.execPath, [join(folder, 'src/runtime.cjs')], { encoding: 'utf8' });
+    expect([status, stderr]).toEqual([78, expect.stringMatching(/^order-sync: .* without --omit=optional\n$/)]);
+  });
+
   it('has a launcher that says what to do before `npm ci`', () => {
     mkdirSync(join(folder, 'src'));
     for (const name of ['runtime.cjs', 'bin.mjs']) cpSync(join(RUNTIME, '..', name), join(folder, 'src', name));
