@@ -2,7 +2,7 @@
 const { nodeBinary } = require('./src/runtime.cjs');
 
 const interpreter = nodeBinary();
-if (interpreter === undefined) throw new Error('no usable Node: run `npm ci`, or install Node 22.20 or newer');
+if (interpreter === undefined) throw new Error('no usable Node: run `npm ci`, or install Node 24 or newer');
 
 module.exports = {
   apps: [

@@ -6,7 +6,8 @@ const path = require('node:path');
 
 const CHECKOUT = path.join(__dirname, '..');
 const MODULES = path.join(CHECKOUT, 'node_modules');
-const OLDEST_USABLE = [22, 20];
+/** The first that has all of the language that the program is written in. */
+const OLDEST_USABLE = 24;
 const EXIT_CONFIGURATION = 78;
 const FORWARDED = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGUSR2'];
 /** Signals that a terminal sends to all processes of its foreground group by itself. */
@@ -21,9 +22,7 @@ function nodeBinary() {
   const name = process.platform === 'win32' ? 'node.exe' : 'node';
   const pinned = path.join(MODULES, `node-${process.platform}-${process.arch}`, 'bin', name);
   if (existsSync(pinned)) return pinned;
-  const [major, minor] = process.versions.node.split('.').map(Number);
-  const isUsable = major > OLDEST_USABLE[0] || (major === OLDEST_USABLE[0] && minor >= OLDEST_USABLE[1]);
-  return isUsable ? process.execPath : undefined;
+  return Number.parseInt(process.versions.node, 10) >= OLDEST_USABLE ? process.execPath : undefined;
 }
 
 /**
@@ -36,7 +35,7 @@ function runNode(args, extraEnvironment = {}) {
   const binary = nodeBinary();
   if (binary === undefined) {
     refuse(
-      `Node ${process.versions.node} is too old: run \`npm ci\` without --omit=optional, or install Node 22.20 or newer`,
+      `Node ${process.versions.node} is too old: run \`npm ci\` without --omit=optional, or install Node ${OLDEST_USABLE} or newer`,
     );
   }
   if (existsSync(MODULES) && !existsSync(path.join(MODULES, '@esbuild'))) {
