@@ -68,7 +68,7 @@ function trouble(outcome: Exclude<Outcome, { kind: 'ok' }>, absent: string | und
     case 'not-sent':
       return new CommandError(EXIT.unavailable, `nothing was sent to the exchange: ${outcome.why}; try again`);
     case 'unknown':
-      return new CommandError(EXIT.unavailable, `the exchange did not answer: ${outcome.why}`);
+      return new CommandError(EXIT.unavailable, `there is no answer of the exchange that can be used: ${outcome.why}`);
     case 'unusable':
       return new UnusableIdError(outcome.message);
     case 'invalid':

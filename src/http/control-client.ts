@@ -41,7 +41,7 @@ export class Owner {
       return outcomeOf({ httpStatus: response.statusCode ?? 0, retryAfterSeconds, body });
     } catch (error) {
       if (error instanceof NoOwnerError || this.#signal?.aborted === true) throw error;
-      return { kind: 'unknown', why: 'the daemon went away before it answered' };
+      return { kind: 'unknown', why: 'the daemon went away before it answered; nobody can tell whether it was done' };
     }
   }
 

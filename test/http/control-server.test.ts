@@ -178,6 +178,7 @@ describe('a control socket that stops', () => {
     const givenUp = await waiting;
     expect([givenUp.status, failureIn(givenUp).kind]).toEqual([503, 'not-sent']);
     await expect(on.ask('GET', '/links')).rejects.toMatchObject({ code: 'ENOENT' });
+    on.bench.clock.advance(10_000);
     released.resolve(FOUND);
     expect((await inFlight).status).toBe(200);
     await closed;

@@ -1,8 +1,8 @@
 import { request, type IncomingHttpHeaders } from 'node:http';
-import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { serveControl, type ControlSocket } from '../../src/http/control.ts';
 import type { Failure } from '../../src/http/answer.ts';
+import { controlSocketPath } from '../../src/http/socket-path.ts';
 import { capturedLog, type CapturedLog } from './captured-log.ts';
 import { scriptedBench } from './scripted-bench.ts';
 import type { ScriptedExchange } from './scripted-exchange.ts';
@@ -90,7 +90,7 @@ export function failureIn({ text }: SocketAnswer): Failure {
 }
 
 async function serve(bench: Workbench, log: CapturedLog): Promise<ControlBench> {
-  const socketPath = join(bench.config.database.path, '..', 'control.sock');
+  const socketPath = controlSocketPath(bench.config.database.path);
   const stopping = new AbortController();
   let wakes = 0;
   const control = await serveControl({ ...bench.app, wakeCreates: () => (wakes += 1) }, socketPath, stopping.signal);
