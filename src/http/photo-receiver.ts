@@ -138,7 +138,8 @@ function refusalBefore(
 
 /** The parts of a delivery. Whatever is wrong with its form becomes a `DeliveryRefusal`. */
 async function* partsOf(request: FastifyRequest, upload: Upload): AsyncGenerator<DeliveryPart> {
-  if (upload.failure !== undefined) throw upload.failure;
+  // A sender who is gone already would be waited for: nothing more is heard of the connection.
+  if (upload.failure !== undefined || request.raw.destroyed) throw refusalOf(undefined, upload);
   try {
     for await (const part of request.parts()) {
       if (part.type !== 'file') continue;
