@@ -44,5 +44,7 @@ function isPlain(text: string): boolean {
 }
 
 function unusable(id: string, what: string): UnusableIdError {
-  return new UnusableIdError(`${JSON.stringify(id.slice(0, 60))} cannot be ${what}; check the id and try again`);
+  // An e-mail address given by mistake is to stand in no error.
+  const shown = id.includes('@') ? 'an e-mail address' : JSON.stringify(id.slice(0, 60));
+  return new UnusableIdError(`${shown} cannot be ${what}; check the id and try again`);
 }

@@ -180,9 +180,12 @@ function wasNeverSent(error: unknown, stream: Request, isSecure: boolean): boole
   return isSecure ? phases?.secureConnect === undefined : phases?.connect === undefined;
 }
 
-/** Says what went wrong without the error's own text, which may quote the address, the headers or the body. */
+/**
+ * Says what went wrong without the error's own text, which may quote the address, the headers or the body, and without
+ * an e-mail address that was given in place of an id.
+ */
 function describe(error: unknown, request: WireRequest): string {
-  const path = request.path.split('?')[0];
+  const path = request.path.split('?')[0]?.replaceAll(/[^/]*%40[^/]*/g, HIDDEN);
   return `${request.method} ${path}: ${codeOf(error)}`;
 }
 

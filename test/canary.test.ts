@@ -1,0 +1,334 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { inspect } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../src/clock.ts';
+import { ExchangeClient } from '../src/exchange/client.ts';
+import { Gate } from '../src/exchange/gate.ts';
+import { httpTransport } from '../src/exchange/transport.ts';
+import { canaryExchange, CANARIES, MODES, type CanaryExchange, type Mode } from './support/canary-exchange.ts';
+import { runCommand } from './support/cli-process.ts';
+import { askSocket } from './support/control-bench.ts';
+import { stage, type Daemon, type Stage } from './support/daemon-process.ts';
+
+/** Beside those that the exchange gives out: what a sender of photos brings. */
+const BROUGHT = {
+  photo: 'canary-photo-content-6f',
+  unwantedPhoto: 'canary-unwanted-content-1a',
+  unknownToken: 'canary-unknown-token-4e',
+};
+const { email, paymentToken } = CANARIES;
+const LINK_PATH = '/api/v1/merchant/client/link-1';
+const ORDER = { asset: '1.5', from_currency: 'BTC', to_currency: 'EUR', payment_token: paymentToken };
+
+/** Operations of the control socket, by what they are called here. */
+const OPERATIONS: readonly (readonly [name: string, method: string, path: string, body?: unknown])[] = [
+  ['createLink', 'POST', '/clients', { email, reference: 'customer-7' }],
+  ['validateEmail', 'POST', '/clients/validate', { email }],
+  ['showLink', 'GET', '/clients/link-1'],
+  ['followLink', 'POST', '/clients/link-1/follow', { reference: 'customer-7' }],
+  ['verificationToken', 'GET', '/clients/link-1/idv/MAIN'],
+  ['requestPhotos', 'POST', '/clients/link-1/idv/photos', { level: 'MAIN' }],
+  ['showCustomer', 'GET', '/clients/link-1/customer'],
+  ['listCards', 'GET', '/clients/link-1/cards'],
+  ['sdkToken', 'POST', '/clients/link-1/sdk-token'],
+  ['addOrder', 'POST', '/orders', { external_order_id: 'fine-1', ...ORDER }],
+  ['addOrder', 'POST', '/orders', { external_order_id: 'fine-1', ...ORDER, payment_token: `${paymentToken}-other` }],
+  ['addOrder', 'POST', '/orders', { external_order_id: 'fine-1', ...ORDER, payment_token: { of: paymentToken } }],
+  ['lookUpOrder', 'GET', '/orders?externalOrderId=shop-1'],
+  ['showPreOrder', 'GET', '/pre-orders/p1'],
+  ['listLinks', 'GET', '/links'],
+  ['malformed', 'POST', '/clients', `{"email":"${email}`],
+  ['malformed', 'POST', '/clients', { email: [email] }],
+  ['malformed', 'POST', '/clients', { email, reference: `of ${email}` }],
+  ['malformed', 'POST', '/clients', { email: `${email}\n` }],
+];
+/** Commands that ask the exchange. */
+const ASKING = [
+  `client create ${email} --reference customer-7`,
+  `client validate ${email}`,
+  'client show link-1',
+  'client follow link-1',
+  'idv token link-1 --level MAIN',
+  'idv photos link-1 --level MAIN',
+  'customer show link-1',
+  'customer cards link-1',
+  'customer cards link-1 --reveal',
+  'sdk-token link-1',
+  'lookup shop-1',
+  'pre-order show p1',
+] as const;
+/** Those that send what a refusal may quote. */
+const SECRETIVE = ASKING.filter((line) => /^(client create|idv photos|client validate|customer show)/.test(line));
+/** Commands that read what is here. */
+const READING = [
+  'config show',
+  'openapi',
+  'links',
+  'links show link-1',
+  'photos list',
+  'orders list',
+  'orders list --json',
+  'orders show fine-1',
+  'orders show refused-1',
+  'report summary',
+  'db status',
+];
+
+/** Everything that was said and left, by where it stands. */
+const places = new Map<string, string>();
+function note(place: string, text: string): void {
+  places.set(place, `${places.get(place) ?? ''}${text}\n`);
+}
+
+/** Where a text stands, as it is or as part of an address. */
+function placesOf(text: string): string[] {
+  const wanted = [text, encodeURIComponent(text)].map((form) => form.toLowerCase());
+  return [...places]
+    .filter(([, said]) => wanted.some((form) => said.toLowerCase().includes(form)))
+    .map(([name]) => name);
+}
+
+let exchange: CanaryExchange;
+let on: Stage;
+
+async function useSocket(mode: Mode): Promise<void> {
+  exchange.mode = mode;
+  for (const [name, method, path, body] of OPERATIONS) {
+    const { text, headers } = await askSocket(`${on.path}.sock`, method, path, body);
+    note(`${name} over the socket${mode === 'fine' ? '' : `, ${mode}`}`, JSON.stringify(headers) + text);
+  }
+}
+
+/** Runs commands, a few at a time. */
+async function runCommands(commands: readonly string[], how = ''): Promise<void> {
+  const waiting = [...commands];
+  const runNext = async (): Promise<void> => {
+    const line = waiting.shift();
+    if (line === undefined) return;
+    const options = { cwd: dirname(on.path), environment: on.environment };
+    const { stdout, stderr } = await runCommand(line.split(' '), options);
+    const name = line.replace(` ${email}`, '');
+    note(`${name}${how}`, stdout);
+    note(`stderr of ${name}${how}`, stderr);
+    return await runNext();
+  };
+  await Promise.all(Array.from({ length: 4 }, runNext));
+}
+
+async function syncOverSocket(): Promise<void> {
+  note('sync over the socket', (await askSocket(`${on.path}.sock`, 'POST', '/sync')).text);
+}
+
+/** Orders whose id says how the exchange answers, so that all are sent at the same time. */
+async function sendOrders(): Promise<void> {
+  const insert = on.merchant.prepare(
+    'insert into merchant_orders (external_order_id, asset, from_currency, to_currency, payment_token) values (?, ?, ?, ?, ?)',
+  );
+  await askSocket(`${on.path}.sock`, 'POST', '/orders', { external_order_id: 'fine-1', ...ORDER });
+  await syncOverSocket();
+  on.merchant.transaction(() => {
+    for (const mode of MODES.slice(1)) insert.run(`${mode}-1`, '1.5', 'BTC', 'EUR', paymentToken);
+    insert.run('invalid-1', '-1', 'BTC', 'EUR', paymentToken);
+    insert.run('invalid-2', '1', 'BTC', 'EUR', Buffer.from(paymentToken));
+  })();
+  await syncOverSocket();
+}
+
+/** Deliveries as they should be and as they should not. */
+async function deliverPhotos(url: string): Promise<void> {
+  const jpeg = (content: string) =>
+    new Blob([Buffer.from(`\xff\xd8\xff\xe0${content}`, 'latin1')], { type: 'image/jpeg' });
+  const post = async (details: string, file: Blob) => {
+    const form = new FormData();
+    form.set('details', details);
+    form.set('file', file, 'passport.jpg');
+    const answer = await fetch(url, { method: 'POST', body: form });
+    note('answers of the photo receiver', JSON.stringify([...answer.headers]) + (await answer.text()));
+    return answer.status;
+  };
+  const details = JSON.stringify({ token: exchange.photoTokens.at(-1) });
+  const statuses = [
+    await post(details, new Blob([BROUGHT.unwantedPhoto])),
+    await post(JSON.stringify({ token: BROUGHT.unknownToken }), jpeg(BROUGHT.unwantedPhoto)),
+    await post(`{"token":"${BROUGHT.unknownToken}`, jpeg(BROUGHT.unwantedPhoto)),
+    await post(details, jpeg(BROUGHT.photo)),
+    await post(details, jpeg(BROUGHT.photo)),
+    await post(details, jpeg(BROUGHT.unwantedPhoto)),
+  ];
+  note('end of each delivery', statuses.join(' '));
+}
+
+/** What the client itself gives and throws where it does not get what it asked for. */
+async function inspectAnswers(): Promise<void> {
+  const clock = systemClock();
+  const options = { baseUrl: exchange.url, apiKey: CANARIES.key, timeoutMs: 60_000, maxResponseBytes: 100_000 };
+  const transport = httpTransport(options);
+  const client = new ExchangeClient(
+    transport,
+    new Gate({ concurrency: 1, rate: { requests: 1_000, intervalMs: 1 } }, clock),
+    clock,
+  );
+  const seen = (value: unknown) =>
+    note('answers and errors, inspected', inspect(value, { depth: Infinity, showHidden: true }));
+  const calls = [
+    () => client.createLink(email),
+    () => client.validateEmail(email),
+    () => client.showLink('link-1'),
+    () => client.requestPhotos('link-1', { level: 'MAIN', token: BROUGHT.unknownToken }),
+    () => client.listCards('link-1'),
+    () => client.sdkToken('link-1'),
+    () => client.showOrder('shop-1'),
+    () => client.createLink(`${email}\u0000`),
+    () => client.showLink(`${email}\n`),
+    // An address in place of an id, by mistake.
+    () => client.showCustomer(email),
+  ];
+  for (const mode of MODES.slice(1)) {
+    exchange.mode = mode;
+    for (const call of calls) seen(await call().catch((error: unknown) => error));
+    const path = `/api/v1/merchant/client/${encodeURIComponent(email)}`;
+    await transport.send({ method: 'POST', path, body: JSON.stringify({ email }) }).catch(seen);
+  }
+  await client.close();
+}
+
+function noteFiles(when: string): void {
+  const folder = dirname(on.path);
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const path = join(entry.parentPath, entry.name);
+    const name = path.includes('/photos/') ? 'a file in photos.folder' : `the file ${entry.name}${when}`;
+    note(name, readFileSync(path, 'latin1'));
+  }
+}
+
+function noteTables(): void {
+  const tables = on.merchant.prepare(`select name from sqlite_master where type = 'table'`).pluck().all() as string[];
+  for (const table of tables) {
+    const rows = on.merchant.prepare(`select * from "${table}"`).all() as Record<string, unknown>[];
+    for (const row of rows) {
+      for (const [column, value] of Object.entries(row)) {
+        note(`${table}.${column}`, Buffer.isBuffer(value) ? value.toString('latin1') : String(value));
+      }
+    }
+  }
+}
+
+/** The address at which the daemon says it listens for photos. */
+async function receiverUrl(daemon: Daemon): Promise<string> {
+  for (;;) {
+    const [, url] = /"url":"(http:[^"]+\/photos)"/.exec(daemon.output()) ?? [];
+    if (url !== undefined) return url;
+    await systemClock().turn();
+  }
+}
+
+beforeAll(async () => {
+  exchange = await canaryExchange();
+  on = await stage(
+    {},
+    {
+      ORDER_SYNC_EXCHANGE_BASE_URL: exchange.url,
+      ORDER_SYNC_EXCHANGE_API_KEY: CANARIES.key,
+      ORDER_SYNC_LINKS_CRON: '* * * * * *',
+      ORDER_SYNC_LOG_LEVEL: 'trace',
+      ORDER_SYNC_PHOTOS_LISTEN: '127.0.0.1:0',
+      ORDER_SYNC_PHOTOS_FOLDER: 'photos',
+    },
+  );
+  const daemon = await on.start(['run']);
+  await useSocket('fine');
+  for (const mode of ['refused', 'missing', 'cut', 'reset'] as const) {
+    exchange.mode = mode;
+    // A look at the remembered link, by the daemon's own schedule.
+    await exchange.arrived(LINK_PATH);
+  }
+  exchange.mode = 'fine';
+  await sendOrders();
+  await deliverPhotos(await receiverUrl(daemon));
+  for (const mode of MODES.slice(1)) await useSocket(mode);
+  exchange.mode = 'fine';
+  await runCommands([...ASKING, ...READING]);
+  exchange.mode = 'refused';
+  await runCommands(SECRETIVE, ', refused');
+  note('arguments of the daemon', readFileSync(`/proc/${daemon.process.pid ?? 0}/cmdline`, 'latin1'));
+  noteFiles(', while the daemon runs');
+  daemon.process.kill('SIGTERM');
+  note('end of the daemon', JSON.stringify(await daemon.exit));
+  note('log and stderr of the daemon', daemon.output());
+  exchange.mode = 'failing';
+  for (const line of SECRETIVE.slice(0, 2)) await runCommands([line], ', failing, alone');
+  await inspectAnswers();
+  noteFiles('');
+  noteTables();
+}, 180_000);
+afterAll(async () => {
+  await on[Symbol.asyncDispose]();
+  await exchange[Symbol.asyncDispose]();
+});
+
+describe('a canary', () => {
+  it('has gone everywhere that is looked at', () => {
+    const log = places.get('log and stderr of the daemon') ?? '';
+    for (const message of ['pre-order created', 'order was rejected', 'link changed', 'photos are received']) {
+      expect(log).toContain(message);
+    }
+    expect(log).toContain('a photo delivery was refused');
+    expect(places.get('end of each delivery')).toBe('400 403 400 200 200 403\n');
+    expect(places.get('end of the daemon')).toBe('{"code":0,"signal":null}\n');
+    expect(places.get('the file orders.db-wal, while the daemon runs')).toContain('customer-7');
+    expect(places.get('merchant_orders.state_reason')).toContain('HTTP 400 BAD_REQUEST: no: <hidden>');
+    expect(places.get('answers and errors, inspected')).toContain('refused');
+    expect(places.get('config show')).toContain('(set, hidden)');
+    expect(places.get('links.status')).toContain('NOT_VERIFIED');
+  });
+
+  /** What each may stand in: what was asked for, and what the merchant or the issue put there. */
+  const ALLOWED: Readonly<Record<keyof typeof CANARIES | keyof typeof BROUGHT, readonly string[]>> = {
+    key: [],
+    // The exchange of this test gives it back with the link, which is passed on to who asks.
+    email: [
+      'createLink over the socket',
+      'showLink over the socket',
+      'followLink over the socket',
+      'client create --reference customer-7',
+      'client show link-1',
+      'client follow link-1',
+    ],
+    customer: ['showCustomer over the socket', 'customer show link-1'],
+    name: ['showCustomer over the socket', 'customer show link-1'],
+    surname: ['showCustomer over the socket', 'customer show link-1'],
+    cardNumber: ['listCards over the socket', 'customer cards link-1 --reveal'],
+    cardToken: ['listCards over the socket', 'customer cards link-1 --reveal'],
+    verificationToken: ['verificationToken over the socket', 'idv token link-1 --level MAIN'],
+    sdkToken: ['sdkToken over the socket', 'sdk-token link-1'],
+    // A column of the merchant's own row; the other bodies are kept as received.
+    paymentToken: [
+      'lookUpOrder over the socket',
+      'showPreOrder over the socket',
+      'lookup shop-1',
+      'pre-order show p1',
+      'orders list --json',
+      'orders show fine-1',
+      'orders show refused-1',
+      'merchant_orders.payment_token',
+      'pre_orders.body',
+      'order_records.body',
+      'the file orders.db',
+      'the file orders.db-wal, while the daemon runs',
+    ],
+    photo: ['a file in photos.folder'],
+    unwantedPhoto: [],
+    unknownToken: [],
+  };
+
+  it.each(Object.entries({ ...CANARIES, ...BROUGHT }))('stands only where it belongs: %s', (name, text) => {
+    expect(placesOf(text).toSorted()).toEqual(ALLOWED[name as keyof typeof ALLOWED].toSorted());
+  });
+
+  it('stands only where it belongs: the token of a photo delivery', () => {
+    expect(exchange.photoTokens.length).toBeGreaterThan(MODES.length);
+    for (const token of exchange.photoTokens) expect(placesOf(token)).toEqual([]);
+  });
+});
