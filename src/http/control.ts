@@ -96,7 +96,8 @@ export function bareServer(log: Pick<Logger, 'error'>): FastifyInstance {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
     try {
-      done(null, parse(String(body)));
+      // Clients that send nothing where nothing is wanted may name a type all the same.
+      done(null, body === '' ? undefined : parse(String(body)));
     } catch {
       // The error's own text may quote the body.
       done(Object.assign(new Error('the body is not JSON'), { statusCode: 400 }));
@@ -119,6 +120,7 @@ function refusalOf(error: FastifyError | Error, log: Pick<Logger, 'error'>): Own
     return { kind: 'invalid', message: problems.join('; '), httpStatus: 400 };
   }
   const statusCode = 'statusCode' in error ? (error.statusCode ?? 500) : 500;
+  if (statusCode === 415) return { kind: 'invalid', message: 'send the body as application/json', httpStatus: 415 };
   if (statusCode >= 400 && statusCode < 500) return { kind: 'invalid', message: error.message, httpStatus: statusCode };
   log.error({ problem: `${error.name}: ${error.message}` }, 'an operation that was asked for failed');
   if (error instanceof StoreError) return { kind: 'failed', message: error.message, httpStatus: 503 };

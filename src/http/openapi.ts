@@ -7,9 +7,14 @@ import { addRoutes } from './routes/index.ts';
 type Json = Record<string, unknown>;
 type ErrorsByStatus = Readonly<Record<string, (typeof ERRORS)[keyof typeof ERRORS]>>;
 
+interface RequestBody {
+  required: boolean;
+  readonly content: { readonly 'application/json': { readonly schema: { readonly anyOf?: readonly Json[] } } };
+}
+
 /** The part of the generated document that is written anew. */
 interface Generated extends Json {
-  readonly paths: Record<string, Record<string, { responses: Json }>>;
+  readonly paths: Record<string, Record<string, { responses: Json; requestBody?: RequestBody }>>;
   readonly components: { readonly schemas: Json };
 }
 
@@ -60,13 +65,18 @@ export async function controlDocument(version: string): Promise<Json> {
     onRun: () => {},
   });
   await server.ready();
-  return withNamedErrors(server.swagger() as unknown as Generated);
+  return mended(server.swagger() as unknown as Generated);
 }
 
-/** Errors are the same everywhere: each is a component, and operations refer to it. */
-function withNamedErrors({ paths, components, ...rest }: Generated): Json {
+/** Names each error, which is the same everywhere, and tells bodies that may be left out from the others. */
+function mended({ paths, components, ...rest }: Generated): Json {
   const errors: ErrorsByStatus = ERRORS;
   for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) {
+    // The generator asks for every body, also for one that may be left out.
+    const { requestBody } = operation;
+    if (requestBody?.content['application/json'].schema.anyOf?.some(({ type }) => type === 'null') === true) {
+      requestBody.required = false;
+    }
     for (const status of Object.keys(operation.responses)) {
       const error = errors[status.toLowerCase()];
       if (error !== undefined) operation.responses[status] = { $ref: `#/components/responses/${error.name}` };

@@ -72,6 +72,15 @@ describe('a request that the control socket cannot use', () => {
     expect(on.log.lines).toEqual([]);
   });
 
+  it.each(['/clients/link-1/follow', '/clients/link-1/sdk-token', '/sync'])(
+    'is none where no body is wanted: POST %s with a type and nothing of it',
+    async (path) => {
+      const on = await controlBench();
+      await on.ask('POST', '/clients', { email: EMAIL });
+      expect((await on.ask('POST', path, '')).status).toBe(200);
+    },
+  );
+
   it('does not reach what every object has', async () => {
     const on = await controlBench();
     const answer = await on.ask('POST', '/clients', `{"email":"${EMAIL}","__proto__":{"reference":"x"}}`);

@@ -22,7 +22,7 @@ interface Operation {
   readonly operationId: string;
   readonly tags: readonly string[];
   readonly parameters?: readonly Parameter[];
-  readonly requestBody?: { readonly content: Record<string, Media> };
+  readonly requestBody?: { readonly required: boolean; readonly content: Record<string, Media> };
   readonly responses: Record<string, { readonly content: Record<string, Media> }>;
 }
 interface Document {
@@ -193,6 +193,8 @@ describe('a control socket that is served', () => {
       const on = await setUp();
       const { requestBody, responses } = entry.operation;
       const { schema } = requestBody?.content['application/json'] ?? expect.fail();
+      const without = await send(on, entry, undefined);
+      expect([name, without.status === 400]).toEqual([name, requestBody?.required]);
       for (const body of BODIES[name] ?? expect.fail(`${name} was never tried`)) {
         const answer = await send(on, entry, body);
         const isRead = !(answer.status === 400 && answer.text.includes('"kind":"invalid"'));
