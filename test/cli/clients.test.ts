@@ -5,8 +5,9 @@ import { controlSocketPath } from '../../src/http/socket-path.ts';
 import { cardsOf, customerOf } from '../../src/sandbox/customer.ts';
 import { runProgram, type CommandResult } from '../support/cli-function.ts';
 import { runCommand } from '../support/cli-process.ts';
-import { controlBench } from '../support/control-bench.ts';
+import { controlBench, scriptedControl } from '../support/control-bench.ts';
 import { stage } from '../support/daemon-process.ts';
+import type { ScriptedAnswer } from '../support/scripted-exchange.ts';
 import { workbench, type Workbench, type WorkbenchOptions } from '../support/workbench.ts';
 
 const EMAIL = 'ada@canary.example';
@@ -22,7 +23,7 @@ interface Stand {
 /** An exchange with the link `link-1` and the order `shop-1`; the account has an owner in one of the modes only. */
 async function setUp(mode: (typeof MODES)[number], options: WorkbenchOptions = {}): Promise<Stand> {
   const bench = mode === 'alone' ? await ownerless(options) : (await controlBench(options)).bench;
-  const { sandbox, config } = bench;
+  const { sandbox } = bench;
   sandbox.exchange.photoUrl = NOWHERE;
   for (const [path, body] of [
     ['client', { email: 'first@canary.example' }],
@@ -41,16 +42,18 @@ async function setUp(mode: (typeof MODES)[number], options: WorkbenchOptions = {
     sandbox.exchange.handle({ method: 'POST', path: `/api/v1/merchant/${path}`, headers, body: JSON.stringify(body) });
   }
   bench.clock.advance(60_000);
-  const environment = {
+  return { bench, run: (...args) => runProgram(args, settingsOf(bench)) };
+}
+
+function settingsOf({ config }: Workbench): Record<string, string> {
+  return {
     ORDER_SYNC_EXCHANGE_BASE_URL: config.exchange.baseUrl ?? '',
     ORDER_SYNC_EXCHANGE_API_KEY: config.exchange.apiKey ?? '',
     ORDER_SYNC_EXCHANGE_RATE_REQUESTS: '100000',
     ORDER_SYNC_EXCHANGE_RATE_INTERVAL: '10ms',
     ORDER_SYNC_DATABASE_URL: `sqlite:${config.database.path}`,
     ORDER_SYNC_PHOTOS_LISTEN: '127.0.0.1:1',
-    ORDER_SYNC_LOG_LEVEL: 'silent',
   };
-  return { bench, run: (...args) => runProgram(args, environment) };
 }
 
 async function ownerless(options: WorkbenchOptions): Promise<Workbench> {
@@ -319,6 +322,67 @@ describe('wrong usage of', () => {
       expect([code, stdout]).toEqual([0, expect.stringContaining('--json')]);
     },
   );
+});
+
+describe('customer cards', () => {
+  it.each([
+    ['4111 1111 1111 1234', '****1234'],
+    ['411111******1234', '****1234'],
+    ['12345678', '****5678'],
+    ['1234567', '****'],
+    ['1234', '****'],
+    ['', '****'],
+    [null, null],
+  ])('shows of the number %j no more than %j', async (number, shown) => {
+    const { bench, exchange } = await scriptedControl();
+    exchange.answer = () => ({ status: 200, body: JSON.stringify([{ id: 'c', number, token: 'canary' }]) });
+    const { stdout } = await runProgram(['customer', 'cards', 'a', '--json'], settingsOf(bench));
+    expect(JSON.parse(stdout)).toEqual([{ id: 'c', bank: null, country: null, number: shown, type: null }]);
+  });
+
+  it('hides what the interface does not show, and what would steer a terminal', async () => {
+    const { bench, exchange } = await scriptedControl();
+    exchange.answer = () => ({ status: 200, body: '[{"id":"c","bank":"a\\u001b[2Jb","cvv":"canary"}]' });
+    const { stdout } = await runProgram(['customer', 'cards', 'a'], settingsOf(bench));
+    expect(stdout).toContain('a\\u001b[2Jb');
+    expect((await runProgram(['customer', 'cards', 'a', '--json'], settingsOf(bench))).stdout).not.toContain('canary');
+    expect(stdout).not.toContain('canary');
+  });
+});
+
+describe('what the exchange says', () => {
+  it('is printed with every digit, and cannot steer a terminal', async () => {
+    const { bench, exchange } = await scriptedControl();
+    const body = '{"linkId":"a","status":"\\u001b[31mX","limit":12345678901234567.1234567890,"more":{"b":[1.0]}}';
+    exchange.answer = () => ({ status: 200, body });
+    const { stdout } = await runProgram(['client', 'show', 'a'], settingsOf(bench));
+    expect(stdout).toBe('linkId  a\nstatus  \\u001b[31mX\nlimit   12345678901234567.1234567890\nmore    {"b":[1.0]}\n');
+    expect((await runProgram(['client', 'show', 'a', '--json'], settingsOf(bench))).stdout).toBe(`${body}\n`);
+    exchange.answer = () => ({ status: 403, body: '{"message":"\\u001b[2J","code":"c","status":"s"}' });
+    const refused = await runProgram(['client', 'show', 'a'], settingsOf(bench));
+    expect(refused).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'order-sync: the exchange refused: HTTP 403 s: \\u001b[2J\n',
+    });
+  });
+
+  it.each<[string, ScriptedAnswer, RegExp]>([
+    ['nothing', 'reset', /^order-sync: there is no answer of the exchange that can be used: /],
+    ['what cannot be read', { status: 200, body: 'OK' }, /the answer cannot be read/],
+    [
+      'that it has too much to do',
+      { status: 429 },
+      /^order-sync: the exchange limits the rate \(429\); try again later/,
+    ],
+  ])('is %s: exit 69', async (_name, answer, message) => {
+    const { bench, exchange } = await scriptedControl();
+    exchange.answer = () => answer;
+    const { code, stdout, stderr } = await runProgram(['client', 'validate', EMAIL], settingsOf(bench));
+    expect([code, stdout]).toEqual([69, '']);
+    expect(stderr).toMatch(message);
+    expect(stderr).not.toContain('canary');
+  });
 });
 
 describe('a daemon that goes away before it answers', () => {
