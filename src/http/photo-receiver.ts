@@ -1,3 +1,4 @@
+import { lookup } from 'node:dns/promises';
 import type { AddressInfo, Socket } from 'node:net';
 import multipart from '@fastify/multipart';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
@@ -187,7 +188,9 @@ function fail({ log }: ReceiverDeps, reply: FastifyReply, error: unknown): Fasti
 
 async function listenOn(server: FastifyInstance, { host, port }: ListenAddress): Promise<void> {
   try {
-    await server.listen({ host, port });
+    // By its address: of a name like localhost Fastify would make several servers, and know of one.
+    const { address } = await lookup(host);
+    await server.listen({ host: address, port });
   } catch (error) {
     await server.close();
     const why = { EADDRINUSE: 'another program listens there', EACCES: 'it is not permitted' };
