@@ -87,6 +87,32 @@ describe('create pre-order (§4.9)', () => {
     });
   });
 
+  const FULL = { ...ORDER, limit: '5', paymentToken: 'canary-1', providerType: 'P', cryptoAddress: 'x', bonus: '0.1' };
+  const FULL_ECHO = `${BODY.slice(0, -1)},"limit":5.0,"paymentToken":"canary-1","providerType":"P","cryptoAddress":"x","bonus":0.10,"id":"p1"}`;
+
+  it.each([
+    ['"assetPosition":"INPUT"', '"assetPosition":"OUTPUT"', 'assetPosition sent INPUT, echoed OUTPUT'],
+    ['"fromCurrency":"BTC"', '"fromCurrency":"ETH"', 'fromCurrency sent BTC, echoed ETH'],
+    ['"toCurrency":"EUR"', '"toCurrency":"eur"', 'toCurrency sent EUR, echoed eur'],
+    ['"orderType":"DEPOSIT"', '"orderType":null', 'orderType sent DEPOSIT, echoed nothing'],
+    ['"limit":5.0', '"limit":5.01', 'limit sent 5, echoed 5.01'],
+    ['"paymentToken":"canary-1"', '"paymentToken":"canary-2"', 'paymentToken differs'],
+    ['"providerType":"P"', '"providerType":""', 'providerType sent P, echoed '],
+    ['"cryptoAddress":"x",', '', 'cryptoAddress sent x, echoed nothing'],
+    ['"bonus":0.10', '"bonus":null', 'bonus sent 0.1, echoed nothing'],
+  ])('tells what of a pre-order is not as it was sent: %s', async (sent, echoed, difference) => {
+    const { answer, client } = nockExchange();
+    const accepted = { kind: 'accepted', preOrder: { id: 'p1' } };
+    answer(200, FULL_ECHO);
+    expect((await client.createPreOrder(FULL)).outcome).toMatchObject({ ...accepted, differences: [] });
+    answer(200, FULL_ECHO.replace(sent, echoed));
+    expect((await client.createPreOrder(FULL)).outcome).toMatchObject({ ...accepted, differences: [difference] });
+  });
+
+  it('takes what comes back of a field that was not sent for no difference', async () => {
+    expect(await created(200, FULL_ECHO)).toMatchObject({ kind: 'accepted', differences: [] });
+  });
+
   it.each([400, 403, 404, 422])('is rejected by a documented error: %i', async (status) => {
     const outcome = await created(status, '{"message":"no","code":"1","status":"BAD_REQUEST"}');
     expect(outcome).toEqual({ kind: 'rejected', reason: `HTTP ${status} BAD_REQUEST: no` });
