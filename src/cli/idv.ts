@@ -9,6 +9,8 @@ interface IdvOptions {
   readonly json?: boolean;
 }
 
+const NO_RECEIVER = 'no daemon runs here: the photos are taken only while order-sync run does\n';
+
 /** `order-sync idv`: tokens for verification flows (§4.4) and the delivery of verification photos (§4.5). */
 export function registerIdv(program: Command): void {
   const idv = program.command('idv').description('identity verification of clients');
@@ -47,7 +49,11 @@ export function registerIdv(program: Command): void {
         method: 'POST',
         path: `${linkPath(linkId)}/idv/photos`,
         body: { level: flow, actionId },
-        alone: (app) => requestPhotos(app, { linkId, level: flow, actionId }),
+        alone: async (app) => {
+          const answer = await requestPhotos(app, { linkId, level: flow, actionId });
+          if (answer.kind === 'ok' && app.photos.listen !== undefined) process.stderr.write(NO_RECEIVER);
+          return answer;
+        },
         absent: noLink(linkId),
       });
       printAnswer(body, options.json);
