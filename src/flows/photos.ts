@@ -9,7 +9,7 @@ import {
   forgetPhotoToken,
   forgetSpentTokens,
   keepPhotoToken,
-  photosAfter,
+  listPhotos,
   photosBefore,
   photosOfDelivery,
   readPhotoToken,
@@ -130,14 +130,11 @@ export async function purgePhotos(
   }
 }
 
+/** Of the newest ones, which is enough to see that the folder is another one. */
 async function countMissing({ account, store }: PhotoDeps, folder: PhotoFolder): Promise<number> {
-  let missing = 0;
-  for (let id = 0; ;) {
-    const page = await photosAfter(store.db, { account, id, limit: PAGE });
-    for (const photo of page) if (!(await folder.has(photo.stored_name))) missing += 1;
-    if (page.length < PAGE) return missing;
-    id = page.at(-1)?.id ?? id;
-  }
+  const newest = await listPhotos(store.db, { account, linkId: undefined, limit: PAGE });
+  const found = await Promise.all(newest.map((photo) => folder.has(photo.stored_name)));
+  return found.filter((isThere) => !isThere).length;
 }
 
 async function record(

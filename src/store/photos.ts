@@ -85,21 +85,6 @@ export async function listPhotos(
   return await rows.orderBy('id', 'desc').limit(limit).execute();
 }
 
-/** A page of all files, by their ids. */
-export async function photosAfter(
-  db: Kysely<Tables>,
-  query: { account: string; id: number; limit: number },
-): Promise<Pick<PhotoRow, 'id' | 'stored_name'>[]> {
-  return await db
-    .selectFrom('photos')
-    .select(['id', 'stored_name'])
-    .where('account', '=', query.account)
-    .where('id', '>', query.id)
-    .orderBy('id')
-    .limit(query.limit)
-    .execute();
-}
-
 /** Files that were received before a time, the oldest first. */
 export async function photosBefore(
   db: Kysely<Tables>,
