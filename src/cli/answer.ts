@@ -72,6 +72,10 @@ function trouble(outcome: Exclude<Outcome, { kind: 'ok' }>, absent: string | und
     case 'unusable':
       return new UnusableIdError(outcome.message);
     case 'invalid':
+      if (outcome.httpStatus === 404) {
+        const message = 'the daemon does not know this operation, it may be of another version; start it again';
+        return new CommandError(EXIT.unavailable, message);
+      }
       return new CommandError(EXIT.usage, `the daemon does not take this: ${outcome.message}`);
     case 'failed':
       return new CommandError(EXIT.unavailable, `the daemon could not do it: ${outcome.message}`);

@@ -78,8 +78,8 @@ export function outcomeOf({ httpStatus, retryAfterSeconds, body }: ControlAnswer
   if (body.startsWith(SUCCESS_HEAD)) {
     return { kind: 'ok', body: body.slice(SUCCESS_HEAD.length, -SUCCESS_END.length), httpStatus };
   }
-  const { error } = parse(body) as { error: Omit<Failure, 'httpStatus'> };
-  switch (error.kind) {
+  const error = failureIn(body);
+  switch (error?.kind) {
     case 'refused': {
       const { message, code, status } = error;
       return { kind: 'refused', httpStatus, error: { message, code: code ?? '', ...(status !== null && { status }) } };
@@ -95,6 +95,18 @@ export function outcomeOf({ httpStatus, retryAfterSeconds, body }: ControlAnswer
     case 'invalid':
     case 'failed':
       return { kind: error.kind, message: error.message, httpStatus };
+    case undefined:
+      break;
+  }
+  const message = 'its answer cannot be read, it may be of another version; start it again';
+  return { kind: 'failed', message, httpStatus };
+}
+
+function failureIn(body: string): Omit<Failure, 'httpStatus'> | undefined {
+  try {
+    return (parse(body) as { error?: Omit<Failure, 'httpStatus'> }).error;
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { controlSocketPath } from '../../src/http/socket-path.ts';
 import { cardsOf, customerOf } from '../../src/sandbox/customer.ts';
@@ -398,16 +398,35 @@ describe('what the exchange says', () => {
   });
 });
 
+/** Something other than this version of the daemon listens on the control socket. */
+async function listens(bench: Workbench, answer: (socket: Socket) => void): Promise<void> {
+  const server = createServer((socket) => socket.once('data', () => answer(socket)));
+  server.listen(controlSocketPath(bench.config.database.path));
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+}
+
 describe('a daemon that goes away before it answers', () => {
   it('leaves it open what became of the request: exit 69', async () => {
-    const stand = await setUp('alone');
-    const gone = createServer((socket) => socket.once('data', () => socket.destroy()));
-    gone.listen(controlSocketPath(stand.bench.config.database.path));
-    onTestFinished(() => void gone.close());
-    await once(gone, 'listening');
-    const { code, stdout, stderr } = await stand.run('client', 'create', EMAIL);
+    const { bench, run } = await setUp('alone');
+    await listens(bench, (socket) => socket.destroy());
+    const { code, stdout, stderr } = await run('client', 'create', EMAIL);
     expect([code, stdout]).toEqual([69, '']);
     expect(stderr).toMatch(/the daemon went away before it answered; nobody can tell whether it was done\n$/);
+  });
+});
+
+describe('a daemon of another version', () => {
+  it.each([
+    ['an operation that it does not know', '{"ok":false,"error":{"kind":"invalid","message":"there is no operation"}}'],
+    ['an answer that cannot be read', '{"message":"Route not found","error":"Not Found","statusCode":404}'],
+  ])('has %s: exit 69, and what to do', async (_name, body) => {
+    const { bench, run } = await setUp('alone');
+    const head = `HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: ${body.length}\r\n\r\n`;
+    await listens(bench, (socket) => socket.end(`${head}${body}`));
+    const { code, stdout, stderr } = await run('client', 'show', 'a');
+    expect([code, stdout]).toEqual([69, '']);
+    expect(stderr).toMatch(/it may be of another version; start it again\n$/);
   });
 });
 

@@ -387,6 +387,18 @@ describe('POST /orders', () => {
     expect(on.wakes()).toBe(1);
   });
 
+  it('puts an order in once that is handed in many times at the same moment', async () => {
+    const on = await controlBench();
+    const same = await Promise.all(Array.from({ length: 9 }, () => on.ask('POST', '/orders', ORDER)));
+    expect(same.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([...Array<number>(8).fill(200), 201]);
+    const amounts = Array.from({ length: 9 }, (_, index) => `${index + 1}`);
+    const other = await Promise.all(
+      amounts.map((asset) => on.ask('POST', '/orders', { ...ORDER, external_order_id: 'shop-2', asset })),
+    );
+    expect(other.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, ...Array<number>(8).fill(409)]);
+    expect(on.wakes()).toBe(2);
+  });
+
   it.each([
     [{ asset: '0' }, /^asset /],
     [{ asset: '-1' }, /^asset /],
