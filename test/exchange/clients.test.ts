@@ -288,8 +288,9 @@ describe('a documented error (§7)', () => {
     [400, 'NOT_FOUND'],
     [400, undefined],
     [422, 'SOMETHING_NEW'],
-  ])('is not what any other refusal is, which stays as received: %i %s', async (httpStatus, status) => {
-    const body = { message: 'no', code: 'X', ...(status !== undefined && { status }), more: [1, 'two'] };
+    [400, 'SOMETHING_NEW', 'INVALID_VALUE'],
+  ])('is not what any other refusal is, which stays as received: %i %s', async (httpStatus, status, code = 'X') => {
+    const body = { message: 'no', code, ...(status !== undefined && { status }), more: [1, 'two'] };
     for (const call of calls) {
       const answer = await read(call, httpStatus, JSON.stringify(body));
       expect(answer).toEqual({ kind: 'refused', httpStatus, error: body });
@@ -414,8 +415,10 @@ describe('a secret of the request', () => {
   });
 
   it('that happens to be a word of the exchange leaves the error what it is', async () => {
-    const ask = (client: ExchangeClient) => client.createLink('message EMAIL');
-    const body = errorBody('EMAIL', '400', 'INVALID_EMAIL');
-    expect(await read({ ask }, 400, body)).toEqual({ kind: 'refused', httpStatus: 400, error: JSON.parse(body) });
+    const ask = (client: ExchangeClient) => client.createLink('email');
+    const error = { message: 'no <hidden> is this', code: '400', status: 'INVALID_EMAIL' };
+    const answer = await read({ ask }, 400, errorBody('no Email is this', '400', 'INVALID_EMAIL'));
+    expect(answer).toEqual({ kind: 'refused', httpStatus: 400, error });
+    expect(reasonOf(answer)).toBe('invalid-email');
   });
 });
