@@ -189,7 +189,7 @@ function fail({ log }: ReceiverDeps, reply: FastifyReply, error: unknown): Fasti
 async function listenOn(server: FastifyInstance, { host, port }: ListenAddress): Promise<void> {
   try {
     // By its address: of a name like localhost Fastify would make several servers, and know of one.
-    const { address } = await lookup(host);
+    const { address } = await lookup(host, { order: 'ipv4first' });
     await server.listen({ host: address, port });
   } catch (error) {
     await server.close();

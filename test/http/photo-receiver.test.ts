@@ -50,6 +50,11 @@ async function post(url: string, body: Buffer, type = `multipart/form-data; boun
   return { status: answer.status, text: await answer.text() };
 }
 
+/** Parts that are not ours. By default a delivery may have 28 parts. */
+function others(count: number): Buffer[] {
+  return Array.from({ length: count }, () => part(['Content-Disposition: form-data; name="other"'], 'x'));
+}
+
 /** A connection whose request was taken: the rest of its body is awaited. */
 async function begun(url: string, length: number, first: Buffer): Promise<RawClient> {
   const client = rawClient(url);
@@ -196,6 +201,18 @@ describe('a body made by hand', () => {
       ],
     ],
     [
+      'as many other parts as there may be',
+      (token: string) => [detailsPart(token), ...others(25), filePart(JPEG), filePart(PNG)],
+    ],
+    [
+      'a long head of a part',
+      (token: string) => [
+        detailsPart(token),
+        filePart(JPEG),
+        part(['Content-Disposition: form-data; name="file"', `X-Pad: ${'x'.repeat(1_000_000)}`], PNG),
+      ],
+    ],
+    [
       'text before the first part and after the last',
       (token: string) => [Buffer.from('hello\r\n'), detailsPart(token), filePart(JPEG), filePart(PNG)],
     ],
@@ -310,6 +327,16 @@ describe('a body made by hand', () => {
       (token) => multipart(detailsPart(token), ...Array<Buffer>(10_000).fill(part([], 'x'))),
     ],
     ['10,000 files', 413, (token) => multipart(detailsPart(token), ...Array<Buffer>(10_000).fill(filePart(JPEG)))],
+    ['one part too many', 413, (token) => multipart(detailsPart(token), filePart(JPEG), ...others(27))],
+    [
+      'a head of a part that hides its name',
+      400,
+      (token) =>
+        multipart(
+          detailsPart(token),
+          part([`X-Pad: ${'x'.repeat(100_000)}`, 'Content-Disposition: form-data; name="file"'], JPEG),
+        ),
+    ],
     ['details as long as a book', 413, () => multipart(detailsPart('x'.repeat(1_000_000)), filePart(JPEG))],
   ])('with %s is answered %d and leaves nothing', async (_what, status, body) => {
     const on = await receiving();
