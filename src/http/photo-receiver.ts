@@ -11,8 +11,6 @@ import { maxBodyBytes, Upload } from './upload.ts';
 
 /** Parts of a delivery beside its files: `details`, and some that are not ours. */
 const OTHER_PARTS = 8;
-/** Headers that one part may have. */
-const MAX_PART_HEADERS = 32;
 /** The head of a request has this long to arrive. */
 const HEADERS_MS = 10_000;
 const KEEP_ALIVE_MS = 5_000;
@@ -89,7 +87,6 @@ async function createServer(
       parts: photos.maxFiles + OTHER_PARTS,
       // One more than is taken, so that a file that is too large can be told.
       fileSize: photos.maxFileBytes + 1,
-      headerPairs: MAX_PART_HEADERS,
     },
   });
   const uploads = new WeakMap<FastifyRequest, Upload>();

@@ -4,12 +4,16 @@ import { createServer, type AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
+import { loadConfig } from '../../src/config.ts';
+import { runDaemon } from '../../src/daemon.ts';
 import { Owner } from '../../src/http/control-client.ts';
 import { controlSocketPath } from '../../src/http/socket-path.ts';
+import { capturedLog } from '../support/captured-log.ts';
 import { stage, type Daemon, type Stage } from '../support/daemon-process.ts';
 import { detailsPart, filePart, head, multipart } from '../support/multipart.ts';
 import { JPEG } from '../support/photo-bench.ts';
 import { rawClient, type RawClient } from '../support/raw-client.ts';
+import { testClock } from '../support/test-clock.ts';
 
 const LISTEN = { ORDER_SYNC_PHOTOS_LISTEN: '127.0.0.1:0' };
 const RECEIVED = 'photos are received';
@@ -117,6 +121,26 @@ describe('the daemon with photos.listen', () => {
     expect(await client.closed).toMatch(/HTTP\/1\.1 403 [^]*connection: close/i);
     expect(await daemon.exit).toEqual({ code: 0, signal: null });
     expect([files(on), daemon.output().includes('canary')]).toEqual([[], false]);
+  });
+
+  it('cuts off what has not arrived when its time to stop is over, and leaves nothing of it', async () => {
+    const on = await setUp();
+    const clock = testClock();
+    const log = capturedLog();
+    const config = loadConfig({ env: on.environment, cwd: dirname(on.path), requireExchange: true });
+    const stopping = new AbortController();
+    const ready = Promise.withResolvers<void>();
+    const ended = runDaemon(config, stopping.signal, ready.resolve, { clock, log: log.logger });
+    await Promise.race([ready.promise, ended]);
+    const body = multipart(filePart(JPEG), detailsPart('t'));
+    const client = await uploading(String(log.with('listening for photos')[0]?.['url']), body, 140);
+    const isStopping = log.next(/^stopping/);
+    stopping.abort();
+    await isStopping;
+    clock.advance(16_000);
+    await Promise.all([ended, client.closed]);
+    expect(files(on)).toEqual([]);
+    expect(log.with('stopped')).toHaveLength(1);
   });
 
   it('clears up when it starts after it was killed in the middle of a delivery', async () => {
