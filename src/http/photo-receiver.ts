@@ -67,18 +67,7 @@ async function createServer(
   running: Set<Promise<unknown>>,
 ): Promise<FastifyInstance> {
   const { photos, clock } = deps;
-  const server = Fastify({
-    logger: false,
-    connectionTimeout: photos.timeout,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    http: { headersTimeout: HEADERS_MS, connectionsCheckingInterval: HEADERS_MS / 2 },
-    exposeHeadRoutes: false,
-    return503OnClosing: false,
-    frameworkErrors: (_error, _request, reply) => void refuse(reply, 400, 'this is no request that can be read'),
-    clientErrorHandler: endConnection,
-  });
-  server.server.maxConnections = MAX_CONNECTIONS;
-  server.removeAllContentTypeParsers();
+  const server = bareServer(photos);
   await server.register(multipart, {
     // One way for all of them; `details` may be sent as a file as well.
     isPartAFile: () => true,
@@ -113,6 +102,23 @@ async function createServer(
     if (stopping.aborted) reply.header('connection', 'close');
     return send(reply, outcome);
   });
+  return server;
+}
+
+/** A server without routes, that knows no type of body. */
+function bareServer({ timeout }: ReceiverDeps['photos']): FastifyInstance {
+  const server = Fastify({
+    logger: false,
+    connectionTimeout: timeout,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    http: { headersTimeout: HEADERS_MS, connectionsCheckingInterval: HEADERS_MS / 2 },
+    exposeHeadRoutes: false,
+    return503OnClosing: false,
+    frameworkErrors: (_error, _request, reply) => void refuse(reply, 400, 'this is no request that can be read'),
+    clientErrorHandler: endConnection,
+  });
+  server.server.maxConnections = MAX_CONNECTIONS;
+  server.removeAllContentTypeParsers();
   return server;
 }
 
