@@ -13,6 +13,7 @@ const config = loadConfig({ requireExchange: true, cwd: process.cwd(), env: sett
 let commits = 0;
 const app = await createApp(config, {
   store: {
+    expect: 'migrate',
     wrap(sql, statement) {
       if (sql !== 'commit') return statement;
       const run = statement.run.bind(statement);

@@ -21,7 +21,7 @@ export interface Overrides {
   readonly clock?: Clock;
   readonly transport?: Transport;
   readonly log?: Logger;
-  readonly store?: Pick<OpenOptions, 'wrap' | 'synchronous'>;
+  readonly store?: Partial<OpenOptions>;
   /** Where a process dies without a process: the operating system's lock would outlive it. */
   readonly becomeOwner?: typeof becomeOwner;
   /** How long another owner is waited for, in milliseconds. */
@@ -45,7 +45,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   await using undo = new AsyncDisposableStack();
   const ownership = await (overrides.becomeOwner ?? becomeOwner)(path, clock, overrides.ownerPatienceMs ?? 0);
   undo.defer(() => ownership.release());
-  const store = await openStore(path, clock, { expect: 'migrate', ...overrides.store });
+  const store = await openStore(path, clock, { expect: 'upgrade', ...overrides.store });
   undo.defer(() => store.close());
 
   const settings = { ...config.create, ...config.follow };

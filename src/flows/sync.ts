@@ -1,4 +1,4 @@
-import { countByState, countDue } from '../store/orders.ts';
+import { countByState } from '../store/orders.ts';
 import { createPass } from './create.ts';
 import type { FlowDeps } from './deps.ts';
 import { followPass, type FollowScope } from './follow.ts';
@@ -58,7 +58,7 @@ export async function syncOnce(
     ...counts,
     unknown: standing.get('unknown') ?? 0,
     held: standing.get('held') ?? 0,
-    remaining: await countDue(deps.store.db, deps.account, 'pending', deps.clock.now()),
+    remaining: standing.get('pending') ?? 0,
     durationMs: Math.round(deps.clock.monotonic() - startedAt),
   };
   return { summary, end: endOf(pass, summary, findings, signal) };

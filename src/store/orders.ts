@@ -100,18 +100,6 @@ export async function countByState(db: Kysely<Tables>, account: string): Promise
   return new Map(rows.map((row) => [row.state, Number(row.orders)]));
 }
 
-/** How many orders of a state are due at `until`. */
-export async function countDue(db: Kysely<Tables>, account: string, state: OrderState, until: Date): Promise<number> {
-  const row = await db
-    .selectFrom('merchant_orders')
-    .select((select) => select.fn.countAll<number | bigint>().as('orders'))
-    .where('account', '=', account)
-    .where('state', '=', state)
-    .where('next_action_at', '<=', until.toISOString())
-    .executeTakeFirstOrThrow();
-  return Number(row.orders);
-}
-
 /** Makes orders that are due only after `latest` due at `to`; how many. */
 export async function bringForward(
   tx: Kysely<Tables>,

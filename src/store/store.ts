@@ -21,8 +21,11 @@ export interface Store {
 
 /** How a command opens the database. */
 export interface OpenOptions {
-  /** `migrate` makes and brings up to date; `current` wants a database that is; `any` takes an older one too. */
-  readonly expect: 'migrate' | 'current' | 'any';
+  /**
+   * `migrate` makes the database or brings it up to date; `upgrade` only the latter; `current` wants one that is up to
+   * date; `any` takes an older one too.
+   */
+  readonly expect: 'migrate' | 'upgrade' | 'current' | 'any';
   readonly wrap?: WrapStatement;
   readonly synchronous?: 'off';
 }
@@ -33,7 +36,7 @@ export async function openStore(path: string, clock: Clock, options: OpenOptions
   const connection = openConnection(path, options);
   try {
     if (options.synchronous === 'off') connection.sqlite.pragma('synchronous = off');
-    if (options.expect === 'migrate') await migrate(connection);
+    if (options.expect === 'migrate' || options.expect === 'upgrade') await migrate(connection);
   } catch (error) {
     await closeConnection(connection);
     throw storeError(error, path);
@@ -64,6 +67,7 @@ export async function migrationStatus(store: Store): Promise<MigrationStatus> {
 
 function assertFile(path: string, options: OpenOptions): void {
   if (!existsSync(path)) {
+    assertNothingLeft(path);
     if (options.expect === 'migrate') return;
     throw new StoreError('unusable', `there is no database at ${path}; make it with: order-sync db migrate`);
   }
@@ -75,6 +79,16 @@ function assertFile(path: string, options: OpenOptions): void {
       `${path} is empty (0 bytes), a database was expected; restore a backup, or delete the file to begin anew`,
     );
   }
+}
+
+/** SQLite empties what it finds beside a new database: the newest commits of one that was moved away. */
+function assertNothingLeft(path: string): void {
+  const left = `${path}-wal`;
+  if ((statSync(left, { throwIfNoEntry: false })?.size ?? 0) === 0) return;
+  throw new StoreError(
+    'unusable',
+    `there is no database at ${path}, but its newest changes are in ${left}: put the database back beside it; only to begin anew delete that file`,
+  );
 }
 
 function openConnection(path: string, options: OpenOptions): Connection {

@@ -117,6 +117,26 @@ describe('the daemon', () => {
     expect((await daemon.exit).code).toBe(74);
   });
 
+  it('is not started with an empty database in place of one that was moved, and loses nothing when it is put back', async () => {
+    const on = await setUp();
+    const daemon = await on.start(['run']);
+    // Known to the file beside the database alone until the last connection is closed.
+    const accepted = creates(on, 3);
+    on.insert(3);
+    await accepted;
+    renameSync(on.path, `${on.path}.moved`);
+    await daemon.exit;
+    const again = await on.start(['run']);
+    expect((await again.exit).code).toBe(65);
+    expect(again.output()).toMatch(/there is no database at .* put the database back beside it/);
+    renameSync(`${on.path}.moved`, on.path);
+    const sync = await on.start(['sync', '--json']);
+    await sync.exit;
+    expect(on.sandbox.exchange.census()).toEqual({ preOrders: 3, duplicated: [] });
+    expect(on.states()['pending']).toBeUndefined();
+    expectSoundHistory(on);
+  });
+
   it('has a control socket and files that only their owner can open, also where the path is long', async () => {
     const on = await setUp();
     await on.start(['run']);
@@ -126,6 +146,7 @@ describe('the daemon', () => {
     const deep = `${on.path}-${'d'.repeat(120)}`;
     mkdirSync(deep, { mode: 0o700 });
     const environment = { ORDER_SYNC_DATABASE_URL: `sqlite:${deep}/orders.db` };
+    await (await on.start(['db', 'migrate'], environment)).exit;
     await on.start(['run'], environment);
     const sync = await on.start(['sync', '--json'], environment);
     expect((await sync.exit).code).toBe(0);

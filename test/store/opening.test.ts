@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -10,7 +19,7 @@ import { becomeOwner, OwnedError } from '../../src/store/owner.ts';
 import { migrationStatus, openStore, type OpenOptions } from '../../src/store/store.ts';
 
 const NAMES = Object.keys(MIGRATIONS);
-const EXPECTATIONS = ['migrate', 'current', 'any'] as const satisfies readonly OpenOptions['expect'][];
+const EXPECTATIONS = ['migrate', 'upgrade', 'current', 'any'] as const satisfies readonly OpenOptions['expect'][];
 
 let folder = '';
 let path = '';
@@ -44,12 +53,35 @@ async function problemOf(opening: Promise<unknown>): Promise<unknown> {
 }
 
 describe('a database that is not there', () => {
-  it.each(['current', 'any'] as const)('is no database to read, and is not made: %s', async (expectation) => {
+  it.each(['upgrade', 'current', 'any'] as const)(
+    'is no database to work on, and is not made: %s',
+    async (expectation) => {
+      expect(await problemOf(openAs(expectation))).toEqual([
+        'unusable',
+        `there is no database at ${path}; make it with: order-sync db migrate`,
+      ]);
+      expect(statSync(path, { throwIfNoEntry: false })).toBeUndefined();
+    },
+  );
+
+  it.each(EXPECTATIONS)('is not made where the newest changes of a moved one are left: %s', async (expectation) => {
+    await (await openAs('migrate')).close();
+    const connection = new Database(path);
+    connection.exec(`create table newest (id)`);
+    renameSync(path, `${path}.moved`);
+    connection.close();
+    const { size } = statSync(`${path}-wal`);
     expect(await problemOf(openAs(expectation))).toEqual([
       'unusable',
-      `there is no database at ${path}; make it with: order-sync db migrate`,
+      expect.stringMatching(/^there is no database at .* put the database back beside it; /),
     ]);
-    expect(statSync(path, { throwIfNoEntry: false })).toBeUndefined();
+    expect(statSync(`${path}-wal`).size).toBe(size);
+    renameSync(`${path}.moved`, path);
+    const back = await openAs(expectation);
+    await back.close();
+    const again = new Database(path);
+    expect(again.prepare(`select name from sqlite_master where name = 'newest'`).all()).toHaveLength(1);
+    again.close();
   });
 
   it('is made, with its folder and all tables', async () => {

@@ -71,7 +71,8 @@ export async function workbench(options: WorkbenchOptions = {}): Promise<Workben
       ...options.environment,
     },
   });
-  const start = () => createApp(config, { clock, log: pino({ level: 'silent' }), ...options.overrides });
+  const store = { expect: 'migrate', ...options.overrides?.store } as const;
+  const start = () => createApp(config, { clock, log: pino({ level: 'silent' }), ...options.overrides, store });
   const app = await start();
   const merchant = new Database(config.database.path);
   const bench: Workbench = {
