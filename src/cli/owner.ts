@@ -20,7 +20,8 @@ export async function throughOwner<Result>(
   signal?: AbortSignal,
 ): Promise<Result> {
   const clock = systemClock();
-  const owner = new Owner(controlSocketPath(config.database.path), signal);
+  const socketPath = controlSocketPath(config.database.path);
+  const owner = new Owner(socketPath, signal);
   const log = pino(
     { level: 'warn', base: null, timestamp: pino.stdTimeFunctions.isoTime },
     pino.destination({ fd: 2, sync: true }),
@@ -35,7 +36,8 @@ export async function throughOwner<Result>(
       await using app = await createApp(config, { clock, log });
       return await alone(app);
     } catch (error) {
-      if (!(error instanceof OwnedError) || tries >= TRIES) throw error;
+      if (!(error instanceof OwnedError)) throw error;
+      if (tries >= TRIES) throw new OwnedError(`${error.message} (it does not listen on ${socketPath})`);
       await clock.sleep(TRY_AGAIN_MS, signal);
     }
   }

@@ -4,7 +4,9 @@ import { deadline, repeatedly } from '../clock.ts';
 import { parseDuration } from '../config-values.ts';
 import { syncOnce, type SyncEnd, type SyncResult } from '../flows/sync.ts';
 import type { Counts } from '../flows/tally.ts';
+import { OwnerGoneError } from '../http/control-client.ts';
 import type { SyncLine } from '../http/routes/sync.ts';
+import { StoreError } from '../store/errors.ts';
 import { EXIT } from './exit.ts';
 import { exchangeConfig } from './options.ts';
 import { throughOwner } from './owner.ts';
@@ -58,9 +60,12 @@ async function besideDaemon(lines: AsyncGenerator<unknown>, progress: Progress):
   for await (const line of lines as AsyncGenerator<SyncLine>) {
     if (line.type === 'progress') progress.show(line.counts);
     if (line.type === 'result') return { summary: line.summary, end: line.end };
-    if (line.type === 'error') throw new Error(`the daemon's pass failed: ${line.message}`);
+    if (line.type === 'error') {
+      const message = `the daemon's pass failed: ${line.message}`;
+      throw line.problem === undefined ? new Error(message) : new StoreError(line.problem, message);
+    }
   }
-  throw new Error('the daemon stopped before its pass was done; run sync again');
+  throw new OwnerGoneError('the daemon stopped before its pass was done; run sync again');
 }
 
 function print({ summary, end }: SyncResult, asJson: boolean): void {

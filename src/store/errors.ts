@@ -1,5 +1,6 @@
-/** What is wrong with the database; decides the exit code. */
-export type StoreProblem = 'unusable' | 'disk' | 'busy' | 'refused';
+/** What can be wrong with the database; decides the exit code. */
+export const STORE_PROBLEMS = ['unusable', 'disk', 'busy', 'refused'] as const;
+export type StoreProblem = (typeof STORE_PROBLEMS)[number];
 
 /** The database cannot do what was asked. The message says what happened and what to do. */
 export class StoreError extends Error {

@@ -31,9 +31,7 @@ export async function becomeOwner(
     const ownership = tryLock(`${databasePath}.lock`);
     if (ownership !== undefined) return ownership;
     if (clock.monotonic() >= deadline) {
-      throw new OwnedError(
-        `another order-sync process drives ${databasePath}; stop it first, or use its control socket`,
-      );
+      throw new OwnedError(`another order-sync process drives ${databasePath}; wait until it has ended, or stop it`);
     }
     await clock.sleep(TRY_AGAIN_MS, signal);
   }

@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { StoreError } from '../../src/store/errors.ts';
 import { runCommand, type Finished } from '../support/cli-process.ts';
+import { controlBench } from '../support/control-bench.ts';
 import { stage, type Stage } from '../support/daemon-process.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
@@ -175,6 +177,37 @@ describe('sync beside the daemon', () => {
     expect(on.sandbox.requests.filter(({ status }) => status === 401)).toEqual([]);
     daemon.process.kill('SIGTERM');
     expect(await daemon.exit).toEqual({ code: 0, signal: null });
+  });
+
+  it('ends with 74 when the daemon cannot write its database, and with 70 when it fails for no known reason', async () => {
+    const { bench } = await controlBench();
+    const beside = {
+      cwd: dirname(bench.config.database.path),
+      environment: {
+        ORDER_SYNC_DATABASE_URL: `sqlite:${bench.config.database.path}`,
+        ORDER_SYNC_EXCHANGE_BASE_URL: bench.sandbox.url,
+        ORDER_SYNC_EXCHANGE_API_KEY: 'canary-wrong',
+      },
+    };
+    bench.insert({ external_order_id: 'a' });
+    const write = vi.spyOn(bench.app.store.writer, 'write');
+    write.mockRejectedValue(new StoreError('disk', 'the disk is full; free some space'));
+    const full = await runCommand(['sync', '--json'], beside);
+    expect([full.code, full.stdout]).toEqual([74, '']);
+    expect(full.stderr).toBe(`order-sync: the daemon's pass failed: the disk is full; free some space\n`);
+    write.mockRejectedValue(new TypeError('x is not a function'));
+    expect(await runCommand(['sync', '--json'], beside)).toMatchObject({ code: 70, stdout: '' });
+  });
+
+  it('ends with 75 when another process drives the account and does not listen', async () => {
+    const on = await setUp();
+    const daemon = await on.start(['run']);
+    rmSync(`${on.path}.sock`);
+    const { code, stdout, stderr } = await sync(on, ['--json']);
+    expect([code, stdout]).toEqual([75, '']);
+    expect(stderr).toMatch(/another order-sync process drives .* stop it \(it does not listen on .*\.sock\)\n$/);
+    daemon.process.kill('SIGTERM');
+    expect((await daemon.exit).code).toBe(0);
   });
 
   it('ends with 69 when its time has run out, and leaves the daemon free to stop at once', async () => {

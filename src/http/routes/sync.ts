@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { deadline } from '../../clock.ts';
 import { syncOnce, type SyncResult } from '../../flows/sync.ts';
 import type { Counts } from '../../flows/tally.ts';
+import { STORE_PROBLEMS, StoreError, type StoreProblem } from '../../store/errors.ts';
 import { errorAnswers } from './document.ts';
 import { OWN_ERRORS } from './errors.ts';
 import type { ControlDeps, Serving } from './operation.ts';
@@ -12,7 +13,7 @@ import type { ControlDeps, Serving } from './operation.ts';
 export type SyncLine =
   | { readonly type: 'progress'; readonly counts: Counts }
   | ({ readonly type: 'result' } & SyncResult)
-  | { readonly type: 'error'; readonly message: string };
+  | { readonly type: 'error'; readonly message: string; readonly problem?: StoreProblem };
 
 const PROGRESS_MS = 250;
 const LONGEST_PASS_MS = 24 * 60 * 60_000;
@@ -39,7 +40,11 @@ const lineSchema = z
       end: z.enum(['done', 'look', 'out-of-reach', 'out-of-time', 'key-refused']),
       summary: z.record(z.string(), count),
     }),
-    z.object({ type: z.literal('error'), message: z.string() }),
+    z.object({
+      type: z.literal('error'),
+      message: z.string(),
+      problem: z.enum(STORE_PROBLEMS).optional().describe('What is wrong with the database, where it is that.'),
+    }),
   ])
   .meta({
     description: 'One line of the answer.',
@@ -91,7 +96,8 @@ async function* syncLines(
     .then((result) => (last = { type: 'result', ...result }))
     .catch((error: unknown) => {
       deps.log.error({ problem: String(error) }, 'a pass that was asked for failed');
-      last = { type: 'error', message: error instanceof Error ? error.message : 'the pass failed' };
+      const message = error instanceof Error ? error.message : 'the pass failed';
+      last = { type: 'error', message, ...(error instanceof StoreError && { problem: error.problem }) };
     });
   onRun(running);
   while (last === undefined) {
