@@ -111,20 +111,21 @@ export class Gate {
     priority: number,
     signal?: AbortSignal,
   ): Promise<Result | undefined> {
-    const leaving = new AbortController();
-    const leave = () => leaving.abort();
-    if (signal?.aborted === true) leave();
-    signal?.addEventListener('abort', leave);
-    // Only what waits may leave: a task that runs is finished.
-    const stay = () => signal?.removeEventListener('abort', leave);
-    try {
-      return await this.#queue.add(() => (stay(), run()), { priority, signal: leaving.signal });
-    } catch (error) {
-      if (leaving.signal.aborted) return undefined;
-      throw error;
-    } finally {
-      stay();
-    }
+    if (signal === undefined) return await this.#queue.add(run, { priority });
+    if (signal.aborted) return undefined;
+    const left = Promise.withResolvers<undefined>();
+    let hasLeft = false;
+    const leave = () => {
+      hasLeft = true;
+      left.resolve(undefined);
+    };
+    signal.addEventListener('abort', leave);
+    const task = () => {
+      // Only what waits may leave: a task that runs is finished.
+      signal.removeEventListener('abort', leave);
+      return hasLeft ? Promise.resolve(undefined) : run();
+    };
+    return await Promise.race([this.#queue.add(task, { priority }), left.promise]);
   }
 
   /** Weighted fair queueing: each task takes the next turn of its lane, and an idle lane saves up none. */
