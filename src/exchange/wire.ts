@@ -88,14 +88,16 @@ export function preOrderBody(order: MerchantOrder): string {
   return body;
 }
 
+const [QUOTE, BACKSLASH, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [34, 92, 91, 93, 123, 125] as const;
+
 /** Counts brackets outside strings, so that a hostile answer cannot overflow the stack of the parser. */
 function isTooDeep(body: string): boolean {
   let depth = 0;
   for (let index = 0; index < body.length; index += 1) {
-    const character = body[index];
-    if (character === '"') index = endOfString(body, index);
-    else if (character === '[' || character === '{') depth += 1;
-    else if (character === ']' || character === '}') depth -= 1;
+    const character = body.charCodeAt(index);
+    if (character === QUOTE) index = endOfString(body, index);
+    else if (character === OPEN_BRACKET || character === OPEN_BRACE) depth += 1;
+    else if (character === CLOSE_BRACKET || character === CLOSE_BRACE) depth -= 1;
     if (depth > MAX_DEPTH) return true;
   }
   return false;
@@ -104,8 +106,9 @@ function isTooDeep(body: string): boolean {
 /** Where the string that begins at `start` ends: at the next quote that is not escaped. */
 function endOfString(body: string, start: number): number {
   for (let index = start + 1; index < body.length; index += 1) {
-    if (body[index] === '\\') index += 1;
-    else if (body[index] === '"') return index;
+    const character = body.charCodeAt(index);
+    if (character === BACKSLASH) index += 1;
+    else if (character === QUOTE) return index;
   }
   return body.length;
 }
