@@ -39,6 +39,8 @@ export interface Connection {
   readonly path: string;
   readonly sqlite: Database.Database;
   readonly kysely: Kysely<Tables>;
+  /** The driver, with its statements kept. */
+  readonly statements: SqliteDatabase;
   /** Whether the path still names the file that is open: a moved or deleted file takes writes silently. */
   isInPlace(): boolean;
 }
@@ -74,10 +76,12 @@ export function connect(
     sqlite.close();
     throw error;
   }
+  const statements = keepStatements(sqlite, options.wrap);
   return {
     path,
     sqlite,
-    kysely: new Kysely<Tables>({ dialect: new ImmediateSqliteDialect(sqlite, options.wrap) }),
+    statements,
+    kysely: new Kysely<Tables>({ dialect: new ImmediateSqliteDialect(sqlite, statements) }),
     isInPlace() {
       const now = statSync(path, { throwIfNoEntry: false });
       return now !== undefined && now.ino === opened.ino && now.dev === opened.dev;
@@ -89,8 +93,7 @@ class ImmediateSqliteDialect extends SqliteDialect {
   readonly #database: Database.Database;
   readonly #kept: SqliteDatabase;
 
-  constructor(database: Database.Database, wrap?: WrapStatement) {
-    const kept = keepStatements(database, wrap);
+  constructor(database: Database.Database, kept: SqliteDatabase) {
     super({ database: kept });
     this.#database = database;
     this.#kept = kept;

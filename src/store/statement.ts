@@ -1,4 +1,4 @@
-import type { Compilable, CompiledQuery, Kysely, QueryResult } from 'kysely';
+import type { Compilable, CompiledQuery, Kysely, QueryResult, SqliteDatabase } from 'kysely';
 import type { Tables } from './schema.ts';
 
 /** A value that a statement takes at each run, as its builder sees it. */
@@ -20,13 +20,30 @@ export function statement<Values extends object, Row = unknown>(
   build: (values: Values) => Compilable<Row>,
 ): Statement<Values, Row> {
   let compiled: CompiledQuery<Row> | undefined;
-  return (db, values) => {
+  return async (db, values) => {
     compiled ??= build(placeholders<Values>()).compile();
     const parameters = compiled.parameters.map((parameter) =>
       parameter instanceof Parameter ? (values as Record<string, unknown>)[parameter.name] : parameter,
     );
-    return db.executeQuery({ ...compiled, parameters });
+    const database = databases.get(db);
+    if (database === undefined) return await db.executeQuery({ ...compiled, parameters });
+    return runNow(database, compiled.sql, parameters);
   };
+}
+
+/** Transactions whose statements run on the driver itself: on the way through Kysely each waits for ten promises. */
+const databases = new WeakMap<Kysely<Tables>, SqliteDatabase>();
+
+/** Has statements of this transaction run on `database`, which it has to itself until it ends. */
+export function runOn(database: SqliteDatabase, tx: Kysely<Tables>): void {
+  databases.set(tx, database);
+}
+
+function runNow<Row>(database: SqliteDatabase, sql: string, parameters: readonly unknown[]): QueryResult<Row> {
+  const prepared = database.prepare(sql);
+  if (prepared.reader) return { rows: prepared.all(parameters) as Row[] };
+  const { changes, lastInsertRowid } = prepared.run(parameters);
+  return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
 }
 
 function placeholders<Values extends object>(): Values {

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Connection } from './dialect.ts';
 import { isBusy, storeError, StoreError } from './errors.ts';
 import type { Tables } from './schema.ts';
+import { runOn } from './statement.ts';
 
 /** One unit of work inside a transaction: all of it happens or nothing. No network, no waiting for anything else. */
 export type Work<Result> = (tx: Kysely<Tables>) => Promise<Result>;
@@ -103,13 +104,16 @@ export class Writer {
   }
 
   async #transaction<Result>(work: Work<Result>): Promise<Result> {
-    const { path, kysely } = this.#connection;
+    const { path, kysely, statements } = this.#connection;
     if (!this.#connection.isInPlace()) {
       throw new StoreError('disk', `${path} was moved or deleted while it was open; put it back and start again`);
     }
     for (let tries = 1; ; tries += 1) {
       try {
-        return await kysely.transaction().execute(work);
+        return await kysely.transaction().execute((tx) => {
+          runOn(statements, tx);
+          return work(tx);
+        });
       } catch (error) {
         if (!isBusy(error) || tries >= BUSY_TRIES) throw error;
         await this.#clock.sleep(BUSY_WAIT_MS);
