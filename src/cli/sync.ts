@@ -7,7 +7,7 @@ import type { Counts } from '../flows/tally.ts';
 import { OwnerGoneError } from '../http/control-client.ts';
 import type { SyncLine } from '../http/routes/sync.ts';
 import { StoreError } from '../store/errors.ts';
-import { EXIT } from './exit.ts';
+import { CommandError, EXIT } from './exit.ts';
 import { exchangeConfig } from './options.ts';
 import { throughOwner } from './owner.ts';
 import { stopSignal } from './run.ts';
@@ -23,7 +23,8 @@ const SAID: Readonly<Record<Exclude<SyncEnd, 'done'>, string>> = {
   look: 'a person should look: see order-sync orders list --state held, --state unknown, --state invalid, --state rejected',
   'out-of-reach':
     'the exchange is out of reach or holds requests back; what is left waits in the database, run sync again',
-  'out-of-time': 'the time ran out; what is left waits in the database, run sync again or give a longer --timeout',
+  'out-of-time':
+    'the time ran out or the pass was stopped; what is left waits in the database, run sync again or give a longer --timeout',
   'key-refused': 'the exchange refuses the key (401); check exchange.apiKey',
 };
 const REFRESH_MS = 250;
@@ -39,7 +40,8 @@ export function registerSync(program: Command): void {
     .addHelpText('after', '\nExample:\n  order-sync sync --json --timeout 2m')
     .action(async (options: { json?: boolean; timeout: number; dueOnly?: boolean }) => {
       const config = exchangeConfig(program);
-      const signal = AbortSignal.any([stopSignal(), deadline(options.timeout)]);
+      const stop = stopSignal();
+      const signal = AbortSignal.any([stop, deadline(options.timeout)]);
       const scope = options.dueOnly === true ? 'due' : 'all';
       using progress = new Progress();
       const result = await throughOwner(
@@ -49,7 +51,12 @@ export function registerSync(program: Command): void {
           return besideDaemon(owner.lines({ method: 'POST', path }), progress);
         },
         (app) => syncOnce(app, scope, signal, (counts) => progress.show(counts)),
-      );
+        stop,
+      ).catch((error: unknown) => {
+        throw stop.aborted
+          ? new CommandError(EXIT.unavailable, 'stopped before the pass was done', { cause: error })
+          : error;
+      });
       progress[Symbol.dispose]();
       print(result, options.json === true);
       process.exitCode = EXIT_OF[result.end];

@@ -5,9 +5,11 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { StoreError } from '../../src/store/errors.ts';
-import { runCommand, type Finished } from '../support/cli-process.ts';
-import { controlBench } from '../support/control-bench.ts';
+import { runCommand, startCommand, type CommandOptions, type Finished } from '../support/cli-process.ts';
+import { controlBench, scriptedControl } from '../support/control-bench.ts';
 import { stage, type Stage } from '../support/daemon-process.ts';
+import { echo } from '../support/scripted-exchange.ts';
+import type { Workbench } from '../support/workbench.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 const LOADER = import.meta.resolve('tsx');
@@ -108,7 +110,7 @@ describe('sync alone', () => {
     on.insert(3);
     const ended = await sync(on, ['--json', '--timeout', '2s']);
     expect(ended.code).toBe(69);
-    expect(ended.stderr).toMatch(/^the time ran out; [^\n]*--timeout\n$/);
+    expect(ended.stderr).toMatch(/^the time ran out [^\n]*--timeout\n$/);
     const { sent, remaining } = summaryOf(ended);
     expect([sent, remaining].reduce((sum = 0, orders = 0) => sum + orders)).toBe(3);
     expect(sent).toBeLessThanOrEqual(1);
@@ -157,6 +159,18 @@ describe('sync alone', () => {
   });
 });
 
+/** How a command is run beside a workbench that owns its account. */
+function beside({ config, sandbox }: Workbench): CommandOptions {
+  return {
+    cwd: dirname(config.database.path),
+    environment: {
+      ORDER_SYNC_DATABASE_URL: `sqlite:${config.database.path}`,
+      ORDER_SYNC_EXCHANGE_BASE_URL: sandbox.url,
+      ORDER_SYNC_EXCHANGE_API_KEY: 'canary-wrong',
+    },
+  };
+}
+
 describe('sync beside the daemon', () => {
   it('is a pass of the daemon: the same summary, the same exit codes, and nothing of its own at the exchange', async () => {
     const on = await setUp({}, { ORDER_SYNC_CREATE_VERIFY_AFTER: '1ms' });
@@ -181,22 +195,33 @@ describe('sync beside the daemon', () => {
 
   it('ends with 74 when the daemon cannot write its database, and with 70 when it fails for no known reason', async () => {
     const { bench } = await controlBench();
-    const beside = {
-      cwd: dirname(bench.config.database.path),
-      environment: {
-        ORDER_SYNC_DATABASE_URL: `sqlite:${bench.config.database.path}`,
-        ORDER_SYNC_EXCHANGE_BASE_URL: bench.sandbox.url,
-        ORDER_SYNC_EXCHANGE_API_KEY: 'canary-wrong',
-      },
-    };
+    const options = beside(bench);
     bench.insert({ external_order_id: 'a' });
     const write = vi.spyOn(bench.app.store.writer, 'write');
     write.mockRejectedValue(new StoreError('disk', 'the disk is full; free some space'));
-    const full = await runCommand(['sync', '--json'], beside);
+    const full = await runCommand(['sync', '--json'], options);
     expect([full.code, full.stdout]).toEqual([74, '']);
     expect(full.stderr).toBe(`order-sync: the daemon's pass failed: the disk is full; free some space\n`);
     write.mockRejectedValue(new TypeError('x is not a function'));
-    expect(await runCommand(['sync', '--json'], beside)).toMatchObject({ code: 70, stdout: '' });
+    expect(await runCommand(['sync', '--json'], options)).toMatchObject({ code: 70, stdout: '' });
+  });
+
+  it('ends with 69 at the first signal, whatever the daemon has in flight for it', async () => {
+    const { bench, exchange } = await scriptedControl({ environment: { ORDER_SYNC_EXCHANGE_CONCURRENCY: '1' } });
+    const arrived = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    exchange.answer = async (request) => {
+      arrived.resolve();
+      await released.promise;
+      return echo(request);
+    };
+    bench.insert({ external_order_id: 'a' }, { external_order_id: 'b' });
+    const { process: child, finished } = startCommand(['sync', '--json'], beside(bench));
+    await arrived.promise;
+    child.kill('SIGINT');
+    const { code, stdout, stderr } = await finished;
+    expect([code, stdout, stderr]).toEqual([69, '', 'order-sync: stopped before the pass was done\n']);
+    released.resolve();
   });
 
   it('ends with 75 when another process drives the account and does not listen', async () => {
