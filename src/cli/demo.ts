@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
-import type { Command } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import { createLogUpdate } from 'log-update';
 import { systemClock } from '../clock.ts';
 import { asTable } from '../reports/format.ts';
@@ -16,8 +16,10 @@ import { countByState } from '../store/orders.ts';
 import { summaryRows } from '../store/reading.ts';
 import { openStore, type Store } from '../store/store.ts';
 import { EXIT } from './exit.ts';
+import { wholeNumber } from './options.ts';
 
-const ORDERS = 200;
+/** What settles well within the time that a demonstration may take. */
+const MOST_ORDERS = 200;
 const SPEED = 4;
 const LONGEST_MS = 50_000;
 const REFRESH_MS = 500;
@@ -35,13 +37,14 @@ const SETTLED = ['final', 'rejected', 'invalid', 'held'];
 export function registerDemo(program: Command): void {
   program
     .command('demo')
-    .description('200 orders from a shop to their end, on a sandbox exchange with faults; needs no settings')
+    .description('orders of a shop to their end, on a sandbox exchange with faults; needs no settings')
     .option('--keep', 'keep the database and say where it is')
+    .option('--orders <n>', `so many orders, at most ${MOST_ORDERS}`, fewOrders, MOST_ORDERS)
     .addHelpText('after', '\nExample:\n  npm run demo')
-    .action(async (options: { keep?: boolean }) => await demonstrate(options.keep === true));
+    .action(async ({ keep, orders }: { keep?: boolean; orders: number }) => await demonstrate(orders, keep === true));
 }
 
-async function demonstrate(isKept: boolean): Promise<void> {
+async function demonstrate(orders: number, isKept: boolean): Promise<void> {
   const clock = systemClock();
   const folder = mkdtempSync(join(tmpdir(), 'order-sync-demo-'));
   const path = join(folder, 'demo.db');
@@ -52,16 +55,16 @@ async function demonstrate(isKept: boolean): Promise<void> {
   const daemon = startDaemon(folder, path, sandbox);
   try {
     await Promise.race([once(daemon, 'message'), failedStart(daemon)]);
-    insertOrders(path);
-    say(`A shop has inserted ${ORDERS} orders into ${path}; the daemon (process ${daemon.pid}) works on them.`);
-    const isSettled = await watch(store, clock.monotonic() + LONGEST_MS);
+    insertOrders(path, orders);
+    say(`A shop has inserted ${orders} orders into ${path}; the daemon (process ${daemon.pid}) works on them.`);
+    const isSettled = await watch(store, orders, clock.monotonic() + LONGEST_MS);
     say('');
     process.stdout.write(
       asTable((await summarize(summaryRows(store.db, { account: 'default' }))).map((line) => ({ ...line }))),
     );
     const { preOrders, duplicated } = sandbox.exchange.census();
-    say(`${ORDERS} orders, ${preOrders} pre-orders at the exchange, ${duplicated.length} created twice.`);
-    if (!isSettled || duplicated.length > 0 || preOrders !== ORDERS) process.exitCode = EXIT.look;
+    say(`${orders} orders, ${preOrders} pre-orders at the exchange, ${duplicated.length} created twice.`);
+    if (!isSettled || duplicated.length > 0 || preOrders !== orders) process.exitCode = EXIT.look;
   } finally {
     await stopDaemon(daemon);
     await store.close();
@@ -101,13 +104,13 @@ async function stopDaemon(daemon: ChildProcess): Promise<void> {
 }
 
 /** As a shop would: with a connection of its own, and nothing but the merchant's columns. */
-function insertOrders(path: string): void {
+function insertOrders(path: string, orders: number): void {
   const shop = new Database(path);
   const insert = shop.prepare(
     'insert into merchant_orders (external_order_id, asset, from_currency, to_currency) values (?, ?, ?, ?)',
   );
   const insertAll = shop.transaction(() => {
-    for (let index = 0; index < ORDERS; index += 1) {
+    for (let index = 0; index < orders; index += 1) {
       const [from, to, asset] = PAIRS[index % PAIRS.length] ?? PAIRS[0];
       insert.run(`shop-${1_000 + index}`, asset, from, to);
     }
@@ -117,18 +120,18 @@ function insertOrders(path: string): void {
 }
 
 /** Shows the counts until every order has settled or the time is up; whether all have. */
-async function watch(store: Store, until: number): Promise<boolean> {
+async function watch(store: Store, orders: number, until: number): Promise<boolean> {
   const clock = systemClock();
   const live = process.stdout.isTTY ? createLogUpdate(process.stdout) : undefined;
   let shown = '';
   while (clock.monotonic() < until) {
     const counts = await countByState(store.db, 'default');
-    const text = [...counts].map(([state, orders]) => `${state} ${orders}`).join(' · ');
+    const text = [...counts].map(([state, count]) => `${state} ${count}`).join(' · ');
     if (live !== undefined) live(text);
     else if (text !== shown) say(text);
     shown = text;
     const settled = SETTLED.reduce((sum, state) => sum + (counts.get(state) ?? 0), 0);
-    if (settled === ORDERS) {
+    if (settled === orders) {
       live?.done();
       return true;
     }
@@ -136,6 +139,12 @@ async function watch(store: Store, until: number): Promise<boolean> {
   }
   live?.done();
   return false;
+}
+
+function fewOrders(text: string): number {
+  const orders = wholeNumber(text);
+  if (orders > MOST_ORDERS) throw new InvalidArgumentError(`At most ${MOST_ORDERS} are wanted.`);
+  return orders;
 }
 
 function say(text: string): void {
