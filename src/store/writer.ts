@@ -15,6 +15,7 @@ interface Waiting {
 }
 
 const MAX_GROUP = 200;
+const MOST_TURNS = 5;
 const BUSY_TRIES = 40;
 const BUSY_WAIT_MS = 50;
 const STUBBORN_WAIT_MS = 1_000;
@@ -67,13 +68,21 @@ export class Writer {
   }
 
   async #run(): Promise<void> {
-    await this.#clock.turn();
     while (this.#waiting.length > 0) {
+      await this.#gather();
       const group = this.#waiting.splice(0, MAX_GROUP);
       const failure = await this.#commit(group);
       if (failure !== undefined) await this.#commitEach(group, failure);
     }
     this.#isRunning = false;
+  }
+
+  /** Waits while each turn of the event loop brings more work: a commit costs a sync to the disk, however much is in it. */
+  async #gather(): Promise<void> {
+    for (let turns = 0, before = 0; turns < MOST_TURNS && before < this.#waiting.length; turns += 1) {
+      before = this.#waiting.length;
+      await this.#clock.turn();
+    }
   }
 
   async #commitEach(group: readonly Waiting[], failure: unknown): Promise<void> {
