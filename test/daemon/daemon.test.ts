@@ -146,7 +146,9 @@ describe('the daemon', () => {
     const deep = `${on.path}-${'d'.repeat(120)}`;
     mkdirSync(deep, { mode: 0o700 });
     const environment = { ORDER_SYNC_DATABASE_URL: `sqlite:${deep}/orders.db` };
-    await (await on.start(['db', 'migrate'], environment)).exit;
+    await (
+      await on.start(['db', 'migrate'], environment)
+    ).exit;
     await on.start(['run'], environment);
     const sync = await on.start(['sync', '--json'], environment);
     expect((await sync.exit).code).toBe(0);
