@@ -164,7 +164,7 @@ async function record(
   }
   if (decision === 'forbidden') throw new DeliveryRefusal('forbidden', 'the token is unknown, expired or used');
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
-  const facts = { linkId: known?.link_id, level: known?.level, files: files.length, bytes };
+  const facts = { linkId: known?.link_id, verificationLevel: known?.level, files: files.length, bytes };
   log.info(facts, decision === 'store' ? 'photos are received' : 'photos that are stored already came again');
   return { kind: decision === 'store' ? 'stored' : 'repeated' };
 }

@@ -81,7 +81,7 @@ describe('the daemon with photos.listen', () => {
     const on = await setUp();
     const { daemon } = await receiving(on);
     const linkId = await ask(on, 'canary.person@shop.example');
-    expect(await logged(daemon, RECEIVED)).toMatchObject({ linkId, level: 'MAIN', files: 2 });
+    expect(await logged(daemon, RECEIVED)).toMatchObject({ linkId, verificationLevel: 'MAIN', files: 2 });
 
     const { code, output } = await run(on, 'photos', 'list', linkId, '--json');
     const rows = JSON.parse(output) as { stored_name: string; size: number }[];
