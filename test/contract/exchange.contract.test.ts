@@ -27,11 +27,12 @@ const apiKey = key ?? 'contract-key';
 /** The default of the program: other exchanges are not to be pressed. */
 const rate = { requests: isExternal ? 10 : 1_000, intervalMs: 1_000 };
 
-const run = randomUUID();
-const nobody = `contract-${run}`;
-const email = `${nobody}@shop.example`;
+const nobody = `contract-${randomUUID()}`;
+/** Of what is made: in whatever order the tests run, what nobody has is another. */
+const ours = `contract-${randomUUID()}`;
+const email = `${ours}@shop.example`;
 const order: MerchantOrder = {
-  externalOrderId: nobody,
+  externalOrderId: ours,
   asset: '1.50',
   assetPosition: 'INPUT',
   fromCurrency: 'BTC',
@@ -98,7 +99,7 @@ describe(`${target}, asked about what nobody has`, () => {
   });
 
   it('says of an address whether it could be linked (§4.2)', async () => {
-    expect(valueOf(await client.validateEmail(email))).toMatchObject({ status: 'OK' });
+    expect(valueOf(await client.validateEmail(`${nobody}@shop.example`))).toMatchObject({ status: 'OK' });
     expect(reasonOf(await client.validateEmail(`${nobody}.shop.example`))).toBe('invalid-email');
   });
 
@@ -144,7 +145,7 @@ describe.runIf(mayCreate)(`${target}, asked to make things`, () => {
   });
 
   it('takes a request for photos, or says that no address is set (§4.5)', async () => {
-    const answer = await client.requestPhotos(link.linkId, { level: 'LIVENESS', actionId: nobody, token: nobody });
+    const answer = await client.requestPhotos(link.linkId, { level: 'LIVENESS', actionId: ours, token: ours });
     if (answer.kind === 'ok') expect(answer.value).toMatchObject({ status: 'ok' });
     else expect(reasonOf(answer)).toBe('upload-url-not-set');
   });
@@ -170,8 +171,8 @@ describe.runIf(mayCreate)(`${target}, asked to make things`, () => {
     if (created?.outcome.kind !== 'accepted') throw new Error(`not accepted: ${JSON.stringify(created)}`);
     expect(created.outcome.differences).toEqual([]);
     const { id } = created.outcome.preOrder;
-    expect(valueOf(await client.showPreOrder(id))).toMatchObject({ id, externalOrderId: nobody });
-    const lookUp = () => client.lookUpOrder(nobody).then((result) => ({ result, passage: result.passage }));
+    expect(valueOf(await client.showPreOrder(id))).toMatchObject({ id, externalOrderId: ours });
+    const lookUp = () => client.lookUpOrder(ours).then((result) => ({ result, passage: result.passage }));
     const { answer } = (await client.gate.pass('lookup', lookUp)) ?? {};
     // The order may be there already, or not yet: both are evidence.
     expect(['found', 'not-found']).toContain(answer?.kind);

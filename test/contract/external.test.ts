@@ -37,6 +37,7 @@ afterAll(() => {
 /** Runs the contract suite by itself, as its head says, with only these settings. */
 async function contract(settings: Readonly<Record<string, string>>) {
   const report = join(folder, 'report.json');
+  const before = (await requests()).length;
   const args = ['run', '--reporter=json', `--outputFile=${report}`, 'test/contract/exchange.contract.test.ts'];
   const child = spawn(process.execPath, [join(ROOT, 'node_modules/vitest/vitest.mjs'), ...args], {
     cwd: ROOT,
@@ -55,12 +56,13 @@ async function contract(settings: Readonly<Record<string, string>>) {
     suites: new Set(tests.filter(({ status }) => status === 'passed').flatMap(({ ancestorTitles }) => ancestorTitles)),
     failed: tests.filter(({ status }) => status === 'failed').length,
     made: (await requests())
+      .slice(before)
       .filter(({ method, status }) => method === 'POST' && status === 200)
       .map(({ path }) => path),
   };
 }
 
-/** What the sandbox was asked so far. */
+/** What the sandbox was asked so far, by whichever test. */
 async function requests(): Promise<Logged[]> {
   return (await (await fetch(`${url}/_sandbox/requests`)).json()) as Logged[];
 }
