@@ -79,6 +79,21 @@ describe('sync alone', () => {
     expect(lines.map((line) => String(/^(\w+) +\d+$/.exec(line)?.[1])).toSorted()).toEqual(NAMES);
   });
 
+  it('carries an amount with each digit from the command line to the exchange, back, and into the report', async () => {
+    const asset = '12345678901234567.123456789012345678';
+    const on = await setUp({ scenarioOf: () => ({ appearsAfterMs: 0, steps: [] }) });
+    const options = { cwd: dirname(on.path), environment: on.environment };
+    const order = ['--external-order-id', 'shop-1', '--asset', asset, '--from', 'BTC', '--to', 'EUR'];
+    expect((await runCommand(['orders', 'add', ...order], options)).code).toBe(0);
+    expect((await sync(on)).code).toBe(0);
+    expect((await sync(on)).code).toBe(0);
+    expect(on.sandbox.exchange.preOrdersOf('shop-1')[0]?.asset).toBe(asset);
+    const record = on.merchant.prepare('select body from order_records').pluck().get();
+    expect(record).toContain(`"inputAsset":${asset},`);
+    const report = await runCommand(['report', 'summary', '--json'], options);
+    expect(JSON.parse(report.stdout)).toMatchObject([{ pair: 'BTC/EUR', state: 'open', orders: 1, asset }]);
+  });
+
   it('looks up every order that is followed, due or not, and with --due-only none before its time', async () => {
     const on = await setUp({}, { ORDER_SYNC_CREATE_VERIFY_AFTER: '1d' });
     on.insert(1, 'fault-reset-after');
