@@ -1,5 +1,5 @@
 'use strict';
-const { nodeBinary } = require('./src/runtime.cjs');
+const { MEMORY_FLAGS, nodeBinary } = require('./src/runtime.cjs');
 
 const interpreter = nodeBinary();
 if (interpreter === undefined) throw new Error('no usable Node: run `npm ci`, or install Node 24 or newer');
@@ -12,7 +12,7 @@ module.exports = {
       script: 'src/cli.ts',
       args: ['run'],
       interpreter,
-      node_args: ['--import', 'tsx'],
+      node_args: [...MEMORY_FLAGS, '--import', 'tsx'],
       // Online means ready: settings read, database open, the account owned.
       wait_ready: true,
       listen_timeout: 30_000,

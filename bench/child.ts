@@ -1,15 +1,27 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { peakMemoryMib } from './process.ts';
+import type { Round, Took } from './round.ts';
 import type { SandboxMessage, SandboxReady } from './sandbox.ts';
 import { settingsFor } from './settings.ts';
 
+/** The program is started with these, however it is started. */
+const { MEMORY_FLAGS } = createRequire(import.meta.url)('../src/runtime.cjs') as { MEMORY_FLAGS: readonly string[] };
 const PROGRAM = '../src/cli.ts';
 const LOOK_AT_MEMORY_MS = 20;
+
+interface StartOptions {
+  readonly folder: string;
+  readonly name: string;
+  readonly environment?: Record<string, string>;
+  /** For V8. */
+  readonly flags?: readonly string[];
+}
 
 /** A process of the benchmark's own: it answers one message at a time. */
 export interface Child<Message, Answer> extends AsyncDisposable {
@@ -25,7 +37,7 @@ export interface Child<Message, Answer> extends AsyncDisposable {
 export async function startChild<Message extends object, Answer, Ready = unknown>(
   file: string,
   args: readonly string[],
-  options: { folder: string; name: string; environment?: Record<string, string> },
+  options: StartOptions,
 ): Promise<Child<Message, Answer> & { readonly ready: Ready }> {
   const child = forkFile(file, args, options);
   const exit = once(child, 'exit');
@@ -57,16 +69,22 @@ export async function startSandboxChild(folder: string) {
   return await startChild<SandboxMessage, unknown, SandboxReady>('./sandbox.ts', [], { folder, name: 'sandbox' });
 }
 
+/** Starts the engine without its daemon, for rounds of work. */
+export async function startEngine(folder: string, url: string, path: string) {
+  const options = { folder, name: 'engine', flags: MEMORY_FLAGS };
+  return await startChild<Round, Took>('./engine.ts', [url, path], options);
+}
+
 /** Starts the daemon as it is installed, and resolves once it is ready. */
 export async function startDaemon(folder: string, url: string, path: string) {
   const environment = settingsFor(url, path);
-  return await startChild<never, never>(PROGRAM, ['run'], { folder, name: 'daemon', environment });
+  return await startChild<never, never>(PROGRAM, ['run'], { folder, name: 'daemon', environment, flags: MEMORY_FLAGS });
 }
 
 /** Runs a command of the program to its end: how long it took, and the most memory it held. */
 export async function runProgram(folder: string, args: readonly string[], environment: Record<string, string>) {
   const start = performance.now();
-  const child = forkFile(PROGRAM, args, { folder, name: 'program', environment });
+  const child = forkFile(PROGRAM, args, { folder, name: 'program', environment, flags: MEMORY_FLAGS });
   let peakMib = 0;
   while (child.exitCode === null && child.signalCode === null) {
     peakMib = Math.max(peakMib, peakMemoryMib(child.pid ?? 0) ?? 0);
@@ -92,12 +110,12 @@ export function serve<Message>(ready: unknown, answer: (message: Message) => unk
 function forkFile(
   file: string,
   args: readonly string[],
-  { folder, name, environment }: { folder: string; name: string; environment?: Record<string, string> },
+  { folder, name, environment, flags = [] }: StartOptions,
 ): ChildProcess {
   const output = openSync(join(folder, `${name}.log`), 'a');
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), args, {
     cwd: folder,
-    execArgv: ['--import', import.meta.resolve('tsx')],
+    execArgv: [...flags, '--import', import.meta.resolve('tsx')],
     // Settings of the person who measures must not reach what is measured.
     env: { ...environment },
     stdio: ['ignore', output, 'inherit', 'ipc'],

@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import Database from 'better-sqlite3';
-import { startChild, startDaemon, startSandboxChild } from './child.ts';
+import { startDaemon, startEngine, startSandboxChild } from './child.ts';
 import type { Figure } from './figures.ts';
 import { cpuMsOf, peakMemoryMib } from './process.ts';
-import type { Round, Took } from './round.ts';
 import type { Bench } from './settings.ts';
 
 const TARGET_PERCENT = 1;
@@ -32,7 +31,7 @@ export async function measureIdle({ folder, sizes, say }: Bench): Promise<Figure
 /** Orders that the exchange has taken, to be looked up in an hour. */
 async function followOrders(folder: string, url: string, path: string, count: number): Promise<void> {
   {
-    await using engine = await startChild<Round, Took>('./engine.ts', [url, path], { folder, name: 'engine' });
+    await using engine = await startEngine(folder, url, path);
     await engine.ask({ kind: 'create', batch: 'followed', count });
   }
   const database = new Database(path);

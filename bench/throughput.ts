@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { startChild, startSandboxChild } from './child.ts';
+import { startChild, startEngine, startSandboxChild } from './child.ts';
 import { middle, quantile, type Figure } from './figures.ts';
 import type { Round, Took } from './round.ts';
 import type { Bench } from './settings.ts';
@@ -18,9 +18,9 @@ interface Pair {
  */
 export async function measureThroughput({ folder, sizes, say }: Bench): Promise<Figure[]> {
   await using sandbox = await startSandboxChild(folder);
-  const args = [sandbox.ready.url, join(folder, 'orders.db')];
-  await using engine = await startChild<Round, Took>('./engine.ts', args, { folder, name: 'engine' });
-  await using bare = await startChild<Round, Took>('./bare.ts', args, { folder, name: 'bare' });
+  const { url } = sandbox.ready;
+  await using engine = await startEngine(folder, url, join(folder, 'orders.db'));
+  await using bare = await startChild<Round, Took>('./bare.ts', [url], { folder, name: 'bare' });
   const measure = async (kind: Round['kind'], round: number, isTurned: boolean): Promise<Pair> => {
     const ofEngine = () => engine.ask({ kind, batch: `round${round}`, count: sizes.orders });
     const ofBare = () => bare.ask({ kind, batch: `bare${round}`, count: sizes.orders });

@@ -18,4 +18,5 @@ function loader() {
 const cli = fileURLToPath(new URL('cli.ts', import.meta.url));
 // Without it the loader would read the tsconfig.json of whatever folder the program is started in.
 const tsconfig = fileURLToPath(new URL('../tsconfig.json', import.meta.url));
-runtime.runNode(['--import', loader(), cli, ...process.argv.slice(2)], { TSX_TSCONFIG_PATH: tsconfig });
+const args = [...runtime.MEMORY_FLAGS, '--import', loader(), cli, ...process.argv.slice(2)];
+runtime.runNode(args, { TSX_TSCONFIG_PATH: tsconfig });

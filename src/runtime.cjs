@@ -10,6 +10,8 @@ const MODULES = path.join(CHECKOUT, 'node_modules');
 const OLDEST_USABLE = 24;
 const EXIT_CONFIGURATION = 78;
 const FORWARDED = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGUSR2'];
+/** Left to itself on a machine with much memory, V8 collects so late that it holds 400 MB where 50 MB are in use. */
+const MEMORY_FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=100'];
 /** Signals that a terminal sends to all processes of its foreground group by itself. */
 const FROM_TERMINAL = new Set(['SIGINT', 'SIGQUIT']);
 
@@ -96,6 +98,6 @@ function isForeground() {
   }
 }
 
-module.exports = { nodeBinary, runNode, refuse };
+module.exports = { MEMORY_FLAGS, nodeBinary, runNode, refuse };
 
 if (require.main === module) runNode(process.argv.slice(2));
