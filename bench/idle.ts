@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { startDaemon, startEngine, startSandboxChild } from './child.ts';
@@ -10,9 +9,8 @@ const TARGET_PERCENT = 1;
 const REST_MS = 3_000;
 
 /** CPU of the daemon while it follows orders none of which is due. */
-export async function measureIdle({ folder, sizes, say }: Bench): Promise<Figure[]> {
+export async function measureIdle({ folder, path, sizes, say }: Bench): Promise<Figure[]> {
   await using sandbox = await startSandboxChild(folder);
-  const path = join(folder, 'orders.db');
   const { url } = sandbox.ready;
   await followOrders(folder, url, path, sizes.followed);
   await using daemon = await startDaemon(folder, url, path);

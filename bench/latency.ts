@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startDaemon, startSandboxChild } from './child.ts';
 import { quantile, type Figure } from './figures.ts';
@@ -13,9 +12,8 @@ const PAUSE_MS = 200;
 const SPREAD_MS = 50;
 
 /** From just before a shop commits a new row until the exchange has the request, with a daemon that had nothing to do. */
-export async function measureLatency({ folder, sizes, say }: Bench): Promise<Figure[]> {
+export async function measureLatency({ folder, path, sizes, say }: Bench): Promise<Figure[]> {
   await using sandbox = await startSandboxChild(folder);
-  const path = join(folder, 'orders.db');
   await using daemon = await startDaemon(folder, sandbox.ready.url, path);
   say(`latency: ${sizes.rows} rows one at a time, process ${daemon.pid}`);
   await delay(REST_MS);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { asTable } from '../src/reports/format.ts';
+import { runProgram } from './child.ts';
 import { isMet, lineOf, type Figure } from './figures.ts';
 import { measureIdle } from './idle.ts';
 import { measureLatency } from './latency.ts';
@@ -32,8 +33,14 @@ async function main(names: readonly string[], { json = false, small = false }): 
   if (!json) process.stdout.write(`${describe(about.machine)}\n${describe(about.versions)}\n`);
   const figures: Figure[] = [];
   for (const name of names) {
-    mkdirSync(join(folder, name));
-    const measured = await PARTS[name]?.({ folder: join(folder, name), sizes: small ? SMALL : FULL, say });
+    const place = join(folder, name);
+    const path = join(place, 'orders.db');
+    mkdirSync(place);
+    await runProgram(place, ['db', 'migrate'], {
+      ORDER_SYNC_CONFIG: '/dev/null',
+      ORDER_SYNC_DATABASE_URL: `sqlite:${path}`,
+    });
+    const measured = await PARTS[name]?.({ folder: place, path, sizes: small ? SMALL : FULL, say });
     figures.push(...(measured ?? []));
   }
   const isReached = small || figures.every(isMet);

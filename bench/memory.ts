@@ -16,13 +16,11 @@ const LOOK_MS = 500;
 const LONGEST_MS = 60_000;
 
 /** Memory of an import of many rows, and of the daemon with all of them waiting, until they are sent. */
-export async function measureMemory({ folder, sizes, say }: Bench): Promise<Figure[]> {
+export async function measureMemory({ folder, path, sizes, say }: Bench): Promise<Figure[]> {
   await using sandbox = await startSandboxChild(folder);
-  const path = join(folder, 'orders.db');
   const settings = settingsFor(sandbox.ready.url, path);
   const file = join(folder, 'orders.csv');
   await pipeline(Readable.from(csv(sizes.backlog)), createWriteStream(file));
-  await runProgram(folder, ['db', 'migrate'], settings);
   say(`memory: an import of ${sizes.backlog} rows`);
   const imported = await runProgram(folder, ['orders', 'import', file], settings);
   say('memory: the daemon works through them');

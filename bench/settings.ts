@@ -40,6 +40,8 @@ export const SMALL: Sizes = { rounds: 2, orders: 60, backlog: 500, rows: 3, foll
 export interface Bench {
   /** A temporary folder of the part's own. */
   readonly folder: string;
+  /** A new database in it. */
+  readonly path: string;
   readonly sizes: Sizes;
   /** Tells a person how far it is. */
   readonly say: (text: string) => void;

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { startChild, startEngine, startSandboxChild } from './child.ts';
 import { middle, quantile, type Figure } from './figures.ts';
 import type { Round, Took } from './round.ts';
@@ -16,10 +15,10 @@ interface Pair {
  * Orders a second, created and followed, of the whole engine and of a bare loop of requests. They take turns within one
  * run, each going first half of the time: only what was measured side by side is compared.
  */
-export async function measureThroughput({ folder, sizes, say }: Bench): Promise<Figure[]> {
+export async function measureThroughput({ folder, path, sizes, say }: Bench): Promise<Figure[]> {
   await using sandbox = await startSandboxChild(folder);
   const { url } = sandbox.ready;
-  await using engine = await startEngine(folder, url, join(folder, 'orders.db'));
+  await using engine = await startEngine(folder, url, path);
   await using bare = await startChild<Round, Took>('./bare.ts', [url], { folder, name: 'bare' });
   const measure = async (kind: Round['kind'], round: number, isTurned: boolean): Promise<Pair> => {
     const ofEngine = () => engine.ask({ kind, batch: `round${round}`, count: sizes.orders });
