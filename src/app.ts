@@ -82,12 +82,31 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   };
 }
 
-/** One JSON line an event, written at once: nothing is lost when the process dies. */
-export function createLog(
-  config: Config,
-  destination: DestinationStream = pino.destination({ fd: 1, sync: true }),
-): Logger {
+/** One JSON line an event. */
+export function createLog(config: Config, destination: DestinationStream = linesOfTurns()): Logger {
   return pino({ level: config.log.level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
+}
+
+/**
+ * Standard output. The lines of one turn of the event loop go in one write, at its end or when the process exits: a kill
+ * loses the lines of the turn that it breaks off, as if it had come before them.
+ */
+function linesOfTurns(): DestinationStream {
+  const output = pino.destination({ fd: 1, sync: true });
+  const clock = systemClock();
+  let waiting = '';
+  const flush = () => {
+    const lines = waiting;
+    waiting = '';
+    if (lines !== '') output.write(lines);
+  };
+  process.once('exit', flush);
+  return {
+    write(line) {
+      if (waiting === '') void clock.turn().then(flush);
+      waiting += line;
+    },
+  };
 }
 
 function connect({ exchange }: Config): Transport {
