@@ -6,8 +6,8 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     // Far above what any test takes: a test fails by what it sees, never by the speed of the machine.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     restoreMocks: true,
   },
 });

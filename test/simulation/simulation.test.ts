@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { prepareGround, simulate, type Ground } from './world.ts';
 
-const SEEDS_A_TEST = 30;
-const TESTS = 10;
+const SEEDS_A_TEST = 10;
+const TESTS = 30;
 
 let ground: Ground;
 beforeAll(async () => {
