@@ -10,6 +10,7 @@ import { createLogUpdate } from 'log-update';
 import { systemClock } from '../clock.ts';
 import { asTable } from '../reports/format.ts';
 import { summarize } from '../reports/summary.ts';
+import type { Fault } from '../sandbox/faults.ts';
 import { seededRandom } from '../sandbox/random.ts';
 import { startSandbox, type Sandbox } from '../sandbox/server.ts';
 import { countByState } from '../store/orders.ts';
@@ -30,6 +31,9 @@ const PAIRS = [
   ['USDT', 'USD', '250.00'],
   ['BTC', 'USD', '0.000000012345678901'],
 ] as const;
+/** What becomes of the answers to creates that the exchange has taken, each once among so many orders. */
+const FAULTS = ['reset-after', 'error-taken', 'truncated', 'html', 'wrong-json'] as const satisfies readonly Fault[];
+const EACH_FAULTY = 40;
 /** States in which the demonstration has nothing more to wait for. */
 const SETTLED = ['final', 'rejected', 'invalid', 'held'];
 
@@ -48,8 +52,7 @@ async function demonstrate(orders: number, isKept: boolean): Promise<void> {
   const clock = systemClock();
   const folder = mkdtempSync(join(tmpdir(), 'order-sync-demo-'));
   const path = join(folder, 'demo.db');
-  const faults = { 'reset-after': 0.005, 'error-taken': 0.005, truncated: 0.005 };
-  const sandbox = await startSandbox({ apiKey: KEY, clock, random: seededRandom(7), speed: SPEED, faults });
+  const sandbox = await startSandbox({ apiKey: KEY, clock, random: seededRandom(7), speed: SPEED });
   say(`A sandbox exchange listens on ${sandbox.url}; a few of its answers are lost on purpose.`);
   const store = await openStore(path, clock, { expect: 'migrate' });
   const daemon = startDaemon(folder, path, sandbox);
@@ -112,11 +115,17 @@ function insertOrders(path: string, orders: number): void {
   const insertAll = shop.transaction(() => {
     for (let index = 0; index < orders; index += 1) {
       const [from, to, asset] = PAIRS[index % PAIRS.length] ?? PAIRS[0];
-      insert.run(`shop-${1_000 + index}`, asset, from, to);
+      insert.run(idOf(index), asset, from, to);
     }
   });
   insertAll();
   shop.close();
+}
+
+/** Now and then one whose create is taken and not answered: the sandbox knows it by its id. */
+function idOf(index: number): string {
+  const fault = index % EACH_FAULTY === EACH_FAULTY / 2 ? FAULTS[Math.floor(index / EACH_FAULTY)] : undefined;
+  return `${fault === undefined ? 'shop' : `fault-${fault}`}-${1_000 + index}`;
 }
 
 /** Shows the counts until every order has settled or the time is up; whether all have. */
