@@ -1,3 +1,4 @@
+import { instant } from './instant.ts';
 import type { OrderState } from './order.ts';
 import { followIntervalMs, HELD_LOOKUP_MS, recheckGapMs, unansweredLookupMs, verificationGapMs } from './schedule.ts';
 import { after, finding, move, type Decision, type OrderEvent, type Tracking } from './tracking.ts';
@@ -217,16 +218,4 @@ function isOlder(received: string | null, known: string | null): boolean {
   const receivedAt = instant(received);
   const knownAt = instant(known);
   return receivedAt !== undefined && knownAt !== undefined && receivedAt < knownAt;
-}
-
-const ISO_TIME = /^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?)(?:[.,](\d+))?(Z|[+-]\d\d:?\d\d)?$/;
-
-/**
- * Nanoseconds of an ISO 8601 time, or undefined where there is none that can be read. Without a zone it is UTC (§2),
- * never the time of this machine.
- */
-function instant(text: string | null): bigint | undefined {
-  const [, seconds, fraction = '', zone = 'Z'] = ISO_TIME.exec(text ?? '') ?? [];
-  const time = seconds === undefined ? Number.NaN : Date.parse(seconds + zone);
-  return Number.isNaN(time) ? undefined : BigInt(time) * 1_000_000n + BigInt(fraction.slice(0, 9).padEnd(9, '0'));
 }

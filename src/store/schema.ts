@@ -58,7 +58,21 @@ export interface ReceivedBodiesTable {
   received_at: string;
 }
 
-/** What reconciliation found. */
+/** The newest order record of an order, with the fields that reports add up and search by. */
+export interface OrderRecordsTable extends ReceivedBodiesTable {
+  merchant_id: string | null;
+  creation_date: string | null;
+  completion_date: string | null;
+  input_asset: string | null;
+  output_asset: string | null;
+  from_currency: string | null;
+  to_currency: string | null;
+  fee: string | null;
+  reward: string | null;
+  transaction_hash: string | null;
+}
+
+/** What reconciliation found. `changed_by`, `reason` and `changed_at` are of the person who acknowledged it. */
 export interface FindingsTable {
   id: Generated<number>;
   account: string;
@@ -70,6 +84,17 @@ export interface FindingsTable {
   first_seen_at: string;
   last_seen_at: string;
   status: Generated<string>;
+  changed_by: string | null;
+  reason: string | null;
+  changed_at: string | null;
+}
+
+/** What the account's first record said of it: later ones are held against it. */
+export interface AccountFactsTable {
+  account: string;
+  name: string;
+  value: string;
+  first_seen_at: string;
 }
 
 /** Each status value the exchange ever gave, so that an unseen one is reported once. */
@@ -148,7 +173,8 @@ export interface PhotosTable {
 export interface Tables {
   merchant_orders: MerchantOrdersTable;
   order_events: OrderEventsTable;
-  order_records: ReceivedBodiesTable;
+  order_records: OrderRecordsTable;
+  account_facts: AccountFactsTable;
   pre_orders: ReceivedBodiesTable;
   findings: FindingsTable;
   seen_statuses: SeenStatusesTable;

@@ -1,0 +1,42 @@
+import { sql, type Kysely } from 'kysely';
+
+/** Columns of the newest record that reports add up and search by, so that no body has to be read for it. */
+const RECORD_COLUMNS = [
+  'merchant_id',
+  'creation_date',
+  'completion_date',
+  'input_asset',
+  'output_asset',
+  'from_currency',
+  'to_currency',
+  'fee',
+  'reward',
+  'transaction_hash',
+];
+
+export async function up(db: Kysely<unknown>): Promise<void> {
+  for (const column of RECORD_COLUMNS) await db.schema.alterTable('order_records').addColumn(column, 'text').execute();
+  await db.schema
+    .createIndex('order_records_of_hash')
+    .on('order_records')
+    .columns(['account', 'transaction_hash', 'external_order_id'])
+    .where(sql.ref('transaction_hash'), 'is not', null)
+    .execute();
+  for (const column of ['changed_by', 'reason', 'changed_at']) {
+    await db.schema.alterTable('findings').addColumn(column, 'text').execute();
+  }
+  await db.schema
+    .createIndex('findings_of_order')
+    .on('findings')
+    .columns(['account', 'external_order_id', 'class'])
+    .execute();
+  await db.schema.createIndex('findings_open').on('findings').columns(['account', 'status', 'class']).execute();
+  await db.schema
+    .createTable('account_facts')
+    .addColumn('account', 'text', (column) => column.notNull())
+    .addColumn('name', 'text', (column) => column.notNull())
+    .addColumn('value', 'text', (column) => column.notNull())
+    .addColumn('first_seen_at', 'text', (column) => column.notNull())
+    .addPrimaryKeyConstraint('account_facts_key', ['account', 'name'])
+    .execute();
+}

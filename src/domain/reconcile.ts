@@ -1,0 +1,322 @@
+import Big from 'big.js';
+import { readDecimal, sameDecimal } from './decimal.ts';
+import type { FindingClassName } from './finding-classes.ts';
+import { instantMs } from './instant.ts';
+import type { MerchantOrder, OrderState } from './order.ts';
+
+/** What reconciliation found of one order: both values, as text. Secrets are named, not shown. */
+export interface Finding {
+  readonly class: FindingClassName;
+  readonly expected: string | null;
+  readonly actual: string | null;
+}
+
+/** The fields of a pre-order (§2.6) that are compared. Amounts are decimal text. */
+export type PreOrderView = MerchantOrder & { readonly exchangeType: string | null };
+
+/** The fields of an order record (§2.7) that are compared. Amounts are decimal text; null where nothing was given. */
+export interface RecordView {
+  readonly externalOrderId: string;
+  readonly merchantId: string | null;
+  readonly orderId: string;
+  readonly orderNumber: string | null;
+  readonly orderType: string | null;
+  readonly exchangeType: string | null;
+  readonly orderStatus: string;
+  readonly cryptoStatus: string | null;
+  readonly fiatStatus: string | null;
+  readonly creationDate: string | null;
+  readonly modificationDate: string | null;
+  readonly completionDate: string | null;
+  readonly serverDate: string | null;
+  readonly fromCurrency: string | null;
+  readonly toCurrency: string | null;
+  readonly inputAsset: string | null;
+  readonly outputAsset: string | null;
+  readonly ratio: string | null;
+  readonly cryptoCurrency: string | null;
+  readonly fiatCurrency: string | null;
+  readonly externalCryptoAddress: string | null;
+  readonly internalCryptoAddress: string | null;
+  readonly transactionHash: string | null;
+  readonly fee: string | null;
+  readonly paymentToken: string | null;
+  readonly providerType: string | null;
+  readonly percent: string | null;
+  readonly percentEnabled: string | null;
+  readonly reward: string | null;
+}
+
+/** What an order record is compared with. */
+export interface RecordContext {
+  /** The row as it was sent. */
+  readonly order: MerchantOrder;
+  readonly state: OrderState;
+  readonly preOrder: PreOrderView | null;
+  readonly record: RecordView;
+  /** The record before this one. */
+  readonly earlier: RecordView | null;
+  /** When the record arrived. */
+  readonly receivedAt: Date;
+  /** When the first create of the order was sent; null when none ever was. */
+  readonly firstSentAt: Date | null;
+  /** merchant.id of the account's first record. */
+  readonly merchantId: string | null;
+  /** Another order of the account with the same transaction hash. */
+  readonly hashUsedBy: string | null;
+}
+
+/** Settings of the comparison. */
+export interface ReconcileSettings {
+  /** Largest difference of amounts that is none; decimal text. */
+  readonly tolerance: string;
+  readonly finalStatuses: readonly string[];
+  readonly openStatuses: readonly string[];
+}
+
+/** The position whose amount can be compared; orders of another one stay unchecked. */
+export const COMPARED_POSITION = 'INPUT';
+
+const SKEW_LIMIT_MS = 5 * 60_000;
+/** The statuses that the interface shows (§3). */
+const DOCUMENTED = { order: ['REQUEST'], leg: ['NEW'] } as const;
+/** The status of a transaction that has not begun. */
+const NOT_BEGUN = 'NEW';
+
+type Rule = (context: RecordContext, settings: ReconcileSettings) => readonly Finding[];
+
+/** Every rule that looks at a record, one class each. */
+const RULES: readonly Rule[] = [
+  identity,
+  merchant,
+  collision,
+  unexpected,
+  replaced,
+  pair,
+  amount,
+  rate,
+  types,
+  legCurrencies,
+  addresses,
+  paymentRoute,
+  hashChanged,
+  hashReused,
+  statuses,
+  legConflict,
+  completion,
+  silentChange,
+  terms,
+  clockSkew,
+];
+
+/** Everything that a new order record shows, in the order of the rules. */
+export function compareRecord(context: RecordContext, settings: ReconcileSettings): readonly Finding[] {
+  return RULES.flatMap((rule) => rule(context, settings));
+}
+
+/** How the returned pre-order differs from the order; a field that was not sent may come back filled. */
+export function comparePreOrder(order: MerchantOrder, preOrder: PreOrderView): readonly Finding[] {
+  const texts = ['assetPosition', 'fromCurrency', 'toCurrency', 'orderType', 'providerType', 'cryptoAddress'] as const;
+  const decimals = ['asset', 'limit', 'bonus'] as const;
+  const differing = [
+    ...texts.filter((field) => order[field] !== null && order[field] !== preOrder[field]),
+    ...decimals.filter((field) => order[field] !== null && !sameDecimal(order[field], preOrder[field] ?? '')),
+  ].map((field) =>
+    found('PREORDER_ECHO_MISMATCH', `${field} ${order[field]}`, `${field} ${preOrder[field] ?? 'none'}`),
+  );
+  const isOtherToken = order.paymentToken !== null && order.paymentToken !== preOrder.paymentToken;
+  // A payment token is a secret.
+  return isOtherToken
+    ? [...differing, found('PREORDER_ECHO_MISMATCH', 'paymentToken as sent', 'another paymentToken')]
+    : differing;
+}
+
+function identity({ order, record }: RecordContext): readonly Finding[] {
+  return differs('IDENTITY_MISMATCH', order.externalOrderId, record.externalOrderId);
+}
+
+function merchant({ merchantId, record }: RecordContext): readonly Finding[] {
+  return merchantId === null ? [] : differs('MERCHANT_MISMATCH', merchantId, record.merchantId);
+}
+
+/** Compared by the exchange's clock where it told it, so that a clock of ours that is wrong finds no collision. */
+function collision({ firstSentAt, record, receivedAt }: RecordContext): readonly Finding[] {
+  const createdMs = instantMs(record.creationDate);
+  if (firstSentAt === null || createdMs === undefined) return [];
+  const skewMs = (instantMs(record.serverDate) ?? receivedAt.getTime()) - receivedAt.getTime();
+  const sentMs = firstSentAt.getTime() + skewMs;
+  if (createdMs >= sentMs - SKEW_LIMIT_MS) return [];
+  return [found('ID_COLLISION', `created after ${firstSentAt.toISOString()}`, record.creationDate)];
+}
+
+function unexpected({ state, firstSentAt, record }: RecordContext): readonly Finding[] {
+  const isEnded = state === 'rejected' || state === 'cancelled' || state === 'abandoned';
+  if (!isEnded && firstSentAt !== null) return [];
+  return [found('UNEXPECTED_ORDER', `no order: ${firstSentAt === null ? 'never sent' : state}`, record.orderId)];
+}
+
+function replaced({ record, earlier }: RecordContext): readonly Finding[] {
+  if (earlier === null) return [];
+  const name = ({ orderId, orderNumber }: RecordView) => `id ${orderId}, number ${orderNumber ?? 'none'}`;
+  return differs('ORDER_REPLACED', name(earlier), name(record));
+}
+
+function pair({ order, record }: RecordContext): readonly Finding[] {
+  if (record.fromCurrency === null && record.toCurrency === null) return [];
+  const expected = `${order.fromCurrency}/${order.toCurrency}`;
+  return differs('PAIR_MISMATCH', expected, `${record.fromCurrency}/${record.toCurrency}`);
+}
+
+/** §2.6 says of INPUT only that it is a position; that it names the input amount is our reading. */
+function amount({ order, record }: RecordContext, { tolerance }: ReconcileSettings): readonly Finding[] {
+  if (record.inputAsset === null || order.assetPosition !== COMPARED_POSITION) return [];
+  return isWithin(order.asset, record.inputAsset, tolerance)
+    ? []
+    : [found('AMOUNT_MISMATCH', order.asset, record.inputAsset)];
+}
+
+/** Which way the ratio is meant is not shown: either way agrees. */
+function rate({ record }: RecordContext, { tolerance }: ReconcileSettings): readonly Finding[] {
+  const [input, output, ratio] = [record.inputAsset, record.outputAsset, record.ratio].map(readDecimal);
+  if (!(input?.ok === true && output?.ok === true && ratio?.ok === true)) return [];
+  const agrees = [
+    [input.value.times(ratio.value), output.value],
+    [output.value.times(ratio.value), input.value],
+  ].some(([left, right]) => left !== undefined && right !== undefined && left.minus(right).abs().lte(tolerance));
+  return agrees ? [] : [found('RATE_INCONSISTENT', `${input.text} at ${ratio.text}`, output.text)];
+}
+
+function types({ order, preOrder, record }: RecordContext): readonly Finding[] {
+  const exchangeType = preOrder?.exchangeType ?? null;
+  return [
+    ...(record.orderType === null ? [] : differs('TYPE_MISMATCH', order.orderType, record.orderType)),
+    ...(exchangeType === null || record.exchangeType === null
+      ? []
+      : differs('TYPE_MISMATCH', exchangeType, record.exchangeType)),
+  ];
+}
+
+function legCurrencies({ order, record }: RecordContext): readonly Finding[] {
+  const { cryptoCurrency, fiatCurrency } = record;
+  if (cryptoCurrency === null || fiatCurrency === null) return [];
+  const expected = [order.fromCurrency, order.toCurrency].toSorted().join(', ');
+  return differs('LEG_CURRENCY_MISMATCH', expected, [cryptoCurrency, fiatCurrency].toSorted().join(', '));
+}
+
+function addresses({ order, record, earlier }: RecordContext): readonly Finding[] {
+  const known = order.cryptoAddress ?? earlier?.externalCryptoAddress ?? null;
+  const isOther = (expected: string | null, actual: string | null) => expected !== null && expected !== actual;
+  return [
+    ...(isOther(known, record.externalCryptoAddress) && record.externalCryptoAddress !== null
+      ? [found('ADDRESS_CHANGED', known, record.externalCryptoAddress)]
+      : []),
+    ...(isOther(earlier?.internalCryptoAddress ?? null, record.internalCryptoAddress)
+      ? [found('ADDRESS_CHANGED', earlier?.internalCryptoAddress ?? null, record.internalCryptoAddress)]
+      : []),
+  ];
+}
+
+function paymentRoute({ order, record }: RecordContext): readonly Finding[] {
+  const isOtherToken =
+    order.paymentToken !== null && record.paymentToken !== null && order.paymentToken !== record.paymentToken;
+  return [
+    ...(order.providerType === null || record.providerType === null
+      ? []
+      : differs('PAYMENT_ROUTE_MISMATCH', order.providerType, record.providerType)),
+    ...(isOtherToken ? [found('PAYMENT_ROUTE_MISMATCH', 'paymentToken as sent', 'another paymentToken')] : []),
+  ];
+}
+
+function hashChanged({ record, earlier }: RecordContext): readonly Finding[] {
+  const before = earlier?.transactionHash ?? null;
+  return before === null ? [] : differs('TX_HASH_CHANGED', before, record.transactionHash);
+}
+
+function hashReused({ record, hashUsedBy }: RecordContext): readonly Finding[] {
+  if (record.transactionHash === null || hashUsedBy === null) return [];
+  return [found('TX_HASH_REUSED', `${record.transactionHash} for one order`, `also for ${hashUsedBy}`)];
+}
+
+function statuses({ record }: RecordContext, settings: ReconcileSettings): readonly Finding[] {
+  const known: readonly string[] = [...DOCUMENTED.order, ...settings.finalStatuses, ...settings.openStatuses];
+  // Before any status is mapped every one would be found: then nobody has said that he wants to know.
+  const isMapped = settings.finalStatuses.length > 0;
+  if (!isMapped || known.includes(record.orderStatus)) return [];
+  return [found('STATUS_UNMAPPED', 'a status of the settings', record.orderStatus)];
+}
+
+function legConflict({ state, record }: RecordContext): readonly Finding[] {
+  const { cryptoStatus, fiatStatus } = record;
+  if (state !== 'final' || cryptoStatus === null || fiatStatus === null) return [];
+  const hasCryptoBegun = cryptoStatus !== NOT_BEGUN;
+  if (hasCryptoBegun === (fiatStatus !== NOT_BEGUN)) return [];
+  return [found('LEG_CONFLICT', 'both transactions begun, or none', `crypto ${cryptoStatus}, fiat ${fiatStatus}`)];
+}
+
+function completion({ record }: RecordContext, { openStatuses }: ReconcileSettings): readonly Finding[] {
+  const [created, modified, completed, server] = [
+    record.creationDate,
+    record.modificationDate,
+    record.completionDate,
+    record.serverDate,
+  ].map(instantMs);
+  const isBefore = (left: number | undefined, right: number | undefined) =>
+    left !== undefined && right !== undefined && left < right;
+  const contradictions = [
+    isBefore(completed, created) ? `completed ${record.completionDate} before created ${record.creationDate}` : '',
+    isBefore(modified, created) ? `modified ${record.modificationDate} before created ${record.creationDate}` : '',
+    isBefore(server, created) ? `created ${record.creationDate} after serverDate ${record.serverDate}` : '',
+    completed !== undefined && !isBefore(server, completed) && openStatuses.includes(record.orderStatus)
+      ? `completed ${record.completionDate} with the open status ${record.orderStatus}`
+      : '',
+  ];
+  return contradictions
+    .filter((text) => text !== '')
+    .map((text) => found('COMPLETION_INCONSISTENT', 'dates that agree', text));
+}
+
+/** Fields that a record may not change without a new modification date. */
+const WATCHED = ['orderStatus', 'cryptoStatus', 'fiatStatus', 'inputAsset', 'outputAsset', 'ratio', 'fee'] as const;
+
+function silentChange({ record, earlier }: RecordContext): readonly Finding[] {
+  if (earlier === null || record.modificationDate === null || record.modificationDate !== earlier.modificationDate) {
+    return [];
+  }
+  const changed = [...WATCHED, 'transactionHash' as const, 'completionDate' as const].filter(
+    (field) => record[field] !== earlier[field],
+  );
+  return changed.map((field) => found('SILENT_CHANGE', `${field} ${earlier[field]}`, `${field} ${record[field]}`));
+}
+
+function terms({ record, earlier }: RecordContext): readonly Finding[] {
+  if (earlier === null) return [];
+  const fields = ['percent', 'percentEnabled', 'reward', 'fee'] as const;
+  return fields
+    .filter((field) => earlier[field] !== null && !isSame(earlier[field], record[field]))
+    .map((field) => found('TERMS_CHANGED', `${field} ${earlier[field]}`, `${field} ${record[field]}`));
+}
+
+function clockSkew({ record, receivedAt }: RecordContext): readonly Finding[] {
+  const serverMs = instantMs(record.serverDate);
+  if (serverMs === undefined || Math.abs(serverMs - receivedAt.getTime()) <= SKEW_LIMIT_MS) return [];
+  return [found('CLOCK_SKEW', receivedAt.toISOString(), record.serverDate)];
+}
+
+function isSame(left: string | null, right: string | null): boolean {
+  return left === right || (left !== null && right !== null && sameDecimal(left, right));
+}
+
+/** Whether two amounts differ by no more than the tolerance; false when either cannot be read. */
+function isWithin(left: string, right: string, tolerance: string): boolean {
+  const a = readDecimal(left);
+  const b = readDecimal(right);
+  return a.ok && b.ok && a.value.minus(b.value).abs().lte(new Big(tolerance));
+}
+
+function differs(name: FindingClassName, expected: string | null, actual: string | null): readonly Finding[] {
+  return expected === actual ? [] : [found(name, expected, actual)];
+}
+
+function found(name: FindingClassName, expected: string | null, actual: string | null): Finding {
+  return { class: name, expected, actual };
+}
