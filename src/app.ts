@@ -48,7 +48,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const store = await openStore(path, clock, { expect: 'upgrade', ...overrides.store });
   undo.defer(() => store.close());
 
-  const settings = { ...config.create, ...config.follow };
+  const settings = { ...config.create, ...config.follow, ...config.reconcile };
   const rate = { requests: config.exchange.rate.requests, intervalMs: config.exchange.rate.interval };
   const { waitMs, clockWentBack } = await waitAfterLastOwner(store, ACCOUNT, clock.now(), rate.intervalMs);
   await recover({ account: ACCOUNT, store, clock, log, settings }, clockWentBack);

@@ -26,6 +26,10 @@ export const SETTINGS = {
   'follow.finalStatuses': v.words(),
   'follow.openStatuses': v.words(),
   'follow.recheckFinalAfter': v.durations(0),
+  'reconcile.tolerance': v.decimalFromZero(),
+  'reconcile.orderMissingAfter': v.duration('365d'),
+  'reconcile.freshFor': v.duration('365d'),
+  'reconcile.cron': v.cron().optional(),
   'links.cron': v.cron().optional(),
   'links.finalStatuses': v.words(),
   'ops.listen': v.listenAddress(),
@@ -52,4 +56,10 @@ export const PATHS = Object.keys(SETTINGS) as Path[];
 /** Settings that are never shown. */
 export const SECRETS: readonly Path[] = ['exchange.apiKey', 'webhooks.secret'];
 /** Settings that an empty value leaves unset. */
-export const MAY_BE_UNSET: readonly Path[] = [...SECRETS, 'exchange.baseUrl', 'links.cron', 'webhooks.url'];
+export const MAY_BE_UNSET: readonly Path[] = [
+  ...SECRETS,
+  'exchange.baseUrl',
+  'reconcile.cron',
+  'links.cron',
+  'webhooks.url',
+];

@@ -1,5 +1,6 @@
 import { createTask, validateDetailed } from 'node-cron';
 import { z } from 'zod';
+import { readDecimal } from './domain/decimal.ts';
 
 /** Text of a setting as a file or a variable gives it; every type of setting parses it by itself. */
 export type SettingText = string | readonly string[];
@@ -34,6 +35,14 @@ export const wholeNumber = (min: number, max: number) =>
     const parsed = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
     if (!(parsed >= min && parsed <= max)) throw new Error(`must be a whole number from ${min} to ${max}`);
     return parsed;
+  });
+
+/** A decimal of at least zero; stays text, so that it is exact. */
+export const decimalFromZero = () =>
+  text((value) => {
+    const read = readDecimal(value);
+    if (!read.ok || read.value.lt(0)) throw new Error('must be a decimal of at least 0, such as 0 or 0.01');
+    return read.text;
   });
 
 /** A duration such as `15s`, in milliseconds, from 1 ms to `max`. */

@@ -38,6 +38,16 @@ export interface Config {
     /** ms since the order became final */
     readonly recheckFinalAfter: readonly number[];
   };
+  readonly reconcile: {
+    /** Decimal text. */
+    readonly tolerance: string;
+    /** ms */
+    readonly orderMissingAfter: number;
+    /** ms */
+    readonly freshFor: number;
+    /** Undefined: off. */
+    readonly cron: string | undefined;
+  };
   /** Cron undefined: off. */
   readonly links: { readonly cron: string | undefined; readonly finalStatuses: readonly string[] };
   /** Undefined: off. */

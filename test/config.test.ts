@@ -66,6 +66,7 @@ describe('the layers', () => {
         openStatuses: ['REQUEST'],
         recheckFinalAfter: [3_600_000, 86_400_000, 604_800_000],
       },
+      reconcile: { tolerance: '0', orderMissingAfter: 86_400_000, freshFor: 86_400_000, cron: '*/10 * * * *' },
       links: { cron: '*/10 * * * *', finalStatuses: [] },
       ops: { listen: { host: '127.0.0.1', port: 9464 } },
       photos: {
@@ -268,6 +269,10 @@ describe('a wrong value names the setting, what it takes and the variable', () =
     ['DATABASE_URL', 'postgres://a', /sqlite:PATH/],
     ['DATABASE_URL', 'sqlite:', /sqlite:PATH/],
     ['FOLLOW_FINAL_STATUSES', 'DONE,REQUEST', /REQUEST stands in both/],
+    ['RECONCILE_TOLERANCE', '-0.01', /decimal of at least 0/],
+    ['RECONCILE_TOLERANCE', '1%', /decimal of at least 0/],
+    ['RECONCILE_TOLERANCE', '', /decimal of at least 0/],
+    ['RECONCILE_FRESH_FOR', '0h', /above zero/],
     ['SCHEDULE_CRON', '* * * *', /cron expression of 5 or 6 fields/],
     ['SCHEDULE_CRON', '61 * * * *', /cron expression/],
     ['SCHEDULE_CRON', '0 0 31 2 *', /impossible/],
@@ -300,6 +305,11 @@ describe('a wrong value names the setting, what it takes and the variable', () =
     ['1 MB', 1_000_000],
   ])('takes the size %s', (text, bytes) => {
     expect(load({ ORDER_SYNC_EXCHANGE_MAX_RESPONSE_BYTES: text }).exchange.maxResponseBytes).toBe(bytes);
+  });
+
+  it('keeps each digit of the tolerance, and takes an empty cron of reconcile as off', () => {
+    const env = { ORDER_SYNC_RECONCILE_TOLERANCE: '0.000000000000000000010', ORDER_SYNC_RECONCILE_CRON: '' };
+    expect(load(env).reconcile).toMatchObject({ tolerance: '0.000000000000000000010', cron: undefined });
   });
 
   it('knows an address to listen on and off', () => {

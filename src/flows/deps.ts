@@ -3,10 +3,15 @@ import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { CreateSettings } from '../domain/create.ts';
 import type { FollowSettings } from '../domain/follow.ts';
+import type { OverdueSettings } from '../domain/overdue.ts';
+import type { ReconcileSettings } from '../domain/reconcile.ts';
 import type { ExchangeClient } from '../exchange/client.ts';
 import type { Store } from '../store/store.ts';
 import type { RequestLease } from './lease.ts';
 import type { Tally } from './tally.ts';
+
+/** What findings depend on; how long an order may stand still is learned. */
+type FindingSettings = ReconcileSettings & Omit<OverdueSettings, 'stuckAfter'>;
 
 /** What the flows work with. Each asks for the part it uses. */
 export interface FlowDeps {
@@ -15,7 +20,7 @@ export interface FlowDeps {
   readonly exchange: ExchangeClient;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly settings: CreateSettings & FollowSettings;
+  readonly settings: CreateSettings & FollowSettings & FindingSettings;
   readonly links: { readonly finalStatuses: readonly string[] };
   readonly photos: Config['photos'];
   /** Most orders that one pass has in hand at a time. */

@@ -61,7 +61,10 @@ export async function reconcileRecord(tx: Store['db'], deps: ReconcileDeps, rece
   };
   const found = [
     ...compareRecord(context, deps.settings),
-    ...findOverdue({ ...after, assetPosition: order.assetPosition }, now, deps.settings),
+    ...findOverdue({ ...after, assetPosition: order.assetPosition }, now, {
+      ...deps.settings,
+      stuckAfter: Number.POSITIVE_INFINITY,
+    }),
     ...findingsOfEvents(events),
   ];
   const changes = decideFindings(known, found, JUDGED_BY_RECORD);
