@@ -36,8 +36,8 @@ export function printable(value: string | number | null | undefined): string {
   });
 }
 
-/** A negative amount is a number, no formula. */
-function noFormula(text: string): string {
+/** Text that a spreadsheet does not run: a formula gets an apostrophe before it. A negative amount is a number. */
+export function noFormula(text: string): string {
   const isFormula = /^[=+\-@\t\r\n＝＋－＠]/.test(text) && !/^-\d+(\.\d+)?$/.test(text);
   return isFormula ? `'${text}` : text;
 }

@@ -1,0 +1,87 @@
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { extname } from 'node:path';
+import { Option, type Command } from 'commander';
+import { csvParts, csvText } from '../reports/csv.ts';
+import type { ReportDocument } from '../reports/document.ts';
+import { jsonText } from '../reports/json.ts';
+import { tableText } from '../reports/table.ts';
+
+const TEXT_FORMS = { table: tableText, csv: csvText, json: jsonText } as const;
+type Format = keyof typeof TEXT_FORMS;
+const FORMATS = Object.keys(TEXT_FORMS) as readonly Format[];
+/** Texts are gathered into writes of about so many characters. */
+const CHUNK = 64 * 1024;
+
+/** The options that every report has for its form. */
+export interface OutputOptions {
+  readonly format?: Format;
+  readonly json?: boolean;
+  readonly out?: string;
+}
+
+/** Adds `--format`, `--json` and `--out`. */
+export function addReportOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--format <format>', 'how it is written; unless given, by the name of --out').choices(FORMATS),
+    )
+    .addOption(new Option('--json', 'the same as --format json').conflicts('format'))
+    .option('--out <file>', 'write to a file, made readable for you alone, instead of stdout');
+}
+
+/**
+ * Writes the document to stdout or to `--out`. CSV of several sections is one file each: `--out january.csv` makes
+ * `january-pairs.csv` and its sisters.
+ */
+export async function writeReport(document: ReportDocument, options: OutputOptions): Promise<void> {
+  const format = formatOf(options);
+  const { out } = options;
+  if (out === undefined) return await toStdout(TEXT_FORMS[format](document));
+  if (format !== 'csv') return await toFile(out, TEXT_FORMS[format](document));
+  const extension = extname(out);
+  const stem = out.slice(0, out.length - extension.length);
+  for (const { name, text } of csvParts(document)) {
+    await toFile(name === null ? out : `${stem}-${name}${extension}`, text);
+  }
+}
+
+function formatOf({ format, json, out = '' }: OutputOptions): Format {
+  if (format !== undefined) return format;
+  if (json === true) return 'json';
+  return FORMATS.find((known) => extname(out) === `.${known}`) ?? 'table';
+}
+
+async function toStdout(text: AsyncIterable<string>): Promise<void> {
+  for await (const chunk of gathered(text)) {
+    // What became of it is the stream's own event; a reader that has gone ends the report.
+    const isGone = await new Promise<boolean>((resolve) => {
+      process.stdout.write(chunk, (error) => resolve(error instanceof Error));
+    });
+    if (isGone) return;
+  }
+}
+
+async function toFile(path: string, text: AsyncIterable<string>): Promise<void> {
+  const file = openSync(path, 'w', 0o600);
+  try {
+    for await (const chunk of gathered(text)) writeAll(file, chunk);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function writeAll(file: number, text: string): void {
+  const bytes = Buffer.from(text);
+  for (let written = 0; written < bytes.length;) written += writeSync(file, bytes, written);
+}
+
+async function* gathered(text: AsyncIterable<string>): AsyncGenerator<string> {
+  let chunk = '';
+  for await (const part of text) {
+    chunk += part;
+    if (chunk.length < CHUNK) continue;
+    yield chunk;
+    chunk = '';
+  }
+  if (chunk !== '') yield chunk;
+}

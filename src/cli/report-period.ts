@@ -1,0 +1,29 @@
+import { InvalidArgumentError, type Command } from 'commander';
+
+/** Orders inserted at or after `from` and before `to`: UTC, ISO 8601 with milliseconds. */
+export interface PeriodOptions {
+  readonly from?: string;
+  readonly to?: string;
+}
+
+/** Adds `--from` and `--to`; refuses a period that ends before it begins. */
+export function addPeriodOptions(command: Command): Command {
+  return command
+    .option('--from <time>', 'only orders inserted at or after it (UTC, ISO 8601)', utcTime)
+    .option('--to <time>', 'only orders inserted before it', utcTime)
+    .hook('preAction', () => {
+      const { from, to } = command.opts<PeriodOptions>();
+      if (from !== undefined && to !== undefined && from >= to) command.error('error: --from must be before --to');
+    });
+}
+
+/** A day, which begins at midnight, or a time of it; in UTC, whatever the machine's time zone is. */
+export function utcTime(text: string): string {
+  const [, day, clock = 'T00:00'] = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)?Z?$/.exec(text) ?? [];
+  const read = new Date(`${day}${clock}Z`);
+  // A day that the month does not have would otherwise be one of the next month.
+  if (Number.isNaN(read.getTime()) || !read.toISOString().startsWith(`${day}T`)) {
+    throw new InvalidArgumentError('Write a time such as 2026-01-31 or 2026-01-31T12:00:00Z.');
+  }
+  return read.toISOString();
+}

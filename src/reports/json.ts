@@ -1,0 +1,33 @@
+import type { ReportDocument, Section } from './document.ts';
+
+/** A report for programs: decimals are text, so that no digit is lost; `schema` names and numbers the shape. */
+export async function* jsonText(document: ReportDocument): AsyncGenerator<string> {
+  const { schema, title, facts, sections } = document;
+  const [only] = sections;
+  if (schema === null) {
+    if (only !== undefined) yield* rowsText(only, '');
+    yield '\n';
+    return;
+  }
+  const values = Object.fromEntries(facts.map(({ key, value }) => [key, value]));
+  const head = JSON.stringify({ schema, title, facts: values }, null, 2);
+  yield `${head.slice(0, -2)},\n  "sections": {`;
+  let separator = '\n';
+  for (const section of sections) {
+    yield `${separator}    ${JSON.stringify(section.name)}: `;
+    yield* rowsText(section, '    ');
+    separator = ',\n';
+  }
+  yield '\n  }\n}\n';
+}
+
+/** An array as `JSON.stringify(rows, null, 2)` writes it, a row at a time. */
+async function* rowsText({ columns, rows }: Section, indent: string): AsyncGenerator<string> {
+  let separator = '[\n';
+  for await (const row of rows) {
+    const shown = Object.fromEntries(columns.map(({ key }) => [key, row[key] ?? null]));
+    yield `${separator}${JSON.stringify(shown, null, 2).replace(/^/gm, `${indent}  `)}`;
+    separator = ',\n';
+  }
+  yield separator === '[\n' ? '[]' : `\n${indent}]`;
+}
