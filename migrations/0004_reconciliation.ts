@@ -22,6 +22,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .columns(['account', 'transaction_hash', 'external_order_id'])
     .where(sql.ref('transaction_hash'), 'is not', null)
     .execute();
+  // The person whose decision it was; null where the program decided.
+  await db.schema.alterTable('order_events').addColumn('actor', 'text').execute();
   for (const column of ['changed_by', 'reason', 'changed_at']) {
     await db.schema.alterTable('findings').addColumn(column, 'text').execute();
   }

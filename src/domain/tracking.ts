@@ -28,7 +28,7 @@ export interface Tracking {
   readonly staleDate: string | null;
   /** Evidence 404s that an unknown outcome has spent. */
   readonly verifications: number;
-  /** Creates sent again after an unknown outcome (`create.onUnknown: resend`); never more than one. */
+  /** Creates sent again after an unknown outcome: by a person, or once by `create.onUnknown: resend`. */
   readonly resends: number;
   /** Re-checks of a final order that are done. */
   readonly rechecks: number;
@@ -51,6 +51,8 @@ export interface OrderEvent {
   readonly exchangeTime: string | null;
   readonly source: EventSource;
   readonly reason: string | null;
+  /** The person whose decision it was. */
+  readonly actor?: string;
 }
 
 /** What is to be written about one order, in one transaction. */
@@ -63,7 +65,7 @@ export interface Decision {
 export function move(
   from: Tracking,
   to: OrderState,
-  how: { source: EventSource; reason?: string | null; exchangeTime?: string | null },
+  how: { source: EventSource; reason?: string | null; exchangeTime?: string | null; actor?: string },
   changes: Partial<Tracking> = {},
 ): Decision {
   assertAllowedMove(from.state, to, from.externalOrderId);
@@ -75,6 +77,7 @@ export function move(
     exchangeTime: how.exchangeTime ?? null,
     source: how.source,
     reason,
+    ...(how.actor === undefined ? {} : { actor: how.actor }),
   };
   return { tracking: { ...from, ...changes, state: to, stateReason: reason }, events: [event] };
 }

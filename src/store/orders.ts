@@ -179,7 +179,14 @@ export async function saveDecision(
   for (const event of decision.events) await insertEvent(tx, tracking, event, now);
 }
 
-const eventStatement = statement((v: OrderEvent & { account: string; externalOrderId: string; observedAt: string }) =>
+interface EventValues extends Omit<OrderEvent, 'actor'> {
+  account: string;
+  externalOrderId: string;
+  observedAt: string;
+  actor: string | null;
+}
+
+const eventStatement = statement((v: EventValues) =>
   queries.insertInto('order_events').values({
     account: v.account,
     external_order_id: v.externalOrderId,
@@ -190,12 +197,14 @@ const eventStatement = statement((v: OrderEvent & { account: string; externalOrd
     exchange_time: v.exchangeTime,
     source: v.source,
     reason: v.reason,
+    actor: v.actor,
   }),
 );
 
 async function insertEvent(tx: Kysely<Tables>, tracking: Tracking, event: OrderEvent, now: Date): Promise<void> {
   const { account, externalOrderId } = tracking;
-  await eventStatement(tx, { ...event, account, externalOrderId, observedAt: now.toISOString() });
+  const actor = event.actor ?? null;
+  await eventStatement(tx, { ...event, actor, account, externalOrderId, observedAt: now.toISOString() });
 }
 
 /** The program's own columns of a row. */

@@ -48,6 +48,8 @@ export interface OrderEventsTable {
   exchange_time: string | null;
   source: string;
   reason: string | null;
+  /** The person whose decision it was; null where the program decided. */
+  actor: string | null;
 }
 
 /** The newest order record, or the pre-order, of an order: as received, byte for byte. */

@@ -1,0 +1,137 @@
+import { RESEND_NOT_BEFORE_MS } from './follow.ts';
+import type { OrderState } from './order.ts';
+import { followIntervalMs, recheckGapMs } from './schedule.ts';
+import { after, move, type Decision, type Tracking } from './tracking.ts';
+
+/** What a person decides about an order. `preOrderId` is what the exchange calls its pre-order (§2.6). */
+export type Judgement =
+  | { readonly kind: 'exists'; readonly preOrderId: string }
+  | { readonly kind: 'not-created' }
+  | { readonly kind: 'abandoned' }
+  | { readonly kind: 'retry'; readonly mayDuplicate: boolean }
+  | { readonly kind: 'cancel' };
+
+/** A judgement, who made it and why. */
+export interface OperatorAction {
+  readonly judgement: Judgement;
+  readonly actor: string;
+  readonly reason: string;
+}
+
+/** What comes of it: what is to be written, or why nothing is. */
+export type OperatorDecision =
+  | { readonly ok: true; readonly decision: Decision }
+  | { readonly ok: false; readonly why: string };
+
+/** Settings that deciding needs; times in milliseconds. */
+export interface OperatorSettings {
+  readonly recheckFinalAfter: readonly number[];
+}
+
+type Targets = Readonly<Partial<Record<OrderState, OrderState>>>;
+
+/** Where each judgement leads from each state. From `unknown` the way goes through `held`; both moves are recorded. */
+const TARGETS: Readonly<Record<Judgement['kind'], Targets>> = {
+  exists: { unknown: 'accepted', held: 'accepted' },
+  'not-created': { unknown: 'pending', held: 'pending' },
+  abandoned: { unknown: 'abandoned', held: 'abandoned', accepted: 'abandoned' },
+  retry: { unknown: 'pending', held: 'pending', rejected: 'pending', invalid: 'pending' },
+  cancel: { pending: 'cancelled' },
+};
+
+/** How a person writes each judgement. */
+const COMMANDS: Readonly<Record<Judgement['kind'], string>> = {
+  exists: 'orders resolve --as exists',
+  'not-created': 'orders resolve --as not-created',
+  abandoned: 'orders resolve --as abandoned',
+  retry: 'orders retry',
+  cancel: 'orders cancel',
+};
+
+/** Why an order of each state is not moved by just any judgement. */
+const STANDING: Readonly<Record<OrderState, string>> = {
+  pending: 'is pending: it is sent by itself when it is due',
+  sending: 'is being sent: what comes of it is known within seconds',
+  unknown: 'is unknown: the exchange may have taken it, and look-ups go on',
+  held: 'is held: the exchange may have taken it',
+  accepted: 'is accepted: the exchange has its pre-order',
+  open: 'is open: its order exists at the exchange and is followed to its end there',
+  final: 'is final',
+  rejected: 'was rejected by the exchange',
+  invalid: 'is invalid and was not sent: mend the row, or delete it',
+  cancelled: 'was cancelled: insert it again under another id',
+  abandoned: 'was abandoned: insert it again under another id',
+};
+
+/** The judgements that would move an order of this state. */
+export function judgementsFor(state: OrderState): readonly Judgement['kind'][] {
+  return (Object.keys(TARGETS) as Judgement['kind'][]).filter((kind) => TARGETS[kind][state] !== undefined);
+}
+
+/** The commands that would move an order of this state, for people. */
+export function commandsFor(state: OrderState): readonly string[] {
+  return judgementsFor(state).map((kind) => COMMANDS[kind]);
+}
+
+/** What a person's judgement does to an order as it stands now. */
+export function decideByOperator(
+  tracking: Tracking,
+  action: OperatorAction,
+  now: Date,
+  settings: OperatorSettings,
+): OperatorDecision {
+  const { judgement } = action;
+  const target = TARGETS[judgement.kind][tracking.state];
+  if (target === undefined) return { ok: false, why: notAllowed(tracking.state) };
+  const why = tooDangerous(tracking, judgement, now);
+  if (why !== undefined) return { ok: false, why };
+  const how = { source: 'operator', reason: action.reason, actor: action.actor } as const;
+  const held = tracking.state === 'unknown' ? move(tracking, 'held', how) : { tracking, events: [] };
+  const moved = move(held.tracking, target, how, changesOf(tracking, judgement, now, settings));
+  return { ok: true, decision: { tracking: moved.tracking, events: [...held.events, ...moved.events] } };
+}
+
+function notAllowed(state: OrderState): string {
+  const commands = commandsFor(state);
+  const instead = commands.length === 0 ? 'nothing is for a person to decide' : `allowed: ${commands.join(', ')}`;
+  return `it ${STANDING[state]}; ${instead}`;
+}
+
+/** A create that is sent a second time may be a second pre-order: nothing at the exchange prevents it (§4.9). */
+function tooDangerous(tracking: Tracking, judgement: Judgement, now: Date): string | undefined {
+  if (judgement.kind === 'retry' && !judgement.mayDuplicate && mayBeTaken(tracking)) {
+    return (
+      'nobody knows whether the exchange took it, so that sending it again may make a second pre-order; ' +
+      'ask the exchange and use orders resolve, or give --i-know-it-may-duplicate'
+    );
+  }
+  const { sentAt } = tracking;
+  if (judgement.kind !== 'not-created' || sentAt === null) return undefined;
+  const knowableAt = after(sentAt, RESEND_NOT_BEFORE_MS);
+  if (now >= knowableAt) return undefined;
+  const times = `it was sent ${sentAt.toISOString()} and may still arrive; say so after ${knowableAt.toISOString()}`;
+  return `${times}, or use orders retry --i-know-it-may-duplicate`;
+}
+
+/** Also where a later create was rejected: an exchange may refuse the second because it took the first. */
+function mayBeTaken({ state, resends }: Tracking): boolean {
+  return state === 'unknown' || state === 'held' || resends > 0;
+}
+
+function changesOf(tracking: Tracking, judgement: Judgement, now: Date, settings: OperatorSettings): Partial<Tracking> {
+  switch (judgement.kind) {
+    case 'exists':
+      return { preOrderId: judgement.preOrderId, changedAt: now, nextActionAt: after(now, followIntervalMs(0)) };
+    case 'not-created':
+    case 'retry': {
+      // A person has sent it again: the program does not do so once more by itself.
+      const resends = mayBeTaken(tracking) ? tracking.resends + 1 : tracking.resends;
+      return { resends, verifications: 0, nextActionAt: now };
+    }
+    case 'abandoned':
+    case 'cancel': {
+      const gapMs = recheckGapMs(0, settings.recheckFinalAfter);
+      return { rechecks: 0, changedAt: now, nextActionAt: gapMs === undefined ? null : after(now, gapMs) };
+    }
+  }
+}

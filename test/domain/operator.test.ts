@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest';
+import { decideByOperator, judgementsFor, type Judgement, type OperatorSettings } from '../../src/domain/operator.ts';
+import { isAllowedMove, ORDER_STATES, type OrderState } from '../../src/domain/order.ts';
+import { HOUR, MINUTE, SETTINGS, trackingWith } from '../support/tracking.ts';
+
+const NOW = new Date('2026-01-05T12:00:00.000Z');
+const SENT = new Date('2026-01-05T11:50:00.000Z');
+const WHO = { actor: 'anna', reason: 'asked the exchange' };
+
+const JUDGEMENTS: readonly Judgement[] = [
+  { kind: 'exists', preOrderId: 'p1' },
+  { kind: 'not-created' },
+  { kind: 'abandoned' },
+  { kind: 'retry', mayDuplicate: true },
+  { kind: 'cancel' },
+];
+
+/** The moves of a person in the design, once more: state, then where each judgement leads. */
+const LEADS: Readonly<Record<OrderState, Readonly<Partial<Record<Judgement['kind'], string>>>>> = {
+  pending: { cancel: 'cancelled' },
+  sending: {},
+  unknown: {
+    exists: 'held accepted',
+    'not-created': 'held pending',
+    abandoned: 'held abandoned',
+    retry: 'held pending',
+  },
+  held: { exists: 'accepted', 'not-created': 'pending', abandoned: 'abandoned', retry: 'pending' },
+  accepted: { abandoned: 'abandoned' },
+  open: {},
+  final: {},
+  rejected: { retry: 'pending' },
+  invalid: { retry: 'pending' },
+  cancelled: {},
+  abandoned: {},
+};
+const PAIRS = ORDER_STATES.flatMap((state) => JUDGEMENTS.map((judgement) => ({ state, judgement })));
+
+function decide(
+  state: OrderState,
+  judgement: Judgement,
+  changes: Parameters<typeof trackingWith>[0] = {},
+  settings: OperatorSettings = SETTINGS,
+) {
+  const tracking = trackingWith({ state, sentAt: SENT, attempts: 1, verifications: 10, ...changes });
+  return decideByOperator(tracking, { judgement, ...WHO }, NOW, settings);
+}
+
+/** What was decided; fails the test where nothing was. */
+function decided(...input: Parameters<typeof decide>) {
+  const made = decide(...input);
+  if (!made.ok) throw new Error(made.why);
+  return made.decision;
+}
+
+function refused(...input: Parameters<typeof decide>): string {
+  const made = decide(...input);
+  return made.ok ? 'nothing was refused' : made.why;
+}
+
+describe("a person's decision", () => {
+  it.each(PAIRS)('$judgement.kind of an order that is $state is as the design says', ({ state, judgement }) => {
+    const expected = LEADS[state][judgement.kind];
+    const made = decide(state, judgement);
+    if (expected === undefined) {
+      expect(made).toEqual({ ok: false, why: expect.stringMatching(/^it (is|was) .+; (allowed: |nothing is)/) });
+      return;
+    }
+    if (!made.ok) throw new Error(made.why);
+    const { tracking, events } = made.decision;
+    expect(events.map(({ newValue }) => newValue).join(' ')).toBe(expected);
+    expect(tracking.state).toBe(events.at(-1)?.newValue);
+    let from = state;
+    for (const { field, oldValue, newValue, source, reason, actor } of events) {
+      expect({ field, oldValue, source, reason, actor }).toEqual({
+        field: 'state',
+        oldValue: from,
+        source: 'operator',
+        ...WHO,
+      });
+      expect(isAllowedMove(from, newValue as OrderState)).toBe(true);
+      from = newValue as OrderState;
+    }
+    expect(tracking.stateReason).toBe(WHO.reason);
+  });
+
+  it.each(ORDER_STATES.map((state) => ({ state })))('names what would move an order that is $state', ({ state }) => {
+    expect(judgementsFor(state).toSorted()).toEqual(Object.keys(LEADS[state]).toSorted());
+    const other = JUDGEMENTS.find(({ kind }) => LEADS[state][kind] === undefined);
+    if (other === undefined) throw new Error('every judgement moves it');
+    const why = refused(state, other);
+    for (const kind of judgementsFor(state)) expect(why).toContain(kind);
+    if (judgementsFor(state).length === 0) expect(why).toContain('; nothing is for a person to decide');
+  });
+});
+
+describe('an order that exists at the exchange', () => {
+  it('is followed from now on under the id that the person gave', () => {
+    const { tracking } = decided('held', { kind: 'exists', preOrderId: 'p9' });
+    expect(tracking).toMatchObject({ state: 'accepted', preOrderId: 'p9', changedAt: NOW });
+    expect(tracking.nextActionAt).toEqual(new Date(NOW.getTime() + 5_000));
+  });
+});
+
+describe('an order that is sent again', () => {
+  const retry = (mayDuplicate: boolean): Judgement => ({ kind: 'retry', mayDuplicate });
+
+  it.each(['unknown', 'held'] as const)('from %s needs to be told that it may become two', (state) => {
+    expect(refused(state, retry(false))).toContain('--i-know-it-may-duplicate');
+    const { tracking } = decided(state, retry(true));
+    expect(tracking).toMatchObject({ state: 'pending', resends: 1, verifications: 0, nextActionAt: NOW });
+  });
+
+  it.each(['rejected', 'invalid'] as const)('from %s does not, as it was not taken', (state) => {
+    const { tracking } = decided(state, retry(false));
+    expect(tracking).toMatchObject({ state: 'pending', resends: 0, nextActionAt: NOW });
+  });
+
+  it('after a rejected second create does, as the exchange may have refused it because of the first', () => {
+    expect(refused('rejected', retry(false), { resends: 1 })).toContain('--i-know-it-may-duplicate');
+    expect(decided('rejected', retry(true), { resends: 1 }).tracking.resends).toBe(2);
+  });
+
+  it('because it was not created is believed only when the create can no longer be under way', () => {
+    const sentAt = new Date(NOW.getTime() - 10 * MINUTE + 1);
+    for (const state of ['unknown', 'held'] as const) {
+      expect(refused(state, { kind: 'not-created' }, { sentAt })).toBe(
+        'it was sent 2026-01-05T11:50:00.001Z and may still arrive; say so after 2026-01-05T12:00:00.001Z, ' +
+          'or use orders retry --i-know-it-may-duplicate',
+      );
+      expect(decided(state, { kind: 'not-created' }).tracking).toMatchObject({ state: 'pending', resends: 1 });
+    }
+  });
+});
+
+describe('an order that a person ended', () => {
+  it.each([
+    ['pending', { kind: 'cancel' }],
+    ['held', { kind: 'abandoned' }],
+  ] as const)('from %s is looked at again as a final one is, in case an order appears', (state, judgement) => {
+    const { tracking } = decided(state, judgement, { rechecks: 2 });
+    expect(tracking).toMatchObject({ rechecks: 0, nextActionAt: new Date(NOW.getTime() + HOUR) });
+    expect(decided(state, judgement, {}, { recheckFinalAfter: [] }).tracking.nextActionAt).toBeNull();
+  });
+});
