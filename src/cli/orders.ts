@@ -10,6 +10,7 @@ import { eventsOf, listOrders, receivedBody } from '../store/reading.ts';
 import type { Store } from '../store/store.ts';
 import { CommandError, EXIT } from './exit.ts';
 import { ACCOUNT, withStore } from './options.ts';
+import { registerDecisions } from './orders-decide.ts';
 
 /** The options of `orders add` and the columns they fill. */
 const ADD_OPTIONS = [
@@ -38,13 +39,14 @@ Examples:
   order-sync orders import january.csv
   shop-export | order-sync orders import - --format ndjson`;
 
-/** `order-sync orders add|import|list|show`. */
+/** `order-sync orders …`. */
 export function registerOrders(program: Command): void {
-  const orders = program.command('orders').description('put orders in and look at them');
+  const orders = program.command('orders').description('put orders in, look at them, decide about them');
   registerAdd(program, orders);
   registerImport(program, orders);
   registerList(program, orders);
   registerShow(program, orders);
+  registerDecisions(program, orders);
 }
 
 function registerAdd(program: Command, orders: Command): void {

@@ -63,14 +63,15 @@ const STANDING: Readonly<Record<OrderState, string>> = {
   abandoned: 'was abandoned: insert it again under another id',
 };
 
-/** The judgements that would move an order of this state. */
-export function judgementsFor(state: OrderState): readonly Judgement['kind'][] {
-  return (Object.keys(TARGETS) as Judgement['kind'][]).filter((kind) => TARGETS[kind][state] !== undefined);
+/** The states that a judgement moves an order from. */
+export function statesFor(kind: Judgement['kind']): readonly OrderState[] {
+  return Object.keys(TARGETS[kind]) as OrderState[];
 }
 
-/** The commands that would move an order of this state, for people. */
+/** The commands that move an order of this state, for people. */
 export function commandsFor(state: OrderState): readonly string[] {
-  return judgementsFor(state).map((kind) => COMMANDS[kind]);
+  const kinds = Object.keys(TARGETS) as Judgement['kind'][];
+  return kinds.filter((kind) => statesFor(kind).includes(state)).map((kind) => COMMANDS[kind]);
 }
 
 /** What a person's judgement does to an order as it stands now. */

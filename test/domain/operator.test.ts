@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { decideByOperator, judgementsFor, type Judgement, type OperatorSettings } from '../../src/domain/operator.ts';
+import {
+  commandsFor,
+  decideByOperator,
+  statesFor,
+  type Judgement,
+  type OperatorSettings,
+} from '../../src/domain/operator.ts';
 import { isAllowedMove, ORDER_STATES, type OrderState } from '../../src/domain/order.ts';
 import { HOUR, MINUTE, SETTINGS, trackingWith } from '../support/tracking.ts';
 
@@ -85,12 +91,18 @@ describe("a person's decision", () => {
   });
 
   it.each(ORDER_STATES.map((state) => ({ state })))('names what would move an order that is $state', ({ state }) => {
-    expect(judgementsFor(state).toSorted()).toEqual(Object.keys(LEADS[state]).toSorted());
+    const kinds = JUDGEMENTS.map(({ kind }) => kind).filter((kind) => LEADS[state][kind] !== undefined);
+    const commands = commandsFor(state);
+    expect(commands.map((command) => /\S+$/.exec(command)?.[0])).toEqual(kinds);
     const other = JUDGEMENTS.find(({ kind }) => LEADS[state][kind] === undefined);
     if (other === undefined) throw new Error('every judgement moves it');
     const why = refused(state, other);
-    for (const kind of judgementsFor(state)) expect(why).toContain(kind);
-    if (judgementsFor(state).length === 0) expect(why).toContain('; nothing is for a person to decide');
+    for (const command of commands) expect(why).toContain(command);
+    if (commands.length === 0) expect(why).toContain('; nothing is for a person to decide');
+  });
+
+  it.each(JUDGEMENTS)('$kind knows the states that it moves', ({ kind }) => {
+    expect(statesFor(kind)).toEqual(ORDER_STATES.filter((state) => LEADS[state][kind] !== undefined));
   });
 });
 
