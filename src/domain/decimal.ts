@@ -43,6 +43,10 @@ export class DecimalSum {
     this.#sum = this.#sum.plus(text);
   }
 
+  subtract(text: string): void {
+    this.#sum = this.#sum.minus(text);
+  }
+
   /** The sum in plain digits, never with an exponent. */
   toString(): string {
     return this.#sum.toFixed();

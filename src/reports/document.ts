@@ -11,6 +11,8 @@ export interface Column {
   readonly key: string;
   readonly label: string;
   readonly kind: CellKind;
+  /** Left out at a terminal, which is narrow. */
+  readonly isDetail?: boolean;
 }
 
 /** One table of a report. Its rows are read once, as they are written, so that there may be many. */

@@ -16,7 +16,8 @@ export async function* tableText(document: ReportDocument): AsyncGenerator<strin
   }
 }
 
-async function sectionTable({ columns, rows }: Section): Promise<string> {
+async function sectionTable({ columns: all, rows }: Section): Promise<string> {
+  const columns = all.filter(({ isDetail }) => isDetail !== true);
   const lines: Record<string, Cell>[] = [];
   let more = 0;
   for await (const row of rows) {

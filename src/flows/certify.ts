@@ -1,0 +1,93 @@
+import { readDecimal } from '../domain/decimal.ts';
+import type { Finding } from '../domain/reconcile.ts';
+import { COMPARED_POSITION } from '../domain/reconcile.ts';
+import { ReconciliationCharts } from '../reports/reconciliation-charts.ts';
+import { derivedFinding, knownFinding } from '../reports/reconciliation-findings.ts';
+import {
+  judgeRow,
+  UNCHECKED_REASONS,
+  type Judgement,
+  type ReconciledRow,
+  type UncheckedReason,
+} from '../reports/reconciliation-rows.ts';
+import { isOfOtherPair, ReconciliationTotals } from '../reports/reconciliation-totals.ts';
+import type { Reconciled } from '../reports/reconciliation.ts';
+import { knownFindings, reconciledRows, type ReportScope } from '../store/reconciliation.ts';
+import type { Scratch } from '../store/scratch.ts';
+import type { Snapshot } from '../store/snapshot.ts';
+
+/** What decides whether an order counts as checked and as equal. */
+export interface CertifySettings {
+  readonly tolerance: string;
+  /** In milliseconds. */
+  readonly freshFor: number;
+}
+
+const PROGRESS_EVERY = 5_000;
+
+/**
+ * Goes through every order of the scope beside what the exchange last said of it, in one snapshot, and adds both sides
+ * up. Amounts and pairs are compared once more: a report does not rely on the findings that were written down.
+ */
+export function certify(
+  snapshot: Snapshot,
+  scratch: Scratch,
+  scope: ReportScope,
+  settings: CertifySettings,
+  onProgress: (orders: number) => void = () => {},
+): Reconciled {
+  const totals = new ReconciliationTotals();
+  const charts = new ReconciliationCharts();
+  const unchecked = new Map<UncheckedReason, number>();
+  const oldestLookup: { open: string | null; final: string | null } = { open: null, final: null };
+  for (const row of snapshot.rows(knownFindings(scope))) {
+    const finding = knownFinding(row, scope.asOf);
+    scratch.add(finding);
+    totals.addFinding(finding);
+  }
+  const asOf = new Date(scope.asOf);
+  let orders = 0;
+  for (const row of snapshot.rows(reconciledRows(scope))) {
+    const judgement = judgeRow(row, asOf, settings.freshFor);
+    totals.addRow(row, judgement);
+    charts.add(row, judgement, asOf);
+    if (judgement.kind === 'unchecked') {
+      unchecked.set(judgement.reason, (unchecked.get(judgement.reason) ?? 0) + 1);
+    }
+    for (const finding of derivedFindings(row, judgement, settings.tolerance)) {
+      const derived = derivedFinding(row, finding);
+      if (scratch.addUnlessKnown(derived)) totals.addFinding(derived);
+    }
+    if (judgement.kind !== 'nothing') noteLookup(oldestLookup, row, scope.asOf);
+    orders += 1;
+    if (orders % PROGRESS_EVERY === 0) onProgress(orders);
+  }
+  return { totals, charts, unchecked, oldestLookup, findings: scratch.findings() };
+}
+
+/** What the row and its record show by themselves. */
+function derivedFindings(row: ReconciledRow, judgement: Judgement, tolerance: string): readonly Finding[] {
+  if (judgement.kind === 'unchecked') {
+    const actual = `${UNCHECKED_REASONS[judgement.reason]}${row.last_lookup_at === null ? '' : `, last ${row.last_lookup_at}`}`;
+    return [{ class: 'UNCHECKED', expected: 'compared with the exchange', actual }];
+  }
+  if (row.received_at === null) return [];
+  if (isOfOtherPair(row)) {
+    const expected = `${row.from_currency}/${row.to_currency}`;
+    return [{ class: 'PAIR_MISMATCH', expected, actual: `${row.record_from}/${row.record_to}` }];
+  }
+  const [ours, theirs] = [readDecimal(row.asset), readDecimal(row.input_asset)];
+  if (row.asset_position !== COMPARED_POSITION || !ours.ok || !theirs.ok) return [];
+  return ours.value.minus(theirs.value).abs().lte(tolerance)
+    ? []
+    : [{ class: 'AMOUNT_MISMATCH', expected: ours.text, actual: theirs.text }];
+}
+
+/** A look-up after the moment that found nothing new counts as one of the moment. */
+function noteLookup(oldest: { open: string | null; final: string | null }, row: ReconciledRow, asOf: string): void {
+  if (row.last_lookup_at === null) return;
+  const at = row.last_lookup_at < asOf ? row.last_lookup_at : asOf;
+  const side = row.state === 'final' ? 'final' : 'open';
+  const known = oldest[side];
+  if (known === null || at < known) oldest[side] = at;
+}

@@ -1,0 +1,132 @@
+import { readDecimal } from '../domain/decimal.ts';
+import { instantMs } from '../domain/instant.ts';
+import type { OrderState } from '../domain/order.ts';
+import { isUnchecked, type OrderAge } from '../domain/overdue.ts';
+import { COMPARED_POSITION } from '../domain/reconcile.ts';
+
+/** An order beside the newest record of it. Amounts are decimal text; `received_at` is null where there is no record. */
+export interface ReconciledRow {
+  readonly external_order_id: string;
+  readonly asset: unknown;
+  readonly asset_position: string | null;
+  readonly from_currency: string | null;
+  readonly to_currency: string | null;
+  readonly state: string;
+  readonly order_status: string | null;
+  readonly created_at: string;
+  readonly sent_at: string | null;
+  readonly changed_at: string | null;
+  readonly last_lookup_at: string | null;
+  readonly modification_date: string | null;
+  readonly received_at: string | null;
+  readonly compared_at: string | null;
+  readonly input_asset: string | null;
+  readonly output_asset: string | null;
+  readonly record_from: string | null;
+  readonly record_to: string | null;
+  readonly fee: string | null;
+  readonly reward: string | null;
+  readonly creation_date: string | null;
+  readonly completion_date: string | null;
+}
+
+/** A finding that is written down, with the order it is about. */
+export interface KnownFindingRow {
+  readonly id: number;
+  readonly class: string;
+  readonly severity: string;
+  readonly expected: string | null;
+  readonly actual: string | null;
+  readonly first_seen_at: string;
+  readonly status: string;
+  readonly changed_at: string | null;
+  readonly resolved_at: string | null;
+  readonly reason: string | null;
+  readonly external_order_id: string;
+  readonly from_currency: string | null;
+  readonly to_currency: string | null;
+  readonly created_at: string;
+}
+
+/** Why a report cannot say that an order agrees, in plain words. */
+export const UNCHECKED_REASONS = {
+  changedAfter: 'changed after the moment of the report',
+  inFlight: 'its create is on its way',
+  neverLookedUp: 'never looked up with success',
+  lookedUpLongAgo: 'looked up too long ago',
+  otherPosition: 'the amount of this position cannot be compared',
+  noAmount: 'the record has no amount that can be read',
+  noPair: 'the record has no currency pair, or cannot be read',
+  notCompared: 'the record was not compared yet',
+} as const;
+export type UncheckedReason = keyof typeof UNCHECKED_REASONS;
+
+/** What a report can say of one order: `nothing` where the exchange has nothing to compare it with. */
+export type Judgement =
+  | { readonly kind: 'checked' }
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'unchecked'; readonly reason: UncheckedReason };
+
+const CHECKED: Judgement = { kind: 'checked' };
+const NOTHING: Judgement = { kind: 'nothing' };
+/** States whose orders were never taken by the exchange. */
+const WITHOUT_OTHER_SIDE: readonly string[] = ['pending', 'invalid', 'rejected', 'cancelled', 'abandoned'];
+
+/** Whether the order was compared with the exchange as of a moment, and if not, why. */
+export function judgeRow(row: ReconciledRow, asOf: Date, freshFor: number): Judgement {
+  if (isChangedAfter(row, asOf)) return unchecked('changedAfter');
+  if (WITHOUT_OTHER_SIDE.includes(row.state)) return NOTHING;
+  if (row.state === 'sending') return unchecked('inFlight');
+  if (row.last_lookup_at === null) return unchecked('neverLookedUp');
+  if (row.received_at !== null) {
+    if (row.asset_position !== COMPARED_POSITION) return unchecked('otherPosition');
+    if (!(readDecimal(row.input_asset).ok && readDecimal(row.asset).ok)) return unchecked('noAmount');
+    if (row.compared_at === null) return unchecked('notCompared');
+  }
+  if (!isUnchecked(ageOf(row), asOf, freshFor)) return CHECKED;
+  return unchecked(pairOfRecord(row) === null && row.received_at !== null ? 'noPair' : 'lookedUpLongAgo');
+}
+
+function ageOf(row: ReconciledRow): OrderAge {
+  return {
+    state: row.state as OrderState,
+    assetPosition: row.asset_position,
+    record: row.received_at === null ? null : { inputAsset: row.input_asset, currencyPair: pairOfRecord(row) },
+    sentAt: null,
+    changedAt: null,
+    lastLookupAt: row.last_lookup_at === null ? null : new Date(row.last_lookup_at),
+  };
+}
+
+/** The pair that the record gives; null where it gives none. */
+export function pairOfRecord(row: ReconciledRow): string | null {
+  if (row.record_from === null && row.record_to === null) return null;
+  return pairOf({ from_currency: row.record_from, to_currency: row.record_to });
+}
+
+/**
+ * Whether the row cannot speak for the moment any more. A record that came later and says the same still can: so both
+ * its arrival and the change that it tells of must be later.
+ */
+function isChangedAfter(row: ReconciledRow, asOf: Date): boolean {
+  const moment = asOf.toISOString();
+  if (row.changed_at !== null && row.changed_at > moment) return true;
+  if (row.sent_at !== null && row.sent_at > moment) return true;
+  if (row.received_at === null || row.received_at <= moment) return false;
+  const modified = instantMs(row.modification_date);
+  return modified !== undefined && modified > asOf.getTime();
+}
+
+/** The pair of a row as it is written in reports. */
+export function pairOf(row: { readonly from_currency: string | null; readonly to_currency: string | null }): string {
+  return `${row.from_currency ?? '?'}/${row.to_currency ?? '?'}`;
+}
+
+/** The UTC day of an ISO time. */
+export function dayOf(at: string): string {
+  return at.slice(0, 10);
+}
+
+function unchecked(reason: UncheckedReason): Judgement {
+  return { kind: 'unchecked', reason };
+}

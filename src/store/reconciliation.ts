@@ -1,0 +1,98 @@
+import type { Compilable } from 'kysely';
+import type { KnownFindingRow, ReconciledRow } from '../reports/reconciliation-rows.ts';
+import { queries } from './dialect.ts';
+
+/** Which orders a report is about; times are compared with `created_at`. Nothing after `asOf` exists for it. */
+export interface ReportScope {
+  readonly account: string;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly asOf: string;
+}
+
+/** Every order of the scope beside the newest record of it, in no order. */
+export function reconciledRows(scope: ReportScope): Compilable<ReconciledRow> {
+  return ordersOf(scope)
+    .leftJoin('order_records as record', (join) =>
+      join
+        .onRef('record.account', '=', 'merchant_orders.account')
+        .onRef('record.external_order_id', '=', 'merchant_orders.external_order_id'),
+    )
+    .select([
+      'merchant_orders.external_order_id',
+      'merchant_orders.asset',
+      'merchant_orders.asset_position',
+      'merchant_orders.from_currency',
+      'merchant_orders.to_currency',
+      'merchant_orders.state',
+      'merchant_orders.order_status',
+      'merchant_orders.created_at',
+      'merchant_orders.sent_at',
+      'merchant_orders.changed_at',
+      'merchant_orders.last_lookup_at',
+      'merchant_orders.modification_date',
+      'record.received_at',
+      'record.compared_at',
+      'record.input_asset',
+      'record.output_asset',
+      'record.from_currency as record_from',
+      'record.to_currency as record_to',
+      'record.fee',
+      'record.reward',
+      'record.creation_date',
+      'record.completion_date',
+    ]);
+}
+
+/** Findings of the orders of the scope that stood at `asOf`. What is unchecked the report finds out by itself. */
+export function knownFindings(scope: ReportScope): Compilable<KnownFindingRow> {
+  // A cross join is done in the order in which it stands: there are fewer findings than orders.
+  let findings = queries
+    .selectFrom('findings')
+    .crossJoin('merchant_orders')
+    .whereRef('merchant_orders.account', '=', 'findings.account')
+    .whereRef('merchant_orders.external_order_id', '=', 'findings.external_order_id')
+    .where('findings.account', '=', scope.account)
+    .where('findings.class', '!=', 'UNCHECKED')
+    .where('findings.first_seen_at', '<=', scope.asOf)
+    .where((where) =>
+      where.or([where('findings.status', '!=', 'resolved'), where('findings.resolved_at', '>', scope.asOf)]),
+    );
+  if (scope.from !== undefined) findings = findings.where('merchant_orders.created_at', '>=', scope.from);
+  if (scope.to !== undefined) findings = findings.where('merchant_orders.created_at', '<', scope.to);
+  return findings.select([
+    'findings.id',
+    'findings.class',
+    'findings.severity',
+    'findings.expected',
+    'findings.actual',
+    'findings.first_seen_at',
+    'findings.status',
+    'findings.changed_at',
+    'findings.resolved_at',
+    'findings.reason',
+    'merchant_orders.external_order_id',
+    'merchant_orders.from_currency',
+    'merchant_orders.to_currency',
+    'merchant_orders.created_at',
+  ]);
+}
+
+/** Ids of the pre-orders of the scope. */
+export function preOrderIds(
+  scope: ReportScope,
+): Compilable<{ external_order_id: string; pre_order_id: string | null }> {
+  return ordersOf(scope)
+    .where('merchant_orders.pre_order_id', 'is not', null)
+    .select(['merchant_orders.external_order_id', 'merchant_orders.pre_order_id']);
+}
+
+function ordersOf({ account, from, to, asOf }: ReportScope) {
+  let orders = queries
+    .selectFrom('merchant_orders')
+    .where('merchant_orders.account', '=', account)
+    .where('merchant_orders.created_at', '<=', asOf);
+  if (from !== undefined) orders = orders.where('merchant_orders.created_at', '>=', from);
+  if (to !== undefined) orders = orders.where('merchant_orders.created_at', '<', to);
+  return orders;
+}

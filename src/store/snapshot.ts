@@ -1,0 +1,31 @@
+import Database from 'better-sqlite3';
+import type { Compilable } from 'kysely';
+
+/** The database at one moment, on a connection that cannot write. */
+export interface Snapshot extends Disposable {
+  /** The rows of a query, one at a time; until they are read to the end no other query runs. */
+  rows<Row>(query: Compilable<Row>): IterableIterator<Row>;
+}
+
+/**
+ * Opens a snapshot: what is committed from now on is not seen. It holds up no writer; but while it is open the
+ * write-ahead log is not begun anew, so it is kept for the reading alone and never while output waits for a reader.
+ */
+export function openSnapshot(path: string): Snapshot {
+  const sqlite = new Database(path, { readonly: true, fileMustExist: true });
+  try {
+    sqlite.exec('begin');
+    // The moment is that of the first read.
+    sqlite.prepare('select count(*) from sqlite_master').get();
+  } catch (error) {
+    sqlite.close();
+    throw error;
+  }
+  return {
+    rows<Row>(query: Compilable<Row>) {
+      const { sql, parameters } = query.compile();
+      return sqlite.prepare<unknown[], Row>(sql).iterate(...parameters);
+    },
+    [Symbol.dispose]: () => void sqlite.close(),
+  };
+}
