@@ -12,6 +12,8 @@ const RECORD_COLUMNS = [
   'fee',
   'reward',
   'transaction_hash',
+  // When the record was held against the order; null until then, also in rows that are older than these columns.
+  'compared_at',
 ];
 
 export async function up(db: Kysely<unknown>): Promise<void> {
@@ -22,9 +24,21 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .columns(['account', 'transaction_hash', 'external_order_id'])
     .where(sql.ref('transaction_hash'), 'is not', null)
     .execute();
+  await db.schema
+    .createIndex('order_records_uncompared')
+    .on('order_records')
+    .columns(['account', 'external_order_id'])
+    .where(sql.ref('compared_at'), 'is', null)
+    .execute();
+  // Reports read the orders of a period.
+  await db.schema
+    .createIndex('merchant_orders_by_age')
+    .on('merchant_orders')
+    .columns(['account', 'created_at', 'external_order_id'])
+    .execute();
   // The person whose decision it was; null where the program decided.
   await db.schema.alterTable('order_events').addColumn('actor', 'text').execute();
-  for (const column of ['changed_by', 'reason', 'changed_at']) {
+  for (const column of ['changed_by', 'reason', 'changed_at', 'resolved_at']) {
     await db.schema.alterTable('findings').addColumn(column, 'text').execute();
   }
   await db.schema

@@ -1,11 +1,12 @@
 import { checkOrder, describeProblems } from './check-order.ts';
 import type { MerchantOrder, UncheckedOrder } from './order.ts';
+import type { Finding } from './reconcile.ts';
 import { createBackoffMs, followIntervalMs, verificationGapMs } from './schedule.ts';
 import { after, finding, move, type Decision, type Tracking } from './tracking.ts';
 
 /** What came of one create request (§4.9): the rule of the program, one kind a line of it. */
 export type CreateOutcome =
-  | { readonly kind: 'accepted'; readonly preOrder: AcceptedPreOrder; readonly differences: readonly string[] }
+  | { readonly kind: 'accepted'; readonly preOrder: AcceptedPreOrder; readonly differences: readonly Finding[] }
   | { readonly kind: 'rejected'; readonly reason: string }
   | { readonly kind: 'not-sent'; readonly why: string }
   | { readonly kind: 'rate-limited'; readonly retryAfterMs: number }
@@ -103,7 +104,8 @@ function accepted(tracking: Tracking, outcome: Extract<CreateOutcome, { kind: 'a
     },
   );
   if (outcome.differences.length === 0) return decision;
-  const echo = finding('PREORDER_ECHO_MISMATCH', 'create', outcome.differences.join('; '), null);
+  const differences = outcome.differences.map(({ expected, actual }) => `sent ${expected}, echoed ${actual}`);
+  const echo = finding('PREORDER_ECHO_MISMATCH', 'create', differences.join('; '), null);
   return { ...decision, events: [...decision.events, echo] };
 }
 

@@ -13,7 +13,9 @@ export interface KnownFinding extends Finding {
 /** What is to be written about the findings of one order. */
 export interface FindingChanges {
   readonly opened: readonly Finding[];
-  /** Seen again; `status` is `open` where it was resolved, and stays as it is otherwise. */
+  /** Were resolved and came back, or were acknowledged with other values than they have now. */
+  readonly reopened: readonly KnownFinding[];
+  /** Stand as they stood, perhaps with other values. */
   readonly seenAgain: readonly KnownFinding[];
   readonly resolved: readonly KnownFinding[];
 }
@@ -29,13 +31,14 @@ export function decideFindings(
 ): FindingChanges {
   const now = joined(found);
   const knownAs = (finding: Finding) => known.find((one) => isSame(one, finding));
+  const again = now.flatMap((finding) => {
+    const before = knownAs(finding);
+    return before === undefined ? [] : [{ ...before, ...finding, comesBack: comesBack(before, finding) }];
+  });
   return {
     opened: now.filter((finding) => knownAs(finding) === undefined),
-    seenAgain: now.flatMap((finding) => {
-      const before = knownAs(finding);
-      if (before === undefined) return [];
-      return [{ ...before, ...finding, status: before.status === 'resolved' ? ('open' as const) : before.status }];
-    }),
+    reopened: again.filter((one) => one.comesBack),
+    seenAgain: again.filter((one) => !one.comesBack),
     resolved: known.filter(
       (one) =>
         one.status !== 'resolved' &&
@@ -44,6 +47,13 @@ export function decideFindings(
         !now.some((finding) => isSame(one, finding)),
     ),
   };
+}
+
+/** What a person acknowledged is what he saw: an amount that is wrong by more is another matter. */
+function comesBack(known: KnownFinding, finding: Finding): boolean {
+  if (known.status !== 'acknowledged') return known.status === 'resolved';
+  const isAnother = known.expected !== finding.expected || known.actual !== finding.actual;
+  return isAnother && FINDING_CLASSES[finding.class].severity !== 'info';
 }
 
 /** A state is one finding, whatever its values; a change is a finding of its own with each pair of values. */

@@ -19,7 +19,12 @@ export interface OrderFacts {
 export type LookupAnswer =
   | { readonly kind: 'found'; readonly facts: OrderFacts; readonly body: string }
   | { readonly kind: 'not-found' }
-  | { readonly kind: 'unanswered'; readonly why: string };
+  | {
+      readonly kind: 'unanswered';
+      readonly why: string;
+      /** The order that the answer was about instead. */
+      readonly answeredFor?: string;
+    };
 
 /** Settings that deciding about look-ups needs; times in milliseconds. */
 export interface FollowSettings {

@@ -1,10 +1,12 @@
 import type { OrderState } from './order.ts';
-import { COMPARED_POSITION, type Finding } from './reconcile.ts';
+import { COMPARED_POSITION, type Finding, type RecordView } from './reconcile.ts';
 
 /** What decides whether an order waits for too long. */
 export interface OrderAge {
   readonly state: OrderState;
-  readonly assetPosition: string;
+  readonly assetPosition: string | null;
+  /** What the newest record gave of the fields that must be there to compare at all; null where there is no record. */
+  readonly record: Pick<RecordView, 'inputAsset' | 'fromCurrency' | 'toCurrency'> | null;
   /** When the newest create was sent; null when none was. */
   readonly sentAt: Date | null;
   /** When something of the order last changed. */
@@ -24,6 +26,9 @@ export interface OverdueSettings {
 /** States whose orders the exchange has, or may have. */
 const CHECKED_STATES: readonly OrderState[] = ['accepted', 'open', 'unknown', 'held', 'final'];
 
+/** The classes that time alone brings: everything `findOverdue` finds. */
+export const OVERDUE_CLASSES = ['CREATE_UNKNOWN', 'ORDER_MISSING', 'STUCK', 'UNCHECKED'] as const;
+
 /** What the time alone shows of an order at `now`. */
 export function findOverdue(order: OrderAge, now: Date, settings: OverdueSettings): readonly Finding[] {
   return [
@@ -38,7 +43,7 @@ export function findOverdue(order: OrderAge, now: Date, settings: OverdueSetting
 export function isUnchecked(order: OrderAge, now: Date, freshFor: number): boolean {
   const { state, lastLookupAt } = order;
   if (!CHECKED_STATES.includes(state)) return false;
-  if (lastLookupAt === null || isBeyondCompare(order)) return true;
+  if (lastLookupAt === null || beyondCompare(order) !== undefined) return true;
   // A final order is not asked about any more: what it was looked up as when it became final stands.
   return state !== 'final' && now.getTime() - lastLookupAt.getTime() > freshFor;
 }
@@ -61,15 +66,22 @@ function stuck({ state, changedAt }: OrderAge, now: Date, { stuckAfter }: Overdu
 
 function unchecked(order: OrderAge, now: Date, { freshFor }: OverdueSettings): readonly Finding[] {
   if (!isUnchecked(order, now, freshFor)) return [];
-  if (order.lastLookupAt !== null && isBeyondCompare(order)) {
-    const actual = `the amount of position ${order.assetPosition}`;
-    return [{ class: 'UNCHECKED', expected: 'an amount that can be compared', actual }];
+  const { lastLookupAt, sentAt } = order;
+  const missing = lastLookupAt === null ? undefined : beyondCompare(order);
+  if (missing !== undefined) {
+    return [{ class: 'UNCHECKED', expected: 'a record that can be compared', actual: missing }];
   }
-  return [{ class: 'UNCHECKED', expected: 'a look-up that is fresh', actual: iso(order.lastLookupAt) }];
+  // An order that was just sent is looked up in a moment.
+  const isJustSent = lastLookupAt === null && sentAt !== null && now.getTime() - sentAt.getTime() <= freshFor;
+  return isJustSent ? [] : [{ class: 'UNCHECKED', expected: 'a look-up that is fresh', actual: iso(lastLookupAt) }];
 }
 
-function isBeyondCompare({ state, assetPosition }: OrderAge): boolean {
-  return (state === 'open' || state === 'final') && assetPosition !== COMPARED_POSITION;
+/** Why the newest record cannot be held against the order, however fresh it is. */
+function beyondCompare({ state, assetPosition, record }: OrderAge): string | undefined {
+  if (state !== 'open' && state !== 'final') return undefined;
+  if (assetPosition !== COMPARED_POSITION) return `the amount of position ${assetPosition}`;
+  if (record === null || record.inputAsset === null) return 'no inputAsset';
+  return record.fromCurrency === null || record.toCurrency === null ? 'no currencyPair' : undefined;
 }
 
 function iso(time: Date | null): string {

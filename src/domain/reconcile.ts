@@ -12,7 +12,7 @@ export interface Finding {
 }
 
 /** The fields of a pre-order (§2.6) that are compared. Amounts are decimal text. */
-export type PreOrderView = MerchantOrder & { readonly exchangeType: string | null };
+export type PreOrderView = { readonly [Field in keyof MerchantOrder]: string | null };
 
 /** The fields of an order record (§2.7) that are compared. Amounts are decimal text; null where nothing was given. */
 export interface RecordView {
@@ -51,8 +51,11 @@ export interface RecordView {
 export interface RecordContext {
   /** The row as it was sent. */
   readonly order: MerchantOrder;
+  /** Where the order stood before the record, and where it stands with it. */
+  readonly stateBefore: OrderState;
   readonly state: OrderState;
-  readonly preOrder: PreOrderView | null;
+  /** exchangeType of the pre-order (§2.6). */
+  readonly preOrderExchangeType: string | null;
   readonly record: RecordView;
   /** The record before this one. */
   readonly earlier: RecordView | null;
@@ -91,6 +94,7 @@ const RULES: readonly Rule[] = [
   merchant,
   collision,
   unexpected,
+  reopened,
   replaced,
   pair,
   amount,
@@ -121,13 +125,18 @@ export function comparePreOrder(order: MerchantOrder, preOrder: PreOrderView): r
   const differing = [
     ...texts.filter((field) => order[field] !== null && order[field] !== preOrder[field]),
     ...decimals.filter((field) => order[field] !== null && !sameDecimal(order[field], preOrder[field] ?? '')),
-  ].map((field) =>
-    found('PREORDER_ECHO_MISMATCH', `${field} ${order[field]}`, `${field} ${preOrder[field] ?? 'none'}`),
-  );
+  ].map((field) => {
+    const echoed = preOrder[field];
+    return found(
+      'PREORDER_ECHO_MISMATCH',
+      `${field} ${order[field]}`,
+      echoed === null ? `no ${field}` : `${field} ${echoed}`,
+    );
+  });
   const isOtherToken = order.paymentToken !== null && order.paymentToken !== preOrder.paymentToken;
   // A payment token is a secret.
   return isOtherToken
-    ? [...differing, found('PREORDER_ECHO_MISMATCH', 'paymentToken as sent', 'another paymentToken')]
+    ? [...differing, found('PREORDER_ECHO_MISMATCH', 'paymentToken (not shown)', 'another paymentToken')]
     : differing;
 }
 
@@ -149,20 +158,28 @@ function collision({ firstSentAt, record, receivedAt }: RecordContext): readonly
   return [found('ID_COLLISION', `created after ${firstSentAt.toISOString()}`, record.creationDate)];
 }
 
-function unexpected({ state, firstSentAt, record }: RecordContext): readonly Finding[] {
-  const isEnded = state === 'rejected' || state === 'cancelled' || state === 'abandoned';
+function unexpected({ stateBefore, firstSentAt, record }: RecordContext): readonly Finding[] {
+  const isEnded = stateBefore === 'rejected' || stateBefore === 'cancelled' || stateBefore === 'abandoned';
   if (!isEnded && firstSentAt !== null) return [];
-  return [found('UNEXPECTED_ORDER', `no order: ${firstSentAt === null ? 'never sent' : state}`, record.orderId)];
+  return [found('UNEXPECTED_ORDER', `no order: ${firstSentAt === null ? 'never sent' : stateBefore}`, record.orderId)];
 }
 
-function replaced({ record, earlier }: RecordContext): readonly Finding[] {
+/** With its time: each reopening is one of its own. */
+function reopened({ stateBefore, state, record, earlier }: RecordContext): readonly Finding[] {
+  if (stateBefore !== 'final' || state !== 'open') return [];
+  const actual = `open as ${record.orderStatus}, modified ${record.modificationDate ?? 'at no time'}`;
+  return [found('TERMINAL_REOPENED', `final as ${earlier?.orderStatus ?? 'before'}`, actual)];
+}
+
+/** Also of a record that is older than the one we have. */
+export function replaced({ record, earlier }: Pick<RecordContext, 'record' | 'earlier'>): readonly Finding[] {
   if (earlier === null) return [];
   const name = ({ orderId, orderNumber }: RecordView) => `id ${orderId}, number ${orderNumber ?? 'none'}`;
   return differs('ORDER_REPLACED', name(earlier), name(record));
 }
 
 function pair({ order, record }: RecordContext): readonly Finding[] {
-  if (record.fromCurrency === null && record.toCurrency === null) return [];
+  if (record.fromCurrency === null || record.toCurrency === null) return [];
   const expected = `${order.fromCurrency}/${order.toCurrency}`;
   return differs('PAIR_MISMATCH', expected, `${record.fromCurrency}/${record.toCurrency}`);
 }
@@ -186,8 +203,7 @@ function rate({ record }: RecordContext, { tolerance }: ReconcileSettings): read
   return agrees ? [] : [found('RATE_INCONSISTENT', `${input.text} at ${ratio.text}`, output.text)];
 }
 
-function types({ order, preOrder, record }: RecordContext): readonly Finding[] {
-  const exchangeType = preOrder?.exchangeType ?? null;
+function types({ order, preOrderExchangeType: exchangeType, record }: RecordContext): readonly Finding[] {
   return [
     ...(record.orderType === null ? [] : differs('TYPE_MISMATCH', order.orderType, record.orderType)),
     ...(exchangeType === null || record.exchangeType === null
@@ -223,7 +239,7 @@ function paymentRoute({ order, record }: RecordContext): readonly Finding[] {
     ...(order.providerType === null || record.providerType === null
       ? []
       : differs('PAYMENT_ROUTE_MISMATCH', order.providerType, record.providerType)),
-    ...(isOtherToken ? [found('PAYMENT_ROUTE_MISMATCH', 'paymentToken as sent', 'another paymentToken')] : []),
+    ...(isOtherToken ? [found('PAYMENT_ROUTE_MISMATCH', 'paymentToken (not shown)', 'another paymentToken')] : []),
   ];
 }
 
@@ -275,16 +291,22 @@ function completion({ record }: RecordContext, { openStatuses }: ReconcileSettin
     .map((text) => found('COMPLETION_INCONSISTENT', 'dates that agree', text));
 }
 
-/** Fields that a record may not change without a new modification date. */
-const WATCHED = ['orderStatus', 'cryptoStatus', 'fiatStatus', 'inputAsset', 'outputAsset', 'ratio', 'fee'] as const;
+/** Fields that a record may not change without a new modification date. A changed fee or hash is a finding by itself. */
+const WATCHED = [
+  'orderStatus',
+  'cryptoStatus',
+  'fiatStatus',
+  'completionDate',
+  'inputAsset',
+  'outputAsset',
+  'ratio',
+] as const;
 
 function silentChange({ record, earlier }: RecordContext): readonly Finding[] {
   if (earlier === null || record.modificationDate === null || record.modificationDate !== earlier.modificationDate) {
     return [];
   }
-  const changed = [...WATCHED, 'transactionHash' as const, 'completionDate' as const].filter(
-    (field) => record[field] !== earlier[field],
-  );
+  const changed = WATCHED.filter((field) => !isSame(earlier[field], record[field]));
   return changed.map((field) => found('SILENT_CHANGE', `${field} ${earlier[field]}`, `${field} ${record[field]}`));
 }
 

@@ -1,9 +1,10 @@
 import type { CreateOutcome } from '../domain/create.ts';
-import { sameDecimal } from '../domain/decimal.ts';
 import type { LookupAnswer, OrderFacts } from '../domain/follow.ts';
 import type { MerchantOrder } from '../domain/order.ts';
+import { comparePreOrder } from '../domain/reconcile.ts';
+import { viewOfPreOrder } from './record-view.ts';
 import type { Reply } from './reply.ts';
-import { orderRecordSchema, preOrderSchema, readBody, type OrderRecord, type PreOrder } from './wire.ts';
+import { orderRecordSchema, preOrderSchema, readBody, type OrderRecord } from './wire.ts';
 
 /** Answers with the documented error body that say that an order was not taken. 408 and 409 may come after it was. */
 const CREATE_REFUSALS: readonly number[] = [400, 403, 404, 422];
@@ -23,7 +24,7 @@ export function readCreate(reply: Reply, order: MerchantOrder): CreateOutcome {
   return {
     kind: 'accepted',
     preOrder: { id: preOrder.id, exchangeType: preOrder.exchangeType ?? null, body: reply.body },
-    differences: echoDifferences(order, preOrder),
+    differences: comparePreOrder(order, viewOfPreOrder(preOrder)),
   };
 }
 
@@ -33,7 +34,8 @@ export function readLookup(reply: Reply, externalOrderId: string): LookupAnswer 
     const record = readBody(orderRecordSchema, reply.body);
     if (record === undefined) return { kind: 'unanswered', why: 'the order record cannot be read' };
     if (record.externalOrderId !== externalOrderId) {
-      return { kind: 'unanswered', why: 'the order record is about another order' };
+      const why = 'the order record is about another order';
+      return { kind: 'unanswered', why, answeredFor: record.externalOrderId };
     }
     return { kind: 'found', facts: factsOf(record), body: reply.body };
   }
@@ -53,31 +55,6 @@ function factsOf({ order }: OrderRecord): OrderFacts {
     completionDate: order.completionDate ?? null,
     serverDate: order.serverDate ?? null,
   };
-}
-
-/** What the pre-order says otherwise than the order that was sent. A field that was not sent may come back filled. */
-function echoDifferences(order: MerchantOrder, preOrder: PreOrder): string[] {
-  const texts = [
-    ['assetPosition', order.assetPosition, preOrder.assetPosition],
-    ['fromCurrency', order.fromCurrency, preOrder.currencyPair?.fromCurrency],
-    ['toCurrency', order.toCurrency, preOrder.currencyPair?.toCurrency],
-    ['orderType', order.orderType, preOrder.orderType],
-    ['paymentToken', order.paymentToken, preOrder.paymentToken],
-    ['providerType', order.providerType, preOrder.providerType],
-    ['cryptoAddress', order.cryptoAddress, preOrder.cryptoAddress],
-  ] as const;
-  const decimals = [
-    ['asset', order.asset, preOrder.asset],
-    ['limit', order.limit, preOrder.limit],
-    ['bonus', order.bonus, preOrder.bonus],
-  ] as const;
-  return [
-    ...texts.filter(([, sent, echoed]) => sent !== null && sent !== echoed),
-    ...decimals.filter(([, sent, echoed]) => sent !== null && !sameDecimal(sent, echoed ?? '')),
-  ].map(([field, sent, echoed]) =>
-    // A payment token stays out of events and logs.
-    field === 'paymentToken' ? 'paymentToken differs' : `${field} sent ${sent}, echoed ${echoed ?? 'nothing'}`,
-  );
 }
 
 function refusal(reply: Extract<Reply, { kind: 'refused' }>): string {

@@ -1,114 +1,106 @@
-import { LosslessNumber, isLosslessNumber } from 'lossless-json';
-import { z } from 'zod';
 import type { PreOrderView, RecordView } from '../domain/reconcile.ts';
-import { preOrderSchema, readBody } from './wire.ts';
+import type { PreOrder } from './wire.ts';
 
-const text = z.string().nullish();
-/** Compared as decimal text, every digit kept; of another type it is compared as nothing. */
-const number = z
-  .union([
-    z.custom<LosslessNumber>(isLosslessNumber).transform(({ value }) => value),
-    z.unknown().transform(() => null),
-  ])
-  .optional();
-const flag = z.boolean().nullish();
+/** A JSON object of which nothing is known. */
+type Fields = Readonly<Record<string, unknown>>;
 
-const viewSchema = z.looseObject({
-  externalOrderId: z.string(),
-  merchant: z.looseObject({ id: text }).nullish(),
-  percent: number,
-  percentEnabled: flag,
-  reward: number,
-  order: z.looseObject({
-    id: z.string(),
-    number,
-    orderType: text,
-    exchangeType: text,
-    status: z.string(),
-    creationDate: text,
-    modificationDate: text,
-    completionDate: text,
-    serverDate: text,
-    exchangeOperation: z
-      .looseObject({
-        currencyPair: z.looseObject({ fromCurrency: text, toCurrency: text }).nullish(),
-        inputAsset: number,
-        outputAsset: number,
-        ratio: number,
-      })
-      .nullish(),
-    cryptoTransaction: z
-      .looseObject({
-        currency: text,
-        externalCryptoAddress: text,
-        internalCryptoAddress: text,
-        fee: number,
-        status: text,
-        transactionHash: text,
-      })
-      .nullish(),
-    fiatTransaction: z.looseObject({ currency: text, paymentToken: text, providerType: text, status: text }).nullish(),
-  }),
-});
+const NOTHING: Fields = {};
+/** A string, or a number outside of strings. */
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
+const QUOTE = '"'.charCodeAt(0);
 
-/** The compared fields of an order record (§2.7), or undefined where the body cannot be read as one. */
+/**
+ * The compared fields of an order record (§2.7), or undefined where the body cannot be read as one. A field of another
+ * type than the document's counts as not given: one odd field must not hide the others.
+ */
 export function readRecordView(body: string): RecordView | undefined {
-  const record = readBody(viewSchema, body);
-  if (record === undefined) return undefined;
-  const { order } = record;
-  const operation = order.exchangeOperation;
-  const crypto = order.cryptoTransaction;
-  const fiat = order.fiatTransaction;
+  const record = readExactly(body);
+  const order = fields(record['order']);
+  const [externalOrderId, orderId, orderStatus] = [record['externalOrderId'], order['id'], order['status']].map(text);
+  if (typeof externalOrderId !== 'string' || typeof orderId !== 'string' || typeof orderStatus !== 'string') {
+    return undefined;
+  }
+  const operation = fields(order['exchangeOperation']);
+  const pair = fields(operation['currencyPair']);
+  const crypto = fields(order['cryptoTransaction']);
+  const fiat = fields(order['fiatTransaction']);
+  const { percentEnabled } = record;
   return {
-    externalOrderId: record.externalOrderId,
-    merchantId: record.merchant?.id ?? null,
-    orderId: order.id,
-    orderNumber: order.number ?? null,
-    orderType: order.orderType ?? null,
-    exchangeType: order.exchangeType ?? null,
-    orderStatus: order.status,
-    cryptoStatus: crypto?.status ?? null,
-    fiatStatus: fiat?.status ?? null,
-    creationDate: order.creationDate ?? null,
-    modificationDate: order.modificationDate ?? null,
-    completionDate: order.completionDate ?? null,
-    serverDate: order.serverDate ?? null,
-    fromCurrency: operation?.currencyPair?.fromCurrency ?? null,
-    toCurrency: operation?.currencyPair?.toCurrency ?? null,
-    inputAsset: operation?.inputAsset ?? null,
-    outputAsset: operation?.outputAsset ?? null,
-    ratio: operation?.ratio ?? null,
-    cryptoCurrency: crypto?.currency ?? null,
-    fiatCurrency: fiat?.currency ?? null,
-    externalCryptoAddress: crypto?.externalCryptoAddress ?? null,
-    internalCryptoAddress: crypto?.internalCryptoAddress ?? null,
-    transactionHash: crypto?.transactionHash ?? null,
-    fee: crypto?.fee ?? null,
-    paymentToken: fiat?.paymentToken ?? null,
-    providerType: fiat?.providerType ?? null,
-    percent: record.percent ?? null,
-    percentEnabled:
-      record.percentEnabled === undefined || record.percentEnabled === null ? null : String(record.percentEnabled),
-    reward: record.reward ?? null,
+    externalOrderId,
+    merchantId: text(fields(record['merchant'])['id']),
+    orderId,
+    orderNumber: number(order['number']),
+    orderType: text(order['orderType']),
+    exchangeType: text(order['exchangeType']),
+    orderStatus,
+    cryptoStatus: text(crypto['status']),
+    fiatStatus: text(fiat['status']),
+    creationDate: text(order['creationDate']),
+    modificationDate: text(order['modificationDate']),
+    completionDate: text(order['completionDate']),
+    serverDate: text(order['serverDate']),
+    fromCurrency: text(pair['fromCurrency']),
+    toCurrency: text(pair['toCurrency']),
+    inputAsset: number(operation['inputAsset']),
+    outputAsset: number(operation['outputAsset']),
+    ratio: number(operation['ratio']),
+    cryptoCurrency: text(crypto['currency']),
+    fiatCurrency: text(fiat['currency']),
+    externalCryptoAddress: text(crypto['externalCryptoAddress']),
+    internalCryptoAddress: text(crypto['internalCryptoAddress']),
+    transactionHash: text(crypto['transactionHash']),
+    fee: number(crypto['fee']),
+    paymentToken: text(fiat['paymentToken']),
+    providerType: text(fiat['providerType']),
+    percent: number(record['percent']),
+    percentEnabled: typeof percentEnabled === 'boolean' ? String(percentEnabled) : null,
+    reward: number(record['reward']),
   };
 }
 
-/** The compared fields of a pre-order (§2.6), or undefined where the body cannot be read as one. */
-export function readPreOrderView(body: string): PreOrderView | undefined {
-  const preOrder = readBody(preOrderSchema, body);
-  if (preOrder === undefined) return undefined;
+/** The fields of a pre-order (§2.6) that are held against the order. */
+export function viewOfPreOrder(preOrder: PreOrder): PreOrderView {
   return {
     externalOrderId: preOrder.externalOrderId,
     asset: preOrder.asset,
-    assetPosition: preOrder.assetPosition ?? '',
-    fromCurrency: preOrder.currencyPair?.fromCurrency ?? '',
-    toCurrency: preOrder.currencyPair?.toCurrency ?? '',
-    orderType: preOrder.orderType ?? '',
+    assetPosition: preOrder.assetPosition ?? null,
+    fromCurrency: preOrder.currencyPair?.fromCurrency ?? null,
+    toCurrency: preOrder.currencyPair?.toCurrency ?? null,
+    orderType: preOrder.orderType ?? null,
     limit: preOrder.limit ?? null,
     paymentToken: preOrder.paymentToken ?? null,
     providerType: preOrder.providerType ?? null,
     cryptoAddress: preOrder.cryptoAddress ?? null,
     bonus: preOrder.bonus ?? null,
-    exchangeType: preOrder.exchangeType ?? null,
   };
+}
+
+/** exchangeType of a pre-order (§2.6) as it was received. */
+export function readExchangeType(preOrderBody: string): string | null {
+  return text(readExactly(preOrderBody)['exchangeType']);
+}
+
+/**
+ * The object that a body holds, each number as `{ digits }` of what was written; empty where it holds none. Orders are
+ * compared as they are followed: this takes half the time of a parser that keeps digits.
+ */
+function readExactly(body: string): Fields {
+  try {
+    const exact = body.replace(TOKEN, (token) => (token.charCodeAt(0) === QUOTE ? token : `{"digits":"${token}"}`));
+    return fields(JSON.parse(exact));
+  } catch {
+    return NOTHING;
+  }
+}
+
+function fields(value: unknown): Fields {
+  return typeof value === 'object' && value !== null ? (value as Fields) : NOTHING;
+}
+
+function text(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+function number(value: unknown): string | null {
+  return text(fields(value)['digits']);
 }

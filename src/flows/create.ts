@@ -7,6 +7,7 @@ import { dueOrders, FIRST_DUE, readOrder, saveDecision, trackingOf, uncheckedOrd
 import { keepPreOrder } from '../store/records.ts';
 import type { FlowDeps } from './deps.ts';
 import { workThrough } from './in-hand.ts';
+import { noteFindings, noteOutcome, type NewFindings } from './reconcile.ts';
 import type { Tally } from './tally.ts';
 
 const PAGE = 200;
@@ -120,26 +121,46 @@ async function recordOutcome(deps: FlowDeps, tracking: Tracking, outcome: Create
     if (outcome.kind === 'accepted') {
       await keepPreOrder(tx, { account, externalOrderId, body: outcome.preOrder.body, receivedAt: now.toISOString() });
     }
-    return decision;
+    return { decision, findings: await noteCreated(tx, deps, outcome, decision.tracking, now) };
   };
-  const decision = await store.writer.writeStubbornly(write, lastCall, (error) =>
+  const recorded = await store.writer.writeStubbornly(write, lastCall, (error) =>
     log.error({ externalOrderId, problem: error.message }, 'the outcome of a create cannot be written yet'),
   );
-  countOutcome(deps, outcome, decision);
+  countOutcome(deps, outcome, recorded);
 }
 
-function countOutcome({ tally, log }: FlowDeps, outcome: CreateOutcome, decision: Decision): void {
+async function noteCreated(
+  tx: FlowDeps['store']['db'],
+  deps: FlowDeps,
+  outcome: CreateOutcome,
+  tracking: Tracking,
+  now: Date,
+): Promise<NewFindings> {
+  if (outcome.kind === 'unknown') return await noteOutcome(tx, deps, tracking, now);
+  if (outcome.kind !== 'accepted' || outcome.differences.length === 0) return [];
+  const echo = { found: outcome.differences, classes: ['PREORDER_ECHO_MISMATCH'], now } as const;
+  return await noteFindings(tx, deps, tracking.externalOrderId, echo);
+}
+
+function countOutcome(
+  { tally, log }: FlowDeps,
+  outcome: CreateOutcome,
+  { decision, findings }: { decision: Decision; findings: NewFindings },
+): void {
   const { counts } = tally;
   const { externalOrderId, stateReason: reason } = decision.tracking;
   if (outcome.kind !== 'not-sent') counts.sent += 1;
-  counts.findings += decision.events.filter(({ field }) => field === 'finding').length;
+  tally.noteFindings(findings);
   switch (outcome.kind) {
     case 'accepted':
       counts.accepted += 1;
       tally.noteKey('works');
       log.info({ externalOrderId, preOrderId: outcome.preOrder.id }, 'pre-order created');
       if (outcome.differences.length > 0) {
-        log.warn({ externalOrderId, differences: outcome.differences }, 'the pre-order differs from the order');
+        log.warn(
+          { externalOrderId, differences: outcome.differences.map(({ actual }) => actual) },
+          'the pre-order differs from the order',
+        );
       }
       return;
     case 'rejected':

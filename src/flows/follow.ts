@@ -1,9 +1,12 @@
 import { decideLookup, type LookupAnswer, type LookupDecision } from '../domain/follow.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../domain/order.ts';
-import { dueOrders, FIRST_DUE, orderIds, readOrder, saveDecision, trackingOf } from '../store/orders.ts';
-import { isNewStatus, keepOrderRecord } from '../store/records.ts';
+import type { OrderEvent } from '../domain/tracking.ts';
+import { readFollowed } from '../store/followed.ts';
+import { dueOrders, FIRST_DUE, orderIds, saveDecision, trackingOf } from '../store/orders.ts';
+import { isNewStatus } from '../store/records.ts';
 import type { FlowDeps } from './deps.ts';
 import { workThrough } from './in-hand.ts';
+import { reconcileAnswer, type NewFindings } from './reconcile.ts';
 
 const PAGE = 200;
 
@@ -89,40 +92,47 @@ async function recordAnswer(deps: FlowDeps, externalOrderId: string, answer: Loo
   const { account, store, clock, settings } = deps;
   const random = clock.random();
   const recorded = await store.writer.write(async (tx) => {
-    const row = await readOrder(tx, account, externalOrderId);
+    const row = await readFollowed(tx, account, externalOrderId);
     const before = row === undefined ? undefined : trackingOf(row);
-    if (before === undefined || !LOOKED_UP_STATES.includes(before.state)) return undefined;
+    if (row === undefined || before === undefined || !LOOKED_UP_STATES.includes(before.state)) return undefined;
     const now = clock.now();
     const decision = decideLookup(before, answer, now, random, settings);
     await saveDecision(tx, before.state, decision, now);
-    const receivedAt = now.toISOString();
-    if (answer.kind === 'found' && decision.keepsRecord) {
-      await keepOrderRecord(tx, { account, externalOrderId, body: answer.body, receivedAt });
-    }
-    const unseen = [];
-    for (const { field, newValue } of decision.events) {
-      const isStatus = field.endsWith('.status') && newValue !== null;
-      if (isStatus && (await isNewStatus(tx, { account, field, value: newValue, firstSeenAt: receivedAt }))) {
-        unseen.push({ field, value: newValue });
-      }
-    }
-    return { before, decision, unseen };
+    const findings = await reconcileAnswer(tx, deps, { row, before, answer, decision, now });
+    return { before, decision, findings, unseen: await unseenStatuses(tx, account, decision.events, now) };
   });
   if (recorded === undefined) return;
   for (const { field, value } of recorded.unseen) {
     if (!DOCUMENTED_STATUSES.includes(value)) deps.log.warn({ field, value }, 'a status that was not seen before');
   }
-  countAnswer(deps, recorded.before.state, answer, recorded.decision);
+  countAnswer(deps, recorded.before.state, answer, recorded);
+}
+
+/** Statuses that no order of the account ever had. */
+async function unseenStatuses(
+  tx: FlowDeps['store']['db'],
+  account: string,
+  events: readonly OrderEvent[],
+  now: Date,
+): Promise<{ field: string; value: string }[]> {
+  const unseen = [];
+  for (const { field, newValue: value } of events) {
+    if (!field.endsWith('.status') || value === null) continue;
+    if (await isNewStatus(tx, { account, field, value, firstSeenAt: now.toISOString() })) unseen.push({ field, value });
+  }
+  return unseen;
 }
 
 function countAnswer(
   { tally, log }: FlowDeps,
   before: OrderState,
   answer: LookupAnswer,
-  decision: LookupDecision,
+  { decision, findings }: { decision: LookupDecision; findings: NewFindings },
 ): void {
   const { counts } = tally;
   const { externalOrderId, state, stateReason: reason } = decision.tracking;
+  tally.noteFindings(findings);
+  for (const { class: finding } of findings) log.warn({ externalOrderId, finding }, 'a new finding');
   if (answer.kind === 'unanswered') {
     counts.failed += 1;
     log.warn({ externalOrderId, why: answer.why }, 'look-up brought no answer, it will be tried again');
@@ -134,18 +144,9 @@ function countAnswer(
   for (const { field, oldValue, newValue } of changes) {
     log.info({ externalOrderId, field, oldValue, newValue }, 'order changed');
   }
-  for (const { field, newValue, reason: why } of decision.events) {
-    if (field !== 'finding' && field !== 'record.stale') continue;
-    counts.findings += 1;
-    log.warn({ externalOrderId, finding: field === 'finding' ? newValue : field, why }, 'a person should look');
-  }
   if (state === 'final' && before !== 'final') counts.final += 1;
   if (state === 'held' && before !== 'held') {
     counts.held += 1;
     log.warn({ externalOrderId, reason }, 'order is held, a person must decide');
-  }
-  if (answer.kind === 'not-found' && (before === 'open' || before === 'final')) {
-    counts.findings += 1;
-    log.warn({ externalOrderId, state }, 'the exchange no longer finds this order');
   }
 }

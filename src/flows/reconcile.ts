@@ -1,95 +1,215 @@
-import { decideFindings } from '../domain/finding-changes.ts';
+import { checkOrder } from '../domain/check-order.ts';
+import { decideFindings, type KnownFinding } from '../domain/finding-changes.ts';
 import { FINDING_CLASSES, type FindingClassName } from '../domain/finding-classes.ts';
-import type { MerchantOrder } from '../domain/order.ts';
-import { findOverdue } from '../domain/overdue.ts';
-import { compareRecord, type Finding } from '../domain/reconcile.ts';
+import type { LookupAnswer, LookupDecision } from '../domain/follow.ts';
+import { findOverdue, OVERDUE_CLASSES, type OrderAge } from '../domain/overdue.ts';
+import { compareRecord, replaced, type Finding, type RecordView } from '../domain/reconcile.ts';
 import type { OrderEvent, Tracking } from '../domain/tracking.ts';
-import { readPreOrderView, readRecordView } from '../exchange/record-view.ts';
-import { accountFact, findingsOf, firstSentAt, orderWithHash, saveFindings } from '../store/findings.ts';
-import { receivedBody } from '../store/reading.ts';
+import { readExchangeType, readRecordView } from '../exchange/record-view.ts';
+import { findingsOf, rememberFact, saveFindings } from '../store/findings.ts';
+import { readEvidence, type FollowedRow } from '../store/followed.ts';
+import { uncheckedOrderOf } from '../store/orders.ts';
+import { keepOrderRecord, keepSameRecord, type RecordColumns } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 import type { FlowDeps } from './deps.ts';
 
-type ReconcileDeps = Pick<FlowDeps, 'account' | 'settings'>;
+/** What judging findings works with. */
+export type ReconcileDeps = Pick<FlowDeps, 'account' | 'settings'>;
 
-/** State classes that only a question of their own can judge. */
-const ASKED_FOR: readonly FindingClassName[] = ['PREORDER_MISSING', 'PREORDER_ECHO_MISMATCH', 'IDENTITY_MISMATCH'];
-const JUDGED_BY_RECORD = (Object.keys(FINDING_CLASSES) as FindingClassName[]).filter(
-  (name) => FINDING_CLASSES[name].kind === 'state' && !ASKED_FOR.includes(name),
+/** Findings that were not open before. */
+export type NewFindings = readonly Finding[];
+
+const NONE: NewFindings = [];
+const STATE_CLASSES = (Object.keys(FINDING_CLASSES) as FindingClassName[]).filter(
+  (name) => FINDING_CLASSES[name].kind === 'state',
 );
+/** Only a question of its own can judge these; and how long is too long for STUCK only the sweep knows. */
+const NOT_OF_RECORD: readonly FindingClassName[] = ['PREORDER_MISSING', 'PREORDER_ECHO_MISMATCH', 'STUCK'];
+const JUDGED_BY_RECORD = STATE_CLASSES.filter((name) => !NOT_OF_RECORD.includes(name));
+/** What any answer judges; a record that says the same as before judges nothing else. */
+const JUDGED_BY_ANSWER: readonly FindingClassName[] = [
+  'IDENTITY_MISMATCH',
+  'ORDER_VANISHED',
+  ...OVERDUE_CLASSES.filter((name) => name !== 'STUCK'),
+];
+const NEVER_STUCK = { stuckAfter: Number.POSITIVE_INFINITY };
 
-/** A record that came for an order. */
-export interface ReceivedRecord {
-  readonly order: MerchantOrder;
-  /** The order before and after the record decided about it. */
+/** A look-up and what was decided about it. */
+export interface LookedUp {
+  /** The row as it stood before. */
+  readonly row: FollowedRow;
   readonly before: Tracking;
-  readonly after: Tracking;
-  readonly events: readonly OrderEvent[];
-  readonly body: string;
-  /** The record before this one, as received; undefined when this is the first. */
-  readonly earlierBody: string | undefined;
+  readonly answer: LookupAnswer;
+  readonly decision: LookupDecision;
   readonly now: Date;
 }
 
-/**
- * Holds an order against a record that was just kept, in the same transaction. A record that says the same as the one
- * before, but for the time of the server, is not compared again.
- */
-export async function reconcileRecord(tx: Store['db'], deps: ReconcileDeps, received: ReceivedRecord): Promise<void> {
-  const { order, before, after, body, earlierBody, events, now } = received;
-  const { account } = deps;
-  const { externalOrderId } = order;
-  const known = await findingsOf(tx, account, externalOrderId);
-  const isVanished = known.some((one) => one.class === 'ORDER_VANISHED' && one.status !== 'resolved');
-  const isSame = earlierBody !== undefined && withoutServerDate(earlierBody) === withoutServerDate(body);
-  if (isSame && before.state === after.state && events.length === 0 && !isVanished) return;
-  const record = readRecordView(body);
-  if (record === undefined) return;
-  const preOrderBody = await receivedBody(tx, 'pre_orders', account, externalOrderId);
-  const { merchantId, transactionHash } = record;
-  const context = {
-    order,
-    state: after.state,
-    preOrder: preOrderBody === undefined ? null : (readPreOrderView(preOrderBody) ?? null),
-    record,
-    earlier: earlierBody === undefined ? null : (readRecordView(earlierBody) ?? null),
-    receivedAt: now,
-    firstSentAt: await firstSentAt(tx, account, externalOrderId),
-    merchantId: merchantId === null ? null : await accountFact(tx, account, 'merchant.id', merchantId, now),
-    hashUsedBy:
-      transactionHash === null ? null : await orderWithHash(tx, { account, externalOrderId }, transactionHash),
-  };
-  const found = [
-    ...compareRecord(context, deps.settings),
-    ...findOverdue({ ...after, assetPosition: order.assetPosition }, now, {
-      ...deps.settings,
-      stuckAfter: Number.POSITIVE_INFINITY,
-    }),
-    ...findingsOfEvents(events),
-  ];
-  const changes = decideFindings(known, found, JUDGED_BY_RECORD);
-  await saveFindings(tx, { account, externalOrderId }, changes, now);
+/** Keeps the record that a look-up brought and judges what the look-up shows, in the transaction that records it. */
+export async function reconcileAnswer(tx: Store['db'], deps: ReconcileDeps, looked: LookedUp): Promise<NewFindings> {
+  const { row, before, answer, decision, now } = looked;
+  const { externalOrderId } = before;
+  switch (answer.kind) {
+    case 'found':
+      return decision.keepsRecord
+        ? await reconcileRecord(tx, deps, looked, answer.body)
+        : await noteStale(tx, deps, looked, answer.body);
+    case 'not-found': {
+      const isGone = before.state === 'open' || before.state === 'final';
+      const vanished: Finding = { class: 'ORDER_VANISHED', expected: `order ${before.orderId}`, actual: 'not found' };
+      const overdue = findOverdue(ageOf(row, decision.tracking), now, { ...deps.settings, ...NEVER_STUCK });
+      const found = [...(isGone ? [vanished] : []), ...overdue];
+      if (found.length === 0 && row.has_findings === 0) return NONE;
+      return await noteFindings(tx, deps, externalOrderId, { found, classes: JUDGED_BY_ANSWER, now });
+    }
+    case 'unanswered': {
+      if (answer.answeredFor === undefined) return NONE;
+      const found = [
+        { class: 'IDENTITY_MISMATCH', expected: externalOrderId, actual: answer.answeredFor },
+      ] satisfies Finding[];
+      return await noteFindings(tx, deps, externalOrderId, { found, classes: ['IDENTITY_MISMATCH'], now });
+    }
+  }
 }
 
-/** Notes findings of classes that were judged outside of a record: the answer itself, the echo of a create. */
+/** Notes what was judged of an order; judged classes that are not found any more resolve themselves. */
 export async function noteFindings(
   tx: Store['db'],
-  { account }: ReconcileDeps,
+  { account }: Pick<ReconcileDeps, 'account'>,
   externalOrderId: string,
   judged: { readonly found: readonly Finding[]; readonly classes: readonly FindingClassName[]; readonly now: Date },
-): Promise<void> {
+): Promise<NewFindings> {
   const known = await findingsOf(tx, account, externalOrderId);
   const changes = decideFindings(known, judged.found, judged.classes);
   await saveFindings(tx, { account, externalOrderId }, changes, judged.now);
+  return [...changes.opened, ...changes.reopened];
 }
 
-/** What deciding about a look-up found by itself. */
-export function findingsOfEvents(events: readonly OrderEvent[]): readonly Finding[] {
-  return events.flatMap(({ field, oldValue, newValue, reason }): Finding[] => {
-    if (field === 'record.stale') return [{ class: 'STALE_SNAPSHOT', expected: oldValue, actual: newValue }];
-    if (field !== 'finding' || newValue === null || !(newValue in FINDING_CLASSES)) return [];
-    return [{ class: newValue as FindingClassName, expected: null, actual: reason }];
+/** Judges whether the outcome of the order's create is known, wherever the order was moved. */
+export async function noteOutcome(
+  tx: Store['db'],
+  deps: ReconcileDeps,
+  { externalOrderId, state, sentAt }: Tracking,
+  now: Date,
+): Promise<NewFindings> {
+  const age = { state, sentAt, assetPosition: null, record: null, changedAt: null, lastLookupAt: null };
+  const overdue = findOverdue(age, now, { ...deps.settings, ...NEVER_STUCK });
+  const found = overdue.filter((one) => one.class === 'CREATE_UNKNOWN');
+  return await noteFindings(tx, deps, externalOrderId, { found, classes: ['CREATE_UNKNOWN'], now });
+}
+
+/**
+ * A record that says the same as the one before, but for the time of the server, is not compared again: most look-ups
+ * bring one.
+ */
+async function reconcileRecord(
+  tx: Store['db'],
+  deps: ReconcileDeps,
+  looked: LookedUp,
+  body: string,
+): Promise<NewFindings> {
+  const { row, decision, now } = looked;
+  const { account, external_order_id: externalOrderId, earlier_body: earlierBody } = row;
+  const received = { account, externalOrderId, body, receivedAt: now.toISOString() };
+  const isSame =
+    earlierBody !== null &&
+    row.earlier_compared_at !== null &&
+    decision.events.length === 0 &&
+    withoutServerDate(earlierBody) === withoutServerDate(body);
+  if (isSame) {
+    await keepSameRecord(tx, received);
+    if (row.has_findings === 0) return NONE;
+    const known = await findingsOf(tx, account, externalOrderId);
+    if (!known.some(isJudgedByAnswer)) return NONE;
+  }
+  const view = readRecordView(body);
+  if (!isSame) await keepOrderRecord(tx, received, view === undefined ? undefined : columnsOf(view));
+  const earlier = earlierBody === null ? null : (readRecordView(earlierBody) ?? null);
+  const compared = view === undefined ? undefined : await compare(tx, deps, looked, { view, earlier });
+  const age = { ...ageOf(row, decision.tracking), record: view ?? null };
+  const overdue = findOverdue(age, now, { ...deps.settings, ...NEVER_STUCK });
+  const found = [...(compared ?? []), ...overdue];
+  if (found.length === 0 && row.has_findings === 0) return NONE;
+  const hasMoved = looked.before.changedAt !== decision.tracking.changedAt;
+  const classes = compared === undefined ? JUDGED_BY_ANSWER : JUDGED_BY_RECORD;
+  return await noteFindings(tx, deps, externalOrderId, {
+    found,
+    classes: hasMoved ? [...classes, 'STUCK'] : classes,
+    now,
   });
+}
+
+/** What the rules find in a record; undefined where the row itself cannot be read. */
+async function compare(
+  tx: Store['db'],
+  { account, settings }: ReconcileDeps,
+  { row, before, decision, now }: LookedUp,
+  { view, earlier }: { view: RecordView; earlier: RecordView | null },
+): Promise<readonly Finding[] | undefined> {
+  const checked = checkOrder(uncheckedOrderOf(row));
+  if (!checked.ok) return undefined;
+  const evidence = await readEvidence(tx, account, row.external_order_id, view.transactionHash);
+  const { preOrderBody, firstSentAt, merchantId, hashUsedBy } = evidence;
+  if (merchantId === null && view.merchantId !== null) {
+    await rememberFact(tx, { account, name: 'merchant.id', value: view.merchantId, now });
+  }
+  const context = {
+    order: checked.order,
+    stateBefore: before.state,
+    state: decision.tracking.state,
+    preOrderExchangeType: preOrderBody === null ? null : readExchangeType(preOrderBody),
+    record: view,
+    earlier,
+    receivedAt: now,
+    firstSentAt: firstSentAt === null ? null : new Date(firstSentAt),
+    merchantId,
+    hashUsedBy,
+  };
+  return compareRecord(context, settings);
+}
+
+/** An older record changes nothing, but it may be of another order. It is noted once for each time it bears. */
+async function noteStale(
+  tx: Store['db'],
+  deps: ReconcileDeps,
+  { row, decision, now }: LookedUp,
+  body: string,
+): Promise<NewFindings> {
+  const stale = decision.events.filter(({ field }) => field === 'record.stale').map(staleFinding);
+  if (stale.length === 0 && row.has_findings === 0) return NONE;
+  const view = readRecordView(body);
+  const earlier = row.earlier_body === null ? undefined : readRecordView(row.earlier_body);
+  const others = view === undefined || earlier === undefined ? [] : replaced({ record: view, earlier });
+  const overdue = findOverdue(ageOf(row, decision.tracking), now, { ...deps.settings, ...NEVER_STUCK });
+  const found = [...stale, ...others, ...overdue];
+  return await noteFindings(tx, deps, row.external_order_id, { found, classes: JUDGED_BY_ANSWER, now });
+}
+
+function staleFinding({ oldValue, newValue }: OrderEvent): Finding {
+  return { class: 'STALE_SNAPSHOT', expected: oldValue, actual: newValue };
+}
+
+function isJudgedByAnswer({ class: name, status }: KnownFinding): boolean {
+  return status !== 'resolved' && JUDGED_BY_ANSWER.includes(name);
+}
+
+function ageOf(row: FollowedRow, tracking: Tracking): OrderAge {
+  const { earlier_input_asset: inputAsset, earlier_from_currency: fromCurrency, earlier_to_currency: toCurrency } = row;
+  return { ...tracking, assetPosition: row.asset_position, record: { inputAsset, fromCurrency, toCurrency } };
+}
+
+function columnsOf(view: RecordView): RecordColumns {
+  return {
+    merchant_id: view.merchantId,
+    creation_date: view.creationDate,
+    completion_date: view.completionDate,
+    input_asset: view.inputAsset,
+    output_asset: view.outputAsset,
+    from_currency: view.fromCurrency,
+    to_currency: view.toCurrency,
+    fee: view.fee,
+    reward: view.reward,
+    transaction_hash: view.transactionHash,
+  };
 }
 
 function withoutServerDate(body: string): string {

@@ -1,12 +1,14 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
-import { becomesUnknown, type CreateSettings } from '../domain/create.ts';
+import { becomesUnknown } from '../domain/create.ts';
 import { FOLLOWED_STATES } from '../domain/order.ts';
 import { LONGEST_WAIT_MS } from '../domain/schedule.ts';
 import { after } from '../domain/tracking.ts';
 import { bringChecksBack } from '../store/links.ts';
 import { bringForward, orderIds, readOrder, saveDecision, trackingOf } from '../store/orders.ts';
 import type { Store } from '../store/store.ts';
+import type { FlowDeps } from './deps.ts';
+import { noteOutcome } from './reconcile.ts';
 
 const PAGE = 200;
 
@@ -15,7 +17,7 @@ interface RecoverDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly settings: CreateSettings;
+  readonly settings: FlowDeps['settings'];
 }
 
 /**
@@ -53,6 +55,8 @@ async function sendingBecomesUnknown(
     if (row === undefined) return;
     const now = clock.now();
     const why = 'the process ended while the create was under way';
-    await saveDecision(tx, 'sending', becomesUnknown(trackingOf(row), why, now, settings), now);
+    const unknown = becomesUnknown(trackingOf(row), why, now, settings);
+    await saveDecision(tx, 'sending', unknown, now);
+    await noteOutcome(tx, { account, settings }, unknown.tracking, now);
   });
 }

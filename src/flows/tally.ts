@@ -1,3 +1,6 @@
+import { FINDING_CLASSES } from '../domain/finding-classes.ts';
+import type { Finding } from '../domain/reconcile.ts';
+
 /** What the program did since it was made; a pass is the difference of two readings. */
 export interface Counts {
   sent: number;
@@ -34,6 +37,11 @@ export class Tally {
 
   /** Whether any answer ever showed that the key works. */
   keyEverWorked = false;
+
+  /** Findings that only explain something need nobody. */
+  noteFindings(findings: readonly Finding[]): void {
+    this.counts.findings += findings.filter((one) => FINDING_CLASSES[one.class].severity !== 'info').length;
+  }
 
   noteKey(key: 'works' | 'refused'): void {
     this.key = key;

@@ -21,7 +21,9 @@ export async function findingsOf(
   externalOrderId: string,
 ): Promise<readonly KnownFinding[]> {
   const { rows } = await knownStatement(db, { account, externalOrderId });
-  return rows.map((row) => ({
+  // A class of another version is not this one's to judge.
+  const judged = rows.filter((row) => Object.hasOwn(FINDING_CLASSES, row.class));
+  return judged.map((row) => ({
     id: row.id,
     class: row.class as FindingClassName,
     expected: row.expected,
@@ -34,7 +36,7 @@ export async function findingsOf(
 export async function saveFindings(
   tx: Kysely<Tables>,
   order: { account: string; externalOrderId: string },
-  { opened, seenAgain, resolved }: FindingChanges,
+  { opened, reopened, seenAgain, resolved }: FindingChanges,
   now: Date,
 ): Promise<void> {
   const at = now.toISOString();
@@ -53,65 +55,31 @@ export async function saveFindings(
       })
       .execute();
   }
-  for (const { id, expected, actual, status } of seenAgain) {
-    const changes = { expected, actual, status, last_seen_at: at };
-    await tx.updateTable('findings').set(changes).where('id', '=', id).execute();
+  for (const { id, expected, actual } of reopened) {
+    const anew = { status: 'open', resolved_at: null, changed_by: null, reason: null, changed_at: null };
+    await tx
+      .updateTable('findings')
+      .set({ expected, actual, last_seen_at: at, ...anew })
+      .where('id', '=', id)
+      .execute();
+  }
+  for (const { id, expected, actual } of seenAgain) {
+    await tx.updateTable('findings').set({ expected, actual, last_seen_at: at }).where('id', '=', id).execute();
   }
   for (const { id } of resolved) {
-    await tx.updateTable('findings').set({ status: 'resolved', changed_at: at }).where('id', '=', id).execute();
+    await tx.updateTable('findings').set({ status: 'resolved', resolved_at: at }).where('id', '=', id).execute();
   }
 }
 
-/** A fact of the account, as its first record told it; what is given becomes it when there is none. */
-export async function accountFact(
+/** Remembers what the account's first record said of it. */
+export async function rememberFact(
   tx: Kysely<Tables>,
-  account: string,
-  name: string,
-  given: string,
-  now: Date,
-): Promise<string> {
+  fact: { account: string; name: string; value: string; now: Date },
+): Promise<void> {
+  const { account, name, value, now } = fact;
   await tx
     .insertInto('account_facts')
-    .values({ account, name, value: given, first_seen_at: now.toISOString() })
+    .values({ account, name, value, first_seen_at: now.toISOString() })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
-  const row = await tx
-    .selectFrom('account_facts')
-    .select('value')
-    .where('account', '=', account)
-    .where('name', '=', name)
-    .executeTakeFirstOrThrow();
-  return row.value;
-}
-
-/** Another order whose newest record has the same transaction hash. */
-export async function orderWithHash(
-  tx: Kysely<Tables>,
-  order: { account: string; externalOrderId: string },
-  hash: string,
-): Promise<string | null> {
-  const row = await tx
-    .selectFrom('order_records')
-    .select('external_order_id')
-    .where('account', '=', order.account)
-    .where('transaction_hash', '=', hash)
-    .where('external_order_id', '!=', order.externalOrderId)
-    .limit(1)
-    .executeTakeFirst();
-  return row?.external_order_id ?? null;
-}
-
-/** When the intent of the order's first create was recorded. */
-export async function firstSentAt(tx: Kysely<Tables>, account: string, externalOrderId: string): Promise<Date | null> {
-  const row = await tx
-    .selectFrom('order_events')
-    .select('observed_at')
-    .where('account', '=', account)
-    .where('external_order_id', '=', externalOrderId)
-    .where('field', '=', 'state')
-    .where('new_value', '=', 'sending')
-    .orderBy('id')
-    .limit(1)
-    .executeTakeFirst();
-  return row === undefined ? null : new Date(row.observed_at);
 }

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { queries } from './dialect.ts';
-import type { ReceivedBodiesTable, Tables } from './schema.ts';
+import type { OrderRecordsTable, ReceivedBodiesTable, Tables } from './schema.ts';
 import { statement } from './statement.ts';
 
 interface ReceivedBody {
@@ -10,12 +10,65 @@ interface ReceivedBody {
   readonly receivedAt: string;
 }
 
-const keepRecordStatement = keepStatement('order_records');
-const keepPreOrderStatement = keepStatement('pre_orders');
+/** The fields of an order record that have a column of their own; null where the record does not give them. */
+export type RecordColumns = Omit<OrderRecordsTable, keyof ReceivedBodiesTable | 'compared_at'>;
 
-/** Keeps the newest order record (§2.7) of an order, as received. */
-export async function keepOrderRecord(tx: Kysely<Tables>, received: ReceivedBody): Promise<void> {
-  await keepRecordStatement(tx, received);
+const NO_COLUMNS: RecordColumns = {
+  merchant_id: null,
+  creation_date: null,
+  completion_date: null,
+  input_asset: null,
+  output_asset: null,
+  from_currency: null,
+  to_currency: null,
+  fee: null,
+  reward: null,
+  transaction_hash: null,
+};
+
+const keepRecordStatement = statement((v: ReceivedBody & RecordColumns) => {
+  const { account, externalOrderId, body, receivedAt } = v;
+  const kept = { body, received_at: receivedAt, ...columnsOf(v), compared_at: receivedAt };
+  return queries
+    .insertInto('order_records')
+    .values({ account, external_order_id: externalOrderId, ...kept })
+    .onConflict((conflict) => conflict.columns(['account', 'external_order_id']).doUpdateSet(kept));
+});
+
+const keepSameStatement = statement((v: ReceivedBody) =>
+  queries
+    .updateTable('order_records')
+    .set({ body: v.body, received_at: v.receivedAt })
+    .where('account', '=', v.account)
+    .where('external_order_id', '=', v.externalOrderId),
+);
+
+const keepPreOrderStatement = statement((v: ReceivedBody) =>
+  queries
+    .insertInto('pre_orders')
+    .values({
+      account: v.account,
+      external_order_id: v.externalOrderId,
+      body: v.body,
+      received_at: v.receivedAt,
+    } satisfies ReceivedBodiesTable)
+    .onConflict((conflict) =>
+      conflict.columns(['account', 'external_order_id']).doUpdateSet({ body: v.body, received_at: v.receivedAt }),
+    ),
+);
+
+/** Keeps the newest order record (§2.7) of an order, as received, which is being held against the order. */
+export async function keepOrderRecord(
+  tx: Kysely<Tables>,
+  received: ReceivedBody,
+  columns: RecordColumns = NO_COLUMNS,
+): Promise<void> {
+  await keepRecordStatement(tx, { ...received, ...columns });
+}
+
+/** Keeps a record that says the same as the one before. */
+export async function keepSameRecord(tx: Kysely<Tables>, received: ReceivedBody): Promise<void> {
+  await keepSameStatement(tx, received);
 }
 
 /** Keeps the pre-order (§2.6) of an order, as received. */
@@ -61,18 +114,18 @@ export async function leaseRequests(tx: Kysely<Tables>, account: string, until: 
   await leaseStatement(tx, { account, until: until.toISOString() });
 }
 
-function keepStatement(table: 'order_records' | 'pre_orders') {
-  return statement((v: ReceivedBody) =>
-    queries
-      .insertInto(table)
-      .values({
-        account: v.account,
-        external_order_id: v.externalOrderId,
-        body: v.body,
-        received_at: v.receivedAt,
-      } satisfies ReceivedBodiesTable)
-      .onConflict((conflict) =>
-        conflict.columns(['account', 'external_order_id']).doUpdateSet({ body: v.body, received_at: v.receivedAt }),
-      ),
-  );
+/** By name: what compiles a statement gives a placeholder for each name that is asked for. */
+function columnsOf(v: RecordColumns): RecordColumns {
+  return {
+    merchant_id: v.merchant_id,
+    creation_date: v.creation_date,
+    completion_date: v.completion_date,
+    input_asset: v.input_asset,
+    output_asset: v.output_asset,
+    from_currency: v.from_currency,
+    to_currency: v.to_currency,
+    fee: v.fee,
+    reward: v.reward,
+    transaction_hash: v.transaction_hash,
+  };
 }

@@ -72,9 +72,14 @@ export interface OrderRecordsTable extends ReceivedBodiesTable {
   fee: string | null;
   reward: string | null;
   transaction_hash: string | null;
+  /** When the record was held against the order; null until then, and in rows older than these columns. */
+  compared_at: string | null;
 }
 
-/** What reconciliation found. `changed_by`, `reason` and `changed_at` are of the person who acknowledged it. */
+/**
+ * What reconciliation found. `changed_by`, `reason` and `changed_at` are of the person who acknowledged it; a finding
+ * that comes back loses them. What time alone brings is marked as seen once a day only.
+ */
 export interface FindingsTable {
   id: Generated<number>;
   account: string;
@@ -89,6 +94,7 @@ export interface FindingsTable {
   changed_by: string | null;
   reason: string | null;
   changed_at: string | null;
+  resolved_at: string | null;
 }
 
 /** What the account's first record said of it: later ones are held against it. */

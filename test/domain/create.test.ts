@@ -74,12 +74,16 @@ describe('the outcome rule', () => {
   });
 
   it('accepted with another echo: a finding beside it', () => {
-    const { tracking, events } = created({ kind: 'accepted', preOrder, differences: ['asset sent 1, echoed 2', 'x'] });
+    const differences = [
+      { class: 'PREORDER_ECHO_MISMATCH', expected: 'asset 1', actual: 'asset 2' },
+      { class: 'PREORDER_ECHO_MISMATCH', expected: 'limit 3', actual: 'no limit' },
+    ] as const;
+    const { tracking, events } = created({ kind: 'accepted', preOrder, differences });
     expect(tracking.state).toBe('accepted');
     expect(events[1]).toMatchObject({
       field: 'finding',
       newValue: 'PREORDER_ECHO_MISMATCH',
-      reason: 'asset sent 1, echoed 2; x',
+      reason: 'sent asset 1, echoed asset 2; sent limit 3, echoed no limit',
     });
   });
 

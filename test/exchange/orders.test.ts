@@ -83,7 +83,13 @@ describe('create pre-order (§4.9)', () => {
     });
     expect(await created(200, ECHO.replace('345678,', '345679,'))).toMatchObject({
       kind: 'accepted',
-      differences: [`asset sent ${ORDER.asset}, echoed 12345678901234567.123456789012345679`],
+      differences: [
+        {
+          class: 'PREORDER_ECHO_MISMATCH',
+          expected: `asset ${ORDER.asset}`,
+          actual: 'asset 12345678901234567.123456789012345679',
+        },
+      ],
     });
   });
 

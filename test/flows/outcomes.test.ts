@@ -260,18 +260,26 @@ describe('a create that was accepted', () => {
   });
 
   it.each<[string, Record<string, unknown>, string]>([
-    ['another amount', { asset: 1.6 }, 'asset sent 1.5, echoed 1.6'],
+    ['another amount', { asset: 1.6 }, 'sent asset 1.5, echoed asset 1.6'],
     [
       'another currency',
       { currencyPair: { fromCurrency: 'BTC', toCurrency: 'USD' } },
-      'toCurrency sent EUR, echoed USD',
+      'sent toCurrency EUR, echoed toCurrency USD',
     ],
-    ['no pair', { currencyPair: null }, 'fromCurrency sent BTC, echoed nothing; toCurrency sent EUR, echoed nothing'],
-    ['another position', { assetPosition: 'OUTPUT' }, 'assetPosition sent INPUT, echoed OUTPUT'],
-    ['no order type', { orderType: undefined }, 'orderType sent DEPOSIT, echoed nothing'],
-    ['no bonus', { bonus: null }, 'bonus sent 0.5, echoed nothing'],
-    ['another limit', { limit: 3 }, 'limit sent 2, echoed 3'],
-    ['another token, which stays in', { paymentToken: 'canary-2' }, 'paymentToken differs'],
+    [
+      'no pair',
+      { currencyPair: null },
+      'sent fromCurrency BTC, echoed no fromCurrency; sent toCurrency EUR, echoed no toCurrency',
+    ],
+    ['another position', { assetPosition: 'OUTPUT' }, 'sent assetPosition INPUT, echoed assetPosition OUTPUT'],
+    ['no order type', { orderType: undefined }, 'sent orderType DEPOSIT, echoed no orderType'],
+    ['no bonus', { bonus: null }, 'sent bonus 0.5, echoed no bonus'],
+    ['another limit', { limit: 3 }, 'sent limit 2, echoed limit 3'],
+    [
+      'another token, which stays in',
+      { paymentToken: 'canary-2' },
+      'sent paymentToken (not shown), echoed another paymentToken',
+    ],
   ])('with %s in the echo is accepted, with a finding', async (_name, changes, reason) => {
     const { bench, exchange } = await scriptedBench();
     exchange.answer = (request) => echo(request, changes);

@@ -41,15 +41,22 @@ export function echo(request: ScriptedRequest, more: Readonly<Record<string, unk
   return { status: 200, body: JSON.stringify({ id: 'p1', exchangeType: 'SELL', ...sent, ...more }) };
 }
 
-/** An order record (§2.7) with these fields of `order`; statuses of the transactions by `crypto` and `fiat`. */
+/**
+ * An order record (§2.7) with these fields of `order`, for the amount and pair that a workbench inserts; statuses of the
+ * transactions by `crypto` and `fiat`.
+ */
 export function record(
   externalOrderId: string,
   { crypto = 'NEW', fiat = 'NEW', ...order }: Readonly<Record<string, unknown>> = {},
 ): ScriptedAnswer {
+  const exchangeOperation = { currencyPair: { fromCurrency: 'BTC', toCurrency: 'EUR' }, inputAsset: 1.5 };
   const transactions = { cryptoTransaction: { status: crypto }, fiatTransaction: { status: fiat } };
   return {
     status: 200,
-    body: JSON.stringify({ externalOrderId, order: { id: 'o1', status: 'REQUEST', ...order, ...transactions } }),
+    body: JSON.stringify({
+      externalOrderId,
+      order: { id: 'o1', status: 'REQUEST', exchangeOperation, ...order, ...transactions },
+    }),
   };
 }
 
