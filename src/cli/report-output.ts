@@ -6,9 +6,26 @@ import type { ReportDocument } from '../reports/document.ts';
 import { jsonText } from '../reports/json.ts';
 import { tableText } from '../reports/table.ts';
 
-const TEXT_FORMS = { table: tableText, csv: csvText, json: jsonText } as const;
-type Format = keyof typeof TEXT_FORMS;
-const FORMATS = Object.keys(TEXT_FORMS) as readonly Format[];
+type Pieces = AsyncIterable<string | Uint8Array>;
+
+/** How a document is written in each form. Loading what draws and zips takes time, so it is done where it is needed. */
+const FORMS = {
+  table: tableText,
+  csv: csvText,
+  json: jsonText,
+  async *xlsx(document: ReportDocument) {
+    const { xlsxBytes } = await import('../reports/xlsx.ts');
+    yield await xlsxBytes(document);
+  },
+  async *html(document: ReportDocument) {
+    const { htmlText } = await import('../reports/html.ts');
+    yield* htmlText(document);
+  },
+} as const satisfies Record<string, (document: ReportDocument) => Pieces>;
+type Format = keyof typeof FORMS;
+const FORMATS = Object.keys(FORMS) as readonly Format[];
+/** Forms that nobody reads at a terminal. */
+const FILES: readonly Format[] = ['xlsx', 'html'];
 /** Texts are gathered into writes of about so many characters. */
 const CHUNK = 64 * 1024;
 
@@ -26,7 +43,14 @@ export function addReportOptions(command: Command): Command {
       new Option('--format <format>', 'how it is written; unless given, by the name of --out').choices(FORMATS),
     )
     .addOption(new Option('--json', 'the same as --format json').conflicts('format'))
-    .option('--out <file>', 'write to a file, made readable for you alone, instead of stdout');
+    .option('--out <file>', 'write to a file, made readable for you alone, instead of stdout')
+    .hook('preAction', () => {
+      const options = command.opts<OutputOptions>();
+      const format = formatOf(options);
+      if (FILES.includes(format) && options.out === undefined && process.stdout.isTTY) {
+        command.error(`error: --format ${format} is for a file: give --out`);
+      }
+    });
 }
 
 /**
@@ -36,8 +60,8 @@ export function addReportOptions(command: Command): Command {
 export async function writeReport(document: ReportDocument, options: OutputOptions): Promise<void> {
   const format = formatOf(options);
   const { out } = options;
-  if (out === undefined) return await toStdout(TEXT_FORMS[format](document));
-  if (format !== 'csv') return await toFile(out, TEXT_FORMS[format](document));
+  if (out === undefined) return await toStdout(FORMS[format](document));
+  if (format !== 'csv') return await toFile(out, FORMS[format](document));
   const extension = extname(out);
   const stem = out.slice(0, out.length - extension.length);
   for (const { name, text } of csvParts(document)) {
@@ -51,7 +75,7 @@ function formatOf({ format, json, out = '' }: OutputOptions): Format {
   return FORMATS.find((known) => extname(out) === `.${known}`) ?? 'table';
 }
 
-async function toStdout(text: AsyncIterable<string>): Promise<void> {
+async function toStdout(text: Pieces): Promise<void> {
   for await (const chunk of gathered(text)) {
     // What became of it is the stream's own event; a reader that has gone ends the report.
     const isGone = await new Promise<boolean>((resolve) => {
@@ -61,7 +85,7 @@ async function toStdout(text: AsyncIterable<string>): Promise<void> {
   }
 }
 
-async function toFile(path: string, text: AsyncIterable<string>): Promise<void> {
+async function toFile(path: string, text: Pieces): Promise<void> {
   const file = openSync(path, 'w', 0o600);
   try {
     for await (const chunk of gathered(text)) writeAll(file, chunk);
@@ -70,18 +94,19 @@ async function toFile(path: string, text: AsyncIterable<string>): Promise<void> 
   }
 }
 
-function writeAll(file: number, text: string): void {
-  const bytes = Buffer.from(text);
+function writeAll(file: number, chunk: string | Uint8Array): void {
+  const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
   for (let written = 0; written < bytes.length;) written += writeSync(file, bytes, written);
 }
 
-async function* gathered(text: AsyncIterable<string>): AsyncGenerator<string> {
-  let chunk = '';
-  for await (const part of text) {
-    chunk += part;
-    if (chunk.length < CHUNK) continue;
-    yield chunk;
-    chunk = '';
+async function* gathered(pieces: Pieces): Pieces {
+  let text = '';
+  for await (const piece of pieces) {
+    if (typeof piece === 'string') text += piece;
+    else yield piece;
+    if (text.length < CHUNK) continue;
+    yield text;
+    text = '';
   }
-  if (chunk !== '') yield chunk;
+  if (text !== '') yield text;
 }

@@ -84,14 +84,18 @@ export function judgeRow(row: ReconciledRow, asOf: Date, freshFor: number): Judg
     if (row.compared_at === null) return unchecked('notCompared');
   }
   if (!isUnchecked(ageOf(row), asOf, freshFor)) return CHECKED;
-  return unchecked(pairOfRecord(row) === null && row.received_at !== null ? 'noPair' : 'lookedUpLongAgo');
+  const hasPair = row.received_at === null || (row.record_from !== null && row.record_to !== null);
+  return unchecked(hasPair ? 'lookedUpLongAgo' : 'noPair');
 }
 
 function ageOf(row: ReconciledRow): OrderAge {
   return {
     state: row.state as OrderState,
     assetPosition: row.asset_position,
-    record: row.received_at === null ? null : { inputAsset: row.input_asset, currencyPair: pairOfRecord(row) },
+    record:
+      row.received_at === null
+        ? null
+        : { inputAsset: row.input_asset, fromCurrency: row.record_from, toCurrency: row.record_to },
     sentAt: null,
     changedAt: null,
     lastLookupAt: row.last_lookup_at === null ? null : new Date(row.last_lookup_at),

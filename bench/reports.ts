@@ -1,0 +1,117 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import Database from 'better-sqlite3';
+import { buildReportDatabase, REPORT_ORDERS } from './report-data.ts';
+
+const CLI = fileURLToPath(new URL('../src/cli.ts', import.meta.url));
+const MONTH = ['--from', '2025-06-01', '--to', '2025-07-01'];
+/** Where the data ends, so that look-ups are fresh. */
+const AS_OF = ['--as-of', '2026-01-16T00:00:00Z'];
+const WRITE_EVERY_MS = 5;
+
+/** What one report took, and what the writer beside it saw. */
+interface Measured {
+  readonly seconds: number;
+  readonly peakMiB: number;
+  readonly writes: number;
+  readonly longestWriteMs: number;
+  readonly walMiB: number;
+}
+
+/** Measures reports of a month and of everything in real processes, with a writer beside them. Returns a table. */
+export async function measureReports(folder: string, say: (text: string) => void): Promise<string> {
+  const path = join(folder, 'reports.db');
+  await buildReportDatabase(path, say);
+  const lines = [
+    `${REPORT_ORDERS} orders, a durable write every ${WRITE_EVERY_MS} ms beside each report`,
+    'report            seconds  peak MiB  writes  longest write ms  WAL MiB',
+  ];
+  for (const [name, args] of [
+    ['month, json', [...MONTH, '--format', 'json']],
+    ['month, xlsx', [...MONTH, '--format', 'xlsx']],
+    ['month, html', [...MONTH, '--format', 'html']],
+    ['everything, json', ['--format', 'json']],
+    ['everything, html', ['--format', 'html']],
+  ] as const) {
+    say(name);
+    const { seconds, peakMiB, writes, longestWriteMs, walMiB } = await measure(folder, path, args);
+    const figures = [
+      seconds.toFixed(1),
+      peakMiB.toFixed(0),
+      String(writes),
+      longestWriteMs.toFixed(0),
+      walMiB.toFixed(1),
+    ];
+    lines.push(
+      `${name.padEnd(18)}${figures.map((text, index) => text.padStart([7, 10, 8, 18, 9][index] ?? 8)).join('')}`,
+    );
+  }
+  return lines.join('\n');
+}
+
+async function measure(folder: string, path: string, args: readonly string[]): Promise<Measured> {
+  const begin = performance.now();
+  const child = spawn(
+    process.execPath,
+    ['--import', import.meta.resolve('tsx'), CLI, 'report', 'reconciliation', ...AS_OF, ...args, '--out', 'report.out'],
+    {
+      cwd: folder,
+      env: { ORDER_SYNC_CONFIG: '/dev/null', ORDER_SYNC_DATABASE_URL: `sqlite:${path}` },
+      stdio: ['ignore', 'inherit', 'inherit'],
+    },
+  );
+  const ended = once(child, 'exit') as Promise<[number | null]>;
+  const writer = startWriter(path, child.pid ?? 0);
+  const [code] = await ended;
+  const seconds = (performance.now() - begin) / 1_000;
+  const seen = await writer.stop();
+  // The data has findings: 1 is what a report of it ends with.
+  if (code !== 1) throw new Error(`the report ended with ${code}`);
+  return { seconds, ...seen };
+}
+
+/** Commits as the daemon does, and watches the report's memory and the write-ahead log meanwhile. */
+function startWriter(path: string, pid: number) {
+  const sqlite = new Database(path);
+  sqlite.pragma('synchronous = full');
+  sqlite.pragma('journal_size_limit = 67108864');
+  const touch = sqlite.prepare(`update order_records set received_at = received_at where rowid = ?`);
+  let isOver = false;
+  const seen = { writes: 0, longestWriteMs: 0, walMiB: 0, peakMiB: 0 };
+  const run = async () => {
+    while (!isOver) {
+      const begin = performance.now();
+      sqlite.transaction(() => {
+        for (let row = 0; row < 10; row += 1) touch.run(1 + (((seen.writes * 10 + row) * 7_919) % 900_000));
+      })();
+      seen.longestWriteMs = Math.max(seen.longestWriteMs, performance.now() - begin);
+      seen.writes += 1;
+      seen.walMiB = Math.max(seen.walMiB, statSync(`${path}-wal`).size / 2 ** 20);
+      seen.peakMiB = Math.max(seen.peakMiB, peakMemoryMiB(pid));
+      await delay(WRITE_EVERY_MS);
+    }
+    sqlite.close();
+  };
+  const running = run();
+  return {
+    async stop() {
+      isOver = true;
+      await running;
+      return seen;
+    },
+  };
+}
+
+/** The most memory that a process has had so far. */
+function peakMemoryMiB(pid: number): number {
+  try {
+    return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1_024;
+  } catch {
+    return 0;
+  }
+}
