@@ -11,6 +11,7 @@ import type { Store } from '../store/store.ts';
 import { CommandError, EXIT } from './exit.ts';
 import { ACCOUNT, withStore } from './options.ts';
 import { registerDecisions } from './orders-decide.ts';
+import { registerExplain } from './orders-explain.ts';
 
 /** The options of `orders add` and the columns they fill. */
 const ADD_OPTIONS = [
@@ -46,6 +47,7 @@ export function registerOrders(program: Command): void {
   registerImport(program, orders);
   registerList(program, orders);
   registerShow(program, orders);
+  registerExplain(program, orders);
   registerDecisions(program, orders);
 }
 

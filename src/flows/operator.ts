@@ -1,9 +1,12 @@
+import type { FindingClassName } from '../domain/finding-classes.ts';
 import { decideByOperator, type OperatorAction, type OperatorSettings } from '../domain/operator.ts';
 import type { OrderState } from '../domain/order.ts';
+import { OVERDUE_CLASSES } from '../domain/overdue.ts';
 import type { Tracking } from '../domain/tracking.ts';
 import { orderWithPreOrder, rowsToDecide, type DecisionFilter } from '../store/operator.ts';
 import { readOrder, saveDecision, trackingOf } from '../store/orders.ts';
 import type { FlowDeps } from './deps.ts';
+import { noteFindings } from './reconcile.ts';
 
 /** Orders that are written together: few enough that the daemon's own writes hardly wait. */
 const TOGETHER = 50;
@@ -86,8 +89,15 @@ async function decideOrder(
     const made = decideByOperator(tracking, action, now, settings);
     if (!made.ok) return passedOver(state, made.why);
     await saveDecision(tx, state, made.decision, now);
-    return { kind: 'done', externalOrderId, from: state, to: made.decision.tracking.state };
+    const to = made.decision.tracking.state;
+    await noteFindings(tx, { account }, externalOrderId, { found: [], classes: settledBy(to), now });
+    return { kind: 'done', externalOrderId, from: state, to };
   });
+}
+
+/** Findings that are not true of an order any more once a person has moved it there. */
+function settledBy(state: OrderState): readonly FindingClassName[] {
+  return state === 'accepted' ? ['CREATE_UNKNOWN'] : OVERDUE_CLASSES;
 }
 
 /** What makes an order another one than the person was shown: also a create that went out and failed in between. */

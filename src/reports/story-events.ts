@@ -51,9 +51,9 @@ function moved({ oldValue, newValue, source, reason }: StoryEvent, { order, crea
     case 'held':
       return `It was held for a person${because(reason)}.`;
     case 'open':
-      return `${appearance(oldValue)} and is followed.`;
+      return `${appearance(oldValue)}; it is followed.`;
     case 'final':
-      return oldValue === 'open' ? 'The order is final.' : `${appearance(oldValue)} and is final.`;
+      return oldValue === 'open' ? 'The order is final.' : `${appearance(oldValue)}; it is final.`;
     default:
       return `It went from ${oldValue} to ${newValue}${because(reason)}.`;
   }
@@ -62,7 +62,7 @@ function moved({ oldValue, newValue, source, reason }: StoryEvent, { order, crea
 function appearance(oldValue: string | null): string {
   if (oldValue === 'final') return 'The order that was final is open again';
   if (oldValue === 'cancelled' || oldValue === 'abandoned') {
-    return `The exchange has an order all the same, although the row was ${oldValue},`;
+    return `The exchange has an order all the same, although the row was ${oldValue}`;
   }
   return 'The exchange has the order now';
 }

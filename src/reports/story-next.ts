@@ -50,7 +50,11 @@ export function whatNext(moment: Moment, settings: StorySettings): readonly stri
     case 'rejected':
       return ['Nothing by itself.', offer('When what the exchange refused is put right', state)];
     case 'invalid':
-      return ['Nothing until the row is mended; then it is checked again by itself.'];
+      return [
+        isNewest(moment) && dueAt(moment) !== null
+          ? 'The row was changed: it is checked again as soon as a pass runs.'
+          : 'Nothing until the row is mended; then it is checked again by itself.',
+      ];
   }
 }
 

@@ -144,6 +144,19 @@ describe("a person's decision", () => {
     expect(bench.row('order-119')['state']).toBe('cancelled');
   });
 
+  it.each([
+    [{ kind: 'exists', preOrderId: 'p7' }],
+    [{ kind: 'not-created' }],
+    [{ kind: 'abandoned' }],
+    [RETRY],
+  ] as const)('ends the finding that nobody knows its outcome: %j', async (judgement) => {
+    const { bench, decide } = await deskWithHeld();
+    const findings = bench.merchant.prepare('select class, status, resolved_at from findings').raw();
+    expect(findings.all()).toEqual([['CREATE_UNKNOWN', 'open', null]]);
+    await decide(judgement, 'a');
+    expect(findings.all()).toEqual([['CREATE_UNKNOWN', 'resolved', bench.clock.now().toISOString()]]);
+  });
+
   it('is made once where two people make it at the same time', async () => {
     const { bench, decide, create, exchange } = await deskWithHeld();
     const results = await Promise.all([decide(RETRY, 'a'), decide({ kind: 'not-created' }, 'a')]);
