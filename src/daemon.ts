@@ -4,6 +4,7 @@ import type { Config } from './config.ts';
 import { createPass } from './flows/create.ts';
 import { followPass } from './flows/follow.ts';
 import { linksPass } from './flows/links.ts';
+import { compareUncompared, sweep } from './flows/sweep.ts';
 import { serveControl } from './http/control.ts';
 import { servePhotos } from './http/photo-receiver.ts';
 import { controlSocketPath } from './http/socket-path.ts';
@@ -49,14 +50,18 @@ export async function runDaemon(
   const control = await serveControl(served, controlSocketPath(config.database.path), stop);
   const cron = schedule(config.schedule.cron, wakeAll, { timezone: 'UTC', noOverlap: true });
   const linking = config.links.cron === undefined ? undefined : new SlowCron(app, config.links.cron);
+  const sweeping = config.reconcile.cron === undefined ? undefined : new SlowCron(app, config.reconcile.cron);
+  const sweepOnce = sweeping === undefined ? compareUncompared : sweep;
   const tasks = [
     ...(linking === undefined ? [] : [repeat(app, linking.waker, stop, () => linksPass(app, stop))]),
+    repeat(app, sweeping?.waker ?? new Waker(), stop, () => sweepOnce(app, stop)),
     repeat(app, creating, stop, () => createPass(app, stop)),
     repeat(app, following, stop, () => followPass(app, 'due', stop)),
     watchDatabase(app, stop, () => creating.wake()),
     every(app, WATCHDOG_MS, stop, () => {
       wakeAll();
       linking?.watch();
+      sweeping?.watch();
     }),
   ].map((task) =>
     task.catch((error: unknown) => {
@@ -80,6 +85,7 @@ export async function runDaemon(
     receiver?.close(),
     cron.destroy(),
     linking?.stop(),
+    sweeping?.stop(),
   ]);
   drained.abort();
   const reason = results.find((result) => result.status === 'rejected');

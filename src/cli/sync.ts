@@ -20,7 +20,7 @@ const EXIT_OF: Readonly<Record<SyncEnd, number>> = {
   'key-refused': EXIT.keyRefused,
 };
 const SAID: Readonly<Record<Exclude<SyncEnd, 'done'>, string>> = {
-  look: 'a person should look: see order-sync orders list --state held, --state unknown, --state invalid, --state rejected',
+  look: 'a person should look: see order-sync findings list, and orders list --state held, --state unknown, --state invalid, --state rejected',
   'out-of-reach':
     'the exchange is out of reach or holds requests back; what is left waits in the database, run sync again',
   'out-of-time':

@@ -48,6 +48,20 @@ export function isUnchecked(order: OrderAge, now: Date, freshFor: number): boole
   return state !== 'final' && now.getTime() - lastLookupAt.getTime() > freshFor;
 }
 
+const DAY_MS = 24 * 60 * 60_000;
+/** With fewer changes than this nothing is learned from them. */
+const ENOUGH_GAPS = 100;
+
+/**
+ * How long without a change is unusual: longer than 99 of 100 changes took to come, and than a day. `gapsMs` are the
+ * times between changes of one order each.
+ */
+export function learnStuckAfter(gapsMs: readonly number[]): number {
+  if (gapsMs.length < ENOUGH_GAPS) return DAY_MS;
+  const sorted = gapsMs.toSorted((left, right) => left - right);
+  return Math.max(DAY_MS, sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0);
+}
+
 function createUnknown({ state, sentAt }: OrderAge): readonly Finding[] {
   if (state !== 'unknown' && state !== 'held') return [];
   return [{ class: 'CREATE_UNKNOWN', expected: 'a known outcome', actual: `sent ${iso(sentAt)}, ${state}` }];

@@ -7,8 +7,8 @@ import { compareRecord, replaced, type Finding, type RecordView } from '../domai
 import type { OrderEvent, Tracking } from '../domain/tracking.ts';
 import { readExchangeType, readRecordView } from '../exchange/record-view.ts';
 import { findingsOf, rememberFact, saveFindings } from '../store/findings.ts';
-import { readEvidence, type FollowedRow } from '../store/followed.ts';
-import { uncheckedOrderOf } from '../store/orders.ts';
+import { readEvidence, readFollowed, type FollowedRow } from '../store/followed.ts';
+import { trackingOf, uncheckedOrderOf } from '../store/orders.ts';
 import { keepOrderRecord, keepSameRecord, type RecordColumns } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 import type { FlowDeps } from './deps.ts';
@@ -84,6 +84,27 @@ export async function noteFindings(
   return [...changes.opened, ...changes.reopened];
 }
 
+/** Holds the record that is kept against its order, as if it had just come and were the first. */
+export async function compareKept(
+  tx: Store['db'],
+  deps: ReconcileDeps,
+  externalOrderId: string,
+  now: Date,
+): Promise<NewFindings> {
+  const row = await readFollowed(tx, deps.account, externalOrderId);
+  if (row === undefined || row.earlier_body === null || row.earlier_received_at === null) return NONE;
+  const { account, earlier_body: body, earlier_received_at: receivedAt } = row;
+  const view = readRecordView(body);
+  await keepOrderRecord(
+    tx,
+    { account, externalOrderId, body, receivedAt },
+    view === undefined ? undefined : columnsOf(view),
+  );
+  const order = trackingOf(row);
+  const judged = { row, view, earlier: null, before: order, after: order, receivedAt: new Date(receivedAt), now };
+  return await noteFindings(tx, deps, externalOrderId, { ...(await judgeRecord(tx, deps, judged)), now });
+}
+
 /** Judges whether the outcome of the order's create is known, wherever the order was moved. */
 export async function noteOutcome(
   tx: Store['db'],
@@ -124,42 +145,63 @@ async function reconcileRecord(
   const view = readRecordView(body);
   if (!isSame) await keepOrderRecord(tx, received, view === undefined ? undefined : columnsOf(view));
   const earlier = earlierBody === null ? null : (readRecordView(earlierBody) ?? null);
-  const compared = view === undefined ? undefined : await compare(tx, deps, looked, { view, earlier });
-  const age = { ...ageOf(row, decision.tracking), record: view ?? null };
-  const overdue = findOverdue(age, now, { ...deps.settings, ...NEVER_STUCK });
-  const found = [...(compared ?? []), ...overdue];
+  const judged = { row, view, earlier, before: looked.before, after: decision.tracking, receivedAt: now, now };
+  const { found, classes } = await judgeRecord(tx, deps, judged);
   if (found.length === 0 && row.has_findings === 0) return NONE;
   const hasMoved = looked.before.changedAt !== decision.tracking.changedAt;
-  const classes = compared === undefined ? JUDGED_BY_ANSWER : JUDGED_BY_RECORD;
-  return await noteFindings(tx, deps, externalOrderId, {
-    found,
-    classes: hasMoved ? [...classes, 'STUCK'] : classes,
-    now,
-  });
+  const all: typeof classes = hasMoved ? [...classes, 'STUCK'] : classes;
+  return await noteFindings(tx, deps, externalOrderId, { found, classes: all, now });
+}
+
+/** A record, and the order before and with it. */
+interface Judged {
+  readonly row: FollowedRow;
+  /** Undefined where the record cannot be read as one. */
+  readonly view: RecordView | undefined;
+  readonly earlier: RecordView | null;
+  readonly before: Tracking;
+  readonly after: Tracking;
+  readonly receivedAt: Date;
+  readonly now: Date;
+}
+
+async function judgeRecord(
+  tx: Store['db'],
+  deps: ReconcileDeps,
+  judged: Judged,
+): Promise<{ found: readonly Finding[]; classes: readonly FindingClassName[] }> {
+  const { row, view, after, now } = judged;
+  const compared = view === undefined ? undefined : await compare(tx, deps, judged, view);
+  const age = { ...ageOf(row, after), record: view ?? null };
+  const overdue = findOverdue(age, now, { ...deps.settings, ...NEVER_STUCK });
+  return {
+    found: [...(compared ?? []), ...overdue],
+    classes: compared === undefined ? JUDGED_BY_ANSWER : JUDGED_BY_RECORD,
+  };
 }
 
 /** What the rules find in a record; undefined where the row itself cannot be read. */
 async function compare(
   tx: Store['db'],
   { account, settings }: ReconcileDeps,
-  { row, before, decision, now }: LookedUp,
-  { view, earlier }: { view: RecordView; earlier: RecordView | null },
+  { row, earlier, before, after, receivedAt, now }: Judged,
+  record: RecordView,
 ): Promise<readonly Finding[] | undefined> {
   const checked = checkOrder(uncheckedOrderOf(row));
   if (!checked.ok) return undefined;
-  const evidence = await readEvidence(tx, account, row.external_order_id, view.transactionHash);
+  const evidence = await readEvidence(tx, account, row.external_order_id, record.transactionHash);
   const { preOrderBody, firstSentAt, merchantId, hashUsedBy } = evidence;
-  if (merchantId === null && view.merchantId !== null) {
-    await rememberFact(tx, { account, name: 'merchant.id', value: view.merchantId, now });
+  if (merchantId === null && record.merchantId !== null) {
+    await rememberFact(tx, { account, name: 'merchant.id', value: record.merchantId, now });
   }
   const context = {
     order: checked.order,
     stateBefore: before.state,
-    state: decision.tracking.state,
+    state: after.state,
     preOrderExchangeType: preOrderBody === null ? null : readExchangeType(preOrderBody),
-    record: view,
+    record,
     earlier,
-    receivedAt: now,
+    receivedAt,
     firstSentAt: firstSentAt === null ? null : new Date(firstSentAt),
     merchantId,
     hashUsedBy,

@@ -1,10 +1,15 @@
 import { countByState } from '../store/orders.ts';
+import { countOpenFindings } from '../store/overdue.ts';
 import { createPass } from './create.ts';
 import type { FlowDeps } from './deps.ts';
 import { followPass, type FollowScope } from './follow.ts';
+import { sweep } from './sweep.ts';
 import { Tally, type Counts } from './tally.ts';
 
-/** What one pass did. `unknown` and `held` are the orders that stand so after it, `remaining` those still to be sent. */
+/**
+ * What one pass did. `unknown` and `held` are the orders that stand so after it, `findings` those that stand open,
+ * without those that only explain, and `remaining` the orders still to be sent.
+ */
 export interface SyncSummary {
   readonly sent: number;
   readonly accepted: number;
@@ -16,6 +21,7 @@ export interface SyncSummary {
   readonly changed: number;
   readonly final: number;
   readonly failed: number;
+  readonly findings: number;
   readonly remaining: number;
   readonly durationMs: number;
 }
@@ -52,16 +58,18 @@ export async function syncOnce(
   const since = deps.clock.now();
   await withPatience(pass, 'create', signal, () => createPass(pass, signal));
   await withPatience(pass, 'lookup', signal, () => followPass(pass, scope, signal, since));
+  if (!signal.aborted) await sweep(pass, signal);
   const standing = await countByState(deps.store.db, deps.account);
-  const { findings, ...counts } = tally.counts;
+  const { findings: newFindings, ...counts } = tally.counts;
   const summary: SyncSummary = {
     ...counts,
     unknown: standing.get('unknown') ?? 0,
     held: standing.get('held') ?? 0,
+    findings: await countOpenFindings(deps.store.db, deps.account),
     remaining: standing.get('pending') ?? 0,
     durationMs: Math.round(deps.clock.monotonic() - startedAt),
   };
-  return { summary, end: endOf(pass, summary, findings, signal) };
+  return { summary, end: endOf(pass, summary, newFindings, signal) };
 }
 
 /** Both passes go on where they stopped: what is done is not due any more, or was looked up since the pass began. */
@@ -83,13 +91,14 @@ async function withPatience(
   }
 }
 
-function endOf({ tally, exchange }: FlowDeps, summary: SyncSummary, findings: number, signal: AbortSignal): SyncEnd {
+function endOf({ tally, exchange }: FlowDeps, summary: SyncSummary, newFindings: number, signal: AbortSignal): SyncEnd {
   if (tally.key === 'refused') return 'key-refused';
   if (signal.aborted) return 'out-of-time';
   const lanes = [exchange.gate.holdOf('create'), exchange.gate.holdOf('lookup')];
   if (lanes.some(({ heldMs }) => heldMs > 0)) return 'out-of-reach';
   // The holds are over, and nothing that came through since has shown that the exchange serves again.
   if (summary.failed > 0 && lanes.every(({ holds }) => holds > 0)) return 'out-of-reach';
-  const mustLook = summary.held + summary.unknown + summary.failed + summary.invalid + summary.rejected + findings > 0;
+  const { held, unknown, failed, invalid, rejected, findings } = summary;
+  const mustLook = held + unknown + failed + invalid + rejected + findings + newFindings > 0;
   return mustLook ? 'look' : 'done';
 }

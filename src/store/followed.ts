@@ -8,6 +8,7 @@ import { statement } from './statement.ts';
 export interface FollowedRow extends OrderRow {
   /** The newest record, as received. */
   readonly earlier_body: string | null;
+  readonly earlier_received_at: string | null;
   readonly earlier_compared_at: string | null;
   readonly earlier_input_asset: string | null;
   readonly earlier_from_currency: string | null;
@@ -25,6 +26,7 @@ const followedStatement = statement((v: { account: string; externalOrderId: stri
     .selectAll('o')
     .select((select) => [
       'r.body as earlier_body',
+      'r.received_at as earlier_received_at',
       'r.compared_at as earlier_compared_at',
       'r.input_asset as earlier_input_asset',
       'r.from_currency as earlier_from_currency',

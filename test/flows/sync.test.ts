@@ -28,6 +28,7 @@ const NOTHING = {
   changed: 0,
   final: 0,
   failed: 0,
+  findings: 0,
   remaining: 0,
   durationMs: 0,
 };
@@ -92,6 +93,7 @@ describe('the summary of sync', () => {
     expect(summary).toEqual({
       ...NOTHING,
       sent: 6,
+      findings: 2,
       accepted: 4,
       rejected: 1,
       invalid: 1,
