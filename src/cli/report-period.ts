@@ -1,16 +1,16 @@
 import { InvalidArgumentError, type Command } from 'commander';
 
-/** Orders inserted at or after `from` and before `to`: UTC, ISO 8601 with milliseconds. */
+/** What happened at or after `from` and before `to`: UTC, ISO 8601 with milliseconds. */
 export interface PeriodOptions {
   readonly from?: string;
   readonly to?: string;
 }
 
 /** Adds `--from` and `--to`; refuses a period that ends before it begins. */
-export function addPeriodOptions(command: Command): Command {
+export function addPeriodOptions(command: Command, what = 'orders inserted'): Command {
   return command
-    .option('--from <time>', 'only orders inserted at or after it (UTC, ISO 8601)', utcTime)
-    .option('--to <time>', 'only orders inserted before it', utcTime)
+    .option('--from <time>', `only ${what} at or after it (UTC, ISO 8601)`, utcTime)
+    .option('--to <time>', `only ${what} before it`, utcTime)
     .hook('preAction', () => {
       const { from, to } = command.opts<PeriodOptions>();
       if (from !== undefined && to !== undefined && from >= to) command.error('error: --from must be before --to');

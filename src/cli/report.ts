@@ -1,4 +1,6 @@
 import type { Command } from 'commander';
+import { registerAgeing } from './report-ageing.ts';
+import { registerChanges } from './report-changes.ts';
 import { registerReconciliation } from './report-reconciliation.ts';
 import { registerSummary } from './report-summary.ts';
 
@@ -7,4 +9,6 @@ export function registerReport(program: Command): void {
   const report = program.command('report').description('reports from the database');
   registerSummary(program, report);
   registerReconciliation(program, report);
+  registerAgeing(program, report);
+  registerChanges(program, report);
 }

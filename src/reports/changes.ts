@@ -1,0 +1,53 @@
+import type { Column, ReportDocument, Row } from './document.ts';
+
+/** A line of `order_events`. */
+export interface Change {
+  readonly id: number;
+  readonly external_order_id: string;
+  readonly field: string;
+  readonly old_value: string | null;
+  readonly new_value: string | null;
+  readonly observed_at: string;
+  readonly exchange_time: string | null;
+  readonly source: string;
+  readonly reason: string | null;
+  readonly actor: string | null;
+}
+
+/** Name and version of the shape of the JSON form. A change that breaks readers gets the next number. */
+export const CHANGES_SCHEMA = 'order-sync.changes/1';
+
+const COLUMNS: readonly Column[] = [
+  { key: 'id', label: 'No.', kind: 'count', isDetail: true },
+  { key: 'observed_at', label: 'At', kind: 'time' },
+  { key: 'external_order_id', label: 'Order', kind: 'text' },
+  { key: 'field', label: 'Field', kind: 'text' },
+  { key: 'old_value', label: 'From', kind: 'text' },
+  { key: 'new_value', label: 'To', kind: 'text' },
+  // As the exchange wrote it, whatever that is.
+  { key: 'exchange_time', label: 'The exchange dates it', kind: 'text', isDetail: true },
+  { key: 'source', label: 'Source', kind: 'text' },
+  { key: 'actor', label: 'Who', kind: 'text' },
+  { key: 'reason', label: 'Why', kind: 'text' },
+];
+
+/** The report: every change of a period, as it was recorded. Rows are read as they are written. */
+export function changesDocument(
+  { from, to }: { readonly from: string | null; readonly to: string | null },
+  changes: AsyncIterable<Change>,
+): ReportDocument {
+  return {
+    schema: CHANGES_SCHEMA,
+    title: 'Changes of orders',
+    facts: [
+      { key: 'from', label: 'Observed from', value: from },
+      { key: 'to', label: 'Observed before', value: to },
+    ],
+    sections: [{ name: 'changes', title: 'Changes', columns: COLUMNS, rows: rowsOf(changes) }],
+    charts: [],
+  };
+}
+
+async function* rowsOf(changes: AsyncIterable<Change>): AsyncGenerator<Row> {
+  for await (const change of changes) yield { ...change };
+}
