@@ -12,6 +12,7 @@ export function instant(text: string | null): bigint | undefined {
 
 /** The same in whole milliseconds. */
 export function instantMs(text: string | null): number | undefined {
-  const nanoseconds = instant(text);
-  return nanoseconds === undefined ? undefined : Number(nanoseconds / 1_000_000n);
+  const [, seconds, fraction = '', zone = 'Z'] = ISO_TIME.exec(text ?? '') ?? [];
+  const time = seconds === undefined ? Number.NaN : Date.parse(seconds + zone);
+  return Number.isNaN(time) ? undefined : time + Number(fraction.slice(0, 3).padEnd(3, '0'));
 }

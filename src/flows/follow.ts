@@ -13,6 +13,15 @@ const PAGE = 200;
 /** Status values that the interface document shows (§3). */
 const DOCUMENTED_STATUSES: readonly string[] = ['REQUEST', 'NEW'];
 
+interface SeenStatus {
+  readonly field: string;
+  readonly value: string;
+}
+
+const KNOWN_STATUSES = new WeakMap<FlowDeps['store'], Set<string>>();
+/** More than any exchange has; one that makes them up cannot fill the memory. */
+const MOST_KNOWN = 1_000;
+
 /** Unknown outcomes first: until they are verified a person may have to be called. */
 const LOOKED_UP_STATES: readonly OrderState[] = [...FOLLOWED_STATES, ...RECHECKED_STATES];
 
@@ -91,6 +100,7 @@ async function lookUp(deps: FlowDeps, externalOrderId: string, signal: AbortSign
 async function recordAnswer(deps: FlowDeps, externalOrderId: string, answer: LookupAnswer): Promise<void> {
   const { account, store, clock, settings } = deps;
   const random = clock.random();
+  const known = knownStatuses(deps);
   const recorded = await store.writer.write(async (tx) => {
     const row = await readFollowed(tx, account, externalOrderId);
     const before = row === undefined ? undefined : trackingOf(row);
@@ -99,9 +109,11 @@ async function recordAnswer(deps: FlowDeps, externalOrderId: string, answer: Loo
     const decision = decideLookup(before, answer, now, random, settings);
     await saveDecision(tx, before.state, decision, now);
     const findings = await reconcileAnswer(tx, deps, { row, before, answer, decision, now });
-    return { before, decision, findings, unseen: await unseenStatuses(tx, account, decision.events, now) };
+    const statuses = changedStatuses(known, decision.events);
+    return { before, decision, findings, statuses, unseen: await unseenStatuses(tx, account, statuses, now) };
   });
   if (recorded === undefined) return;
+  for (const status of recorded.statuses) if (known.size < MOST_KNOWN) known.add(keyOf(status));
   for (const { field, value } of recorded.unseen) {
     if (!DOCUMENTED_STATUSES.includes(value)) deps.log.warn({ field, value }, 'a status that was not seen before');
   }
@@ -112,15 +124,32 @@ async function recordAnswer(deps: FlowDeps, externalOrderId: string, answer: Loo
 async function unseenStatuses(
   tx: FlowDeps['store']['db'],
   account: string,
-  events: readonly OrderEvent[],
+  statuses: readonly SeenStatus[],
   now: Date,
-): Promise<{ field: string; value: string }[]> {
+): Promise<readonly SeenStatus[]> {
   const unseen = [];
-  for (const { field, newValue: value } of events) {
-    if (!field.endsWith('.status') || value === null) continue;
-    if (await isNewStatus(tx, { account, field, value, firstSeenAt: now.toISOString() })) unseen.push({ field, value });
+  for (const status of statuses) {
+    if (await isNewStatus(tx, { account, ...status, firstSeenAt: now.toISOString() })) unseen.push(status);
   }
   return unseen;
+}
+
+/** Statuses of an order that changed, without those that are known to be in the database. */
+function changedStatuses(known: ReadonlySet<string>, events: readonly OrderEvent[]): readonly SeenStatus[] {
+  return events.flatMap(({ field, newValue: value }) =>
+    field.endsWith('.status') && value !== null && !known.has(keyOf({ field, value })) ? [{ field, value }] : [],
+  );
+}
+
+/** What this process has seen written down, so that it is not written with each order again. */
+function knownStatuses({ store }: FlowDeps): Set<string> {
+  const known = KNOWN_STATUSES.get(store) ?? new Set();
+  KNOWN_STATUSES.set(store, known);
+  return known;
+}
+
+function keyOf({ field, value }: SeenStatus): string {
+  return `${field} ${value}`;
 }
 
 function countAnswer(

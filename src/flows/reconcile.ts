@@ -3,13 +3,14 @@ import { decideFindings, type KnownFinding } from '../domain/finding-changes.ts'
 import { FINDING_CLASSES, type FindingClassName } from '../domain/finding-classes.ts';
 import type { LookupAnswer, LookupDecision } from '../domain/follow.ts';
 import { findOverdue, OVERDUE_CLASSES, type OrderAge } from '../domain/overdue.ts';
-import { compareRecord, replaced, type Finding, type RecordView } from '../domain/reconcile.ts';
+import { compareRecord, replaced, type Finding, type RecordContext, type RecordView } from '../domain/reconcile.ts';
 import type { OrderEvent, Tracking } from '../domain/tracking.ts';
 import { readExchangeType, readRecordView } from '../exchange/record-view.ts';
-import { findingsOf, rememberFact, saveFindings } from '../store/findings.ts';
-import { readEvidence, readFollowed, type FollowedRow } from '../store/followed.ts';
+import { findingsOf, saveFindings } from '../store/findings.ts';
+import { accountFact, firstSentAt, orderWithHash, readFollowed, type FollowedRow } from '../store/followed.ts';
 import { trackingOf, uncheckedOrderOf } from '../store/orders.ts';
-import { keepOrderRecord, keepSameRecord, type RecordColumns } from '../store/records.ts';
+import { receivedBody } from '../store/reading.ts';
+import { keepOrderRecord, keepSameRecord, readRecord, type RecordColumns } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 import type { FlowDeps } from './deps.ts';
 
@@ -92,8 +93,10 @@ export async function compareKept(
   now: Date,
 ): Promise<NewFindings> {
   const row = await readFollowed(tx, deps.account, externalOrderId);
-  if (row === undefined || row.earlier_body === null || row.earlier_received_at === null) return NONE;
-  const { account, earlier_body: body, earlier_received_at: receivedAt } = row;
+  const kept = await readRecord(tx, deps.account, externalOrderId);
+  if (row === undefined || kept === undefined) return NONE;
+  const { account } = row;
+  const { body, receivedAt } = kept;
   const view = readRecordView(body);
   await keepOrderRecord(
     tx,
@@ -132,10 +135,7 @@ async function reconcileRecord(
   const { account, external_order_id: externalOrderId, earlier_body: earlierBody } = row;
   const received = { account, externalOrderId, body, receivedAt: now.toISOString() };
   const isSame =
-    earlierBody !== null &&
-    row.earlier_compared_at !== null &&
-    decision.events.length === 0 &&
-    withoutServerDate(earlierBody) === withoutServerDate(body);
+    earlierBody !== null && decision.events.length === 0 && withoutServerDate(earlierBody) === withoutServerDate(body);
   if (isSame) {
     await keepSameRecord(tx, received);
     if (row.has_findings === 0) return NONE;
@@ -172,7 +172,7 @@ async function judgeRecord(
 ): Promise<{ found: readonly Finding[]; classes: readonly FindingClassName[] }> {
   const { row, view, after, now } = judged;
   const compared = view === undefined ? undefined : await compare(tx, deps, judged, view);
-  const age = { ...ageOf(row, after), record: view ?? null };
+  const age = { ...after, assetPosition: row.asset_position, record: view ?? null };
   const overdue = findOverdue(age, now, { ...deps.settings, ...NEVER_STUCK });
   return {
     found: [...(compared ?? []), ...overdue],
@@ -189,24 +189,44 @@ async function compare(
 ): Promise<readonly Finding[] | undefined> {
   const checked = checkOrder(uncheckedOrderOf(row));
   if (!checked.ok) return undefined;
-  const evidence = await readEvidence(tx, account, row.external_order_id, record.transactionHash);
-  const { preOrderBody, firstSentAt, merchantId, hashUsedBy } = evidence;
-  if (merchantId === null && record.merchantId !== null) {
-    await rememberFact(tx, { account, name: 'merchant.id', value: record.merchantId, now });
-  }
   const context = {
     order: checked.order,
     stateBefore: before.state,
     state: after.state,
-    preOrderExchangeType: preOrderBody === null ? null : readExchangeType(preOrderBody),
     record,
     earlier,
     receivedAt,
-    firstSentAt: firstSentAt === null ? null : new Date(firstSentAt),
-    merchantId,
-    hashUsedBy,
+    ...(await readEvidence(tx, account, { row, record, earlier, now })),
   };
   return compareRecord(context, settings);
+}
+
+/**
+ * What else the record is held against. What stayed as it was when it was last judged, without a finding, is not read:
+ * most records that say something new have another status and nothing more.
+ */
+async function readEvidence(
+  tx: Store['db'],
+  account: string,
+  { row, record, earlier, now }: Pick<Judged, 'row' | 'earlier' | 'now'> & { record: RecordView },
+): Promise<Pick<RecordContext, 'preOrderExchangeType' | 'firstSentAt' | 'merchantId' | 'hashUsedBy'>> {
+  const { external_order_id: externalOrderId, attempts, sent_at: sentAt } = row;
+  const isJudged = (field: keyof RecordView) => row.has_findings === 0 && earlier?.[field] === record[field];
+  const { merchantId, transactionHash: hash } = record;
+  const preOrderBody = isJudged('exchangeType')
+    ? undefined
+    : await receivedBody(tx, 'pre_orders', account, externalOrderId);
+  const isSentOnce = attempts === 1 && sentAt !== null;
+  return {
+    preOrderExchangeType: preOrderBody === undefined ? null : readExchangeType(preOrderBody),
+    firstSentAt: isSentOnce ? new Date(sentAt) : await firstSentAt(tx, account, externalOrderId),
+    merchantId:
+      merchantId === null || isJudged('merchantId')
+        ? merchantId
+        : await accountFact(tx, { account, name: 'merchant.id', given: merchantId, now }),
+    hashUsedBy:
+      hash === null || isJudged('transactionHash') ? null : await orderWithHash(tx, { account, externalOrderId }, hash),
+  };
 }
 
 /** An older record changes nothing, but it may be of another order. It is noted once for each time it bears. */
@@ -234,9 +254,10 @@ function isJudgedByAnswer({ class: name, status }: KnownFinding): boolean {
   return status !== 'resolved' && JUDGED_BY_ANSWER.includes(name);
 }
 
+/** The order's age when no new record came. */
 function ageOf(row: FollowedRow, tracking: Tracking): OrderAge {
-  const { earlier_input_asset: inputAsset, earlier_from_currency: fromCurrency, earlier_to_currency: toCurrency } = row;
-  return { ...tracking, assetPosition: row.asset_position, record: { inputAsset, fromCurrency, toCurrency } };
+  const record = row.earlier_body === null ? undefined : readRecordView(row.earlier_body);
+  return { ...tracking, assetPosition: row.asset_position, record: record ?? null };
 }
 
 function columnsOf(view: RecordView): RecordColumns {

@@ -70,16 +70,3 @@ export async function saveFindings(
     await tx.updateTable('findings').set({ status: 'resolved', resolved_at: at }).where('id', '=', id).execute();
   }
 }
-
-/** Remembers what the account's first record said of it. */
-export async function rememberFact(
-  tx: Kysely<Tables>,
-  fact: { account: string; name: string; value: string; now: Date },
-): Promise<void> {
-  const { account, name, value, now } = fact;
-  await tx
-    .insertInto('account_facts')
-    .values({ account, name, value, first_seen_at: now.toISOString() })
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
-}

@@ -71,6 +71,20 @@ export async function keepSameRecord(tx: Kysely<Tables>, received: ReceivedBody)
   await keepSameStatement(tx, received);
 }
 
+/** The newest order record of an order, and when it was received; undefined when there is none. */
+export async function readRecord(
+  tx: Kysely<Tables>,
+  account: string,
+  externalOrderId: string,
+): Promise<{ body: string; receivedAt: string } | undefined> {
+  return await tx
+    .selectFrom('order_records')
+    .select(['body', 'received_at as receivedAt'])
+    .where('account', '=', account)
+    .where('external_order_id', '=', externalOrderId)
+    .executeTakeFirst();
+}
+
 /** Keeps the pre-order (§2.6) of an order, as received. */
 export async function keepPreOrder(tx: Kysely<Tables>, received: ReceivedBody): Promise<void> {
   await keepPreOrderStatement(tx, received);
