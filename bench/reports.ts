@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -8,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { buildReportDatabase, REPORT_ORDERS } from './report-data.ts';
 
-const CLI = fileURLToPath(new URL('../src/cli.ts', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('../src/bin.mjs', import.meta.url));
 const MONTH = ['--from', '2025-06-01', '--to', '2025-07-01'];
 /** Where the data ends, so that look-ups are fresh. */
 const AS_OF = ['--as-of', '2026-01-16T00:00:00Z'];
@@ -58,7 +59,7 @@ async function measure(folder: string, path: string, args: readonly string[]): P
   const begin = performance.now();
   const child = spawn(
     process.execPath,
-    ['--import', import.meta.resolve('tsx'), CLI, 'report', 'reconciliation', ...AS_OF, ...args, '--out', 'report.out'],
+    [PROGRAM, 'report', 'reconciliation', ...AS_OF, ...args, '--out', 'report.out'],
     {
       cwd: folder,
       env: { ORDER_SYNC_CONFIG: '/dev/null', ORDER_SYNC_DATABASE_URL: `sqlite:${path}` },
@@ -107,11 +108,22 @@ function startWriter(path: string, pid: number) {
   };
 }
 
-/** The most memory that a process has had so far. */
-function peakMemoryMiB(pid: number): number {
+/** The most memory that the program has had so far: it is the child of its launcher. */
+function peakMemoryMiB(launcher: number): number {
   try {
-    return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1_024;
+    const program = readFileSync(`/proc/${launcher}/task/${launcher}/children`, 'utf8').trim().split(' ')[0] ?? '';
+    return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${program}/status`, 'utf8'))?.[1] ?? 0) / 1_024;
   } catch {
+    // Not begun yet, or over.
     return 0;
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const folder = mkdtempSync(join(tmpdir(), 'order-sync-bench-'));
+  try {
+    console.log(await measureReports(folder, (text) => process.stderr.write(`${text}\n`)));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
   }
 }

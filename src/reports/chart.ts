@@ -17,7 +17,7 @@ export interface Drawing {
 export async function drawCharts(charts: readonly Chart[]): Promise<readonly Drawing[]> {
   if (charts.length === 0) return [];
   // Takes time and memory to load, and only this form needs it.
-  const { init } = await import('echarts');
+  const { init } = await loadLibrary();
   return charts.map((chart, index) => {
     const canvas = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height: HEIGHT });
     try {
@@ -27,6 +27,18 @@ export async function drawCharts(charts: readonly Chart[]): Promise<readonly Dra
       canvas.dispose();
     }
   });
+}
+
+async function loadLibrary() {
+  const [core, { BarChart, LineChart, SankeyChart }, { GridComponent, LegendComponent }, { SVGRenderer }] =
+    await Promise.all([
+      import('echarts/core'),
+      import('echarts/charts'),
+      import('echarts/components'),
+      import('echarts/renderers'),
+    ]);
+  core.use([BarChart, LineChart, SankeyChart, GridComponent, LegendComponent, SVGRenderer]);
+  return core;
 }
 
 function optionOf(chart: Chart): EChartsOption {

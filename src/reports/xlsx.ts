@@ -7,7 +7,7 @@ import { printable } from './format.ts';
 import { fixZipTimes } from './zip-times.ts';
 
 /** Sheets are made in memory. */
-const MOST_ROWS = 50_000;
+const MOST_ROWS = 20_000;
 /** A spreadsheet keeps 15 digits of a number and makes zeros of the others. */
 const EXACT_DIGITS = 15;
 const MOST_CHARACTERS = 32_000;

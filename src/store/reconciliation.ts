@@ -87,12 +87,13 @@ export function preOrderIds(
     .select(['merchant_orders.external_order_id', 'merchant_orders.pre_order_id']);
 }
 
+/** One upper bound only: of two the database would use the first for its search, which may be the far one. */
 function ordersOf({ account, from, to, asOf }: ReportScope) {
-  let orders = queries
+  const orders = queries
     .selectFrom('merchant_orders')
     .where('merchant_orders.account', '=', account)
-    .where('merchant_orders.created_at', '<=', asOf);
-  if (from !== undefined) orders = orders.where('merchant_orders.created_at', '>=', from);
-  if (to !== undefined) orders = orders.where('merchant_orders.created_at', '<', to);
-  return orders;
+    .where('merchant_orders.created_at', '>=', from ?? '');
+  return to !== undefined && to <= asOf
+    ? orders.where('merchant_orders.created_at', '<', to)
+    : orders.where('merchant_orders.created_at', '<=', asOf);
 }
