@@ -195,7 +195,8 @@ async function tell(results: AsyncIterable<OperatorResult>, asJson: boolean): Pr
   if (passedOver > 0) process.exitCode = EXIT.look;
 }
 
-function systemUser(): string {
+/** Who decides unless a person says otherwise. */
+export function systemUser(): string {
   try {
     return userInfo().username;
   } catch {
@@ -203,7 +204,8 @@ function systemUser(): string {
   }
 }
 
-function text(given: string): string {
+/** The value of an option that becomes part of the history. Throws `InvalidArgumentError`. */
+export function text(given: string): string {
   const trimmed = given.trim();
   if (trimmed === '' || trimmed.length > LONGEST_TEXT || !trimmed.isWellFormed()) {
     throw new InvalidArgumentError(`A text of 1 to ${LONGEST_TEXT} characters is wanted.`);

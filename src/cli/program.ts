@@ -6,6 +6,7 @@ import { registerCustomer } from './customer.ts';
 import { registerDb } from './db.ts';
 import { registerDemo } from './demo.ts';
 import { registerIdv } from './idv.ts';
+import { registerFindings } from './findings.ts';
 import { registerLinks } from './links.ts';
 import { registerLookup } from './lookup.ts';
 import { registerOpenApi } from './openapi.ts';
@@ -22,6 +23,7 @@ const COMMANDS = [
   registerSync,
   registerOrders,
   registerReport,
+  registerFindings,
   registerLookup,
   registerClient,
   registerIdv,

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { registerAgeing } from './report-ageing.ts';
 import { registerChanges } from './report-changes.ts';
+import { registerExplain } from './report-explain.ts';
 import { registerReconciliation } from './report-reconciliation.ts';
 import { registerSummary } from './report-summary.ts';
 
@@ -11,4 +12,5 @@ export function registerReport(program: Command): void {
   registerReconciliation(program, report);
   registerAgeing(program, report);
   registerChanges(program, report);
+  registerExplain(report);
 }

@@ -1,8 +1,8 @@
-import type { Kysely } from 'kysely';
+import type { Kysely, Selectable } from 'kysely';
 import type { FindingChanges, FindingStatus, KnownFinding } from '../domain/finding-changes.ts';
-import { FINDING_CLASSES, type FindingClassName } from '../domain/finding-classes.ts';
+import { FINDING_CLASSES, type FindingClassName, type Severity } from '../domain/finding-classes.ts';
 import { queries } from './dialect.ts';
-import type { Tables } from './schema.ts';
+import type { FindingsTable, Tables } from './schema.ts';
 import { statement } from './statement.ts';
 
 const knownStatement = statement((v: { account: string; externalOrderId: string }) =>
@@ -69,4 +69,51 @@ export async function saveFindings(
   for (const { id } of resolved) {
     await tx.updateTable('findings').set({ status: 'resolved', resolved_at: at }).where('id', '=', id).execute();
   }
+}
+
+/** A row of `findings` as it is stored. */
+export type FindingRow = Selectable<FindingsTable>;
+
+/** Which findings are listed. */
+export interface FindingFilter {
+  readonly account: string;
+  readonly class?: FindingClassName | undefined;
+  readonly severity?: Severity | undefined;
+  readonly status?: FindingStatus | undefined;
+  readonly limit: number;
+}
+
+/** The newest findings that the filter lets through. */
+export async function listFindings(db: Kysely<Tables>, filter: FindingFilter): Promise<FindingRow[]> {
+  let rows = db.selectFrom('findings').selectAll().where('account', '=', filter.account);
+  if (filter.class !== undefined) rows = rows.where('class', '=', filter.class);
+  if (filter.severity !== undefined) rows = rows.where('severity', '=', filter.severity);
+  if (filter.status !== undefined) rows = rows.where('status', '=', filter.status);
+  return await rows.orderBy('id', 'desc').limit(filter.limit).execute();
+}
+
+/** Findings with these ids; those that are not there are left out. */
+export async function findingsById(db: Kysely<Tables>, account: string, ids: readonly number[]): Promise<FindingRow[]> {
+  return await db.selectFrom('findings').selectAll().where('account', '=', account).where('id', 'in', ids).execute();
+}
+
+/**
+ * Says of an open finding that a person knows of it; false when it is not open any more, or has other values than the
+ * person was shown.
+ */
+export async function acknowledge(
+  tx: Kysely<Tables>,
+  { id, account, expected, actual }: Pick<FindingRow, 'id' | 'account' | 'expected' | 'actual'>,
+  by: { readonly actor: string; readonly reason: string; readonly now: Date },
+): Promise<boolean> {
+  const result = await tx
+    .updateTable('findings')
+    .set({ status: 'acknowledged', changed_by: by.actor, reason: by.reason, changed_at: by.now.toISOString() })
+    .where('account', '=', account)
+    .where('id', '=', id)
+    .where('status', '=', 'open')
+    .where('expected', 'is not distinct from', expected)
+    .where('actual', 'is not distinct from', actual)
+    .executeTakeFirstOrThrow();
+  return result.numUpdatedRows === 1n;
 }
