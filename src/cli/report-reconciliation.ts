@@ -1,23 +1,42 @@
+import { open } from 'node:fs/promises';
+import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { systemClock } from '../clock.ts';
 import { certify, type CertifySettings } from '../flows/certify.ts';
-import { reconciliationDocument } from '../reports/reconciliation.ts';
+import { LedgerError, readLedger } from '../flows/ledger.ts';
+import type { AskedPreOrders } from '../flows/pre-orders.ts';
+import { ledgerSupplement } from '../reports/reconciliation-ledger.ts';
+import { preOrderSupplement } from '../reports/reconciliation-pre-orders.ts';
+import { reconciliationDocument, type Supplement } from '../reports/reconciliation.ts';
+import { openLedgerStage, type LedgerStage } from '../store/ledger.ts';
 import { openScratch } from '../store/scratch.ts';
 import { openSnapshot } from '../store/snapshot.ts';
-import { EXIT } from './exit.ts';
+import { CommandError, EXIT } from './exit.ts';
 import { ACCOUNT, withStore } from './options.ts';
+import { askExchange } from './report-online.ts';
 import { addReportOptions, writeReport, type OutputOptions } from './report-output.ts';
 import { addPeriodOptions, utcTime, type PeriodOptions } from './report-period.ts';
-import { slowProgress } from './report-progress.ts';
+import { slowProgress, type Progress } from './report-progress.ts';
 
-type ReconciliationOptions = PeriodOptions & OutputOptions & { readonly asOf?: string };
+interface LedgerOptions {
+  readonly against?: readonly string[];
+  readonly againstId: string;
+  readonly againstAmount: string;
+  readonly againstCurrency?: string;
+}
+
+type ReconciliationOptions = PeriodOptions &
+  OutputOptions &
+  LedgerOptions & { readonly asOf?: string; readonly online?: boolean };
 
 const HELP = `
-The report is clean, and the exit code 0, when nothing is unchecked and no finding of severity error or warning is open.
-Findings that are acknowledged, and those of severity info, are listed and do not count.
+The report is clean, and the exit code 0, when nothing is unchecked, no finding of severity error or warning is open, and
+a ledger given with --against agrees. Findings that are acknowledged, and those of severity info, are listed and do not
+count. It speaks for one moment: what changed after --as-of counts as unchecked.
 
-Example:
-  order-sync report reconciliation --from 2026-01-01 --to 2026-02-01 --out january.html`;
+Examples:
+  order-sync report reconciliation --from 2026-01-01 --to 2026-02-01 --out january.html
+  order-sync report reconciliation --against ledger.csv --against-id "Order no." --against-amount Amount`;
 
 /** `order-sync report reconciliation`. */
 export function registerReconciliation(program: Command, report: Command): void {
@@ -26,11 +45,24 @@ export function registerReconciliation(program: Command, report: Command): void 
     .description('our orders beside what the exchange says of them: exact sums, differences, findings, completeness');
   addReportOptions(addPeriodOptions(command))
     .option('--as-of <time>', 'speak for this moment instead of now (UTC, ISO 8601)', utcTime)
+    .option('--online', 'ask the exchange for each pre-order of the period, within the rate limit')
+    .option('--against <file...>', 'compare with a ledger of another system, CSV with a header')
+    .option('--against-id <column>', 'column of the external order id', 'external_order_id')
+    .option('--against-amount <column>', 'column of the amount that was given', 'asset')
+    .option('--against-currency <column>', 'column of its currency; not compared unless named')
     .addHelpText('after', HELP)
     .action(async (options: ReconciliationOptions) => {
+      const now = systemClock().now().toISOString();
+      if (options.asOf !== undefined && options.online === true) {
+        command.error('error: --online asks what holds now: leave --as-of out');
+      }
+      if (options.asOf !== undefined && options.asOf > now) command.error('error: --as-of is yet to come');
       // Checks that the database is ours and up to date, and says what to do when it is not.
       const found = await withStore(program, 'current', async ({ path }, { reconcile }) => ({ path, ...reconcile }));
-      const isClean = await reconcileAt(found, options);
+      using progress = slowProgress(systemClock());
+      const scope = { account: ACCOUNT, from: options.from, to: options.to, asOf: now };
+      const asked = options.online === true ? await askExchange(program, found.path, scope, progress) : undefined;
+      const isClean = await reconcileAt(found, options, asked, progress);
       if (!isClean) process.exitCode = EXIT.look;
     });
 }
@@ -38,25 +70,55 @@ export function registerReconciliation(program: Command, report: Command): void 
 async function reconcileAt(
   { path, ...settings }: CertifySettings & { path: string },
   options: ReconciliationOptions,
+  asked: AskedPreOrders | undefined,
+  progress: Progress,
 ): Promise<boolean> {
-  const { from, to, ...output } = options;
+  const { from, to } = options;
   using scratch = openScratch();
-  const clock = systemClock();
-  using progress = slowProgress(clock);
+  using stage = await stageLedger(options, progress);
   const read = () => {
     // Closed before anything is written: output may wait for its reader for hours.
     using snapshot = openSnapshot(path);
-    const asOf = options.asOf ?? clock.now().toISOString();
-    const scope = { account: ACCOUNT, from, to, asOf };
-    return {
-      asOf,
-      reconciled: certify(snapshot, scratch, scope, settings, (orders) => progress.show(`${orders} orders compared`)),
-    };
+    const asOf = options.asOf ?? systemClock().now().toISOString();
+    const reconciled = certify(snapshot, scratch, { account: ACCOUNT, from, to, asOf }, settings, {
+      onProgress: (orders) => progress.show(`${orders} orders compared`),
+      stage,
+    });
+    return { asOf, reconciled };
   };
   const { asOf, reconciled } = read();
+  const supplements = [
+    ...(asked === undefined ? [] : [preOrderSupplement(asked)]),
+    ...(stage === undefined ? [] : [compareLedger(stage, options, settings.tolerance)]),
+  ];
   progress.clear();
   const scope = { from: from ?? null, to: to ?? null, asOf, ...settings };
-  const { document, isClean } = reconciliationDocument(scope, reconciled, []);
-  await writeReport(document, output);
+  const { document, isClean } = reconciliationDocument(scope, reconciled, supplements);
+  await writeReport(document, options);
   return isClean;
+}
+
+async function stageLedger(options: ReconciliationOptions, progress: Progress): Promise<LedgerStage | undefined> {
+  const { against, againstId, againstAmount, againstCurrency } = options;
+  if (against === undefined) return undefined;
+  const stage = openLedgerStage();
+  try {
+    const columns = { id: againstId, amount: againstAmount, currency: againstCurrency };
+    for (const file of against) {
+      const handle = await open(file);
+      const ledger = { name: basename(file), input: handle.createReadStream() };
+      await readLedger(stage, ledger, columns, (lines) => progress.show(`${lines} lines of the ledger read`));
+    }
+    return stage;
+  } catch (error) {
+    stage[Symbol.dispose]();
+    if (error instanceof LedgerError) throw new CommandError(EXIT.data, error.message, { cause: error });
+    throw error;
+  }
+}
+
+function compareLedger(stage: LedgerStage, { against = [] }: ReconciliationOptions, tolerance: string): Supplement {
+  const count = stage.compare(tolerance);
+  const files = against.map((file) => basename(file));
+  return ledgerSupplement({ files, lines: stage.lines, count, differences: stage.differences() });
 }

@@ -12,6 +12,7 @@ import {
 } from '../reports/reconciliation-rows.ts';
 import { isOfOtherPair, ReconciliationTotals } from '../reports/reconciliation-totals.ts';
 import type { Reconciled } from '../reports/reconciliation.ts';
+import type { LedgerStage } from '../store/ledger.ts';
 import { knownFindings, reconciledRows, type ReportScope } from '../store/reconciliation.ts';
 import type { Scratch } from '../store/scratch.ts';
 import type { Snapshot } from '../store/snapshot.ts';
@@ -21,6 +22,13 @@ export interface CertifySettings {
   readonly tolerance: string;
   /** In milliseconds. */
   readonly freshFor: number;
+}
+
+/** What is done with the orders besides. */
+export interface CertifyBeside {
+  readonly onProgress?: (orders: number) => void;
+  /** Where a ledger waits for our orders. */
+  readonly stage?: LedgerStage | undefined;
 }
 
 const PROGRESS_EVERY = 5_000;
@@ -34,7 +42,7 @@ export function certify(
   scratch: Scratch,
   scope: ReportScope,
   settings: CertifySettings,
-  onProgress: (orders: number) => void = () => {},
+  { onProgress, stage }: CertifyBeside = {},
 ): Reconciled {
   const totals = new ReconciliationTotals();
   const charts = new ReconciliationCharts();
@@ -59,8 +67,14 @@ export function certify(
       if (scratch.addUnlessKnown(derived)) totals.addFinding(derived);
     }
     if (judgement.kind !== 'nothing') noteLookup(oldestLookup, row, scope.asOf);
+    stage?.addOrder({
+      id: row.external_order_id,
+      amount: typeof row.asset === 'string' ? row.asset : null,
+      currency: row.from_currency,
+      isAtExchange: judgement.kind !== 'nothing',
+    });
     orders += 1;
-    if (orders % PROGRESS_EVERY === 0) onProgress(orders);
+    if (orders % PROGRESS_EVERY === 0) onProgress?.(orders);
   }
   return { totals, charts, unchecked, oldestLookup, findings: scratch.findings() };
 }

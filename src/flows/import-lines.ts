@@ -47,9 +47,11 @@ export async function* csvLines(input: Readable, columns: ImportColumns): AsyncG
   if (header === undefined) yield { line: 1, problem: 'is empty; the first line names the columns' };
 }
 
-type CsvRecord = { readonly line: number; readonly record: readonly string[] };
+/** One record of a CSV file, and the line on which it begins. */
+export type CsvRecord = { readonly line: number; readonly record: readonly string[] };
 
-async function* csvRecords(input: Readable): AsyncGenerator<CsvRecord | { line: number; problem: string }> {
+/** The records of a CSV file, the header among them; one that cannot be read is the last. */
+export async function* csvRecords(input: Readable): AsyncGenerator<CsvRecord | { line: number; problem: string }> {
   const place = new CsvPlace();
   // What the parser has read and not given out yet: an error makes it forget that.
   const ahead: CsvRecord[] = [];

@@ -12,11 +12,11 @@ export async function* tableText(document: ReportDocument): AsyncGenerator<strin
   for (const { label, value } of document.facts) yield `${label.padEnd(width)}  ${printable(value)}\n`;
   for (const section of document.sections) {
     if (!isBare) yield `\n${printable(section.title)}\n`;
-    yield await sectionTable(section);
+    yield await sectionTable(section, isBare);
   }
 }
 
-async function sectionTable({ columns: all, rows }: Section): Promise<string> {
+async function sectionTable({ columns: all, rows }: Section, isBare: boolean): Promise<string> {
   const columns = all.filter(({ isDetail }) => isDetail !== true);
   const lines: Record<string, Cell>[] = [];
   let more = 0;
@@ -24,6 +24,7 @@ async function sectionTable({ columns: all, rows }: Section): Promise<string> {
     if (lines.length === MOST_ROWS) more += 1;
     else lines.push(Object.fromEntries(columns.map(({ key, label }) => [label, row[key] ?? null])));
   }
+  if (lines.length === 0 && !isBare) return 'none\n';
   const note = more === 0 ? '' : `${more} more; the other formats have them all\n`;
   const labels = columns.map(({ label }) => label);
   return asTable(lines, labels) + note;

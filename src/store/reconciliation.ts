@@ -78,13 +78,39 @@ export function knownFindings(scope: ReportScope): Compilable<KnownFindingRow> {
   ]);
 }
 
-/** Ids of the pre-orders of the scope. */
-export function preOrderIds(
+/** An order whose pre-order is known by its id. */
+export interface PreOrderKey {
+  readonly created_at: string;
+  readonly external_order_id: string;
+  readonly pre_order_id: string | null;
+}
+
+/** The next orders of the scope with a pre-order, behind `last`, oldest first. */
+export function nextPreOrders(
   scope: ReportScope,
-): Compilable<{ external_order_id: string; pre_order_id: string | null }> {
-  return ordersOf(scope)
-    .where('merchant_orders.pre_order_id', 'is not', null)
-    .select(['merchant_orders.external_order_id', 'merchant_orders.pre_order_id']);
+  last: PreOrderKey | undefined,
+  limit: number,
+): Compilable<PreOrderKey> {
+  const orders = ordersOf(scope)
+    .where('pre_order_id', 'is not', null)
+    .select(['created_at', 'external_order_id', 'pre_order_id'])
+    .orderBy('created_at')
+    .orderBy('external_order_id')
+    .limit(limit);
+  if (last === undefined) return orders;
+  return orders.where((where) =>
+    where(where.refTuple('created_at', 'external_order_id'), '>', where.tuple(last.created_at, last.external_order_id)),
+  );
+}
+
+/** Orders of which a finding of the class stands. */
+export function ordersWithFinding(account: string, name: string): Compilable<{ external_order_id: string | null }> {
+  return queries
+    .selectFrom('findings')
+    .select('external_order_id')
+    .where('account', '=', account)
+    .where('status', '!=', 'resolved')
+    .where('class', '=', name);
 }
 
 /** One upper bound only: of two the database would use the first for its search, which may be the far one. */
