@@ -1,8 +1,8 @@
-import type { Kysely, Selectable } from 'kysely';
+import { sql, type Kysely, type Selectable } from 'kysely';
 import type { OrderEventsTable, Tables } from './schema.ts';
 
 /** Ids are looked through so many at a time: no read holds the write-ahead log for long. */
-const IDS_A_READ = 20_000;
+const IDS_A_READ = 2_000;
 
 /** Which events are read: observed at or after `from` and before `to`, and recorded up to `lastId`. */
 export interface ChangesScope {
@@ -33,7 +33,8 @@ export async function* changesOf(db: Kysely<Tables>, scope: ChangesScope): Async
       .selectAll()
       .where('id', '>', before)
       .where('id', '<=', Math.min(before + IDS_A_READ, lastId))
-      .where('account', '=', account);
+      // With the sign no index of accounts is used: the events are read in the order in which they stand.
+      .where(sql`+account`, '=', account);
     if (from !== null) events = events.where('observed_at', '>=', from);
     if (to !== null) events = events.where('observed_at', '<', to);
     yield* await events.orderBy('id').execute();
