@@ -1,0 +1,81 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readExchangeType, readRecordView } from '../../src/exchange/record-view.ts';
+
+const HUGE = '1234567890123456789012345678901234567890.12345678901234567890';
+const TORN = '\\"inputAsset\\":7,\\"fee\\": 1';
+
+/** A record as it stands on the wire: numbers are written as they are given. */
+function body({ asset = '1.5', message = 'fine', more = '' } = {}): string {
+  return `{"externalOrderId":"a","merchant":{"id":"m-1"},"percent":1.50,"percentEnabled":false,"reward": 0,${more}
+    "order":{"id":"o-1","number":17,"status":"REQUEST","resultMessage":"${message}","serverDate":"2026-01-05T10:00:00Z",
+    "exchangeOperation":{"currencyPair":{"fromCurrency":"BTC","toCurrency":"EUR"},"inputAsset":${asset},"ratio":-1e-7},
+    "cryptoTransaction":{"fee":0.000,"status":"NEW"},"fiatTransaction":null}}`;
+}
+
+describe('the compared fields of a record', () => {
+  it('keep every digit as it was written', () => {
+    expect(readRecordView(body({ asset: HUGE }))).toMatchObject({
+      inputAsset: HUGE,
+      ratio: '-1e-7',
+      fee: '0.000',
+      percent: '1.50',
+      reward: '0',
+      orderNumber: '17',
+      percentEnabled: 'false',
+      fromCurrency: 'BTC',
+      fiatStatus: null,
+      completionDate: null,
+    });
+  });
+
+  it('are read past text that looks like a field', () => {
+    expect(readRecordView(body({ asset: HUGE, message: TORN }))).toEqual(readRecordView(body({ asset: HUGE })));
+  });
+
+  it.each([
+    ['an amount that is text', body({ asset: '"1.5"' })],
+    ['an amount that is a list', body({ asset: '[1.5]' })],
+    ['an amount that is null', body({ asset: 'null' })],
+  ])('are given without %s', (_name, text) => {
+    expect(readRecordView(text)).toMatchObject({ inputAsset: null, fromCurrency: 'BTC', orderStatus: 'REQUEST' });
+  });
+
+  it.each([
+    ['a list in place of a transaction', { cryptoTransaction: [1, 2] }],
+    ['a number in place of an operation', { exchangeOperation: 5 }],
+    ['no transactions', { cryptoTransaction: undefined, fiatTransaction: undefined }],
+    ['numbers in place of dates', { creationDate: 5, serverDate: {} }],
+  ])('are given as far as they can be: %s', (_name, order) => {
+    const text = JSON.stringify({ externalOrderId: 'a', order: { id: 'o-1', status: 'REQUEST', ...order } });
+    expect(readRecordView(text)).toMatchObject({ orderId: 'o-1', inputAsset: null, cryptoCurrency: null });
+  });
+
+  it.each(['', 'null', '[]', '5', '{', '{"order":[]}', '{"externalOrderId":"a","order":{"id":1,"status":"X"}}'])(
+    'are none where there is no record: %s',
+    (text) => {
+      expect(readRecordView(text)).toBeUndefined();
+    },
+  );
+
+  it('are read of any JSON without an error', () => {
+    fc.assert(
+      fc.property(fc.json(), fc.string(), (order, message) => {
+        readRecordView(`{"externalOrderId":"a","order":${order}}`);
+        const quoted = JSON.stringify(message).slice(1, -1);
+        expect(readRecordView(body({ asset: HUGE, message: quoted }))).toMatchObject({ inputAsset: HUGE });
+      }),
+    );
+  });
+});
+
+describe('the exchange type of a pre-order', () => {
+  it.each([
+    ['{"id":"p","exchangeType":"SELL","asset":1}', 'SELL'],
+    ['{"id":"p"}', null],
+    ['{"exchangeType":5}', null],
+    ['not JSON', null],
+  ])('%s', (text, type) => {
+    expect(readExchangeType(text)).toBe(type);
+  });
+});
