@@ -1,4 +1,5 @@
 import { createApp } from '../src/app.ts';
+import { systemClock } from '../src/clock.ts';
 import { loadConfig } from '../src/config.ts';
 import { createPass } from '../src/flows/create.ts';
 import { followPass } from '../src/flows/follow.ts';
@@ -9,9 +10,16 @@ import { settingsFor } from './settings.ts';
 
 /** The whole engine as the daemon wires it, durable, its log in a file. */
 const [url = '', path = ''] = process.argv.slice(2);
-const config = loadConfig({ requireExchange: true, cwd: process.cwd(), env: settingsFor(url, path) });
+// Each round looks up the orders of its own batch.
+const env = { ...settingsFor(url, path), ORDER_SYNC_FOLLOW_RECHECK_FINAL_AFTER: '' };
+const config = loadConfig({ requireExchange: true, cwd: process.cwd(), env });
+// The clock of the sandbox, or every order would have a finding about the clocks.
+const clock = systemClock();
+let aheadMs = 0;
+const now = () => new Date(clock.now().getTime() + aheadMs);
 let commits = 0;
 const app = await createApp(config, {
+  clock: { ...clock, now },
   store: {
     expect: 'migrate',
     wrap(sql, statement) {
@@ -31,7 +39,8 @@ process.once('SIGTERM', () => {
   void app[Symbol.asyncDispose]().then(() => process.exit(0));
 });
 
-serve<Round>({}, async ({ kind, batch, count }) => {
+serve<Round>({}, async ({ kind, batch, count, aheadMs: ahead }) => {
+  aheadMs = ahead;
   if (kind === 'create') insertOrders(path, batch, count);
   const before = { ...app.tally.counts };
   commits = 0;

@@ -3,6 +3,8 @@ export interface Round {
   readonly kind: 'create' | 'follow';
   readonly batch: string;
   readonly count: number;
+  /** How far the clock of the sandbox is ahead of the machine's. */
+  readonly aheadMs: number;
 }
 
 /** What a round took. */

@@ -9,10 +9,11 @@ import { KEY } from './settings.ts';
 /** What the sandbox is asked: to let all orders change, or when the create of an order arrived (it waits for it). */
 export type SandboxMessage = { readonly kind: 'next-stage' } | { readonly kind: 'arrival'; readonly id: string };
 
-/** What the sandbox says once it listens: how many stages an order has after it was created. */
+/** What the sandbox says once it listens: how many stages an order has after it was created, and how long one is. */
 export interface SandboxReady {
   readonly url: string;
   readonly stages: number;
+  readonly stageMs: number;
 }
 
 /** The sandbox exchange, in a process of its own. Orders change when they are told to, a stage at a time. */
@@ -35,7 +36,8 @@ const sandbox = await startSandbox({
   },
 });
 
-serve<SandboxMessage>({ url: sandbox.url, stages: 1 + stages.length } satisfies SandboxReady, async (message) => {
+const ready: SandboxReady = { url: sandbox.url, stages: 1 + stages.length, stageMs: STAGE_MS };
+serve<SandboxMessage>(ready, async (message) => {
   if (message.kind === 'arrival') return await arrivalOf(message.id).promise;
   aheadMs += STAGE_MS;
   return {};

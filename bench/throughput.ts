@@ -20,9 +20,10 @@ export async function measureThroughput({ folder, path, sizes, say }: Bench): Pr
   const { url } = sandbox.ready;
   await using engine = await startEngine(folder, url, path);
   await using bare = await startChild<Round, Took>('./bare.ts', [url], { folder, name: 'bare' });
+  let aheadMs = 0;
   const measure = async (kind: Round['kind'], round: number, isTurned: boolean): Promise<Pair> => {
-    const ofEngine = () => engine.ask({ kind, batch: `round${round}`, count: sizes.orders });
-    const ofBare = () => bare.ask({ kind, batch: `bare${round}`, count: sizes.orders });
+    const ofEngine = () => engine.ask({ kind, batch: `round${round}`, count: sizes.orders, aheadMs });
+    const ofBare = () => bare.ask({ kind, batch: `bare${round}`, count: sizes.orders, aheadMs });
     if (!isTurned) return { engine: await ofEngine(), bare: await ofBare() };
     const first = await ofBare();
     return { engine: await ofEngine(), bare: first };
@@ -36,6 +37,7 @@ export async function measureThroughput({ folder, path, sizes, say }: Bench): Pr
     if (round > 0) created.push(create);
     for (let stage = 1; stage <= sandbox.ready.stages; stage += 1) {
       await sandbox.ask({ kind: 'next-stage' });
+      aheadMs += sandbox.ready.stageMs;
       const follow = await measure('follow', round, stage % 2 === Number(isTurned));
       if (round > 0) followed.push(follow);
     }
