@@ -30,7 +30,7 @@ export async function measureIdle({ folder, path, sizes, say }: Bench): Promise<
 async function followOrders(folder: string, url: string, path: string, count: number): Promise<void> {
   {
     await using engine = await startEngine(folder, url, path);
-    await engine.ask({ kind: 'create', batch: 'followed', count });
+    await engine.ask({ kind: 'create', batch: 'followed', count, aheadMs: 0 });
   }
   const database = new Database(path);
   database.prepare('update merchant_orders set next_action_at = ?').run(new Date(Date.now() + 3_600_000).toISOString());
