@@ -190,7 +190,8 @@ describe('orders show', () => {
       insert into order_events (account, external_order_id, field, old_value, new_value, observed_at, source)
         values ('default', 'shop-1', 'state', 'pending', 'sending', '2026-01-01T00:00:00.000Z', 'create'),
           ('default', 'shop-1', 'state', 'sending', 'accepted', '2026-01-01T00:00:01.000Z', 'create');
-      insert into order_records values ('default', 'shop-1', '${body}', '2026-01-01T00:00:02.000Z')`),
+      insert into order_records (account, external_order_id, body, received_at)
+        values ('default', 'shop-1', '${body}', '2026-01-01T00:00:02.000Z')`),
   );
 
   it('has the row, its history in order, and what the exchange said', async () => {

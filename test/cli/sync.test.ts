@@ -23,6 +23,7 @@ const NAMES = [
   'durationMs',
   'failed',
   'final',
+  'findings',
   'held',
   'invalid',
   'lookedUp',
@@ -107,7 +108,7 @@ describe('sync alone', () => {
     on.insert(1, 'fault-error-not-taken');
     const first = await sync(on, ['--json']);
     expect([first.code, summaryOf(first)]).toMatchObject([1, { sent: 1, lookedUp: 1, unknown: 0, held: 1 }]);
-    expect(first.stderr).toMatch(/^a person should look: see order-sync orders list --state held/m);
+    expect(first.stderr).toMatch(/^a person should look: see order-sync findings list, and orders list --state held/m);
     expect(await syncJson(on)).toMatchObject([1, { sent: 0, held: 1 }]);
   });
 
