@@ -89,7 +89,8 @@ function startWriter(path: string, pid: number) {
     while (!isOver) {
       const begin = performance.now();
       sqlite.transaction(() => {
-        for (let row = 0; row < 10; row += 1) touch.run(1 + (((seen.writes * 10 + row) * 7_919) % 900_000));
+        for (let row = 0; row < 10; row += 1)
+          touch.run(`m${seen.writes}`, 1 + (((seen.writes * 10 + row) * 7_919) % 900_000));
       })();
       seen.longestWriteMs = Math.max(seen.longestWriteMs, performance.now() - begin);
       seen.writes += 1;

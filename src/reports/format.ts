@@ -1,5 +1,4 @@
 import Table from 'cli-table3';
-import { stringify } from 'csv-stringify/sync';
 
 /** Rows of a report, all with the same columns. */
 export type ReportRows = readonly Readonly<Record<string, string | number | null>>[];
@@ -9,22 +8,6 @@ export function asTable(rows: ReportRows, columns: readonly string[] = Object.ke
   const table = new Table({ head: [...columns], style: { head: [], border: [] } });
   for (const row of rows) table.push(columns.map((column) => printable(row[column])));
   return `${table.toString()}\n`;
-}
-
-/** CSV with a header; text that a spreadsheet would run as a formula begins with an apostrophe. */
-export function asCsv(rows: ReportRows, columns: readonly string[] = Object.keys(rows[0] ?? {})): string {
-  const records = rows.map((row) =>
-    columns.map((column) => {
-      const value = row[column];
-      return typeof value === 'string' ? noFormula(value) : value;
-    }),
-  );
-  return stringify([[...columns], ...records]);
-}
-
-/** JSON; decimals stay text. */
-export function asJson(rows: ReportRows): string {
-  return `${JSON.stringify(rows, null, 2)}\n`;
 }
 
 /** Text for a terminal: what could steer it, or turn the reading order around, is written as an escape. */
