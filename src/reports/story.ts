@@ -96,9 +96,9 @@ function findingTold(finding: StoryFinding): Told[] {
   const { class: name, severity, firstSeenAt, lastSeenAt, changedBy, changedAt, resolvedAt, reason } = finding;
   // The values are those of the last time; what they were before is not kept.
   const values = ` Expected: ${finding.expected ?? 'nothing'}; is: ${finding.actual ?? 'nothing'}.`;
-  const meaning = classOf(name)?.meaning ?? '';
-  const first = `Finding ${name} (${severity}): ${meaning}${lastSeenAt === firstSeenAt ? values : ''}`;
-  const told: Told[] = [{ at: firstSeenAt, text: first.trimEnd() }];
+  const meaning = classOf(name)?.meaning;
+  const first = `Finding ${name} (${severity})${meaning === undefined ? '.' : `: ${meaning}`}`;
+  const told: Told[] = [{ at: firstSeenAt, text: lastSeenAt === firstSeenAt ? first + values : first }];
   if (lastSeenAt !== firstSeenAt) told.push({ at: lastSeenAt, text: `Finding ${name} was seen again.${values}` });
   if (changedAt !== null) {
     told.push({ at: changedAt, text: `${changedBy ?? 'Somebody'} acknowledged finding ${name}: ${reason ?? ''}` });
