@@ -10,6 +10,7 @@ import { seededRandom } from '../sandbox/random.ts';
 import { readScenarios } from '../sandbox/scenario-file.ts';
 import { SCENARIOS, scenarioNamedIn, type Scenarios } from '../sandbox/scenario.ts';
 import { startSandbox, type LoggedRequest } from '../sandbox/server.ts';
+import { TAMPERINGS, type Tampering } from '../sandbox/tampering.ts';
 
 interface SandboxCommandOptions {
   readonly port: number;
@@ -26,6 +27,13 @@ interface SandboxCommandOptions {
 }
 
 const INPUT_WIDTH = Math.max(...EMAIL_INPUTS.map(([input]) => input.length));
+const TAMPERING_LIST: readonly (readonly [string, Tampering])[] = Object.entries(TAMPERINGS);
+const TAMPERING_WIDTH = Math.max(...TAMPERING_LIST.map(([name]) => name.length));
+const FINDING_WIDTH = Math.max(...TAMPERING_LIST.map(([, { finding }]) => finding.length));
+const TAMPERING_HELP = TAMPERING_LIST.map(([name, { finding, what, needs }]) => {
+  const meaning = needs === undefined ? what : `${what} (rows with ${needs})`;
+  return `  ${name.padEnd(TAMPERING_WIDTH)}  ${finding.padEnd(FINDING_WIDTH)}  ${meaning}`;
+}).join('\n');
 const HELP = `
 Example:
   order-sync sandbox --port 8089 --faults reset-after=0.02,error-taken=0.02
@@ -34,9 +42,14 @@ Some external order ids choose for themselves, whatever the options say (NAME as
   fault-NAME-…         has that fault on its first create
   fault-lookup-NAME-…  has it on its first look-up
   scenario-NAME-…      lives that scenario
+  tamper-NAME-…        is tampered with as below, has no faults, and is completed unless --scenario says otherwise
 
 Some e-mail addresses of clients choose too:
 ${EMAIL_INPUTS.map(([input, effect]) => `  ${input.padEnd(INPUT_WIDTH)}  ${effect}`).join('\n')}
+
+What an order is tampered with (the second NAME), the finding that it brings, and what the sandbox says of it. UNEXPECTED_ORDER
+wants a row that is cancelled before it is sent; PREORDER_MISSING is found by report reconciliation --online:
+${TAMPERING_HELP}
 
 Photos are not delivered without --photo-url: asking for them is then refused with INVALID_VALUE. The id of no link is
 answered 404 NOT_FOUND, another key 401. The whole interface is described at /openapi.json; /_sandbox/requests,

@@ -1,4 +1,5 @@
 import { nameAfter } from './scenario.ts';
+import { tamperingNamedIn } from './tampering.ts';
 
 /** What the sandbox can do to a request. Those in `NOT_TAKEN` leave the order untaken, the others take it. */
 export const FAULTS = [
@@ -50,12 +51,13 @@ export function namesFault(externalOrderId: string | undefined): externalOrderId
 
 /**
  * The fault for a request. An external order id `fault-<name>-…` has that fault on its first create and
- * `fault-lookup-<name>-…` on its first look-up, whatever the plan says; other requests have the plan's, drawn with
- * `random`.
+ * `fault-lookup-<name>-…` on its first look-up, whatever the plan says; one that names its tampering has none, so that
+ * what is found of it is what was done. Other requests have the plan's, drawn with `random`.
  */
 export function decideFault(plan: FaultPlan, request: FaultedRequest, random: () => number): Fault | undefined {
   const { call, externalOrderId, isFirst } = request;
   if (namesFault(externalOrderId)) return isFirst ? nameAfter(PREFIX_OF[call], externalOrderId, FAULTS) : undefined;
+  if (externalOrderId !== undefined && tamperingNamedIn(externalOrderId) !== undefined) return undefined;
   let drawn = random();
   for (const fault of FAULTS) {
     drawn -= plan[fault] ?? 0;

@@ -14,6 +14,9 @@ export interface SandboxPreOrder {
   readonly speed: number;
 }
 
+/** An order record (§2.7). */
+export type OrderRecord = NonNullable<ReturnType<typeof orderRecord>>;
+
 /** Where an order stands at a moment. */
 interface Standing {
   orderStatus: string;
@@ -24,7 +27,7 @@ interface Standing {
 }
 
 /** The order record (§2.7) of a pre-order at `now`, or undefined while the order has not appeared. */
-export function orderRecord(preOrder: SandboxPreOrder, now: Date, merchantId: string): unknown {
+export function orderRecord(preOrder: SandboxPreOrder, now: Date, merchantId: string) {
   const { appearsAfterMs } = preOrder.scenario;
   if (appearsAfterMs === null) return undefined;
   const appearedAt = preOrder.createdAt.getTime() + appearsAfterMs / preOrder.speed;
