@@ -14,6 +14,7 @@ const MONTH = ['--from', '2025-06-01', '--to', '2025-07-01'];
 /** Where the data ends, so that look-ups are fresh. */
 const AS_OF = ['--as-of', '2026-01-16T00:00:00Z'];
 const WRITE_EVERY_MS = 5;
+const ALONE_MS = 10_000;
 
 /** What one report took, and what the writer beside it saw. */
 interface Measured {
@@ -32,6 +33,8 @@ export async function measureReports(folder: string, say: (text: string) => void
     `${REPORT_ORDERS} orders, a durable write every ${WRITE_EVERY_MS} ms beside each report`,
     'report            seconds  peak MiB  writes  longest write ms  WAL MiB',
   ];
+  const alone = await measureWriter(path);
+  lines.push(line('nothing', { seconds: ALONE_MS / 1_000, ...alone }));
   for (const [name, args] of [
     ['month, json', [...MONTH, '--format', 'json']],
     ['month, xlsx', [...MONTH, '--format', 'xlsx']],
@@ -40,19 +43,27 @@ export async function measureReports(folder: string, say: (text: string) => void
     ['everything, html', ['--format', 'html']],
   ] as const) {
     say(name);
-    const { seconds, peakMiB, writes, longestWriteMs, walMiB } = await measure(folder, path, args);
-    const figures = [
-      seconds.toFixed(1),
-      peakMiB.toFixed(0),
-      String(writes),
-      longestWriteMs.toFixed(0),
-      walMiB.toFixed(1),
-    ];
-    lines.push(
-      `${name.padEnd(18)}${figures.map((text, index) => text.padStart([7, 10, 8, 18, 9][index] ?? 8)).join('')}`,
-    );
+    lines.push(line(name, await measure(folder, path, args)));
   }
   return lines.join('\n');
+}
+
+function line(name: string, { seconds, peakMiB, writes, longestWriteMs, walMiB }: Measured): string {
+  const figures = [
+    seconds.toFixed(1),
+    peakMiB.toFixed(0),
+    String(writes),
+    longestWriteMs.toFixed(0),
+    walMiB.toFixed(1),
+  ];
+  return `${name.padEnd(18)}${figures.map((text, index) => text.padStart([7, 10, 8, 18, 9][index] ?? 8)).join('')}`;
+}
+
+/** What the writer sees with nothing beside it: the disk and the other programs of the machine. */
+async function measureWriter(path: string) {
+  const writer = startWriter(path, 0);
+  await delay(ALONE_MS);
+  return await writer.stop();
 }
 
 async function measure(folder: string, path: string, args: readonly string[]): Promise<Measured> {

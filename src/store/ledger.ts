@@ -28,7 +28,7 @@ export interface LedgerStage extends Disposable {
   addOrder(order: LedgerOrder): void;
   /** Compares, once both sides are whole; how many differences there are. */
   compare(tolerance: string): number;
-  differences(): IterableIterator<LedgerDifference>;
+  differences(): Iterable<LedgerDifference>;
 }
 
 /** A line has one problem at most: the first that holds. */
@@ -79,10 +79,12 @@ export function openLedgerStage(): LedgerStage {
       sqlite.exec(COMPARE);
       return sqlite.prepare('select count(*) from difference').pluck().get() as number;
     },
-    differences: () =>
-      sqlite
+    // Begun when it is read: a statement that nobody has read to its end keeps the database from being closed.
+    *differences() {
+      yield* sqlite
         .prepare<[], LedgerDifference>('select * from difference order by problem, external_order_id, file, line')
-        .iterate(),
+        .iterate();
+    },
     [Symbol.dispose]: () => void sqlite.close(),
   };
 }

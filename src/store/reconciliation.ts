@@ -55,6 +55,7 @@ export function knownFindings(scope: ReportScope): Compilable<KnownFindingRow> {
     .where('findings.account', '=', scope.account)
     .where('findings.class', '!=', 'UNCHECKED')
     .where('findings.first_seen_at', '<=', scope.asOf)
+    .where('merchant_orders.created_at', '<=', scope.asOf)
     .where((where) =>
       where.or([where('findings.status', '!=', 'resolved'), where('findings.resolved_at', '>', scope.asOf)]),
     );

@@ -10,7 +10,7 @@ export interface Scratch extends Disposable {
   /** Adds what the report derived by itself, unless the same class stands for the order already; whether it was added. */
   addUnlessKnown(finding: ReportFinding): boolean;
   /** Every finding: the grave first, then by class and order. */
-  findings(): IterableIterator<ReportFinding>;
+  findings(): Iterable<ReportFinding>;
 }
 
 /** Opens an empty scratch database. */
@@ -36,12 +36,14 @@ export function openScratch(): Scratch {
       }
       return insertUnlessKnown.run(finding).changes === 1;
     },
-    findings: () =>
-      sqlite
+    // Begun when it is read: a statement that nobody has read to its end keeps the database from being closed.
+    *findings() {
+      yield* sqlite
         .prepare<[], ReportFinding>(
           `select ${columns} from finding order by rank, class, external_order_id, since, expected, actual, id`,
         )
-        .iterate(),
+        .iterate();
+    },
     [Symbol.dispose]: () => void sqlite.close(),
   };
 }

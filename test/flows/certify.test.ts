@@ -1,0 +1,259 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { certify } from '../../src/flows/certify.ts';
+import { csvText } from '../../src/reports/csv.ts';
+import type { ReportDocument, Row } from '../../src/reports/document.ts';
+import { htmlText } from '../../src/reports/html.ts';
+import { jsonText } from '../../src/reports/json.ts';
+import { reconciliationDocument } from '../../src/reports/reconciliation.ts';
+import { tableText } from '../../src/reports/table.ts';
+import { xlsxBytes } from '../../src/reports/xlsx.ts';
+import { openScratch } from '../../src/store/scratch.ts';
+import { openSnapshot } from '../../src/store/snapshot.ts';
+import {
+  AS_OF,
+  reconciledDatabase,
+  type ReconciledOrder,
+  type WrittenFinding,
+} from '../support/reconciled-database.ts';
+import { HOSTILE, wholeText } from '../support/report-document.ts';
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Given {
+  readonly orders: readonly ReconciledOrder[];
+  readonly findings?: readonly WrittenFinding[];
+  readonly from?: string;
+  readonly to?: string;
+  readonly asOf?: string;
+  readonly tolerance?: string;
+}
+
+let made = 0;
+
+/** Makes the database, goes through it, and gives the report to `use` while its findings can be read. */
+async function reportOf<Result>(
+  { orders, findings = [], from, to, asOf = AS_OF, tolerance = '0' }: Given,
+  use: (report: { document: ReportDocument; isClean: boolean }) => Result,
+): Promise<Awaited<Result>> {
+  const path = join(folder, `orders-${(made += 1)}.db`);
+  await reconciledDatabase(path, orders, findings);
+  using scratch = openScratch();
+  const settings = { tolerance, freshFor: 86_400_000 };
+  const read = () => {
+    using snapshot = openSnapshot(path);
+    return certify(snapshot, scratch, { account: 'default', from, to, asOf }, settings);
+  };
+  const scope = { from: from ?? null, to: to ?? null, asOf, ...settings };
+  return await use(reconciliationDocument(scope, read(), []));
+}
+
+function rowsOf({ document }: { document: ReportDocument }, name: string): Row[] {
+  const section = document.sections.find((one) => one.name === name);
+  if (section === undefined || Symbol.asyncIterator in section.rows) throw new Error(`no section ${name}`);
+  return [...section.rows];
+}
+
+function factsOf({ document }: { document: ReportDocument }): Record<string, unknown> {
+  return Object.fromEntries(document.facts.map(({ key, value }) => [key, value]));
+}
+
+/** The verdict, and each finding as `class status order`. */
+async function judged(given: Given): Promise<{ isClean: boolean; findings: string[]; reasons: unknown[] }> {
+  return await reportOf(given, (report) => ({
+    isClean: report.isClean,
+    findings: rowsOf(report, 'findings').map((row) => `${row['class']} ${row['status']} ${row['external_order_id']}`),
+    reasons: rowsOf(report, 'unchecked').map(({ reason, orders }) => [reason, orders]),
+  }));
+}
+
+describe('the report of reconciliation', () => {
+  it('is clean where every order agrees, to the last digit and in any spelling', async () => {
+    const orders = [
+      { id: 'a', asset: '1.50', record: { input: '1.5' } },
+      { id: 'b', asset: '12345678901234567.123456789012345678' },
+      { id: 'c', state: 'open', asset: '1e-7', record: { input: '0.0000001' } },
+    ];
+    expect(await judged({ orders })).toEqual({ isClean: true, findings: [], reasons: [] });
+  });
+
+  it('adds both sides up exactly, by day and pair', async () => {
+    const orders: ReconciledOrder[] = [
+      { id: 'a', asset: '0.1' },
+      { id: 'b', asset: '0.2', createdAt: '2026-01-04T23:59:59.999Z' },
+      { id: 'c', asset: '0.2' },
+      { id: 'd', asset: '7', from: 'ETH', record: { input: '7.000000000000000001' } },
+      { id: 'e', asset: '4', state: 'pending', record: null, lastLookupAt: null, sentAt: null },
+      { id: 'f', asset: '2', state: 'accepted', record: null },
+    ];
+    const { days, pairs, isClean } = await reportOf({ orders }, (report) => ({
+      isClean: report.isClean,
+      days: rowsOf(report, 'days'),
+      pairs: rowsOf(report, 'pairs'),
+    }));
+    expect(isClean).toBe(false);
+    expect(
+      days.map((row) => [row['day'], row['pair'], row['orders'], row['ours'], row['theirs'], row['difference']]),
+    ).toEqual([
+      ['2026-01-04', 'BTC/EUR', 1, '0.2', '0.2', '0'],
+      ['2026-01-05', 'BTC/EUR', 4, '0.3', '0.3', '0'],
+      ['2026-01-05', 'ETH/EUR', 1, '7', '7.000000000000000001', '0.000000000000000001'],
+    ]);
+    expect(pairs[0]).toMatchObject({
+      pair: 'BTC/EUR',
+      orders: 5,
+      at_exchange: 3,
+      compared: 3,
+      asset: '6.5',
+      ours: '0.5',
+      theirs: '0.5',
+      output: '300',
+      fee: '0.003',
+      reward: '1.5',
+      checked: 4,
+      unchecked: 0,
+      nothing_to_compare: 1,
+    });
+  });
+
+  it('finds a differing amount by itself, where no finding was written', async () => {
+    const orders = [{ id: 'a', asset: '1', record: { input: '1.000000000000000001' } }];
+    expect(await judged({ orders })).toMatchObject({ isClean: false, findings: ['AMOUNT_MISMATCH open a'] });
+    expect(await judged({ orders, tolerance: '0.000000000000000001' })).toMatchObject({ isClean: true, findings: [] });
+  });
+
+  it('does not find again what is written down, and leaves acknowledged findings and infos out of the verdict', async () => {
+    const orders = [{ id: 'a', asset: '1', record: { input: '2' } }, { id: 'b' }];
+    const acknowledged = {
+      id: 'a',
+      class: 'AMOUNT_MISMATCH',
+      status: 'acknowledged',
+      changedAt: '2026-01-05T13:00:00.000Z',
+    };
+    const info = { id: 'b', class: 'CLOCK_SKEW', severity: 'info' };
+    const report = await judged({ orders, findings: [acknowledged, info] });
+    expect(report).toEqual({
+      isClean: true,
+      findings: ['AMOUNT_MISMATCH acknowledged a', 'CLOCK_SKEW open b'],
+      reasons: [],
+    });
+  });
+
+  it('shows an amount of another pair as a difference, and adds no currencies together', async () => {
+    const orders = [{ id: 'a', asset: '1', record: { from: 'ETH', to: 'EUR' } }];
+    const { findings, pair } = await reportOf({ orders }, (report) => ({
+      findings: rowsOf(report, 'findings'),
+      pair: rowsOf(report, 'pairs')[0],
+    }));
+    expect(findings).toEqual([
+      expect.objectContaining({ class: 'PAIR_MISMATCH', expected: 'BTC/EUR', actual: 'ETH/EUR' }),
+    ]);
+    expect(pair).toMatchObject({ ours: '1', theirs: '0', difference: '-1' });
+  });
+
+  it.each<[string, Omit<ReconciledOrder, 'id'>, string]>([
+    ['an order that is being sent', { state: 'sending', record: null, lastLookupAt: null }, 'its create is on its way'],
+    ['one never looked up', { state: 'accepted', record: null, lastLookupAt: null }, 'never looked up with success'],
+    ['one looked up long ago', { state: 'open', lastLookupAt: '2026-01-04T23:59:59.000Z' }, 'looked up too long ago'],
+    ['one of another position', { position: 'OUTPUT' }, 'the amount of this position cannot be compared'],
+    ['a record without an amount', { record: { input: null } }, 'the record has no amount that can be read'],
+    ['a record with an odd amount', { record: { input: 'one' } }, 'the record has no amount that can be read'],
+    [
+      'a record without a pair',
+      { record: { from: null, to: null } },
+      'the record has no currency pair, or cannot be read',
+    ],
+    ['a record not compared yet', { record: { comparedAt: null } }, 'the record was not compared yet'],
+    [
+      'one that changed afterwards',
+      { changedAt: '2026-01-06T00:00:00.001Z' },
+      'changed after the moment of the report',
+    ],
+  ])('counts %s as unchecked and is not clean', async (_name, order, reason) => {
+    const report = await judged({ orders: [{ id: 'a', ...order }, { id: 'b' }] });
+    expect(report).toEqual({ isClean: false, findings: ['UNCHECKED open a'], reasons: [[reason, 1]] });
+  });
+
+  it.each<[string, Omit<ReconciledOrder, 'id'>]>([
+    ['a final order, however long ago', { state: 'final', lastLookupAt: '2025-01-01T00:00:00.000Z' }],
+    ['a fresh look-up without an order', { state: 'accepted', record: null }],
+    ['an order never sent', { state: 'pending', record: null, lastLookupAt: null, sentAt: null }],
+    ['a refused order', { state: 'rejected', record: null, lastLookupAt: null }],
+    ['a look-up just in time', { state: 'open', lastLookupAt: '2026-01-05T00:00:00.000Z' }],
+    ['a record that came again unchanged', { record: { receivedAt: '2026-01-07T00:00:00.000Z' } }],
+  ])('is clean with %s', async (_name, order) => {
+    expect(await judged({ orders: [{ id: 'a', ...order }] })).toEqual({ isClean: true, findings: [], reasons: [] });
+  });
+
+  it('speaks for its moment: later rows, findings and decisions do not exist for it', async () => {
+    const orders = [{ id: 'a' }, { id: 'late', createdAt: '2026-01-06T00:00:00.001Z' }];
+    const after = '2026-01-06T08:00:00.000Z';
+    const findings: WrittenFinding[] = [
+      { id: 'a', class: 'ADDRESS_CHANGED', firstSeenAt: after },
+      { id: 'a', class: 'TX_HASH_CHANGED', status: 'acknowledged', changedAt: after, reason: 'later' },
+      { id: 'a', class: 'LEG_CONFLICT', severity: 'warning', status: 'resolved', resolvedAt: after },
+      { id: 'a', class: 'STUCK', severity: 'warning', status: 'resolved', resolvedAt: '2026-01-05T20:00:00.000Z' },
+      { id: 'late', class: 'ORDER_REPLACED' },
+    ];
+    const lines = await reportOf({ orders, findings }, (report) => ({
+      facts: factsOf(report),
+      findings: rowsOf(report, 'findings').map((row) => [row['class'], row['status'], row['reason']]),
+    }));
+    expect(lines.facts).toMatchObject({ orders: 1, errors: 1, warnings: 1, as_of: AS_OF });
+    expect(lines.findings).toEqual([
+      ['TX_HASH_CHANGED', 'open', null],
+      ['LEG_CONFLICT', 'open', null],
+    ]);
+  });
+
+  it('takes orders inserted at or after --from and before --to, and only their findings', async () => {
+    const orders = ['2026-01-01', '2026-01-02', '2026-01-03'].map((day) => ({
+      id: day,
+      createdAt: `${day}T00:00:00.000Z`,
+    }));
+    const findings = orders.map(({ id }) => ({ id, class: 'ORDER_REPLACED', firstSeenAt: '2026-01-03T00:00:00.000Z' }));
+    const given = { orders, findings, from: '2026-01-02T00:00:00.000Z', to: '2026-01-03T00:00:00.000Z' };
+    expect((await judged(given)).findings).toEqual(['ORDER_REPLACED open 2026-01-02']);
+    expect((await judged({ ...given, to: '2027-01-01T00:00:00.000Z' })).findings).toHaveLength(2);
+  });
+
+  it('says how old its oldest look-up is', async () => {
+    const orders = [
+      { id: 'a', state: 'open', lastLookupAt: '2026-01-05T11:00:00.000Z' },
+      { id: 'b', state: 'accepted', record: null, lastLookupAt: '2026-01-05T10:30:00.000Z' },
+      { id: 'c', lastLookupAt: '2025-12-01T00:00:00.000Z' },
+    ];
+    const facts = await reportOf({ orders }, factsOf);
+    expect(facts).toMatchObject({
+      oldest_lookup: '2026-01-05T10:30:00.000Z',
+      oldest_lookup_final: '2025-12-01T00:00:00.000Z',
+      verdict: 'clean',
+    });
+  });
+
+  it('has the same bytes in every form, in whatever order the rows were inserted', async () => {
+    const orders: ReconciledOrder[] = [
+      ...HOSTILE.map((id, index) => ({ id, asset: `${index}.1`, record: { input: `${index}.2` } })),
+      ...HOSTILE.map((from, index) => ({ id: `o${index}`, from, state: 'open', lastLookupAt: null })),
+      { id: 'later', createdAt: '2026-01-05T11:00:00.000Z', state: 'accepted', record: null },
+    ];
+    const forms = async (given: readonly ReconciledOrder[]) => {
+      const texts = [csvText, htmlText, jsonText, tableText].map((form) =>
+        reportOf({ orders: given }, ({ document }) => wholeText(form(document))),
+      );
+      const workbook = await reportOf({ orders: given }, ({ document }) => xlsxBytes(document));
+      return [...(await Promise.all(texts)), workbook.toString('hex')];
+    };
+    const first = await forms(orders);
+    expect(first[0]).toContain("'=HYPERLINK");
+    expect(first[1]).not.toContain('<script>');
+    const second = await forms(orders.toReversed());
+    expect(second.map((text, index) => text === first[index])).toEqual([true, true, true, true, true]);
+  });
+});

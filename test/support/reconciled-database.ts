@@ -1,0 +1,123 @@
+import Database from 'better-sqlite3';
+import { systemClock } from '../../src/clock.ts';
+import { openStore } from '../../src/store/store.ts';
+
+/** An order and what the exchange last said of it; what is left out is that of an order that agrees and is final. */
+export interface ReconciledOrder {
+  readonly id: string;
+  readonly asset?: string;
+  readonly position?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly state?: string;
+  readonly createdAt?: string;
+  readonly changedAt?: string | null;
+  readonly sentAt?: string | null;
+  readonly lastLookupAt?: string | null;
+  readonly modificationDate?: string | null;
+  readonly preOrderId?: string | null;
+  /** Null where there is no record. */
+  readonly record?: {
+    readonly input?: string | null;
+    readonly from?: string | null;
+    readonly to?: string | null;
+    readonly fee?: string | null;
+    readonly receivedAt?: string;
+    readonly comparedAt?: string | null;
+  } | null;
+}
+
+/** A finding as it is written down. */
+export interface WrittenFinding {
+  readonly id: string;
+  readonly class: string;
+  readonly severity?: string;
+  readonly status?: string;
+  readonly firstSeenAt?: string;
+  readonly changedAt?: string | null;
+  readonly resolvedAt?: string | null;
+  readonly reason?: string | null;
+  readonly expected?: string;
+}
+
+export const CREATED_AT = '2026-01-05T10:00:00.000Z';
+export const LOOKED_UP_AT = '2026-01-05T12:00:00.000Z';
+export const AS_OF = '2026-01-06T00:00:00.000Z';
+
+/** Makes a database and puts the orders into it in their order; rows go through the same triggers as everywhere. */
+export async function reconciledDatabase(
+  path: string,
+  orders: readonly ReconciledOrder[],
+  findings: readonly WrittenFinding[] = [],
+): Promise<void> {
+  await (await openStore(path, systemClock(), { expect: 'migrate' })).close();
+  const sqlite = new Database(path);
+  sqlite.transaction(() => {
+    for (const order of orders) insertOrder(sqlite, order);
+    for (const finding of findings) insertFinding(sqlite, finding);
+  })();
+  sqlite.close();
+}
+
+function insertOrder(sqlite: Database.Database, order: ReconciledOrder): void {
+  const { id, asset = '1.50', from = 'BTC', to = 'EUR', createdAt = CREATED_AT, record = {} } = order;
+  const changedAt = order.changedAt === undefined ? LOOKED_UP_AT : order.changedAt;
+  sqlite
+    .prepare(
+      `insert into merchant_orders (external_order_id, asset, asset_position, from_currency, to_currency, created_at)
+       values (?, ?, ?, ?, ?, ?)`,
+    )
+    .run(id, asset, order.position ?? 'INPUT', from, to, createdAt);
+  sqlite
+    .prepare(
+      `update merchant_orders set state = :state, pre_order_id = :preOrderId, order_status = :status, changed_at = :changedAt,
+       sent_at = :sentAt, last_lookup_at = :lastLookupAt, modification_date = :modificationDate where external_order_id = :id`,
+    )
+    .run({
+      id,
+      state: order.state ?? 'final',
+      preOrderId: order.preOrderId === undefined ? `pre-${id}` : order.preOrderId,
+      status: record === null ? null : 'REQUEST',
+      changedAt,
+      sentAt: order.sentAt === undefined ? createdAt : order.sentAt,
+      lastLookupAt: order.lastLookupAt === undefined ? LOOKED_UP_AT : order.lastLookupAt,
+      modificationDate: order.modificationDate ?? LOOKED_UP_AT,
+    });
+  if (record === null) return;
+  const { input = asset, fee = '0.001', receivedAt = LOOKED_UP_AT, comparedAt = LOOKED_UP_AT } = record;
+  sqlite
+    .prepare(
+      `insert into order_records (account, external_order_id, body, received_at, input_asset, output_asset, from_currency,
+       to_currency, fee, reward, creation_date, completion_date, compared_at)
+       values ('default', :id, '{}', :receivedAt, :input, '100', :from, :to, :fee, '0.5', :createdAt, :receivedAt, :comparedAt)`,
+    )
+    .run({
+      id,
+      receivedAt,
+      input,
+      from: record.from === undefined ? from : record.from,
+      to: record.to === undefined ? to : record.to,
+      fee,
+      createdAt,
+      comparedAt,
+    });
+}
+
+function insertFinding(sqlite: Database.Database, finding: WrittenFinding): void {
+  sqlite
+    .prepare(
+      `insert into findings (account, class, severity, external_order_id, expected, actual, first_seen_at, last_seen_at,
+       status, changed_at, resolved_at, reason) values ('default', :class, :severity, :id, :expected, 'something else',
+       :firstSeenAt, :firstSeenAt, :status, :changedAt, :resolvedAt, :reason)`,
+    )
+    .run({
+      severity: 'error',
+      status: 'open',
+      firstSeenAt: LOOKED_UP_AT,
+      changedAt: null,
+      resolvedAt: null,
+      reason: null,
+      expected: 'something',
+      ...finding,
+    });
+}
