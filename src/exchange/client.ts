@@ -87,7 +87,9 @@ export class ExchangeClient {
     const reply = await ask(this.#transport, this.#clock, orderRequest(externalOrderId), signal);
     const answer = readLookup(reply, externalOrderId);
     const passage = passageOf(reply);
-    const health = answer.kind === 'unanswered' && passage.health === 'answered' ? 'failed' : passage.health;
+    // An answer about another order is wrong for this one alone: the others need not wait.
+    const isOutOfOrder = answer.kind === 'unanswered' && answer.answeredFor === undefined;
+    const health = isOutOfOrder && passage.health === 'answered' ? 'failed' : passage.health;
     return { answer, reply: reply.kind, passage: { ...passage, health } };
   }
 

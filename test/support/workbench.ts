@@ -43,6 +43,8 @@ export interface WorkbenchOptions {
   readonly environment?: Record<string, string>;
   readonly faults?: FaultPlan;
   readonly scenario?: Scenario;
+  /** Lives of orders by their id; all live `scenario` where it is undefined. */
+  readonly scenarioOf?: (externalOrderId: string) => Scenario | undefined;
   readonly apiKey?: string;
   /** What stands in place of the real thing beside the clock. */
   readonly overrides?: Overrides;
@@ -58,7 +60,7 @@ export async function workbench(options: WorkbenchOptions = {}): Promise<Workben
     clock,
     random: seededRandom(1),
     ...(options.faults === undefined ? {} : { faults: options.faults }),
-    ...(scenario === undefined ? {} : { scenarioOf: () => scenario }),
+    scenarioOf: (id) => options.scenarioOf?.(id) ?? scenario,
   });
   const config = loadConfig({
     requireExchange: true,

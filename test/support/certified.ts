@@ -1,0 +1,32 @@
+import type { App } from '../../src/app.ts';
+import { certify } from '../../src/flows/certify.ts';
+import { askPreOrders, notePreOrders } from '../../src/flows/pre-orders.ts';
+import { reconciliationDocument } from '../../src/reports/reconciliation.ts';
+import { openScratch } from '../../src/store/scratch.ts';
+import { openSnapshot } from '../../src/store/snapshot.ts';
+
+/** What the report of reconciliation says. */
+export interface Certified {
+  readonly isClean: boolean;
+  /** `CLASS id`, in their order. */
+  readonly findings: readonly string[];
+}
+
+/** The report of everything, as `report reconciliation --online` makes it, without being written. */
+export async function certified(app: App, path: string): Promise<Certified> {
+  const { account, store, clock, exchange, settings } = app;
+  const asOf = clock.now().toISOString();
+  const scope = { account, asOf };
+  const ask = async (preOrderId: string) => {
+    const outcome = await exchange.showPreOrder(preOrderId);
+    return outcome.kind === 'ok' ? 'known' : 'missing';
+  };
+  await notePreOrders(store, account, await askPreOrders(path, scope, ask, () => {}), clock.now());
+  using scratch = openScratch();
+  using snapshot = openSnapshot(path);
+  const reconciled = certify(snapshot, scratch, scope, settings);
+  const { isClean } = reconciliationDocument({ from: null, to: null, asOf, ...settings }, reconciled, []);
+  const findings = [];
+  for await (const row of reconciled.findings) findings.push(`${row['class']} ${row['external_order_id']}`);
+  return { isClean, findings };
+}
