@@ -17,6 +17,7 @@ const WAITING: readonly string[] = ['pending', 'sending', 'unknown', 'held', 'ac
 const STEPS_A_DOUBLING = 8;
 /** Lines and bars of more pairs than this cannot be told apart: the rest is drawn as one. */
 const MOST_PAIRS = 8;
+const MOST_LINKS = 60;
 
 /** Gathers what the charts draw while the rows go by. Memory does not grow with the rows. */
 export class ReconciliationCharts {
@@ -27,7 +28,8 @@ export class ReconciliationCharts {
   add(row: ReconciledRow, judgement: Judgement, asOf: Date): void {
     // What the row was at the moment is not known any more.
     if (judgement.kind === 'unchecked' && judgement.reason === 'changedAfter') return;
-    this.#countFlow(pairOf(row), `state ${row.state}`);
+    // With what they are before them, no two layers of the flow have a name in common.
+    this.#countFlow(`pair ${pairOf(row)}`, `state ${row.state}`);
     this.#countFlow(`state ${row.state}`, row.order_status === null ? 'no order' : `order ${row.order_status}`);
     if (WAITING.includes(row.state)) this.#countAge(row, asOf);
     else if (row.state === 'final') this.#countFinal(row);
@@ -68,6 +70,8 @@ export class ReconciliationCharts {
 
   #flowChart(): Chart {
     const links = [...this.#flow]
+      .toSorted(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
+      .slice(0, MOST_LINKS)
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
       .map(([key, value]) => {
         const [from, to] = JSON.parse(key) as [string, string];
