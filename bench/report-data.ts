@@ -2,12 +2,10 @@ import Database from 'better-sqlite3';
 import { systemClock } from '../src/clock.ts';
 import { openStore } from '../src/store/store.ts';
 
-/** Orders of the database that reports are measured on, and events of each. */
-export const REPORT_ORDERS = 1_000_000;
-export const EVENTS_AN_ORDER = 4;
-/** The orders begin here and are spread over so many days: 80,000 a month. */
-export const FIRST_DAY = Date.parse('2025-01-01T00:00:00.000Z');
-export const DAYS = 380;
+const EVENTS_AN_ORDER = 4;
+/** Orders begin here and are spread over so many days: a million of them are 80,000 a month. */
+const FIRST_DAY = Date.parse('2025-01-01T00:00:00.000Z');
+const DAYS = 380;
 
 const BATCH = 50_000;
 /** Prime to the number of orders: ids come in no order of time. */
@@ -21,7 +19,7 @@ const PAIRS = [
 const STATES = ['accepted', 'open', 'final'] as const;
 
 /** Fills a new database with orders that agree with the exchange but for one in a thousand. */
-export async function buildReportDatabase(path: string, say: (text: string) => void): Promise<void> {
+export async function buildReportDatabase(path: string, orders: number, say: (text: string) => void): Promise<void> {
   await (await openStore(path, systemClock(), { expect: 'migrate' })).close();
   const sqlite = new Database(path);
   sqlite.pragma('synchronous = off');
@@ -32,19 +30,19 @@ export async function buildReportDatabase(path: string, say: (text: string) => v
     sql: string;
   }[];
   for (const { name } of triggers) sqlite.exec(`drop trigger ${name}`);
-  const insert = inserter(sqlite);
-  for (let begin = 0; begin < REPORT_ORDERS; begin += BATCH) {
+  const insert = inserter(sqlite, orders);
+  for (let begin = 0; begin < orders; begin += BATCH) {
     sqlite.transaction(() => {
-      for (let index = begin; index < begin + BATCH; index += 1) insert(index);
+      for (let index = begin; index < Math.min(begin + BATCH, orders); index += 1) insert(index);
     })();
-    say(`${begin + BATCH} orders made`);
+    say(`reports: ${Math.min(begin + BATCH, orders)} orders made`);
   }
   for (const { sql } of triggers) sqlite.exec(sql);
   sqlite.pragma('wal_checkpoint(truncate)');
   sqlite.close();
 }
 
-function inserter(sqlite: Database.Database): (index: number) => void {
+function inserter(sqlite: Database.Database, orders: number): (index: number) => void {
   const order =
     sqlite.prepare(`insert into merchant_orders (external_order_id, asset, from_currency, to_currency, state,
     pre_order_id, exchange_type, order_id, order_status, crypto_status, fiat_status, attempts, next_action_at,
@@ -62,8 +60,8 @@ function inserter(sqlite: Database.Database): (index: number) => void {
     first_seen_at, last_seen_at) values ('default', 'AMOUNT_MISMATCH', 'error', ?, ?, ?, ?, ?)`);
   return (index) => {
     const [from, to, asset] = PAIRS[index % PAIRS.length] ?? PAIRS[0];
-    const id = `shop-${String((index * SCRAMBLE) % REPORT_ORDERS).padStart(7, '0')}`;
-    const begin = new Date(FIRST_DAY + Math.floor((index / REPORT_ORDERS) * DAYS * 86_400_000)).toISOString();
+    const id = `shop-${String((index * SCRAMBLE) % orders).padStart(7, '0')}`;
+    const begin = new Date(FIRST_DAY + Math.floor((index / orders) * DAYS * 86_400_000)).toISOString();
     const end = new Date(Date.parse(begin) + 600_000 + (index % 1_000) * 7_000).toISOString();
     const state = STATES[index % 20 === 0 ? (index % 40 === 0 ? 0 : 1) : 2] ?? 'final';
     const isWrong = index % 1_000 === 999;

@@ -26,6 +26,21 @@ export function openSnapshot(path: string): Snapshot {
       const { sql, parameters } = query.compile();
       return sqlite.prepare<unknown[], Row>(sql).iterate(...parameters);
     },
-    [Symbol.dispose]: () => void sqlite.close(),
+    [Symbol.dispose]: () => closeAndCopyLog(path, sqlite),
   };
+}
+
+/**
+ * Closes the snapshot and copies into the database what others wrote meanwhile. Otherwise a commit of the daemon would
+ * do it all at once, and wait for it. Writers go on beside it.
+ */
+function closeAndCopyLog(path: string, sqlite: Database.Database): void {
+  // Opened first, so that as few commits as can be come in between.
+  const copier = new Database(path, { fileMustExist: true });
+  try {
+    sqlite.close();
+    copier.pragma('wal_checkpoint(passive)');
+  } finally {
+    copier.close();
+  }
 }
