@@ -25,7 +25,7 @@ export async function reconcileDemo(
   const fact = (key: string) => document.facts.find((one) => one.key === key)?.value;
   const because = fact('because');
   say(`Reconciliation of ${fact('orders')} orders: ${fact('verdict')}${because === null ? '' : ` (${because})`}.`);
-  const listed = [];
+  const listed: string[] = [];
   for await (const { class: name, external_order_id: order, expected: wanted, actual } of reconciled.findings) {
     listed.push(`${name} ${order}`);
     const [left, right] = [String(name).padEnd(CLASS_WIDTH), String(order).padEnd(ORDER_WIDTH)];
