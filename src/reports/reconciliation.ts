@@ -1,4 +1,4 @@
-import type { Column, Fact, ReportDocument, Row, Rows, Section } from './document.ts';
+import type { Column, Fact, ReportDocument, Row, Section } from './document.ts';
 import type { ReconciliationCharts } from './reconciliation-charts.ts';
 import { FINDING_COLUMNS } from './reconciliation-findings.ts';
 import { UNCHECKED_REASONS, type UncheckedReason } from './reconciliation-rows.ts';
@@ -23,7 +23,7 @@ export interface Reconciled {
   readonly charts: ReconciliationCharts;
   readonly unchecked: ReadonlyMap<UncheckedReason, number>;
   readonly oldestLookup: { readonly open: string | null; readonly final: string | null };
-  readonly findings: Rows;
+  readonly findings: Iterable<Row>;
 }
 
 /** A part that only some reports have: what the exchange or another system said besides. */
