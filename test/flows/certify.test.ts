@@ -220,7 +220,26 @@ describe('the report of reconciliation', () => {
     const findings = orders.map(({ id }) => ({ id, class: 'ORDER_REPLACED', firstSeenAt: '2026-01-03T00:00:00.000Z' }));
     const given = { orders, findings, from: '2026-01-02T00:00:00.000Z', to: '2026-01-03T00:00:00.000Z' };
     expect((await judged(given)).findings).toEqual(['ORDER_REPLACED open 2026-01-02']);
+    expect(await reportOf(given, factsOf)).toMatchObject({ orders: 1, from: given.from, to: given.to });
     expect((await judged({ ...given, to: '2027-01-01T00:00:00.000Z' })).findings).toHaveLength(2);
+  });
+
+  it('lists what is grave first, then by class and order', async () => {
+    const orders = ['b', 'a', 'c'].map((id) => ({ id }));
+    const findings: WrittenFinding[] = [
+      { id: 'b', class: 'CLOCK_SKEW', severity: 'info' },
+      { id: 'c', class: 'STUCK', severity: 'warning' },
+      { id: 'c', class: 'ORDER_REPLACED' },
+      { id: 'b', class: 'ORDER_REPLACED' },
+      { id: 'a', class: 'TX_HASH_REUSED' },
+    ];
+    expect((await judged({ orders, findings })).findings).toEqual([
+      'ORDER_REPLACED open b',
+      'ORDER_REPLACED open c',
+      'TX_HASH_REUSED open a',
+      'STUCK open c',
+      'CLOCK_SKEW open b',
+    ]);
   });
 
   it('says how old its oldest look-up is', async () => {

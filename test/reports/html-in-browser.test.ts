@@ -54,12 +54,12 @@ describe.skipIf(isMissing)('a report in Chromium (left out where there is no /us
 
   it('has no script and no element that a text could have smuggled in', async () => {
     expect(await page.locator('script, img, iframe, object, foreignObject, a').count()).toBe(0);
-    expect(await page.locator('figure').count()).toBe(3);
+    expect(await page.locator('figure').count()).toBe(4);
   });
 
   it('shows its charts, each with a size, shapes and names as they are', async () => {
     const charts = await page.locator('figure svg').all();
-    expect(charts).toHaveLength(3);
+    expect(charts).toHaveLength(4);
     for (const chart of charts) {
       const box = await chart.boundingBox();
       expect([(box?.width ?? 0) > 300, (box?.height ?? 0) > 100]).toEqual([true, true]);

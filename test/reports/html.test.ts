@@ -21,7 +21,7 @@ describe('HTML', () => {
     const tags = text.match(/<[a-z][^>]*>/gi) ?? [];
     expect(tags.filter((tag) => /\son\w+=|\s(?:src|href|xlink:href)=/i.test(tag))).toEqual([]);
     expect(text).toContain(`content="default-src 'none'; style-src 'unsafe-inline'; img-src data:"`);
-    expect(text.match(/<svg /g)).toHaveLength(3);
+    expect(text.match(/<svg /g)).toHaveLength(4);
   });
 
   it('has at most a thousand rows of a section, and says how many more there are', async () => {

@@ -56,6 +56,7 @@ export function hostileDocument(): ReportDocument {
         unit: 'h',
       },
       { title: all, kind: 'flow', categories: ['all', ...HOSTILE], series: [], links, unit: all },
+      { title: 'again', kind: 'flow', categories: ['all', ...HOSTILE], series: [], links, unit: all },
     ],
   };
 }
