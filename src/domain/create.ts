@@ -70,6 +70,11 @@ export function decideCreated(
     case 'accepted':
       return accepted(tracking, outcome, now);
     case 'rejected':
+      // An exchange may refuse the second because it took the first.
+      if (tracking.resends > 0) {
+        const why = `${outcome.reason}; but an earlier create may have been taken`;
+        return becomesUnknown(tracking, why, now, settings);
+      }
       return move(tracking, 'rejected', { source: 'create', reason: outcome.reason }, { nextActionAt: null });
     case 'not-sent':
     case 'rate-limited':

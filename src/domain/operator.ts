@@ -18,9 +18,9 @@ export interface OperatorAction {
   readonly reason: string;
 }
 
-/** What comes of it: what is to be written, or why nothing is. */
+/** What comes of it: the moves to be written, one after the other, or why there are none. */
 export type OperatorDecision =
-  | { readonly ok: true; readonly decision: Decision }
+  | { readonly ok: true; readonly moves: readonly Decision[]; readonly to: OrderState }
   | { readonly ok: false; readonly why: string };
 
 /** Settings that deciding needs; times in milliseconds. */
@@ -87,9 +87,10 @@ export function decideByOperator(
   const why = tooDangerous(tracking, judgement, now);
   if (why !== undefined) return { ok: false, why };
   const how = { source: 'operator', reason: action.reason, actor: action.actor } as const;
-  const held = tracking.state === 'unknown' ? move(tracking, 'held', how) : { tracking, events: [] };
-  const moved = move(held.tracking, target, how, changesOf(tracking, judgement, now, settings));
-  return { ok: true, decision: { tracking: moved.tracking, events: [...held.events, ...moved.events] } };
+  const held = tracking.state === 'unknown' ? [move(tracking, 'held', how)] : [];
+  const from = held[0]?.tracking ?? tracking;
+  const moved = move(from, target, how, changesOf(tracking, judgement, now, settings));
+  return { ok: true, moves: [...held, moved], to: target };
 }
 
 function notAllowed(state: OrderState): string {
@@ -114,9 +115,8 @@ function tooDangerous(tracking: Tracking, judgement: Judgement, now: Date): stri
   return `${times}, or use orders retry --i-know-it-may-duplicate`;
 }
 
-/** Also where a later create was rejected: an exchange may refuse the second because it took the first. */
-function mayBeTaken({ state, resends }: Tracking): boolean {
-  return state === 'unknown' || state === 'held' || resends > 0;
+function mayBeTaken({ state }: Tracking): boolean {
+  return state === 'unknown' || state === 'held';
 }
 
 function changesOf(tracking: Tracking, judgement: Judgement, now: Date, settings: OperatorSettings): Partial<Tracking> {
@@ -124,8 +124,9 @@ function changesOf(tracking: Tracking, judgement: Judgement, now: Date, settings
     case 'exists':
       return { preOrderId: judgement.preOrderId, changedAt: now, nextActionAt: after(now, followIntervalMs(0)) };
     case 'not-created':
+      // The outcome is known now: it is as if nothing had been sent.
+      return { resends: 0, verifications: 0, nextActionAt: now };
     case 'retry': {
-      // A person has sent it again: the program does not do so once more by itself.
       const resends = mayBeTaken(tracking) ? tracking.resends + 1 : tracking.resends;
       return { resends, verifications: 0, nextActionAt: now };
     }

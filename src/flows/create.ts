@@ -136,7 +136,7 @@ async function noteCreated(
   tracking: Tracking,
   now: Date,
 ): Promise<NewFindings> {
-  if (outcome.kind === 'unknown') return await noteOutcome(tx, deps, tracking, now);
+  if (tracking.state === 'unknown') return await noteOutcome(tx, deps, tracking, now);
   if (outcome.kind !== 'accepted' || outcome.differences.length === 0) return [];
   const echo = { found: outcome.differences, classes: ['PREORDER_ECHO_MISMATCH'], now } as const;
   return await noteFindings(tx, deps, tracking.externalOrderId, echo);
@@ -164,7 +164,8 @@ function countOutcome(
       }
       return;
     case 'rejected':
-      counts.rejected += 1;
+      // A second create that is refused leaves the first unknown.
+      counts[decision.tracking.state === 'unknown' ? 'unknown' : 'rejected'] += 1;
       tally.noteKey('works');
       log.warn({ externalOrderId, reason }, 'order was rejected');
       return;

@@ -44,7 +44,7 @@ export async function listTargets(
     const { externalOrderId, state } = listed;
     const made = decideByOperator(listed, action, now, settings);
     const result: OperatorResult = made.ok
-      ? { kind: 'done', externalOrderId, from: state, to: made.decision.tracking.state }
+      ? { kind: 'done', externalOrderId, from: state, to: made.to }
       : { kind: 'passed-over', externalOrderId, state, why: made.why };
     return { target: { externalOrderId, listed }, result };
   });
@@ -88,8 +88,12 @@ async function decideOrder(
     const now = clock.now();
     const made = decideByOperator(tracking, action, now, settings);
     if (!made.ok) return passedOver(state, made.why);
-    await saveDecision(tx, state, made.decision, now);
-    const to = made.decision.tracking.state;
+    let from = state;
+    for (const moved of made.moves) {
+      await saveDecision(tx, from, moved, now);
+      from = moved.tracking.state;
+    }
+    const { to } = made;
     await noteFindings(tx, { account }, externalOrderId, { found: [], classes: settledBy(to), now });
     return { kind: 'done', externalOrderId, from: state, to };
   });

@@ -95,6 +95,17 @@ describe('the outcome rule', () => {
     });
   });
 
+  it('rejected when it was sent a second time: the exchange may have taken the first, so it is looked up', () => {
+    const again = trackingWith({ state: 'sending', resends: 1, verifications: 4 });
+    const { tracking } = decideCreated(again, { kind: 'rejected', reason: 'HTTP 409' }, NOW, 0.5, SETTINGS);
+    expect(tracking).toMatchObject({
+      state: 'unknown',
+      stateReason: 'HTTP 409; but an earlier create may have been taken',
+      verifications: 0,
+      nextActionAt: after(NOW, 5 * SECOND),
+    });
+  });
+
   it('not sent and key refused: back to pending, later with each attempt', () => {
     const waits = [1, 2, 3, 4].map((attempts) => {
       const { tracking } = created({ kind: 'not-sent', why: 'refused' }, attempts);

@@ -56,7 +56,7 @@ function decide(
 function decided(...input: Parameters<typeof decide>) {
   const made = decide(...input);
   if (!made.ok) throw new Error(made.why);
-  return made.decision;
+  return { tracking: made.moves.at(-1)?.tracking, events: made.moves.flatMap(({ events }) => events) };
 }
 
 function refused(...input: Parameters<typeof decide>): string {
@@ -72,10 +72,9 @@ describe("a person's decision", () => {
       expect(made).toEqual({ ok: false, why: expect.stringMatching(/^it (is|was) .+; (allowed: |nothing is)/) });
       return;
     }
-    if (!made.ok) throw new Error(made.why);
-    const { tracking, events } = made.decision;
+    const { tracking, events } = decided(state, judgement);
     expect(events.map(({ newValue }) => newValue).join(' ')).toBe(expected);
-    expect(tracking.state).toBe(events.at(-1)?.newValue);
+    expect(tracking?.state).toBe(events.at(-1)?.newValue);
     let from = state;
     for (const { field, oldValue, newValue, source, reason, actor } of events) {
       expect({ field, oldValue, source, reason, actor }).toEqual({
@@ -87,7 +86,7 @@ describe("a person's decision", () => {
       expect(isAllowedMove(from, newValue as OrderState)).toBe(true);
       from = newValue as OrderState;
     }
-    expect(tracking.stateReason).toBe(WHO.reason);
+    expect(tracking?.stateReason).toBe(WHO.reason);
   });
 
   it.each(ORDER_STATES.map((state) => ({ state })))('names what would move an order that is $state', ({ state }) => {
@@ -110,7 +109,7 @@ describe('an order that exists at the exchange', () => {
   it('is followed from now on under the id that the person gave', () => {
     const { tracking } = decided('held', { kind: 'exists', preOrderId: 'p9' });
     expect(tracking).toMatchObject({ state: 'accepted', preOrderId: 'p9', changedAt: NOW });
-    expect(tracking.nextActionAt).toEqual(new Date(NOW.getTime() + 5_000));
+    expect(tracking?.nextActionAt).toEqual(new Date(NOW.getTime() + 5_000));
   });
 });
 
@@ -128,11 +127,6 @@ describe('an order that is sent again', () => {
     expect(tracking).toMatchObject({ state: 'pending', resends: 0, nextActionAt: NOW });
   });
 
-  it('after a rejected second create does, as the exchange may have refused it because of the first', () => {
-    expect(refused('rejected', retry(false), { resends: 1 })).toContain('--i-know-it-may-duplicate');
-    expect(decided('rejected', retry(true), { resends: 1 }).tracking.resends).toBe(2);
-  });
-
   it('because it was not created is believed only when the create can no longer be under way', () => {
     const sentAt = new Date(NOW.getTime() - 10 * MINUTE + 1);
     for (const state of ['unknown', 'held'] as const) {
@@ -140,7 +134,10 @@ describe('an order that is sent again', () => {
         'it was sent 2026-01-05T11:50:00.001Z and may still arrive; say so after 2026-01-05T12:00:00.001Z, ' +
           'or use orders retry --i-know-it-may-duplicate',
       );
-      expect(decided(state, { kind: 'not-created' }).tracking).toMatchObject({ state: 'pending', resends: 1 });
+      expect(decided(state, { kind: 'not-created' }, { resends: 1 }).tracking).toMatchObject({
+        state: 'pending',
+        resends: 0,
+      });
     }
   });
 });
@@ -152,6 +149,6 @@ describe('an order that a person ended', () => {
   ] as const)('from %s is looked at again as a final one is, in case an order appears', (state, judgement) => {
     const { tracking } = decided(state, judgement, { rechecks: 2 });
     expect(tracking).toMatchObject({ rechecks: 0, nextActionAt: new Date(NOW.getTime() + HOUR) });
-    expect(decided(state, judgement, {}, { recheckFinalAfter: [] }).tracking.nextActionAt).toBeNull();
+    expect(decided(state, judgement, {}, { recheckFinalAfter: [] }).tracking?.nextActionAt).toBeNull();
   });
 });

@@ -95,6 +95,28 @@ describe('a held order', () => {
     expect(exchange.count('POST')).toBe(2);
   });
 
+  it('that is sent again at a risk and refused is looked up, and found where the first was taken', async () => {
+    const { bench, answers, decide, create, later } = await deskWithHeld();
+    await decide(RETRY, 'a');
+    answers.create = refusal(400, 'there is one already');
+    await create();
+    expect(bench.row('a')['state']).toBe('unknown');
+    const findings = bench.merchant.prepare('select class, status from findings').raw();
+    expect(findings.all()).toEqual([['CREATE_UNKNOWN', 'open']]);
+    answers.lookup = record('a');
+    await later(5 * SECOND);
+    expect(bench.row('a')['state']).toBe('open');
+    expect(findings.all()).toEqual([['CREATE_UNKNOWN', 'resolved']]);
+  });
+
+  it('that was not created is rejected where the exchange refuses it, as there is nothing else to find', async () => {
+    const { bench, answers, decide, create } = await deskWithHeld();
+    await decide({ kind: 'not-created' }, 'a');
+    answers.create = refusal(400);
+    await create();
+    expect(bench.row('a')['state']).toBe('rejected');
+  });
+
   it('that is abandoned is looked at a few times more, and an order that appears all the same is a finding', async () => {
     const { bench, answers, decide, later } = await deskWithHeld();
     await decide({ kind: 'abandoned' }, 'a');
