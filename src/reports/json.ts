@@ -26,7 +26,8 @@ async function* rowsText({ columns, rows }: Section, indent: string): AsyncGener
   let separator = '[\n';
   for await (const row of rows) {
     const shown = Object.fromEntries(columns.map(({ key }) => [key, row[key] ?? null]));
-    yield `${separator}${JSON.stringify(shown, null, 2).replace(/^/gm, `${indent}  `)}`;
+    // Not by the lines of a regular expression: to that some characters within a text are line ends too.
+    yield `${separator}${indent}  ${JSON.stringify(shown, null, 2).replaceAll('\n', `\n${indent}  `)}`;
     separator = ',\n';
   }
   yield separator === '[\n' ? '[]' : `\n${indent}]`;

@@ -13,6 +13,12 @@ describe('JSON', () => {
     expect(text).toBe(`${JSON.stringify(rows, null, 2)}\n`);
   });
 
+  it('keeps a text with line separators of Unicode as it is, indented or not', async () => {
+    const rows = [{ id: 'a\u2028b\u2029c' }];
+    const text = await wholeText(jsonText(documentOf(texts('id'), rows, 'x/1')));
+    expect((JSON.parse(text) as { sections: { lines: unknown } }).sections.lines).toEqual(rows);
+  });
+
   it('is an empty array where there are no rows and no schema', async () => {
     expect(await wholeText(jsonText(documentOf(texts('id'), [], null)))).toBe('[]\n');
   });
