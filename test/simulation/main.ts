@@ -28,12 +28,13 @@ async function showWorld(seed: number, on: Ground): Promise<void> {
 
 async function runWorlds(from: number, count: number, on: Ground): Promise<void> {
   const progress = process.stderr.isTTY ? createLogUpdate(process.stderr) : undefined;
-  let [steps, deaths, requests] = [0, 0, 0];
+  let [steps, deaths, requests, decisions] = [0, 0, 0, 0];
   for (let seed = from; seed < from + count; seed += 1) {
     const outcome = await simulate(seed, on);
     steps += outcome.steps;
     deaths += outcome.deaths;
     requests += outcome.requests;
+    decisions += outcome.decisions;
     progress?.(`seed ${seed}, ${seed - from + 1} of ${count}`);
     if (outcome.violation === undefined) continue;
     process.stdout.write(`seed ${seed}: ${outcome.violation}\nsee it with: npm run simulate -- --seed ${seed}\n`);
@@ -41,6 +42,6 @@ async function runWorlds(from: number, count: number, on: Ground): Promise<void>
     return;
   }
   progress?.clear();
-  const facts = `${count} seeds, ${steps} steps, ${requests} requests, ${deaths} deaths of the process`;
+  const facts = `${count} seeds, ${steps} steps, ${requests} requests, ${decisions} decisions, ${deaths} deaths of the process`;
   process.stdout.write(`${facts}: every promise was kept\n`);
 }

@@ -14,7 +14,17 @@ const MOVES: Readonly<Record<string, readonly string[]>> = {
   final: ['open'],
   rejected: ['pending'],
   invalid: ['pending'],
+  cancelled: ['open', 'final'],
+  abandoned: ['open', 'final'],
 };
+/** The moves that only a person makes; `held` to `pending` is also the one that `create.onUnknown: resend` makes. */
+const MOVES_OF_A_PERSON = [
+  'pending cancelled',
+  'held accepted',
+  'held abandoned',
+  'accepted abandoned',
+  'rejected pending',
+];
 const LOOKED_AT = ['pending', 'unknown', 'accepted', 'open', 'held'];
 const COLUMN_OF: Readonly<Record<string, string>> = {
   state: 'state',
@@ -33,6 +43,7 @@ interface EventRow {
   readonly old_value: string | null;
   readonly new_value: string | null;
   readonly reason: string | null;
+  readonly source: string;
 }
 
 /** What the observer knows of one order beside the database. */
@@ -44,6 +55,9 @@ interface Known {
   /** Documented 404s since the last create. */
   misses: number;
   wasRefused: boolean;
+  /** What a person decided, oldest first, and how often they had it sent again although it may have been taken. */
+  readonly decided: string[];
+  careless: number;
   readonly statusesTold: Set<string | null>;
   readonly last: Map<string, string | null>;
   modifiedAt: number;
@@ -63,7 +77,7 @@ export class Observer {
   #version: unknown;
 
   constructor(reader: Database.Database, plan: Plan) {
-    const eventColumns = 'id, external_order_id, field, old_value, new_value, reason';
+    const eventColumns = 'id, external_order_id, field, old_value, new_value, reason, source';
     this.#statements = {
       version: reader.prepare('pragma data_version').pluck(),
       rows: reader.prepare('select * from merchant_orders'),
@@ -78,6 +92,11 @@ export class Observer {
     return this.#arrivals.length;
   }
 
+  /** How many orders a person has moved. */
+  get decisions(): number {
+    return [...this.#known.values()].reduce((sum, { decided }) => sum + decided.length, 0);
+  }
+
   fail(promise: string, detail: string): void {
     this.violation ??= `${promise}: ${detail}`;
   }
@@ -90,6 +109,8 @@ export class Observer {
       creates: [],
       misses: 0,
       wasRefused: false,
+      decided: [],
+      careless: 0,
       statusesTold: new Set([null]),
       last: new Map([['state', 'pending']]),
       modifiedAt: Number.NEGATIVE_INFINITY,
@@ -100,6 +121,16 @@ export class Observer {
   /** The merchant has mended a row. */
   mended(id: string, asset: string): void {
     this.#of(id).asset = asset;
+  }
+
+  /** A person has moved an order. */
+  decided(id: string, judgement: string, from: string): void {
+    const known = this.#of(id);
+    known.decided.push(judgement);
+    // What the person knows to be not created, or takes the risk of, may leave again.
+    const create = known.creates.at(-1);
+    if (create !== undefined && (judgement === 'not-created' || judgement === 'retry')) create.isProvedNotTaken = true;
+    if (judgement === 'retry' && (from === 'unknown' || from === 'held')) known.careless += 1;
   }
 
   /** The program has written a line that leaves the process. */
@@ -174,11 +205,16 @@ export class Observer {
       const row = rows.get(known.order.id);
       if (row === undefined) return;
       const made = exchange.preOrdersOf(known.order.id);
-      const allowed = known.creates.length > 1 && this.#plan.onUnknown === 'resend' ? 2 : 1;
+      const resends = known.creates.length > 1 && this.#plan.onUnknown === 'resend' ? 1 : 0;
+      const allowed = 1 + resends + known.careless;
       if (made.length > allowed)
         this.fail('no order is created twice', `${quoted(known)} has ${made.length} pre-orders`);
       if (made.some(({ asset }) => asset !== known.asset && Number(asset) !== Number(known.asset))) {
         this.fail('amount exact', `${quoted(known)} ${known.asset} arrived as ${made[0]?.asset}`);
+      }
+      const recorded = this.#events.filter((event) => isDecision(event, known)).length;
+      if (recorded !== known.decided.length) {
+        this.fail('each decision recorded once', `${quoted(known)}: ${known.decided.length}, recorded ${recorded}`);
       }
       const expected = this.#expectedAtEnd(known, made.length > 0);
       if (!expected.includes(row.state)) {
@@ -190,7 +226,11 @@ export class Observer {
     }
   }
 
-  #expectedAtEnd({ order, asset, wasRefused }: Known, isMade: boolean): readonly string[] {
+  #expectedAtEnd(known: Known, isMade: boolean): readonly string[] {
+    const { order, asset, wasRefused, decided } = known;
+    const ended = ['cancel', 'abandoned'].filter((judgement) => decided.includes(judgement));
+    // An order that appears all the same is followed from when a recheck meets it, which may be late.
+    if (ended.length > 0) return ['cancelled', 'abandoned', 'open', 'final'];
     const isInvalid = !order.isValid && asset === order.asset;
     if (isInvalid) return ['invalid'];
     // A process that died between the intent and the request, or the answer and its record, leaves an unknown outcome.
@@ -231,6 +271,8 @@ export class Observer {
       if (old !== last || old === value) this.fail('one event a change', `${what}, but it was ${last}`);
       known.last.set(field, value);
       if (field === 'state' && MOVES[old ?? '']?.includes(value ?? '') !== true) this.fail('moves of the table', what);
+      const isOfPerson = field === 'state' && MOVES_OF_A_PERSON.includes(`${old} ${value}`);
+      if (isOfPerson && event.source !== 'operator') this.fail('a person decides', what);
       if (field !== 'state' && !known.statusesTold.has(value)) this.fail('statuses verbatim', what);
     }
   }
@@ -279,6 +321,11 @@ export class Observer {
     if (known === undefined) throw new Error(`nobody inserted ${JSON.stringify(id)}`);
     return known;
   }
+}
+
+/** The way from `unknown` leads through `held`: that is one decision. */
+function isDecision({ external_order_id: id, source, new_value: value }: EventRow, { order }: Known): boolean {
+  return id === order.id && source === 'operator' && value !== 'held';
 }
 
 function quoted({ order }: Known): string {

@@ -1,3 +1,4 @@
+import type { Judgement } from '../../src/domain/operator.ts';
 import { seededRandom } from '../../src/sandbox/random.ts';
 import type { Scenario, ScenarioStep } from '../../src/sandbox/scenario.ts';
 
@@ -16,6 +17,13 @@ export interface PlannedOrder {
   readonly scenario: Scenario;
   /** When the merchant mends a row that is not valid. */
   readonly mendedAt: number | null;
+}
+
+/** What a person tries to decide about an order. */
+export interface PlannedDecision {
+  readonly id: string;
+  readonly at: number;
+  readonly kind: Judgement['kind'];
 }
 
 /** Everything that one seed decides beforehand; times in milliseconds since the world began. */
@@ -39,6 +47,7 @@ export interface Plan {
   /** After this moment nothing goes wrong any more. */
   readonly calmAt: number;
   readonly endAt: number;
+  readonly decisions: readonly PlannedDecision[];
 }
 
 /** A stretch of time. */
@@ -53,6 +62,7 @@ export const CANARY_TOKEN = 'canary-token-31';
 const IDS = ['shop-1', 'SHOP-1', `it's "1"`, 'Zeile\n2', '  spaced ', 'заказ-7', '../..', 'a?b=c&d', '%2e', '0', '😀'];
 const AMOUNTS = ['1.50', '0.000000012345678901', '12345678901234567.123456789012345678', '1e-7', '250', '0.1'];
 const NO_AMOUNTS = ['0', 'NaN', '-1', '1e400', 'one', '', null];
+const JUDGEMENTS = ['exists', 'not-created', 'abandoned', 'retry', 'cancel'] as const;
 const STATUSES = ['REQUEST', 'IN_PROGRESS', 'WAITING', 'COMPLETED', 'REJECTED', 'something new'];
 
 /** The plan of a seed. */
@@ -60,7 +70,7 @@ export function planOf(seed: number): Plan {
   const chance = new Chance(seed);
   const calmAt = chance.of([2 * MINUTE, 20 * MINUTE, 3 * HOUR, 30 * HOUR]);
   const onUnknown = chance.next() < 0.2 ? 'resend' : 'hold';
-  return {
+  const plan = {
     seed,
     orders: planOrders(chance, calmAt),
     concurrency: 1 + chance.below(6),
@@ -79,7 +89,26 @@ export function planOf(seed: number): Plan {
     calmAt,
     // Unknown outcomes are verified for a day, and daily look-ups find what appeared late; final orders are looked at for 8.
     endAt: calmAt + (chance.next() < 0.1 ? 12 * DAY : 3 * DAY),
-  };
+  } as const;
+  return { ...plan, decisions: planDecisions(chance, plan) };
+}
+
+/**
+ * At any time but near the end, as what a person has moved is to settle too: soon, while orders are sent; and later than
+ * a day, when those that nobody found are held.
+ */
+function planDecisions(chance: Chance, { orders, calmAt }: Pick<Plan, 'orders' | 'calmAt'>): PlannedDecision[] {
+  if (chance.next() < 0.6) return [];
+  return Array.from({ length: 1 + chance.below(40) }, () => ({
+    id: chance.of(orders).id,
+    at: chance.of([
+      chance.below(3 * SECOND),
+      chance.below(MINUTE),
+      chance.below(calmAt),
+      25 * HOUR + chance.below(calmAt),
+    ]),
+    kind: chance.of(JUDGEMENTS),
+  }));
 }
 
 function planOrders(chance: Chance, calmAt: number): PlannedOrder[] {

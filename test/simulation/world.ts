@@ -7,6 +7,7 @@ import { loadConfig, type Config } from '../../src/config.ts';
 import { openStore } from '../../src/store/store.ts';
 import { SimulatedExchange } from './exchange.ts';
 import { Observer } from './observer.ts';
+import { Person } from './person.ts';
 import { Chance, planOf, type Plan, type PlannedOrder } from './plan.ts';
 import { SimulatedProcess, type Surroundings } from './process.ts';
 import { Scheduler } from './scheduler.ts';
@@ -21,6 +22,8 @@ export interface Outcome {
   readonly steps: number;
   readonly deaths: number;
   readonly requests: number;
+  /** Moves by a person. */
+  readonly decisions: number;
   readonly trace: readonly string[];
   /** The broken promise, or undefined when all were kept. */
   readonly violation: string | undefined;
@@ -119,6 +122,13 @@ class World implements Surroundings, Disposable {
         this.scheduler.after(order.mendedAt + 1, `mend ${JSON.stringify(order.id)}`, () => this.#mend(order));
       }
     }
+    await using person = await this.#person();
+    for (const decision of this.plan.decisions) {
+      const what = `${decision.kind} ${JSON.stringify(decision.id)}`;
+      this.scheduler.after(decision.at, `person ${what}`, () => {
+        void person.decide(decision).then((isDone) => isDone && this.#process?.wake());
+      });
+    }
     this.#begin(0);
     let steps = 0;
     while (this.observer.violation === undefined && this.scheduler.now < this.plan.endAt) {
@@ -135,6 +145,7 @@ class World implements Surroundings, Disposable {
       steps,
       deaths: this.#deaths,
       requests: this.observer.requests,
+      decisions: this.observer.decisions,
       trace: this.scheduler.trace,
       violation: this.observer.violation,
     };
@@ -145,6 +156,13 @@ class World implements Surroundings, Disposable {
     this.#merchant.close();
     this.#reader.close();
     for (const ending of ['', '-wal', '-shm']) rmSync(`${this.config.database.path}${ending}`, { force: true });
+  }
+
+  async #person(): Promise<Person> {
+    const clock = { ...frozenClock(), now: () => new Date(this.wallMs) };
+    const store = await openStore(this.config.database.path, clock, { expect: 'current', synchronous: 'off' });
+    const deps = { account: 'default', store, clock, settings: this.config.follow };
+    return new Person(deps, this.exchange.sandbox, this.observer);
   }
 
   /** The process ended, by itself or not; another one takes over after a while. */
