@@ -330,6 +330,7 @@ function isSame(left: string | null, right: string | null): boolean {
 
 /** Whether two amounts differ by no more than the tolerance; false when either cannot be read. */
 function isWithin(left: string, right: string, tolerance: string): boolean {
+  if (left === right) return readDecimal(left).ok;
   const a = readDecimal(left);
   const b = readDecimal(right);
   return a.ok && b.ok && a.value.minus(b.value).abs().lte(new Big(tolerance));

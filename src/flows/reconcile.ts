@@ -213,12 +213,9 @@ async function readEvidence(
   const { external_order_id: externalOrderId, attempts, sent_at: sentAt } = row;
   const isJudged = (field: keyof RecordView) => row.has_findings === 0 && earlier?.[field] === record[field];
   const { merchantId, transactionHash: hash } = record;
-  const preOrderBody = isJudged('exchangeType')
-    ? undefined
-    : await receivedBody(tx, 'pre_orders', account, externalOrderId);
   const isSentOnce = attempts === 1 && sentAt !== null;
   return {
-    preOrderExchangeType: preOrderBody === undefined ? null : readExchangeType(preOrderBody),
+    preOrderExchangeType: isJudged('exchangeType') ? null : await preOrderExchangeType(tx, row),
     firstSentAt: isSentOnce ? new Date(sentAt) : await firstSentAt(tx, account, externalOrderId),
     merchantId:
       merchantId === null || isJudged('merchantId')
@@ -244,6 +241,13 @@ async function noteStale(
   const overdue = findOverdue(ageOf(row, decision.tracking), now, { ...deps.settings, ...NEVER_STUCK });
   const found = [...stale, ...others, ...overdue];
   return await noteFindings(tx, deps, row.external_order_id, { found, classes: JUDGED_BY_ANSWER, now });
+}
+
+/** Until the first record the row has it; then the row has the order's. */
+async function preOrderExchangeType(tx: Store['db'], row: FollowedRow): Promise<string | null> {
+  if (row.earlier_body === null) return row.exchange_type;
+  const body = await receivedBody(tx, 'pre_orders', row.account, row.external_order_id);
+  return body === undefined ? null : readExchangeType(body);
 }
 
 function staleFinding({ oldValue, newValue }: OrderEvent): Finding {

@@ -29,10 +29,15 @@ const NO_COLUMNS: RecordColumns = {
 const keepRecordStatement = statement((v: ReceivedBody & RecordColumns) => {
   const { account, externalOrderId, body, receivedAt } = v;
   const kept = { body, received_at: receivedAt, ...columnsOf(v), compared_at: receivedAt };
+  const columns = Object.keys(kept) as readonly (keyof typeof kept)[];
   return queries
     .insertInto('order_records')
     .values({ account, external_order_id: externalOrderId, ...kept })
-    .onConflict((conflict) => conflict.columns(['account', 'external_order_id']).doUpdateSet(kept));
+    .onConflict((conflict) =>
+      conflict
+        .columns(['account', 'external_order_id'])
+        .doUpdateSet(({ ref }) => Object.fromEntries(columns.map((column) => [column, ref(`excluded.${column}`)]))),
+    );
 });
 
 const keepSameStatement = statement((v: ReceivedBody) =>
