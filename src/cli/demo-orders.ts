@@ -15,6 +15,8 @@ export interface DemoOrder {
   readonly provider_type: string;
 }
 
+/** What settles well within the time that a demonstration may take. */
+export const MOST_ORDERS = 200;
 const FIRST_NUMBER = 1_000;
 const PAIRS = [
   ['BTC', 'EUR', '0.0125'],
@@ -28,7 +30,7 @@ const LOST = ['fault-reset-after', 'fault-error-taken', 'fault-truncated', 'faul
 const NOT_FOLLOWED = 'PREORDER_MISSING';
 
 /** The orders of the shop: `count`, or as many as the story needs. */
-export function demoOrders(scenario: DemoScenario, count: number): readonly DemoOrder[] {
+export function demoOrders(scenario: DemoScenario, count: number = MOST_ORDERS): readonly DemoOrder[] {
   const tampered = Object.entries<Tampering>(TAMPERINGS).filter(([, { finding }]) => finding !== NOT_FOLLOWED);
   const names = [...LOST, ...(scenario === 'mismatch' ? tampered.map(([name]) => `tamper-${name}`) : [])];
   // They are spread among the others: one in so many.

@@ -22,15 +22,13 @@ import {
   demoOrders,
   expectedFindings,
   isStray,
+  MOST_ORDERS,
   type DemoOrder,
   type DemoScenario,
 } from './demo-orders.ts';
 import { reconcileDemo } from './demo-report.ts';
 import { EXIT } from './exit.ts';
 import { ACCOUNT, wholeNumber } from './options.ts';
-
-/** What settles well within the time that a demonstration may take. */
-const MOST_ORDERS = 200;
 
 const SPEED = 4;
 const LONGEST_MS = 50_000;

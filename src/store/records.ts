@@ -36,7 +36,7 @@ const keepRecordStatement = statement((v: ReceivedBody & RecordColumns) => {
     .onConflict((conflict) =>
       conflict
         .columns(['account', 'external_order_id'])
-        .doUpdateSet(({ ref }) => Object.fromEntries(columns.map((column) => [column, ref(`excluded.${column}`)]))),
+        .doUpdateSet((to) => Object.fromEntries(columns.map((column) => [column, to.ref(`excluded.${column}`)]))),
     );
 });
 
