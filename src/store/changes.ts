@@ -2,7 +2,7 @@ import { sql, type Kysely, type Selectable } from 'kysely';
 import type { OrderEventsTable, Tables } from './schema.ts';
 
 /** Ids are looked through so many at a time: no read holds the write-ahead log for long. */
-const IDS_A_READ = 2_000;
+const IDS_A_READ = 500;
 
 /** Which events are read: observed at or after `from` and before `to`, and recorded up to `lastId`. */
 export interface ChangesScope {
