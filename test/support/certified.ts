@@ -2,14 +2,17 @@ import type { App } from '../../src/app.ts';
 import { certify } from '../../src/flows/certify.ts';
 import { askPreOrders, notePreOrders } from '../../src/flows/pre-orders.ts';
 import { reconciliationDocument } from '../../src/reports/reconciliation.ts';
+import { listFindings } from '../../src/store/findings.ts';
 import { openScratch } from '../../src/store/scratch.ts';
 import { openSnapshot } from '../../src/store/snapshot.ts';
 
 /** What the report of reconciliation says. */
 export interface Certified {
   readonly isClean: boolean;
-  /** `CLASS id`, in their order. */
+  /** `CLASS id`, as the report lists them. */
   readonly findings: readonly string[];
+  /** The same of those that stand open in the database, without what the report found by itself. */
+  readonly written: readonly string[];
 }
 
 /** The report of everything, as `report reconciliation --online` makes it, without being written. */
@@ -24,9 +27,10 @@ export async function certified(app: App, path: string): Promise<Certified> {
   await notePreOrders(store, account, await askPreOrders(path, scope, ask, () => {}), clock.now());
   using scratch = openScratch();
   using snapshot = openSnapshot(path);
-  const reconciled = certify(snapshot, scratch, scope, settings);
+  const reconciled = await certify(snapshot, scratch, scope, settings);
   const { isClean } = reconciliationDocument({ from: null, to: null, asOf, ...settings }, reconciled, []);
   const findings = [];
-  for await (const row of reconciled.findings) findings.push(`${row['class']} ${row['external_order_id']}`);
-  return { isClean, findings };
+  for (const row of reconciled.findings) findings.push(`${row['class']} ${row['external_order_id']}`);
+  const open = await listFindings(store.db, { account, status: 'open', limit: 1_000 });
+  return { isClean, findings, written: open.map((one) => `${one.class} ${one.external_order_id}`) };
 }
