@@ -20,13 +20,13 @@ export async function reconcileDemo(
 ): Promise<boolean> {
   using scratch = openScratch();
   using snapshot = openSnapshot(path);
-  const reconciled = certify(snapshot, scratch, { account: ACCOUNT, asOf }, SETTINGS);
+  const reconciled = await certify(snapshot, scratch, { account: ACCOUNT, asOf }, SETTINGS);
   const { document } = reconciliationDocument({ from: null, to: null, asOf, ...SETTINGS }, reconciled, []);
   const fact = (key: string) => document.facts.find((one) => one.key === key)?.value;
   const because = fact('because');
   say(`Reconciliation of ${fact('orders')} orders: ${fact('verdict')}${because === null ? '' : ` (${because})`}.`);
   const listed: string[] = [];
-  for await (const { class: name, external_order_id: order, expected: wanted, actual } of reconciled.findings) {
+  for (const { class: name, external_order_id: order, expected: wanted, actual } of reconciled.findings) {
     listed.push(`${name} ${order}`);
     const [left, right] = [String(name).padEnd(CLASS_WIDTH), String(order).padEnd(ORDER_WIDTH)];
     say(`  ${left}  ${right}  ${printable(wanted ?? null)} → ${printable(actual ?? null)}`);

@@ -17,7 +17,7 @@ export async function askExchange(
   scope: ReportScope,
   progress: Progress,
 ): Promise<AskedPreOrders> {
-  const show = (asked: number) => progress.show(`${asked} pre-orders asked for`);
+  const show = (asked: number) => void progress.show(`${asked} pre-orders asked for`);
   const askAll = async (ask: (preOrderId: string) => Promise<Outcome>) =>
     await askPreOrders(path, scope, async (preOrderId) => await answerTo(preOrderId, ask), show);
   const asked = await throughOwner<AskedPreOrders>(

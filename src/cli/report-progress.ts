@@ -6,7 +6,8 @@ const SHOWN_EVERY_MS = 200;
 
 /** A line on a terminal that says how far a report is. */
 export interface Progress extends Disposable {
-  show(text: string): void;
+  /** Gives way to signals, such as Ctrl-C, besides. */
+  show(text: string): Promise<void>;
   clear(): void;
 }
 
@@ -16,11 +17,13 @@ export function slowProgress(clock: Clock): Progress {
   let nextAt = clock.monotonic() + SILENT_FOR_MS;
   const clear = () => line?.clear();
   return {
-    show(text) {
+    async show(text) {
       const now = clock.monotonic();
-      if (line === undefined || now < nextAt) return;
-      nextAt = now + SHOWN_EVERY_MS;
-      line(text);
+      if (line !== undefined && now >= nextAt) {
+        nextAt = now + SHOWN_EVERY_MS;
+        line(text);
+      }
+      await clock.turn();
     },
     clear,
     [Symbol.dispose]: clear,

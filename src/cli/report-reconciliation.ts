@@ -76,17 +76,17 @@ async function reconcileAt(
   const { from, to } = options;
   using scratch = openScratch();
   using stage = await stageLedger(options, progress);
-  const read = () => {
+  const read = async () => {
     // Closed before anything is written: output may wait for its reader for hours.
     using snapshot = openSnapshot(path);
     const asOf = options.asOf ?? systemClock().now().toISOString();
-    const reconciled = certify(snapshot, scratch, { account: ACCOUNT, from, to, asOf }, settings, {
+    const reconciled = await certify(snapshot, scratch, { account: ACCOUNT, from, to, asOf }, settings, {
       onProgress: (orders) => progress.show(`${orders} orders compared`),
       stage,
     });
     return { asOf, reconciled };
   };
-  const { asOf, reconciled } = read();
+  const { asOf, reconciled } = await read();
   const supplements = [
     ...(asked === undefined ? [] : [preOrderSupplement(asked)]),
     ...(stage === undefined ? [] : [compareLedger(stage, options, settings.tolerance)]),
@@ -107,7 +107,7 @@ async function stageLedger(options: ReconciliationOptions, progress: Progress): 
     for (const file of against) {
       const handle = await open(file);
       const ledger = { name: basename(file), input: handle.createReadStream() };
-      await readLedger(stage, ledger, columns, (lines) => progress.show(`${lines} lines of the ledger read`));
+      await readLedger(stage, ledger, columns, (lines) => void progress.show(`${lines} lines of the ledger read`));
     }
     return stage;
   } catch (error) {

@@ -26,7 +26,8 @@ export interface CertifySettings {
 
 /** What is done with the orders besides. */
 export interface CertifyBeside {
-  readonly onProgress?: (orders: number) => void;
+  /** Called now and then; what it waits for gives way to signals. */
+  readonly onProgress?: (orders: number) => Promise<void>;
   /** Where a ledger waits for our orders. */
   readonly stage?: LedgerStage | undefined;
 }
@@ -37,13 +38,13 @@ const PROGRESS_EVERY = 5_000;
  * Goes through every order of the scope beside what the exchange last said of it, in one snapshot, and adds both sides
  * up. Amounts and pairs are compared once more: a report does not rely on the findings that were written down.
  */
-export function certify(
+export async function certify(
   snapshot: Snapshot,
   scratch: Scratch,
   scope: ReportScope,
   settings: CertifySettings,
   { onProgress, stage }: CertifyBeside = {},
-): Reconciled {
+): Promise<Reconciled> {
   const totals = new ReconciliationTotals();
   const charts = new ReconciliationCharts();
   const unchecked = new Map<UncheckedReason, number>();
@@ -74,7 +75,7 @@ export function certify(
       isAtExchange: judgement.kind !== 'nothing',
     });
     orders += 1;
-    if (orders % PROGRESS_EVERY === 0) onProgress?.(orders);
+    if (orders % PROGRESS_EVERY === 0) await onProgress?.(orders);
   }
   return { totals, charts, unchecked, oldestLookup, findings: scratch.findings() };
 }

@@ -22,7 +22,7 @@ export async function readLedger(
   stage: LedgerStage,
   { name, input }: { readonly name: string; readonly input: Readable },
   columns: LedgerColumns,
-  onProgress: (lines: number) => void = () => {},
+  onProgress: (lines: number) => void,
 ): Promise<void> {
   let places: Places | undefined;
   let width = 0;

@@ -46,12 +46,12 @@ async function reportOf<Result>(
   await reconciledDatabase(path, orders, findings);
   using scratch = openScratch();
   const settings = { tolerance, freshFor: 86_400_000 };
-  const read = () => {
+  const read = async () => {
     using snapshot = openSnapshot(path);
-    return certify(snapshot, scratch, { account: 'default', from, to, asOf }, settings);
+    return await certify(snapshot, scratch, { account: 'default', from, to, asOf }, settings);
   };
   const scope = { from: from ?? null, to: to ?? null, asOf, ...settings };
-  return await use(reconciliationDocument(scope, read(), []));
+  return await use(reconciliationDocument(scope, await read(), []));
 }
 
 function rowsOf({ document }: { document: ReportDocument }, name: string): Row[] {
