@@ -20,19 +20,31 @@ export interface Ageing extends Disposable {
   oldest(states: readonly string[], limit: number): readonly OldestOrder[];
 }
 
-/** As the events tell it: the same for a moment, whatever has happened since. */
-const STAND = `insert into temp.standing
+/** So many orders are read at a time: no read holds the write-ahead log for long. */
+const PAGE = 10_000;
+
+/** As the events tell it: the same for a moment, whatever has happened since, also between two pages. */
+const stand = (isBehind: '>' | '>=') => `insert into temp.standing
   select external_order_id, coalesce(from_currency, '?') || '/' || coalesce(to_currency, '?'),
     coalesce((${last('new_value')} and field = 'state' order by id desc limit 1), 'pending'),
     (${last('new_value')} and field = 'order.status' order by id desc limit 1),
     coalesce((${last('observed_at')} and field in ('state', 'order.status') order by id desc limit 1), created_at)
   from merchant_orders o
-  where account = @account and created_at <= @asOf
-    and (@from is null or created_at >= @from) and (@to is null or created_at < @to)`;
+  where account = @account and external_order_id ${isBehind} @id and created_at <= @asOf
+    and (@from is null or created_at >= @from) and (@to is null or created_at < @to)
+  order by external_order_id limit ${PAGE}`;
 
 function last(column: string): string {
   return `select ${column} from order_events e
     where e.account = o.account and e.external_order_id = o.external_order_id and e.observed_at <= @asOf`;
+}
+
+function readAll(sqlite: Database.Database, scope: AgeingScope): void {
+  const newest = sqlite.prepare<[], string>('select id from temp.standing order by rowid desc limit 1').pluck();
+  // An order's id may be empty text.
+  let { changes } = sqlite.prepare(stand('>=')).run({ ...scope, id: '' });
+  const next = sqlite.prepare(stand('>'));
+  while (changes === PAGE) ({ changes } = next.run({ ...scope, id: newest.get() }));
 }
 
 /** The smallest age that so many in a hundred do not exceed: one of the ages themselves. */
@@ -48,16 +60,13 @@ function ranked(columns: string, pair: string): string {
     group by ${columns} order by state, status, pair`;
 }
 
-/**
- * Reads where orders stand. It sorts in a file without a name where there is too much for memory, and once it returns
- * nothing of the database is held open: output may wait for its reader for hours.
- */
+/** Reads where orders stand, into a file without a name where it is too much for memory. */
 export function readAgeing(path: string, scope: AgeingScope): Ageing {
   const sqlite = new Database(path, { readonly: true, fileMustExist: true });
   try {
     sqlite.pragma('temp_store = file');
     sqlite.exec('create temp table standing (id text, pair text, state text, status text, since text)');
-    sqlite.prepare(STAND).run(scope);
+    readAll(sqlite, scope);
   } catch (error) {
     sqlite.close();
     throw error;

@@ -125,6 +125,22 @@ describe('where orders stand', () => {
     expect(sorted(ageing.byPair())).toEqual(sorted(reckon(inPeriod, SCOPE.asOf, true)));
   });
 
+  it('counts every order once, however many there are, also one whose id is empty', () => {
+    const at = '2026-01-05T00:00:00.000Z';
+    put([{ id: '', to: 'EUR', createdAt: at, events: [] }]);
+    const merchant = new Database(path);
+    merchant.exec(`with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000)
+      insert into merchant_orders (external_order_id, asset, created_at) select 'order-' || i, '1', '${at}' from n`);
+    merchant.close();
+    using ageing = readAgeing(path, SCOPE);
+    expect(ageing.orders).toBe(20_001);
+    expect(ageing.byPair()).toMatchObject([
+      { pair: '?/?', orders: 20_000, p50: at },
+      { pair: 'BTC/EUR', orders: 1 },
+    ]);
+    expect(ageing.oldest(['pending'], 1)).toMatchObject([{ id: '' }]);
+  });
+
   it('names those that have stood the longest in the states that are asked for', () => {
     const at = (day: number) => `2026-01-0${day}T00:00:00.000Z`;
     const state = (value: string, day: number) => ({ field: 'state', value, at: at(day) });
