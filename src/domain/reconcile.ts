@@ -296,6 +296,7 @@ const WATCHED = [
   'orderStatus',
   'cryptoStatus',
   'fiatStatus',
+  'creationDate',
   'completionDate',
   'inputAsset',
   'outputAsset',

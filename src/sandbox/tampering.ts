@@ -128,7 +128,10 @@ export const TAMPERINGS = {
   'silent-order': onceCompleted('SILENT_CHANGE', 'order rejected, same date', set('order.status', 'REJECTED')),
   'silent-crypto': onceCompleted('SILENT_CHANGE', 'crypto cancelled, same date', set(`${CRYPTO}.status`, 'CANCELLED')),
   'silent-fiat': onceCompleted('SILENT_CHANGE', 'money cancelled, same date', set(`${FIAT}.status`, 'CANCELLED')),
-  'silent-date': onceCompleted('SILENT_CHANGE', 'completed earlier, same date', (record) =>
+  'silent-creation': onceCompleted('SILENT_CHANGE', 'made earlier, same date', (record) =>
+    changed(record, 'order.creationDate', later(-1)),
+  ),
+  'silent-completion': onceCompleted('SILENT_CHANGE', 'completed earlier, same date', (record) =>
     changed(record, 'order.completionDate', later(-1)),
   ),
   stale: onceCompleted('STALE_SNAPSHOT', 'modified earlier than it was', (record) =>
