@@ -7,7 +7,7 @@ const CLASSES = Object.entries(FINDING_CLASSES);
 
 describe('the table of classes', () => {
   it('is the one in the manual, in its order', () => {
-    const [, section = ''] = /\n## Findings\n([^]*?)\n## /.exec(README) ?? [];
+    const [, section = ''] = /\n### Findings\n([^]*?)\n## /.exec(README) ?? [];
     const rows = section
       .split('\n')
       .filter((line) => line.startsWith('| `'))

@@ -40,12 +40,12 @@ const RULES: Readonly<Partial<Record<FindingClassName, { raise: readonly Case[];
   },
   ID_COLLISION: {
     raise: [
-      ['created 5 min and 1 ms before it was sent', contextWith({ record: { creationDate: later(SENT, -300.001) } })],
+      ['created 5 min and 1 ms before it was sent', contextWith(unlinked({ creationDate: later(SENT, -300.001) }))],
     ],
     spare: [
-      ['created 5 min before it was sent', contextWith({ record: { creationDate: later(SENT, -300) } })],
-      ['a creation date that cannot be read', contextWith({ record: { creationDate: 'yesterday' } })],
-      ['no creation date', contextWith({ record: { creationDate: null } })],
+      ['created 5 min before it was sent', contextWith(unlinked({ creationDate: later(SENT, -300) }))],
+      ['a creation date that cannot be read', contextWith(unlinked({ creationDate: 'yesterday' }))],
+      ['no creation date', contextWith(unlinked({ creationDate: null }))],
     ],
   },
   UNEXPECTED_ORDER: {
