@@ -39,8 +39,8 @@ export function sameDecimal(left: string, right: string): boolean {
 export class DecimalSum {
   #sum = new Big(0);
 
-  add(text: string): void {
-    this.#sum = this.#sum.plus(text);
+  add(decimal: string | Big): void {
+    this.#sum = this.#sum.plus(decimal);
   }
 
   subtract(text: string): void {

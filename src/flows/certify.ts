@@ -1,13 +1,14 @@
-import { readDecimal } from '../domain/decimal.ts';
 import type { Finding } from '../domain/reconcile.ts';
 import { COMPARED_POSITION } from '../domain/reconcile.ts';
 import { ReconciliationCharts } from '../reports/reconciliation-charts.ts';
 import { derivedFinding, knownFinding } from '../reports/reconciliation-findings.ts';
 import {
+  amountsOf,
   judgeRow,
   UNCHECKED_REASONS,
   type Judgement,
   type ReconciledRow,
+  type RowAmounts,
   type UncheckedReason,
 } from '../reports/reconciliation-rows.ts';
 import { isOfOtherPair, ReconciliationTotals } from '../reports/reconciliation-totals.ts';
@@ -57,13 +58,14 @@ export async function certify(
   const asOf = new Date(scope.asOf);
   let orders = 0;
   for (const row of snapshot.rows(reconciledRows(scope))) {
-    const judgement = judgeRow(row, asOf, settings.freshFor);
-    totals.addRow(row, judgement);
+    const amounts = amountsOf(row);
+    const judgement = judgeRow(row, amounts, asOf, settings.freshFor);
+    totals.addRow(row, amounts, judgement);
     charts.add(row, judgement, asOf);
     if (judgement.kind === 'unchecked') {
       unchecked.set(judgement.reason, (unchecked.get(judgement.reason) ?? 0) + 1);
     }
-    for (const finding of derivedFindings(row, judgement, settings.tolerance)) {
+    for (const finding of derivedFindings(row, amounts, judgement, settings.tolerance)) {
       const derived = derivedFinding(row, finding);
       if (scratch.addUnlessKnown(derived)) totals.addFinding(derived);
     }
@@ -81,7 +83,12 @@ export async function certify(
 }
 
 /** What the row and its record show by themselves. */
-function derivedFindings(row: ReconciledRow, judgement: Judgement, tolerance: string): readonly Finding[] {
+function derivedFindings(
+  row: ReconciledRow,
+  { ours, theirs }: RowAmounts,
+  judgement: Judgement,
+  tolerance: string,
+): readonly Finding[] {
   if (judgement.kind === 'unchecked') {
     const actual = `${UNCHECKED_REASONS[judgement.reason]}${row.last_lookup_at === null ? '' : `, last ${row.last_lookup_at}`}`;
     return [{ class: 'UNCHECKED', expected: 'compared with the exchange', actual }];
@@ -91,7 +98,6 @@ function derivedFindings(row: ReconciledRow, judgement: Judgement, tolerance: st
     const expected = `${row.from_currency}/${row.to_currency}`;
     return [{ class: 'PAIR_MISMATCH', expected, actual: `${row.record_from}/${row.record_to}` }];
   }
-  const [ours, theirs] = [readDecimal(row.asset), readDecimal(row.input_asset)];
   if (row.asset_position !== COMPARED_POSITION || !ours.ok || !theirs.ok) return [];
   return ours.value.minus(theirs.value).abs().lte(tolerance)
     ? []

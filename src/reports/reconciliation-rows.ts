@@ -1,4 +1,4 @@
-import { readDecimal } from '../domain/decimal.ts';
+import { readDecimal, type DecimalReading } from '../domain/decimal.ts';
 import { instantMs } from '../domain/instant.ts';
 import type { OrderState } from '../domain/order.ts';
 import { isUnchecked, type OrderAge } from '../domain/overdue.ts';
@@ -72,15 +72,25 @@ const NOTHING: Judgement = { kind: 'nothing' };
 /** States whose orders were never taken by the exchange. */
 const WITHOUT_OTHER_SIDE: readonly string[] = ['pending', 'invalid', 'rejected', 'cancelled', 'abandoned'];
 
+/** The two amounts that are compared, read once. */
+export interface RowAmounts {
+  readonly ours: DecimalReading;
+  readonly theirs: DecimalReading;
+}
+
+export function amountsOf(row: ReconciledRow): RowAmounts {
+  return { ours: readDecimal(row.asset), theirs: readDecimal(row.input_asset) };
+}
+
 /** Whether the order was compared with the exchange as of a moment, and if not, why. */
-export function judgeRow(row: ReconciledRow, asOf: Date, freshFor: number): Judgement {
+export function judgeRow(row: ReconciledRow, { ours, theirs }: RowAmounts, asOf: Date, freshFor: number): Judgement {
   if (isChangedAfter(row, asOf)) return unchecked('changedAfter');
   if (WITHOUT_OTHER_SIDE.includes(row.state)) return NOTHING;
   if (row.state === 'sending') return unchecked('inFlight');
   if (row.last_lookup_at === null) return unchecked('neverLookedUp');
   if (row.received_at !== null) {
     if (row.asset_position !== COMPARED_POSITION) return unchecked('otherPosition');
-    if (!(readDecimal(row.input_asset).ok && readDecimal(row.asset).ok)) return unchecked('noAmount');
+    if (!ours.ok || !theirs.ok) return unchecked('noAmount');
     if (row.compared_at === null) return unchecked('notCompared');
   }
   if (!isUnchecked(ageOf(row), asOf, freshFor)) return CHECKED;

@@ -2,7 +2,14 @@ import { DecimalSum, readDecimal } from '../domain/decimal.ts';
 import { COMPARED_POSITION } from '../domain/reconcile.ts';
 import type { Column, Row } from './document.ts';
 import type { ReportFinding } from './reconciliation-findings.ts';
-import { dayOf, pairOf, pairOfRecord, type Judgement, type ReconciledRow } from './reconciliation-rows.ts';
+import {
+  dayOf,
+  pairOf,
+  pairOfRecord,
+  type Judgement,
+  type ReconciledRow,
+  type RowAmounts,
+} from './reconciliation-rows.ts';
 
 const COUNTS = [
   'orders',
@@ -75,25 +82,23 @@ export class ReconciliationTotals {
   readonly #groups = new Map<string, Group>();
   readonly #classes = new Map<string, { key: readonly string[]; open: number; acknowledged: number }>();
 
-  addRow(row: ReconciledRow, judgement: Judgement): void {
+  addRow(row: ReconciledRow, { ours, theirs }: RowAmounts, judgement: Judgement): void {
     const { counts, sums } = this.#totals(dayOf(row.created_at), pairOf(row));
     counts.orders += 1;
     if (judgement.kind === 'nothing') counts.nothing_to_compare += 1;
     else counts[judgement.kind] += 1;
-    const asset = readDecimal(row.asset);
-    if (asset.ok) sums.asset.add(asset.text);
+    if (ours.ok) sums.asset.add(ours.value);
     else counts.unreadable += 1;
     if (row.received_at === null) return;
     counts.at_exchange += 1;
     add(sums.output, row.output_asset);
     add(sums.fee, row.fee);
     add(sums.reward, row.reward);
-    const input = readDecimal(row.input_asset);
-    if (row.asset_position !== COMPARED_POSITION || !asset.ok || !input.ok) return;
+    if (row.asset_position !== COMPARED_POSITION || !ours.ok || !theirs.ok) return;
     counts.compared += 1;
-    sums.ours.add(asset.text);
+    sums.ours.add(ours.value);
     // An amount of another pair is none of this one: the difference shows it.
-    if (!isOfOtherPair(row)) sums.theirs.add(input.text);
+    if (!isOfOtherPair(row)) sums.theirs.add(theirs.value);
   }
 
   addFinding(finding: ReportFinding): void {
@@ -169,7 +174,7 @@ export function isOfOtherPair(row: ReconciledRow): boolean {
 
 function add(sum: DecimalSum, text: string | null): void {
   const value = readDecimal(text);
-  if (value.ok) sum.add(value.text);
+  if (value.ok) sum.add(value.value);
 }
 
 function compare(a: string, b: string): number {
