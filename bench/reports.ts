@@ -105,22 +105,33 @@ async function measure(folder: string, path: string, args: readonly string[]): P
   return { seconds, ...seen };
 }
 
-/** Commits as the daemon does, and watches the report's memory and the write-ahead log meanwhile. */
+/** Commits look-ups as the daemon does, 200 a second, and watches the report's memory and the write-ahead log. */
 function startWriter(path: string, pid: number) {
   const sqlite = new Database(path);
-  sqlite.pragma('synchronous = full');
   // As the daemon's connection is set.
+  sqlite.pragma('synchronous = full');
   sqlite.pragma('journal_size_limit = 67108864');
   sqlite.pragma('wal_autocheckpoint = 4000');
   // A value that is there already would not be written at all.
-  const touch = sqlite.prepare('update order_records set merchant_id = ? where rowid = ?');
+  const touchRecord = sqlite.prepare('update order_records set merchant_id = :value where rowid = :row');
+  const touchOrder = sqlite.prepare(
+    `update merchant_orders set state_reason = :value where account = 'default' and external_order_id = :id`,
+  );
+  const idOf = sqlite.prepare('select external_order_id from order_records where rowid = ?').pluck();
+  const addEvent = sqlite.prepare(`insert into order_events (account, external_order_id, field, new_value, observed_at,
+    source) values ('default', :id, 'order.status', :value, '2026-01-15T00:00:00.000Z', 'lookup')`);
+  const rows = sqlite.prepare('select max(rowid) from order_records').pluck().get() as number;
   let isOver = false;
   const seen = { writes: 0, longestWriteMs: 0, walMib: 0, peakMib: 0 };
   const run = async () => {
     while (!isOver) {
       const begin = performance.now();
+      const row = 1 + ((seen.writes * 7_919) % rows);
       sqlite.transaction(() => {
-        for (let row = 0; row < 10; row += 1) touch.run(`${begin}`, 1 + (((seen.writes * 10 + row) * 7_919) % 900_000));
+        const change = { value: String(begin), row, id: idOf.get(row) };
+        touchRecord.run(change);
+        touchOrder.run(change);
+        addEvent.run(change);
       })();
       seen.longestWriteMs = Math.max(seen.longestWriteMs, performance.now() - begin);
       seen.writes += 1;
