@@ -6,6 +6,7 @@ import { syncOnce } from '../../src/flows/sync.ts';
 import { SCENARIOS, type Scenario, type ScenarioStep } from '../../src/sandbox/scenario.ts';
 import { STRAY_ORDER, TAMPERINGS, type TamperingName } from '../../src/sandbox/tampering.ts';
 import { certified, type Certified } from '../support/certified.ts';
+import { hastyClock } from '../support/test-clock.ts';
 import { workbench, type Workbench } from '../support/workbench.ts';
 
 const SEED = 4;
@@ -26,9 +27,12 @@ const SUFFERED = [
   'fault-truncated',
   'fault-wrong-json',
   'fault-html',
+  'fault-slow',
+  'fault-rate-limited',
   'fault-lookup-reset-before',
   'fault-lookup-error-taken',
   'fault-lookup-truncated',
+  'fault-lookup-rate-limited',
 ];
 
 interface Life {
@@ -84,7 +88,7 @@ describe('the report of reconciliation', () => {
   it('is clean, with no finding at all, whatever orders live through that nobody tampers with', async () => {
     const histories = fc.record({
       orders: fc.array(lives(fc.oneof(completedSteps, rejectedSteps)), { minLength: 1, maxLength: 6 }),
-      suffered: fc.uniqueArray(fc.constantFrom(...SUFFERED), { maxLength: 2 }),
+      suffered: fc.uniqueArray(fc.constantFrom(...SUFFERED), { maxLength: 6 }),
       gaps,
     });
     await fc.assert(
@@ -129,6 +133,7 @@ describe('the report of reconciliation', () => {
 /** What the report says once the orders were followed to their end and looked at again. */
 async function reportOf(orders: ReadonlyMap<string, Life>, waits: readonly Gap[]): Promise<Certified> {
   await using bench = await workbench({
+    clock: hastyClock(),
     environment: STATUSES,
     scenarioOf: (id) => (id.startsWith('tamper-stray') ? SCENARIOS['completed'] : orders.get(id)?.scenario),
   });

@@ -30,3 +30,16 @@ export function testClock(start = new Date('2026-01-05T12:00:00.000Z')): TestClo
     },
   };
 }
+
+/** A test clock that moves on by itself whenever somebody sleeps: for passes that wait out what the exchange cannot serve. */
+export function hastyClock(): TestClock {
+  const clock = testClock();
+  return {
+    ...clock,
+    sleep(ms, signal) {
+      const slept = clock.sleep(ms, signal);
+      setImmediate(() => clock.advance(ms));
+      return slept;
+    },
+  };
+}

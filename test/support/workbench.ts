@@ -46,6 +46,7 @@ export interface WorkbenchOptions {
   /** Lives of orders by their id; all live `scenario` where it is undefined. */
   readonly scenarioOf?: (externalOrderId: string) => Scenario | undefined;
   readonly apiKey?: string;
+  readonly clock?: TestClock;
   /** What stands in place of the real thing beside the clock. */
   readonly overrides?: Overrides;
 }
@@ -53,7 +54,7 @@ export interface WorkbenchOptions {
 /** Sets up a workbench in a temporary folder. */
 export async function workbench(options: WorkbenchOptions = {}): Promise<Workbench> {
   const folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
-  const clock = testClock();
+  const clock = options.clock ?? testClock();
   const scenario = options.scenario ?? SCENARIOS['completed'];
   const sandbox = await startSandbox({
     apiKey: KEY,
