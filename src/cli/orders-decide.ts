@@ -124,7 +124,7 @@ function registerDecision<Options>(program: Command, orders: Command, decision: 
         const targets =
           state === undefined
             ? [...new Set(ids)].map((externalOrderId) => ({ externalOrderId }))
-            : await chosen(await listTargets(deps, { ...given, state, limit: MOST_AT_ONCE }, action), given);
+            : await chosen(await listTargets(deps, { ...given, state, limit: MOST_AT_ONCE + 1 }, action), given);
         await tell(decideOrders(deps, targets, action), given.json === true);
       });
     });
@@ -139,9 +139,14 @@ function wrongTargets(ids: readonly string[], { state, from, to, yes }: DecideOp
 
 /** What the person agrees to, having seen it. */
 async function chosen(
-  listed: readonly { readonly target: OperatorTarget; readonly result: OperatorResult }[],
+  found: readonly { readonly target: OperatorTarget; readonly result: OperatorResult }[],
   { yes }: DecideOptions,
 ): Promise<readonly OperatorTarget[]> {
+  const listed = found.slice(0, MOST_AT_ONCE);
+  if (found.length > listed.length) {
+    process.stderr.write(`there are more than ${MOST_AT_ONCE}: run it again for the rest\n`);
+    process.exitCode = EXIT.look;
+  }
   const targets = listed.map(({ target }) => target);
   if (targets.length === 0) process.stderr.write('there is no such order\n');
   const changes = listed.filter(({ result }) => result.kind === 'done').length;
@@ -152,9 +157,8 @@ async function chosen(
     why: result.kind === 'done' ? null : result.why,
   }));
   const more = listed.length > rows.length ? `… and ${listed.length - rows.length} more\n` : '';
-  const atMost = listed.length === MOST_AT_ONCE ? `; so many at a time, run it again for the rest` : '';
   process.stderr.write(`${asTable(rows)}${more}`);
-  const question = `${changes} of these ${listed.length} orders would change${atMost}. Go on? [y/N] `;
+  const question = `${changes} of these ${listed.length} orders would change. Go on? [y/N] `;
   if (!process.stdin.isTTY) {
     throw new CommandError(EXIT.usage, 'nothing was changed: there is nobody to ask; give --yes to go on');
   }

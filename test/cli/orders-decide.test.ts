@@ -31,10 +31,12 @@ function put(state: string, ...ids: readonly string[]): void {
   const move = merchant.prepare(
     `update merchant_orders set state = ?, sent_at = '2026-01-02T00:00:00.000Z' where external_order_id = ?`,
   );
-  for (const id of ids) {
-    insert.run(id);
-    move.run(state, id);
-  }
+  merchant.transaction(() => {
+    for (const id of ids) {
+      insert.run(id);
+      move.run(state, id);
+    }
+  })();
   merchant.close();
 }
 
@@ -161,6 +163,15 @@ describe('orders of one state together', () => {
     const { code, stdout, stderr } = await orders(...all, '--yes', '--to', '2026-01-03');
     expect([code, stdout, stderr]).toEqual([0, 'a: held → abandoned\nb: held → abandoned\n', '']);
     expect(states()).toEqual(['a abandoned', 'b abandoned', 'c unknown']);
+  });
+
+  it('are 10,000 at most at a time, and what is left is said: exit 1', async () => {
+    put('held', ...Array.from({ length: 10_001 }, (_, index) => `order-${index}`));
+    const first = await orders(...all, '--yes', '--json');
+    expect([first.code, first.stderr]).toEqual([1, 'there are more than 10000: run it again for the rest\n']);
+    expect(JSON.parse(first.stdout)).toHaveLength(10_000);
+    const rest = await orders(...all, '--yes');
+    expect([rest.code, rest.stdout]).toEqual([0, 'order-9999: held → abandoned\n']);
   });
 
   it('that none of would change are told why, without a question', async () => {
