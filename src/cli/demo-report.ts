@@ -9,7 +9,7 @@ import { ACCOUNT } from './options.ts';
 const CLASS_WIDTH = Math.max(...Object.keys(FINDING_CLASSES).map((name) => name.length));
 const ORDER_WIDTH = 28;
 /** As the settings are by default. */
-const SETTINGS = { tolerance: '0', freshFor: 24 * 60 * 60_000 };
+const SETTINGS = { tolerance: '0', freshFor: 24 * 60 * 60_000, orderMissingAfter: 24 * 60 * 60_000 };
 
 /** Says what the report of reconciliation says, and whether it lists what is expected and nothing else. */
 export async function reconcileDemo(

@@ -1,8 +1,10 @@
+import { findOverdue } from '../domain/overdue.ts';
 import type { Finding } from '../domain/reconcile.ts';
 import { COMPARED_POSITION } from '../domain/reconcile.ts';
 import { ReconciliationCharts } from '../reports/reconciliation-charts.ts';
 import { derivedFinding, knownFinding } from '../reports/reconciliation-findings.ts';
 import {
+  ageOf,
   amountsOf,
   judgeRow,
   UNCHECKED_REASONS,
@@ -23,6 +25,8 @@ export interface CertifySettings {
   readonly tolerance: string;
   /** In milliseconds. */
   readonly freshFor: number;
+  /** An accepted pre-order is missing its order after so many milliseconds. */
+  readonly orderMissingAfter: number;
 }
 
 /** What is done with the orders besides. */
@@ -34,6 +38,8 @@ export interface CertifyBeside {
 }
 
 const PROGRESS_EVERY = 5_000;
+/** States of which time may show by itself that something is amiss. */
+const WAITED_FOR: readonly string[] = ['unknown', 'held', 'accepted'];
 
 /**
  * Goes through every order of the scope beside what the exchange last said of it, in one snapshot, and adds both sides
@@ -65,7 +71,7 @@ export async function certify(
     if (judgement.kind === 'unchecked') {
       unchecked.set(judgement.reason, (unchecked.get(judgement.reason) ?? 0) + 1);
     }
-    for (const finding of derivedFindings(row, amounts, judgement, settings.tolerance)) {
+    for (const finding of derivedFindings(row, amounts, judgement, asOf, settings)) {
       const derived = derivedFinding(row, finding);
       if (scratch.addUnlessKnown(derived)) totals.addFinding(derived);
     }
@@ -87,21 +93,29 @@ function derivedFindings(
   row: ReconciledRow,
   { ours, theirs }: RowAmounts,
   judgement: Judgement,
-  tolerance: string,
+  asOf: Date,
+  settings: CertifySettings,
 ): readonly Finding[] {
   if (judgement.kind === 'unchecked') {
     const actual = `${UNCHECKED_REASONS[judgement.reason]}${row.last_lookup_at === null ? '' : `, last ${row.last_lookup_at}`}`;
     return [{ class: 'UNCHECKED', expected: 'compared with the exchange', actual }];
   }
+  if (WAITED_FOR.includes(row.state)) return waitedFor(row, asOf, settings);
   if (row.received_at === null) return [];
   if (isOfOtherPair(row)) {
     const expected = `${row.from_currency}/${row.to_currency}`;
     return [{ class: 'PAIR_MISMATCH', expected, actual: `${row.record_from}/${row.record_to}` }];
   }
   if (row.asset_position !== COMPARED_POSITION || !ours.ok || !theirs.ok) return [];
-  return ours.value.minus(theirs.value).abs().lte(tolerance)
+  return ours.value.minus(theirs.value).abs().lte(settings.tolerance)
     ? []
     : [{ class: 'AMOUNT_MISMATCH', expected: ours.text, actual: theirs.text }];
+}
+
+/** What a sweep writes down now and then. How long is unusual for an open order only a sweep knows. */
+function waitedFor(row: ReconciledRow, asOf: Date, settings: CertifySettings): readonly Finding[] {
+  const overdue = findOverdue(ageOf(row), asOf, { ...settings, stuckAfter: Number.POSITIVE_INFINITY });
+  return overdue.filter((finding) => finding.class !== 'UNCHECKED');
 }
 
 /** A look-up after the moment that found nothing new counts as one of the moment. */

@@ -98,7 +98,8 @@ export function judgeRow(row: ReconciledRow, { ours, theirs }: RowAmounts, asOf:
   return unchecked(hasPair ? 'lookedUpLongAgo' : 'noPair');
 }
 
-function ageOf(row: ReconciledRow): OrderAge {
+/** The row as time alone judges it. */
+export function ageOf(row: ReconciledRow): OrderAge {
   return {
     state: row.state as OrderState,
     assetPosition: row.asset_position,
@@ -106,9 +107,9 @@ function ageOf(row: ReconciledRow): OrderAge {
       row.received_at === null
         ? null
         : { inputAsset: row.input_asset, fromCurrency: row.record_from, toCurrency: row.record_to },
-    sentAt: null,
+    sentAt: time(row.sent_at),
     changedAt: null,
-    lastLookupAt: row.last_lookup_at === null ? null : new Date(row.last_lookup_at),
+    lastLookupAt: time(row.last_lookup_at),
   };
 }
 
@@ -143,4 +144,8 @@ export function dayOf(at: string): string {
 
 function unchecked(reason: UncheckedReason): Judgement {
   return { kind: 'unchecked', reason };
+}
+
+function time(text: string | null): Date | null {
+  return text === null ? null : new Date(text);
 }

@@ -45,7 +45,7 @@ async function reportOf<Result>(
   const path = join(folder, `orders-${(made += 1)}.db`);
   await reconciledDatabase(path, orders, findings);
   using scratch = openScratch();
-  const settings = { tolerance, freshFor: 86_400_000 };
+  const settings = { tolerance, freshFor: 86_400_000, orderMissingAfter: 86_400_000 };
   const read = async () => {
     using snapshot = openSnapshot(path);
     return await certify(snapshot, scratch, { account: 'default', from, to, asOf }, settings);
@@ -143,6 +143,21 @@ describe('the report of reconciliation', () => {
       findings: ['AMOUNT_MISMATCH acknowledged a', 'CLOCK_SKEW open b'],
       reasons: [],
     });
+  });
+
+  it.each<[string, Omit<ReconciledOrder, 'id'>, string]>([
+    ['a create of unknown outcome', { state: 'unknown', record: null }, 'CREATE_UNKNOWN'],
+    ['an order that is held', { state: 'held', record: null }, 'CREATE_UNKNOWN'],
+    [
+      'a pre-order of which nothing came',
+      { state: 'accepted', record: null, sentAt: '2026-01-05T00:00:00.000Z' },
+      'ORDER_MISSING',
+    ],
+  ])('finds %s by itself, although it was just looked up and no sweep has been', async (_name, order, name) => {
+    const orders = [{ id: 'a', ...order }];
+    expect(await judged({ orders })).toEqual({ isClean: false, findings: [`${name} open a`], reasons: [] });
+    const findings = [{ id: 'a', class: name, status: 'acknowledged', changedAt: '2026-01-05T13:00:00.000Z' }];
+    expect(await judged({ orders, findings })).toMatchObject({ isClean: true, findings: [`${name} acknowledged a`] });
   });
 
   it('shows an amount of another pair as a difference, and adds no currencies together', async () => {
