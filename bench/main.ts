@@ -9,6 +9,7 @@ import { measureIdle } from './idle.ts';
 import { measureLatency } from './latency.ts';
 import { machine } from './machine.ts';
 import { measureMemory } from './memory.ts';
+import { measureReports } from './reports.ts';
 import { FULL, SMALL, type Bench } from './settings.ts';
 import { measureThroughput } from './throughput.ts';
 
@@ -17,6 +18,7 @@ const PARTS: Readonly<Record<string, (bench: Bench) => Promise<Figure[]>>> = {
   memory: measureMemory,
   latency: measureLatency,
   idle: measureIdle,
+  reports: measureReports,
 };
 const NAMES = Object.keys(PARTS);
 const USAGE = `usage: npm run bench [-- [${NAMES.join('|')}]… [--json] [--small]]

@@ -1,13 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
+import type { Figure } from './figures.ts';
+import { peakMemoryMib } from './process.ts';
 import { buildReportDatabase } from './report-data.ts';
+import type { Bench } from './settings.ts';
 
 const PROGRAM = fileURLToPath(new URL('../src/bin.mjs', import.meta.url));
 const MONTH = ['--from', '2025-06-01', '--to', '2025-07-01'];
@@ -28,14 +30,6 @@ interface Seen {
   readonly peakMib: number;
 }
 
-/** One measured figure; `below` is its target. */
-export interface ReportFigure {
-  readonly name: string;
-  readonly value: number;
-  readonly unit: string;
-  readonly target?: { readonly below: number };
-}
-
 const REPORTS = [
   { name: 'a month, json', args: [...MONTH, '--format', 'json'], seconds: 5, mib: 200 },
   { name: 'a month, xlsx', args: [...MONTH, '--format', 'xlsx'], seconds: 5, mib: 200 },
@@ -45,16 +39,12 @@ const REPORTS = [
 ] as const;
 
 /** Measures reports of a month and of everything as real processes, each with a writer beside it. */
-export async function measureReports(
-  folder: string,
-  orders: number,
-  say: (text: string) => void,
-): Promise<ReportFigure[]> {
+export async function measureReports({ folder, sizes, say }: Bench): Promise<Figure[]> {
   const path = join(folder, 'reports.db');
-  await buildReportDatabase(path, orders, say);
+  await buildReportDatabase(path, sizes.reported, say);
   say('reports: the writer with nothing beside it');
   const alone = await measureWriter(path);
-  const figures: ReportFigure[] = [
+  const figures: Figure[] = [
     { name: 'no report, longest write', value: alone.longestWriteMs, unit: 'ms' },
     { name: 'no report, write-ahead log', value: alone.walMib, unit: 'MiB' },
   ];
@@ -65,7 +55,7 @@ export async function measureReports(
       { name: `report of ${name}`, value: seen.seconds, unit: 's', target: { below: seconds } },
       { name: `report of ${name}, memory`, value: seen.peakMib, unit: 'MiB', target: { below: mib } },
       {
-        name: `report of ${name}, longest of ${seen.writes} writes beside it`,
+        name: `report of ${name}, longest write beside it`,
         value: seen.longestWriteMs,
         unit: 'ms',
         // No report makes the disk faster than it is with nothing beside.
@@ -136,7 +126,8 @@ function startWriter(path: string, pid: number) {
       seen.longestWriteMs = Math.max(seen.longestWriteMs, performance.now() - begin);
       seen.writes += 1;
       seen.walMib = Math.max(seen.walMib, statSync(`${path}-wal`).size / 2 ** 20);
-      seen.peakMib = Math.max(seen.peakMib, peakMemoryMib(pid));
+      const program = programOf(pid);
+      if (program !== undefined) seen.peakMib = Math.max(seen.peakMib, peakMemoryMib(program) ?? 0);
       await delay(WRITE_EVERY_MS);
     }
     sqlite.close();
@@ -151,25 +142,12 @@ function startWriter(path: string, pid: number) {
   };
 }
 
-/** The most memory that the program has had so far: it is the child of its launcher. */
-function peakMemoryMib(launcher: number): number {
+/** The program is the child of its launcher; undefined before it has begun and when it is over. */
+function programOf(launcher: number): number | undefined {
   try {
-    const program = readFileSync(`/proc/${launcher}/task/${launcher}/children`, 'utf8').trim().split(' ')[0] ?? '';
-    return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${program}/status`, 'utf8'))?.[1] ?? 0) / 1_024;
+    const [program = ''] = readFileSync(`/proc/${launcher}/task/${launcher}/children`, 'utf8').split(' ');
+    return program === '' ? undefined : Number(program);
   } catch {
-    // Not begun yet, or over.
-    return 0;
-  }
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const folder = mkdtempSync(join(tmpdir(), 'order-sync-bench-'));
-  try {
-    const figures = await measureReports(folder, 1_000_000, (text) => process.stderr.write(`${text}\n`));
-    for (const { name, value, unit, target } of figures) {
-      console.log(`${name}: ${value.toFixed(1)} ${unit}${target === undefined ? '' : ` (below ${target.below})`}`);
-    }
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+    return undefined;
   }
 }
