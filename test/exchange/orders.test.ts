@@ -201,6 +201,15 @@ describe('get order by external id (§4.11)', () => {
   ])('takes no evidence from %s', async (_name, status, body) => {
     expect((await lookedUp(status, body)).kind).toBe('unanswered');
   });
+
+  it.each([
+    ['a record of another order: it is wrong for this one alone', record.replace('"a"', '"b"'), 'answered'],
+    ['a record that cannot be read: it may be an outage', '{}', 'failed'],
+  ])('says of the health of the exchange from %s', async (_name, body, health) => {
+    const { answer, client } = nockExchange();
+    answer(200, body);
+    expect((await client.lookUpOrder('a')).passage.health).toBe(health);
+  });
 });
 
 describe('get pre-order (§4.10)', () => {
