@@ -16,7 +16,7 @@ import {
 import type { FlowDeps } from './deps.ts';
 import { compareKept, noteFindings } from './reconcile.ts';
 
-const PAGE = 500;
+const PAGE = 200;
 /** Orders that one transaction judges: others wait for it. */
 const GROUP = 50;
 /** What time is usual is learned from the newest events, so many at a time. */
@@ -52,7 +52,7 @@ export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<void>
 
 /** Holds records against their orders that were kept before there were findings. */
 export async function compareUncompared(deps: SweepDeps, signal: AbortSignal): Promise<void> {
-  const { account, store, clock, tally } = deps;
+  const { account, store, clock, tally, log } = deps;
   let fromId = '';
   while (!signal.aborted) {
     const ids = await uncomparedIds(store.db, { account, fromId, limit: GROUP });
@@ -64,6 +64,7 @@ export async function compareUncompared(deps: SweepDeps, signal: AbortSignal): P
       return all;
     });
     tally.noteFindings(found);
+    if (found.length > 0) log.warn({ findings: found.length }, 'new findings of records that an older version kept');
     fromId = last;
     await clock.turn();
   }
