@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import type { Figure } from './figures.ts';
-import { peakMemoryMib } from './process.ts';
+import { cpuMsOf, peakMemoryMib } from './process.ts';
 import { buildReportDatabase } from './report-data.ts';
 import type { Bench } from './settings.ts';
 
@@ -28,6 +28,7 @@ interface Seen {
   readonly longestWriteMs: number;
   readonly walMib: number;
   readonly peakMib: number;
+  readonly cpuMs: number;
 }
 
 const REPORTS = [
@@ -53,6 +54,7 @@ export async function measureReports({ folder, sizes, say }: Bench): Promise<Fig
     const seen = await measure(folder, path, args);
     figures.push(
       { name: `report of ${name}`, value: seen.seconds, unit: 's', target: { below: seconds } },
+      { name: `report of ${name}, CPU`, value: seen.cpuMs / 1_000, unit: 's' },
       { name: `report of ${name}, memory`, value: seen.peakMib, unit: 'MiB', target: { below: mib } },
       {
         name: `report of ${name}, longest write beside it`,
@@ -112,7 +114,7 @@ function startWriter(path: string, pid: number) {
     source) values ('default', :id, 'order.status', :value, '2026-01-15T00:00:00.000Z', 'lookup')`);
   const rows = sqlite.prepare('select max(rowid) from order_records').pluck().get() as number;
   let isOver = false;
-  const seen = { writes: 0, longestWriteMs: 0, walMib: 0, peakMib: 0 };
+  const seen = { writes: 0, longestWriteMs: 0, walMib: 0, peakMib: 0, cpuMs: 0 };
   const run = async () => {
     while (!isOver) {
       const begin = performance.now();
@@ -126,8 +128,7 @@ function startWriter(path: string, pid: number) {
       seen.longestWriteMs = Math.max(seen.longestWriteMs, performance.now() - begin);
       seen.writes += 1;
       seen.walMib = Math.max(seen.walMib, statSync(`${path}-wal`).size / 2 ** 20);
-      const program = programOf(pid);
-      if (program !== undefined) seen.peakMib = Math.max(seen.peakMib, peakMemoryMib(program) ?? 0);
+      watch(pid, seen);
       await delay(WRITE_EVERY_MS);
     }
     sqlite.close();
@@ -142,12 +143,13 @@ function startWriter(path: string, pid: number) {
   };
 }
 
-/** The program is the child of its launcher; undefined before it has begun and when it is over. */
-function programOf(launcher: number): number | undefined {
+/** Notes what the program has used so far; it is the child of its launcher. */
+function watch(launcher: number, seen: { peakMib: number; cpuMs: number }): void {
   try {
-    const [program = ''] = readFileSync(`/proc/${launcher}/task/${launcher}/children`, 'utf8').split(' ');
-    return program === '' ? undefined : Number(program);
+    const program = Number(readFileSync(`/proc/${launcher}/task/${launcher}/children`, 'utf8').split(' ')[0]);
+    seen.peakMib = Math.max(seen.peakMib, peakMemoryMib(program) ?? 0);
+    seen.cpuMs = Math.max(seen.cpuMs, cpuMsOf(program));
   } catch {
-    return undefined;
+    // It has not begun yet, or is over.
   }
 }
