@@ -33,6 +33,20 @@ const JUDGED_BY_ANSWER: readonly FindingClassName[] = [
   'ORDER_VANISHED',
   ...OVERDUE_CLASSES.filter((name) => name !== 'STUCK'),
 ];
+/** The fields of a record that have a column of their own. */
+const COLUMNS = {
+  merchant_id: 'merchantId',
+  creation_date: 'creationDate',
+  completion_date: 'completionDate',
+  input_asset: 'inputAsset',
+  output_asset: 'outputAsset',
+  from_currency: 'fromCurrency',
+  to_currency: 'toCurrency',
+  fee: 'fee',
+  reward: 'reward',
+  transaction_hash: 'transactionHash',
+} as const satisfies Record<keyof RecordColumns, keyof RecordView>;
+const FIELDS = Object.values(COLUMNS);
 const NEVER_STUCK = { stuckAfter: Number.POSITIVE_INFINITY };
 
 /** A look-up and what was decided about it. */
@@ -98,11 +112,7 @@ export async function compareKept(
   const { account } = row;
   const { body, receivedAt } = kept;
   const view = readRecordView(body);
-  await keepOrderRecord(
-    tx,
-    { account, externalOrderId, body, receivedAt },
-    view === undefined ? undefined : columnsOf(view),
-  );
+  await keepRecord(tx, { account, externalOrderId, body, receivedAt }, view, null);
   const order = trackingOf(row);
   const judged = { row, view, earlier: null, before: order, after: order, receivedAt: new Date(receivedAt), now };
   return await noteFindings(tx, deps, externalOrderId, { ...(await judgeRecord(tx, deps, judged)), now });
@@ -143,8 +153,8 @@ async function reconcileRecord(
     if (!known.some(isJudgedByAnswer)) return NONE;
   }
   const view = readRecordView(body);
-  if (!isSame) await keepOrderRecord(tx, received, view === undefined ? undefined : columnsOf(view));
   const earlier = earlierBody === null ? null : (readRecordView(earlierBody) ?? null);
+  if (!isSame) await keepRecord(tx, received, view, earlier);
   const judged = { row, view, earlier, before: looked.before, after: decision.tracking, receivedAt: now, now };
   const { found, classes } = await judgeRecord(tx, deps, judged);
   if (found.length === 0 && row.has_findings === 0) return NONE;
@@ -264,19 +274,21 @@ function ageOf(row: FollowedRow, tracking: Tracking): OrderAge {
   return { ...tracking, assetPosition: row.asset_position, record: record ?? null };
 }
 
+/** Writes what has a column of its own only where it changed: most changes are of a status. */
+async function keepRecord(
+  tx: Store['db'],
+  received: Parameters<typeof keepOrderRecord>[1],
+  view: RecordView | undefined,
+  earlier: RecordView | null,
+): Promise<void> {
+  const isKept = view !== undefined && earlier !== null && FIELDS.every((field) => view[field] === earlier[field]);
+  if (isKept) return await keepSameRecord(tx, received);
+  await keepOrderRecord(tx, received, view === undefined ? undefined : columnsOf(view));
+}
+
 function columnsOf(view: RecordView): RecordColumns {
-  return {
-    merchant_id: view.merchantId,
-    creation_date: view.creationDate,
-    completion_date: view.completionDate,
-    input_asset: view.inputAsset,
-    output_asset: view.outputAsset,
-    from_currency: view.fromCurrency,
-    to_currency: view.toCurrency,
-    fee: view.fee,
-    reward: view.reward,
-    transaction_hash: view.transactionHash,
-  };
+  const columns = Object.entries(COLUMNS).map(([column, field]) => [column, view[field]]);
+  return Object.fromEntries(columns) as RecordColumns;
 }
 
 function withoutServerDate(body: string): string {
