@@ -1,54 +1,21 @@
-import { checkOrder } from '../domain/check-order.ts';
 import { decideFindings, type KnownFinding } from '../domain/finding-changes.ts';
-import { FINDING_CLASSES, type FindingClassName } from '../domain/finding-classes.ts';
+import type { FindingClassName } from '../domain/finding-classes.ts';
 import type { LookupAnswer, LookupDecision } from '../domain/follow.ts';
-import { findOverdue, OVERDUE_CLASSES, type OrderAge } from '../domain/overdue.ts';
-import { compareRecord, replaced, type Finding, type RecordContext, type RecordView } from '../domain/reconcile.ts';
+import { findOverdue, type OrderAge } from '../domain/overdue.ts';
+import { replaced, type Finding } from '../domain/reconcile.ts';
 import type { OrderEvent, Tracking } from '../domain/tracking.ts';
-import { readExchangeType, readRecordView } from '../exchange/record-view.ts';
+import { readRecordView } from '../exchange/record-view.ts';
 import { findingsOf, saveFindings } from '../store/findings.ts';
-import { accountFact, firstSentAt, orderWithHash, readFollowed, type FollowedRow } from '../store/followed.ts';
-import { trackingOf, uncheckedOrderOf } from '../store/orders.ts';
-import { receivedBody } from '../store/reading.ts';
-import { keepOrderRecord, keepSameRecord, readRecord, type RecordColumns } from '../store/records.ts';
+import { readFollowed, type FollowedRow } from '../store/followed.ts';
+import { trackingOf } from '../store/orders.ts';
+import { keepSameRecord, readRecord } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
-import type { FlowDeps } from './deps.ts';
-
-/** What judging findings works with. */
-export type ReconcileDeps = Pick<FlowDeps, 'account' | 'settings'>;
+import { judgeRecord, JUDGED_BY_ANSWER, keepRecord, NEVER_STUCK, type ReconcileDeps } from './judge-record.ts';
 
 /** Findings that were not open before. */
 export type NewFindings = readonly Finding[];
 
 const NONE: NewFindings = [];
-const STATE_CLASSES = (Object.keys(FINDING_CLASSES) as FindingClassName[]).filter(
-  (name) => FINDING_CLASSES[name].kind === 'state',
-);
-/** Only a question of its own can judge these; and how long is too long for STUCK only the sweep knows. */
-const NOT_OF_RECORD: readonly FindingClassName[] = ['PREORDER_MISSING', 'PREORDER_ECHO_MISMATCH', 'STUCK'];
-const JUDGED_BY_RECORD = STATE_CLASSES.filter((name) => !NOT_OF_RECORD.includes(name));
-/** What any answer judges; a record that says the same as before judges nothing else. */
-const JUDGED_BY_ANSWER: readonly FindingClassName[] = [
-  'IDENTITY_MISMATCH',
-  'ORDER_VANISHED',
-  ...OVERDUE_CLASSES.filter((name) => name !== 'STUCK'),
-];
-/** The fields of a record that have a column of their own. */
-const COLUMNS = {
-  merchant_id: 'merchantId',
-  creation_date: 'creationDate',
-  completion_date: 'completionDate',
-  input_asset: 'inputAsset',
-  output_asset: 'outputAsset',
-  from_currency: 'fromCurrency',
-  to_currency: 'toCurrency',
-  fee: 'fee',
-  reward: 'reward',
-  transaction_hash: 'transactionHash',
-} as const satisfies Record<keyof RecordColumns, keyof RecordView>;
-const FIELDS = Object.values(COLUMNS);
-const NEVER_STUCK = { stuckAfter: Number.POSITIVE_INFINITY };
-
 /** A look-up and what was decided about it. */
 export interface LookedUp {
   /** The row as it stood before. */
@@ -163,79 +130,6 @@ async function reconcileRecord(
   return await noteFindings(tx, deps, externalOrderId, { found, classes: all, now });
 }
 
-/** A record, and the order before and with it. */
-interface Judged {
-  readonly row: FollowedRow;
-  /** Undefined where the record cannot be read as one. */
-  readonly view: RecordView | undefined;
-  readonly earlier: RecordView | null;
-  readonly before: Tracking;
-  readonly after: Tracking;
-  readonly receivedAt: Date;
-  readonly now: Date;
-}
-
-async function judgeRecord(
-  tx: Store['db'],
-  deps: ReconcileDeps,
-  judged: Judged,
-): Promise<{ found: readonly Finding[]; classes: readonly FindingClassName[] }> {
-  const { row, view, after, now } = judged;
-  const compared = view === undefined ? undefined : await compare(tx, deps, judged, view);
-  const age = { ...after, assetPosition: row.asset_position, record: view ?? null };
-  const overdue = findOverdue(age, now, { ...deps.settings, ...NEVER_STUCK });
-  return {
-    found: [...(compared ?? []), ...overdue],
-    classes: compared === undefined ? JUDGED_BY_ANSWER : JUDGED_BY_RECORD,
-  };
-}
-
-/** What the rules find in a record; undefined where the row itself cannot be read. */
-async function compare(
-  tx: Store['db'],
-  { account, settings }: ReconcileDeps,
-  { row, earlier, before, after, receivedAt, now }: Judged,
-  record: RecordView,
-): Promise<readonly Finding[] | undefined> {
-  const checked = checkOrder(uncheckedOrderOf(row));
-  if (!checked.ok) return undefined;
-  const context = {
-    order: checked.order,
-    stateBefore: before.state,
-    state: after.state,
-    record,
-    earlier,
-    receivedAt,
-    ...(await readEvidence(tx, account, { row, record, earlier, now })),
-  };
-  return compareRecord(context, settings);
-}
-
-/**
- * What else the record is held against. What stayed as it was when it was last judged, without a finding, is not read:
- * most records that say something new have another status and nothing more.
- */
-async function readEvidence(
-  tx: Store['db'],
-  account: string,
-  { row, record, earlier, now }: Pick<Judged, 'row' | 'earlier' | 'now'> & { record: RecordView },
-): Promise<Pick<RecordContext, 'preOrderExchangeType' | 'firstSentAt' | 'merchantId' | 'hashUsedBy'>> {
-  const { external_order_id: externalOrderId, attempts, sent_at: sentAt } = row;
-  const isJudged = (field: keyof RecordView) => row.has_findings === 0 && earlier?.[field] === record[field];
-  const { merchantId, transactionHash: hash } = record;
-  const isSentOnce = attempts === 1 && sentAt !== null;
-  return {
-    preOrderExchangeType: isJudged('exchangeType') ? null : await preOrderExchangeType(tx, row),
-    firstSentAt: isSentOnce ? new Date(sentAt) : await firstSentAt(tx, account, externalOrderId),
-    merchantId:
-      merchantId === null || isJudged('merchantId')
-        ? merchantId
-        : await accountFact(tx, { account, name: 'merchant.id', given: merchantId, now }),
-    hashUsedBy:
-      hash === null || isJudged('transactionHash') ? null : await orderWithHash(tx, { account, externalOrderId }, hash),
-  };
-}
-
 /** An older record changes nothing, but it may be of another order. It is noted once for each time it bears. */
 async function noteStale(
   tx: Store['db'],
@@ -253,13 +147,6 @@ async function noteStale(
   return await noteFindings(tx, deps, row.external_order_id, { found, classes: JUDGED_BY_ANSWER, now });
 }
 
-/** Until the first record the row has it; then the row has the order's. */
-async function preOrderExchangeType(tx: Store['db'], row: FollowedRow): Promise<string | null> {
-  if (row.earlier_body === null) return row.exchange_type;
-  const body = await receivedBody(tx, 'pre_orders', row.account, row.external_order_id);
-  return body === undefined ? null : readExchangeType(body);
-}
-
 function staleFinding({ oldValue, newValue }: OrderEvent): Finding {
   return { class: 'STALE_SNAPSHOT', expected: oldValue, actual: newValue };
 }
@@ -272,23 +159,6 @@ function isJudgedByAnswer({ class: name, status }: KnownFinding): boolean {
 function ageOf(row: FollowedRow, tracking: Tracking): OrderAge {
   const record = row.earlier_body === null ? undefined : readRecordView(row.earlier_body);
   return { ...tracking, assetPosition: row.asset_position, record: record ?? null };
-}
-
-/** Writes what has a column of its own only where it changed: most changes are of a status. */
-async function keepRecord(
-  tx: Store['db'],
-  received: Parameters<typeof keepOrderRecord>[1],
-  view: RecordView | undefined,
-  earlier: RecordView | null,
-): Promise<void> {
-  const isKept = view !== undefined && earlier !== null && FIELDS.every((field) => view[field] === earlier[field]);
-  if (isKept) return await keepSameRecord(tx, received);
-  await keepOrderRecord(tx, received, view === undefined ? undefined : columnsOf(view));
-}
-
-function columnsOf(view: RecordView): RecordColumns {
-  const columns = Object.entries(COLUMNS).map(([column, field]) => [column, view[field]]);
-  return Object.fromEntries(columns) as RecordColumns;
 }
 
 function withoutServerDate(body: string): string {
