@@ -1,11 +1,11 @@
-import { checkOrder } from '../domain/check-order.ts';
 import { FINDING_CLASSES, type FindingClassName } from '../domain/finding-classes.ts';
+import type { MerchantOrder } from '../domain/order.ts';
 import { findOverdue, OVERDUE_CLASSES } from '../domain/overdue.ts';
 import { compareRecord, type Finding, type RecordContext, type RecordView } from '../domain/reconcile.ts';
 import type { Tracking } from '../domain/tracking.ts';
 import { readExchangeType } from '../exchange/record-view.ts';
 import { accountFact, firstSentAt, orderWithHash, type FollowedRow } from '../store/followed.ts';
-import { uncheckedOrderOf } from '../store/orders.ts';
+import type { OrderRow } from '../store/orders.ts';
 import { receivedBody } from '../store/reading.ts';
 import { keepOrderRecord, keepSameRecord, type RecordColumns } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
@@ -71,17 +71,15 @@ export async function judgeRecord(
   };
 }
 
-/** What the rules find in a record; undefined where the row itself cannot be read. */
+/** What the rules find in a record. */
 async function compare(
   tx: Store['db'],
   { account, settings }: ReconcileDeps,
   { row, earlier, before, after, receivedAt, now }: Judged,
   record: RecordView,
-): Promise<readonly Finding[] | undefined> {
-  const checked = checkOrder(uncheckedOrderOf(row));
-  if (!checked.ok) return undefined;
+): Promise<readonly Finding[]> {
   const context = {
-    order: checked.order,
+    order: orderOf(row),
     stateBefore: before.state,
     state: after.state,
     record,
@@ -90,6 +88,23 @@ async function compare(
     ...(await readEvidence(tx, account, { row, record, earlier, now })),
   };
   return compareRecord(context, settings);
+}
+
+/** The row as it was sent; one that never was may lack anything. */
+function orderOf(row: OrderRow): MerchantOrder {
+  return {
+    externalOrderId: row.external_order_id,
+    asset: row.asset ?? '',
+    assetPosition: row.asset_position ?? '',
+    fromCurrency: row.from_currency ?? '',
+    toCurrency: row.to_currency ?? '',
+    orderType: row.order_type ?? '',
+    limit: row.order_limit,
+    paymentToken: row.payment_token,
+    providerType: row.provider_type,
+    cryptoAddress: row.crypto_address,
+    bonus: row.bonus,
+  };
 }
 
 /**

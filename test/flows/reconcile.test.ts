@@ -289,6 +289,18 @@ describe('an order record', () => {
     ]);
   });
 
+  it('of a row that was never sent is found, whatever the row holds', async () => {
+    const { bench, exchange } = await scriptedBench();
+    bench.insert({ external_order_id: 'a', asset: null, from_currency: null });
+    bench.merchant.exec(`update merchant_orders set state = 'cancelled'`);
+    exchange.answer = () => record('a');
+    await followPass(bench.app, 'all', NEVER);
+    expect(rows(bench).map((row) => [row.class, row.expected])).toContainEqual([
+      'UNEXPECTED_ORDER',
+      'no order: never sent',
+    ]);
+  });
+
   it('that was made before the first of two creates was sent is of another order', async () => {
     const { bench, exchange } = await scriptedBench();
     const began = bench.clock.now();
