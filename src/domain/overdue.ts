@@ -43,7 +43,7 @@ export function findOverdue(order: OrderAge, now: Date, settings: OverdueSetting
 export function isUnchecked(order: OrderAge, now: Date, freshFor: number): boolean {
   const { state, lastLookupAt } = order;
   if (!CHECKED_STATES.includes(state)) return false;
-  if (lastLookupAt === null || beyondCompare(order) !== undefined) return true;
+  if (!isReadable(lastLookupAt) || beyondCompare(order) !== undefined) return true;
   // A final order is not asked about any more: what it was looked up as when it became final stands.
   return state !== 'final' && now.getTime() - lastLookupAt.getTime() > freshFor;
 }
@@ -81,7 +81,7 @@ function stuck({ state, changedAt }: OrderAge, now: Date, { stuckAfter }: Overdu
 function unchecked(order: OrderAge, now: Date, { freshFor }: OverdueSettings): readonly Finding[] {
   if (!isUnchecked(order, now, freshFor)) return [];
   const { lastLookupAt, sentAt } = order;
-  const missing = lastLookupAt === null ? undefined : beyondCompare(order);
+  const missing = isReadable(lastLookupAt) ? beyondCompare(order) : undefined;
   if (missing !== undefined) {
     return [{ class: 'UNCHECKED', expected: 'a record that can be compared', actual: missing }];
   }
@@ -98,6 +98,12 @@ function beyondCompare({ state, assetPosition, record }: OrderAge): string | und
   return record.fromCurrency === null || record.toCurrency === null ? 'no currencyPair' : undefined;
 }
 
+/** A time that another program wrote may be none. */
+function isReadable(time: Date | null): time is Date {
+  return time !== null && !Number.isNaN(time.getTime());
+}
+
 function iso(time: Date | null): string {
-  return time === null ? 'never' : time.toISOString();
+  if (time === null) return 'never';
+  return isReadable(time) ? time.toISOString() : 'a time that cannot be read';
 }

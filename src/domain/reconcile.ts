@@ -151,7 +151,7 @@ function merchant({ merchantId, record }: RecordContext): readonly Finding[] {
 /** Compared by the exchange's clock where it told it, so that a clock of ours that is wrong finds no collision. */
 function collision({ firstSentAt, record, receivedAt }: RecordContext): readonly Finding[] {
   const createdMs = instantMs(record.creationDate);
-  if (firstSentAt === null || createdMs === undefined) return [];
+  if (firstSentAt === null || Number.isNaN(firstSentAt.getTime()) || createdMs === undefined) return [];
   const skewMs = (instantMs(record.serverDate) ?? receivedAt.getTime()) - receivedAt.getTime();
   const sentMs = firstSentAt.getTime() + skewMs;
   if (createdMs >= sentMs - SKEW_LIMIT_MS) return [];

@@ -12,7 +12,7 @@ import type { Store } from '../store/store.ts';
 import type { FlowDeps } from './deps.ts';
 
 /** What judging findings works with. */
-export type ReconcileDeps = Pick<FlowDeps, 'account' | 'settings'>;
+export type ReconcileDeps = Pick<FlowDeps, 'account' | 'settings' | 'log'>;
 
 const STATE_CLASSES = (Object.keys(FINDING_CLASSES) as FindingClassName[]).filter(
   (name) => FINDING_CLASSES[name].kind === 'state',

@@ -8,7 +8,8 @@ import { readRecordView } from '../exchange/record-view.ts';
 import { findingsOf, saveFindings } from '../store/findings.ts';
 import { readFollowed, type FollowedRow } from '../store/followed.ts';
 import { trackingOf } from '../store/orders.ts';
-import { keepSameRecord, readRecord } from '../store/records.ts';
+import { isOfDatabase } from '../store/errors.ts';
+import { keepSameRecord, keepUncompared, readRecord } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 import { judgeRecord, JUDGED_BY_ANSWER, keepRecord, NEVER_STUCK, type ReconcileDeps } from './judge-record.ts';
 
@@ -26,8 +27,30 @@ export interface LookedUp {
   readonly now: Date;
 }
 
-/** Keeps the record that a look-up brought and judges what the look-up shows, in the transaction that records it. */
+/**
+ * Keeps the record that a look-up brought and judges what the look-up shows, in the transaction that records it. What
+ * cannot be judged is recorded all the same.
+ */
 export async function reconcileAnswer(tx: Store['db'], deps: ReconcileDeps, looked: LookedUp): Promise<NewFindings> {
+  try {
+    return await judgeAnswer(tx, deps, looked);
+  } catch (error) {
+    const { before, answer, decision, now } = looked;
+    reportUnjudged(deps, before.externalOrderId, error);
+    if (answer.kind === 'found' && decision.keepsRecord) {
+      const { account, externalOrderId } = before;
+      await keepUncompared(tx, { account, externalOrderId, body: answer.body, receivedAt: now.toISOString() });
+    }
+    return NONE;
+  }
+}
+
+function reportUnjudged({ log }: ReconcileDeps, externalOrderId: string, error: unknown): void {
+  if (isOfDatabase(error)) throw error;
+  log.error({ externalOrderId, problem: String(error) }, 'what was looked up cannot be compared');
+}
+
+async function judgeAnswer(tx: Store['db'], deps: ReconcileDeps, looked: LookedUp): Promise<NewFindings> {
   const { row, before, answer, decision, now } = looked;
   const { externalOrderId } = before;
   switch (answer.kind) {
@@ -78,17 +101,23 @@ export async function compareKept(
   if (row === undefined || kept === undefined) return NONE;
   const { account } = row;
   const { body, receivedAt } = kept;
-  const view = readRecordView(body);
-  await keepRecord(tx, { account, externalOrderId, body, receivedAt }, view, null);
-  const order = trackingOf(row);
-  const judged = { row, view, earlier: null, before: order, after: order, receivedAt: new Date(receivedAt), now };
-  return await noteFindings(tx, deps, externalOrderId, { ...(await judgeRecord(tx, deps, judged)), now });
+  try {
+    const view = readRecordView(body);
+    await keepRecord(tx, { account, externalOrderId, body, receivedAt }, view, null);
+    const order = trackingOf(row);
+    const judged = { row, view, earlier: null, before: order, after: order, receivedAt: new Date(receivedAt), now };
+    return await noteFindings(tx, deps, externalOrderId, { ...(await judgeRecord(tx, deps, judged)), now });
+  } catch (error) {
+    reportUnjudged(deps, externalOrderId, error);
+    await keepUncompared(tx, { account, externalOrderId, body, receivedAt });
+    return NONE;
+  }
 }
 
 /** Judges whether the outcome of the order's create is known, wherever the order was moved. */
 export async function noteOutcome(
   tx: Store['db'],
-  deps: ReconcileDeps,
+  deps: Pick<ReconcileDeps, 'account' | 'settings'>,
   { externalOrderId, state, sentAt }: Tracking,
   now: Date,
 ): Promise<NewFindings> {

@@ -51,6 +51,11 @@ export function isBusy(error: unknown): boolean {
   return driverCode(error)?.startsWith('SQLITE_BUSY') ?? false;
 }
 
+/** Whether the database failed, not the program. */
+export function isOfDatabase(error: unknown): boolean {
+  return error instanceof StoreError || driverCode(error) !== undefined;
+}
+
 function driverCode(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' && code.startsWith('SQLITE_') ? code : undefined;

@@ -250,6 +250,8 @@ export function uncheckedOrderOf(row: OrderRow): UncheckedOrder {
   };
 }
 
+/** What another program wrote in place of a time is none. */
 function time(text: string | null): Date | null {
-  return text === null ? null : new Date(text);
+  const read = text === null ? null : new Date(text);
+  return read === null || Number.isNaN(read.getTime()) ? null : read;
 }

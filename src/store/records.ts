@@ -48,6 +48,17 @@ const keepSameStatement = statement((v: ReceivedBody) =>
     .where('external_order_id', '=', v.externalOrderId),
 );
 
+const keepUncomparedStatement = statement((v: ReceivedBody) =>
+  queries
+    .insertInto('order_records')
+    .values({ account: v.account, external_order_id: v.externalOrderId, body: v.body, received_at: v.receivedAt })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['account', 'external_order_id'])
+        .doUpdateSet({ body: v.body, received_at: v.receivedAt, compared_at: null }),
+    ),
+);
+
 const keepPreOrderStatement = statement((v: ReceivedBody) =>
   queries
     .insertInto('pre_orders')
@@ -74,6 +85,11 @@ export async function keepOrderRecord(
 /** Keeps a record that says the same as the one before. */
 export async function keepSameRecord(tx: Kysely<Tables>, received: ReceivedBody): Promise<void> {
   await keepSameStatement(tx, received);
+}
+
+/** Keeps a record that could not be held against its order. */
+export async function keepUncompared(tx: Kysely<Tables>, received: ReceivedBody): Promise<void> {
+  await keepUncomparedStatement(tx, received);
 }
 
 /** The newest order record of an order, and when it was received; undefined when there is none. */

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createPass } from '../../src/flows/create.ts';
 import { followPass } from '../../src/flows/follow.ts';
+import { sweep } from '../../src/flows/sweep.ts';
 import { acknowledge } from '../../src/store/findings.ts';
 import { capturedLog } from '../support/captured-log.ts';
 import { scriptedBench } from '../support/scripted-bench.ts';
@@ -356,6 +357,43 @@ describe('an order record', () => {
       }),
       { numRuns: 40 },
     );
+  });
+});
+
+describe('what cannot be judged', () => {
+  it.each(['sent_at', 'changed_at', 'created_at'])('stops nothing: %s is not a time', async (column) => {
+    const { bench, shows } = await accepted(['a', 'b']);
+    bench.merchant.exec(`update merchant_orders set ${column} = 'yesterday' where external_order_id = 'a'`);
+    await shows({ a: wrong(1.6, { creationDate: '2026-01-05T12:00:01Z' }), b: record('b') });
+    expect(['a', 'b'].map((id) => bench.row(id)['state'])).toEqual(['open', 'open']);
+    await sweep(bench.app, NEVER);
+    expect(findings(bench)).toEqual(['AMOUNT_MISMATCH open']);
+  });
+
+  it('is recorded all the same, told, and judged by the next sweep', async () => {
+    let fails = true;
+    const log = capturedLog();
+    const wrap: NonNullable<NonNullable<WorkbenchOptions['overrides']>['store']>['wrap'] = (sql, statement) => {
+      if (!sql.includes('from "account_facts"')) return statement;
+      const all = statement.all.bind(statement);
+      return Object.assign(statement, {
+        all: (parameters: readonly unknown[]) => {
+          if (fails) throw new RangeError('Invalid time value');
+          return all(parameters);
+        },
+      });
+    };
+    const { bench, shows } = await accepted(['a'], { overrides: { log: log.logger, store: { wrap } } });
+    const compared = () => bench.merchant.prepare('select body, compared_at from order_records').get();
+    const given = withBody(wrong(1.6), (body) => ({ ...body, merchant: { id: 'm-1' } })) as { body: string };
+    await shows({ a: given as ScriptedAnswer });
+    expect([bench.row('a')['state'], compared()]).toEqual(['open', { body: given.body, compared_at: null }]);
+    await sweep(bench.app, NEVER);
+    expect([findings(bench), compared()]).toMatchObject([[], { compared_at: null }]);
+    expect(log.with('cannot be compared')).toMatchObject([{ externalOrderId: 'a' }, { externalOrderId: 'a' }]);
+    fails = false;
+    await sweep(bench.app, NEVER);
+    expect(findings(bench)).toEqual(['AMOUNT_MISMATCH open']);
   });
 });
 
