@@ -1,3 +1,4 @@
+import type { FindingClassName } from '../domain/finding-classes.ts';
 import { findOverdue } from '../domain/overdue.ts';
 import type { Finding } from '../domain/reconcile.ts';
 import { COMPARED_POSITION } from '../domain/reconcile.ts';
@@ -39,7 +40,12 @@ export interface CertifyBeside {
 
 const PROGRESS_EVERY = 5_000;
 /** States of which time may show by itself that something is amiss. */
-const WAITED_FOR: readonly string[] = ['unknown', 'held', 'accepted'];
+const WAITED_FOR: readonly string[] = ['accepted'];
+/** Reasons why an order is unchecked that are findings of a class of their own. */
+const CLASSES: Partial<Record<UncheckedReason, FindingClassName>> = {
+  outcomeUnknown: 'CREATE_UNKNOWN',
+  olderRecord: 'STALE_SNAPSHOT',
+};
 
 /**
  * Goes through every order of the scope beside what the exchange last said of it, in one snapshot, and adds both sides
@@ -98,7 +104,7 @@ function derivedFindings(
 ): readonly Finding[] {
   if (judgement.kind === 'unchecked') {
     const actual = `${UNCHECKED_REASONS[judgement.reason]}${row.last_lookup_at === null ? '' : `, last ${row.last_lookup_at}`}`;
-    return [{ class: 'UNCHECKED', expected: 'compared with the exchange', actual }];
+    return [{ class: CLASSES[judgement.reason] ?? 'UNCHECKED', expected: 'compared with the exchange', actual }];
   }
   if (WAITED_FOR.includes(row.state)) return waitedFor(row, asOf, settings);
   if (row.received_at === null) return [];

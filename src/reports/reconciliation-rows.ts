@@ -1,5 +1,4 @@
 import { readDecimal, type DecimalReading } from '../domain/decimal.ts';
-import { instantMs } from '../domain/instant.ts';
 import type { OrderState } from '../domain/order.ts';
 import { isUnchecked, type OrderAge } from '../domain/overdue.ts';
 import { COMPARED_POSITION } from '../domain/reconcile.ts';
@@ -17,7 +16,9 @@ export interface ReconciledRow {
   readonly sent_at: string | null;
   readonly changed_at: string | null;
   readonly last_lookup_at: string | null;
-  readonly modification_date: string | null;
+  readonly resends: number;
+  /** The date of the older record that the newest look-up brought; null where it brought none. */
+  readonly stale_date: string | null;
   readonly received_at: string | null;
   readonly compared_at: string | null;
   readonly input_asset: string | null;
@@ -52,6 +53,9 @@ export interface KnownFindingRow {
 export const UNCHECKED_REASONS = {
   changedAfter: 'changed after the moment of the report',
   inFlight: 'its create is on its way',
+  outcomeUnknown: 'nobody knows whether the exchange took it',
+  givenUp: 'given up, and not looked up since',
+  olderRecord: 'the exchange answers with an older record',
   neverLookedUp: 'never looked up with success',
   lookedUpLongAgo: 'looked up too long ago',
   otherPosition: 'the amount of this position cannot be compared',
@@ -69,7 +73,7 @@ export type Judgement =
 
 const CHECKED: Judgement = { kind: 'checked' };
 const NOTHING: Judgement = { kind: 'nothing' };
-/** States whose orders were never taken by the exchange. */
+/** States whose orders the exchange has not taken, as far as anybody knows. */
 const WITHOUT_OTHER_SIDE: readonly string[] = ['pending', 'invalid', 'rejected', 'cancelled', 'abandoned'];
 
 /** The two amounts that are compared, read once. */
@@ -85,9 +89,12 @@ export function amountsOf(row: ReconciledRow): RowAmounts {
 /** Whether the order was compared with the exchange as of a moment, and if not, why. */
 export function judgeRow(row: ReconciledRow, { ours, theirs }: RowAmounts, asOf: Date, freshFor: number): Judgement {
   if (isChangedAfter(row, asOf)) return unchecked('changedAfter');
+  if (isOutcomeUnknown(row)) return unchecked('outcomeUnknown');
+  if (isGivenUpUnseen(row)) return unchecked('givenUp');
   if (WITHOUT_OTHER_SIDE.includes(row.state)) return NOTHING;
   if (row.state === 'sending') return unchecked('inFlight');
   if (row.last_lookup_at === null) return unchecked('neverLookedUp');
+  if (row.stale_date !== null) return unchecked('olderRecord');
   if (row.received_at !== null) {
     if (row.asset_position !== COMPARED_POSITION) return unchecked('otherPosition');
     if (!ours.ok || !theirs.ok) return unchecked('noAmount');
@@ -119,17 +126,23 @@ export function pairOfRecord(row: ReconciledRow): string | null {
   return pairOf({ from_currency: row.record_from, to_currency: row.record_to });
 }
 
-/**
- * Whether the row cannot speak for the moment any more. A record that came later and says the same still can: so both
- * its arrival and the change that it tells of must be later.
- */
+/** A row that is sent once more has left an unknown outcome behind. */
+function isOutcomeUnknown({ state, resends }: ReconciledRow): boolean {
+  if (state === 'unknown' || state === 'held') return true;
+  return resends > 0 && (state === 'pending' || state === 'sending');
+}
+
+/** The exchange may have taken what a person gave up; only a look-up after that shows that there is no order. */
+function isGivenUpUnseen({ state, last_lookup_at: seen, changed_at: decided }: ReconciledRow): boolean {
+  return state === 'abandoned' && (seen === null || decided === null || seen <= decided);
+}
+
+/** Whether the row cannot speak for the moment any more. A record that came later and says the same still can. */
 function isChangedAfter(row: ReconciledRow, asOf: Date): boolean {
   const moment = asOf.toISOString();
   if (row.changed_at !== null && row.changed_at > moment) return true;
   if (row.sent_at !== null && row.sent_at > moment) return true;
-  if (row.received_at === null || row.received_at <= moment) return false;
-  const modified = instantMs(row.modification_date);
-  return modified !== undefined && modified > asOf.getTime();
+  return row.compared_at !== null && row.compared_at > moment;
 }
 
 /** The pair of a row as it is written in reports. */

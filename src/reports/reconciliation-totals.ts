@@ -18,7 +18,13 @@ const COUNTS = [
   'checked',
   'unchecked',
   'nothing_to_compare',
+  'given_up',
+  'sent_again',
   'unreadable',
+  'other_pair',
+  'no_output',
+  'no_fee',
+  'no_reward',
   'errors',
   'warnings',
   'infos',
@@ -44,7 +50,13 @@ export const PAIR_COLUMNS: readonly Column[] = [
   { key: 'checked', label: 'Checked', kind: 'count' },
   { key: 'unchecked', label: 'Unchecked', kind: 'count' },
   { key: 'nothing_to_compare', label: 'Nothing to compare', kind: 'count', isDetail: true },
+  { key: 'given_up', label: 'Given up', kind: 'count', isDetail: true },
+  { key: 'sent_again', label: 'Sent again', kind: 'count', isDetail: true },
   { key: 'unreadable', label: 'Amount unreadable', kind: 'count', isDetail: true },
+  { key: 'other_pair', label: 'Of another pair', kind: 'count', isDetail: true },
+  { key: 'no_output', label: 'Without output', kind: 'count', isDetail: true },
+  { key: 'no_fee', label: 'Without fee', kind: 'count', isDetail: true },
+  { key: 'no_reward', label: 'Without reward', kind: 'count', isDetail: true },
   { key: 'errors', label: 'Errors', kind: 'count' },
   { key: 'warnings', label: 'Warnings', kind: 'count' },
   { key: 'infos', label: 'Infos', kind: 'count', isDetail: true },
@@ -87,18 +99,25 @@ export class ReconciliationTotals {
     counts.orders += 1;
     if (judgement.kind === 'nothing') counts.nothing_to_compare += 1;
     else counts[judgement.kind] += 1;
+    if (row.state === 'abandoned') counts.given_up += 1;
+    if (row.resends > 0) counts.sent_again += 1;
     if (ours.ok) sums.asset.add(ours.value);
     else counts.unreadable += 1;
     if (row.received_at === null) return;
     counts.at_exchange += 1;
-    add(sums.output, row.output_asset);
-    add(sums.fee, row.fee);
-    add(sums.reward, row.reward);
+    // Amounts of another pair are none of this one: the difference shows it.
+    const isOther = isOfOtherPair(row);
+    if (isOther) {
+      counts.other_pair += 1;
+    } else {
+      if (!add(sums.output, row.output_asset)) counts.no_output += 1;
+      if (!add(sums.fee, row.fee)) counts.no_fee += 1;
+      if (!add(sums.reward, row.reward)) counts.no_reward += 1;
+    }
     if (row.asset_position !== COMPARED_POSITION || !ours.ok || !theirs.ok) return;
     counts.compared += 1;
     sums.ours.add(ours.value);
-    // An amount of another pair is none of this one: the difference shows it.
-    if (!isOfOtherPair(row)) sums.theirs.add(theirs.value);
+    if (!isOther) sums.theirs.add(theirs.value);
   }
 
   addFinding(finding: ReportFinding): void {
@@ -172,9 +191,11 @@ export function isOfOtherPair(row: ReconciledRow): boolean {
   return pair !== null && pair !== pairOf(row);
 }
 
-function add(sum: DecimalSum, text: string | null): void {
+/** Whether there was a value to add. */
+function add(sum: DecimalSum, text: string | null): boolean {
   const value = readDecimal(text);
   if (value.ok) sum.add(value.value);
+  return value.ok;
 }
 
 function compare(a: string, b: string): number {

@@ -98,6 +98,8 @@ function factsOf(scope: ReconciliationScope, reconciled: Reconciled, troubles: r
     { key: 'checked', label: 'Checked', value: counts.checked },
     { key: 'unchecked', label: 'Unchecked', value: counts.unchecked },
     { key: 'nothing_to_compare', label: 'Nothing to compare', value: counts.nothing_to_compare },
+    { key: 'given_up', label: 'Given up after sending', value: counts.given_up },
+    { key: 'sent_again', label: 'Sent again after an unknown outcome', value: counts.sent_again },
     { key: 'errors', label: 'Open errors', value: counts.errors },
     { key: 'warnings', label: 'Open warnings', value: counts.warnings },
     { key: 'infos', label: 'Open infos', value: counts.infos },

@@ -55,6 +55,8 @@ const documentSchema = z.strictObject({
     checked: count,
     unchecked: count,
     nothing_to_compare: count,
+    given_up: count,
+    sent_again: count,
     errors: count,
     warnings: count,
     infos: count,
@@ -93,13 +95,13 @@ describe('report reconciliation', () => {
   it('ends with 0 where both sides agree', async () => {
     const { code, stdout, stderr } = await report([{ id: 'a' }, { id: 'b' }], '--as-of', AS_OF);
     expect([code, stderr]).toEqual([0, '']);
-    expect(stdout).toContain('Verdict                    clean\n');
+    expect(stdout).toMatch(/^Verdict +clean$/m);
   });
 
   it('ends with 1 where they do not, and names the order, both amounts and the difference', async () => {
     const { code, stdout, stderr } = await report(MISMATCH, '--as-of', AS_OF);
     expect([code, stderr]).toEqual([1, '']);
-    expect(stdout).toContain('Because                    open errors: 1\n');
+    expect(stdout).toMatch(/^Because +open errors: 1$/m);
     expect(stdout).toMatch(/│ AMOUNT_MISMATCH │ open +│ =1\+1 +│ 2 +│ 2\.000000000000000001 │/);
     expect(stdout).toMatch(/│ BTC\/EUR │ 2 +│ 2 +│ 3\.5 +│ 3\.500000000000000001 │ 0\.000000000000000001 │/);
   });

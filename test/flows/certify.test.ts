@@ -36,6 +36,7 @@ interface Given {
 }
 
 let made = 0;
+const ACKNOWLEDGED = { status: 'acknowledged', changedAt: '2026-01-05T13:00:00.000Z' };
 
 /** Makes the database, goes through it, and gives the report to `use` while its findings can be read. */
 async function reportOf<Result>(
@@ -155,13 +156,83 @@ describe('the report of reconciliation', () => {
     ],
   ])('finds %s by itself, although it was just looked up and no sweep has been', async (_name, order, name) => {
     const orders = [{ id: 'a', ...order }];
-    expect(await judged({ orders })).toEqual({ isClean: false, findings: [`${name} open a`], reasons: [] });
-    const findings = [{ id: 'a', class: name, status: 'acknowledged', changedAt: '2026-01-05T13:00:00.000Z' }];
-    expect(await judged({ orders, findings })).toMatchObject({ isClean: true, findings: [`${name} acknowledged a`] });
+    expect(await judged({ orders })).toMatchObject({ isClean: false, findings: [`${name} open a`] });
+  });
+
+  it('is clean when a person knows that nothing came of a pre-order', async () => {
+    const orders: ReconciledOrder[] = [
+      { id: 'a', state: 'accepted', record: null, sentAt: '2026-01-05T00:00:00.000Z' },
+    ];
+    const findings = [{ id: 'a', class: 'ORDER_MISSING', ...ACKNOWLEDGED }];
+    expect(await judged({ orders, findings })).toEqual({
+      isClean: true,
+      findings: ['ORDER_MISSING acknowledged a'],
+      reasons: [],
+    });
+  });
+
+  it.each<[string, Omit<ReconciledOrder, 'id'>]>([
+    ['unknown', { state: 'unknown', record: null }],
+    ['held', { state: 'held', record: null }],
+    ['about to be sent again', { state: 'pending', record: null, resends: 1 }],
+    ['being sent again', { state: 'sending', record: null, resends: 1 }],
+  ])('does not count an order as checked whose outcome nobody knows: %s', async (_name, order) => {
+    const orders = [{ id: 'a', ...order }];
+    const findings = [{ id: 'a', class: 'CREATE_UNKNOWN', ...ACKNOWLEDGED }];
+    expect(await judged({ orders })).toEqual({
+      isClean: false,
+      findings: ['CREATE_UNKNOWN open a'],
+      reasons: [['nobody knows whether the exchange took it', 1]],
+    });
+    expect(await judged({ orders, findings })).toEqual({
+      isClean: false,
+      findings: ['CREATE_UNKNOWN acknowledged a'],
+      reasons: [['nobody knows whether the exchange took it', 1]],
+    });
+  });
+
+  it('does not count an order as checked while the exchange answers with an older record, final or not', async () => {
+    const orders: ReconciledOrder[] = [
+      { id: 'a', staleDate: '2026-01-05T11:00:00.000Z' },
+      { id: 'b', state: 'open', staleDate: '2026-01-05T11:00:00.000Z' },
+    ];
+    const findings = [{ id: 'a', class: 'STALE_SNAPSHOT', severity: 'info', ...ACKNOWLEDGED }];
+    expect(await judged({ orders, findings })).toEqual({
+      isClean: false,
+      findings: ['STALE_SNAPSHOT acknowledged a', 'STALE_SNAPSHOT open b'],
+      reasons: [['the exchange answers with an older record', 2]],
+    });
+  });
+
+  it('does not take an order for given up until it was looked up after the decision', async () => {
+    const decided = '2026-01-05T11:00:00.000Z';
+    const abandoned = { state: 'abandoned', record: null, changedAt: decided };
+    const orders: ReconciledOrder[] = [
+      { id: 'a', ...abandoned, lastLookupAt: '2026-01-05T10:59:59.000Z' },
+      { id: 'b', ...abandoned, lastLookupAt: null },
+      { id: 'c', ...abandoned, lastLookupAt: '2026-01-05T11:00:00.001Z' },
+    ];
+    expect(await judged({ orders })).toEqual({
+      isClean: false,
+      findings: ['UNCHECKED open a', 'UNCHECKED open b'],
+      reasons: [['given up, and not looked up since', 2]],
+    });
+    const facts = await reportOf({ orders }, factsOf);
+    expect(facts).toMatchObject({ given_up: 3, nothing_to_compare: 1, unchecked: 2 });
+  });
+
+  it('says how many orders were sent again after an unknown outcome', async () => {
+    const orders: ReconciledOrder[] = [
+      { id: 'a', resends: 1 },
+      { id: 'b', state: 'accepted', record: null, resends: 2 },
+      { id: 'c' },
+    ];
+    expect(await reportOf({ orders }, factsOf)).toMatchObject({ verdict: 'clean', sent_again: 2 });
   });
 
   it('shows an amount of another pair as a difference, and adds no currencies together', async () => {
-    const orders = [{ id: 'a', asset: '1', record: { from: 'ETH', to: 'EUR' } }];
+    const other = { from: 'ETH', to: 'EUR', output: '7', fee: '8', reward: '9' };
+    const orders = [{ id: 'a', asset: '1', record: other }, { id: 'b' }];
     const { findings, pair } = await reportOf({ orders }, (report) => ({
       findings: rowsOf(report, 'findings'),
       pair: rowsOf(report, 'pairs')[0],
@@ -169,7 +240,19 @@ describe('the report of reconciliation', () => {
     expect(findings).toEqual([
       expect.objectContaining({ class: 'PAIR_MISMATCH', expected: 'BTC/EUR', actual: 'ETH/EUR' }),
     ]);
-    expect(pair).toMatchObject({ ours: '1', theirs: '0', difference: '-1' });
+    expect(pair).toMatchObject({ ours: '2.5', theirs: '1.5', difference: '-1', other_pair: 1 });
+    expect(pair).toMatchObject({ output: '100', fee: '0.001', reward: '0.5' });
+  });
+
+  it('counts the orders whose output, fee or reward is in no sum', async () => {
+    const orders: ReconciledOrder[] = [
+      { id: 'a', record: { output: null } },
+      { id: 'b', record: { output: 'much', fee: null } },
+      { id: 'c', record: { reward: '1/2' } },
+      { id: 'd', state: 'accepted', record: null },
+    ];
+    const [pair] = await reportOf({ orders }, (report) => rowsOf(report, 'pairs'));
+    expect(pair).toMatchObject({ output: '100', no_output: 2, fee: '0.002', no_fee: 1, reward: '1', no_reward: 1 });
   });
 
   it.each<[string, Omit<ReconciledOrder, 'id'>, string]>([
@@ -185,6 +268,11 @@ describe('the report of reconciliation', () => {
       'the record has no currency pair, or cannot be read',
     ],
     ['a record not compared yet', { record: { comparedAt: null } }, 'the record was not compared yet'],
+    [
+      'a record that came afterwards, whatever date it bears',
+      { record: { receivedAt: '2026-01-07T00:00:00.000Z', comparedAt: '2026-01-07T00:00:00.000Z' } },
+      'changed after the moment of the report',
+    ],
     [
       'one that changed afterwards',
       { changedAt: '2026-01-06T00:00:00.001Z' },

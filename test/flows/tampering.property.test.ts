@@ -113,7 +113,8 @@ describe('the report of reconciliation', () => {
             [id, tampered],
           ]);
           expect(await reportOf(orders, waits)).toEqual({
-            isClean: FINDING_CLASSES[finding].severity === 'info',
+            // While the exchange answers with an older record nothing is known of the order as it is.
+            isClean: FINDING_CLASSES[finding].severity === 'info' && name !== 'stale',
             findings: [`${finding} ${id}`],
             written: [`${finding} ${id}`],
           });

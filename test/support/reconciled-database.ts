@@ -16,12 +16,16 @@ export interface ReconciledOrder {
   readonly lastLookupAt?: string | null;
   readonly modificationDate?: string | null;
   readonly preOrderId?: string | null;
+  readonly staleDate?: string | null;
+  readonly resends?: number;
   /** Null where there is no record. */
   readonly record?: {
     readonly input?: string | null;
     readonly from?: string | null;
     readonly to?: string | null;
+    readonly output?: string | null;
     readonly fee?: string | null;
+    readonly reward?: string | null;
     readonly receivedAt?: string;
     readonly comparedAt?: string | null;
   } | null;
@@ -71,7 +75,8 @@ function insertOrder(sqlite: Database.Database, order: ReconciledOrder): void {
   sqlite
     .prepare(
       `update merchant_orders set state = :state, pre_order_id = :preOrderId, order_status = :status, changed_at = :changedAt,
-       sent_at = :sentAt, last_lookup_at = :lastLookupAt, modification_date = :modificationDate where external_order_id = :id`,
+       sent_at = :sentAt, last_lookup_at = :lastLookupAt, modification_date = :modificationDate, stale_date = :staleDate,
+       resends = :resends where external_order_id = :id`,
     )
     .run({
       id,
@@ -82,6 +87,8 @@ function insertOrder(sqlite: Database.Database, order: ReconciledOrder): void {
       sentAt: order.sentAt === undefined ? createdAt : order.sentAt,
       lastLookupAt: order.lastLookupAt === undefined ? LOOKED_UP_AT : order.lastLookupAt,
       modificationDate: order.modificationDate ?? LOOKED_UP_AT,
+      staleDate: order.staleDate ?? null,
+      resends: order.resends ?? 0,
     });
   if (record === null) return;
   const { input = asset, fee = '0.001', receivedAt = LOOKED_UP_AT, comparedAt = LOOKED_UP_AT } = record;
@@ -89,7 +96,7 @@ function insertOrder(sqlite: Database.Database, order: ReconciledOrder): void {
     .prepare(
       `insert into order_records (account, external_order_id, body, received_at, input_asset, output_asset, from_currency,
        to_currency, fee, reward, creation_date, completion_date, compared_at)
-       values ('default', :id, '{}', :receivedAt, :input, '100', :from, :to, :fee, '0.5', :createdAt, :receivedAt, :comparedAt)`,
+       values ('default', :id, '{}', :receivedAt, :input, :output, :from, :to, :fee, :reward, :createdAt, :receivedAt, :comparedAt)`,
     )
     .run({
       id,
@@ -97,7 +104,9 @@ function insertOrder(sqlite: Database.Database, order: ReconciledOrder): void {
       input,
       from: record.from === undefined ? from : record.from,
       to: record.to === undefined ? to : record.to,
+      output: record.output === undefined ? '100' : record.output,
       fee,
+      reward: record.reward === undefined ? '0.5' : record.reward,
       createdAt,
       comparedAt,
     });
