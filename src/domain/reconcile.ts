@@ -1,7 +1,7 @@
 import Big from 'big.js';
 import { readDecimal, sameDecimal } from './decimal.ts';
 import type { FindingClassName } from './finding-classes.ts';
-import { instantMs } from './instant.ts';
+import { instant, instantMs } from './instant.ts';
 import type { MerchantOrder, OrderState } from './order.ts';
 
 /** What reconciliation found of one order: both values, as text. Secrets are named, not shown. */
@@ -81,41 +81,56 @@ export interface ReconcileSettings {
 export const COMPARED_POSITION = 'INPUT';
 
 const SKEW_LIMIT_MS = 5 * 60_000;
+/** A difference of clocks that is larger is not allowed for. */
+const MOST_COMPENSATED_MS = 60 * 60_000;
 /** The statuses that the interface shows (§3). */
 const DOCUMENTED = { order: ['REQUEST'], leg: ['NEW'] } as const;
 /** The status of a transaction that has not begun. */
 const NOT_BEGUN = 'NEW';
 
-type Rule = (context: RecordContext, settings: ReconcileSettings) => readonly Finding[];
+/** Undefined where something is not given that the rule needs: then it says nothing, not that all is well. */
+type Judged = readonly Finding[] | undefined;
+type Rule = (context: RecordContext, settings: ReconcileSettings) => Judged;
 
-/** Every rule that looks at a record, one class each. */
-const RULES: readonly Rule[] = [
-  identity,
-  merchant,
-  collision,
-  unexpected,
-  reopened,
-  replaced,
-  pair,
-  amount,
-  rate,
-  types,
-  legCurrencies,
-  addresses,
-  paymentRoute,
-  hashChanged,
-  hashReused,
-  statuses,
-  legConflict,
-  completion,
-  silentChange,
-  terms,
-  clockSkew,
-];
+/** Every rule that looks at a record, by its class. */
+const RULES: Readonly<Partial<Record<FindingClassName, Rule>>> = {
+  IDENTITY_MISMATCH: identity,
+  MERCHANT_MISMATCH: merchant,
+  ID_COLLISION: collision,
+  UNEXPECTED_ORDER: unexpected,
+  TERMINAL_REOPENED: reopened,
+  ORDER_REPLACED: replaced,
+  PAIR_MISMATCH: pair,
+  AMOUNT_MISMATCH: amount,
+  RATE_INCONSISTENT: rate,
+  TYPE_MISMATCH: types,
+  LEG_CURRENCY_MISMATCH: legCurrencies,
+  ADDRESS_CHANGED: addresses,
+  PAYMENT_ROUTE_MISMATCH: paymentRoute,
+  TX_HASH_CHANGED: hashChanged,
+  TX_HASH_REUSED: hashReused,
+  STATUS_UNMAPPED: statuses,
+  LEG_CONFLICT: legConflict,
+  COMPLETION_INCONSISTENT: completion,
+  SILENT_CHANGE: silentChange,
+  TERMS_CHANGED: terms,
+  CLOCK_SKEW: clockSkew,
+};
 
-/** Everything that a new order record shows, in the order of the rules. */
-export function compareRecord(context: RecordContext, settings: ReconcileSettings): readonly Finding[] {
-  return RULES.flatMap((rule) => rule(context, settings));
+/** What a record shows, in the order of the rules, and the classes that it says nothing of. */
+export interface Comparison {
+  readonly found: readonly Finding[];
+  readonly unjudged: readonly FindingClassName[];
+}
+
+/** Everything that a new order record shows. */
+export function compareRecord(context: RecordContext, settings: ReconcileSettings): Comparison {
+  const rules = Object.entries(RULES) as readonly (readonly [FindingClassName, Rule])[];
+  const judged = rules.map(([name, rule]) => ({ name, shown: rule(context, settings) }));
+  return {
+    found: judged.flatMap(({ shown }) => shown ?? []),
+    unjudged: judged.filter(({ shown }) => shown === undefined).map(({ name }) => name),
+  };
 }
 
 /** How the returned pre-order differs from the order; a field that was not sent may come back filled. */
@@ -144,23 +159,28 @@ function identity({ order, record }: RecordContext): readonly Finding[] {
   return differs('IDENTITY_MISMATCH', order.externalOrderId, record.externalOrderId);
 }
 
-function merchant({ merchantId, record }: RecordContext): readonly Finding[] {
-  return merchantId === null ? [] : differs('MERCHANT_MISMATCH', merchantId, record.merchantId);
+function merchant({ merchantId, record }: RecordContext): Judged {
+  return merchantId === null || record.merchantId === null
+    ? undefined
+    : differs('MERCHANT_MISMATCH', merchantId, record.merchantId);
 }
 
-/** Compared by the exchange's clock where it told it, so that a clock of ours that is wrong finds no collision. */
-function collision({ firstSentAt, record, receivedAt }: RecordContext): readonly Finding[] {
+/**
+ * Compared by the exchange's clock where it told it, so that a clock of ours that is a little wrong finds no collision;
+ * one of the exchange that is far behind must not hide every collision.
+ */
+function collision({ firstSentAt, record, receivedAt }: RecordContext): Judged {
   const createdMs = instantMs(record.creationDate);
-  if (firstSentAt === null || Number.isNaN(firstSentAt.getTime()) || createdMs === undefined) return [];
+  if (firstSentAt === null || Number.isNaN(firstSentAt.getTime()) || createdMs === undefined) return undefined;
   const skewMs = (instantMs(record.serverDate) ?? receivedAt.getTime()) - receivedAt.getTime();
-  const sentMs = firstSentAt.getTime() + skewMs;
+  const sentMs = firstSentAt.getTime() + (Math.abs(skewMs) <= MOST_COMPENSATED_MS ? skewMs : 0);
   if (createdMs >= sentMs - SKEW_LIMIT_MS) return [];
   return [found('ID_COLLISION', `created after ${firstSentAt.toISOString()}`, record.creationDate)];
 }
 
-function unexpected({ stateBefore, firstSentAt, record }: RecordContext): readonly Finding[] {
+function unexpected({ stateBefore, firstSentAt, record, earlier }: RecordContext): readonly Finding[] {
   const isEnded = stateBefore === 'rejected' || stateBefore === 'cancelled' || stateBefore === 'abandoned';
-  if (!isEnded && firstSentAt !== null) return [];
+  if (!isEnded && (firstSentAt !== null || earlier !== null)) return [];
   return [found('UNEXPECTED_ORDER', `no order: ${firstSentAt === null ? 'never sent' : stateBefore}`, record.orderId)];
 }
 
@@ -178,24 +198,24 @@ export function replaced({ record, earlier }: Pick<RecordContext, 'record' | 'ea
   return differs('ORDER_REPLACED', name(earlier), name(record));
 }
 
-function pair({ order, record }: RecordContext): readonly Finding[] {
-  if (record.fromCurrency === null || record.toCurrency === null) return [];
+function pair({ order, record }: RecordContext): Judged {
+  if (record.fromCurrency === null || record.toCurrency === null) return undefined;
   const expected = `${order.fromCurrency}/${order.toCurrency}`;
   return differs('PAIR_MISMATCH', expected, `${record.fromCurrency}/${record.toCurrency}`);
 }
 
 /** §2.6 says of INPUT only that it is a position; that it names the input amount is our reading. */
-function amount({ order, record }: RecordContext, { tolerance }: ReconcileSettings): readonly Finding[] {
-  if (record.inputAsset === null || order.assetPosition !== COMPARED_POSITION) return [];
+function amount({ order, record }: RecordContext, { tolerance }: ReconcileSettings): Judged {
+  if (record.inputAsset === null || order.assetPosition !== COMPARED_POSITION) return undefined;
   return isWithin(order.asset, record.inputAsset, tolerance)
     ? []
     : [found('AMOUNT_MISMATCH', order.asset, record.inputAsset)];
 }
 
 /** Which way the ratio is meant is not shown: either way agrees. */
-function rate({ record }: RecordContext, { tolerance }: ReconcileSettings): readonly Finding[] {
+function rate({ record }: RecordContext, { tolerance }: ReconcileSettings): Judged {
   const [input, output, ratio] = [record.inputAsset, record.outputAsset, record.ratio].map(readDecimal);
-  if (!(input?.ok === true && output?.ok === true && ratio?.ok === true)) return [];
+  if (!(input?.ok === true && output?.ok === true && ratio?.ok === true)) return undefined;
   const agrees = [
     [input.value.times(ratio.value), output.value],
     [output.value.times(ratio.value), input.value],
@@ -203,44 +223,45 @@ function rate({ record }: RecordContext, { tolerance }: ReconcileSettings): read
   return agrees ? [] : [found('RATE_INCONSISTENT', `${input.text} at ${ratio.text}`, output.text)];
 }
 
-function types({ order, preOrderExchangeType: exchangeType, record }: RecordContext): readonly Finding[] {
-  return [
+function types({ order, preOrderExchangeType: exchangeType, record }: RecordContext): Judged {
+  const isGiven = record.orderType !== null && (exchangeType === null || record.exchangeType !== null);
+  return unlessLacking(isGiven, [
     ...(record.orderType === null ? [] : differs('TYPE_MISMATCH', order.orderType, record.orderType)),
     ...(exchangeType === null || record.exchangeType === null
       ? []
       : differs('TYPE_MISMATCH', exchangeType, record.exchangeType)),
-  ];
+  ]);
 }
 
-function legCurrencies({ order, record }: RecordContext): readonly Finding[] {
+function legCurrencies({ order, record }: RecordContext): Judged {
   const { cryptoCurrency, fiatCurrency } = record;
-  if (cryptoCurrency === null || fiatCurrency === null) return [];
+  if (cryptoCurrency === null || fiatCurrency === null) return undefined;
   const expected = [order.fromCurrency, order.toCurrency].toSorted().join(', ');
   return differs('LEG_CURRENCY_MISMATCH', expected, [cryptoCurrency, fiatCurrency].toSorted().join(', '));
 }
 
+/** Found when it happens, not for as long as it stays so: what a person knows of may happen again. */
 function addresses({ order, record, earlier }: RecordContext): readonly Finding[] {
+  const { externalCryptoAddress: external, internalCryptoAddress: internal } = record;
   const known = order.cryptoAddress ?? earlier?.externalCryptoAddress ?? null;
-  const isOther = (expected: string | null, actual: string | null) => expected !== null && expected !== actual;
+  const isNew = external !== (earlier?.externalCryptoAddress ?? null);
+  const before = earlier?.internalCryptoAddress ?? null;
   return [
-    ...(isOther(known, record.externalCryptoAddress) && record.externalCryptoAddress !== null
-      ? [found('ADDRESS_CHANGED', known, record.externalCryptoAddress)]
-      : []),
-    ...(isOther(earlier?.internalCryptoAddress ?? null, record.internalCryptoAddress)
-      ? [found('ADDRESS_CHANGED', earlier?.internalCryptoAddress ?? null, record.internalCryptoAddress)]
-      : []),
+    ...(known === null || external === null || !isNew ? [] : differs('ADDRESS_CHANGED', known, external)),
+    ...(before === null ? [] : differs('ADDRESS_CHANGED', before, internal)),
   ];
 }
 
-function paymentRoute({ order, record }: RecordContext): readonly Finding[] {
-  const isOtherToken =
-    order.paymentToken !== null && record.paymentToken !== null && order.paymentToken !== record.paymentToken;
-  return [
-    ...(order.providerType === null || record.providerType === null
-      ? []
-      : differs('PAYMENT_ROUTE_MISMATCH', order.providerType, record.providerType)),
-    ...(isOtherToken ? [found('PAYMENT_ROUTE_MISMATCH', 'paymentToken (not shown)', 'another paymentToken')] : []),
-  ];
+function paymentRoute({ order, record }: RecordContext): Judged {
+  const isToken = order.paymentToken !== null && record.paymentToken !== null;
+  const isProvider = order.providerType !== null && record.providerType !== null;
+  const isGiven = (isToken || order.paymentToken === null) && (isProvider || order.providerType === null);
+  return unlessLacking(isGiven, [
+    ...(isProvider ? differs('PAYMENT_ROUTE_MISMATCH', order.providerType, record.providerType) : []),
+    ...(isToken && order.paymentToken !== record.paymentToken
+      ? [found('PAYMENT_ROUTE_MISMATCH', 'paymentToken (not shown)', 'another paymentToken')]
+      : []),
+  ]);
 }
 
 function hashChanged({ record, earlier }: RecordContext): readonly Finding[] {
@@ -248,8 +269,9 @@ function hashChanged({ record, earlier }: RecordContext): readonly Finding[] {
   return before === null ? [] : differs('TX_HASH_CHANGED', before, record.transactionHash);
 }
 
-function hashReused({ record, hashUsedBy }: RecordContext): readonly Finding[] {
-  if (record.transactionHash === null || hashUsedBy === null) return [];
+function hashReused({ record, hashUsedBy }: RecordContext): Judged {
+  if (record.transactionHash === null) return undefined;
+  if (hashUsedBy === null) return [];
   return [found('TX_HASH_REUSED', `${record.transactionHash} for one order`, `also for ${hashUsedBy}`)];
 }
 
@@ -261,15 +283,16 @@ function statuses({ record }: RecordContext, settings: ReconcileSettings): reado
   return [found('STATUS_UNMAPPED', 'a status of the settings', record.orderStatus)];
 }
 
-function legConflict({ state, record }: RecordContext): readonly Finding[] {
+function legConflict({ state, record }: RecordContext): Judged {
   const { cryptoStatus, fiatStatus } = record;
-  if (state !== 'final' || cryptoStatus === null || fiatStatus === null) return [];
+  if (state !== 'final') return [];
+  if (cryptoStatus === null || fiatStatus === null) return undefined;
   const hasCryptoBegun = cryptoStatus !== NOT_BEGUN;
   if (hasCryptoBegun === (fiatStatus !== NOT_BEGUN)) return [];
   return [found('LEG_CONFLICT', 'both transactions begun, or none', `crypto ${cryptoStatus}, fiat ${fiatStatus}`)];
 }
 
-function completion({ record }: RecordContext, { openStatuses }: ReconcileSettings): readonly Finding[] {
+function completion({ record }: RecordContext, { openStatuses }: ReconcileSettings): Judged {
   const [created, modified, completed, server] = [
     record.creationDate,
     record.modificationDate,
@@ -281,14 +304,24 @@ function completion({ record }: RecordContext, { openStatuses }: ReconcileSettin
   const contradictions = [
     isBefore(completed, created) ? `completed ${record.completionDate} before created ${record.creationDate}` : '',
     isBefore(modified, created) ? `modified ${record.modificationDate} before created ${record.creationDate}` : '',
+    isBefore(server, modified) ? `modified ${record.modificationDate} after serverDate ${record.serverDate}` : '',
     isBefore(server, created) ? `created ${record.creationDate} after serverDate ${record.serverDate}` : '',
     completed !== undefined && !isBefore(server, completed) && openStatuses.includes(record.orderStatus)
       ? `completed ${record.completionDate} with the open status ${record.orderStatus}`
       : '',
   ];
-  return contradictions
-    .filter((text) => text !== '')
-    .map((text) => found('COMPLETION_INCONSISTENT', 'dates that agree', text));
+  // An order that is not completed has no such date.
+  const isGiven =
+    created !== undefined &&
+    modified !== undefined &&
+    server !== undefined &&
+    (completed !== undefined || record.completionDate === null);
+  return unlessLacking(
+    isGiven,
+    contradictions
+      .filter((text) => text !== '')
+      .map((text) => found('COMPLETION_INCONSISTENT', 'dates that agree', text)),
+  );
 }
 
 /** Fields that a record may not change without a new modification date. A changed fee or hash is a finding by itself. */
@@ -304,9 +337,7 @@ const WATCHED = [
 ] as const;
 
 function silentChange({ record, earlier }: RecordContext): readonly Finding[] {
-  if (earlier === null || record.modificationDate === null || record.modificationDate !== earlier.modificationDate) {
-    return [];
-  }
+  if (earlier === null || !isSameDate(earlier.modificationDate, record.modificationDate)) return [];
   const changed = WATCHED.filter((field) => !isSame(earlier[field], record[field]));
   return changed.map((field) => found('SILENT_CHANGE', `${field} ${earlier[field]}`, `${field} ${record[field]}`));
 }
@@ -319,10 +350,22 @@ function terms({ record, earlier }: RecordContext): readonly Finding[] {
     .map((field) => found('TERMS_CHANGED', `${field} ${earlier[field]}`, `${field} ${record[field]}`));
 }
 
-function clockSkew({ record, receivedAt }: RecordContext): readonly Finding[] {
+function clockSkew({ record, receivedAt }: RecordContext): Judged {
   const serverMs = instantMs(record.serverDate);
-  if (serverMs === undefined || Math.abs(serverMs - receivedAt.getTime()) <= SKEW_LIMIT_MS) return [];
+  if (serverMs === undefined) return undefined;
+  if (Math.abs(serverMs - receivedAt.getTime()) <= SKEW_LIMIT_MS) return [];
   return [found('CLOCK_SKEW', receivedAt.toISOString(), record.serverDate)];
+}
+
+/** Findings of a rule that could not look at all that it wants to: they hold, but none is no good news. */
+function unlessLacking(isGiven: boolean, findings: readonly Finding[]): Judged {
+  return isGiven || findings.length > 0 ? findings : undefined;
+}
+
+/** Whether two dates that are given are the same moment, or the same text where it is no moment. */
+function isSameDate(left: string | null, right: string | null): boolean {
+  if (left === null || right === null) return false;
+  return left === right || (instant(left) !== undefined && instant(left) === instant(right));
 }
 
 function isSame(left: string | null, right: string | null): boolean {

@@ -1,7 +1,13 @@
 import { FINDING_CLASSES, type FindingClassName } from '../domain/finding-classes.ts';
 import type { MerchantOrder } from '../domain/order.ts';
 import { findOverdue, OVERDUE_CLASSES } from '../domain/overdue.ts';
-import { compareRecord, type Finding, type RecordContext, type RecordView } from '../domain/reconcile.ts';
+import {
+  compareRecord,
+  type Comparison,
+  type Finding,
+  type RecordContext,
+  type RecordView,
+} from '../domain/reconcile.ts';
 import type { Tracking } from '../domain/tracking.ts';
 import { readExchangeType } from '../exchange/record-view.ts';
 import { accountFact, firstSentAt, orderWithHash, type FollowedRow } from '../store/followed.ts';
@@ -66,8 +72,9 @@ export async function judgeRecord(
   const age = { ...after, assetPosition: row.asset_position, record: view ?? null };
   const overdue = findOverdue(age, now, { ...deps.settings, ...NEVER_STUCK });
   return {
-    found: [...(compared ?? []), ...overdue],
-    classes: compared === undefined ? JUDGED_BY_ANSWER : JUDGED_BY_RECORD,
+    found: [...(compared?.found ?? []), ...overdue],
+    classes:
+      compared === undefined ? JUDGED_BY_ANSWER : JUDGED_BY_RECORD.filter((name) => !compared.unjudged.includes(name)),
   };
 }
 
@@ -77,7 +84,7 @@ async function compare(
   { account, settings }: ReconcileDeps,
   { row, earlier, before, after, receivedAt, now }: Judged,
   record: RecordView,
-): Promise<readonly Finding[]> {
+): Promise<Comparison> {
   const context = {
     order: orderOf(row),
     stateBefore: before.state,

@@ -253,11 +253,21 @@ describe('an order record', () => {
 
   it('of another exchange type than the pre-order stays found while its status changes', async () => {
     const { bench, shows } = await accepted();
-    await shows({ a: record('a', { exchangeType: 'BUY' }) });
-    await shows({ a: record('a', { exchangeType: 'BUY', status: 'NEXT' }) });
+    await shows({ a: record('a', { orderType: 'DEPOSIT', exchangeType: 'BUY' }) });
+    await shows({ a: record('a', { orderType: 'DEPOSIT', exchangeType: 'BUY', status: 'NEXT' }) });
     expect(rows(bench)).toMatchObject([{ class: 'TYPE_MISMATCH', status: 'open', expected: 'SELL', actual: 'BUY' }]);
-    await shows({ a: record('a', { exchangeType: 'SELL', status: 'LAST' }) });
+    await shows({ a: record('a', { orderType: 'DEPOSIT', exchangeType: 'SELL', status: 'LAST' }) });
     expect(findings(bench)).toEqual(['TYPE_MISMATCH resolved']);
+  });
+
+  it('that does not give what was wrong before leaves the finding as it stands', async () => {
+    const of = (id: string, merchant: object) => withBody(record(id), (body) => ({ ...body, merchant }));
+    const { bench, shows } = await accepted(['a', 'b']);
+    await shows({ a: of('a', { id: 'm-1' }) });
+    await shows({ b: of('b', { id: 'm-2' }) });
+    await shows({ b: of('b', { id: 77 }) });
+    await shows({ b: of('b', {}) });
+    expect(findings(bench, 'b')).toEqual(['MERCHANT_MISMATCH open']);
   });
 
   it('that opens a final order again is found once for each time', async () => {
