@@ -13,7 +13,7 @@ import { readExchangeType } from '../exchange/record-view.ts';
 import { accountFact, firstSentAt, orderWithHash, type FollowedRow } from '../store/followed.ts';
 import type { OrderRow } from '../store/orders.ts';
 import { receivedBody } from '../store/reading.ts';
-import { keepOrderRecord, keepSameRecord, type RecordColumns } from '../store/records.ts';
+import { keepOrderRecord, keepSameColumns, type ComparedBody, type RecordColumns } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 import type { FlowDeps } from './deps.ts';
 
@@ -149,12 +149,12 @@ async function preOrderExchangeType(tx: Store['db'], row: FollowedRow): Promise<
 /** Writes what has a column of its own only where it changed: most changes are of a status. */
 export async function keepRecord(
   tx: Store['db'],
-  received: Parameters<typeof keepOrderRecord>[1],
+  received: ComparedBody,
   view: RecordView | undefined,
   earlier: RecordView | null,
 ): Promise<void> {
   const isKept = view !== undefined && earlier !== null && FIELDS.every((field) => view[field] === earlier[field]);
-  if (isKept) return await keepSameRecord(tx, received);
+  if (isKept) return await keepSameColumns(tx, received);
   await keepOrderRecord(tx, received, view === undefined ? undefined : columnsOf(view));
 }
 

@@ -103,7 +103,8 @@ export async function compareKept(
   const { body, receivedAt } = kept;
   try {
     const view = readRecordView(body);
-    await keepRecord(tx, { account, externalOrderId, body, receivedAt }, view, null);
+    const comparedAt = now.toISOString();
+    await keepRecord(tx, { account, externalOrderId, body, receivedAt, comparedAt }, view, null);
     const order = trackingOf(row);
     const judged = { row, view, earlier: null, before: order, after: order, receivedAt: new Date(receivedAt), now };
     return await noteFindings(tx, deps, externalOrderId, { ...(await judgeRecord(tx, deps, judged)), now });
@@ -150,7 +151,7 @@ async function reconcileRecord(
   }
   const view = readRecordView(body);
   const earlier = earlierBody === null ? null : (readRecordView(earlierBody) ?? null);
-  if (!isSame) await keepRecord(tx, received, view, earlier);
+  if (!isSame) await keepRecord(tx, { ...received, comparedAt: received.receivedAt }, view, earlier);
   const judged = { row, view, earlier, before: looked.before, after: decision.tracking, receivedAt: now, now };
   const { found, classes } = await judgeRecord(tx, deps, judged);
   if (found.length === 0 && row.has_findings === 0) return NONE;

@@ -10,6 +10,11 @@ interface ReceivedBody {
   readonly receivedAt: string;
 }
 
+/** A record that is held against its order now. */
+export interface ComparedBody extends ReceivedBody {
+  readonly comparedAt: string;
+}
+
 /** The fields of an order record that have a column of their own; null where the record does not give them. */
 export type RecordColumns = Omit<OrderRecordsTable, keyof ReceivedBodiesTable | 'compared_at'>;
 
@@ -26,9 +31,9 @@ const NO_COLUMNS: RecordColumns = {
   transaction_hash: null,
 };
 
-const keepRecordStatement = statement((v: ReceivedBody & RecordColumns) => {
-  const { account, externalOrderId, body, receivedAt } = v;
-  const kept = { body, received_at: receivedAt, ...columnsOf(v), compared_at: receivedAt };
+const keepRecordStatement = statement((v: ComparedBody & RecordColumns) => {
+  const { account, externalOrderId, body, receivedAt, comparedAt } = v;
+  const kept = { body, received_at: receivedAt, ...columnsOf(v), compared_at: comparedAt };
   const columns = Object.keys(kept) as readonly (keyof typeof kept)[];
   return queries
     .insertInto('order_records')
@@ -44,6 +49,19 @@ const keepSameStatement = statement((v: ReceivedBody) =>
   queries
     .updateTable('order_records')
     .set({ body: v.body, received_at: v.receivedAt })
+    .where('account', '=', v.account)
+    .where('external_order_id', '=', v.externalOrderId),
+);
+
+/** What was not compared yet stays so: its columns may be of a record before it. */
+const keepSameColumnsStatement = statement((v: ComparedBody) =>
+  queries
+    .updateTable('order_records')
+    .set((to) => ({
+      body: v.body,
+      received_at: v.receivedAt,
+      compared_at: to.case().when('compared_at', 'is', null).then(null).else(v.comparedAt).end(),
+    }))
     .where('account', '=', v.account)
     .where('external_order_id', '=', v.externalOrderId),
 );
@@ -76,7 +94,7 @@ const keepPreOrderStatement = statement((v: ReceivedBody) =>
 /** Keeps the newest order record (§2.7) of an order, as received, which is being held against the order. */
 export async function keepOrderRecord(
   tx: Kysely<Tables>,
-  received: ReceivedBody,
+  received: ComparedBody,
   columns: RecordColumns = NO_COLUMNS,
 ): Promise<void> {
   await keepRecordStatement(tx, { ...received, ...columns });
@@ -85,6 +103,11 @@ export async function keepOrderRecord(
 /** Keeps a record that says the same as the one before. */
 export async function keepSameRecord(tx: Kysely<Tables>, received: ReceivedBody): Promise<void> {
   await keepSameStatement(tx, received);
+}
+
+/** Keeps a record that says something else, of which no column of its own is changed. */
+export async function keepSameColumns(tx: Kysely<Tables>, received: ComparedBody): Promise<void> {
+  await keepSameColumnsStatement(tx, received);
 }
 
 /** Keeps a record that could not be held against its order. */

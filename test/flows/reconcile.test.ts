@@ -407,6 +407,30 @@ describe('what cannot be judged', () => {
   });
 });
 
+describe('the time at which a record was compared', () => {
+  it('is that of the newest record that said something else, also where no amount of it changed', async () => {
+    const { bench, shows } = await accepted();
+    const compared = () => bench.merchant.prepare('select compared_at from order_records').pluck().get();
+    await shows({ a: record('a') });
+    const first = bench.clock.now().toISOString();
+    expect(compared()).toBe(first);
+    await shows();
+    expect(compared()).toBe(first);
+    await shows({ a: record('a', { number: 99 }) });
+    expect(compared()).toBe(bench.clock.now().toISOString());
+  });
+
+  it('is now where a record is compared that was kept before', async () => {
+    const { bench, shows } = await accepted();
+    await shows({ a: record('a') });
+    bench.merchant.exec('update order_records set compared_at = null');
+    bench.clock.advance(DAY);
+    await sweep(bench.app, NEVER);
+    const kept = bench.merchant.prepare('select compared_at from order_records').pluck().get();
+    expect(kept).toBe(bench.clock.now().toISOString());
+  });
+});
+
 async function acknowledgeAll({ app, merchant }: Workbench): Promise<void> {
   const open = merchant.prepare(`select * from findings where status = 'open'`).all() as Parameters<
     typeof acknowledge

@@ -363,7 +363,13 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
   });
 
   describe(`what the exchange said, on ${dialect}`, () => {
-    const kept = (body: string) => ({ account: ACCOUNT, externalOrderId: 'a', body, receivedAt: NOW.toISOString() });
+    const kept = (body: string) => ({
+      account: ACCOUNT,
+      externalOrderId: 'a',
+      body,
+      receivedAt: NOW.toISOString(),
+      comparedAt: NOW.toISOString(),
+    });
 
     it('is kept as received, the newest only, the pre-order and the record apart', async () => {
       const { writer, db } = subject.store;
