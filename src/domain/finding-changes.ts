@@ -13,7 +13,7 @@ export interface KnownFinding extends Finding {
 /** What is to be written about the findings of one order. */
 export interface FindingChanges {
   readonly opened: readonly Finding[];
-  /** Were resolved and came back, or were acknowledged with other values than they have now. */
+  /** Were resolved and came back, were acknowledged with other values than they have now, or happened again. */
   readonly reopened: readonly KnownFinding[];
   /** Stand as they stood, perhaps with other values. */
   readonly seenAgain: readonly KnownFinding[];
@@ -49,9 +49,19 @@ export function decideFindings(
   };
 }
 
-/** What a person acknowledged is what he saw: an amount that is wrong by more is another matter. */
+/** What is found where nothing happened, only something that had happened was looked at once more. */
+export function withoutKnownChanges(known: readonly KnownFinding[], found: readonly Finding[]): readonly Finding[] {
+  const isKnown = (finding: Finding) => known.some((one) => isSame(one, finding));
+  return found.filter((finding) => FINDING_CLASSES[finding.class].kind === 'state' || !isKnown(finding));
+}
+
+/**
+ * What a person acknowledged is what he saw: an amount that is wrong by more is another matter, and so is what happens
+ * once more.
+ */
 function comesBack(known: KnownFinding, finding: Finding): boolean {
   if (known.status !== 'acknowledged') return known.status === 'resolved';
+  if (FINDING_CLASSES[finding.class].kind === 'change') return true;
   const isAnother = known.expected !== finding.expected || known.actual !== finding.actual;
   return isAnother && FINDING_CLASSES[finding.class].severity !== 'info';
 }

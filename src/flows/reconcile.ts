@@ -1,4 +1,4 @@
-import { decideFindings, type KnownFinding } from '../domain/finding-changes.ts';
+import { decideFindings, withoutKnownChanges, type KnownFinding } from '../domain/finding-changes.ts';
 import type { FindingClassName } from '../domain/finding-classes.ts';
 import type { LookupAnswer, LookupDecision } from '../domain/follow.ts';
 import { findOverdue, type OrderAge } from '../domain/overdue.ts';
@@ -107,7 +107,9 @@ export async function compareKept(
     await keepRecord(tx, { account, externalOrderId, body, receivedAt, comparedAt }, view, null);
     const order = trackingOf(row);
     const judged = { row, view, earlier: null, before: order, after: order, receivedAt: new Date(receivedAt), now };
-    return await noteFindings(tx, deps, externalOrderId, { ...(await judgeRecord(tx, deps, judged)), now });
+    const { found, classes } = await judgeRecord(tx, deps, judged);
+    const known = await findingsOf(tx, account, externalOrderId);
+    return await noteFindings(tx, deps, externalOrderId, { found: withoutKnownChanges(known, found), classes, now });
   } catch (error) {
     reportUnjudged(deps, externalOrderId, error);
     await keepUncompared(tx, { account, externalOrderId, body, receivedAt });
@@ -171,7 +173,9 @@ async function noteStale(
   if (stale.length === 0 && row.has_findings === 0) return NONE;
   const view = readRecordView(body);
   const earlier = row.earlier_body === null ? undefined : readRecordView(row.earlier_body);
-  const others = view === undefined || earlier === undefined ? [] : replaced({ record: view, earlier });
+  const known = await findingsOf(tx, row.account, row.external_order_id);
+  const others =
+    view === undefined || earlier === undefined ? [] : withoutKnownChanges(known, replaced({ record: view, earlier }));
   const overdue = findOverdue(ageOf(row, decision.tracking), now, { ...deps.settings, ...NEVER_STUCK });
   const found = [...stale, ...others, ...overdue];
   return await noteFindings(tx, deps, row.external_order_id, { found, classes: JUDGED_BY_ANSWER, now });

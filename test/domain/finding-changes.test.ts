@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { decideFindings, type FindingStatus, type KnownFinding } from '../../src/domain/finding-changes.ts';
+import {
+  decideFindings,
+  withoutKnownChanges,
+  type FindingStatus,
+  type KnownFinding,
+} from '../../src/domain/finding-changes.ts';
 import type { FindingClassName } from '../../src/domain/finding-classes.ts';
 import type { Finding } from '../../src/domain/reconcile.ts';
 
@@ -60,6 +65,24 @@ describe('findings held against those that are written down', () => {
     expect(became(before, [], ['TERMS_CHANGED'])).toEqual([]);
     expect(became(before, [found('TERMS_CHANGED')], [])).toEqual(['TERMS_CHANGED seenAgain']);
     expect(became(before, [found('TERMS_CHANGED', '1.7')], [])).toEqual(['TERMS_CHANGED opened']);
+  });
+
+  it.each<[FindingStatus, string]>([
+    ['open', 'seenAgain'],
+    ['acknowledged', 'reopened'],
+    ['resolved', 'reopened'],
+  ])('of what happens again are open: %s is %s', (status, list) => {
+    const before = [known('ADDRESS_CHANGED', status), known('STALE_SNAPSHOT', status)];
+    expect(became(before, [found('ADDRESS_CHANGED'), found('STALE_SNAPSHOT')], [])).toEqual([
+      `ADDRESS_CHANGED ${list}`,
+      `STALE_SNAPSHOT ${list}`,
+    ]);
+  });
+
+  it('of what happened are as they were where it is only looked at once more', () => {
+    const before = [known('ADDRESS_CHANGED', 'acknowledged'), known('AMOUNT_MISMATCH', 'resolved')];
+    const now = [found('ADDRESS_CHANGED'), found('ADDRESS_CHANGED', '1.7'), found('AMOUNT_MISMATCH')];
+    expect(withoutKnownChanges(before, now)).toEqual(now.slice(1));
   });
 
   it('of how things stand are one of a class, with all its values', () => {

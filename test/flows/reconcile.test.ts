@@ -117,6 +117,46 @@ describe('a finding', () => {
     expect(findings(bench)).toEqual(['ORDER_REPLACED open']);
   });
 
+  it('of what happened is open again when it happens once more, whatever was said of it', async () => {
+    const { bench, shows } = await accepted();
+    const paidTo = (externalCryptoAddress: string) =>
+      withBody(record('a'), (body) => ({
+        ...body,
+        order: { ...(body['order'] as object), cryptoTransaction: { status: 'NEW', externalCryptoAddress } },
+      }));
+    for (const address of ['good', 'bad', 'good']) {
+      await shows({ a: paidTo(address) });
+      await acknowledgeAll(bench);
+    }
+    expect(findings(bench)).toEqual(['ADDRESS_CHANGED acknowledged', 'ADDRESS_CHANGED acknowledged']);
+    await shows({ a: paidTo('bad') });
+    expect(rows(bench)).toMatchObject([
+      { expected: 'good', actual: 'bad', status: 'open', changed_by: null },
+      { expected: 'bad', actual: 'good', status: 'acknowledged' },
+    ]);
+  });
+
+  it('of what happened stays acknowledged while nothing more happens', async () => {
+    const { bench, shows } = await accepted();
+    await shows({ a: record('a', { modificationDate: '2026-01-05T11:00:00Z' }) });
+    await shows({ a: record('a', { id: 'o2', modificationDate: '2026-01-05T09:00:00Z' }) });
+    await acknowledgeAll(bench);
+    await shows({ a: record('a', { id: 'o2', modificationDate: '2026-01-05T09:00:00Z' }) });
+    expect(new Set(rows(bench).map((row) => row.status))).toEqual(new Set(['acknowledged']));
+  });
+
+  it('of what happened stays acknowledged when the record that is kept is compared once more', async () => {
+    const { bench, exchange } = await scriptedBench();
+    bench.insert({ external_order_id: 'a' });
+    bench.merchant.exec(`update merchant_orders set state = 'cancelled'`);
+    exchange.answer = () => record('a');
+    await followPass(bench.app, 'all', NEVER);
+    await acknowledgeAll(bench);
+    bench.merchant.exec('update order_records set compared_at = null');
+    await sweep(bench.app, NEVER);
+    expect(findings(bench)).toEqual(['UNEXPECTED_ORDER acknowledged']);
+  });
+
   it('is marked as seen each time a record shows it', async () => {
     const { bench, shows } = await accepted();
     await shows({ a: wrong(1.6) });
