@@ -42,6 +42,44 @@ describe('the compared fields of a record', () => {
   });
 
   it.each([
+    ['in an object', '{"digits":"1.5"}'],
+    ['escaped', '{"d\\u0069gits":"1.5"}'],
+    ['as a number of a number', '{"digits":1.5}'],
+    ['as no number', '1.2.3'],
+    ['with more digits than any amount has', '1e999'],
+  ])('have no amount that is forged: %s', (_name, asset) => {
+    for (const message of ['fine', TORN]) {
+      expect(readRecordView(body({ asset, message }))?.inputAsset ?? null).toBeNull();
+    }
+  });
+
+  it('are not given where the exchange gives empty text, but for statuses', () => {
+    const leg = { status: '', currency: '', transactionHash: '', paymentToken: '', providerType: '' };
+    const text = JSON.stringify({
+      externalOrderId: 'a',
+      merchant: { id: '' },
+      order: {
+        id: 'o-1',
+        status: '',
+        orderType: '',
+        exchangeType: '',
+        exchangeOperation: { currencyPair: { fromCurrency: '', toCurrency: '' } },
+        cryptoTransaction: { ...leg, externalCryptoAddress: '', internalCryptoAddress: '' },
+        fiatTransaction: leg,
+      },
+    });
+    const given = Object.entries(readRecordView(text) ?? {}).filter(([, value]) => value !== null);
+    expect(Object.fromEntries(given)).toEqual({
+      externalOrderId: 'a',
+      orderId: 'o-1',
+      orderStatus: '',
+      cryptoStatus: '',
+      fiatStatus: '',
+    });
+    expect(readExchangeType('{"exchangeType":""}')).toBeNull();
+  });
+
+  it.each([
     ['a list in place of a transaction', { cryptoTransaction: [1, 2] }],
     ['a number in place of an operation', { exchangeOperation: 5 }],
     ['no transactions', { cryptoTransaction: undefined, fiatTransaction: undefined }],
