@@ -92,6 +92,7 @@ function found(tracking: Tracking, facts: OrderFacts, now: Date, settings: Follo
     // A time that cannot be read must not make room for an older one.
     modificationDate:
       instant(facts.modificationDate) === undefined ? tracking.modificationDate : facts.modificationDate,
+    staleDate: null,
     lastLookupAt: now,
     changedAt,
     rechecks,

@@ -13,6 +13,8 @@ export interface OrderAge {
   readonly changedAt: Date | null;
   /** The last look-up that brought evidence. */
   readonly lastLookupAt: Date | null;
+  /** The date of the older record that the newest look-up brought; null where it brought none. */
+  readonly staleDate: string | null;
 }
 
 /** Times in milliseconds. */
@@ -43,7 +45,7 @@ export function findOverdue(order: OrderAge, now: Date, settings: OverdueSetting
 export function isUnchecked(order: OrderAge, now: Date, freshFor: number): boolean {
   const { state, lastLookupAt } = order;
   if (!CHECKED_STATES.includes(state)) return false;
-  if (!isReadable(lastLookupAt) || beyondCompare(order) !== undefined) return true;
+  if (!isReadable(lastLookupAt) || order.staleDate !== null || beyondCompare(order) !== undefined) return true;
   // A final order is not asked about any more: what it was looked up as when it became final stands.
   return state !== 'final' && now.getTime() - lastLookupAt.getTime() > freshFor;
 }
@@ -80,7 +82,11 @@ function stuck({ state, changedAt }: OrderAge, now: Date, { stuckAfter }: Overdu
 
 function unchecked(order: OrderAge, now: Date, { freshFor }: OverdueSettings): readonly Finding[] {
   if (!isUnchecked(order, now, freshFor)) return [];
-  const { lastLookupAt, sentAt } = order;
+  const { lastLookupAt, sentAt, staleDate } = order;
+  if (staleDate !== null) {
+    const actual = `the exchange answers with an older record, of ${staleDate}`;
+    return [{ class: 'UNCHECKED', expected: 'the newest record', actual }];
+  }
   const missing = isReadable(lastLookupAt) ? beyondCompare(order) : undefined;
   if (missing !== undefined) {
     return [{ class: 'UNCHECKED', expected: 'a record that can be compared', actual: missing }];

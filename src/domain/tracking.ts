@@ -24,7 +24,7 @@ export interface Tracking {
   readonly changedAt: Date | null;
   /** `modificationDate` of the newest record (§2.7), as received. */
   readonly modificationDate: string | null;
-  /** `modificationDate` of the last record that came older than that, so that it is reported once. */
+  /** `modificationDate` of a record that came older than that and is still the newest answer; it is reported once. */
   readonly staleDate: string | null;
   /** Evidence 404s that an unknown outcome has spent. */
   readonly verifications: number;

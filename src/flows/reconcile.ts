@@ -124,7 +124,15 @@ export async function noteOutcome(
   { externalOrderId, state, sentAt }: Tracking,
   now: Date,
 ): Promise<NewFindings> {
-  const age = { state, sentAt, assetPosition: null, record: null, changedAt: null, lastLookupAt: null };
+  const age = {
+    state,
+    sentAt,
+    assetPosition: null,
+    record: null,
+    changedAt: null,
+    lastLookupAt: null,
+    staleDate: null,
+  };
   const overdue = findOverdue(age, now, { ...deps.settings, ...NEVER_STUCK });
   const found = overdue.filter((one) => one.class === 'CREATE_UNKNOWN');
   return await noteFindings(tx, deps, externalOrderId, { found, classes: ['CREATE_UNKNOWN'], now });

@@ -170,6 +170,7 @@ function withAge(db: Kysely<Tables>) {
       'o.sent_at',
       'o.changed_at',
       'o.last_lookup_at',
+      'o.stale_date',
       'r.input_asset',
       'r.from_currency',
       'r.to_currency',
@@ -187,6 +188,7 @@ function aged(row: AgeRow): AgedOrder {
     sentAt: time(row.sent_at),
     changedAt: time(row.changed_at),
     lastLookupAt: time(row.last_lookup_at),
+    staleDate: row.stale_date,
     record: { inputAsset: row.input_asset, fromCurrency: row.from_currency, toCurrency: row.to_currency },
   };
 }

@@ -20,6 +20,7 @@ function ageWith(changes: Partial<OrderAge> = {}): OrderAge {
     sentAt: ago(HOUR),
     changedAt: moment,
     lastLookupAt: moment,
+    staleDate: null,
     ...changes,
   };
 }
@@ -53,6 +54,8 @@ describe('what time alone brings', () => {
     ['a look-up at a time that cannot be read', { lastLookupAt: new Date('') }, ['UNCHECKED']],
     ['a final order looked up at such a time', { state: 'final', lastLookupAt: new Date('') }, ['UNCHECKED']],
     ['an unknown outcome sent at such a time', { state: 'unknown', sentAt: new Date('') }, ['CREATE_UNKNOWN']],
+    ['an answer with an older record', { staleDate: '2026-01-05T11:00:00Z' }, ['UNCHECKED']],
+    ['such an answer about a final order', { state: 'final', staleDate: '2026-01-05T11:00:00Z' }, ['UNCHECKED']],
     ['another position', { assetPosition: 'OUTPUT' }, ['UNCHECKED']],
     ['a record without an amount', { record: { ...GIVEN, inputAsset: null } }, ['UNCHECKED']],
     ['a record without a currency', { state: 'final', record: { ...GIVEN, toCurrency: null } }, ['UNCHECKED']],
@@ -78,6 +81,7 @@ describe('what time alone brings', () => {
       sentAt: time,
       changedAt: time,
       lastLookupAt: time,
+      staleDate: fc.constantFrom(null, '2026-01-05T11:00:00Z'),
     });
     fc.assert(
       fc.property(order, (any) => {

@@ -250,10 +250,21 @@ describe('what a look-up shows without a new record', () => {
     await shows({ a: record('a', { modificationDate: '2026-01-05T10:00:00Z' }) });
     await shows({ a: record('a', { modificationDate: '2026-01-05T10:00:00Z' }) });
     expect(rows(bench)).toMatchObject([
+      { class: 'UNCHECKED', actual: 'the exchange answers with an older record, of 2026-01-05T10:00:00Z' },
       { class: 'STALE_SNAPSHOT', expected: '2026-01-05T11:00:00Z', actual: '2026-01-05T10:00:00Z' },
     ]);
     await shows({ a: record('a', { id: 'o2', modificationDate: '2026-01-05T09:00:00Z' }) });
-    expect(findings(bench).toSorted()).toEqual(['ORDER_REPLACED open', 'STALE_SNAPSHOT open', 'STALE_SNAPSHOT open']);
+    expect(findings(bench).toSorted()).toEqual([
+      'ORDER_REPLACED open',
+      'STALE_SNAPSHOT open',
+      'STALE_SNAPSHOT open',
+      'UNCHECKED open',
+    ]);
+    await sweep(bench.app, NEVER);
+    expect(findings(bench)).toContain('UNCHECKED open');
+    await shows({ a: record('a', { modificationDate: '2026-01-05T11:00:00Z' }) });
+    expect(findings(bench)).toContain('UNCHECKED resolved');
+    expect(bench.row('a')['stale_date']).toBeNull();
   });
 
   it('is nothing when there is no answer', async () => {
