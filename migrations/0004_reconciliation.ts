@@ -16,6 +16,12 @@ const RECORD_COLUMNS = [
   'compared_at',
 ];
 
+const FORMAT = '%Y-%m-%dT%H:%M:%fZ';
+const NOW = `strftime('${FORMAT}', 'now')`;
+/** When a row was inserted: what it says, where that is a time as the program writes it and not yet to come. */
+const INSERTED_AT = `case when strftime('${FORMAT}', new.created_at) is new.created_at and new.created_at <= ${NOW}
+  then new.created_at else ${NOW} end`;
+
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const column of RECORD_COLUMNS) await db.schema.alterTable('order_records').addColumn(column, 'text').execute();
   await db.schema
@@ -55,4 +61,17 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('first_seen_at', 'text', (column) => column.notNull())
     .addPrimaryKeyConstraint('account_facts_key', ['account', 'name'])
     .execute();
+  await beginNow(db);
+}
+
+/** Reports go by the time at which a row was inserted, so nobody may make it up. */
+async function beginNow(db: Kysely<unknown>): Promise<void> {
+  await sql`drop trigger merchant_orders_are_due`.execute(db);
+  await sql
+    .raw(`create trigger merchant_orders_begin_now
+    after insert on merchant_orders when new.next_action_at is null or new.created_at is not (${INSERTED_AT})
+    begin update merchant_orders
+      set created_at = ${INSERTED_AT}, next_action_at = coalesce(new.next_action_at, ${INSERTED_AT})
+      where account = new.account and external_order_id = new.external_order_id; end`)
+    .execute(db);
 }

@@ -21,7 +21,11 @@ export async function reconcileDemo(
   using scratch = openScratch();
   using snapshot = openSnapshot(path);
   const reconciled = await certify(snapshot, scratch, { account: ACCOUNT, asOf }, SETTINGS);
-  const { document } = reconciliationDocument({ from: null, to: null, asOf, ...SETTINGS }, reconciled, []);
+  const { document } = reconciliationDocument(
+    { account: ACCOUNT, from: null, to: null, asOf, ...SETTINGS },
+    reconciled,
+    [],
+  );
   const fact = (key: string) => document.facts.find((one) => one.key === key)?.value;
   const because = fact('because');
   say(`Reconciliation of ${fact('orders')} orders: ${fact('verdict')}${because === null ? '' : ` (${because})`}.`);

@@ -92,7 +92,7 @@ async function reconcileAt(
     ...(stage === undefined ? [] : [compareLedger(stage, options, settings.tolerance)]),
   ];
   progress.clear();
-  const scope = { from: from ?? null, to: to ?? null, asOf, ...settings };
+  const scope = { account: ACCOUNT, from: from ?? null, to: to ?? null, asOf, ...settings };
   const { document, isClean } = reconciliationDocument(scope, reconciled, supplements);
   await writeReport(document, options);
   return isClean;

@@ -17,7 +17,13 @@ import {
 import { isOfOtherPair, ReconciliationTotals } from '../reports/reconciliation-totals.ts';
 import type { Reconciled } from '../reports/reconciliation.ts';
 import type { LedgerStage } from '../store/ledger.ts';
-import { knownFindings, reconciledRows, type ReportScope } from '../store/reconciliation.ts';
+import {
+  knownFindings,
+  reconciledRows,
+  rowsOfOtherAccounts,
+  rowsOfUnknownAge,
+  type ReportScope,
+} from '../store/reconciliation.ts';
 import type { Scratch } from '../store/scratch.ts';
 import type { Snapshot } from '../store/snapshot.ts';
 
@@ -86,12 +92,21 @@ export async function certify(
       id: row.external_order_id,
       amount: typeof row.asset === 'string' ? row.asset : null,
       currency: row.from_currency,
-      isAtExchange: judgement.kind !== 'nothing',
+      // What a person gave up may have been taken all the same.
+      isAtExchange: row.state === 'abandoned' ? null : judgement.kind !== 'nothing',
     });
     orders += 1;
     if (orders % PROGRESS_EVERY === 0) await onProgress?.(orders);
   }
-  return { totals, charts, unchecked, oldestLookup, findings: scratch.findings() };
+  const otherAccounts = countOf(snapshot, rowsOfOtherAccounts(scope));
+  const unknownAge = countOf(snapshot, rowsOfUnknownAge(scope));
+  return { totals, charts, unchecked, otherAccounts, unknownAge, oldestLookup, findings: scratch.findings() };
+}
+
+function countOf(snapshot: Snapshot, counts: ReturnType<typeof rowsOfOtherAccounts>): number {
+  let sum = 0;
+  for (const { rows } of snapshot.rows(counts)) sum += rows;
+  return sum;
 }
 
 /** What the row and its record show by themselves. */

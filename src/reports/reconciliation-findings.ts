@@ -46,7 +46,7 @@ export function knownFinding(row: KnownFindingRow, asOf: string): ReportFinding 
     severity: row.severity,
     class: row.class,
     status: isAcknowledged ? 'acknowledged' : 'open',
-    external_order_id: row.external_order_id,
+    external_order_id: row.external_order_id ?? '?',
     pair: pairOf(row),
     day: dayOf(row.created_at),
     expected: row.expected,

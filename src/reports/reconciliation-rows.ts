@@ -43,10 +43,11 @@ export interface KnownFindingRow {
   readonly changed_at: string | null;
   readonly resolved_at: string | null;
   readonly reason: string | null;
-  readonly external_order_id: string;
+  readonly external_order_id: string | null;
   readonly from_currency: string | null;
   readonly to_currency: string | null;
-  readonly created_at: string;
+  /** Null where there is no such row any more. */
+  readonly created_at: string | null;
 }
 
 /** Why a report cannot say that an order agrees, in plain words. */
@@ -152,8 +153,8 @@ export function pairOf(row: { readonly from_currency: string | null; readonly to
 }
 
 /** The UTC day of an ISO time. */
-export function dayOf(at: string): string {
-  return at.slice(0, 10);
+export function dayOf(at: string | null): string {
+  return at === null ? '?' : at.slice(0, 10);
 }
 
 function unchecked(reason: UncheckedReason): Judgement {

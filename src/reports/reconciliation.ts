@@ -9,6 +9,7 @@ export const RECONCILIATION_SCHEMA = 'order-sync.reconciliation/1';
 
 /** What was looked at, and how complete it is. */
 export interface ReconciliationScope {
+  readonly account: string;
   readonly from: string | null;
   readonly to: string | null;
   readonly asOf: string;
@@ -22,6 +23,10 @@ export interface Reconciled {
   readonly totals: ReconciliationTotals;
   readonly charts: ReconciliationCharts;
   readonly unchecked: ReadonlyMap<UncheckedReason, number>;
+  /** Rows of accounts that are not this one. */
+  readonly otherAccounts: number;
+  /** Rows of which nobody can say whether they are of the period. */
+  readonly unknownAge: number;
   readonly oldestLookup: { readonly open: string | null; readonly final: string | null };
   readonly findings: Iterable<Row>;
 }
@@ -47,7 +52,7 @@ const CLASS_COLUMNS: readonly Column[] = [
   { key: 'acknowledged', label: 'Acknowledged', kind: 'count' },
 ];
 const RULE =
-  'clean: nothing is unchecked, and no finding of severity error or warning is open; infos and acknowledged ones are listed only';
+  'clean: nothing is unchecked, no finding of severity error or warning is open, and no row is left out; infos and acknowledged findings are listed only';
 
 /** The certified report, and whether it may say that both sides agree. */
 export function reconciliationDocument(
@@ -56,7 +61,7 @@ export function reconciliationDocument(
   supplements: readonly Supplement[],
 ): { readonly document: ReportDocument; readonly isClean: boolean } {
   const { totals, charts, unchecked, findings } = reconciled;
-  const troubles = [...troublesOf(totals), ...supplements.flatMap((supplement) => supplement.troubles)];
+  const troubles = [...troublesOf(reconciled), ...supplements.flatMap((supplement) => supplement.troubles)];
   const days = totals.byDay();
   const document = {
     schema: RECONCILIATION_SCHEMA,
@@ -75,22 +80,25 @@ export function reconciliationDocument(
   return { document, isClean: troubles.length === 0 };
 }
 
-function troublesOf(totals: ReconciliationTotals): readonly string[] {
+function troublesOf({ totals, otherAccounts, unknownAge }: Reconciled): readonly string[] {
   const { unchecked, errors, warnings } = totals.counts();
   return [
     ...(unchecked > 0 ? [`${unchecked} unchecked`] : []),
     ...(errors > 0 ? [`open errors: ${errors}`] : []),
     ...(warnings > 0 ? [`open warnings: ${warnings}`] : []),
+    ...(unknownAge > 0 ? [`rows whose created_at is no time before they were sent: ${unknownAge}`] : []),
+    ...(otherAccounts > 0 ? [`rows of other accounts, which are not driven: ${otherAccounts}`] : []),
   ];
 }
 
 function factsOf(scope: ReconciliationScope, reconciled: Reconciled, troubles: readonly string[]): readonly Fact[] {
   const counts = reconciled.totals.counts();
-  const { oldestLookup } = reconciled;
+  const { oldestLookup, otherAccounts, unknownAge } = reconciled;
   return [
     { key: 'verdict', label: 'Verdict', value: troubles.length === 0 ? 'clean' : 'not clean' },
     { key: 'because', label: 'Because', value: troubles.length === 0 ? null : troubles.join('; ') },
     { key: 'rule', label: 'Rule', value: RULE },
+    { key: 'account', label: 'Account', value: scope.account },
     { key: 'as_of', label: 'As of', value: scope.asOf },
     { key: 'from', label: 'Inserted from', value: scope.from },
     { key: 'to', label: 'Inserted before', value: scope.to },
@@ -104,6 +112,8 @@ function factsOf(scope: ReconciliationScope, reconciled: Reconciled, troubles: r
     { key: 'warnings', label: 'Open warnings', value: counts.warnings },
     { key: 'infos', label: 'Open infos', value: counts.infos },
     { key: 'acknowledged', label: 'Acknowledged', value: counts.acknowledged },
+    { key: 'unknown_age', label: 'Rows of unknown age', value: unknownAge },
+    { key: 'other_accounts', label: 'Rows of other accounts', value: otherAccounts },
     { key: 'oldest_lookup', label: 'Oldest look-up, not final', value: oldestLookup.open },
     { key: 'oldest_lookup_final', label: 'Oldest look-up, final', value: oldestLookup.final },
     { key: 'fresh_for_seconds', label: 'Look-ups count for (s)', value: scope.freshFor / 1_000 },

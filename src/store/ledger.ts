@@ -17,8 +17,8 @@ export interface LedgerOrder {
   readonly id: string;
   readonly amount: string | null;
   readonly currency: string | null;
-  /** Whether the exchange has the order, or may have it. */
-  readonly isAtExchange: boolean;
+  /** Whether the exchange has the order, or may have it; null where a person gave it up. */
+  readonly isAtExchange: boolean | null;
 }
 
 /** A ledger and our orders, held against each other in a database of its own that is gone afterwards. */
@@ -39,6 +39,7 @@ const COMPARE = `
     select case
         when exists (select 1 from ledger first where first.id = ledger.id and first.rowid < ledger.rowid) then 'duplicate'
         when ours.id is null then 'notOurs'
+        when ours.isAtExchange is null then 'givenUp'
         when not ours.isAtExchange then 'notAtExchange'
         when ledger.currency is not null and ledger.currency is not ours.currency then 'currencyDiffers'
         else amount_problem(ours.amount, ledger.amount)
@@ -71,7 +72,8 @@ export function openLedgerStage(): LedgerStage {
       addLine.run(line);
       lines += 1;
     },
-    addOrder: (order) => void addOrder.run({ ...order, isAtExchange: Number(order.isAtExchange) }),
+    addOrder: (order) =>
+      void addOrder.run({ ...order, isAtExchange: order.isAtExchange === null ? null : Number(order.isAtExchange) }),
     compare(tolerance) {
       sqlite.function('amount_problem', { deterministic: true }, (ours, ledger) =>
         amountProblem(ours, ledger, tolerance),

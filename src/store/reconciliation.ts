@@ -1,4 +1,4 @@
-import type { Compilable } from 'kysely';
+import { sql, type Compilable } from 'kysely';
 import type { KnownFindingRow, ReconciledRow } from '../reports/reconciliation-rows.ts';
 import { queries } from './dialect.ts';
 
@@ -47,37 +47,73 @@ export function reconciledRows(scope: ReportScope): Compilable<ReconciledRow> {
 
 /** Findings of the orders of the scope that stood at `asOf`. What is unchecked the report finds out by itself. */
 export function knownFindings(scope: ReportScope): Compilable<KnownFindingRow> {
-  // A cross join is done in the order in which it stands: there are fewer findings than orders.
-  let findings = queries
+  const { from, to, asOf } = scope;
+  return queries
     .selectFrom('findings')
-    .crossJoin('merchant_orders')
-    .whereRef('merchant_orders.account', '=', 'findings.account')
-    .whereRef('merchant_orders.external_order_id', '=', 'findings.external_order_id')
+    .leftJoin('merchant_orders', (join) =>
+      join
+        .onRef('merchant_orders.account', '=', 'findings.account')
+        .onRef('merchant_orders.external_order_id', '=', 'findings.external_order_id'),
+    )
     .where('findings.account', '=', scope.account)
     .where('findings.class', '!=', 'UNCHECKED')
-    .where('findings.first_seen_at', '<=', scope.asOf)
-    .where('merchant_orders.created_at', '<=', scope.asOf)
+    .where('findings.first_seen_at', '<=', asOf)
+    .where((where) => where.or([where('findings.status', '!=', 'resolved'), where('findings.resolved_at', '>', asOf)]))
     .where((where) =>
-      where.or([where('findings.status', '!=', 'resolved'), where('findings.resolved_at', '>', scope.asOf)]),
+      // Of which period an order is whose row is gone nobody knows.
+      where.or([
+        where('merchant_orders.created_at', 'is', null),
+        where.and([
+          where('merchant_orders.created_at', '<=', asOf),
+          where('merchant_orders.created_at', '>=', from ?? ''),
+          ...(to === undefined ? [] : [where('merchant_orders.created_at', '<', to)]),
+        ]),
+      ]),
+    )
+    .select([
+      'findings.id',
+      'findings.class',
+      'findings.severity',
+      'findings.expected',
+      'findings.actual',
+      'findings.first_seen_at',
+      'findings.status',
+      'findings.changed_at',
+      'findings.resolved_at',
+      'findings.reason',
+      'findings.external_order_id',
+      'merchant_orders.from_currency',
+      'merchant_orders.to_currency',
+      'merchant_orders.created_at',
+    ]);
+}
+
+/** How many rows of other accounts there are, which nobody sends: a count before this account and one behind it. */
+export function rowsOfOtherAccounts({ account, asOf }: ReportScope): Compilable<{ rows: number }> {
+  const others = (operator: '<' | '>') =>
+    countOfRows().where('account', operator, account).where('created_at', '<=', asOf);
+  return others('<').unionAll(others('>'));
+}
+
+/**
+ * How many rows cannot be told to be of a period: their `created_at` is no time, or they were sent before it and the
+ * report would not have them.
+ */
+export function rowsOfUnknownAge({ account, asOf }: ReportScope): Compilable<{ rows: number }> {
+  const written = sql<string>`strftime('%Y-%m-%dT%H:%M:%fZ', created_at)`;
+  const ours = countOfRows().where('account', '=', account);
+  return ours
+    .where('created_at', 'is distinct from', written)
+    .unionAll(
+      ours
+        .where('created_at', 'is not distinct from', written)
+        .where('created_at', '>', asOf)
+        .where('sent_at', '<=', asOf),
     );
-  if (scope.from !== undefined) findings = findings.where('merchant_orders.created_at', '>=', scope.from);
-  if (scope.to !== undefined) findings = findings.where('merchant_orders.created_at', '<', scope.to);
-  return findings.select([
-    'findings.id',
-    'findings.class',
-    'findings.severity',
-    'findings.expected',
-    'findings.actual',
-    'findings.first_seen_at',
-    'findings.status',
-    'findings.changed_at',
-    'findings.resolved_at',
-    'findings.reason',
-    'merchant_orders.external_order_id',
-    'merchant_orders.from_currency',
-    'merchant_orders.to_currency',
-    'merchant_orders.created_at',
-  ]);
+}
+
+function countOfRows() {
+  return queries.selectFrom('merchant_orders').select((one) => one.fn.countAll<number>().as('rows'));
 }
 
 /** An order whose pre-order is known by its id. */

@@ -48,6 +48,7 @@ const documentSchema = z.strictObject({
     verdict: z.enum(['clean', 'not clean']),
     because: text.nullable(),
     rule: text,
+    account: z.literal('default'),
     as_of: z.iso.datetime(),
     from: z.iso.datetime().nullable(),
     to: z.iso.datetime().nullable(),
@@ -61,6 +62,8 @@ const documentSchema = z.strictObject({
     warnings: count,
     infos: count,
     acknowledged: count,
+    unknown_age: count,
+    other_accounts: count,
     oldest_lookup: z.iso.datetime().nullable(),
     oldest_lookup_final: z.iso.datetime().nullable(),
     fresh_for_seconds: count,
@@ -172,6 +175,7 @@ describe('report reconciliation --against', () => {
     { id: 'b' },
     { id: 'c', asset: '12345678901234567.123456789012345678' },
     { id: 'd', state: 'rejected', record: null },
+    { id: 'e', state: 'abandoned', record: null, changedAt: '2026-01-05T11:00:00.000Z' },
   ];
 
   it('ends with 0 where the ledger has each order once with its amount, in any spelling and any order', async () => {
@@ -190,6 +194,7 @@ describe('report reconciliation --against', () => {
       'a,0.1,EUR',
       'b,1.5000000000000000001,BTC',
       'd,1.5,BTC',
+      'e,1.5,BTC',
       'b,1.5,BTC',
       '=z,1,BTC',
       'c,"1,5",BTC',
@@ -202,14 +207,15 @@ describe('report reconciliation --against', () => {
         ledger: { problem: string; external_order_id: string; line: number; ours: string; ledger: string }[];
       };
     };
-    expect(facts).toMatchObject({ verdict: 'not clean', because: 'differences from the ledger: 6', ledger_lines: 6 });
+    expect(facts).toMatchObject({ verdict: 'not clean', because: 'differences from the ledger: 7', ledger_lines: 7 });
     expect(sections.ledger.map((row) => [row.external_order_id, row.line, row.problem, row.ours, row.ledger])).toEqual([
       ['b', 3, 'the amount differs', '1.50 BTC', '1.5000000000000000001 BTC'],
-      ['c', 7, 'an amount cannot be read', '12345678901234567.123456789012345678 BTC', '1,5 BTC'],
+      ['c', 8, 'an amount cannot be read', '12345678901234567.123456789012345678 BTC', '1,5 BTC'],
       ['a', 2, 'the currency differs', '0.10 BTC', '0.1 EUR'],
-      ['b', 5, 'stands in the ledger more than once', '1.50 BTC', '1.5 BTC'],
+      ['b', 6, 'stands in the ledger more than once', '1.50 BTC', '1.5 BTC'],
+      ['e', 5, 'in the ledger, but given up by a person; the exchange may have it', '1.50 BTC', '1.5 BTC'],
       ['d', 4, 'in the ledger, but never at the exchange', '1.50 BTC', '1.5 BTC'],
-      ['=z', 6, 'not among our orders of the period', null, '1 BTC'],
+      ['=z', 7, 'not among our orders of the period', null, '1 BTC'],
     ]);
   });
 

@@ -51,7 +51,7 @@ async function reportOf<Result>(
     using snapshot = openSnapshot(path);
     return await certify(snapshot, scratch, { account: 'default', from, to, asOf }, settings);
   };
-  const scope = { from: from ?? null, to: to ?? null, asOf, ...settings };
+  const scope = { account: 'default', from: from ?? null, to: to ?? null, asOf, ...settings };
   return await use(reconciliationDocument(scope, await read(), []));
 }
 
@@ -343,6 +343,35 @@ describe('the report of reconciliation', () => {
       'STUCK open c',
       'CLOCK_SKEW open b',
     ]);
+  });
+
+  it('lists what was found of an order whose row is gone, whatever the period, and is not clean', async () => {
+    const findings = [{ id: 'gone', class: 'ORDER_REPLACED' }];
+    const report = await judged({ orders: [{ id: 'a' }], findings, from: '2026-01-02', to: '2026-01-03' });
+    expect(report).toEqual({ isClean: false, findings: ['ORDER_REPLACED open gone'], reasons: [] });
+    const classes = await reportOf({ orders: [], findings }, (one) => rowsOf(one, 'classes'));
+    expect(classes).toEqual([expect.objectContaining({ day: '?', pair: '?/?', class: 'ORDER_REPLACED', open: 1 })]);
+  });
+
+  it.each(['', 'yesterday', '2026-01-05', '2026-13-05T00:00:00.000Z', '3026-01-05T00:00:00.000Z'])(
+    'is not clean where nobody knows when a row was inserted: %j',
+    async (createdAt) => {
+      const orders = [{ id: 'a', createdAt, sentAt: '2026-01-05T10:00:00.000Z' }];
+      const facts = await reportOf({ orders }, factsOf);
+      expect(facts).toMatchObject({ verdict: 'not clean', unknown_age: 1 });
+      expect(facts['because']).toContain('rows whose created_at is no time before they were sent: 1');
+    },
+  );
+
+  it('names its account, and is not clean where there are rows of others, which nobody sends', async () => {
+    const other = { account: 'another', state: 'pending', record: null, sentAt: null, lastLookupAt: null };
+    const orders: ReconciledOrder[] = [{ id: 'a' }, { id: 'b', ...other }, { id: 'c', ...other, account: 'Default' }];
+    expect(await reportOf({ orders }, factsOf)).toMatchObject({
+      account: 'default',
+      orders: 1,
+      because: 'rows of other accounts, which are not driven: 2',
+      other_accounts: 2,
+    });
   });
 
   it('says how old its oldest look-up is', async () => {

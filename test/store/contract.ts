@@ -249,6 +249,33 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
       expect(row.next_action_at).toBe(row.created_at);
     });
 
+    it.each([
+      'yesterday',
+      '',
+      '2026-01-05',
+      '2026-01-05T12:00:00Z',
+      '2026-02-30T12:00:00.000Z',
+      '2999-01-01T00:00:00.000Z',
+    ])('was inserted now where the time that it gives is none of the past: %j', async (given) => {
+      for (const more of ['', ', next_action_at']) {
+        const values = more === '' ? '' : ', null';
+        subject.run(
+          `insert or replace into merchant_orders (external_order_id, created_at${more}) values ('a', '${given}'${values})`,
+        );
+        const row = await read('a');
+        expect(row.created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+        expect(row.created_at).not.toBe(given);
+        expect(row.next_action_at).toMatch(/Z$/);
+      }
+    });
+
+    it('keeps the time of the past that it gives', async () => {
+      subject.run(
+        `insert into merchant_orders (external_order_id, created_at) values ('a', '2020-02-29T23:59:59.999Z')`,
+      );
+      expect(await read('a')).toMatchObject({ created_at: '2020-02-29T23:59:59.999Z' });
+    });
+
     it.each(['sending', 'accepted', 'final', 'invalid', 'nonsense'])('cannot begin as %s', async (state) => {
       const sql = `insert into merchant_orders (external_order_id, state) values ('a', '${state}')`;
       expect(() => subject.run(sql)).toThrow('state is written by order-sync; leave it out');

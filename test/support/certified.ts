@@ -28,7 +28,7 @@ export async function certified(app: App, path: string): Promise<Certified> {
   using scratch = openScratch();
   using snapshot = openSnapshot(path);
   const reconciled = await certify(snapshot, scratch, scope, settings);
-  const { isClean } = reconciliationDocument({ from: null, to: null, asOf, ...settings }, reconciled, []);
+  const { isClean } = reconciliationDocument({ account, from: null, to: null, asOf, ...settings }, reconciled, []);
   const findings = [];
   for (const row of reconciled.findings) findings.push(`${row['class']} ${row['external_order_id']}`);
   const open = await listFindings(store.db, { account, status: 'open', limit: 1_000 });

@@ -5,6 +5,7 @@ import { openStore } from '../../src/store/store.ts';
 /** An order and what the exchange last said of it; what is left out is that of an order that agrees and is final. */
 export interface ReconciledOrder {
   readonly id: string;
+  readonly account?: string;
   readonly asset?: string;
   readonly position?: string;
   readonly from?: string;
@@ -68,18 +69,19 @@ function insertOrder(sqlite: Database.Database, order: ReconciledOrder): void {
   const changedAt = order.changedAt === undefined ? LOOKED_UP_AT : order.changedAt;
   sqlite
     .prepare(
-      `insert into merchant_orders (external_order_id, asset, asset_position, from_currency, to_currency, created_at)
+      `insert into merchant_orders (account, external_order_id, asset, asset_position, from_currency, to_currency)
        values (?, ?, ?, ?, ?, ?)`,
     )
-    .run(id, asset, order.position ?? 'INPUT', from, to, createdAt);
+    .run(order.account ?? 'default', id, asset, order.position ?? 'INPUT', from, to);
   sqlite
     .prepare(
-      `update merchant_orders set state = :state, pre_order_id = :preOrderId, order_status = :status, changed_at = :changedAt,
+      `update merchant_orders set state = :state, created_at = :createdAt, pre_order_id = :preOrderId, order_status = :status, changed_at = :changedAt,
        sent_at = :sentAt, last_lookup_at = :lastLookupAt, modification_date = :modificationDate, stale_date = :staleDate,
        resends = :resends where external_order_id = :id`,
     )
     .run({
       id,
+      createdAt,
       state: order.state ?? 'final',
       preOrderId: order.preOrderId === undefined ? `pre-${id}` : order.preOrderId,
       status: record === null ? null : 'REQUEST',
