@@ -32,6 +32,13 @@ export const JUDGED_BY_ANSWER: readonly FindingClassName[] = [
   'ORDER_VANISHED',
   ...OVERDUE_CLASSES.filter((name) => name !== 'STUCK'),
 ];
+/** What the time alone may change of a record that says the same as before. */
+export const JUDGED_BY_TIME: readonly FindingClassName[] = [
+  ...JUDGED_BY_ANSWER,
+  'COMPLETION_INCONSISTENT',
+  'CLOCK_SKEW',
+  'ID_COLLISION',
+];
 /** The fields of a record that have a column of their own. */
 const COLUMNS = {
   merchant_id: 'merchantId',

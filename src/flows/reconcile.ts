@@ -11,7 +11,14 @@ import { trackingOf } from '../store/orders.ts';
 import { isOfDatabase } from '../store/errors.ts';
 import { keepSameRecord, keepUncompared, readRecord } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
-import { judgeRecord, JUDGED_BY_ANSWER, keepRecord, NEVER_STUCK, type ReconcileDeps } from './judge-record.ts';
+import {
+  judgeRecord,
+  JUDGED_BY_ANSWER,
+  JUDGED_BY_TIME,
+  keepRecord,
+  NEVER_STUCK,
+  type ReconcileDeps,
+} from './judge-record.ts';
 
 /** Findings that were not open before. */
 export type NewFindings = readonly Finding[];
@@ -139,8 +146,8 @@ export async function noteOutcome(
 }
 
 /**
- * A record that says the same as the one before, but for the time of the server, is not compared again: most look-ups
- * bring one.
+ * A record that says the same as the one before, but for the time of the server, is not compared again unless that time
+ * matters: most look-ups bring one.
  */
 async function reconcileRecord(
   tx: Store['db'],
@@ -155,9 +162,8 @@ async function reconcileRecord(
     earlierBody !== null && decision.events.length === 0 && withoutServerDate(earlierBody) === withoutServerDate(body);
   if (isSame) {
     await keepSameRecord(tx, received);
-    if (row.has_findings === 0) return NONE;
-    const known = await findingsOf(tx, account, externalOrderId);
-    if (!known.some(isJudgedByAnswer)) return NONE;
+    const known = row.has_findings === 0 ? [] : await findingsOf(tx, account, externalOrderId);
+    if (!isToComplete(looked) && !known.some(isJudgedByTime)) return NONE;
   }
   const view = readRecordView(body);
   const earlier = earlierBody === null ? null : (readRecordView(earlierBody) ?? null);
@@ -193,8 +199,13 @@ function staleFinding({ oldValue, newValue }: OrderEvent): Finding {
   return { class: 'STALE_SNAPSHOT', expected: oldValue, actual: newValue };
 }
 
-function isJudgedByAnswer({ class: name, status }: KnownFinding): boolean {
-  return status !== 'resolved' && JUDGED_BY_ANSWER.includes(name);
+function isJudgedByTime({ class: name, status }: KnownFinding): boolean {
+  return status !== 'resolved' && JUDGED_BY_TIME.includes(name);
+}
+
+/** Whether the order is open and bears the date of its completion, which passes without a new record. */
+function isToComplete({ answer, decision }: LookedUp): boolean {
+  return answer.kind === 'found' && answer.facts.completionDate !== null && decision.tracking.state === 'open';
 }
 
 /** The order's age when no new record came. */

@@ -1,10 +1,12 @@
 import type { FindingClassName } from '../domain/finding-classes.ts';
 import { FOLLOWED_STATES } from '../domain/order.ts';
 import { findOverdue, learnStuckAfter, OVERDUE_CLASSES } from '../domain/overdue.ts';
+import { readAccountFact, setAccountFact } from '../store/followed.ts';
 import { FIRST_DUE } from '../store/orders.ts';
 import {
   agesOf,
   agesOfIds,
+  forgetCompared,
   newestEventId,
   standingOf,
   standingPage,
@@ -50,8 +52,9 @@ export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<void>
   await judgeStanding(deps, settings, signal);
 }
 
-/** Holds records against their orders that were kept before there were findings. */
+/** Holds records against their orders that were kept before there were findings, or judged by other settings. */
 export async function compareUncompared(deps: SweepDeps, signal: AbortSignal): Promise<void> {
+  await forgetOtherSettings(deps, signal);
   const { account, store, clock, tally, log } = deps;
   let fromId = '';
   while (!signal.aborted) {
@@ -68,6 +71,29 @@ export async function compareUncompared(deps: SweepDeps, signal: AbortSignal): P
     fromId = last;
     await clock.turn();
   }
+}
+
+const SETTINGS_FACT = 'reconcile.settings';
+
+/** What was compared under other settings counts as not compared. */
+async function forgetOtherSettings({ account, store, clock, settings }: SweepDeps, signal: AbortSignal): Promise<void> {
+  const { tolerance, finalStatuses, openStatuses } = settings;
+  const fact = {
+    account,
+    name: SETTINGS_FACT,
+    given: JSON.stringify({ tolerance, finalStatuses, openStatuses }),
+    now: clock.now(),
+  };
+  const known = await readAccountFact(store.db, fact);
+  if (known === fact.given) return;
+  let fromId: string | undefined = known === undefined ? undefined : '';
+  while (fromId !== undefined) {
+    if (signal.aborted) return;
+    const page: { account: string; fromId: string; limit: number } = { account, fromId, limit: PAGE };
+    fromId = await store.writer.write((tx) => forgetCompared(tx, page));
+    await clock.turn();
+  }
+  await store.writer.write((tx) => setAccountFact(tx, fact));
 }
 
 type SweepSettings = Parameters<typeof findOverdue>[2];

@@ -76,14 +76,33 @@ export async function accountFact(
   tx: Kysely<Tables>,
   fact: { account: string; name: string; given: string; now: Date },
 ): Promise<string> {
-  const { account, name, given, now } = fact;
-  const { rows } = await factStatement(tx, { account, name });
-  if (rows[0] !== undefined) return rows[0].value;
+  const { account, name, given } = fact;
+  const known = await readAccountFact(tx, { account, name });
+  if (known === undefined) await setAccountFact(tx, fact);
+  return known ?? given;
+}
+
+/** What is known of the account, or undefined. */
+export async function readAccountFact(
+  db: Kysely<Tables>,
+  { account, name }: { account: string; name: string },
+): Promise<string | undefined> {
+  const { rows } = await factStatement(db, { account, name });
+  return rows[0]?.value;
+}
+
+/** Remembers something of the account, in place of what was known before. */
+export async function setAccountFact(
+  tx: Kysely<Tables>,
+  { account, name, given, now }: { account: string; name: string; given: string; now: Date },
+): Promise<void> {
   await tx
     .insertInto('account_facts')
     .values({ account, name, value: given, first_seen_at: now.toISOString() })
+    .onConflict((conflict) =>
+      conflict.columns(['account', 'name']).doUpdateSet({ value: given, first_seen_at: now.toISOString() }),
+    )
     .execute();
-  return given;
 }
 
 const hashStatement = statement((v: { account: string; externalOrderId: string; hash: string }) =>

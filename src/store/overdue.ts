@@ -100,6 +100,29 @@ export async function uncomparedIds(
   return rows.map((row) => row.external_order_id);
 }
 
+/** Has records behind `fromId` count as never compared; the id of the last of them, undefined when there is no more. */
+export async function forgetCompared(
+  tx: Kysely<Tables>,
+  query: { account: string; fromId: string; limit: number },
+): Promise<string | undefined> {
+  const rows = await tx
+    .selectFrom('order_records')
+    .select('external_order_id')
+    .where('account', '=', query.account)
+    .where('external_order_id', '>', query.fromId)
+    .orderBy('external_order_id')
+    .limit(query.limit)
+    .execute();
+  const ids = rows.map((row) => row.external_order_id);
+  await tx
+    .updateTable('order_records')
+    .set({ compared_at: null })
+    .where('account', '=', query.account)
+    .where('external_order_id', 'in', ids)
+    .execute();
+  return ids.at(-1);
+}
+
 /** The id of the newest event; 0 when there is none. */
 export async function newestEventId(db: Kysely<Tables>): Promise<number> {
   const row = await db.selectFrom('order_events').select('id').orderBy('id', 'desc').limit(1).executeTakeFirst();

@@ -97,7 +97,7 @@ export interface FindingsTable {
   resolved_at: string | null;
 }
 
-/** What the account's first record said of it: later ones are held against it. */
+/** What the account's first record said of it, and by which settings records were compared. */
 export interface AccountFactsTable {
   account: string;
   name: string;

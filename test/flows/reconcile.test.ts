@@ -382,6 +382,25 @@ describe('an order record', () => {
     expect(findings(bench)).toContain('ID_COLLISION open');
   });
 
+  it('that says the same is judged again when its completion passes', async () => {
+    const { bench, shows } = await accepted();
+    const dates = { creationDate: '2026-01-05T12:00:00Z', modificationDate: '2026-01-05T12:00:00Z' };
+    const at = (serverDate: string) => record('a', { ...dates, completionDate: '2026-01-05T12:01:00Z', serverDate });
+    await shows({ a: at('2026-01-05T12:00:59Z') });
+    expect(findings(bench)).toEqual([]);
+    await shows({ a: at('2026-01-05T12:01:00Z') });
+    expect(findings(bench)).toEqual(['COMPLETION_INCONSISTENT open']);
+  });
+
+  it('that says the same settles what only the time of the server had shown', async () => {
+    const { bench, shows } = await accepted();
+    const dates = { creationDate: '2026-01-05T12:01:00Z', modificationDate: '2026-01-05T12:01:00Z' };
+    await shows({ a: record('a', { ...dates, serverDate: '2026-01-05T12:00:00Z' }) });
+    expect(findings(bench)).toEqual(['COMPLETION_INCONSISTENT open']);
+    await shows({ a: record('a', { ...dates, serverDate: '2026-01-05T12:01:00Z' }) });
+    expect(findings(bench)).toEqual(['COMPLETION_INCONSISTENT resolved']);
+  });
+
   it('without an amount that can be compared is unchecked, until it has one', async () => {
     const { bench, shows } = await accepted();
     await shows({ a: record('a', { exchangeOperation: { currencyPair: PAIR, inputAsset: '1.5' } }) });
@@ -435,7 +454,7 @@ describe('what cannot be judged', () => {
     let fails = true;
     const log = capturedLog();
     const wrap: NonNullable<NonNullable<WorkbenchOptions['overrides']>['store']>['wrap'] = (sql, statement) => {
-      if (!sql.includes('from "account_facts"')) return statement;
+      if (!sql.includes('"transaction_hash" = ?')) return statement;
       const all = statement.all.bind(statement);
       return Object.assign(statement, {
         all: (parameters: readonly unknown[]) => {
@@ -446,7 +465,10 @@ describe('what cannot be judged', () => {
     };
     const { bench, shows } = await accepted(['a'], { overrides: { log: log.logger, store: { wrap } } });
     const compared = () => bench.merchant.prepare('select body, compared_at from order_records').get();
-    const given = withBody(wrong(1.6), (body) => ({ ...body, merchant: { id: 'm-1' } })) as { body: string };
+    const given = withBody(wrong(1.6), (body) => ({
+      ...body,
+      order: { ...(body['order'] as object), cryptoTransaction: { transactionHash: 'h1' } },
+    })) as { body: string };
     await shows({ a: given as ScriptedAnswer });
     expect([bench.row('a')['state'], compared()]).toEqual(['open', { body: given.body, compared_at: null }]);
     await sweep(bench.app, NEVER);

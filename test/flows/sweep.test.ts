@@ -185,6 +185,28 @@ describe('records that an older version kept', () => {
     expect(findings(bench)).toEqual(['a UNCHECKED open']);
   });
 
+  it('are compared once more when the settings of the comparison are others', async () => {
+    const ids = Array.from({ length: 201 }, (_, index) => `o${index}`);
+    const { bench, exchange } = await scriptedBench();
+    exchange.answer = (request) =>
+      request.method === 'POST' ? echo(request) : withAmount(request.externalOrderId, '1.51');
+    bench.insert(...ids.map((external_order_id) => ({ external_order_id })));
+    await createPass(bench.app, NEVER);
+    await followPass(bench.app, 'all', NEVER);
+    const sweepWith = (tolerance: string) =>
+      compareUncompared({ ...bench.app, settings: { ...bench.app.settings, tolerance } }, NEVER);
+    const standing = () => new Set(findings(bench).map((one) => String(one).replace(/^o\d+ /, '')));
+    await sweepWith('0');
+    expect(standing()).toEqual(new Set(['AMOUNT_MISMATCH open']));
+    await sweepWith('0.01');
+    expect(standing()).toEqual(new Set(['AMOUNT_MISMATCH resolved']));
+    bench.merchant.exec(`update findings set status = 'open'`);
+    await sweepWith('0.01');
+    expect(standing()).toEqual(new Set(['AMOUNT_MISMATCH open']));
+    await sweepWith('0');
+    expect(findings(bench)).toHaveLength(ids.length);
+  });
+
   it('do not count as new: their findings are of the time at which they came', async () => {
     const { bench } = await followed({ a: record('a', { serverDate: '2026-01-05T12:00:00Z' }) });
     forget(bench);
@@ -221,7 +243,11 @@ describe('the end of sync', () => {
   });
 });
 
-function bodyWith(inputAsset: string): string {
-  const { body } = record('a') as { body: string };
+function bodyWith(inputAsset: string, id = 'a'): string {
+  const { body } = record(id) as { body: string };
   return body.replace('"inputAsset":1.5', `"inputAsset":${inputAsset}`);
+}
+
+function withAmount(id: string, inputAsset: string): ScriptedAnswer {
+  return { status: 200, body: bodyWith(inputAsset, id) };
 }
