@@ -20,6 +20,10 @@ export interface FindingChanges {
   readonly resolved: readonly KnownFinding[];
 }
 
+/** So many changes of one class and order are written down each by itself; the newest stands for those after it. */
+const MOST_CHANGES = 50;
+const COUNTED = / \(change (\d+)\)$/;
+
 /**
  * Holds what was found now against what is written down. `judged` are the classes that could be judged now: those of
  * kind `state` that are not found any more resolve themselves, and reopen when they come back.
@@ -29,14 +33,14 @@ export function decideFindings(
   found: readonly Finding[],
   judged: readonly FindingClassName[],
 ): FindingChanges {
-  const now = joined(found);
+  const now = withCounted(known, joined(found));
   const knownAs = (finding: Finding) => known.find((one) => isSame(one, finding));
   const again = now.flatMap((finding) => {
-    const before = knownAs(finding);
+    const before = knownAs(finding) ?? standInFor(known, finding);
     return before === undefined ? [] : [{ ...before, ...finding, comesBack: comesBack(before, finding) }];
   });
   return {
-    opened: now.filter((finding) => knownAs(finding) === undefined),
+    opened: now.filter((finding) => (knownAs(finding) ?? standInFor(known, finding)) === undefined),
     reopened: again.filter((one) => one.comesBack),
     seenAgain: again.filter((one) => !one.comesBack),
     resolved: known.filter(
@@ -64,6 +68,23 @@ function comesBack(known: KnownFinding, finding: Finding): boolean {
   if (FINDING_CLASSES[finding.class].kind === 'change') return true;
   const isAnother = known.expected !== finding.expected || known.actual !== finding.actual;
   return isAnother && FINDING_CLASSES[finding.class].severity !== 'info';
+}
+
+/** The finding that stands for all further changes of a class; undefined while they are few. */
+function standInFor(known: readonly KnownFinding[], { class: name }: Finding): KnownFinding | undefined {
+  if (FINDING_CLASSES[name].kind === 'state') return undefined;
+  const before = known.filter((one) => one.class === name);
+  return before.length < MOST_CHANGES ? undefined : before.at(-1);
+}
+
+/** Says of changes beyond those that are written down how many there were. */
+function withCounted(known: readonly KnownFinding[], found: readonly Finding[]): readonly Finding[] {
+  return found.map((finding) => {
+    const standIn = known.some((one) => isSame(one, finding)) ? undefined : standInFor(known, finding);
+    if (standIn === undefined) return finding;
+    const before = Number(COUNTED.exec(standIn.actual ?? '')?.[1] ?? MOST_CHANGES);
+    return { ...finding, actual: `${finding.actual} (change ${before + 1})` };
+  });
 }
 
 /** A state is one finding, whatever its values; a change is a finding of its own with each pair of values. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { decideFindings, withoutKnownChanges, type KnownFinding } from '../domain/finding-changes.ts';
 import type { FindingClassName } from '../domain/finding-classes.ts';
 import type { LookupAnswer, LookupDecision } from '../domain/follow.ts';
@@ -91,9 +92,23 @@ export async function noteFindings(
   judged: { readonly found: readonly Finding[]; readonly classes: readonly FindingClassName[]; readonly now: Date },
 ): Promise<NewFindings> {
   const known = await findingsOf(tx, account, externalOrderId);
-  const changes = decideFindings(known, judged.found, judged.classes);
+  const changes = decideFindings(known, judged.found.map(cut), judged.classes);
   await saveFindings(tx, { account, externalOrderId }, changes, judged.now);
   return [...changes.opened, ...changes.reopened];
+}
+
+/** The longest value that is written down whole. */
+const LONGEST_VALUE = 300;
+
+/** The exchange decides how long its values are. Two that begin alike stay two. */
+function cut(finding: Finding): Finding {
+  return { ...finding, expected: cutText(finding.expected), actual: cutText(finding.actual) };
+}
+
+function cutText(given: string | null): string | null {
+  if (given === null || given.length <= LONGEST_VALUE) return given?.toWellFormed() ?? null;
+  const hash = createHash('sha256').update(given).digest('hex').slice(0, 16);
+  return `${given.slice(0, LONGEST_VALUE).toWellFormed()}… (SHA-256 ${hash})`;
 }
 
 /** Holds the record that is kept against its order, as if it had just come and were the first. */
@@ -116,7 +131,8 @@ export async function compareKept(
     const judged = { row, view, earlier: null, before: order, after: order, receivedAt: new Date(receivedAt), now };
     const { found, classes } = await judgeRecord(tx, deps, judged);
     const known = await findingsOf(tx, account, externalOrderId);
-    return await noteFindings(tx, deps, externalOrderId, { found: withoutKnownChanges(known, found), classes, now });
+    const news = withoutKnownChanges(known, found.map(cut));
+    return await noteFindings(tx, deps, externalOrderId, { found: news, classes, now });
   } catch (error) {
     reportUnjudged(deps, externalOrderId, error);
     await keepUncompared(tx, { account, externalOrderId, body, receivedAt });
@@ -189,7 +205,9 @@ async function noteStale(
   const earlier = row.earlier_body === null ? undefined : readRecordView(row.earlier_body);
   const known = await findingsOf(tx, row.account, row.external_order_id);
   const others =
-    view === undefined || earlier === undefined ? [] : withoutKnownChanges(known, replaced({ record: view, earlier }));
+    view === undefined || earlier === undefined
+      ? []
+      : withoutKnownChanges(known, replaced({ record: view, earlier }).map(cut));
   const overdue = findOverdue(ageOf(row, decision.tracking), now, { ...deps.settings, ...NEVER_STUCK });
   const found = [...stale, ...others, ...overdue];
   return await noteFindings(tx, deps, row.external_order_id, { found, classes: JUDGED_BY_ANSWER, now });

@@ -85,6 +85,23 @@ describe('findings held against those that are written down', () => {
     expect(withoutKnownChanges(before, now)).toEqual(now.slice(1));
   });
 
+  it('of what happened are 50 of a class, and then the newest is counted on', () => {
+    const before = Array.from({ length: 49 }, (_, index) => ({
+      ...known('SILENT_CHANGE', 'acknowledged', `v${index}`),
+      id: index + 1,
+    }));
+    const another = [found('SILENT_CHANGE', 'another')];
+    expect(decideFindings(before, another, [])).toEqual({ ...NOTHING, opened: another });
+    const fifty = [...before, { ...known('SILENT_CHANGE', 'acknowledged', 'v49'), id: 50 }];
+    const { reopened } = decideFindings(fifty, another, []);
+    expect(reopened).toMatchObject([{ id: 50, actual: 'another (change 51)' }]);
+    const counted = fifty.with(49, { ...known('SILENT_CHANGE', 'open', 'another (change 51)'), id: 50 });
+    const changes = decideFindings(counted, [found('SILENT_CHANGE', 'more')], []);
+    expect(changes).toMatchObject({ ...NOTHING, seenAgain: [{ id: 50, actual: 'more (change 52)' }] });
+    expect(decideFindings(counted, [found('TERMS_CHANGED')], []).opened).toHaveLength(1);
+    expect(became(counted, [found('SILENT_CHANGE', 'v3')], [])).toEqual(['SILENT_CHANGE reopened']);
+  });
+
   it('of how things stand are one of a class, with all its values', () => {
     const two = [found('TYPE_MISMATCH', 'a'), found('TYPE_MISMATCH', 'b')];
     expect(decideFindings([], two, []).opened).toEqual([

@@ -157,6 +157,16 @@ describe('a finding', () => {
     expect(findings(bench)).toEqual(['UNEXPECTED_ORDER acknowledged']);
   });
 
+  it('has values that are cut where they are long, each told from the others', async () => {
+    const { bench, shows } = await accepted();
+    const long = (end: string) => record('a', { id: `${'x'.repeat(100_000)}${end}` });
+    await shows({ a: record('a') });
+    for (const end of ['1', '2', '1']) await shows({ a: long(end) });
+    const values = rows(bench).flatMap((row) => [row.expected ?? '', row.actual ?? '']);
+    expect(new Set(values).size).toBe(3);
+    for (const value of values) expect(value.length).toBeLessThan(340);
+  });
+
   it('is marked as seen each time a record shows it', async () => {
     const { bench, shows } = await accepted();
     await shows({ a: wrong(1.6) });
