@@ -10,7 +10,7 @@ import { ACCOUNT, exchangeConfig, withStore } from './options.ts';
 import { throughOwner } from './owner.ts';
 import type { Progress } from './report-progress.ts';
 
-/** Asks the exchange for every pre-order of the scope (§4.10), through the owner or as the owner, and writes down what is missing. */
+/** Asks the exchange for every pre-order of the scope (§4.10), through the owner or as the owner, and writes down what is missing or differs. */
 export async function askExchange(
   program: Command,
   path: string,
@@ -37,11 +37,11 @@ async function answerTo(preOrderId: string, ask: (preOrderId: string) => Promise
     if (outcome.kind === 'key-refused') {
       throw new CommandError(EXIT.keyRefused, 'the exchange refuses the key (401); check exchange.apiKey');
     }
-    if (outcome.kind === 'ok') return 'known';
-    return outcome.kind === 'refused' && outcome.httpStatus === 404 ? 'missing' : 'unanswered';
+    if (outcome.kind === 'ok') return { kind: 'known', body: outcome.body };
+    return { kind: outcome.kind === 'refused' && outcome.httpStatus === 404 ? 'missing' : 'unanswered' };
   } catch (error) {
     // An id that cannot stand in a path cannot be asked for.
-    if (error instanceof UnusableIdError) return 'unanswered';
+    if (error instanceof UnusableIdError) return { kind: 'unanswered' };
     throw error;
   }
 }

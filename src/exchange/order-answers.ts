@@ -1,7 +1,7 @@
 import type { CreateOutcome } from '../domain/create.ts';
 import type { LookupAnswer, OrderFacts } from '../domain/follow.ts';
 import type { MerchantOrder } from '../domain/order.ts';
-import { comparePreOrder } from '../domain/reconcile.ts';
+import { comparePreOrder, type Finding } from '../domain/reconcile.ts';
 import { viewOfPreOrder } from './record-view.ts';
 import type { Reply } from './reply.ts';
 import { orderRecordSchema, preOrderSchema, readBody, type OrderRecord } from './wire.ts';
@@ -26,6 +26,13 @@ export function readCreate(reply: Reply, order: MerchantOrder): CreateOutcome {
     preOrder: { id: preOrder.id, exchangeType: preOrder.exchangeType ?? null, body: reply.body },
     differences: comparePreOrder(order, viewOfPreOrder(preOrder)),
   };
+}
+
+/** How a pre-order (§4.10) differs from the order; undefined where the body is not the pre-order asked for. */
+export function readPreOrder(body: string, preOrderId: string, order: MerchantOrder): readonly Finding[] | undefined {
+  const preOrder = readBody(preOrderSchema, body);
+  if (preOrder?.id !== preOrderId || preOrder.externalOrderId !== order.externalOrderId) return undefined;
+  return comparePreOrder(order, viewOfPreOrder(preOrder));
 }
 
 /** Only the record asked for, and the documented 404, are evidence. */

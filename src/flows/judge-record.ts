@@ -104,8 +104,24 @@ async function compare(
   return compareRecord(context, settings);
 }
 
+/** What of a row is sent. */
+export type SentRow = Pick<
+  OrderRow,
+  | 'external_order_id'
+  | 'asset'
+  | 'asset_position'
+  | 'from_currency'
+  | 'to_currency'
+  | 'order_type'
+  | 'order_limit'
+  | 'payment_token'
+  | 'provider_type'
+  | 'crypto_address'
+  | 'bonus'
+>;
+
 /** The row as it was sent; one that never was may lack anything. */
-function orderOf(row: OrderRow): MerchantOrder {
+export function orderOf(row: SentRow): MerchantOrder {
   return {
     externalOrderId: row.external_order_id,
     asset: row.asset ?? '',

@@ -39,14 +39,13 @@ export class Orders {
     const made = this.#byExternalId.get(preOrder.externalOrderId);
     if (made === undefined) this.#byExternalId.set(preOrder.externalOrderId, [preOrder]);
     else made.push(preOrder);
-    const body = preOrderBody(preOrder);
-    return answer(200, tamperingNamedIn(preOrder.externalOrderId)?.echo?.(body) ?? body);
+    return answer(200, shownPreOrder(preOrder));
   }
 
   showPreOrder(id: string): SandboxAnswer {
     const preOrder = this.#byId.get(id);
     const isDenied = preOrder !== undefined && tamperingNamedIn(preOrder.externalOrderId)?.isPreOrderDenied === true;
-    return preOrder === undefined || isDenied ? refuse('preOrderNotFound') : answer(200, preOrderBody(preOrder));
+    return preOrder === undefined || isDenied ? refuse('preOrderNotFound') : answer(200, shownPreOrder(preOrder));
   }
 
   showOrder(externalOrderId: string): SandboxAnswer {
@@ -109,6 +108,11 @@ export class Orders {
     const name = this.#options.random() < 0.1 ? 'rejected' : 'completed';
     return SCENARIOS[name] ?? { appearsAfterMs: null, steps: [] };
   }
+}
+
+function shownPreOrder(preOrder: SandboxPreOrder) {
+  const body = preOrderBody(preOrder);
+  return tamperingNamedIn(preOrder.externalOrderId)?.echo?.(body) ?? body;
 }
 
 function preOrderBody({ id, fields }: SandboxPreOrder): Record<string, unknown> {

@@ -13,7 +13,7 @@ export interface Tampering {
   readonly finding: FindingClassName;
   /** The merchant's column without which nothing can be found. */
   readonly needs?: 'crypto_address' | 'payment_token' | 'provider_type';
-  /** The answer to the create (§4.9) instead. */
+  /** The pre-order (§2.6) instead. */
   readonly echo?: (preOrder: Fields) => Fields;
   /** Whether the pre-order is denied afterwards (§4.10). */
   readonly isPreOrderDenied?: boolean;

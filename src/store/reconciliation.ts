@@ -1,6 +1,7 @@
 import { sql, type Compilable } from 'kysely';
 import type { KnownFindingRow, ReconciledRow } from '../reports/reconciliation-rows.ts';
 import { queries } from './dialect.ts';
+import type { OrderRow } from './orders.ts';
 
 /** Which orders a report is about; times are compared with `created_at`. Nothing after `asOf` exists for it. */
 export interface ReportScope {
@@ -116,22 +117,33 @@ function countOfRows() {
   return queries.selectFrom('merchant_orders').select((one) => one.fn.countAll<number>().as('rows'));
 }
 
-/** An order whose pre-order is known by its id. */
-export interface PreOrderKey {
-  readonly created_at: string;
-  readonly external_order_id: string;
-  readonly pre_order_id: string | null;
-}
+/** What of an order whose pre-order is known by its id the pre-order is held against. */
+const PRE_ORDER_COLUMNS = [
+  'created_at',
+  'external_order_id',
+  'pre_order_id',
+  'asset',
+  'asset_position',
+  'from_currency',
+  'to_currency',
+  'order_type',
+  'order_limit',
+  'payment_token',
+  'provider_type',
+  'crypto_address',
+  'bonus',
+] as const;
+export type PreOrderRow = Pick<OrderRow, (typeof PRE_ORDER_COLUMNS)[number]>;
 
 /** The next orders of the scope with a pre-order, behind `last`, oldest first. */
 export function nextPreOrders(
   scope: ReportScope,
-  last: PreOrderKey | undefined,
+  last: PreOrderRow | undefined,
   limit: number,
-): Compilable<PreOrderKey> {
+): Compilable<PreOrderRow> {
   const orders = ordersOf(scope)
     .where('pre_order_id', 'is not', null)
-    .select(['created_at', 'external_order_id', 'pre_order_id'])
+    .select(PRE_ORDER_COLUMNS)
     .orderBy('created_at')
     .orderBy('external_order_id')
     .limit(limit);
@@ -141,14 +153,17 @@ export function nextPreOrders(
   );
 }
 
-/** Orders of which a finding of the class stands. */
-export function ordersWithFinding(account: string, name: string): Compilable<{ external_order_id: string | null }> {
+/** Orders of which a finding of one of the classes stands. */
+export function ordersWithFinding(
+  account: string,
+  names: readonly string[],
+): Compilable<{ external_order_id: string | null }> {
   return queries
     .selectFrom('findings')
     .select('external_order_id')
     .where('account', '=', account)
     .where('status', '!=', 'resolved')
-    .where('class', '=', name);
+    .where('class', 'in', names);
 }
 
 /** One upper bound only: of two the database would use the first for its search, which may be the far one. */

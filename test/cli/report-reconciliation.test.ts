@@ -307,6 +307,12 @@ describe('report reconciliation --online', () => {
     expect(await loseOneAndFindItAgain()).toMatchObject(NOTICED);
   });
 
+  it('takes the pre-order of another order for no answer', async () => {
+    on.merchant.exec(`update merchant_orders set pre_order_id =
+      (select pre_order_id from merchant_orders where external_order_id = 'o-2') where external_order_id = 'o-1'`);
+    expect(await online()).toMatchObject({ code: 1, missing: [], facts: { pre_orders_unanswered: 1 } });
+  });
+
   it('asks through a daemon that runs', async () => {
     const daemon = await on.start(['run']);
     expect(await loseOneAndFindItAgain()).toMatchObject(NOTICED);

@@ -1,6 +1,6 @@
 import type { App } from '../../src/app.ts';
 import { certify } from '../../src/flows/certify.ts';
-import { askPreOrders, notePreOrders } from '../../src/flows/pre-orders.ts';
+import { askPreOrders, notePreOrders, type PreOrderAnswer } from '../../src/flows/pre-orders.ts';
 import { reconciliationDocument } from '../../src/reports/reconciliation.ts';
 import { listFindings } from '../../src/store/findings.ts';
 import { openScratch } from '../../src/store/scratch.ts';
@@ -20,9 +20,9 @@ export async function certified(app: App, path: string): Promise<Certified> {
   const { account, store, clock, exchange, settings } = app;
   const asOf = clock.now().toISOString();
   const scope = { account, asOf };
-  const ask = async (preOrderId: string) => {
+  const ask = async (preOrderId: string): Promise<PreOrderAnswer> => {
     const outcome = await exchange.showPreOrder(preOrderId);
-    return outcome.kind === 'ok' ? 'known' : 'missing';
+    return outcome.kind === 'ok' ? { kind: 'known', body: outcome.body } : { kind: 'missing' };
   };
   await notePreOrders(store, account, await askPreOrders(path, scope, ask, () => {}), clock.now());
   using scratch = openScratch();
