@@ -1,5 +1,5 @@
 import { instant } from './instant.ts';
-import type { OrderState } from './order.ts';
+import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from './order.ts';
 import { followIntervalMs, HELD_LOOKUP_MS, recheckGapMs, unansweredLookupMs, verificationGapMs } from './schedule.ts';
 import { after, finding, move, type Decision, type OrderEvent, type Tracking } from './tracking.ts';
 
@@ -44,6 +44,18 @@ export interface LookupDecision extends Decision {
 export const RESEND_NOT_BEFORE_MS = 10 * 60_000;
 const RESEND_AFTER_VERIFICATIONS = 3;
 
+/** Unknown outcomes first: until they are verified a person may have to be called. */
+export const LOOKED_UP_STATES: readonly OrderState[] = [...FOLLOWED_STATES, ...RECHECKED_STATES];
+
+/**
+ * Whether what a look-up brought decides about the order as it stands now. A person may have had it sent again in the
+ * meantime: an order that is found is not sent once more.
+ */
+export function isLookedUp({ state, attempts }: Tracking, answer: LookupAnswer): boolean {
+  if (LOOKED_UP_STATES.includes(state)) return true;
+  return state === 'pending' && attempts > 0 && answer.kind === 'found';
+}
+
 /** Whether a record says that its order is final. */
 export function isFinalRecord(facts: OrderFacts, settings: FollowSettings): boolean {
   const status = facts.orderStatus;
@@ -54,7 +66,7 @@ export function isFinalRecord(facts: OrderFacts, settings: FollowSettings): bool
   return completed !== undefined && server !== undefined && completed <= server;
 }
 
-/** Writes down what a look-up brought. The order is in a state that is looked up. */
+/** Writes down what a look-up brought, of an order that `isLookedUp`. */
 export function decideLookup(
   known: Tracking,
   answer: LookupAnswer,

@@ -107,12 +107,26 @@ function tooDangerous(tracking: Tracking, judgement: Judgement, now: Date): stri
       'ask the exchange and use orders resolve, or give --i-know-it-may-duplicate'
     );
   }
-  const { sentAt } = tracking;
-  if (judgement.kind !== 'not-created' || sentAt === null) return undefined;
+  if (judgement.kind === 'cancel' && tracking.resends > 0) {
+    return (
+      'it is to be sent again and the exchange may have taken it before, so it is not cancelled; ' +
+      'once it was sent, ask the exchange and use orders resolve'
+    );
+  }
+  return judgement.kind === 'not-created' ? notKnowable(tracking, now) : undefined;
+}
+
+/** That an order was not created can be known only from a look-up after the create can no longer arrive. */
+function notKnowable({ sentAt, lastLookupAt }: Tracking, now: Date): string | undefined {
+  if (sentAt === null) return undefined;
   const knowableAt = after(sentAt, RESEND_NOT_BEFORE_MS);
-  if (now >= knowableAt) return undefined;
-  const times = `it was sent ${sentAt.toISOString()} and may still arrive; say so after ${knowableAt.toISOString()}`;
-  return `${times}, or use orders retry --i-know-it-may-duplicate`;
+  const instead = 'or use orders retry --i-know-it-may-duplicate';
+  if (now < knowableAt) {
+    const times = `it was sent ${sentAt.toISOString()} and may still arrive; say so after ${knowableAt.toISOString()}`;
+    return `${times}, ${instead}`;
+  }
+  if (lastLookupAt !== null && lastLookupAt >= knowableAt) return undefined;
+  return `no look-up since ${knowableAt.toISOString()} has told that there is no order; run sync first, ${instead}`;
 }
 
 function mayBeTaken({ state }: Tracking): boolean {
@@ -124,8 +138,8 @@ function changesOf(tracking: Tracking, judgement: Judgement, now: Date, settings
     case 'exists':
       return { preOrderId: judgement.preOrderId, changedAt: now, nextActionAt: after(now, followIntervalMs(0)) };
     case 'not-created':
-      // The outcome is known now: it is as if nothing had been sent.
-      return { resends: 0, verifications: 0, nextActionAt: now };
+      // The person may be wrong: what comes of the next create proves nothing of this one.
+      return { resends: tracking.resends + 1, verifications: 0, nextActionAt: now };
     case 'retry': {
       const resends = mayBeTaken(tracking) ? tracking.resends + 1 : tracking.resends;
       return { resends, verifications: 0, nextActionAt: now };

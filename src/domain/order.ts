@@ -1,6 +1,7 @@
 /** The states of an order and the moves between them. Nothing else in the program decides a move. */
 export const ALLOWED_NEXT = {
-  pending: ['sending', 'invalid', 'cancelled'],
+  // To open or final only what was sent before: a look-up was under way when a person had it sent again.
+  pending: ['sending', 'invalid', 'cancelled', 'open', 'final'],
   sending: ['accepted', 'rejected', 'pending', 'unknown'],
   unknown: ['open', 'final', 'held'],
   held: ['open', 'final', 'accepted', 'pending', 'abandoned'],

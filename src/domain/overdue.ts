@@ -13,6 +13,8 @@ export interface OrderAge {
   readonly changedAt: Date | null;
   /** The last look-up that brought evidence. */
   readonly lastLookupAt: Date | null;
+  /** Creates to be sent again after an unknown outcome. */
+  readonly resends: number;
   /** The date of the older record that the newest look-up brought; null where it brought none. */
   readonly staleDate: string | null;
 }
@@ -34,7 +36,7 @@ export const OVERDUE_CLASSES = ['CREATE_UNKNOWN', 'ORDER_MISSING', 'STUCK', 'UNC
 /** What the time alone shows of an order at `now`. */
 export function findOverdue(order: OrderAge, now: Date, settings: OverdueSettings): readonly Finding[] {
   return [
-    ...createUnknown(order),
+    ...findUnknownOutcome(order),
     ...orderMissing(order, now, settings),
     ...stuck(order, now, settings),
     ...unchecked(order, now, settings),
@@ -64,8 +66,14 @@ export function learnStuckAfter(gapsMs: readonly number[]): number {
   return Math.max(DAY_MS, sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0);
 }
 
-function createUnknown({ state, sentAt }: OrderAge): readonly Finding[] {
-  if (state !== 'unknown' && state !== 'held') return [];
+/** Whether nobody knows what came of a create; that it is sent again does not tell what came of the one before. */
+export function findUnknownOutcome({
+  state,
+  sentAt,
+  resends,
+}: Pick<OrderAge, 'state' | 'sentAt' | 'resends'>): readonly Finding[] {
+  const isSentAgain = resends > 0 && (state === 'pending' || state === 'sending');
+  if (state !== 'unknown' && state !== 'held' && !isSentAgain) return [];
   return [{ class: 'CREATE_UNKNOWN', expected: 'a known outcome', actual: `sent ${iso(sentAt)}, ${state}` }];
 }
 

@@ -28,7 +28,7 @@ export interface Tracking {
   readonly staleDate: string | null;
   /** Evidence 404s that an unknown outcome has spent. */
   readonly verifications: number;
-  /** Creates sent again after an unknown outcome: by a person, or once by `create.onUnknown: resend`. */
+  /** Creates to be sent again after an unknown outcome: by a person, or once by `create.onUnknown: resend`. */
   readonly resends: number;
   /** Re-checks of a final order that are done. */
   readonly rechecks: number;
@@ -61,7 +61,10 @@ export interface Decision {
   readonly events: readonly OrderEvent[];
 }
 
-/** Moves an order to another state, with the event that says so. Throws on a move that the table does not allow. */
+/**
+ * Moves an order to another state, with the event that says so. Throws on a move that the table does not allow, and on
+ * one of a row that was never sent to an order that exists.
+ */
 export function move(
   from: Tracking,
   to: OrderState,
@@ -69,6 +72,9 @@ export function move(
   changes: Partial<Tracking> = {},
 ): Decision {
   assertAllowedMove(from.state, to, from.externalOrderId);
+  if (from.state === 'pending' && from.attempts === 0 && (to === 'open' || to === 'final')) {
+    throw new Error(`order ${JSON.stringify(from.externalOrderId)} was never sent and may not be ${to}`);
+  }
   const reason = how.reason ?? null;
   const event: OrderEvent = {
     field: 'state',

@@ -136,10 +136,11 @@ async function noteCreated(
   tracking: Tracking,
   now: Date,
 ): Promise<NewFindings> {
-  if (tracking.state === 'unknown') return await noteOutcome(tx, deps, tracking, now);
-  if (outcome.kind !== 'accepted' || outcome.differences.length === 0) return [];
+  const isOfOutcome = tracking.state === 'unknown' || tracking.resends > 0;
+  const outcomes = isOfOutcome ? await noteOutcome(tx, deps, tracking, now) : [];
+  if (outcome.kind !== 'accepted' || outcome.differences.length === 0) return outcomes;
   const echo = { found: outcome.differences, classes: ['PREORDER_ECHO_MISMATCH'], now } as const;
-  return await noteFindings(tx, deps, tracking.externalOrderId, echo);
+  return [...outcomes, ...(await noteFindings(tx, deps, tracking.externalOrderId, echo))];
 }
 
 function countOutcome(

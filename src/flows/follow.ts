@@ -1,4 +1,10 @@
-import { decideLookup, type LookupAnswer, type LookupDecision } from '../domain/follow.ts';
+import {
+  decideLookup,
+  isLookedUp,
+  LOOKED_UP_STATES,
+  type LookupAnswer,
+  type LookupDecision,
+} from '../domain/follow.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../domain/order.ts';
 import type { OrderEvent } from '../domain/tracking.ts';
 import { readFollowed } from '../store/followed.ts';
@@ -21,9 +27,6 @@ interface SeenStatus {
 const KNOWN_STATUSES = new WeakMap<FlowDeps['store'], Set<string>>();
 /** More than any exchange has; one that makes them up cannot fill the memory. */
 const MOST_KNOWN = 1_000;
-
-/** Unknown outcomes first: until they are verified a person may have to be called. */
-const LOOKED_UP_STATES: readonly OrderState[] = [...FOLLOWED_STATES, ...RECHECKED_STATES];
 
 /** Which orders a follow pass looks up: those that are due, or every order being followed, due or not. */
 export type FollowScope = 'due' | 'all';
@@ -104,7 +107,7 @@ async function recordAnswer(deps: FlowDeps, externalOrderId: string, answer: Loo
   const recorded = await store.writer.write(async (tx) => {
     const row = await readFollowed(tx, account, externalOrderId);
     const before = row === undefined ? undefined : trackingOf(row);
-    if (row === undefined || before === undefined || !LOOKED_UP_STATES.includes(before.state)) return undefined;
+    if (row === undefined || before === undefined || !isLookedUp(before, answer)) return undefined;
     const now = clock.now();
     const decision = decideLookup(before, answer, now, random, settings);
     await saveDecision(tx, before.state, decision, now);

@@ -1,7 +1,7 @@
 import type { FindingClassName } from '../domain/finding-classes.ts';
 import { decideByOperator, type OperatorAction, type OperatorSettings } from '../domain/operator.ts';
 import type { OrderState } from '../domain/order.ts';
-import { OVERDUE_CLASSES } from '../domain/overdue.ts';
+import { findUnknownOutcome, OVERDUE_CLASSES } from '../domain/overdue.ts';
 import type { Tracking } from '../domain/tracking.ts';
 import { orderWithPreOrder, rowsToDecide, type DecisionFilter } from '../store/operator.ts';
 import { readOrder, saveDecision, trackingOf } from '../store/orders.ts';
@@ -88,18 +88,19 @@ async function decideOrder(
     const now = clock.now();
     const made = decideByOperator(tracking, action, now, settings);
     if (!made.ok) return passedOver(state, made.why);
-    let from = state;
+    let last = tracking;
     for (const moved of made.moves) {
-      await saveDecision(tx, from, moved, now);
-      from = moved.tracking.state;
+      await saveDecision(tx, last.state, moved, now);
+      last = moved.tracking;
     }
     const { to } = made;
-    await noteFindings(tx, { account }, externalOrderId, { found: [], classes: settledBy(to), now });
+    const judged = { found: findUnknownOutcome(last), classes: settledBy(to), now };
+    await noteFindings(tx, { account }, externalOrderId, judged);
     return { kind: 'done', externalOrderId, from: state, to };
   });
 }
 
-/** Findings that are not true of an order any more once a person has moved it there. */
+/** Findings that are not true of an order any more once a person has moved it there, unless found all the same. */
 function settledBy(state: OrderState): readonly FindingClassName[] {
   return state === 'accepted' ? ['CREATE_UNKNOWN'] : OVERDUE_CLASSES;
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { decideFindings, withoutKnownChanges, type KnownFinding } from '../domain/finding-changes.ts';
 import type { FindingClassName } from '../domain/finding-classes.ts';
 import type { LookupAnswer, LookupDecision } from '../domain/follow.ts';
-import { findOverdue, type OrderAge } from '../domain/overdue.ts';
+import { findOverdue, findUnknownOutcome, type OrderAge } from '../domain/overdue.ts';
 import { replaced, type Finding } from '../domain/reconcile.ts';
 import type { OrderEvent, Tracking } from '../domain/tracking.ts';
 import { readRecordView } from '../exchange/record-view.ts';
@@ -144,21 +144,11 @@ export async function compareKept(
 export async function noteOutcome(
   tx: Store['db'],
   deps: Pick<ReconcileDeps, 'account' | 'settings'>,
-  { externalOrderId, state, sentAt }: Tracking,
+  tracking: Tracking,
   now: Date,
 ): Promise<NewFindings> {
-  const age = {
-    state,
-    sentAt,
-    assetPosition: null,
-    record: null,
-    changedAt: null,
-    lastLookupAt: null,
-    staleDate: null,
-  };
-  const overdue = findOverdue(age, now, { ...deps.settings, ...NEVER_STUCK });
-  const found = overdue.filter((one) => one.class === 'CREATE_UNKNOWN');
-  return await noteFindings(tx, deps, externalOrderId, { found, classes: ['CREATE_UNKNOWN'], now });
+  const judged = { found: findUnknownOutcome(tracking), classes: ['CREATE_UNKNOWN'], now } as const;
+  return await noteFindings(tx, deps, tracking.externalOrderId, judged);
 }
 
 /**

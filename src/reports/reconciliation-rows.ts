@@ -118,6 +118,7 @@ export function ageOf(row: ReconciledRow): OrderAge {
     sentAt: time(row.sent_at),
     changedAt: null,
     lastLookupAt: time(row.last_lookup_at),
+    resends: row.resends,
     staleDate: row.stale_date,
   };
 }

@@ -64,6 +64,7 @@ function appearance(oldValue: string | null): string {
   if (oldValue === 'cancelled' || oldValue === 'abandoned') {
     return `The exchange has an order all the same, although the row was ${oldValue}`;
   }
+  if (oldValue === 'pending') return 'The exchange has the order after all, so that it is not sent again';
   return 'The exchange has the order now';
 }
 

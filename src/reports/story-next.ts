@@ -24,7 +24,12 @@ export function whatNext(moment: Moment, settings: StorySettings): readonly stri
   const { state } = moment;
   switch (state) {
     case 'pending':
-      return [sending(moment), offer('To keep it from being sent', state)];
+      return [
+        sending(moment),
+        isSentAgain(moment)
+          ? 'It cannot be cancelled: the exchange may have taken it before.'
+          : offer('To keep it from being sent', state),
+      ];
     case 'sending':
       return [
         'What comes of the create is recorded when the exchange answers; if the process ends before, the outcome is unknown and is looked up.',
@@ -64,6 +69,13 @@ function sending(moment: Moment): string {
   if (!isNewest(moment)) return `${how} when its time has come.`;
   const next = dueAt(moment);
   return next === null || next <= moment.asOf ? `${how} as soon as a pass runs.` : `${how} at ${next.toISOString()}.`;
+}
+
+/** Whether nobody knows what came of a create before. */
+function isSentAgain({ events }: Moment): boolean {
+  return events.some(
+    ({ field, oldValue, newValue }) => field === 'state' && oldValue === 'held' && newValue === 'pending',
+  );
 }
 
 function verifying(moment: Moment, { verifyAfter, onUnknown }: StorySettings): string[] {

@@ -193,6 +193,7 @@ function withAge(db: Kysely<Tables>) {
       'o.sent_at',
       'o.changed_at',
       'o.last_lookup_at',
+      'o.resends',
       'o.stale_date',
       'r.input_asset',
       'r.from_currency',
@@ -211,6 +212,7 @@ function aged(row: AgeRow): AgedOrder {
     sentAt: time(row.sent_at),
     changedAt: time(row.changed_at),
     lastLookupAt: time(row.last_lookup_at),
+    resends: row.resends,
     staleDate: row.stale_date,
     record: { inputAsset: row.input_asset, fromCurrency: row.from_currency, toCurrency: row.to_currency },
   };

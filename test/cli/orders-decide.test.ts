@@ -23,13 +23,14 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const orders = (...args: readonly string[]) =>
   runCommand(['orders', ...args], { cwd: folder, environment: { ORDER_SYNC_DATABASE_URL: `sqlite:${path}` } });
 
-/** Orders in a state, sent long ago. */
+/** Orders in a state, sent long ago and looked up since. */
 function put(state: string, ...ids: readonly string[]): void {
   const merchant = new Database(path);
   const insert = merchant.prepare(`insert into merchant_orders (external_order_id, asset, created_at)
     values (?, '1', '2026-01-02T00:00:00.000Z')`);
   const move = merchant.prepare(
-    `update merchant_orders set state = ?, sent_at = '2026-01-02T00:00:00.000Z' where external_order_id = ?`,
+    `update merchant_orders set state = ?, sent_at = '2026-01-02T00:00:00.000Z',
+      last_lookup_at = '2026-01-03T00:00:00.000Z' where external_order_id = ?`,
   );
   merchant.transaction(() => {
     for (const id of ids) {

@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { decideLookup, isFinalRecord, RESEND_NOT_BEFORE_MS, type LookupAnswer } from '../../src/domain/follow.ts';
+import {
+  decideLookup,
+  isFinalRecord,
+  isLookedUp,
+  RESEND_NOT_BEFORE_MS,
+  type LookupAnswer,
+} from '../../src/domain/follow.ts';
 import { isAllowedMove, type OrderState } from '../../src/domain/order.ts';
 import { after, type OrderEvent, type Tracking } from '../../src/domain/tracking.ts';
 import { DAY, factsWith, found, HOUR, MINUTE, SECOND, SETTINGS, trackingWith } from '../support/tracking.ts';
@@ -105,6 +111,24 @@ describe('a look-up that finds the order', () => {
     expect(quiet.tracking.nextActionAt).toEqual(after(NOW, 2 * MINUTE));
     const changed = decide({ ...same, changedAt: after(NOW, -2 * MINUTE) }, found({ fiatStatus: 'PAID' }));
     expect(changed.tracking.nextActionAt).toEqual(after(NOW, 5 * SECOND));
+  });
+
+  it('keeps an order that waits to be sent again from being sent', () => {
+    const waiting = trackingWith({ state: 'pending', attempts: 1, resends: 1, sentAt: NOW, nextActionAt: NOW });
+    expect(isLookedUp(waiting, found())).toBe(true);
+    const { tracking, events } = decide(waiting, found());
+    expect(tracking).toMatchObject({ state: 'open', nextActionAt: after(NOW, 5 * SECOND) });
+    expect(events[3]).toMatchObject({ field: 'state', oldValue: 'pending', newValue: 'open', source: 'lookup' });
+  });
+
+  it('tells nothing of a row that was never sent, and without an order nothing of one that waits', () => {
+    expect(isLookedUp(trackingWith(), found())).toBe(false);
+    expect(() => decide(trackingWith(), found())).toThrow('was never sent');
+    const waiting = trackingWith({ state: 'pending', attempts: 1, resends: 1 });
+    for (const answer of [NOT_FOUND, UNANSWERED]) expect(isLookedUp(waiting, answer)).toBe(false);
+    for (const state of ['sending', 'rejected', 'invalid'] as const) {
+      expect(isLookedUp(trackingWith({ state, attempts: 1 }), found())).toBe(false);
+    }
   });
 
   it('keeps what it knew of the order where the record says nothing', () => {

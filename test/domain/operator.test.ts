@@ -48,7 +48,7 @@ function decide(
   changes: Parameters<typeof trackingWith>[0] = {},
   settings: OperatorSettings = SETTINGS,
 ) {
-  const tracking = trackingWith({ state, sentAt: SENT, attempts: 1, verifications: 10, ...changes });
+  const tracking = trackingWith({ state, sentAt: SENT, lastLookupAt: NOW, attempts: 1, verifications: 10, ...changes });
   return decideByOperator(tracking, { judgement, ...WHO }, NOW, settings);
 }
 
@@ -134,11 +134,41 @@ describe('an order that is sent again', () => {
         'it was sent 2026-01-05T11:50:00.001Z and may still arrive; say so after 2026-01-05T12:00:00.001Z, ' +
           'or use orders retry --i-know-it-may-duplicate',
       );
-      expect(decided(state, { kind: 'not-created' }, { resends: 1 }).tracking).toMatchObject({
-        state: 'pending',
-        resends: 0,
-      });
+      expect(decided(state, { kind: 'not-created' }).tracking?.state).toBe('pending');
     }
+  });
+
+  it.each([
+    ['no look-up', null],
+    ['a look-up while the create may have been under way', new Date(NOW.getTime() - 1)],
+  ])('because it was not created is not believed after %s', (_name, lastLookupAt) => {
+    for (const state of ['unknown', 'held'] as const) {
+      expect(refused(state, { kind: 'not-created' }, { lastLookupAt })).toBe(
+        'no look-up since 2026-01-05T12:00:00.000Z has told that there is no order; run sync first, ' +
+          'or use orders retry --i-know-it-may-duplicate',
+      );
+    }
+  });
+
+  it.each<Judgement>([{ kind: 'not-created' }, retry(true)])(
+    'by $kind remembers how often, as the exchange may have taken an earlier create all the same',
+    (judgement) => {
+      const again = [0, 1].map((resends) => decided('held', judgement, { resends }).tracking?.resends);
+      expect(again).toEqual([1, 2]);
+    },
+  );
+});
+
+describe('an order that waits to be sent', () => {
+  it('again, after nobody knew what came of it, cannot be cancelled: it may be at the exchange', () => {
+    expect(refused('pending', { kind: 'cancel' }, { resends: 1 })).toBe(
+      'it is to be sent again and the exchange may have taken it before, so it is not cancelled; ' +
+        'once it was sent, ask the exchange and use orders resolve',
+    );
+  });
+
+  it('again, as it was proved not taken, can be cancelled', () => {
+    expect(decided('pending', { kind: 'cancel' }, { attempts: 3 }).tracking?.state).toBe('cancelled');
   });
 });
 

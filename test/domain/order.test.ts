@@ -5,7 +5,7 @@ import { trackingWith } from '../support/tracking.ts';
 
 /** The table of the design once more, so that a slip in the program's own does not go by unseen. */
 const MOVES: Readonly<Record<OrderState, string>> = {
-  pending: 'sending invalid cancelled',
+  pending: 'sending invalid cancelled open final',
   sending: 'accepted rejected pending unknown',
   unknown: 'open final held',
   held: 'open final accepted pending abandoned',
@@ -28,7 +28,7 @@ describe('the table of moves', () => {
     const isAllowed = MOVES[from].split(' ').includes(to);
     expect(isAllowedMove(from, to)).toBe(isAllowed);
     const assertion = () => assertAllowedMove(from, to, 'a');
-    const moving = () => move(trackingWith({ state: from }), to, { source: 'operator' });
+    const moving = () => move(trackingWith({ state: from, attempts: 1 }), to, { source: 'operator' });
     if (isAllowed) {
       expect(assertion).not.toThrow();
       expect(moving().tracking.state).toBe(to);
@@ -36,6 +36,12 @@ describe('the table of moves', () => {
       expect(assertion).toThrow(`order "a" may not go from ${from} to ${to}`);
       expect(moving).toThrow(`may not go from ${from} to ${to}`);
     }
+  });
+
+  it.each(['open', 'final'] as const)('does not lead from a row that was never sent to %s', (to) => {
+    expect(() => move(trackingWith(), to, { source: 'lookup' })).toThrow(
+      `order "a" was never sent and may not be ${to}`,
+    );
   });
 
   it('never leads from an order that may have been sent back to sending, but through a person or a documented resend', () => {

@@ -20,6 +20,7 @@ function ageWith(changes: Partial<OrderAge> = {}): OrderAge {
     sentAt: ago(HOUR),
     changedAt: moment,
     lastLookupAt: moment,
+    resends: 0,
     staleDate: null,
     ...changes,
   };
@@ -37,6 +38,9 @@ describe('what time alone brings', () => {
     ['an unknown outcome', { state: 'unknown' }, ['CREATE_UNKNOWN']],
     ['a held order', { state: 'held' }, ['CREATE_UNKNOWN']],
     ['a create in flight', { state: 'sending', lastLookupAt: null }, []],
+    ['a second create in flight', { state: 'sending', resends: 1 }, ['CREATE_UNKNOWN']],
+    ['a second create that waits', { state: 'pending', resends: 1 }, ['CREATE_UNKNOWN']],
+    ['a second create that was accepted', { state: 'accepted', record: null, resends: 1 }, []],
     ['no order a day after the create', { state: 'accepted', record: null, sentAt: ago(DAY) }, ['ORDER_MISSING']],
     ['no order just before that', { state: 'accepted', record: null, sentAt: ago(DAY - 1) }, []],
     ['no change for longer than usual', { changedAt: ago(2 * DAY + 1) }, ['STUCK']],
@@ -81,6 +85,7 @@ describe('what time alone brings', () => {
       sentAt: time,
       changedAt: time,
       lastLookupAt: time,
+      resends: fc.nat({ max: 2 }),
       staleDate: fc.constantFrom(null, '2026-01-05T11:00:00Z'),
     });
     fc.assert(

@@ -5,6 +5,7 @@ import type { OrderState } from '../../src/domain/order.ts';
 import { createPass } from '../../src/flows/create.ts';
 import { followPass } from '../../src/flows/follow.ts';
 import { decideOrders, listTargets, type OperatorDeps, type OperatorResult } from '../../src/flows/operator.ts';
+import { sweep } from '../../src/flows/sweep.ts';
 import { openStore } from '../../src/store/store.ts';
 import { scriptedBench } from '../support/scripted-bench.ts';
 import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from '../support/scripted-exchange.ts';
@@ -64,6 +65,27 @@ async function deskWithHeld() {
   return set;
 }
 
+/** The same desk while a look-up of `a` is under way. */
+async function deskWithHeldAndLookUp() {
+  const set = await deskWithHeld();
+  const arrived = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<ScriptedAnswer>();
+  set.exchange.answer = async (request) => {
+    if (request.method === 'POST') return echo(request);
+    arrived.resolve();
+    return await answer.promise;
+  };
+  const pass = set.later(DAY);
+  await arrived.promise;
+  return {
+    ...set,
+    lookUpAnsweredBy: async (answered: ScriptedAnswer) => {
+      answer.resolve(answered);
+      await pass;
+    },
+  };
+}
+
 async function gathered(results: AsyncIterable<OperatorResult>): Promise<OperatorResult[]> {
   const all: OperatorResult[] = [];
   for await (const result of results) all.push(result);
@@ -109,12 +131,16 @@ describe('a held order', () => {
     expect(findings.all()).toEqual([['CREATE_UNKNOWN', 'resolved']]);
   });
 
-  it('that was not created is rejected where the exchange refuses it, as there is nothing else to find', async () => {
-    const { bench, answers, decide, create } = await deskWithHeld();
+  it('that was not created is looked up where the exchange refuses it: the person may have been wrong', async () => {
+    const { bench, answers, decide, create, later, exchange } = await deskWithHeld();
     await decide({ kind: 'not-created' }, 'a');
-    answers.create = refusal(400);
+    answers.create = refusal(400, 'there is one already');
     await create();
-    expect(bench.row('a')['state']).toBe('rejected');
+    expect(bench.row('a')['state']).toBe('unknown');
+    answers.lookup = record('a');
+    await later(5 * SECOND);
+    expect(bench.row('a')['state']).toBe('open');
+    expect(exchange.count('POST')).toBe(2);
   });
 
   it('that is abandoned is looked at a few times more, and an order that appears all the same is a finding', async () => {
@@ -166,18 +192,36 @@ describe("a person's decision", () => {
     expect(bench.row('order-119')['state']).toBe('cancelled');
   });
 
-  it.each([
-    [{ kind: 'exists', preOrderId: 'p7' }],
-    [{ kind: 'not-created' }],
-    [{ kind: 'abandoned' }],
-    [RETRY],
-  ] as const)('ends the finding that nobody knows its outcome: %j', async (judgement) => {
-    const { bench, decide } = await deskWithHeld();
-    const findings = bench.merchant.prepare('select class, status, resolved_at from findings').raw();
-    expect(findings.all()).toEqual([['CREATE_UNKNOWN', 'open', null]]);
-    await decide(judgement, 'a');
-    expect(findings.all()).toEqual([['CREATE_UNKNOWN', 'resolved', bench.clock.now().toISOString()]]);
-  });
+  it.each([[{ kind: 'exists', preOrderId: 'p7' }], [{ kind: 'abandoned' }]] as const)(
+    'ends the finding that nobody knows its outcome: %j',
+    async (judgement) => {
+      const { bench, decide } = await deskWithHeld();
+      const findings = bench.merchant.prepare('select class, status, resolved_at from findings').raw();
+      expect(findings.all()).toEqual([['CREATE_UNKNOWN', 'open', null]]);
+      await decide(judgement, 'a');
+      expect(findings.all()).toEqual([['CREATE_UNKNOWN', 'resolved', bench.clock.now().toISOString()]]);
+    },
+  );
+
+  it.each([[{ kind: 'not-created' }], [RETRY]] as const)(
+    'to send it again leaves that finding, until a create is accepted: %j',
+    async (judgement) => {
+      const { bench, answers, decide, create } = await deskWithHeld();
+      const finding = bench.merchant.prepare(`select status from findings where class = 'CREATE_UNKNOWN'`).pluck();
+      const statuses = () => finding.all();
+      await decide(judgement, 'a');
+      expect(statuses()).toEqual(['open']);
+      answers.create = refusal(429);
+      await create();
+      expect([bench.row('a')['state'], statuses()]).toEqual(['pending', ['open']]);
+      await sweep(bench.app, NEVER);
+      expect(statuses()).toEqual(['open']);
+      answers.create = undefined;
+      bench.clock.advance(DAY);
+      await create();
+      expect([bench.row('a')['state'], statuses()]).toEqual(['accepted', ['resolved']]);
+    },
+  );
 
   it('is made once where two people make it at the same time', async () => {
     const { bench, decide, create, exchange } = await deskWithHeld();
@@ -240,22 +284,29 @@ describe('a decision beside a create pass', () => {
     expect(bench.states('order-59')).toEqual(['cancelled']);
   });
 
-  it('is not undone by a look-up that was under way', async () => {
-    const { bench, exchange, decide, later } = await deskWithHeld();
-    const arrived = Promise.withResolvers<void>();
-    const answer = Promise.withResolvers<void>();
-    exchange.answer = async () => {
-      arrived.resolve();
-      await answer.promise;
-      return NOT_FOUND;
-    };
-    const pass = later(DAY);
-    await arrived.promise;
+  it('is not undone by a look-up that was under way and finds nothing', async () => {
+    const { bench, decide, create, lookUpAnsweredBy } = await deskWithHeldAndLookUp();
     await decide({ kind: 'not-created' }, 'a');
-    answer.resolve();
-    await pass;
+    await lookUpAnsweredBy(NOT_FOUND);
     expect(bench.row('a')).toMatchObject({ state: 'pending', verifications: 0 });
     expect(bench.states('a').slice(-2)).toEqual(['held', 'pending']);
+    await create();
+    expect(bench.row('a')['state']).toBe('accepted');
+  });
+
+  it.each([
+    ['open', {}],
+    ['final', { completionDate: '2026-01-01T00:00:00.000Z', serverDate: '2026-01-02T00:00:00.000Z' }],
+  ] as const)('to send it again does not outlive a look-up under way that finds the order %s', async (to, dates) => {
+    const { bench, exchange, decide, create, lookUpAnsweredBy } = await deskWithHeldAndLookUp();
+    await decide(RETRY, 'a');
+    await lookUpAnsweredBy(record('a', { status: 'DONE', ...dates }));
+    expect(bench.states('a').slice(-3)).toEqual(['held', 'pending', to]);
+    bench.clock.advance(DAY);
+    await create();
+    expect(exchange.count('POST')).toBe(1);
+    const finding = bench.merchant.prepare(`select status from findings where class = 'CREATE_UNKNOWN'`).pluck();
+    expect(finding.all()).toEqual(['resolved']);
   });
 });
 

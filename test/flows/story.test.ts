@@ -142,16 +142,17 @@ describe('the story of an order', () => {
           > Until then it is looked up once a day, in case the order appears, next by 2026-01-16T12:00:00.000Z if nothing delays it.
           > A person should look at finding CREATE_UNKNOWN: Ask the exchange for the external order id, then say so with orders resolve.
       2026-01-16T12:00:00.000Z A look-up found no order.
-      2026-01-16T12:00:00.000Z Finding CREATE_UNKNOWN was seen again. Expected: a known outcome; is: sent 12:00:00.000Z, held.
           > A person must decide: orders resolve --as exists, orders resolve --as not-created, orders resolve --as abandoned, orders retry.
           > Until then it is looked up once a day, in case the order appears, next by 2026-01-17T12:00:00.000Z if nothing delays it.
           > A person should look at finding CREATE_UNKNOWN: Ask the exchange for the external order id, then say so with orders resolve.
       2026-01-16T12:00:01.000Z anna had it sent again, from held: asked the exchange.
-      2026-01-16T12:00:01.000Z Finding CREATE_UNKNOWN is no longer true.
+      2026-01-16T12:00:01.000Z Finding CREATE_UNKNOWN was seen again. Expected: a known outcome; is: sent 12:00:00.000Z, pending.
           > It is sent again when its time has come.
-          > To keep it from being sent: orders cancel.
+          > It cannot be cancelled: the exchange may have taken it before.
+          > A person should look at finding CREATE_UNKNOWN: Ask the exchange for the external order id, then say so with orders resolve.
       2026-01-16T12:00:02.000Z Create request 2 went out.
       2026-01-16T12:00:02.000Z The exchange accepted it as pre-order p1: 1.50 BTC to EUR.
+      2026-01-16T12:00:02.000Z Finding CREATE_UNKNOWN is no longer true.
           > It is looked up until its order appears, next at 2026-01-16T12:00:07.000Z.
           > When it is certain that it was never taken up: orders resolve --as abandoned.
       2026-01-16T12:00:02.000Z is accepted

@@ -54,6 +54,30 @@ function evidence(changes: Partial<StoryEvidence> = {}): StoryEvidence {
 const tell = (given: StoryEvidence, seconds = 1_000) => tellStory(given, new Date(at(seconds)), SETTINGS);
 const texts = (given: StoryEvidence) => tell(given).told.map(({ text }) => text);
 
+describe('an order that a person has sent again', () => {
+  const again = [
+    event(1, {}),
+    event(2, { oldValue: 'sending', newValue: 'unknown', reason: 'reset' }),
+    event(3, { oldValue: 'unknown', newValue: 'held', source: 'operator', actor: 'anna', reason: 'hurry' }),
+    event(3, { oldValue: 'held', newValue: 'pending', source: 'operator', actor: 'anna', reason: 'hurry' }),
+  ];
+
+  it('is not said to be one that can be cancelled', () => {
+    expect(tell(evidence({ events: again })).next).toEqual([
+      'It is sent again as soon as a pass runs.',
+      'It cannot be cancelled: the exchange may have taken it before.',
+    ]);
+  });
+
+  it.each([
+    ['open', 'The exchange has the order after all, so that it is not sent again; it is followed.'],
+    ['final', 'The exchange has the order after all, so that it is not sent again; it is final.'],
+  ])('and that a look-up under way found %s is said not to be sent again', (newValue, sentence) => {
+    const found = event(4, { oldValue: 'pending', newValue, source: 'lookup' });
+    expect(texts(evidence({ events: [...again, found] })).slice(-1)).toEqual([sentence]);
+  });
+});
+
 describe('a finding in a story', () => {
   it('is advice until it is acknowledged or no longer true', () => {
     const advice =

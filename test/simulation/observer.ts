@@ -5,7 +5,7 @@ import type { Plan, PlannedOrder } from './plan.ts';
 
 /** The moves of the design, written down a second time: the program's own table may be what is wrong. */
 const MOVES: Readonly<Record<string, readonly string[]>> = {
-  pending: ['sending', 'invalid', 'cancelled'],
+  pending: ['sending', 'invalid', 'cancelled', 'open', 'final'],
   sending: ['accepted', 'rejected', 'pending', 'unknown'],
   unknown: ['open', 'final', 'held'],
   held: ['open', 'final', 'accepted', 'pending', 'abandoned'],
@@ -271,6 +271,8 @@ export class Observer {
       if (old !== last || old === value) this.fail('one event a change', `${what}, but it was ${last}`);
       known.last.set(field, value);
       if (field === 'state' && MOVES[old ?? '']?.includes(value ?? '') !== true) this.fail('moves of the table', what);
+      const isFound = field === 'state' && old === 'pending' && (value === 'open' || value === 'final');
+      if (isFound && known.creates.length === 0) this.fail('only what was sent is found', what);
       const isOfPerson = field === 'state' && MOVES_OF_A_PERSON.includes(`${old} ${value}`);
       if (isOfPerson && event.source !== 'operator') this.fail('a person decides', what);
       if (field !== 'state' && !known.statusesTold.has(value)) this.fail('statuses verbatim', what);
