@@ -107,7 +107,10 @@ describe('the report of the demonstration with the scenario mismatch', () => {
       cwd: folder,
       environment,
     });
-    expect([code, listed(JSON.parse(stdout) as Row[])]).toEqual([0, expected]);
+    // The exchange answers with an older record of one order, so nobody knows how it stands.
+    const stale = expected.filter((line) => line.startsWith('STALE_SNAPSHOT'));
+    const unchecked = stale.map((line) => line.replace('STALE_SNAPSHOT', 'UNCHECKED'));
+    expect([code, listed(JSON.parse(stdout) as Row[])]).toEqual([0, [...expected, ...unchecked].toSorted()]);
   });
 });
 

@@ -116,7 +116,7 @@ describe('the report of reconciliation', () => {
             // While the exchange answers with an older record nothing is known of the order as it is.
             isClean: FINDING_CLASSES[finding].severity === 'info' && name !== 'stale',
             findings: [`${finding} ${id}`],
-            written: [`${finding} ${id}`],
+            written: name === 'stale' ? [`${finding} ${id}`, `UNCHECKED ${id}`] : [`${finding} ${id}`],
           });
         }),
         { seed: SEED, numRuns: 3 },

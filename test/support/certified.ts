@@ -32,5 +32,5 @@ export async function certified(app: App, path: string): Promise<Certified> {
   const findings = [];
   for (const row of reconciled.findings) findings.push(`${row['class']} ${row['external_order_id']}`);
   const open = await listFindings(store.db, { account, status: 'open', limit: 1_000 });
-  return { isClean, findings, written: open.map((one) => `${one.class} ${one.external_order_id}`) };
+  return { isClean, findings, written: open.map((one) => `${one.class} ${one.external_order_id}`).toSorted() };
 }
