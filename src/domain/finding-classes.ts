@@ -180,7 +180,7 @@ export const FINDING_CLASSES = {
     advice: 'Compare with what was agreed.',
   },
   CLOCK_SKEW: {
-    severity: 'info',
+    severity: 'warning',
     kind: 'state',
     meaning: "The exchange's clock and ours differ by more than five minutes.",
     advice: 'Check the time service of this machine.',
@@ -189,7 +189,8 @@ export const FINDING_CLASSES = {
     severity: 'warning',
     kind: 'state',
     meaning: 'The order was never looked up with success, or too long ago, or has an amount that cannot be compared.',
-    advice: 'Run order-sync sync; the report is not complete before.',
+    advice:
+      'Run order-sync sync; what an older record or one without an amount leaves open only the exchange can tell.',
   },
 } as const satisfies Record<string, FindingClass>;
 

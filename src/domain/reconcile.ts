@@ -354,7 +354,13 @@ function clockSkew({ record, receivedAt }: RecordContext): Judged {
   const serverMs = instantMs(record.serverDate);
   if (serverMs === undefined) return undefined;
   if (Math.abs(serverMs - receivedAt.getTime()) <= SKEW_LIMIT_MS) return [];
-  return [found('CLOCK_SKEW', receivedAt.toISOString(), record.serverDate)];
+  return [found('CLOCK_SKEW', 'clocks that agree', `the exchange is ${describeSkew(serverMs - receivedAt.getTime())}`)];
+}
+
+/** Roughly, so that what a person acknowledged stays the same for as long as the clocks stay as they are. */
+function describeSkew(skewMs: number): string {
+  const hours = Math.round(Math.abs(skewMs) / (60 * 60_000));
+  return `${hours === 0 ? 'less than an hour' : `about ${hours} h`} ${skewMs < 0 ? 'behind' : 'ahead'}`;
 }
 
 /** Findings of a rule that could not look at all that it wants to: they hold, but none is no good news. */

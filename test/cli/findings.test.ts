@@ -53,7 +53,7 @@ describe('findings list', () => {
     const { code, stdout, stderr } = await run('findings', 'list');
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(
-      /│ 2 +│ CLOCK_SKEW +│ info .*[^]*│ 1 +│ AMOUNT_MISMATCH +│ error +│ shop-1 +│ 1\.50 +│ 1\.6 /,
+      /│ 2 +│ CLOCK_SKEW +│ warning .*[^]*│ 1 +│ AMOUNT_MISMATCH +│ error +│ shop-1 +│ 1\.50 +│ 1\.6 /,
     );
     expect(stdout).not.toContain('STUCK');
     expect(stdout).not.toContain('\u001b');

@@ -358,6 +358,19 @@ describe('an order record held against its order', () => {
     expect([at(3_600), at(3_600.001)]).toEqual([['CLOCK_SKEW'], ['ID_COLLISION', 'CLOCK_SKEW']]);
   });
 
+  it('says roughly how far the clocks are apart, so that it stays the same', () => {
+    const at = (seconds: number) =>
+      foundIn(contextWith({ receivedAt: new Date(later(RECEIVED, -seconds)) })).at(-1)?.actual;
+    expect([at(301), at(900), at(7_201), at(7_300)]).toEqual([
+      'the exchange is less than an hour ahead',
+      'the exchange is less than an hour ahead',
+      'the exchange is about 2 h ahead',
+      'the exchange is about 2 h ahead',
+    ]);
+    const behindBy = foundIn(contextWith({ receivedAt: new Date(later(RECEIVED, 86_400)) }))[0]?.actual;
+    expect(behindBy).toBe('the exchange is about 24 h behind');
+  });
+
   it('tells each reopening apart from the one before', () => {
     const reopenedAt = (modificationDate: string) =>
       foundIn(contextWith({ stateBefore: 'final', ...unlinked({ modificationDate }) }), SETTINGS)[0]?.actual;
