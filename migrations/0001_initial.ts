@@ -4,7 +4,7 @@ import { sql, type Kysely } from 'kysely';
 const NOW = sql`(strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))`;
 
 /** What a merchant writes in a row. Once the row may have been sent none of it changes any more. */
-const MERCHANT_COLUMNS = [
+export const MERCHANT_COLUMNS = [
   'account',
   'external_order_id',
   'asset',

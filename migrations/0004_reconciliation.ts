@@ -1,4 +1,5 @@
 import { sql, type Kysely } from 'kysely';
+import { MERCHANT_COLUMNS } from './0001_initial.ts';
 
 /** Columns of the newest record that reports add up and search by, so that no body has to be read for it. */
 const RECORD_COLUMNS = [
@@ -62,6 +63,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addPrimaryKeyConstraint('account_facts_key', ['account', 'name'])
     .execute();
   await beginNow(db);
+  await protectSentAgain(db);
 }
 
 /** Reports go by the time at which a row was inserted, so nobody may make it up. */
@@ -73,5 +75,39 @@ async function beginNow(db: Kysely<unknown>): Promise<void> {
     begin update merchant_orders
       set created_at = ${INSERTED_AT}, next_action_at = coalesce(new.next_action_at, ${INSERTED_AT})
       where account = new.account and external_order_id = new.external_order_id; end`)
+    .execute(db);
+}
+
+/** What is to be sent again after an unknown outcome may be at the exchange: it is kept as it was sent. */
+async function protectSentAgain(db: Kysely<unknown>): Promise<void> {
+  const changed = MERCHANT_COLUMNS.map((column) => `new.${column} is not old.${column}`).join(' or ');
+  const refuse = (what: string) => `raise(abort, 'merchant_orders: this order was sent and cannot be ${what}')`;
+  const isSent = (row: string) => `(${row}state not in ('pending', 'invalid') or ${row}resends > 0)`;
+  const isOfNew = 'account = new.account and external_order_id = new.external_order_id';
+  const triggers = {
+    merchant_orders_sent_is_fixed: `before update of ${MERCHANT_COLUMNS.join(', ')} on merchant_orders
+      when ${isSent('old.')} and (${changed}) begin select ${refuse('changed any more')}; end`,
+    merchant_orders_sent_is_kept: `before delete on merchant_orders when ${isSent('old.')}
+      begin select ${refuse('deleted')}; end`,
+    merchant_orders_sent_is_not_replaced: `after insert on merchant_orders
+      when (select new_value from order_events where ${isOfNew} and field = 'state' order by id desc limit 1)
+          not in ('pending', 'invalid')
+        or exists (select 1 from order_events where ${isOfNew} and field = 'state'
+          and old_value = 'held' and new_value = 'pending')
+      begin select ${refuse('replaced')}; end`,
+    merchant_orders_sent_keeps_its_id: `before update of account, external_order_id on merchant_orders
+      when (new.account is not old.account or new.external_order_id is not old.external_order_id)
+        and exists (select 1 from merchant_orders where ${isOfNew} and ${isSent('')})
+      begin select ${refuse('replaced')}; end`,
+  };
+  for (const [name, body] of Object.entries(triggers)) {
+    await sql.raw(`drop trigger ${name}`).execute(db);
+    await sql.raw(`create trigger ${name} ${body}`).execute(db);
+  }
+  // A program that saves whole rows would write back how often it was when it read them.
+  await sql
+    .raw(`create trigger merchant_orders_sent_is_not_forgotten
+    before update of resends on merchant_orders when new.resends < old.resends
+    begin select ${refuse('taken for one that was not')}; end`)
     .execute(db);
 }

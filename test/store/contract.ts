@@ -355,6 +355,40 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
       },
     );
 
+    it('is as fixed while it waits to be sent again: it may be at the exchange', async () => {
+      await insertIn('a', 'held');
+      await save('held', {
+        tracking: trackingWith({ resends: 1 }),
+        events: [
+          {
+            field: 'state',
+            oldValue: 'held',
+            newValue: 'pending',
+            exchangeTime: null,
+            source: 'operator',
+            reason: null,
+          },
+        ],
+      });
+      insert('b');
+      const before = await read('a');
+      const refused = 'this order was sent and cannot be';
+      for (const column of MERCHANT_COLUMNS) {
+        const update = `update merchant_orders set ${column} = 'x' where external_order_id = 'a'`;
+        expect(() => subject.run(update)).toThrow(`${refused} changed any more`);
+      }
+      for (const [statement, what] of [
+        [`delete from merchant_orders where external_order_id = 'a'`, 'deleted'],
+        [`update merchant_orders set external_order_id = 'a' where external_order_id = 'b'`, 'replaced'],
+        [`update or replace merchant_orders set external_order_id = 'a' where external_order_id = 'b'`, 'replaced'],
+        [`insert or replace into merchant_orders (external_order_id) values ('a')`, 'replaced'],
+        [`update merchant_orders set resends = 0 where external_order_id = 'a'`, 'taken for one that was not'],
+      ] as const) {
+        expect(() => subject.run(statement)).toThrow(`${refused} ${what}`);
+      }
+      expect(await read('a')).toEqual(before);
+    });
+
     it('becomes pending again when it is sent once more on purpose', async () => {
       await insertIn('a', 'unknown');
       await save('unknown', { tracking: trackingWith({ resends: 1 }), events: [] });
