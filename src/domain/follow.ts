@@ -1,6 +1,13 @@
 import { instant } from './instant.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from './order.ts';
-import { followIntervalMs, HELD_LOOKUP_MS, recheckGapMs, unansweredLookupMs, verificationGapMs } from './schedule.ts';
+import {
+  followIntervalMs,
+  HELD_LOOKUP_MS,
+  longestFreshMs,
+  recheckGapMs,
+  unansweredLookupMs,
+  verificationGapMs,
+} from './schedule.ts';
 import { after, finding, move, type Decision, type OrderEvent, type Tracking } from './tracking.ts';
 
 /** The facts of an order record (§2.7) that decide something. Null where the exchange gave nothing. */
@@ -33,6 +40,8 @@ export interface FollowSettings {
   readonly finalStatuses: readonly string[];
   readonly openStatuses: readonly string[];
   readonly recheckFinalAfter: readonly number[];
+  /** How long a look-up counts as fresh; orders that are not final are looked up before that has passed. */
+  readonly freshFor: number;
 }
 
 /** What a look-up leads to: what is written, and whether its record is the newest. */
@@ -186,7 +195,7 @@ function verified(tracking: Tracking, now: Date, settings: FollowSettings): Deci
     tracking,
     'held',
     { source: 'lookup', reason },
-    { verifications, nextActionAt: after(now, HELD_LOOKUP_MS) },
+    { verifications, nextActionAt: after(now, heldLookupMs(settings)) },
   );
 }
 
@@ -213,10 +222,14 @@ function nextLookupAt(tracking: Tracking, now: Date, settings: FollowSettings): 
     const gapMs = recheckGapMs(tracking.rechecks, settings.recheckFinalAfter);
     return gapMs === undefined ? null : after(now, gapMs);
   }
-  if (tracking.state === 'held') return after(now, HELD_LOOKUP_MS);
+  if (tracking.state === 'held') return after(now, heldLookupMs(settings));
   if (tracking.state === 'unknown') return tracking.nextActionAt;
   const sinceChangeMs = now.getTime() - (tracking.changedAt ?? now).getTime();
-  return after(now, followIntervalMs(sinceChangeMs));
+  return after(now, followIntervalMs(sinceChangeMs, longestFreshMs(settings.freshFor)));
+}
+
+function heldLookupMs({ freshFor }: FollowSettings): number {
+  return Math.min(HELD_LOOKUP_MS, longestFreshMs(freshFor));
 }
 
 /** A look-up before its time that brought nothing brings nothing forward either. */

@@ -18,9 +18,18 @@ export function createBackoffMs(attempt: number, random: number): number {
 
 /**
  * Wait until the next look-up of a followed order, `sinceChangeMs` after its last change: 5 s, doubling to 10 min within
- * the first hour, then hourly, daily after 3 days, weekly after 90.
+ * the first hour, then hourly, daily after 3 days, weekly after 90; never more than `mostMs`.
  */
-export function followIntervalMs(sinceChangeMs: number): number {
+export function followIntervalMs(sinceChangeMs: number, mostMs = Number.POSITIVE_INFINITY): number {
+  return Math.min(mostMs, spacedMs(sinceChangeMs));
+}
+
+/** The longest wait between look-ups of an order that must stay fresh for so long: some of it is left for the look-up. */
+export function longestFreshMs(freshForMs: number): number {
+  return Math.max(5 * SECOND, 0.9 * freshForMs);
+}
+
+function spacedMs(sinceChangeMs: number): number {
   if (sinceChangeMs < HOUR) return Math.min(Math.max(5 * SECOND, sinceChangeMs), 10 * MINUTE);
   if (sinceChangeMs < 3 * DAY) return HOUR;
   if (sinceChangeMs < 90 * DAY) return DAY;

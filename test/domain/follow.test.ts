@@ -196,6 +196,15 @@ describe('a record older than the one we have', () => {
   });
 });
 
+describe('an order that must stay fresh', () => {
+  it.each(['open', 'accepted', 'held'] as const)('is looked up before it is not: %s', (state) => {
+    const known = trackingWith({ state, changedAt: after(NOW, -100 * DAY) });
+    const fresh = { ...SETTINGS, freshFor: DAY };
+    const { tracking } = decideLookup(known, { kind: 'not-found' }, NOW, 0.5, fresh);
+    expect(tracking.nextActionAt).toEqual(after(NOW, 0.9 * DAY));
+  });
+});
+
 describe('a documented 404', () => {
   it.each(['accepted', 'open', 'held'] as const)('leaves an order that is %s as it is', (state) => {
     const decision = decide({ state, orderStatus: 'X', changedAt: NOW }, NOT_FOUND);

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   createBackoffMs,
   followIntervalMs,
+  longestFreshMs,
   HELD_LOOKUP_MS,
   LONGEST_WAIT_MS,
   recheckGapMs,
@@ -107,6 +108,19 @@ describe('the backoff of creates', () => {
 describe('other waits', () => {
   it('looks again 15 s to 30 s after no answer', () => {
     expect([unansweredLookupMs(0), unansweredLookupMs(0.999_999_9)]).toEqual([15 * SECOND, 30 * SECOND]);
+  });
+
+  it('is never longer than a look-up counts as fresh, with a tenth to spare', () => {
+    expect([1_000, DAY, 9 * DAY].map(longestFreshMs)).toEqual([5_000, 0.9 * DAY, 8.1 * DAY]);
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 200 * DAY }),
+        fc.integer({ min: 10_000, max: 30 * DAY }),
+        (since, fresh) => {
+          expect(followIntervalMs(since, longestFreshMs(fresh))).toBeLessThan(fresh);
+        },
+      ),
+    );
   });
 
   it('looks a held order up once a day', () => {

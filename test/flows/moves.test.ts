@@ -178,7 +178,7 @@ describe('held', () => {
     ['final', record('a', COMPLETED)],
   ])('is looked up once a day, and becomes %s when the order appears', async (state, appeared) => {
     const { bench, exchange, answers, later } = await sent('reset', {
-      environment: { ORDER_SYNC_CREATE_VERIFY_AFTER: '5s' },
+      environment: { ORDER_SYNC_CREATE_VERIFY_AFTER: '5s', ORDER_SYNC_RECONCILE_FRESH_FOR: '30d' },
     });
     await later(5 * SECOND);
     expect(bench.states('a').at(-1)).toBe('held');

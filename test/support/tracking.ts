@@ -24,6 +24,7 @@ export const SETTINGS: FollowSettings = {
   finalStatuses: [],
   openStatuses: ['REQUEST'],
   recheckFinalAfter: [HOUR, DAY, 7 * DAY],
+  freshFor: Number.POSITIVE_INFINITY,
 };
 
 /** A row that was just put in, with these differences. */
