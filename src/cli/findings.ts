@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { systemClock } from '../clock.ts';
 import type { FindingStatus } from '../domain/finding-changes.ts';
 import { FINDING_CLASSES, type FindingClassName, type Severity } from '../domain/finding-classes.ts';
-import { asTable } from '../reports/format.ts';
+import { asTable, printable } from '../reports/format.ts';
 import { acknowledge, findingsById, listFindings, type FindingRow } from '../store/findings.ts';
 import type { Store } from '../store/store.ts';
 import { CommandError, EXIT } from './exit.ts';
@@ -43,6 +43,9 @@ interface Acknowledged {
   readonly id: number;
   readonly class: string;
   readonly externalOrderId: string | null;
+  /** The values that the person knows of. */
+  readonly expected: string | null;
+  readonly actual: string | null;
   readonly done: boolean;
 }
 
@@ -149,6 +152,8 @@ async function acknowledgeAll(
         id: row.id,
         class: row.class,
         externalOrderId: row.external_order_id,
+        expected: row.expected,
+        actual: row.actual,
         done: done[index] === true,
       })),
     );
@@ -159,9 +164,20 @@ async function acknowledgeAll(
 function tell(results: readonly Acknowledged[], asJson: boolean): void {
   const passedOver = results.filter(({ done }) => !done);
   if (asJson) process.stdout.write(`${JSON.stringify(results, null, 2)}\n`);
-  else process.stdout.write(`${results.length - passedOver.length} acknowledged\n`);
+  else process.stdout.write(`${acknowledgedLines(results)}${results.length - passedOver.length} acknowledged\n`);
   for (const { id } of passedOver) process.stderr.write(`${id}: passed over, it is not open or has changed\n`);
   if (passedOver.length > 0) process.exitCode = EXIT.look;
+}
+
+/** What was acknowledged, as it stood. */
+function acknowledgedLines(results: readonly Acknowledged[]): string {
+  const lines = results
+    .filter(({ done }) => done)
+    .map((one) => {
+      const [order, expected, actual] = [one.externalOrderId, one.expected, one.actual].map(printable);
+      return `${one.id} ${one.class} ${order}: ${expected} → ${actual}\n`;
+    });
+  return lines.join('');
 }
 
 function asLines(rows: readonly FindingRow[]) {

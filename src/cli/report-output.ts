@@ -1,4 +1,4 @@
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { extname } from 'node:path';
 import { Option, type Command } from 'commander';
 import { csvParts, csvText } from '../reports/csv.ts';
@@ -85,10 +85,25 @@ async function toStdout(text: Pieces): Promise<void> {
   }
 }
 
+/** What is there already stays until the report is whole. */
 async function toFile(path: string, text: Pieces): Promise<void> {
-  const file = openSync(path, 'w', 0o600);
+  // A pipe or a device is written to and not replaced.
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) return await writeTo(openSync(path, 'w'), text);
+  const made = `${path}.tmp`;
+  const file = openSync(made, 'wx', 0o600);
+  try {
+    await writeTo(file, text, fsyncSync);
+    renameSync(made, path);
+  } catch (error) {
+    rmSync(made, { force: true });
+    throw error;
+  }
+}
+
+async function writeTo(file: number, text: Pieces, beforeClose?: (file: number) => void): Promise<void> {
   try {
     for await (const chunk of gathered(text)) writeAll(file, chunk);
+    beforeClose?.(file);
   } finally {
     closeSync(file);
   }

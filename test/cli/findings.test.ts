@@ -95,7 +95,8 @@ describe('findings ack', () => {
   it('takes ids, and records who says so and why', async () => {
     put('AMOUNT_MISMATCH open', 'PAIR_MISMATCH open', 'STUCK open');
     const named = await run('findings', 'ack', '1', '3', '--reason', ' agreed ', '--actor', 'ann');
-    expect(named).toMatchObject({ code: 0, stdout: '2 acknowledged\n', stderr: '' });
+    const said = '1 AMOUNT_MISMATCH shop-1: 1.50 → 1.6\n3 STUCK shop-3: 1.50 → 1.6\n2 acknowledged\n';
+    expect(named).toMatchObject({ code: 0, stdout: said, stderr: '' });
     expect(await run('findings', 'ack', '2', '--reason', 'so be it')).toMatchObject({ code: 0 });
     expect(rows()).toEqual([
       { id: 1, status: 'acknowledged', changed_by: 'ann', reason: 'agreed' },
@@ -131,7 +132,7 @@ describe('findings ack', () => {
     expect(stderr).not.toMatch(/shop-[23]/);
     expect(rows()).toEqual([untouched(1), untouched(2, 'resolved'), untouched(3)]);
     const agreed = await run('findings', 'ack', '--severity', 'error', '--reason', 'x', '--yes');
-    expect(agreed).toMatchObject({ code: 0, stdout: '2 acknowledged\n' });
+    expect(agreed).toMatchObject({ code: 0, stdout: expect.stringMatching(/^3 [^]*\n1 [^]*\n2 acknowledged\n$/) });
     expect(rows()).toMatchObject([{ status: 'acknowledged' }, { status: 'resolved' }, { status: 'acknowledged' }]);
   });
 

@@ -1,4 +1,13 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
@@ -136,6 +145,21 @@ describe('report reconciliation', () => {
       columns: true,
     });
     expect(findings).toEqual([expect.objectContaining({ external_order_id: "'=1+1", actual: '2.000000000000000001' })]);
+  });
+
+  it('takes the place of a file that is there once it is whole, for its owner alone', async () => {
+    writeFileSync(join(folder, 'january.json'), 'old', { mode: 0o644 });
+    await report(MISMATCH, '--as-of', AS_OF, '--out', 'january.json');
+    expect(JSON.parse(readFileSync(join(folder, 'january.json'), 'utf8'))).toMatchObject({ facts: { orders: 2 } });
+    expect(statSync(join(folder, 'january.json')).mode & 0o777).toBe(0o600);
+    expect(readdirSync(folder).filter((name) => name.startsWith('january'))).toEqual(['january.json']);
+    // A device is no file that could be replaced.
+    symlinkSync('/dev/null', join(folder, 'nowhere'));
+    expect(await run('--as-of', AS_OF, '--format', 'json', '--out', 'nowhere')).toMatchObject({ code: 1 });
+    expect(lstatSync(join(folder, 'nowhere')).isSymbolicLink()).toBe(true);
+    writeFileSync(join(folder, 'january.json.tmp'), 'of another report');
+    expect(await run('--as-of', AS_OF, '--out', 'january.json')).toMatchObject({ code: 74 });
+    expect(readFileSync(join(folder, 'january.json.tmp'), 'utf8')).toBe('of another report');
   });
 
   it('writes XLSX and HTML, the same bytes each time', async () => {
