@@ -9,8 +9,8 @@ import { servePhotos } from './http/photo-receiver.ts';
 import { controlSocketPath } from './http/socket-path.ts';
 import { StoreError } from './store/errors.ts';
 
-/** A new row is seen within this time. */
-const LOOK_FOR_ROWS_MS = 50;
+/** A new row is seen within this time: well below the 250 ms promised, and each look costs. */
+const LOOK_FOR_ROWS_MS = 100;
 /** Wakes the passes when cron has not: after the system's clock was set back, for one. */
 const WATCHDOG_MS = 10_000;
 /** A second daemon waits this long for the first to go, as when pm2 restarts it. */
