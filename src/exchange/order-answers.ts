@@ -1,9 +1,15 @@
+import { isLosslessNumber } from 'lossless-json';
 import type { CreateOutcome } from '../domain/create.ts';
 import { sameDecimal } from '../domain/decimal.ts';
 import type { LookupAnswer, OrderFacts } from '../domain/follow.ts';
 import type { MerchantOrder } from '../domain/order.ts';
 import type { Reply } from './reply.ts';
 import { orderRecordSchema, preOrderSchema, readBody, type OrderRecord, type PreOrder } from './wire.ts';
+
+/** More of an echoed value than a finding needs. */
+const MAX_ECHO = 200;
+
+type EchoType = 'string' | 'number';
 
 /** Answers with the documented error body that say that an order was not taken. 408 and 409 may come after it was. */
 const CREATE_REFUSALS: readonly number[] = [400, 403, 404, 422];
@@ -22,7 +28,7 @@ export function readCreate(reply: Reply, order: MerchantOrder): CreateOutcome {
   }
   return {
     kind: 'accepted',
-    preOrder: { id: preOrder.id, exchangeType: preOrder.exchangeType ?? null, body: reply.body },
+    preOrder: { id: preOrder.id, exchangeType: echoed(preOrder['exchangeType'], 'string') ?? null, body: reply.body },
     differences: echoDifferences(order, preOrder),
   };
 }
@@ -58,26 +64,49 @@ function factsOf({ order }: OrderRecord): OrderFacts {
 /** What the pre-order says otherwise than the order that was sent. A field that was not sent may come back filled. */
 function echoDifferences(order: MerchantOrder, preOrder: PreOrder): string[] {
   const texts = [
-    ['assetPosition', order.assetPosition, preOrder.assetPosition],
-    ['fromCurrency', order.fromCurrency, preOrder.currencyPair?.fromCurrency],
-    ['toCurrency', order.toCurrency, preOrder.currencyPair?.toCurrency],
-    ['orderType', order.orderType, preOrder.orderType],
-    ['paymentToken', order.paymentToken, preOrder.paymentToken],
-    ['providerType', order.providerType, preOrder.providerType],
-    ['cryptoAddress', order.cryptoAddress, preOrder.cryptoAddress],
+    ['assetPosition', order.assetPosition, preOrder['assetPosition']],
+    ['fromCurrency', order.fromCurrency, preOrder.currencyPair?.['fromCurrency']],
+    ['toCurrency', order.toCurrency, preOrder.currencyPair?.['toCurrency']],
+    ['orderType', order.orderType, preOrder['orderType']],
+    ['paymentToken', order.paymentToken, preOrder['paymentToken']],
+    ['providerType', order.providerType, preOrder['providerType']],
+    ['cryptoAddress', order.cryptoAddress, preOrder['cryptoAddress']],
+    ['exchangeType', null, preOrder['exchangeType']],
   ] as const;
   const decimals = [
-    ['asset', order.asset, preOrder.asset],
-    ['limit', order.limit, preOrder.limit],
-    ['bonus', order.bonus, preOrder.bonus],
+    ['asset', order.asset, preOrder['asset']],
+    ['limit', order.limit, preOrder['limit']],
+    ['bonus', order.bonus, preOrder['bonus']],
   ] as const;
-  return [
-    ...texts.filter(([, sent, echoed]) => sent !== null && sent !== echoed),
-    ...decimals.filter(([, sent, echoed]) => sent !== null && !sameDecimal(sent, echoed ?? '')),
-  ].map(([field, sent, echoed]) =>
-    // A payment token stays out of events and logs.
-    field === 'paymentToken' ? 'paymentToken differs' : `${field} sent ${sent}, echoed ${echoed ?? 'nothing'}`,
-  );
+  const differences = [
+    ...texts.map(([field, sent, echo]) => difference(field, sent, echo, 'string')),
+    ...decimals.map(([field, sent, echo]) => difference(field, sent, echo, 'number')),
+  ];
+  return differences.filter((text) => text !== undefined);
+}
+
+function difference(field: string, sent: string | null, echo: unknown, type: EchoType): string | undefined {
+  const value = echoed(echo, type);
+  const isNothing = echo === null || echo === undefined;
+  const isRightType = isNothing || value !== undefined;
+  const isEqual = sent === null || sent === value || (type === 'number' && sameDecimal(sent, value ?? ''));
+  if (isRightType && isEqual) return undefined;
+  // A payment token stays out of events and logs.
+  if (field === 'paymentToken') return 'paymentToken differs';
+  const came = value?.slice(0, MAX_ECHO) ?? (isNothing ? 'nothing' : nameOfType(echo));
+  return `${field} ${sent === null ? 'not sent' : `sent ${sent}`}, echoed ${came}`;
+}
+
+/** The text of an echoed field, or the digits of an echoed number; undefined where it is of another type. */
+function echoed(echo: unknown, type: EchoType): string | undefined {
+  if (type === 'string') return typeof echo === 'string' ? echo : undefined;
+  return isLosslessNumber(echo) ? echo.value : undefined;
+}
+
+function nameOfType(echo: unknown): string {
+  if (isLosslessNumber(echo)) return 'a number';
+  if (Array.isArray(echo)) return 'an array';
+  return typeof echo === 'object' ? 'an object' : `a ${typeof echo}`;
 }
 
 function refusal(reply: Extract<Reply, { kind: 'refused' }>): string {

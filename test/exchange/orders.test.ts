@@ -109,6 +109,32 @@ describe('create pre-order (§4.9)', () => {
     expect((await client.createPreOrder(FULL)).outcome).toMatchObject({ ...accepted, differences: [difference] });
   });
 
+  it.each([
+    [`"asset":${ORDER.asset}`, '"asset":"1.5"', `asset sent ${ORDER.asset}, echoed a string`],
+    [`"asset":${ORDER.asset},`, '', `asset sent ${ORDER.asset}, echoed nothing`],
+    ['"fromCurrency":"BTC"', '"fromCurrency":null', 'fromCurrency sent BTC, echoed nothing'],
+    ['"toCurrency":"EUR"', '"toCurrency":978', 'toCurrency sent EUR, echoed a number'],
+    ['"orderType":"DEPOSIT"', '"orderType":["DEPOSIT"]', 'orderType sent DEPOSIT, echoed an array'],
+    ['"limit":null', '"limit":"5"', 'limit not sent, echoed a string'],
+    ['"exchangeType":"SELL"', '"exchangeType":{"name":"SELL"}', 'exchangeType not sent, echoed an object'],
+  ])(
+    'keeps the id of a pre-order whose echo is of another type, and tells of it: %s',
+    async (sent, echoed, difference) => {
+      const outcome = await created(200, ECHO.replace(sent, echoed));
+      expect(outcome).toMatchObject({ kind: 'accepted', preOrder: { id: 'p1' }, differences: [difference] });
+    },
+  );
+
+  it.each([
+    ['"currencyPair":{"fromCurrency":"BTC","toCurrency":"EUR"}', '"currencyPair":"BTC/EUR"'],
+    ['"currencyPair":{"fromCurrency":"BTC","toCurrency":"EUR"}', '"currencyPair":null'],
+  ])('keeps the id also where there is no pair: %s', async (sent, echoed) => {
+    expect(await created(200, ECHO.replace(sent, echoed))).toMatchObject({
+      kind: 'accepted',
+      differences: ['fromCurrency sent BTC, echoed nothing', 'toCurrency sent EUR, echoed nothing'],
+    });
+  });
+
   it('takes what comes back of a field that was not sent for no difference', async () => {
     expect(await created(200, FULL_ECHO)).toMatchObject({ kind: 'accepted', differences: [] });
   });
@@ -144,7 +170,7 @@ describe('create pre-order (§4.9)', () => {
     ['nothing', 200, ''],
     ['no JSON', 200, '{"id":'],
     ['no id', 200, BODY],
-    ['an amount as text', 200, ECHO.replace(`:${ORDER.asset}`, `:"${ORDER.asset}"`)],
+    ['an id that is no text', 200, ECHO.replace('"id":"p1"', '"id":1')],
     ['another order', 200, ECHO.replace('"externalOrderId":"a"', '"externalOrderId":"b"')],
     ['JSON too deep to read', 200, '['.repeat(10_000)],
   ])('does not know the outcome from %s', async (_name, status, body) => {
