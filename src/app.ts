@@ -58,9 +58,13 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const lease = new RequestLease(store, ACCOUNT, clock);
   const exchange = new ExchangeClient(overrides.transport ?? connect(config), gate, clock, () => lease.hold());
   undo.defer(() => exchange.close());
-  undo.defer(() =>
-    lease.giveBack().catch((error: unknown) => log.warn({ problem: String(error) }, 'the lease was not given back')),
-  );
+  undo.defer(() => {
+    // At once or not at all: the next owner waits two seconds for a lease that is left, a locked database lasts longer.
+    store.writer.giveUp();
+    return lease
+      .giveBack()
+      .catch((error: unknown) => log.warn({ problem: String(error) }, 'the lease was not given back'));
+  });
 
   const lastCall = new AbortController();
   const disposal = undo.move();
@@ -77,7 +81,10 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     lease,
     tally: new Tally(),
     lastCall: lastCall.signal,
-    giveUp: () => lastCall.abort(),
+    giveUp() {
+      store.writer.giveUp();
+      lastCall.abort();
+    },
     [Symbol.asyncDispose]: () => disposal.disposeAsync(),
   };
 }

@@ -16,7 +16,9 @@ import {
 import type { Tables } from './schema.ts';
 
 /** How long a statement may block the event loop while another program writes; after that the wait is asynchronous. */
-const BUSY_TIMEOUT_MS = 250;
+export const BUSY_TIMEOUT_MS = 50;
+/** The same while the database is opened, when there is nothing else to do. */
+const OPENING_TIMEOUT_MS = 250;
 const WAL_LIMIT_BYTES = 64 * 1024 * 1024;
 /** Less often than SQLite's own 1,000: a page that many commits change is then copied once, with one sync. */
 const CHECKPOINT_PAGES = 4_000;
@@ -63,7 +65,7 @@ export function connect(
   const opened = statSync(path);
   const sqlite = new Database(path, {
     fileMustExist: true,
-    timeout: BUSY_TIMEOUT_MS,
+    timeout: OPENING_TIMEOUT_MS,
   });
   try {
     options.check?.(sqlite);

@@ -83,6 +83,23 @@ describe('the daemon', () => {
     expect(states['accepted']).toBe(on.sandbox.exchange.census().preOrders);
   });
 
+  it('exits 0 at SIGTERM also while another program holds the database locked, and loses nothing', async () => {
+    const on = await setUp();
+    on.insert(8, 'slow');
+    const reached = creates(on, 8);
+    const daemon = await on.start(['run']);
+    await reached;
+    on.merchant.exec('begin immediate');
+    daemon.process.kill('SIGTERM');
+    expect(await daemon.exit).toEqual({ code: 0, signal: null });
+    on.merchant.exec('rollback');
+    expect(on.states()).toEqual({ sending: 8 });
+    const sync = await on.start(['sync', '--json']);
+    await sync.exit;
+    expect(on.sandbox.exchange.census()).toMatchObject({ preOrders: 8, duplicated: [] });
+    expectSoundHistory(on);
+  });
+
   it('ends at once at the second signal', async () => {
     const on = await setUp();
     on.insert(1, 'fault-hang');
