@@ -100,7 +100,7 @@ export async function countByState(db: Kysely<Tables>, account: string): Promise
   return new Map(rows.map((row) => [row.state, Number(row.orders)]));
 }
 
-/** Makes orders that are due only after `latest` due at `to`; how many. */
+/** Makes orders that are due only after `latest`, or never, due at `to`; how many. */
 export async function bringForward(
   tx: Kysely<Tables>,
   query: { account: string; states: readonly OrderState[]; latest: Date; to: Date },
@@ -110,7 +110,9 @@ export async function bringForward(
     .set({ next_action_at: query.to.toISOString() })
     .where('account', '=', query.account)
     .where('state', 'in', query.states)
-    .where('next_action_at', '>', query.latest.toISOString())
+    .where((where) =>
+      where.or([where('next_action_at', 'is', null), where('next_action_at', '>', query.latest.toISOString())]),
+    )
     .executeTakeFirstOrThrow();
   return Number(result.numUpdatedRows);
 }
@@ -211,16 +213,16 @@ export function trackingOf(row: OrderRow): Tracking {
     orderStatus: row.order_status,
     cryptoStatus: row.crypto_status,
     fiatStatus: row.fiat_status,
-    attempts: row.attempts,
+    attempts: count(row.attempts),
     nextActionAt: time(row.next_action_at),
     lastLookupAt: time(row.last_lookup_at),
     sentAt: time(row.sent_at),
     changedAt: time(row.changed_at),
     modificationDate: row.modification_date,
     staleDate: row.stale_date,
-    verifications: row.verifications,
-    resends: row.resends,
-    rechecks: row.rechecks,
+    verifications: count(row.verifications),
+    resends: count(row.resends),
+    rechecks: count(row.rechecks),
   };
 }
 
@@ -241,6 +243,12 @@ export function uncheckedOrderOf(row: OrderRow): UncheckedOrder {
   };
 }
 
-function time(text: string | null): Date | null {
-  return text === null ? null : new Date(text);
+/** Null also for what is no time: SQLite takes any value in any column, and one such row must not stop the others. */
+function time(value: unknown): Date | null {
+  const date = new Date(typeof value === 'string' ? value : Number.NaN);
+  return Number.isNaN(date.getTime()) ? null : date;
+}
+
+function count(value: unknown): number {
+  return Number.isSafeInteger(value) ? Number(value) : 0;
 }

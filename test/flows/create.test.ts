@@ -190,7 +190,7 @@ describe('the create pass', () => {
 
   it('takes what it finds sending at start for unknown', async () => {
     bench.insert({ external_order_id: 'a' });
-    bench.merchant.prepare(`update merchant_orders set state = 'sending', next_action_at = null`).run();
+    bench.merchant.exec(`update merchant_orders set state = 'sending', attempts = 1, next_action_at = null`);
     await bench.restart();
     await create();
     expect(bench.row('a')).toMatchObject({

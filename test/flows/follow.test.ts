@@ -9,6 +9,7 @@ import { scriptedBench } from '../support/scripted-bench.ts';
 import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from '../support/scripted-exchange.ts';
 import { DAY } from '../support/tracking.ts';
 import type { Workbench, WorkbenchOptions } from '../support/workbench.ts';
+import { unguarded } from '../support/unguarded.ts';
 
 const NEVER = new AbortController().signal;
 const EARLIER = '2026-01-05T10:00:00.000Z';
@@ -229,7 +230,7 @@ describe('the follow pass', () => {
     };
     const { bench, exchange } = await accepted([], { overrides: { store: { wrap } } });
     bench.insert(...Array.from({ length: 2_000 }, (_, index) => ({ external_order_id: `o${index}` })));
-    bench.merchant.exec(`update merchant_orders set state = 'accepted'`);
+    unguarded(bench.merchant, () => bench.merchant.exec(`update merchant_orders set state = 'accepted'`));
     await exchange[Symbol.asyncDispose]();
     pages = 0;
     await followPass(bench.app, 'due', NEVER);
@@ -246,10 +247,12 @@ describe('the follow pass', () => {
   it('looks nothing up that is not to be followed', async () => {
     const { bench, exchange } = await accepted(['a', 'b']);
     bench.insert({ external_order_id: 'p' }, { external_order_id: 'bad', asset: '0' });
-    bench.merchant.prepare(`update merchant_orders set state = 'rejected' where external_order_id = 'a'`).run();
-    bench.merchant
-      .prepare(`update merchant_orders set state = 'final', next_action_at = null where external_order_id = 'b'`)
-      .run();
+    unguarded(bench.merchant, () => {
+      bench.merchant.exec(`update merchant_orders set state = 'rejected' where external_order_id = 'a'`);
+      bench.merchant.exec(
+        `update merchant_orders set state = 'final', next_action_at = null where external_order_id = 'b'`,
+      );
+    });
     bench.clock.advance(DAY);
     await followPass(bench.app, 'all', NEVER);
     expect(exchange.count('GET')).toBe(0);

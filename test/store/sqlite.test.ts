@@ -7,9 +7,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { checkOrder } from '../../src/domain/check-order.ts';
 import { move } from '../../src/domain/tracking.ts';
-import { readOrder, saveDecision, uncheckedOrderOf } from '../../src/store/orders.ts';
+import { readOrder, saveDecision, trackingOf, uncheckedOrderOf } from '../../src/store/orders.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { trackingWith } from '../support/tracking.ts';
+import { unguarded } from '../support/unguarded.ts';
 import { storeContract, type Subject } from './contract.ts';
 
 interface SqliteSubject extends Subject {
@@ -53,7 +54,7 @@ async function sentAndPending(): Promise<void> {
   subject.run(
     `insert into merchant_orders (${COLUMNS}) values ('sent', '1', 'BTC', 'EUR'), ('new', '1', 'BTC', 'EUR')`,
   );
-  const claim = move(trackingWith({ externalOrderId: 'sent' }), 'sending', { source: 'create' });
+  const claim = move(trackingWith({ externalOrderId: 'sent' }), 'sending', { source: 'create' }, { attempts: 1 });
   await store.writer.write((tx) => saveDecision(tx, 'pending', claim, new Date()));
 }
 
@@ -156,6 +157,23 @@ describe('an amount in SQLite', () => {
     const row = await readOrder(store.db, 'default', 'a');
     expect(row?.asset).toBe(stands);
     expect(row && checkOrder(uncheckedOrderOf(row))).toMatchObject({ ok: true, order: { asset: sent } });
+  });
+});
+
+describe('a row of an older database in SQLite', () => {
+  it('is read also where it holds no time and no number', async () => {
+    unguarded(subject.merchant, () =>
+      subject.run(`insert into merchant_orders (external_order_id, last_lookup_at, sent_at, changed_at, attempts, resends)
+        values ('a', 'yesterday', '', x'00', 'x', 1.5)`),
+    );
+    const row = await readOrder(store.db, 'default', 'a');
+    expect(row && trackingOf(row)).toMatchObject({
+      lastLookupAt: null,
+      sentAt: null,
+      changedAt: null,
+      attempts: 0,
+      resends: 0,
+    });
   });
 });
 
