@@ -1,5 +1,5 @@
 import { schedule, type ScheduledTask } from 'node-cron';
-import { createApp, type App, type Overrides } from './app.ts';
+import { createApp, drain, type App, type Overrides } from './app.ts';
 import type { Config } from './config.ts';
 import { createPass } from './flows/create.ts';
 import { followPass } from './flows/follow.ts';
@@ -15,8 +15,6 @@ const LOOK_FOR_ROWS_MS = 100;
 const WATCHDOG_MS = 10_000;
 /** A second daemon waits this long for the first to go, as when pm2 restarts it. */
 const OWNER_PATIENCE_MS = 3_000;
-/** What is in flight at a stop has this long to finish. */
-const DRAIN_MS = 16_000;
 
 /** The exchange has never taken the key since the program started: a wrong setting, not a passing fault. */
 export class KeyRefusedError extends Error {
@@ -69,19 +67,9 @@ export async function runDaemon(
 
   await aborted(stop);
   app.log.info({}, 'stopping: nothing new is taken, requests in flight are finished');
-  const drained = new AbortController();
-  void app.clock.sleep(DRAIN_MS, drained.signal).then(
-    () => app.giveUp(),
-    () => undefined,
+  const results = await drain(app, stop, () =>
+    Promise.allSettled([...tasks, control.close(), receiver?.close(), cron.destroy(), linking?.stop()]),
   );
-  const results = await Promise.allSettled([
-    ...tasks,
-    control.close(),
-    receiver?.close(),
-    cron.destroy(),
-    linking?.stop(),
-  ]);
-  drained.abort();
   const reason = results.find((result) => result.status === 'rejected');
   if (reason !== undefined) throw reason.reason;
   app.log.info({}, 'stopped');
