@@ -10,7 +10,7 @@ import type { FlowDeps } from './flows/deps.ts';
 import { RequestLease, waitAfterLastOwner } from './flows/lease.ts';
 import { recover } from './flows/recover.ts';
 import { Tally } from './flows/tally.ts';
-import { becomeOwner } from './store/owner.ts';
+import { becomeOwner, countOwner } from './store/owner.ts';
 import { openStore, type OpenOptions } from './store/store.ts';
 
 /** The one account of this version; the tables are made for several. */
@@ -52,12 +52,14 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
 
   const settings = { ...config.create, ...config.follow };
   const rate = { requests: config.exchange.rate.requests, intervalMs: config.exchange.rate.interval };
+  // Before the last owner's lease is read: from now on it gets no other.
+  const generation = await store.writer.write((tx) => countOwner(tx, ACCOUNT));
   const { waitMs, clockWentBack } = await waitAfterLastOwner(store, ACCOUNT, clock.now(), rate.intervalMs);
   await recover({ account: ACCOUNT, store, clock, log, settings }, clockWentBack);
 
   const gate = new Gate({ concurrency: config.exchange.concurrency, rate }, clock);
   if (waitMs > 0) gate.waitFirst(waitMs);
-  const lease = new RequestLease(store, ACCOUNT, clock);
+  const lease = new RequestLease(store, ACCOUNT, clock, generation);
   const exchange = new ExchangeClient(overrides.transport ?? connect(config), gate, clock, () => lease.hold());
   undo.defer(() => exchange.close());
   undo.defer(() => {

@@ -65,11 +65,23 @@ async function send(deps: FlowDeps, externalOrderId: string, signal: AbortSignal
   const task = async () => {
     const claimed = await claim(deps, externalOrderId);
     if (claimed === undefined) return { result: undefined, passage: NOT_SENT };
+    const refusal = await mayNotSend(deps);
+    if (refusal !== undefined) return { result: { ...claimed, outcome: refusal }, passage: NOT_SENT };
     const { outcome, passage } = await exchange.createPreOrder(claimed.order, deps.lastCall);
     return { result: { ...claimed, outcome }, passage };
   };
   const sent = await exchange.gate.pass('create', task, signal);
   if (sent !== undefined) await recordOutcome(deps, sent.tracking, sent.outcome);
+}
+
+/** Why the request may not leave although its intent is durable: that took longer than the right to send lasts. */
+async function mayNotSend({ lease }: FlowDeps): Promise<CreateOutcome | undefined> {
+  try {
+    await lease.hold();
+    return undefined;
+  } catch (error) {
+    return { kind: 'not-sent', why: error instanceof Error ? error.message : String(error) };
+  }
 }
 
 /** Makes the intent durable, for the row as it stands now. Undefined when there is nothing to send. */
