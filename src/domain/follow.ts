@@ -37,6 +37,8 @@ export interface LookupDecision extends Decision {
 /** A re-send waits at least this long after the request whose outcome is unknown. */
 export const RESEND_NOT_BEFORE_MS = 10 * 60_000;
 const RESEND_AFTER_VERIFICATIONS = 3;
+/** A record's time further ahead than clocks differ says nothing about which record is newer. */
+const MOST_AHEAD_MS = 24 * 60 * 60_000;
 
 /** Whether a record says that its order is final. */
 export function isFinalRecord(facts: OrderFacts, settings: FollowSettings): boolean {
@@ -69,13 +71,15 @@ export function decideLookup(
 }
 
 function found(tracking: Tracking, facts: OrderFacts, now: Date, settings: FollowSettings): LookupDecision {
-  if (isOlder(facts.modificationDate, tracking.modificationDate)) return stale(tracking, facts, now, settings);
+  if (isOlder(facts.modificationDate, tracking.modificationDate, now)) return stale(tracking, facts, now, settings);
   const target: OrderState = isFinalRecord(facts, settings) ? 'final' : 'open';
   const changes = statusChanges(tracking, facts);
   const moved = tracking.state === target ? undefined : movedTo(tracking, target, facts);
   const isChanged = changes.length > 0 || moved !== undefined;
   const changedAt = isChanged ? now : tracking.changedAt;
   const rechecks = target === 'final' && !isChanged ? tracking.rechecks + 1 : 0;
+  const isOrdered = recordTime(facts.modificationDate, now) !== undefined;
+  const ahead = !isOrdered && instant(facts.modificationDate) !== undefined ? fromFuture(tracking, facts) : undefined;
   const next: Tracking = {
     ...(moved?.tracking ?? tracking),
     orderId: facts.orderId ?? tracking.orderId,
@@ -83,15 +87,23 @@ function found(tracking: Tracking, facts: OrderFacts, now: Date, settings: Follo
     orderStatus: facts.orderStatus,
     cryptoStatus: facts.cryptoStatus,
     fiatStatus: facts.fiatStatus,
-    // A time that cannot be read must not make room for an older one.
-    modificationDate:
-      instant(facts.modificationDate) === undefined ? tracking.modificationDate : facts.modificationDate,
+    // A time that cannot be used must not make room for an older one.
+    modificationDate: isOrdered ? facts.modificationDate : tracking.modificationDate,
+    staleDate: ahead === undefined ? tracking.staleDate : facts.modificationDate,
     lastLookupAt: now,
     changedAt,
     rechecks,
   };
   const nextActionAt = nextLookupAt(next, now, settings);
-  return { tracking: { ...next, nextActionAt }, events: [...changes, ...(moved?.events ?? [])], keepsRecord: true };
+  const events = [...changes, ...(moved?.events ?? []), ...(ahead ?? [])];
+  return { tracking: { ...next, nextActionAt }, events, keepsRecord: true };
+}
+
+/** That the time of a record cannot be right is told once. */
+function fromFuture({ staleDate }: Tracking, { modificationDate }: OrderFacts): OrderEvent[] {
+  if (staleDate === modificationDate) return [];
+  const reason = 'modificationDate is more than a day ahead; it does not decide which record is newer';
+  return [finding('RECORD_FROM_FUTURE', 'lookup', reason, modificationDate)];
 }
 
 /** Moves that need a person's eye bring a finding with them. */
@@ -213,10 +225,17 @@ function unchanged(tracking: Tracking, changes: Partial<Tracking>): Decision {
   return { tracking: { ...tracking, ...changes }, events: [] };
 }
 
-function isOlder(received: string | null, known: string | null): boolean {
-  const receivedAt = instant(received);
-  const knownAt = instant(known);
+function isOlder(received: string | null, known: string | null, now: Date): boolean {
+  const receivedAt = recordTime(received, now);
+  const knownAt = recordTime(known, now);
   return receivedAt !== undefined && knownAt !== undefined && receivedAt < knownAt;
+}
+
+/** The time that puts a record in its order among others, in nanoseconds; undefined where it cannot. */
+function recordTime(text: string | null, now: Date): bigint | undefined {
+  const time = instant(text);
+  const latest = BigInt(now.getTime() + MOST_AHEAD_MS) * 1_000_000n;
+  return time === undefined || time > latest ? undefined : time;
 }
 
 const ISO_TIME = /^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?)(?:[.,](\d+))?(Z|[+-]\d\d:?\d\d)?$/;
