@@ -1,6 +1,6 @@
 import { decideLookup, type LookupAnswer, type LookupDecision } from '../domain/follow.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../domain/order.ts';
-import { dueOrders, FIRST_DUE, orderIds, readOrder, saveDecision, trackingOf } from '../store/orders.ts';
+import { dueOrders, FIRST_DUE, orderIds, readOrder, saveDecision, trackingOf, type DueKey } from '../store/orders.ts';
 import { isNewStatus, keepOrderRecord } from '../store/records.ts';
 import type { FlowDeps } from './deps.ts';
 import { workThrough } from './in-hand.ts';
@@ -17,8 +17,8 @@ const LOOKED_UP_STATES: readonly OrderState[] = [...FOLLOWED_STATES, ...RECHECKE
 export type FollowScope = 'due' | 'all';
 
 /**
- * Looks orders up and records what changed. Each order is looked up once; the pass ends when none is left, when the
- * exchange cannot serve, or when `signal` aborts. With the scope `all`, orders that were looked up after `since` count
+ * Looks orders up and records what changed. Each order is looked up once, an unknown outcome each time it comes due; the
+ * pass ends when none is left, when the exchange cannot serve, or when `signal` aborts. With the scope `all`, orders that were looked up after `since` count
  * as done.
  */
 export async function followPass(
@@ -31,25 +31,45 @@ export async function followPass(
   await workThrough(orders, deps.inHand, (externalOrderId) => lookUp(deps, externalOrderId, signal));
 }
 
+/** After each page the states are gone through from the first, so that a new unknown outcome waits for one page only. */
 async function* dueToLookUp(
   deps: FlowDeps,
   signal: AbortSignal,
   states: readonly OrderState[] = LOOKED_UP_STATES,
 ): AsyncGenerator<string> {
-  const { account, store, clock } = deps;
-  const until = clock.now();
-  for (const state of states) {
-    let from = FIRST_DUE;
-    for (;;) {
-      const page = await dueOrders(store.db, { account, state, until, from, limit: PAGE });
-      for (const due of page) {
-        if (isOver(deps, signal)) return;
-        yield due.externalOrderId;
-        from = due;
-      }
-      if (page.length < PAGE) break;
+  const from = new Map<OrderState, DueKey>();
+  const began = deps.clock.now();
+  for (;;) {
+    const next = await firstPage(deps, states, from, began);
+    if (next === undefined) return;
+    for (const due of next.page) {
+      if (isOver(deps, signal)) return;
+      yield due.externalOrderId;
+      from.set(next.state, due);
     }
   }
+}
+
+/**
+ * The next page of the first state that has one. Only unknown outcomes may have come due since the pass began: those
+ * are fewer and fewer, while the other orders would come due again and the pass would not end.
+ */
+async function firstPage(
+  { account, store, clock }: FlowDeps,
+  states: readonly OrderState[],
+  behind: ReadonlyMap<OrderState, DueKey>,
+  began: Date,
+): Promise<{ state: OrderState; page: readonly DueKey[] } | undefined> {
+  for (const state of states) {
+    const from = behind.get(state) ?? FIRST_DUE;
+    const until = state === 'unknown' ? clock.now() : began;
+    const page = await dueOrders(store.db, { account, state, until, from, limit: PAGE });
+    // Ids that are no text are read otherwise than they are compared: they would come again and again.
+    const last = page.at(-1);
+    const isStuck = last?.externalOrderId === from.externalOrderId && last.nextActionAt === from.nextActionAt;
+    if (last !== undefined && !isStuck) return { state, page };
+  }
+  return undefined;
 }
 
 async function* allFollowed(deps: FlowDeps, signal: AbortSignal, notLookedUpSince: Date): AsyncGenerator<string> {

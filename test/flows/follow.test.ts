@@ -205,6 +205,27 @@ describe('the follow pass', () => {
     expect(exchange.count('GET')).toBe(900);
   });
 
+  it('comes to an outcome that turns unknown meanwhile before it ends, looks each order up once, and ends', async () => {
+    const ids = Array.from({ length: 900 }, (_, index) => `o${index}`);
+    const { bench, exchange } = await accepted(ids);
+    bench.clock.advance(DAY);
+    const lookedUp: string[] = [];
+    exchange.answer = async ({ method, externalOrderId }) => {
+      if (method === 'POST') return refusal(500);
+      lookedUp.push(externalOrderId);
+      if (lookedUp.length === 10) {
+        bench.insert({ external_order_id: 'u' });
+        await createPass(bench.app, NEVER);
+        // Now the unknown outcome is due, and each order that was looked up is due again.
+        bench.clock.advance(10_000);
+      }
+      return NOT_FOUND;
+    };
+    await followPass(bench.app, 'due', NEVER);
+    expect(lookedUp.toSorted()).toEqual([...ids, 'u'].toSorted());
+    expect(lookedUp.indexOf('u')).toBeLessThan(400);
+  });
+
   it('stops when the exchange fails, and goes on with all that is due when it is back', async () => {
     const ids = Array.from({ length: 100 }, (_, index) => `o${index}`);
     const { bench, exchange, answers } = await accepted(ids);
