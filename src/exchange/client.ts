@@ -87,7 +87,7 @@ export class ExchangeClient {
     const reply = await ask(this.#transport, this.#clock, orderRequest(externalOrderId), signal);
     const answer = readLookup(reply, externalOrderId);
     const passage = passageOf(reply);
-    const health = answer.kind === 'unanswered' && passage.health === 'answered' ? 'failed' : passage.health;
+    const health = answer.kind === 'unanswered' && reply.kind === 'ok' ? 'failed' : passage.health;
     return { answer, reply: reply.kind, passage: { ...passage, health } };
   }
 

@@ -6,6 +6,8 @@ import type { MerchantOrder } from '../domain/order.ts';
 const MAX_DEPTH = 50;
 
 const text = z.string().nullish();
+/** Every status is recorded; one that is longer than this is none. */
+const statusText = z.string().max(1_000);
 
 /**
  * A pre-order (§2.6). Only the two ids must be as the document says: whatever else differs, the exchange has made it,
@@ -26,12 +28,12 @@ export const orderRecordSchema = z.looseObject({
   order: z.looseObject({
     id: z.string(),
     exchangeType: text,
-    status: z.string(),
+    status: statusText,
     modificationDate: text,
     completionDate: text,
     serverDate: text,
-    cryptoTransaction: z.looseObject({ status: text }).nullish(),
-    fiatTransaction: z.looseObject({ status: text }).nullish(),
+    cryptoTransaction: z.looseObject({ status: statusText.nullish() }).nullish(),
+    fiatTransaction: z.looseObject({ status: statusText.nullish() }).nullish(),
   }),
 });
 

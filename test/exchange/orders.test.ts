@@ -214,6 +214,24 @@ describe('get order by external id (§4.11)', () => {
   ])('takes no evidence from %s', async (_name, status, body) => {
     expect((await lookedUp(status, body)).kind).toBe('unanswered');
   });
+
+  it.each([
+    ['a documented error', 400, NOT_FOUND, 'answered'],
+    ['an error of no documented shape', 400, '', 'failed'],
+    ['a server error', 503, NOT_FOUND, 'failed'],
+    ['a record that cannot be read', 200, '{}', 'failed'],
+  ])('says of the health of the exchange after %s', async (_name, status, body, health) => {
+    const { scope, client } = nockExchange();
+    scope.get(LOOKUP).query({ externalOrderId: 'a' }).reply(status, body);
+    expect((await client.lookUpOrder('a')).passage.health).toBe(health);
+  });
+
+  it('takes a status longer than any for a record that cannot be read', async () => {
+    const long = (field: string) => record.replace(`"status":"${field}"`, `"status":"${'x'.repeat(1_001)}"`);
+    expect((await lookedUp(200, long('SOMETHING_NEW'))).kind).toBe('unanswered');
+    expect((await lookedUp(200, long('NEW'))).kind).toBe('unanswered');
+    expect((await lookedUp(200, record.replace('SOMETHING_NEW', 'x'.repeat(1_000)))).kind).toBe('found');
+  });
 });
 
 describe('get pre-order (§4.10)', () => {
