@@ -2,6 +2,7 @@ import { decideLookup, type LookupAnswer, type LookupDecision } from '../domain/
 import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../domain/order.ts';
 import { dueOrders, FIRST_DUE, orderIds, readOrder, saveDecision, trackingOf, type DueKey } from '../store/orders.ts';
 import { isNewStatus, keepOrderRecord } from '../store/records.ts';
+import { apart } from './apart.ts';
 import type { FlowDeps } from './deps.ts';
 import { workThrough } from './in-hand.ts';
 
@@ -28,7 +29,7 @@ export async function followPass(
   since: Date = deps.clock.now(),
 ): Promise<void> {
   const orders = scope === 'due' ? dueToLookUp(deps, signal) : allFollowed(deps, signal, since);
-  await workThrough(orders, deps.inHand, (externalOrderId) => lookUp(deps, externalOrderId, signal));
+  await workThrough(orders, deps.inHand, (id) => apart(deps, id, () => lookUp(deps, id, signal)));
 }
 
 /** After each page the states are gone through from the first, so that a new unknown outcome waits for one page only. */
@@ -96,16 +97,21 @@ async function lookUp(deps: FlowDeps, externalOrderId: string, signal: AbortSign
   const { exchange, lease, lastCall, tally } = deps;
   const task = async () => {
     await lease.hold();
+    const askedAt = deps.clock.now();
     const { answer, reply, passage } = await exchange.lookUpOrder(externalOrderId, lastCall);
     if (reply === 'key-refused') tally.noteKey('refused');
     else if (reply === 'ok' || reply === 'refused') tally.noteKey('works');
-    return { result: answer, passage };
+    return { result: { answer, askedAt }, passage };
   };
-  const answer = await exchange.gate.pass('lookup', task, signal);
-  if (answer !== undefined) await recordAnswer(deps, externalOrderId, answer);
+  const answered = await exchange.gate.pass('lookup', task, signal);
+  if (answered !== undefined) await recordAnswer(deps, externalOrderId, answered);
 }
 
-async function recordAnswer(deps: FlowDeps, externalOrderId: string, answer: LookupAnswer): Promise<void> {
+async function recordAnswer(
+  deps: FlowDeps,
+  externalOrderId: string,
+  { answer, askedAt }: { answer: LookupAnswer; askedAt: Date },
+): Promise<void> {
   const { account, store, clock, settings } = deps;
   const random = clock.random();
   const recorded = await store.writer.write(async (tx) => {
@@ -113,6 +119,9 @@ async function recordAnswer(deps: FlowDeps, externalOrderId: string, answer: Loo
     const before = row === undefined ? undefined : trackingOf(row);
     if (before === undefined || !LOOKED_UP_STATES.includes(before.state)) return undefined;
     const now = clock.now();
+    // Another pass has asked and been answered since. A time ahead of this clock was written under another.
+    const { lastLookupAt } = before;
+    if (lastLookupAt !== null && lastLookupAt > askedAt && lastLookupAt <= now) return undefined;
     const decision = decideLookup(before, answer, now, random, settings);
     await saveDecision(tx, before.state, decision, now);
     const receivedAt = now.toISOString();

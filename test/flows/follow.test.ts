@@ -103,6 +103,40 @@ describe('a record older than the one we have', () => {
   });
 });
 
+describe('an answer that was asked for before the last one came', () => {
+  it('is dropped: nothing in it says which of the two is newer', async () => {
+    const { bench, exchange } = await accepted(['a']);
+    const first = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<void>();
+    exchange.answer = async () => {
+      asked.resolve();
+      await first.promise;
+      return record('a', { status: 'A' });
+    };
+    bench.clock.advance(DAY);
+    const slow = followPass(bench.app, 'all', NEVER);
+    await asked.promise;
+    bench.clock.advance(1_000);
+    exchange.answer = () => record('a', { status: 'B' });
+    await followPass(bench.app, 'all', NEVER);
+    first.resolve();
+    await slow;
+    expect(bench.row('a')['order_status']).toBe('B');
+    expect(bench.events('a').filter((event) => event.startsWith('order.status'))).toEqual(['order.status null → B']);
+  });
+
+  it('is not told by a look-up that was recorded under a clock ahead of this one', async () => {
+    const { bench, answers } = await accepted(['a']);
+    unguarded(bench.merchant, () =>
+      bench.merchant.exec(`update merchant_orders set last_lookup_at = '2027-01-01T00:00:00.000Z'`),
+    );
+    answers.set('a', record('a', { status: 'A' }));
+    bench.clock.advance(DAY);
+    await followPass(bench.app, 'due', NEVER);
+    expect(bench.row('a')['order_status']).toBe('A');
+  });
+});
+
 describe('two passes that bring the same news', () => {
   it('record each change once', async () => {
     const { bench, exchange } = await accepted(['a']);
