@@ -55,7 +55,8 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   // Before the last owner's lease is read: from now on it gets no other.
   const generation = await store.writer.write((tx) => countOwner(tx, ACCOUNT));
   const { waitMs, clockWentBack } = await waitAfterLastOwner(store, ACCOUNT, clock.now(), rate.intervalMs);
-  await recover({ account: ACCOUNT, store, clock, log, settings }, clockWentBack);
+  const tally = new Tally();
+  await recover({ account: ACCOUNT, store, clock, log, settings, tally }, clockWentBack);
 
   const gate = new Gate({ concurrency: config.exchange.concurrency, rate }, clock);
   if (waitMs > 0) gate.waitFirst(waitMs);
@@ -83,7 +84,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     photos: config.photos,
     inHand: config.exchange.concurrency * 2,
     lease,
-    tally: new Tally(),
+    tally,
     lastCall: lastCall.signal,
     giveUp() {
       store.writer.giveUp();

@@ -5,6 +5,7 @@ import type { Decision, Tracking } from '../domain/tracking.ts';
 import type { Passage } from '../exchange/gate.ts';
 import { dueOrders, FIRST_DUE, readOrder, saveDecision, trackingOf, uncheckedOrderOf } from '../store/orders.ts';
 import { keepPreOrder } from '../store/records.ts';
+import { apart } from './apart.ts';
 import type { FlowDeps } from './deps.ts';
 import { workThrough } from './in-hand.ts';
 import type { Tally } from './tally.ts';
@@ -17,8 +18,8 @@ const NOT_SENT: Passage = { wasSent: false, health: 'none' };
  * aborts. The intent of each request is durable before it goes; what came of it is written before the order is let go.
  */
 export async function createPass(deps: FlowDeps, signal: AbortSignal): Promise<void> {
-  await workThrough(mendedOrders(deps, signal), 1, (externalOrderId) => takeBackMended(deps, externalOrderId));
-  await workThrough(pendingOrders(deps, signal), deps.inHand, (externalOrderId) => send(deps, externalOrderId, signal));
+  await workThrough(mendedOrders(deps, signal), 1, (id) => apart(deps, id, () => takeBackMended(deps, id)));
+  await workThrough(pendingOrders(deps, signal), deps.inHand, (id) => apart(deps, id, () => send(deps, id, signal)));
 }
 
 async function* pendingOrders(deps: FlowDeps, signal: AbortSignal): AsyncGenerator<string> {

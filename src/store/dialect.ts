@@ -1,4 +1,4 @@
-import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import {
@@ -69,6 +69,7 @@ export function connect(
   });
   try {
     options.check?.(sqlite);
+    for (const ending of ['', '-wal', '-shm']) closeToOthers(`${path}${ending}`);
     sqlite.pragma('journal_mode = wal');
     sqlite.pragma('synchronous = full');
     sqlite.pragma(`journal_size_limit = ${WAL_LIMIT_BYTES}`);
@@ -89,6 +90,17 @@ export function connect(
       return now !== undefined && now.ino === opened.ino && now.dev === opened.dev;
     },
   };
+}
+
+/** A backup is often put back with a wider mode; a file of another user's is left as it is. */
+function closeToOthers(path: string): void {
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
+  if ((mode & 0o077) === 0) return;
+  try {
+    chmodSync(path, mode & 0o700);
+  } catch {
+    return;
+  }
 }
 
 class ImmediateSqliteDialect extends SqliteDialect {

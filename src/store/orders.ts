@@ -2,6 +2,7 @@ import type { Kysely, Selectable } from 'kysely';
 import type { OrderState, UncheckedOrder } from '../domain/order.ts';
 import type { Decision, OrderEvent, Tracking } from '../domain/tracking.ts';
 import { queries } from './dialect.ts';
+import { StoreError } from './errors.ts';
 import type { MerchantOrdersTable, Tables } from './schema.ts';
 import { statement } from './statement.ts';
 
@@ -117,6 +118,31 @@ export async function bringForward(
   return Number(result.numUpdatedRows);
 }
 
+/** Has no pass look at an order before `until`; nothing else of it changes. */
+export async function putOff(
+  tx: Kysely<Tables>,
+  query: { account: string; externalOrderId: string; until: Date },
+): Promise<void> {
+  await tx
+    .updateTable('merchant_orders')
+    .set({ next_action_at: query.until.toISOString() })
+    .where('account', '=', query.account)
+    .where('external_order_id', '=', query.externalOrderId)
+    .execute();
+}
+
+/** Orders of other accounts that wait to be sent: nothing of this process sends them. */
+export async function countPendingElsewhere(db: Kysely<Tables>, account: string): Promise<number> {
+  const row = await db
+    .selectFrom('merchant_orders')
+    .select((select) => select.fn.countAll<number | bigint>().as('orders'))
+    // Two ranges of the index; unequal would read it all.
+    .where((where) => where.or([where('account', '<', account), where('account', '>', account)]))
+    .where('state', '=', 'pending')
+    .executeTakeFirstOrThrow();
+  return Number(row.orders);
+}
+
 interface SaveValues extends Omit<Tracking, 'nextActionAt' | 'lastLookupAt' | 'sentAt' | 'changedAt'> {
   nextActionAt: string | null;
   lastLookupAt: string | null;
@@ -156,8 +182,8 @@ const saveStatement = statement((v: SaveValues) =>
 );
 
 /**
- * Writes a decision about an order: the row and its events, together. Throws when the row is not in `previousState` any
- * more, so that the transaction writes nothing.
+ * Writes a decision about an order: the row and its events, together. Throws `StoreError` when the row is not in
+ * `previousState` any more, so that the transaction writes nothing.
  */
 export async function saveDecision(
   tx: Kysely<Tables>,
@@ -176,7 +202,7 @@ export async function saveDecision(
     previousState,
   });
   if (result.numAffectedRows !== 1n) {
-    throw new Error(`order ${JSON.stringify(tracking.externalOrderId)} is no longer ${previousState}`);
+    throw new StoreError('refused', `order ${JSON.stringify(tracking.externalOrderId)} is no longer ${previousState}`);
   }
   for (const event of decision.events) await insertEvent(tx, tracking, event, now);
 }

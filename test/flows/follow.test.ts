@@ -292,6 +292,19 @@ describe('the follow pass', () => {
     expect(pages).toBeLessThanOrEqual(3);
   });
 
+  it('passes over an order that the database does not let it write, and looks up the others', async () => {
+    const { bench } = await accepted(['a', 'bad', 'c']);
+    bench.merchant.exec(`create trigger of_the_merchant before update of order_status on merchant_orders
+      when new.external_order_id = 'bad' begin select raise(abort, 'not now'); end`);
+    bench.clock.advance(DAY);
+    await followPass(bench.app, 'due', NEVER);
+    expect(bench.app.tally.counts.failed).toBe(1);
+    const due = bench.merchant
+      .prepare('select external_order_id from merchant_orders where next_action_at <= ?')
+      .pluck();
+    expect(due.all(bench.clock.now().toISOString())).toEqual([]);
+  });
+
   it('does nothing once its signal has aborted', async () => {
     const { bench, exchange } = await accepted(['a']);
     bench.clock.advance(DAY);

@@ -50,6 +50,22 @@ describe('orders found sending at start', () => {
     expect(bench.states('o0')).toEqual(['unknown']);
   });
 
+  it('do not keep the program from starting where one of them cannot be changed', async () => {
+    const { bench } = await scriptedBench();
+    bench.insert(...Array.from({ length: 201 }, (_, index) => ({ external_order_id: `o${index}` })));
+    const log = await afterCrash(
+      bench,
+      undefined,
+      `update merchant_orders set state = 'sending', attempts = 1, next_action_at = null;
+      create trigger of_the_merchant before update of state on merchant_orders
+        when new.external_order_id in ('o0', 'o99') begin select raise(abort, 'not now'); end`,
+    );
+    expect(log.with(/cannot be written/)).toMatchObject([{ externalOrderId: 'o0' }, { externalOrderId: 'o99' }]);
+    const count = (state: string) =>
+      bench.merchant.prepare('select count(*) from merchant_orders where state = ?').pluck().get(state);
+    expect([count('sending'), count('unknown')]).toEqual([2, 199]);
+  });
+
   it('are at most as many as requests may be in flight, at whatever commit the process dies', async () => {
     const sending: number[] = [];
     let countSending = () => 0;
@@ -75,6 +91,17 @@ describe('orders found sending at start', () => {
     await createPass(bench.app, NEVER);
     expect(exchange.count('POST')).toBe(60);
     expect(Math.max(...sending)).toBe(3);
+  });
+});
+
+describe('orders of other accounts', () => {
+  it('are told of at start, because nothing sends them', async () => {
+    const { bench } = await scriptedBench();
+    bench.insert({ external_order_id: 'mine' });
+    expect((await afterCrash(bench, undefined)).with(/other accounts/)).toEqual([]);
+    const insert = bench.merchant.prepare(`insert into merchant_orders (account, external_order_id) values (?, 'a')`);
+    for (const account of ['another', 'shop', '']) insert.run(account);
+    expect((await afterCrash(bench, undefined)).with(/other accounts/)).toMatchObject([{ orders: 3 }]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -194,6 +194,14 @@ describe('the SQLite file', () => {
       (path) => statSync(path).mode & 0o777,
     );
     expect(modes).toEqual([0o700, 0o600, 0o600, 0o600]);
+  });
+
+  it.each([0o644, 0o660])('is closed to other users again where it was put back open to them: %o', async (mode) => {
+    subject.run(`insert into merchant_orders (external_order_id) values ('a')`);
+    const paths = ['', '-wal', '-shm'].map((ending) => `${subject.path}${ending}`);
+    for (const path of paths) chmodSync(path, mode);
+    await (await openStore(subject.path, systemClock(), { expect: 'current' })).close();
+    expect(paths.map((path) => statSync(path).mode & 0o777)).toEqual([0o600, 0o600, 0o600]);
   });
 
   it('has a write-ahead log of bounded size, and each commit reaches the disk', async () => {
