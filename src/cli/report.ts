@@ -18,7 +18,11 @@ interface ReportOptions {
 
 /** `order-sync report summary`. */
 export function registerReport(program: Command): void {
-  const summary = program.command('report').description('reports from the database').command('summary');
+  const summary = program
+    .command('report')
+    .description('reports from the database')
+    .addHelpText('after', '\nExample:\n  order-sync report summary')
+    .command('summary');
   summary
     .description('counts and exact sums by pair, state and status')
     .option('--from <time>', 'only orders inserted at or after it (UTC, ISO 8601)', time)
