@@ -39,6 +39,8 @@ export const RESEND_NOT_BEFORE_MS = 10 * 60_000;
 const RESEND_AFTER_VERIFICATIONS = 3;
 /** A record's time further ahead than clocks differ says nothing about which record is newer. */
 const MOST_AHEAD_MS = 24 * 60 * 60_000;
+/** In a millisecond. */
+const NANOSECONDS = 1_000_000n;
 
 /** Whether a record says that its order is final. */
 export function isFinalRecord(facts: OrderFacts, settings: FollowSettings): boolean {
@@ -71,14 +73,14 @@ export function decideLookup(
 }
 
 function found(tracking: Tracking, facts: OrderFacts, now: Date, settings: FollowSettings): LookupDecision {
-  if (isOlder(facts.modificationDate, tracking.modificationDate, now)) return stale(tracking, facts, now, settings);
+  if (isOlder(facts, tracking.modificationDate, now)) return stale(tracking, facts, now, settings);
   const target: OrderState = isFinalRecord(facts, settings) ? 'final' : 'open';
   const changes = statusChanges(tracking, facts);
   const moved = tracking.state === target ? undefined : movedTo(tracking, target, facts);
   const isChanged = changes.length > 0 || moved !== undefined;
   const changedAt = isChanged ? now : tracking.changedAt;
   const rechecks = target === 'final' && !isChanged ? tracking.rechecks + 1 : 0;
-  const isOrdered = recordTime(facts.modificationDate, now) !== undefined;
+  const isOrdered = recordTime(facts.modificationDate, facts, now) !== undefined;
   const ahead = !isOrdered && instant(facts.modificationDate) !== undefined ? fromFuture(tracking, facts) : undefined;
   const next: Tracking = {
     ...(moved?.tracking ?? tracking),
@@ -225,16 +227,21 @@ function unchanged(tracking: Tracking, changes: Partial<Tracking>): Decision {
   return { tracking: { ...tracking, ...changes }, events: [] };
 }
 
-function isOlder(received: string | null, known: string | null, now: Date): boolean {
-  const receivedAt = recordTime(received, now);
-  const knownAt = recordTime(known, now);
+function isOlder(facts: OrderFacts, known: string | null, now: Date): boolean {
+  const receivedAt = recordTime(facts.modificationDate, facts, now);
+  const knownAt = recordTime(known, facts, now);
   return receivedAt !== undefined && knownAt !== undefined && receivedAt < knownAt;
 }
 
-/** The time that puts a record in its order among others, in nanoseconds; undefined where it cannot. */
-function recordTime(text: string | null, now: Date): bigint | undefined {
+/**
+ * The time that puts a record in its order among others, in nanoseconds; undefined where it cannot. The exchange's own
+ * clock counts as well as this one, which may have been set back.
+ */
+function recordTime(text: string | null, { serverDate }: OrderFacts, now: Date): bigint | undefined {
   const time = instant(text);
-  const latest = BigInt(now.getTime() + MOST_AHEAD_MS) * 1_000_000n;
+  const server = instant(serverDate) ?? 0n;
+  const here = BigInt(now.getTime()) * NANOSECONDS;
+  const latest = (server > here ? server : here) + BigInt(MOST_AHEAD_MS) * NANOSECONDS;
   return time === undefined || time > latest ? undefined : time;
 }
 
@@ -247,5 +254,5 @@ const ISO_TIME = /^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?)(?:[.,](\d+))?(Z|[+-]
 function instant(text: string | null): bigint | undefined {
   const [, seconds, fraction = '', zone = 'Z'] = ISO_TIME.exec(text ?? '') ?? [];
   const time = seconds === undefined ? Number.NaN : Date.parse(seconds + zone);
-  return Number.isNaN(time) ? undefined : BigInt(time) * 1_000_000n + BigInt(fraction.slice(0, 9).padEnd(9, '0'));
+  return Number.isNaN(time) ? undefined : BigInt(time) * NANOSECONDS + BigInt(fraction.slice(0, 9).padEnd(9, '0'));
 }

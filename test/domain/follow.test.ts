@@ -197,6 +197,15 @@ describe('a record whose time is more than a day ahead', () => {
     expect(tracking).toMatchObject({ state: 'final', orderStatus: 'COMPLETED', modificationDate: LATER });
   });
 
+  it('is like any other where the clock of the exchange says that it is not ahead: this one was set back', () => {
+    const facts = { orderStatus: 'C', modificationDate: '2026-03-01T12:00:00Z', serverDate: '2026-03-01T12:00:01Z' };
+    const { tracking, events } = decide(known, found(facts));
+    expect(tracking.modificationDate).toBe(facts.modificationDate);
+    expect(events.filter(({ field }) => field === 'finding')).toEqual([]);
+    const stale = decide(tracking, found({ ...facts, orderStatus: 'A', modificationDate: '2026-03-01T11:00:00Z' }));
+    expect(stale.tracking.orderStatus).toBe('C');
+  });
+
   it('is like any other up to a day: clocks differ', () => {
     const tomorrow = after(NOW, DAY).toISOString();
     const { tracking, events } = decide(known, found({ orderStatus: 'C', modificationDate: tomorrow }));
