@@ -15,6 +15,8 @@ import { openStore, type OpenOptions } from './store/store.ts';
 
 /** The one account of this version; the tables are made for several. */
 const ACCOUNT = 'default';
+/** A start that waits longer than this says so. */
+const TOLD_WAIT_MS = 1_000;
 /** What is in flight at a stop has this long to finish. */
 const DRAIN_MS = 16_000;
 
@@ -60,6 +62,10 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
 
   const gate = new Gate({ concurrency: config.exchange.concurrency, rate }, clock);
   if (waitMs > 0) gate.waitFirst(waitMs);
+  if (waitMs > TOLD_WAIT_MS) {
+    const seconds = Math.ceil(waitMs / 1_000);
+    log.info({ seconds }, "waiting for the last owner's requests to be out of the rate limit's window");
+  }
   const lease = new RequestLease(store, ACCOUNT, clock, generation);
   const exchange = new ExchangeClient(overrides.transport ?? connect(config), gate, clock, () => lease.hold());
   undo.defer(() => exchange.close());

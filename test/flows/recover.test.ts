@@ -214,6 +214,15 @@ describe('the wait of a new owner', () => {
     expect(Math.max(...ahead)).toBeLessThanOrEqual(2_000);
   });
 
+  it.each([
+    ['is told where it is longer than a second', 2_000, [3]],
+    ['is not told of a second or less', 0, []],
+  ])('%s', async (_name, aheadMs, seconds) => {
+    const { bench } = await scriptedBench();
+    const log = await afterCrash(bench, after(BEGAN_AT, aheadMs));
+    expect(log.with(/waiting for the last owner's requests/).map((line) => line['seconds'])).toEqual(seconds);
+  });
+
   it('is short after an orderly stop', async () => {
     const { bench } = await scriptedBench();
     bench.insert({ external_order_id: 'a' });
