@@ -19,6 +19,60 @@ export const MERCHANT_COLUMNS = [
   'bonus',
 ];
 
+/** What an order may become, beside `pending`; a person's decisions are among them. */
+const MOVES = [
+  'pending sending',
+  'pending invalid',
+  'pending cancelled',
+  'pending open',
+  'pending final',
+  'sending accepted',
+  'sending rejected',
+  'sending unknown',
+  'unknown open',
+  'unknown final',
+  'unknown held',
+  'unknown accepted',
+  'unknown abandoned',
+  'held open',
+  'held final',
+  'held accepted',
+  'held abandoned',
+  'accepted open',
+  'accepted final',
+  'accepted abandoned',
+  'open final',
+  'final open',
+  'cancelled open',
+  'cancelled final',
+  'abandoned open',
+  'abandoned final',
+];
+
+/** What only the program writes, and what stands there until it has. */
+const BLANK_AT_FIRST = {
+  attempts: '0',
+  verifications: '0',
+  resends: '0',
+  rechecks: '0',
+  state_reason: 'null',
+  pre_order_id: 'null',
+  exchange_type: 'null',
+  order_id: 'null',
+  order_status: 'null',
+  crypto_status: 'null',
+  fiat_status: 'null',
+  last_lookup_at: 'null',
+  sent_at: 'null',
+  changed_at: 'null',
+  modification_date: 'null',
+  stale_date: 'null',
+};
+
+/** Whether `next_action_at` holds no time as the program writes it. */
+const HAS_NO_TIME = `(new.next_action_at is null or new.next_action_at not glob
+  '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9].[0-9][0-9][0-9]Z')`;
+
 export async function up(db: Kysely<unknown>): Promise<void> {
   await createOrders(db);
   await createHistory(db);
@@ -132,6 +186,12 @@ async function createBookkeeping(db: Kysely<unknown>): Promise<void> {
     .addColumn('account', 'text', (column) => column.primaryKey())
     .addColumn('requests_until', 'text', (column) => column.notNull())
     .execute();
+  // Counts the owners an account has had: one that another has followed finds a number that is not its own.
+  await db.schema
+    .createTable('owner_generations')
+    .addColumn('account', 'text', (column) => column.primaryKey())
+    .addColumn('generation', 'integer', (column) => column.notNull())
+    .execute();
 }
 
 /** The database itself refuses to lose or rewrite what was sent, whoever writes. */
@@ -166,31 +226,65 @@ async function protectOrders(db: Kysely<unknown>): Promise<void> {
         and external_order_id = new.external_order_id and state not in ('pending', 'invalid'))
     begin select ${refuse('replaced')}; end`)
     .execute(db);
-  // A program that saves whole rows would write back the state it read, and the order would be sent once more.
-  await sql
-    .raw(`create trigger merchant_orders_sent_is_not_pending
-    before update of state on merchant_orders
-    when new.state = 'pending' and (old.state in ('accepted', 'open', 'final', 'cancelled', 'abandoned')
-      or (old.state = 'unknown' and new.resends = old.resends))
-    begin select ${refuse('pending again')}; end`)
-    .execute(db);
-  await sql
-    .raw(`create trigger merchant_orders_begin_pending
-    before insert on merchant_orders when new.state <> 'pending'
-    begin select raise(abort, 'merchant_orders: state is written by order-sync; leave it out'); end`)
-    .execute(db);
-  await sql
-    .raw(`create trigger merchant_orders_are_due
-    after insert on merchant_orders when new.next_action_at is null
-    begin update merchant_orders set next_action_at = new.created_at
-      where account = new.account and external_order_id = new.external_order_id; end`)
-    .execute(db);
+  await protectStates(db, refuse);
+  await keepDue(db);
   await sql
     .raw(`create trigger merchant_orders_mended
     after update of ${MERCHANT_COLUMNS.join(', ')} on merchant_orders when old.state = 'invalid' and (${changed})
     begin update merchant_orders set next_action_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
       where account = new.account and external_order_id = new.external_order_id; end`)
     .execute(db);
+}
+
+/**
+ * A program that saves whole rows would write back the state it read, and the order would be sent once more. The
+ * program's own moves to `pending` keep the attempts and say why; after one that may have been taken, `resends` counts.
+ */
+async function protectStates(db: Kysely<unknown>, refuse: (what: string) => string): Promise<void> {
+  await sql
+    .raw(`create trigger merchant_orders_sent_is_not_pending
+    before update of state on merchant_orders
+    when new.state = 'pending' and old.state not in ('pending', 'invalid')
+      and not (old.state in ('sending', 'rejected', 'unknown', 'held')
+        and new.attempts is old.attempts and new.sent_at is old.sent_at and new.state_reason is not null
+        and (old.state in ('sending', 'rejected') or new.resends > old.resends))
+    begin select ${refuse('pending again')}; end`)
+    .execute(db);
+  await sql
+    .raw(`create trigger merchant_orders_move_by_the_table
+    before update of state on merchant_orders
+    when new.state <> old.state and new.state <> 'pending'
+      and (old.state || ' ' || new.state not in (${MOVES.map((pair) => `'${pair}'`).join(', ')})
+        or (new.state = 'sending' and new.attempts <= old.attempts)
+        or (old.state = 'pending' and new.state in ('open', 'final') and old.attempts = 0))
+    begin select raise(abort, 'merchant_orders: state is written by order-sync, and this is none of its moves'); end`)
+    .execute(db);
+  const written = Object.entries(BLANK_AT_FIRST).map(([column, blank]) => `new.${column} is not ${blank}`);
+  await sql
+    .raw(`create trigger merchant_orders_begin_pending
+    before insert on merchant_orders when new.state <> 'pending'
+    begin select raise(abort, 'merchant_orders: state is written by order-sync; leave it out'); end`)
+    .execute(db);
+  await sql
+    .raw(`create trigger merchant_orders_begin_blank
+    before insert on merchant_orders when ${written.join(' or ')}
+    begin select raise(abort, 'merchant_orders: only the columns of the order are yours; leave out what order-sync writes'); end`)
+    .execute(db);
+}
+
+/** A pending row that has no time would never be sent. */
+async function keepDue(db: Kysely<unknown>): Promise<void> {
+  for (const [name, when] of [
+    ['are_due', 'after insert'],
+    ['stay_due', 'after update of state, next_action_at'],
+  ]) {
+    await sql
+      .raw(`create trigger merchant_orders_${name}
+      ${when} on merchant_orders when new.state = 'pending' and ${HAS_NO_TIME}
+      begin update merchant_orders set next_action_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
+        where account = new.account and external_order_id = new.external_order_id; end`)
+      .execute(db);
+  }
 }
 
 /** History is append-only: also against INSERT OR REPLACE, which runs no delete trigger. */

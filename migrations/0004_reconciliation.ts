@@ -68,12 +68,10 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 
 /** Reports go by the time at which a row was inserted, so nobody may make it up. */
 async function beginNow(db: Kysely<unknown>): Promise<void> {
-  await sql`drop trigger merchant_orders_are_due`.execute(db);
   await sql
     .raw(`create trigger merchant_orders_begin_now
-    after insert on merchant_orders when new.next_action_at is null or new.created_at is not (${INSERTED_AT})
-    begin update merchant_orders
-      set created_at = ${INSERTED_AT}, next_action_at = coalesce(new.next_action_at, ${INSERTED_AT})
+    after insert on merchant_orders when new.created_at is not (${INSERTED_AT})
+    begin update merchant_orders set created_at = ${INSERTED_AT}
       where account = new.account and external_order_id = new.external_order_id; end`)
     .execute(db);
 }

@@ -10,11 +10,15 @@ import type { FlowDeps } from './flows/deps.ts';
 import { RequestLease, waitAfterLastOwner } from './flows/lease.ts';
 import { recover } from './flows/recover.ts';
 import { Tally } from './flows/tally.ts';
-import { becomeOwner } from './store/owner.ts';
+import { becomeOwner, countOwner } from './store/owner.ts';
 import { openStore, type OpenOptions } from './store/store.ts';
 
 /** The one account of this version; the tables are made for several. */
 const ACCOUNT = 'default';
+/** A start that waits longer than this says so. */
+const TOLD_WAIT_MS = 1_000;
+/** What is in flight at a stop has this long to finish. */
+const DRAIN_MS = 16_000;
 
 /** What tests, the simulation and the benchmark put in place of the real thing. */
 export interface Overrides {
@@ -50,17 +54,28 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
 
   const settings = { ...config.create, ...config.follow, ...config.reconcile };
   const rate = { requests: config.exchange.rate.requests, intervalMs: config.exchange.rate.interval };
+  // Before the last owner's lease is read: from now on it gets no other.
+  const generation = await store.writer.write((tx) => countOwner(tx, ACCOUNT));
   const { waitMs, clockWentBack } = await waitAfterLastOwner(store, ACCOUNT, clock.now(), rate.intervalMs);
-  await recover({ account: ACCOUNT, store, clock, log, settings }, clockWentBack);
+  const tally = new Tally();
+  await recover({ account: ACCOUNT, store, clock, log, settings, tally }, clockWentBack);
 
   const gate = new Gate({ concurrency: config.exchange.concurrency, rate }, clock);
   if (waitMs > 0) gate.waitFirst(waitMs);
-  const lease = new RequestLease(store, ACCOUNT, clock);
+  if (waitMs > TOLD_WAIT_MS) {
+    const seconds = Math.ceil(waitMs / 1_000);
+    log.info({ seconds }, "waiting for the last owner's requests to be out of the rate limit's window");
+  }
+  const lease = new RequestLease(store, ACCOUNT, clock, generation);
   const exchange = new ExchangeClient(overrides.transport ?? connect(config), gate, clock, () => lease.hold());
   undo.defer(() => exchange.close());
-  undo.defer(() =>
-    lease.giveBack().catch((error: unknown) => log.warn({ problem: String(error) }, 'the lease was not given back')),
-  );
+  undo.defer(() => {
+    // At once or not at all: the next owner waits two seconds for a lease that is left, a locked database lasts longer.
+    store.writer.giveUp();
+    return lease
+      .giveBack()
+      .catch((error: unknown) => log.warn({ problem: String(error) }, 'the lease was not given back'));
+  });
 
   const lastCall = new AbortController();
   const disposal = undo.move();
@@ -75,11 +90,31 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     photos: config.photos,
     inHand: config.exchange.concurrency * 2,
     lease,
-    tally: new Tally(),
+    tally,
     lastCall: lastCall.signal,
-    giveUp: () => lastCall.abort(),
+    giveUp() {
+      store.writer.giveUp();
+      lastCall.abort();
+    },
     [Symbol.asyncDispose]: () => disposal.disposeAsync(),
   };
+}
+
+/** Does the work. What is in flight when `signal` aborts has a while to finish, then it is given up. */
+export async function drain<Result>(app: App, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
+  const isOver = new AbortController();
+  const giveUp = () =>
+    void app.clock.sleep(DRAIN_MS, isOver.signal).then(
+      () => app.giveUp(),
+      () => undefined,
+    );
+  if (signal.aborted) giveUp();
+  else signal.addEventListener('abort', giveUp, { once: true, signal: isOver.signal });
+  try {
+    return await work();
+  } finally {
+    isOver.abort();
+  }
 }
 
 /** One JSON line an event. */

@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { realpathSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { readEntries, type ConfigOptions, type Entries } from './config-layers.ts';
 import {
   ConfigError,
@@ -25,7 +26,7 @@ export interface Config {
     readonly timeout: number;
     readonly maxResponseBytes: number;
   };
-  /** `path` is the absolute path of the SQLite file. */
+  /** `path` is the absolute path of the SQLite file, the same one by whatever symbolic links it is named. */
   readonly database: { readonly url: string; readonly path: string };
   readonly schedule: { readonly cron: string };
   readonly create: {
@@ -142,9 +143,19 @@ function toConfig(values: Values, cwd: string): Config {
     for (const name of names) section = (section[name] ??= {}) as Record<string, unknown>;
     section[last] = values[path];
   }
-  config['database'] = { url, path: resolve(cwd, file) };
+  config['database'] = { url, path: realPath(resolve(cwd, file)) };
   config['photos'] = { ...config['photos'], folder: resolve(cwd, values['photos.folder']) };
   return freeze(config) as unknown as Config;
+}
+
+/** Where a path leads; of one that does not exist yet, where its folder leads. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const folder = dirname(path);
+    return folder === path ? path : join(realPath(folder), basename(path));
+  }
 }
 
 function freeze<T extends object>(value: T): T {

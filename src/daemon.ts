@@ -1,5 +1,5 @@
 import { schedule, type ScheduledTask } from 'node-cron';
-import { createApp, type App, type Overrides } from './app.ts';
+import { createApp, drain, type App, type Overrides } from './app.ts';
 import type { Config } from './config.ts';
 import { createPass } from './flows/create.ts';
 import { followPass } from './flows/follow.ts';
@@ -10,14 +10,12 @@ import { servePhotos } from './http/photo-receiver.ts';
 import { controlSocketPath } from './http/socket-path.ts';
 import { StoreError } from './store/errors.ts';
 
-/** A new row is seen within this time. */
-const LOOK_FOR_ROWS_MS = 50;
+/** A new row is seen within this time: well below the 250 ms promised, and each look costs. */
+const LOOK_FOR_ROWS_MS = 100;
 /** Wakes the passes when cron has not: after the system's clock was set back, for one. */
 const WATCHDOG_MS = 10_000;
 /** A second daemon waits this long for the first to go, as when pm2 restarts it. */
 const OWNER_PATIENCE_MS = 3_000;
-/** What is in flight at a stop has this long to finish. */
-const DRAIN_MS = 16_000;
 
 /** The exchange has never taken the key since the program started: a wrong setting, not a passing fault. */
 export class KeyRefusedError extends Error {
@@ -74,20 +72,16 @@ export async function runDaemon(
 
   await aborted(stop);
   app.log.info({}, 'stopping: nothing new is taken, requests in flight are finished');
-  const drained = new AbortController();
-  void app.clock.sleep(DRAIN_MS, drained.signal).then(
-    () => app.giveUp(),
-    () => undefined,
+  const results = await drain(app, stop, () =>
+    Promise.allSettled([
+      ...tasks,
+      control.close(),
+      receiver?.close(),
+      cron.destroy(),
+      linking?.stop(),
+      sweeping?.stop(),
+    ]),
   );
-  const results = await Promise.allSettled([
-    ...tasks,
-    control.close(),
-    receiver?.close(),
-    cron.destroy(),
-    linking?.stop(),
-    sweeping?.stop(),
-  ]);
-  drained.abort();
   const reason = results.find((result) => result.status === 'rejected');
   if (reason !== undefined) throw reason.reason;
   app.log.info({}, 'stopped');

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -320,5 +320,21 @@ describe('a wrong value names the setting, what it takes and the variable', () =
   it('names the nearest variable', () => {
     const message = refusalOf({ ORDER_SYNC_EXCHANG_BASEURL: 'x' });
     expect(message).toMatch(/ORDER_SYNC_EXCHANG_BASEURL .* did you mean ORDER_SYNC_EXCHANGE_BASE_URL\?/);
+  });
+});
+
+describe('the path of the database', () => {
+  const pathOf = (file: string) => load({ ORDER_SYNC_DATABASE_URL: `sqlite:${file}` }).database.path;
+
+  it('is the same by whatever symbolic links it is named, made or not', () => {
+    mkdirSync(join(cwd, 'data'));
+    symlinkSync('data', join(cwd, 'link'));
+    const made = join(realpathSync(cwd), 'data', 'orders.db');
+    expect(pathOf('link/orders.db')).toBe(made);
+    expect(pathOf('link/new/orders.db')).toBe(join(realpathSync(cwd), 'data', 'new', 'orders.db'));
+    write('data/orders.db', '');
+    symlinkSync('data/orders.db', join(cwd, 'orders.db'));
+    expect(pathOf('orders.db')).toBe(made);
+    expect(pathOf('link/orders.db')).toBe(made);
   });
 });

@@ -57,7 +57,7 @@ function asText(value: unknown): string {
 }
 
 /** A reason of ours, or what the exchange said. Never quotes an e-mail address or a token. */
-function trouble(outcome: Exclude<Outcome, { kind: 'ok' }>, absent: string | undefined): Error {
+export function trouble(outcome: Exclude<Outcome, { kind: 'ok' }>, absent?: string): Error {
   switch (outcome.kind) {
     case 'refused':
       return new CommandError(EXIT.look, refusal(outcome, absent));

@@ -4,7 +4,10 @@ import { answerTo, linkPath, noLink, printAnswer } from './answer.ts';
 
 /** `order-sync client`: clients and their links (§4.1 to §4.3). An e-mail address is printed, stored and logged nowhere. */
 export function registerClient(program: Command): void {
-  const client = program.command('client').description('clients and their links at the exchange');
+  const client = program
+    .command('client')
+    .description('clients and their links at the exchange')
+    .addHelpText('after', '\nExample:\n  order-sync client show 7f1c2a');
   registerCreate(program, client);
   client
     .command('validate')

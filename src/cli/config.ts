@@ -1,9 +1,15 @@
 import type { Command } from 'commander';
 import { configSources, loadConfig, processEnvironment, type ConfigOptions } from '../config.ts';
 
+/** Settings that are read and checked, and that nothing uses in this version. */
+const WITHOUT_EFFECT: readonly string[] = ['ops.listen', 'webhooks.url', 'webhooks.secret'];
+
 /** `config show` and `config check`. */
 export function registerConfig(program: Command): void {
-  const config = program.command('config').description('settings, where they come from, and whether they are sound');
+  const config = program
+    .command('config')
+    .description('settings, where they come from, and whether they are sound')
+    .addHelpText('after', '\nExample:\n  order-sync config check');
   config
     .command('show')
     .description('every setting with its value and source; secrets are hidden')
@@ -26,6 +32,10 @@ export function registerConfig(program: Command): void {
     )
     .action((options: { json?: boolean }, command: Command) => {
       const { exchange, database } = loadConfig({ ...optionsOf(command), requireExchange: true });
+      for (const { setting, source } of configSources(optionsOf(command))) {
+        if (!WITHOUT_EFFECT.includes(setting) || source === 'default') continue;
+        process.stderr.write(`${setting} has no effect in this version (from ${source})\n`);
+      }
       const facts = { ok: true, exchange: exchange.baseUrl, database: database.path };
       const sentence = `The settings are sound: exchange ${facts.exchange}, database ${facts.database}.\n`;
       process.stdout.write(options.json === true ? `${JSON.stringify(facts)}\n` : sentence);

@@ -12,7 +12,10 @@ const SHORTEST_NUMBER = 8;
 
 /** `order-sync customer`: clients at the card-payment provider (§4.6, §4.7). */
 export function registerCustomer(program: Command): void {
-  const customer = program.command('customer').description('clients at the card-payment provider');
+  const customer = program
+    .command('customer')
+    .description('clients at the card-payment provider')
+    .addHelpText('after', '\nExample:\n  order-sync customer cards 7f1c2a');
   customer
     .command('show')
     .description('the customer record of a link (§4.6); personal data')

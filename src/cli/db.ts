@@ -5,7 +5,10 @@ import { withStore } from './options.ts';
 
 /** `order-sync db migrate` and `db status`. */
 export function registerDb(program: Command): void {
-  const db = program.command('db').description('the database');
+  const db = program
+    .command('db')
+    .description('the database')
+    .addHelpText('after', '\nExample:\n  order-sync db status');
   for (const [name, description, expect] of [
     ['migrate', 'makes the database, or brings it up to date', 'migrate'],
     ['status', 'which migrations the database has; exit 1 when some are pending', 'any'],

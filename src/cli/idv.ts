@@ -13,7 +13,10 @@ const NO_RECEIVER = 'no daemon runs here: the photos are taken only while order-
 
 /** `order-sync idv`: tokens for verification flows (§4.4) and the delivery of verification photos (§4.5). */
 export function registerIdv(program: Command): void {
-  const idv = program.command('idv').description('identity verification of clients');
+  const idv = program
+    .command('idv')
+    .description('identity verification of clients')
+    .addHelpText('after', '\nExample:\n  order-sync idv token 7f1c2a --level MAIN');
   idv
     .command('token')
     .description('a token for a verification flow (§4.4); it is a secret')

@@ -22,6 +22,7 @@ export function registerLookup(program: Command): void {
   program
     .command('pre-order')
     .description('pre-orders at the exchange')
+    .addHelpText('after', '\nExample:\n  order-sync pre-order show 4be1c7')
     .command('show')
     .description('the pre-order of an id (§4.10), as the exchange answers now')
     .argument('<preOrderId>')

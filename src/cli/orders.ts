@@ -29,6 +29,10 @@ const ADD_OPTIONS = [
 ] as const;
 
 const LIST_COLUMNS = ['id', 'asset', 'pair', 'state', 'status', 'updated', 'reason'];
+const REVEAL = ['--reveal', 'payment tokens as they are'] as const;
+const HIDDEN = '<hidden>';
+/** The field in a body, which stays text. */
+const TOKEN_IN_BODY = /("paymentToken"\s*:\s*)"(?:[^"\\]|\\.)*"/g;
 /** The table's layout takes time with the square of its rows. */
 const MOST_IN_TABLE = 1_000;
 const OPTIONAL_COLUMNS = ADD_OPTIONS.filter(([, , , isRequired]) => !isRequired).map(([, column]) => column);
@@ -42,7 +46,10 @@ Examples:
 
 /** `order-sync orders …`. */
 export function registerOrders(program: Command): void {
-  const orders = program.command('orders').description('put orders in, look at them, decide about them');
+  const orders = program
+    .command('orders')
+    .description('put orders in, look at them, decide about them')
+    .addHelpText('after', '\nExample:\n  order-sync orders list --state held');
   registerAdd(program, orders);
   registerImport(program, orders);
   registerList(program, orders);
@@ -98,6 +105,13 @@ function registerImport(program: Command, orders: Command): void {
     });
 }
 
+interface ListOptions {
+  readonly state?: string;
+  readonly limit: number;
+  readonly json?: boolean;
+  readonly reveal?: boolean;
+}
+
 function registerList(program: Command, orders: Command): void {
   const command = orders.command('list');
   command
@@ -105,14 +119,15 @@ function registerList(program: Command, orders: Command): void {
     .addOption(new Option('--state <state>', 'only orders in this state').choices(ORDER_STATES))
     .option('--limit <n>', `at most so many; a table has at most ${MOST_IN_TABLE}`, wholeNumber, 50)
     .option('--json', 'print JSON')
+    .option(...REVEAL)
     .addHelpText('after', '\nExample:\n  order-sync orders list --state held')
-    .action(async ({ state, limit, json }: { state?: string; limit: number; json?: boolean }) => {
+    .action(async ({ state, limit, json, reveal }: ListOptions) => {
       if (json !== true && limit > MOST_IN_TABLE) {
         command.error(`error: a table has at most ${MOST_IN_TABLE} rows: give --json for more`);
       }
       const query = { account: ACCOUNT, state, limit: limit + 1 };
       const found = await withStore(program, 'current', (store) => listOrders(store.db, query));
-      const rows = found.slice(0, limit);
+      const rows = found.slice(0, limit).map((row) => (reveal === true ? row : withoutToken(row)));
       const lines = rows.map((row) => ({
         id: row.external_order_id,
         asset: row.asset,
@@ -133,9 +148,11 @@ function registerShow(program: Command, orders: Command): void {
     .description('one order: its row, its history, and what the exchange said of it')
     .argument('<externalOrderId>')
     .option('--json', 'print JSON')
+    .option(...REVEAL)
     .addHelpText('after', '\nExample:\n  order-sync orders show shop-1001')
-    .action(async (externalOrderId: string, options: { json?: boolean }) => {
-      const found = await withStore(program, 'current', (store) => readAll(store, externalOrderId));
+    .action(async (externalOrderId: string, options: { json?: boolean; reveal?: boolean }) => {
+      const all = await withStore(program, 'current', (store) => readAll(store, externalOrderId));
+      const found = all === undefined || options.reveal === true ? all : withoutTokens(all);
       if (found === undefined) {
         throw new CommandError(EXIT.look, `there is no order ${JSON.stringify(externalOrderId)} in the table`);
       }
@@ -153,7 +170,18 @@ async function readAll({ db }: Store, externalOrderId: string) {
   return { order, events, preOrder, record };
 }
 
-function asSections({ order, events, preOrder, record }: NonNullable<Awaited<ReturnType<typeof readAll>>>): string {
+type Everything = NonNullable<Awaited<ReturnType<typeof readAll>>>;
+
+function withoutTokens({ order, events, preOrder, record }: Everything): Everything {
+  const hidden = (body: string | null) => body?.replaceAll(TOKEN_IN_BODY, `$1"${HIDDEN}"`) ?? null;
+  return { order: withoutToken(order), events, preOrder: hidden(preOrder), record: hidden(record) };
+}
+
+function withoutToken<Row extends { payment_token: string | null }>(row: Row): Row {
+  return row.payment_token === null ? row : { ...row, payment_token: HIDDEN };
+}
+
+function asSections({ order, events, preOrder, record }: Everything): string {
   const fields = Object.entries(order).filter(([, value]) => value !== null);
   const changes = events.map((event) => ({
     at: event.observed_at,

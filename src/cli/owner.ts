@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { createApp, type App } from '../app.ts';
+import { createApp, drain, type App } from '../app.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { NoOwnerError, Owner } from '../http/control-client.ts';
@@ -8,10 +8,13 @@ import { OwnedError } from '../store/owner.ts';
 
 const TRIES = 20;
 const TRY_AGAIN_MS = 200;
+/** Beyond the owner's own limits, which leave it this long to write what came of the request. */
+const OWNER_WRITES_MS = 10_000;
 
 /**
  * Asks the owner of the account over its control socket, or becomes the owner for as long as `alone` takes. An owner
- * that is starting or stopping has no socket for a moment; that is waited out for a few seconds.
+ * that is starting or stopping has no socket for a moment; that is waited out for a few seconds. When `signal` aborts,
+ * the owner is not waited for, and `alone` has a while to finish what it has in hand.
  */
 export async function throughOwner<Result>(
   config: Config,
@@ -21,7 +24,7 @@ export async function throughOwner<Result>(
 ): Promise<Result> {
   const clock = systemClock();
   const socketPath = controlSocketPath(config.database.path);
-  const owner = new Owner(socketPath, signal);
+  const owner = new Owner(socketPath, config.exchange.timeout + OWNER_WRITES_MS, signal);
   const log = pino(
     { level: 'warn', base: null, timestamp: pino.stdTimeFunctions.isoTime },
     pino.destination({ fd: 2, sync: true }),
@@ -34,7 +37,7 @@ export async function throughOwner<Result>(
     }
     try {
       await using app = await createApp(config, { clock, log });
-      return await alone(app);
+      return await (signal === undefined ? alone(app) : drain(app, signal, () => alone(app)));
     } catch (error) {
       if (!(error instanceof OwnedError)) throw error;
       if (tries >= TRIES) throw new OwnedError(`${error.message} (it does not listen on ${socketPath})`);

@@ -10,7 +10,10 @@ const LIST_COLUMNS = ['received', 'link', 'level', 'action', 'name', 'type', 'by
 
 /** `order-sync photos list|purge`: the photos that were received. */
 export function registerPhotos(program: Command): void {
-  const photos = program.command('photos').description('photos that the exchange has delivered');
+  const photos = program
+    .command('photos')
+    .description('photos that the exchange has delivered')
+    .addHelpText('after', '\nExample:\n  order-sync photos list');
   registerList(program, photos);
   registerPurge(program, photos);
 }

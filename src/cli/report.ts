@@ -7,7 +7,10 @@ import { registerSummary } from './report-summary.ts';
 
 /** `order-sync report …`: one file a report. */
 export function registerReport(program: Command): void {
-  const report = program.command('report').description('reports from the database');
+  const report = program
+    .command('report')
+    .description('reports from the database')
+    .addHelpText('after', '\nExample:\n  order-sync report summary');
   registerSummary(program, report);
   registerReconciliation(program, report);
   registerAgeing(program, report);

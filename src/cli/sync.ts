@@ -1,12 +1,14 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { createLogUpdate } from 'log-update';
+import { drain } from '../app.ts';
 import { deadline, repeatedly } from '../clock.ts';
 import { parseDuration } from '../config-values.ts';
 import { syncOnce, type SyncEnd, type SyncResult } from '../flows/sync.ts';
 import type { Counts } from '../flows/tally.ts';
-import { OwnerGoneError } from '../http/control-client.ts';
+import { OwnerGoneError, OwnerRefusalError } from '../http/control-client.ts';
 import type { SyncLine } from '../http/routes/sync.ts';
 import { StoreError } from '../store/errors.ts';
+import { trouble } from './answer.ts';
 import { CommandError, EXIT } from './exit.ts';
 import { exchangeConfig } from './options.ts';
 import { throughOwner } from './owner.ts';
@@ -48,11 +50,12 @@ export function registerSync(program: Command): void {
         config,
         (owner) => {
           const path = `/sync?scope=${scope}&timeoutMs=${options.timeout}`;
-          return besideDaemon(owner.lines({ method: 'POST', path }), progress);
+          return besideDaemon(owner.lines({ method: 'POST', path, waitMs: options.timeout }), progress);
         },
-        (app) => syncOnce(app, scope, signal, (counts) => progress.show(counts)),
+        (app) => drain(app, signal, () => syncOnce(app, scope, signal, (counts) => progress.show(counts))),
         stop,
       ).catch((error: unknown) => {
+        if (error instanceof OwnerRefusalError) throw trouble(error.outcome);
         throw stop.aborted
           ? new CommandError(EXIT.unavailable, 'stopped before the pass was done', { cause: error })
           : error;

@@ -52,6 +52,10 @@ export interface LookupDecision extends Decision {
 /** A re-send waits at least this long after the request whose outcome is unknown. */
 export const RESEND_NOT_BEFORE_MS = 10 * 60_000;
 const RESEND_AFTER_VERIFICATIONS = 3;
+/** A record's time further ahead than clocks differ says nothing about which record is newer. */
+const MOST_AHEAD_MS = 24 * 60 * 60_000;
+/** In a millisecond. */
+const NANOSECONDS = 1_000_000n;
 
 /** Unknown outcomes first: until they are verified a person may have to be called. */
 export const LOOKED_UP_STATES: readonly OrderState[] = [...FOLLOWED_STATES, ...RECHECKED_STATES];
@@ -96,13 +100,14 @@ export function decideLookup(
 }
 
 function found(tracking: Tracking, facts: OrderFacts, now: Date, settings: FollowSettings): LookupDecision {
-  if (isOlder(facts.modificationDate, tracking.modificationDate)) return stale(tracking, facts, now, settings);
+  if (isOlder(facts, tracking.modificationDate, now)) return stale(tracking, facts, now, settings);
   const target: OrderState = isFinalRecord(facts, settings) ? 'final' : 'open';
   const changes = statusChanges(tracking, facts);
   const moved = tracking.state === target ? undefined : movedTo(tracking, target, facts);
   const isChanged = changes.length > 0 || moved !== undefined;
   const changedAt = isChanged ? now : tracking.changedAt;
   const rechecks = target === 'final' && !isChanged ? tracking.rechecks + 1 : 0;
+  const isOrdered = recordTime(facts.modificationDate, facts, now) !== undefined;
   const next: Tracking = {
     ...(moved?.tracking ?? tracking),
     orderId: facts.orderId ?? tracking.orderId,
@@ -110,16 +115,16 @@ function found(tracking: Tracking, facts: OrderFacts, now: Date, settings: Follo
     orderStatus: facts.orderStatus,
     cryptoStatus: facts.cryptoStatus,
     fiatStatus: facts.fiatStatus,
-    // A time that cannot be read must not make room for an older one.
-    modificationDate:
-      instant(facts.modificationDate) === undefined ? tracking.modificationDate : facts.modificationDate,
+    // A time that cannot be used must not make room for an older one.
+    modificationDate: isOrdered ? facts.modificationDate : tracking.modificationDate,
     staleDate: null,
     lastLookupAt: now,
     changedAt,
     rechecks,
   };
   const nextActionAt = nextLookupAt(next, now, settings);
-  return { tracking: { ...next, nextActionAt }, events: [...changes, ...(moved?.events ?? [])], keepsRecord: true };
+  const events = [...changes, ...(moved?.events ?? [])];
+  return { tracking: { ...next, nextActionAt }, events, keepsRecord: true };
 }
 
 /** Moves that need a person's eye bring a finding with them. */
@@ -245,8 +250,20 @@ function unchanged(tracking: Tracking, changes: Partial<Tracking>): Decision {
   return { tracking: { ...tracking, ...changes }, events: [] };
 }
 
-function isOlder(received: string | null, known: string | null): boolean {
-  const receivedAt = instant(received);
-  const knownAt = instant(known);
+function isOlder(facts: OrderFacts, known: string | null, now: Date): boolean {
+  const receivedAt = recordTime(facts.modificationDate, facts, now);
+  const knownAt = recordTime(known, facts, now);
   return receivedAt !== undefined && knownAt !== undefined && receivedAt < knownAt;
+}
+
+/**
+ * The time that puts a record in its order among others, in nanoseconds; undefined where it cannot. The exchange's own
+ * clock counts as well as this one, which may have been set back.
+ */
+function recordTime(text: string | null, { serverDate }: OrderFacts, now: Date): bigint | undefined {
+  const time = instant(text);
+  const server = instant(serverDate) ?? 0n;
+  const here = BigInt(now.getTime()) * NANOSECONDS;
+  const latest = (server > here ? server : here) + BigInt(MOST_AHEAD_MS) * NANOSECONDS;
+  return time === undefined || time > latest ? undefined : time;
 }

@@ -88,8 +88,8 @@ export class ExchangeClient {
     const answer = readLookup(reply, externalOrderId);
     const passage = passageOf(reply);
     // An answer about another order is wrong for this one alone: the others need not wait.
-    const isOutOfOrder = answer.kind === 'unanswered' && answer.answeredFor === undefined;
-    const health = isOutOfOrder && passage.health === 'answered' ? 'failed' : passage.health;
+    const isUnreadable = answer.kind === 'unanswered' && answer.answeredFor === undefined && reply.kind === 'ok';
+    const health = isUnreadable ? 'failed' : passage.health;
     return { answer, reply: reply.kind, passage: { ...passage, health } };
   }
 

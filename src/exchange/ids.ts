@@ -16,6 +16,13 @@ export function pathId(id: string): string {
   return encodeURIComponent(id);
 }
 
+/** A link id that is to be stored. Throws `UnusableIdError` on an e-mail address that was given by mistake, too. */
+export function storableLinkId(id: string): string {
+  if (id.includes('@')) throw unusable(id, 'a link id');
+  pathId(id);
+  return id;
+}
+
 /** A merchant's own order id as the value of a query (§4.11), which carries any text but a broken or an endless one. */
 export function queryId(id: string): string {
   const encoded = id.isWellFormed() ? encodeURIComponent(id) : '';

@@ -21,9 +21,14 @@ export function readCreate(reply: Reply, order: MerchantOrder): CreateOutcome {
   if (preOrder.externalOrderId !== order.externalOrderId) {
     return { kind: 'unknown', why: 'the answer to the create is about another order' };
   }
+  const exchangeType = preOrder['exchangeType'];
   return {
     kind: 'accepted',
-    preOrder: { id: preOrder.id, exchangeType: preOrder.exchangeType ?? null, body: reply.body },
+    preOrder: {
+      id: preOrder.id,
+      exchangeType: typeof exchangeType === 'string' ? exchangeType : null,
+      body: reply.body,
+    },
     differences: comparePreOrder(order, viewOfPreOrder(preOrder)),
   };
 }

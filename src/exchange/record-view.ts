@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { isLosslessNumber } from 'lossless-json';
 import { readDecimal } from '../domain/decimal.ts';
 import type { PreOrderView, RecordView } from '../domain/reconcile.ts';
 import type { PreOrder } from './wire.ts';
@@ -64,21 +65,40 @@ export function readRecordView(body: string): RecordView | undefined {
   };
 }
 
-/** The fields of a pre-order (§2.6) that are held against the order. */
+/**
+ * The fields of a pre-order (§2.6) that are held against the order. A field of another type than the document's is the
+ * name of its type, which equals nothing that was sent.
+ */
 export function viewOfPreOrder(preOrder: PreOrder): PreOrderView {
+  const pair = preOrder.currencyPair;
   return {
     externalOrderId: preOrder.externalOrderId,
-    asset: preOrder.asset,
-    assetPosition: preOrder.assetPosition ?? null,
-    fromCurrency: preOrder.currencyPair?.fromCurrency ?? null,
-    toCurrency: preOrder.currencyPair?.toCurrency ?? null,
-    orderType: preOrder.orderType ?? null,
-    limit: preOrder.limit ?? null,
-    paymentToken: preOrder.paymentToken ?? null,
-    providerType: preOrder.providerType ?? null,
-    cryptoAddress: preOrder.cryptoAddress ?? null,
-    bonus: preOrder.bonus ?? null,
+    asset: echoedNumber(preOrder['asset']),
+    assetPosition: echoedText(preOrder['assetPosition']),
+    fromCurrency: echoedText(pair?.['fromCurrency']),
+    toCurrency: echoedText(pair?.['toCurrency']),
+    orderType: echoedText(preOrder['orderType']),
+    limit: echoedNumber(preOrder['limit']),
+    paymentToken: echoedText(preOrder['paymentToken']),
+    providerType: echoedText(preOrder['providerType']),
+    cryptoAddress: echoedText(preOrder['cryptoAddress']),
+    bonus: echoedNumber(preOrder['bonus']),
   };
+}
+
+function echoedText(value: unknown): string | null {
+  return typeof value === 'string' || value === undefined || value === null ? (value ?? null) : nameOfType(value);
+}
+
+function echoedNumber(value: unknown): string | null {
+  if (value === undefined || value === null) return null;
+  return isLosslessNumber(value) ? value.value : nameOfType(value);
+}
+
+function nameOfType(value: unknown): string {
+  if (isLosslessNumber(value)) return '(a number)';
+  if (Array.isArray(value)) return '(an array)';
+  return typeof value === 'object' ? '(an object)' : `(a ${typeof value})`;
 }
 
 /** exchangeType of a pre-order (§2.6) as it was received. */

@@ -58,7 +58,9 @@ export function httpTransport(options: TransportOptions, clock: Pick<Clock, 'mon
       signal?.addEventListener('abort', abort, { once: true });
       try {
         if (signal?.aborted === true) abort();
-        return await receive(stream, request, options);
+        const answer = await receive(stream, request, options);
+        letGo(stream);
+        return answer;
       } finally {
         signal?.removeEventListener('abort', abort);
       }
@@ -119,6 +121,20 @@ class Connections {
     this.#http.destroy();
     this.#https.destroy();
   }
+}
+
+/** Where got's stream holds the request and the answer that it is done with. */
+const LINKS = ['_request', 'response', '_unproxyEvents', '_cancelTimeouts'] as const;
+
+/**
+ * Takes a stream that has ended apart. V8 takes what a stream holds for long-lived, until its slow collection finds that
+ * it is not: that took a sixth of the time at full speed.
+ */
+function letGo(stream: Request): void {
+  stream.removeAllListeners();
+  // Whatever happens to the connection from now on is not about this request.
+  stream.on('error', () => {});
+  for (const link of LINKS) Reflect.set(stream, link, undefined);
 }
 
 /** Reads one answer. By events: iterating over the stream costs a tenth of the whole request. */

@@ -1,30 +1,22 @@
-import { isLosslessNumber, LosslessNumber, parse, stringify } from 'lossless-json';
+import { LosslessNumber, parse, stringify } from 'lossless-json';
 import { z } from 'zod';
 import type { MerchantOrder } from '../domain/order.ts';
 
 /** Deeper than any answer of the interface; lossless-json reads by recursion. */
 const MAX_DEPTH = 50;
 
-/** A JSON number as it was written, every digit kept. */
-const exactNumber = z.custom<LosslessNumber>(isLosslessNumber).transform((number) => number.value);
 const text = z.string().nullish();
+/** Every status is recorded; one that is longer than this is none. */
+const statusText = z.string().max(1_000);
 
-const currencyPair = z.looseObject({ fromCurrency: z.string(), toCurrency: z.string() });
-
-/** A pre-order (§2.6). Enumerations are open, unknown fields are kept. */
+/**
+ * A pre-order (§2.6). Only the two ids must be as the document says: whatever else differs, the exchange has made it,
+ * and its id must not be lost. Enumerations are open, unknown fields are kept.
+ */
 export const preOrderSchema = z.looseObject({
   id: z.string().min(1),
-  asset: exactNumber,
-  assetPosition: text,
-  currencyPair: currencyPair.nullish(),
   externalOrderId: z.string(),
-  orderType: text,
-  exchangeType: text,
-  limit: exactNumber.nullish(),
-  paymentToken: text,
-  providerType: text,
-  cryptoAddress: text,
-  bonus: exactNumber.nullish(),
+  currencyPair: z.looseObject({}).nullish().catch(null),
 });
 
 /** A pre-order as received. */
@@ -36,12 +28,12 @@ export const orderRecordSchema = z.looseObject({
   order: z.looseObject({
     id: z.string(),
     exchangeType: text,
-    status: z.string(),
+    status: statusText,
     modificationDate: text,
     completionDate: text,
     serverDate: text,
-    cryptoTransaction: z.looseObject({ status: text }).nullish(),
-    fiatTransaction: z.looseObject({ status: text }).nullish(),
+    cryptoTransaction: z.looseObject({ status: statusText.nullish() }).nullish(),
+    fiatTransaction: z.looseObject({ status: statusText.nullish() }).nullish(),
   }),
 });
 

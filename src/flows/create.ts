@@ -5,6 +5,7 @@ import type { Decision, Tracking } from '../domain/tracking.ts';
 import type { Passage } from '../exchange/gate.ts';
 import { dueOrders, FIRST_DUE, readOrder, saveDecision, trackingOf, uncheckedOrderOf } from '../store/orders.ts';
 import { keepPreOrder } from '../store/records.ts';
+import { apart } from './apart.ts';
 import type { FlowDeps } from './deps.ts';
 import { workThrough } from './in-hand.ts';
 import { noteFindings, noteOutcome, type NewFindings } from './reconcile.ts';
@@ -18,8 +19,8 @@ const NOT_SENT: Passage = { wasSent: false, health: 'none' };
  * aborts. The intent of each request is durable before it goes; what came of it is written before the order is let go.
  */
 export async function createPass(deps: FlowDeps, signal: AbortSignal): Promise<void> {
-  await workThrough(mendedOrders(deps, signal), 1, (externalOrderId) => takeBackMended(deps, externalOrderId));
-  await workThrough(pendingOrders(deps, signal), deps.inHand, (externalOrderId) => send(deps, externalOrderId, signal));
+  await workThrough(mendedOrders(deps, signal), 1, (id) => apart(deps, id, () => takeBackMended(deps, id)));
+  await workThrough(pendingOrders(deps, signal), deps.inHand, (id) => apart(deps, id, () => send(deps, id, signal)));
 }
 
 async function* pendingOrders(deps: FlowDeps, signal: AbortSignal): AsyncGenerator<string> {
@@ -66,11 +67,23 @@ async function send(deps: FlowDeps, externalOrderId: string, signal: AbortSignal
   const task = async () => {
     const claimed = await claim(deps, externalOrderId);
     if (claimed === undefined) return { result: undefined, passage: NOT_SENT };
+    const refusal = await mayNotSend(deps);
+    if (refusal !== undefined) return { result: { ...claimed, outcome: refusal }, passage: NOT_SENT };
     const { outcome, passage } = await exchange.createPreOrder(claimed.order, deps.lastCall);
     return { result: { ...claimed, outcome }, passage };
   };
   const sent = await exchange.gate.pass('create', task, signal);
   if (sent !== undefined) await recordOutcome(deps, sent.tracking, sent.outcome);
+}
+
+/** Why the request may not leave although its intent is durable: that took longer than the right to send lasts. */
+async function mayNotSend({ lease }: FlowDeps): Promise<CreateOutcome | undefined> {
+  try {
+    await lease.hold();
+    return undefined;
+  } catch (error) {
+    return { kind: 'not-sent', why: error instanceof Error ? error.message : String(error) };
+  }
 }
 
 /** Makes the intent durable, for the row as it stands now. Undefined when there is nothing to send. */

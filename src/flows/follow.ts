@@ -8,8 +8,9 @@ import {
 import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../domain/order.ts';
 import type { OrderEvent } from '../domain/tracking.ts';
 import { readFollowed } from '../store/followed.ts';
-import { dueOrders, FIRST_DUE, orderIds, saveDecision, trackingOf } from '../store/orders.ts';
+import { dueOrders, FIRST_DUE, orderIds, saveDecision, trackingOf, type DueKey } from '../store/orders.ts';
 import { isNewStatus } from '../store/records.ts';
+import { apart } from './apart.ts';
 import type { FlowDeps } from './deps.ts';
 import { workThrough } from './in-hand.ts';
 import { reconcileAnswer, type NewFindings } from './reconcile.ts';
@@ -32,8 +33,8 @@ const MOST_KNOWN = 1_000;
 export type FollowScope = 'due' | 'all';
 
 /**
- * Looks orders up and records what changed. Each order is looked up once; the pass ends when none is left, when the
- * exchange cannot serve, or when `signal` aborts. With the scope `all`, orders that were looked up after `since` count
+ * Looks orders up and records what changed. Each order is looked up once, an unknown outcome each time it comes due; the
+ * pass ends when none is left, when the exchange cannot serve, or when `signal` aborts. With the scope `all`, orders that were looked up after `since` count
  * as done.
  */
 export async function followPass(
@@ -43,28 +44,48 @@ export async function followPass(
   since: Date = deps.clock.now(),
 ): Promise<void> {
   const orders = scope === 'due' ? dueToLookUp(deps, signal) : allFollowed(deps, signal, since);
-  await workThrough(orders, deps.inHand, (externalOrderId) => lookUp(deps, externalOrderId, signal));
+  await workThrough(orders, deps.inHand, (id) => apart(deps, id, () => lookUp(deps, id, signal)));
 }
 
+/** After each page the states are gone through from the first, so that a new unknown outcome waits for one page only. */
 async function* dueToLookUp(
   deps: FlowDeps,
   signal: AbortSignal,
   states: readonly OrderState[] = LOOKED_UP_STATES,
 ): AsyncGenerator<string> {
-  const { account, store, clock } = deps;
-  const until = clock.now();
-  for (const state of states) {
-    let from = FIRST_DUE;
-    for (;;) {
-      const page = await dueOrders(store.db, { account, state, until, from, limit: PAGE });
-      for (const due of page) {
-        if (isOver(deps, signal)) return;
-        yield due.externalOrderId;
-        from = due;
-      }
-      if (page.length < PAGE) break;
+  const from = new Map<OrderState, DueKey>();
+  const began = deps.clock.now();
+  for (;;) {
+    const next = await firstPage(deps, states, from, began);
+    if (next === undefined) return;
+    for (const due of next.page) {
+      if (isOver(deps, signal)) return;
+      yield due.externalOrderId;
+      from.set(next.state, due);
     }
   }
+}
+
+/**
+ * The next page of the first state that has one. Only unknown outcomes may have come due since the pass began: those
+ * are fewer and fewer, while the other orders would come due again and the pass would not end.
+ */
+async function firstPage(
+  { account, store, clock }: FlowDeps,
+  states: readonly OrderState[],
+  behind: ReadonlyMap<OrderState, DueKey>,
+  began: Date,
+): Promise<{ state: OrderState; page: readonly DueKey[] } | undefined> {
+  for (const state of states) {
+    const from = behind.get(state) ?? FIRST_DUE;
+    const until = state === 'unknown' ? clock.now() : began;
+    const page = await dueOrders(store.db, { account, state, until, from, limit: PAGE });
+    // Ids that are no text are read otherwise than they are compared: they would come again and again.
+    const last = page.at(-1);
+    const isStuck = last?.externalOrderId === from.externalOrderId && last.nextActionAt === from.nextActionAt;
+    if (last !== undefined && !isStuck) return { state, page };
+  }
+  return undefined;
 }
 
 async function* allFollowed(deps: FlowDeps, signal: AbortSignal, notLookedUpSince: Date): AsyncGenerator<string> {
@@ -91,16 +112,21 @@ async function lookUp(deps: FlowDeps, externalOrderId: string, signal: AbortSign
   const { exchange, lease, lastCall, tally } = deps;
   const task = async () => {
     await lease.hold();
+    const askedAt = deps.clock.now();
     const { answer, reply, passage } = await exchange.lookUpOrder(externalOrderId, lastCall);
     if (reply === 'key-refused') tally.noteKey('refused');
     else if (reply === 'ok' || reply === 'refused') tally.noteKey('works');
-    return { result: answer, passage };
+    return { result: { answer, askedAt }, passage };
   };
-  const answer = await exchange.gate.pass('lookup', task, signal);
-  if (answer !== undefined) await recordAnswer(deps, externalOrderId, answer);
+  const answered = await exchange.gate.pass('lookup', task, signal);
+  if (answered !== undefined) await recordAnswer(deps, externalOrderId, answered);
 }
 
-async function recordAnswer(deps: FlowDeps, externalOrderId: string, answer: LookupAnswer): Promise<void> {
+async function recordAnswer(
+  deps: FlowDeps,
+  externalOrderId: string,
+  { answer, askedAt }: { answer: LookupAnswer; askedAt: Date },
+): Promise<void> {
   const { account, store, clock, settings } = deps;
   const random = clock.random();
   const known = knownStatuses(deps);
@@ -109,6 +135,9 @@ async function recordAnswer(deps: FlowDeps, externalOrderId: string, answer: Loo
     const before = row === undefined ? undefined : trackingOf(row);
     if (row === undefined || before === undefined || !isLookedUp(before, answer)) return undefined;
     const now = clock.now();
+    // Another pass has asked and been answered since. A time ahead of this clock was written under another.
+    const { lastLookupAt } = before;
+    if (lastLookupAt !== null && lastLookupAt > askedAt && lastLookupAt <= now) return undefined;
     const decision = decideLookup(before, answer, now, random, settings);
     await saveDecision(tx, before.state, decision, now);
     const findings = await reconcileAnswer(tx, deps, { row, before, answer, decision, now });

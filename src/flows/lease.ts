@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import { assertNewestOwner } from '../store/owner.ts';
 import { leaseRequests, requestsUntil } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 
@@ -14,30 +15,39 @@ export class RequestLease {
   readonly #store: Store;
   readonly #account: string;
   readonly #clock: Clock;
+  readonly #generation: number;
   #until = Number.NEGATIVE_INFINITY;
   #renewing: Promise<void> | undefined;
 
-  constructor(store: Store, account: string, clock: Clock) {
+  constructor(store: Store, account: string, clock: Clock, generation: number) {
     this.#store = store;
     this.#account = account;
     this.#clock = clock;
-  }
-
-  /** Resolves once requests may go out. Rejects when that cannot be made durable: then nothing may be sent. */
-  async hold(): Promise<void> {
-    if (this.#isFresh()) return;
-    this.#renewing ??= this.#write(LEASE_MS).finally(() => {
-      this.#renewing = undefined;
-    });
-    await this.#renewing;
+    this.#generation = generation;
   }
 
   /**
-   * The same as part of the transaction that records an intent, however long that had to wait for the database. Call
-   * what it gives back once the transaction is durable.
+   * Resolves once requests may go out. Rejects when that cannot be made durable, or with `OwnedError` when another owner
+   * has taken over: then nothing may be sent.
+   */
+  async hold(): Promise<void> {
+    // A write that waits for the database may be durable only when what it asked for is over.
+    while (!this.#isFresh()) {
+      this.#renewing ??= this.#write(LEASE_MS).finally(() => {
+        this.#renewing = undefined;
+      });
+      await this.#renewing;
+    }
+  }
+
+  /**
+   * The same as part of the transaction that records an intent. Call what it gives back once the transaction is durable,
+   * and then `hold`, which costs nothing unless that took long.
    */
   async holdWithin(tx: Store['db']): Promise<() => void> {
-    return this.#isFresh() ? () => {} : await this.#writeWithin(tx, LEASE_MS);
+    if (!this.#isFresh()) return await this.#writeWithin(tx, LEASE_MS);
+    await assertNewestOwner(tx, this.#account, this.#generation);
+    return () => {};
   }
 
   /** The owner goes: it sends nothing more from now on. */
@@ -55,6 +65,7 @@ export class RequestLease {
   }
 
   async #writeWithin(tx: Store['db'], ms: number): Promise<() => void> {
+    await assertNewestOwner(tx, this.#account, this.#generation);
     const until = this.#clock.monotonic() + ms;
     await leaseRequests(tx, this.#account, new Date(this.#clock.now().getTime() + ms));
     return () => {

@@ -79,10 +79,15 @@ export class PhotoFolder {
     await sync(this.#path);
   }
 
-  /** Moves a delivery out of quarantine. */
+  /** Moves a delivery out of quarantine. One that is there no more was moved before. */
   async move(delivery: string, place: string): Promise<void> {
     const target = join(this.#path, place);
-    await rename(join(this.#quarantine, delivery), target);
+    try {
+      await rename(join(this.#quarantine, delivery), target);
+    } catch (error) {
+      if (await this.has(join(QUARANTINE, delivery))) throw error;
+      return;
+    }
     await sync(dirname(target));
     await sync(this.#quarantine);
   }

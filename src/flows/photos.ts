@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { decideDelivery } from '../domain/photo.ts';
 import { after } from '../domain/tracking.ts';
 import type { Answer } from '../exchange/client.ts';
-import { pathId } from '../exchange/ids.ts';
+import { storableLinkId } from '../exchange/ids.ts';
 import type { VerificationLevel } from '../exchange/wire-links.ts';
 import {
   deletePhotos,
@@ -40,14 +40,14 @@ export type DeliveryOutcome =
 
 /**
  * Asks for the delivery of a client's verification photos (§4.5) with a new token, whose hash is stored first: the
- * delivery may come before the answer does. Throws `UnusableIdError` on an id that cannot be sent.
+ * delivery may come before the answer does. Throws `UnusableIdError` on an id that cannot be sent or kept.
  */
 export async function requestPhotos(
   { account, store, exchange, clock, log, photos }: PhotoDeps & Pick<FlowDeps, 'exchange'>,
   { linkId, level, actionId }: { linkId: string; level: VerificationLevel; actionId?: string | undefined },
   signal?: AbortSignal,
 ): Promise<Answer<{ status: string }>> {
-  pathId(linkId);
+  storableLinkId(linkId);
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   const tokenHash = hashOf(token);
   const now = clock.now();
@@ -63,7 +63,7 @@ export async function requestPhotos(
     }),
   );
   if (photos.listen === undefined) {
-    log.warn({ linkId }, 'photos are asked for while photos.listen is off: they do not arrive here');
+    log.warn({}, 'photos are asked for while photos.listen is off: they do not arrive here');
   }
   const answer = await exchange.requestPhotos(linkId, { level, actionId, token }, signal);
   // After an unknown outcome the delivery may come all the same.
@@ -163,6 +163,8 @@ async function record(
     });
   }
   if (decision === 'forbidden') throw new DeliveryRefusal('forbidden', 'the token is unknown, expired or used');
+  // It may be in quarantine still, where moving it failed.
+  if (decision === 'repeated' && typeof known?.delivery === 'string') await settle(deps, folder, known.delivery);
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
   const facts = { linkId: known?.link_id, verificationLevel: known?.level, files: files.length, bytes };
   log.info(facts, decision === 'store' ? 'photos are received' : 'photos that are stored already came again');

@@ -5,10 +5,12 @@ import { FOLLOWED_STATES } from '../domain/order.ts';
 import { LONGEST_WAIT_MS } from '../domain/schedule.ts';
 import { after } from '../domain/tracking.ts';
 import { bringChecksBack } from '../store/links.ts';
-import { bringForward, orderIds, readOrder, saveDecision, trackingOf } from '../store/orders.ts';
+import { bringForward, countPendingElsewhere, orderIds, readOrder, saveDecision, trackingOf } from '../store/orders.ts';
 import type { Store } from '../store/store.ts';
+import { apart } from './apart.ts';
 import type { FlowDeps } from './deps.ts';
 import { noteOutcome } from './reconcile.ts';
+import type { Tally } from './tally.ts';
 
 const PAGE = 200;
 
@@ -18,20 +20,23 @@ interface RecoverDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly settings: FlowDeps['settings'];
+  readonly tally: Tally;
 }
 
 /**
  * What a new owner does before it sends anything: an order found `sending` may have been taken, so it becomes unknown;
- * a due time further away than any schedule gives was written under a wrong clock, so the order is looked at now.
+ * a due time further away than any schedule gives was written under a wrong clock, or by another program where there is
+ * none, so the order is looked at now.
  */
 export async function recover(deps: RecoverDeps, clockWentBack: boolean): Promise<void> {
   const { account, store, clock, log } = deps;
   let found = 0;
-  for (;;) {
-    const ids = await orderIds(store.db, { account, states: ['sending'], fromId: '', limit: PAGE });
-    if (ids.length === 0) break;
-    for (const externalOrderId of ids) await sendingBecomesUnknown(deps, externalOrderId);
+  for (let fromId = ''; ;) {
+    const ids = await orderIds(store.db, { account, states: ['sending'], fromId, limit: PAGE });
+    for (const id of ids) await apart(deps, id, () => sendingBecomesUnknown(deps, id));
     found += ids.length;
+    if (ids.length < PAGE) break;
+    fromId = ids.at(-1) ?? fromId;
   }
   if (found > 0) log.warn({ orders: found }, 'found orders whose create was under way; they will be looked up');
   const longestMs = Math.max(LONGEST_WAIT_MS, ...deps.settings.verifyAfter);
@@ -44,6 +49,9 @@ export async function recover(deps: RecoverDeps, clockWentBack: boolean): Promis
   if (moved + links > 0) {
     log.warn({ orders: moved, links }, 'due times written under another clock were brought forward');
   }
+  const elsewhere = await countPendingElsewhere(store.db, account);
+  if (elsewhere > 0)
+    log.warn({ orders: elsewhere, account }, 'orders of other accounts are pending; only this account is driven');
 }
 
 async function sendingBecomesUnknown(

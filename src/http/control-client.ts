@@ -1,5 +1,6 @@
 import { request, type IncomingMessage } from 'node:http';
 import { createInterface } from 'node:readline';
+import { deadline } from '../clock.ts';
 import { outcomeOf, type Outcome } from './answer.ts';
 
 /** Nobody listens on the control socket. */
@@ -12,53 +13,80 @@ export class OwnerGoneError extends Error {
   override readonly name = 'OwnerGoneError';
 }
 
+/** The owner answered a question for lines with something else; `outcome` says why. */
+export class OwnerRefusalError extends Error {
+  override readonly name = 'OwnerRefusalError';
+  readonly outcome: Exclude<Outcome, { kind: 'ok' }>;
+  constructor(outcome: Exclude<Outcome, { kind: 'ok' }>) {
+    super(`the owner does not do this: ${outcome.kind}`);
+    this.outcome = outcome;
+  }
+}
+
 /** One request to the owner; `path` is encoded and has its query. */
 export interface OwnerRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   /** Goes as JSON. */
   readonly body?: Readonly<Record<string, unknown>>;
+  /** How long the owner may take until it asks the exchange for the last time; a minute, its own limit, unless given. */
+  readonly waitMs?: number;
 }
 
+/** The owner sends nothing that has had no turn by then. */
+const LONGEST_WAIT_MS = 60_000;
 const NOBODY = ['ENOENT', 'ECONNREFUSED', 'ENOTDIR'];
 
 /** The owner of the account, reached over its control socket. Rejects with `NoOwnerError` when there is none. */
 export class Owner {
   readonly #socketPath: string;
+  readonly #patienceMs: number;
   readonly #signal: AbortSignal | undefined;
 
-  constructor(socketPath: string, signal?: AbortSignal) {
+  /** `patienceMs`: how long after a question's own wait an answer may still come. */
+  constructor(socketPath: string, patienceMs: number, signal?: AbortSignal) {
     this.#socketPath = socketPath;
+    this.#patienceMs = patienceMs;
     this.#signal = signal;
   }
 
-  /** Asks for one operation. An owner that went away leaves it unknown whether it was done. */
+  /** Asks for one operation. An owner that went away, or hangs, leaves it unknown whether it was done. */
   async ask(question: OwnerRequest): Promise<Outcome> {
+    const tooLate = this.#tooLate(question);
     try {
-      const response = await this.#send(question);
-      const body = Buffer.concat((await response.toArray()) as Buffer[]).toString();
-      const retryAfterSeconds = Number(response.headers['retry-after'] ?? 0);
-      return outcomeOf({ httpStatus: response.statusCode ?? 0, retryAfterSeconds, body });
+      return await readOutcome(await this.#send(question, tooLate));
     } catch (error) {
       if (error instanceof NoOwnerError || this.#signal?.aborted === true) throw error;
-      return { kind: 'unknown', why: 'the daemon went away before it answered; nobody can tell whether it was done' };
+      const what = tooLate.aborted ? 'did not answer in time' : 'went away before it answered';
+      return { kind: 'unknown', why: `the daemon ${what}; nobody can tell whether it was done` };
     }
   }
 
-  /** Asks for an answer that comes in lines, and gives each as parsed JSON. */
+  /** Asks for an answer that comes in lines, and gives each as parsed JSON. Throws `OwnerRefusalError` on another. */
   async *lines(question: OwnerRequest): AsyncGenerator<unknown> {
+    const tooLate = this.#tooLate(question);
     try {
-      const response = await this.#send(question);
+      const response = await this.#send(question, tooLate);
+      if (response.statusCode !== 200) {
+        const outcome = await readOutcome(response);
+        if (outcome.kind !== 'ok') throw new OwnerRefusalError(outcome);
+      }
       for await (const text of createInterface({ input: response })) {
         if (text !== '') yield JSON.parse(text) as unknown;
       }
     } catch (error) {
-      if (error instanceof NoOwnerError || this.#signal?.aborted === true) throw error;
-      throw new OwnerGoneError('the daemon went away before it was done; try again', { cause: error });
+      const isKnown = error instanceof NoOwnerError || error instanceof OwnerRefusalError;
+      if (isKnown || this.#signal?.aborted === true) throw error;
+      const what = tooLate.aborted ? 'did not answer in time' : 'went away before it was done';
+      throw new OwnerGoneError(`the daemon ${what}; try again`, { cause: error });
     }
   }
 
-  #send({ method, path, body }: OwnerRequest): Promise<IncomingMessage> {
+  #tooLate({ waitMs }: OwnerRequest): AbortSignal {
+    return deadline((waitMs ?? LONGEST_WAIT_MS) + this.#patienceMs);
+  }
+
+  #send({ method, path, body }: OwnerRequest, tooLate: AbortSignal): Promise<IncomingMessage> {
     const json = body === undefined ? undefined : JSON.stringify(body);
     return new Promise((resolve, reject) => {
       const call = request(
@@ -66,7 +94,7 @@ export class Owner {
           socketPath: this.#socketPath,
           method,
           path,
-          ...(this.#signal === undefined ? {} : { signal: this.#signal }),
+          signal: this.#signal === undefined ? tooLate : AbortSignal.any([this.#signal, tooLate]),
           ...(json === undefined ? {} : { headers: { 'content-type': 'application/json' } }),
         },
         resolve,
@@ -78,4 +106,10 @@ export class Owner {
       call.end(json);
     });
   }
+}
+
+async function readOutcome(response: IncomingMessage): Promise<Outcome> {
+  const body = Buffer.concat((await response.toArray()) as Buffer[]).toString();
+  const retryAfterSeconds = Number(response.headers['retry-after'] ?? 0);
+  return outcomeOf({ httpStatus: response.statusCode ?? 0, retryAfterSeconds, body });
 }

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import {
@@ -16,7 +16,9 @@ import {
 import type { Tables } from './schema.ts';
 
 /** How long a statement may block the event loop while another program writes; after that the wait is asynchronous. */
-const BUSY_TIMEOUT_MS = 250;
+export const BUSY_TIMEOUT_MS = 50;
+/** The same while the database is opened, when there is nothing else to do. */
+const OPENING_TIMEOUT_MS = 250;
 const WAL_LIMIT_BYTES = 64 * 1024 * 1024;
 /** Less often than SQLite's own 1,000: a page that many commits change is then copied once, with one sync. */
 const CHECKPOINT_PAGES = 4_000;
@@ -63,10 +65,11 @@ export function connect(
   const opened = statSync(path);
   const sqlite = new Database(path, {
     fileMustExist: true,
-    timeout: BUSY_TIMEOUT_MS,
+    timeout: OPENING_TIMEOUT_MS,
   });
   try {
     options.check?.(sqlite);
+    for (const ending of ['', '-wal', '-shm']) closeToOthers(`${path}${ending}`);
     sqlite.pragma('journal_mode = wal');
     sqlite.pragma('synchronous = full');
     sqlite.pragma(`journal_size_limit = ${WAL_LIMIT_BYTES}`);
@@ -87,6 +90,17 @@ export function connect(
       return now !== undefined && now.ino === opened.ino && now.dev === opened.dev;
     },
   };
+}
+
+/** A backup is often put back with a wider mode; a file of another user's is left as it is. */
+function closeToOthers(path: string): void {
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
+  if ((mode & 0o077) === 0) return;
+  try {
+    chmodSync(path, mode & 0o700);
+  } catch {
+    return;
+  }
 }
 
 class ImmediateSqliteDialect extends SqliteDialect {

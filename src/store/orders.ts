@@ -2,6 +2,7 @@ import type { Kysely, Selectable } from 'kysely';
 import type { OrderState, UncheckedOrder } from '../domain/order.ts';
 import type { Decision, OrderEvent, Tracking } from '../domain/tracking.ts';
 import { queries } from './dialect.ts';
+import { StoreError } from './errors.ts';
 import type { MerchantOrdersTable, Tables } from './schema.ts';
 import { statement } from './statement.ts';
 
@@ -100,7 +101,7 @@ export async function countByState(db: Kysely<Tables>, account: string): Promise
   return new Map(rows.map((row) => [row.state, Number(row.orders)]));
 }
 
-/** Makes orders that are due only after `latest` due at `to`; how many. */
+/** Makes orders that are due only after `latest`, or never, due at `to`; how many. */
 export async function bringForward(
   tx: Kysely<Tables>,
   query: { account: string; states: readonly OrderState[]; latest: Date; to: Date },
@@ -110,9 +111,36 @@ export async function bringForward(
     .set({ next_action_at: query.to.toISOString() })
     .where('account', '=', query.account)
     .where('state', 'in', query.states)
-    .where('next_action_at', '>', query.latest.toISOString())
+    .where((where) =>
+      where.or([where('next_action_at', 'is', null), where('next_action_at', '>', query.latest.toISOString())]),
+    )
     .executeTakeFirstOrThrow();
   return Number(result.numUpdatedRows);
+}
+
+/** Has no pass look at an order before `until`; nothing else of it changes. */
+export async function putOff(
+  tx: Kysely<Tables>,
+  query: { account: string; externalOrderId: string; until: Date },
+): Promise<void> {
+  await tx
+    .updateTable('merchant_orders')
+    .set({ next_action_at: query.until.toISOString() })
+    .where('account', '=', query.account)
+    .where('external_order_id', '=', query.externalOrderId)
+    .execute();
+}
+
+/** Orders of other accounts that wait to be sent: nothing of this process sends them. */
+export async function countPendingElsewhere(db: Kysely<Tables>, account: string): Promise<number> {
+  const row = await db
+    .selectFrom('merchant_orders')
+    .select((select) => select.fn.countAll<number | bigint>().as('orders'))
+    // Two ranges of the index; unequal would read it all.
+    .where((where) => where.or([where('account', '<', account), where('account', '>', account)]))
+    .where('state', '=', 'pending')
+    .executeTakeFirstOrThrow();
+  return Number(row.orders);
 }
 
 interface SaveValues extends Omit<Tracking, 'nextActionAt' | 'lastLookupAt' | 'sentAt' | 'changedAt'> {
@@ -154,8 +182,8 @@ const saveStatement = statement((v: SaveValues) =>
 );
 
 /**
- * Writes a decision about an order: the row and its events, together. Throws when the row is not in `previousState` any
- * more, so that the transaction writes nothing.
+ * Writes a decision about an order: the row and its events, together. Throws `StoreError` when the row is not in
+ * `previousState` any more, so that the transaction writes nothing.
  */
 export async function saveDecision(
   tx: Kysely<Tables>,
@@ -174,7 +202,7 @@ export async function saveDecision(
     previousState,
   });
   if (result.numAffectedRows !== 1n) {
-    throw new Error(`order ${JSON.stringify(tracking.externalOrderId)} is no longer ${previousState}`);
+    throw new StoreError('refused', `order ${JSON.stringify(tracking.externalOrderId)} is no longer ${previousState}`);
   }
   for (const event of decision.events) await insertEvent(tx, tracking, event, now);
 }
@@ -220,16 +248,16 @@ export function trackingOf(row: OrderRow): Tracking {
     orderStatus: row.order_status,
     cryptoStatus: row.crypto_status,
     fiatStatus: row.fiat_status,
-    attempts: row.attempts,
+    attempts: count(row.attempts),
     nextActionAt: time(row.next_action_at),
     lastLookupAt: time(row.last_lookup_at),
     sentAt: time(row.sent_at),
     changedAt: time(row.changed_at),
     modificationDate: row.modification_date,
     staleDate: row.stale_date,
-    verifications: row.verifications,
-    resends: row.resends,
-    rechecks: row.rechecks,
+    verifications: count(row.verifications),
+    resends: count(row.resends),
+    rechecks: count(row.rechecks),
   };
 }
 
@@ -250,8 +278,12 @@ export function uncheckedOrderOf(row: OrderRow): UncheckedOrder {
   };
 }
 
-/** What another program wrote in place of a time is none. */
-function time(text: string | null): Date | null {
-  const read = text === null ? null : new Date(text);
-  return read === null || Number.isNaN(read.getTime()) ? null : read;
+/** Null also for what is no time: SQLite takes any value in any column, and one such row must not stop the others. */
+function time(value: unknown): Date | null {
+  const date = new Date(typeof value === 'string' ? value : Number.NaN);
+  return Number.isNaN(date.getTime()) ? null : date;
+}
+
+function count(value: unknown): number {
+  return Number.isSafeInteger(value) ? Number(value) : 0;
 }

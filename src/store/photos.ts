@@ -27,7 +27,7 @@ export async function forgetPhotoToken(tx: Kysely<Tables>, account: string, toke
 }
 
 /** What a token stands for, and what was stored with it. */
-export type PhotoToken = KnownToken & Pick<PhotoTokensTable, 'link_id' | 'level' | 'action_id'>;
+export type PhotoToken = KnownToken & Pick<PhotoTokensTable, 'link_id' | 'level' | 'action_id' | 'delivery'>;
 
 /** Looked up by its hash: how long that takes tells nothing of a token, which nobody can make from its hash. */
 export async function readPhotoToken(
@@ -45,7 +45,7 @@ export async function readPhotoToken(
   const { link_id, level, action_id, delivery } = row;
   const stored = delivery === null ? undefined : await photosOfDelivery(db, account, delivery);
   const expiresAt = new Date(row.expires_at);
-  return { link_id, level, action_id, expiresAt, stored: stored?.map(({ sha256 }) => sha256) };
+  return { link_id, level, action_id, delivery, expiresAt, stored: stored?.map(({ sha256 }) => sha256) };
 }
 
 /** Records the files of a delivery, and that it has used the token. */

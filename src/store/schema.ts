@@ -119,6 +119,12 @@ export interface RequestLeasesTable {
   requests_until: string;
 }
 
+/** How many owners an account has had. */
+export interface OwnerGenerationsTable {
+  account: string;
+  generation: number;
+}
+
 /** A row of `links`: a client link (§2.1) that is remembered. `reference` is the merchant's own name for it. */
 export interface LinksTable {
   account: string;
@@ -187,6 +193,7 @@ export interface Tables {
   findings: FindingsTable;
   seen_statuses: SeenStatusesTable;
   request_leases: RequestLeasesTable;
+  owner_generations: OwnerGenerationsTable;
   links: LinksTable;
   link_events: LinkEventsTable;
   photo_tokens: PhotoTokensTable;

@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import { MIGRATIONS } from '../../migrations/index.ts';
 import type { Clock } from '../clock.ts';
-import { connect, type Connection, type WrapStatement } from './dialect.ts';
+import { BUSY_TIMEOUT_MS, connect, type Connection, type WrapStatement } from './dialect.ts';
 import { openError, storeError, StoreError } from './errors.ts';
 import type { Tables } from './schema.ts';
 import { Writer } from './writer.ts';
@@ -37,6 +37,7 @@ export async function openStore(path: string, clock: Clock, options: OpenOptions
   try {
     if (options.synchronous === 'off') connection.sqlite.pragma('synchronous = off');
     if (options.expect === 'migrate' || options.expect === 'upgrade') await migrate(connection);
+    connection.sqlite.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
   } catch (error) {
     await closeConnection(connection);
     throw storeError(error, path);

@@ -22,13 +22,15 @@ const STUBBORN_WAIT_MS = 1_000;
 
 /**
  * Group commit: what is asked for while the event loop is busy shares one transaction, and so one sync to the disk. Work
- * that fails fails alone: its group is then run one by one.
+ * that fails fails alone: its group is then run one by one. A locked database or a full disk is no fault of one: the
+ * group fails together.
  */
 export class Writer {
   readonly #connection: Connection;
   readonly #clock: Clock;
   #waiting: Waiting[] = [];
   #isRunning = false;
+  readonly #givenUp = new AbortController();
 
   constructor(connection: Connection, clock: Clock) {
     this.#connection = connection;
@@ -46,6 +48,11 @@ export class Writer {
     });
   }
 
+  /** From now on a locked database is not waited for: the process has no time left. */
+  giveUp(): void {
+    this.#givenUp.abort();
+  }
+
   /**
    * Writes what must not be lost, the result of a request that was sent: a full disk or a locked database is waited
    * out, once a second, until `signal` says that there is no time left.
@@ -59,8 +66,7 @@ export class Writer {
       try {
         return await this.write(work);
       } catch (error) {
-        const passes = error instanceof StoreError && (error.problem === 'busy' || error.problem === 'disk');
-        if (!passes || signal.aborted || !this.#connection.isInPlace()) throw error;
+        if (!passes(error) || signal.aborted || !this.#connection.isInPlace()) throw error;
         onFailure(error);
         await this.#clock.sleep(STUBBORN_WAIT_MS, signal).catch(() => undefined);
       }
@@ -85,15 +91,11 @@ export class Writer {
     }
   }
 
-  async #commitEach(group: readonly Waiting[], failure: unknown): Promise<void> {
-    const [first] = group;
-    if (group.length === 1 && first !== undefined) {
-      first.reject(failure);
-      return;
-    }
+  async #commitEach(group: readonly Waiting[], groupFailure: unknown): Promise<void> {
+    let failure = groupFailure;
     for (const one of group) {
-      const alone = await this.#commit([one]);
-      if (alone !== undefined) one.reject(alone);
+      if (group.length > 1 && !passes(failure)) failure = await this.#commit([one]);
+      if (failure !== undefined) one.reject(failure);
     }
   }
 
@@ -124,9 +126,14 @@ export class Writer {
           return work(tx);
         });
       } catch (error) {
-        if (!isBusy(error) || tries >= BUSY_TRIES) throw error;
-        await this.#clock.sleep(BUSY_WAIT_MS);
+        if (!isBusy(error) || tries >= BUSY_TRIES || this.#givenUp.signal.aborted) throw error;
+        await this.#clock.sleep(BUSY_WAIT_MS, this.#givenUp.signal).catch(() => undefined);
       }
     }
   }
+}
+
+/** Whether the database as a whole takes nothing for now, whatever the work. */
+function passes(error: unknown): error is StoreError {
+  return error instanceof StoreError && (error.problem === 'busy' || error.problem === 'disk');
 }

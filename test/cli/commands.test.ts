@@ -27,6 +27,12 @@ function leaves(command: Command = createProgram(), words: readonly string[] = [
   return command.commands.flatMap((child) => leaves(child, [...words, child.name()]));
 }
 
+/** Every command that only holds others. */
+function groups(command: Command = createProgram(), words: readonly string[] = []): string[] {
+  const within = command.commands.flatMap((child) => groups(child, [...words, child.name()]));
+  return command.commands.length === 0 || words.length === 0 ? within : [words.join(' '), ...within];
+}
+
 /** What a command line says before it does anything, and the exit code of that. */
 async function usage(...args: string[]): Promise<{ code: number; out: string; err: string }> {
   let out = '';
@@ -43,7 +49,7 @@ async function usage(...args: string[]): Promise<{ code: number; out: string; er
 }
 
 describe('--help', () => {
-  it.each(leaves().map(([words]) => words))(
+  it.each([...leaves().map(([words]) => words), ...groups()])(
     'of "%s" says what it does, with an example that calls it',
     async (words) => {
       const { code, out, err } = await usage(...words.split(' '), '--help');

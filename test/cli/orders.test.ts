@@ -170,6 +170,13 @@ describe('orders list', () => {
     ]);
   });
 
+  it('hides payment tokens unless they are asked for', async () => {
+    await add('shop-1', '2', '--payment-token', 'canary');
+    const [json, revealed] = await Promise.all([orders(['list', '--json']), orders(['list', '--json', '--reveal'])]);
+    expect(JSON.parse(json.stdout)).toMatchObject([{ payment_token: '<hidden>' }]);
+    expect(JSON.parse(revealed.stdout)).toMatchObject([{ payment_token: 'canary' }]);
+  });
+
   it('ends well when its reader has seen enough', async () => {
     execute(`with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000)
       insert into merchant_orders (external_order_id, asset) select 'shop-' || i, '1' from n`);
@@ -193,6 +200,23 @@ describe('orders show', () => {
       insert into order_records (account, external_order_id, body, received_at)
         values ('default', 'shop-1', '${body}', '2026-01-01T00:00:02.000Z')`),
   );
+
+  it('hides the payment token, of the row and of what the exchange said, unless it is asked for', async () => {
+    await add('paid', '2', '--payment-token', 'canary');
+    const said = '{"paymentToken" : "of \\"canary","asset":1.50}';
+    execute(`insert into pre_orders values ('default', 'paid', '${said}', '2026-01-01T00:00:02.000Z')`);
+    const [text, json, revealed] = await Promise.all([
+      orders(['show', 'paid']),
+      orders(['show', 'paid', '--json']),
+      orders(['show', 'paid', '--json', '--reveal']),
+    ]);
+    expect(text.stdout).not.toContain('canary');
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      order: { payment_token: '<hidden>' },
+      preOrder: '{"paymentToken" : "<hidden>","asset":1.50}',
+    });
+    expect(JSON.parse(revealed.stdout)).toMatchObject({ order: { payment_token: 'canary' }, preOrder: said });
+  });
 
   it('has the row, its history in order, and what the exchange said', async () => {
     const [text, json, young] = await Promise.all([

@@ -156,6 +156,26 @@ describe('sync alone', () => {
     expect(on.sandbox.requests).toEqual([]);
   });
 
+  it.each([
+    ['its time has run out', ['--timeout', '3s'], 75, /is locked by another program/],
+    ['it is told to stop', [], 69, /^order-sync: stopped before the pass was done\n$/m],
+  ])('ends also while another program holds the database locked, when %s', async (why, args, exitCode, said) => {
+    const on = await setUp();
+    on.insert(1, 'slow');
+    const reached = on.arrived(({ method }) => method === 'POST');
+    const { process: child, finished } = startCommand(['sync', '--json', ...args], {
+      cwd: dirname(on.path),
+      environment: on.environment,
+    });
+    await reached;
+    on.merchant.exec('begin immediate');
+    if (why === 'it is told to stop') child.kill('SIGINT');
+    const { code, stdout, stderr } = await finished;
+    on.merchant.exec('rollback');
+    expect([code, stdout, on.states()]).toEqual([exitCode, '', { sending: 1 }]);
+    expect(stderr).toMatch(said);
+  });
+
   it('waits until what an owner that was killed has sent is out of the rate window', async () => {
     // Longer than a process takes to start: one that had forgotten the window would be refused.
     const rate = { requests: 10, intervalMs: 3_000 };
@@ -220,6 +240,13 @@ describe('sync beside the daemon', () => {
     expect(full.stderr).toBe(`order-sync: the daemon's pass failed: the disk is full; free some space\n`);
     write.mockRejectedValue(new TypeError('x is not a function'));
     expect(await runCommand(['sync', '--json'], options)).toMatchObject({ code: 70, stdout: '' });
+  });
+
+  it('ends with 64 where the daemon does not take what is asked, and says why', async () => {
+    const { bench } = await controlBench();
+    const { code, stdout, stderr } = await runCommand(['sync', '--timeout', '48h'], beside(bench));
+    expect([code, stdout]).toEqual([64, '']);
+    expect(stderr).toMatch(/the daemon does not take this: .*timeoutMs/);
   });
 
   it('ends with 69 at the first signal, whatever the daemon has in flight for it', async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, statSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { stage, type Stage } from '../support/daemon-process.ts';
 
@@ -81,6 +81,45 @@ describe('the daemon', () => {
     expect(states['unknown'] ?? 0).toBe(0);
     expect(states['pending']).toBeGreaterThan(0);
     expect(states['accepted']).toBe(on.sandbox.exchange.census().preOrders);
+  });
+
+  it('exits 0 at SIGTERM also while another program holds the database locked, and loses nothing', async () => {
+    const on = await setUp();
+    on.insert(8, 'slow');
+    const reached = creates(on, 8);
+    const daemon = await on.start(['run']);
+    await reached;
+    on.merchant.exec('begin immediate');
+    daemon.process.kill('SIGTERM');
+    expect(await daemon.exit).toEqual({ code: 0, signal: null });
+    on.merchant.exec('rollback');
+    expect(on.states()).toEqual({ sending: 8 });
+    const sync = await on.start(['sync', '--json']);
+    await sync.exit;
+    expect(on.sandbox.exchange.census()).toMatchObject({ preOrders: 8, duplicated: [] });
+    expectSoundHistory(on);
+  });
+
+  it('ends with 75 once it has something to send when a second one runs because its lock was removed', async () => {
+    const on = await setUp();
+    const first = await on.start(['run']);
+    rmSync(`${on.path}.lock`);
+    const second = await on.start(['run']);
+    expect(second.process.exitCode).toBeNull();
+    on.insert(20);
+    expect(await first.exit).toEqual({ code: 75, signal: null });
+    second.process.kill('SIGTERM');
+    expect(await second.exit).toEqual({ code: 0, signal: null });
+    expect(on.sandbox.exchange.census().duplicated).toEqual([]);
+    expectSoundHistory(on);
+  });
+
+  it('is one for a database by whatever path it is named', async () => {
+    const on = await setUp();
+    await on.start(['run']);
+    symlinkSync(on.path, `${on.path}.link`);
+    const second = await on.start(['run'], { ORDER_SYNC_DATABASE_URL: `sqlite:${on.path}.link` });
+    expect((await second.exit).code).toBe(75);
   });
 
   it('ends at once at the second signal', async () => {

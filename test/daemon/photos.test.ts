@@ -45,7 +45,7 @@ async function receiving(on: Stage): Promise<{ daemon: Daemon; url: string }> {
 
 /** Makes a link and asks for its photos, as the merchant's own program does: over the control socket. */
 async function ask(on: Stage, email: string): Promise<string> {
-  const owner = new Owner(controlSocketPath(on.path));
+  const owner = new Owner(controlSocketPath(on.path), 60_000);
   const made = await owner.ask({ method: 'POST', path: '/clients', body: { email } });
   const { linkId } = JSON.parse(made.kind === 'ok' ? made.body : '{}') as { linkId: string };
   const path = `/clients/${linkId}/idv/photos`;

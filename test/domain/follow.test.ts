@@ -172,8 +172,10 @@ describe('a record older than the one we have', () => {
     ['without a zone, which is UTC', '2026-01-05T11:00:00', '2026-01-05T10:59:59Z'],
     ['in the hour that a clock set forward leaves out', '2026-03-08T03:15:00', '2026-03-08T02:30:00'],
   ])('is told by its time: %s', (_name, modificationDate, older) => {
-    expect(decide({ ...known, modificationDate }, found({ modificationDate: older })).tracking.orderStatus).toBe('B');
-    const newer = decide({ ...known, modificationDate: older }, found({ modificationDate }));
+    const then = new Date('2026-04-01T00:00:00.000Z');
+    const stale = decide({ ...known, modificationDate }, found({ modificationDate: older }), SETTINGS, then);
+    expect(stale.tracking.orderStatus).toBe('B');
+    const newer = decide({ ...known, modificationDate: older }, found({ modificationDate }), SETTINGS, then);
     expect(newer.tracking).toMatchObject({ orderStatus: 'REQUEST', modificationDate });
   });
 
@@ -202,6 +204,41 @@ describe('an order that must stay fresh', () => {
     const fresh = { ...SETTINGS, freshFor: DAY };
     const { tracking } = decideLookup(known, { kind: 'not-found' }, NOW, 0.5, fresh);
     expect(tracking.nextActionAt).toEqual(after(NOW, 0.9 * DAY));
+  });
+});
+
+describe('a record whose time is more than a day ahead', () => {
+  const AHEAD = '9999-12-31T00:00:00Z';
+  const known = { state: 'open', orderStatus: 'B', modificationDate: EARLIER, changedAt: NOW } as const;
+
+  it('is kept and its changes are recorded; its time makes no later record older', () => {
+    const ahead = decide(known, found({ orderStatus: 'C', modificationDate: AHEAD }));
+    expect(ahead).toMatchObject({ keepsRecord: true, tracking: { orderStatus: 'C', modificationDate: EARLIER } });
+    const again = decide(ahead.tracking, found({ orderStatus: 'C', modificationDate: AHEAD }));
+    expect(again.events).toEqual([]);
+    const later = decide(again.tracking, found({ orderStatus: 'D', modificationDate: LATER }));
+    expect(later.tracking).toMatchObject({ orderStatus: 'D', modificationDate: LATER });
+    const stale = decide(later.tracking, found({ orderStatus: 'B', modificationDate: EARLIER }));
+    expect(stale.tracking.orderStatus).toBe('D');
+  });
+
+  it('does not hold the order up where it was taken for the newest before', () => {
+    const { tracking } = decide({ ...known, modificationDate: AHEAD }, found({ ...DONE, modificationDate: LATER }));
+    expect(tracking).toMatchObject({ state: 'final', orderStatus: 'COMPLETED', modificationDate: LATER });
+  });
+
+  it('is like any other where the clock of the exchange says that it is not ahead: this one was set back', () => {
+    const facts = { orderStatus: 'C', modificationDate: '2026-03-01T12:00:00Z', serverDate: '2026-03-01T12:00:01Z' };
+    const { tracking } = decide(known, found(facts));
+    expect(tracking.modificationDate).toBe(facts.modificationDate);
+    const stale = decide(tracking, found({ ...facts, orderStatus: 'A', modificationDate: '2026-03-01T11:00:00Z' }));
+    expect(stale.tracking.orderStatus).toBe('C');
+  });
+
+  it('is like any other up to a day: clocks differ', () => {
+    const tomorrow = after(NOW, DAY).toISOString();
+    const { tracking } = decide(known, found({ orderStatus: 'C', modificationDate: tomorrow }));
+    expect(tracking.modificationDate).toBe(tomorrow);
   });
 });
 

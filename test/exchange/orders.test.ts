@@ -122,6 +122,32 @@ describe('create pre-order (§4.9)', () => {
     expect(differences.map(({ expected, actual }) => `sent ${expected}, echoed ${actual}`)).toEqual([difference]);
   });
 
+  it.each([
+    [`"asset":${ORDER.asset}`, '"asset":"1.5"', `asset ${ORDER.asset}`, 'asset (a string)'],
+    [`"asset":${ORDER.asset},`, '', `asset ${ORDER.asset}`, 'no asset'],
+    ['"fromCurrency":"BTC"', '"fromCurrency":null', 'fromCurrency BTC', 'no fromCurrency'],
+    ['"toCurrency":"EUR"', '"toCurrency":978', 'toCurrency EUR', 'toCurrency (a number)'],
+    ['"orderType":"DEPOSIT"', '"orderType":["DEPOSIT"]', 'orderType DEPOSIT', 'orderType (an array)'],
+  ])(
+    'keeps the id of a pre-order whose echo is of another type, and tells of it: %s',
+    async (sent, echoed, ...values) => {
+      const [expected, actual] = values;
+      expect(await created(200, ECHO.replace(sent, echoed))).toMatchObject({
+        kind: 'accepted',
+        preOrder: { id: 'p1' },
+        differences: [{ class: 'PREORDER_ECHO_MISMATCH', expected, actual }],
+      });
+    },
+  );
+
+  it.each([
+    ['"exchangeType":"SELL"', '"exchangeType":{"name":"SELL"}', 'p1'],
+    ['"currencyPair":{"fromCurrency":"BTC","toCurrency":"EUR"}', '"currencyPair":"BTC/EUR"', 'p1'],
+    ['"currencyPair":{"fromCurrency":"BTC","toCurrency":"EUR"}', '"currencyPair":null', 'p1'],
+  ])('keeps the id whatever stands in place of another field: %s', async (sent, echoed, id) => {
+    expect(await created(200, ECHO.replace(sent, echoed))).toMatchObject({ kind: 'accepted', preOrder: { id } });
+  });
+
   it('takes what comes back of a field that was not sent for no difference', async () => {
     expect(await created(200, FULL_ECHO)).toMatchObject({ kind: 'accepted', differences: [] });
   });
@@ -157,7 +183,7 @@ describe('create pre-order (§4.9)', () => {
     ['nothing', 200, ''],
     ['no JSON', 200, '{"id":'],
     ['no id', 200, BODY],
-    ['an amount as text', 200, ECHO.replace(`:${ORDER.asset}`, `:"${ORDER.asset}"`)],
+    ['an id that is no text', 200, ECHO.replace('"id":"p1"', '"id":1')],
     ['another order', 200, ECHO.replace('"externalOrderId":"a"', '"externalOrderId":"b"')],
     ['JSON too deep to read', 200, '['.repeat(10_000)],
   ])('does not know the outcome from %s', async (_name, status, body) => {
@@ -203,12 +229,22 @@ describe('get order by external id (§4.11)', () => {
   });
 
   it.each([
-    ['a record of another order: it is wrong for this one alone', record.replace('"a"', '"b"'), 'answered'],
-    ['a record that cannot be read: it may be an outage', '{}', 'failed'],
-  ])('says of the health of the exchange from %s', async (_name, body, health) => {
-    const { answer, client } = nockExchange();
-    answer(200, body);
+    ['a documented error', 400, NOT_FOUND, 'answered'],
+    ['an error of no documented shape', 400, '', 'failed'],
+    ['a server error', 503, NOT_FOUND, 'failed'],
+    ['a record that cannot be read', 200, '{}', 'failed'],
+    ['a record of another order, wrong for this one alone', 200, record.replace('"a"', '"b"'), 'answered'],
+  ])('says of the health of the exchange after %s', async (_name, status, body, health) => {
+    const { scope, client } = nockExchange();
+    scope.get(LOOKUP).query({ externalOrderId: 'a' }).reply(status, body);
     expect((await client.lookUpOrder('a')).passage.health).toBe(health);
+  });
+
+  it('takes a status longer than any for a record that cannot be read', async () => {
+    const long = (field: string) => record.replace(`"status":"${field}"`, `"status":"${'x'.repeat(1_001)}"`);
+    expect((await lookedUp(200, long('SOMETHING_NEW'))).kind).toBe('unanswered');
+    expect((await lookedUp(200, long('NEW'))).kind).toBe('unanswered');
+    expect((await lookedUp(200, record.replace('SOMETHING_NEW', 'x'.repeat(1_000)))).kind).toBe('found');
   });
 });
 

@@ -101,6 +101,34 @@ describe('the create pass', () => {
     expect(bench.app.tally.counts.failed).toBeGreaterThan(0);
   });
 
+  it('passes over an order that the database does not let it write, and sends the others', async () => {
+    const log = capturedLog();
+    await setUp({ overrides: { log: log.logger } });
+    bench.insert(...['a', 'bad', 'c'].map((external_order_id) => ({ external_order_id })));
+    bench.merchant.exec(`create trigger of_the_merchant before update of state on merchant_orders
+      when new.external_order_id = 'bad' begin select raise(abort, 'not now'); end`);
+    await create();
+    await create();
+    expect(['a', 'bad', 'c'].map((id) => bench.row(id)['state'])).toEqual(['accepted', 'pending', 'accepted']);
+    expect(log.with(/cannot be written/)).toMatchObject([{ externalOrderId: 'bad', problem: 'not now' }]);
+    expect(bench.app.tally.counts.failed).toBe(1);
+    bench.merchant.exec('drop trigger of_the_merchant');
+    bench.clock.advance(5 * 60_000);
+    await create();
+    expect(bench.states('bad')).toEqual(['sending', 'accepted']);
+  });
+
+  it('goes on when another program has taken away the state of an order that is being sent', async () => {
+    const log = capturedLog();
+    await setUp({ overrides: { log: log.logger } });
+    bench.insert({ external_order_id: 'a' }, { external_order_id: 'b' });
+    bench.merchant.exec(`create trigger of_the_merchant after insert on order_events when new.external_order_id = 'a'
+      begin update merchant_orders set state = 'unknown' where external_order_id = 'a'; end`);
+    await create();
+    expect(log.with(/cannot be written/)).toMatchObject([{ problem: 'order "a" is no longer sending' }]);
+    expect([bench.row('a')['state'], bench.row('b')['state']]).toEqual(['unknown', 'accepted']);
+  });
+
   it('checks a refused row again once it is mended', async () => {
     bench.insert({ external_order_id: 'a', asset: '0' });
     await create();
@@ -190,7 +218,7 @@ describe('the create pass', () => {
 
   it('takes what it finds sending at start for unknown', async () => {
     bench.insert({ external_order_id: 'a' });
-    bench.merchant.prepare(`update merchant_orders set state = 'sending', next_action_at = null`).run();
+    bench.merchant.exec(`update merchant_orders set state = 'sending', attempts = 1, next_action_at = null`);
     await bench.restart();
     await create();
     expect(bench.row('a')).toMatchObject({

@@ -9,6 +9,7 @@ import { scriptedBench } from '../support/scripted-bench.ts';
 import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from '../support/scripted-exchange.ts';
 import { DAY } from '../support/tracking.ts';
 import type { Workbench, WorkbenchOptions } from '../support/workbench.ts';
+import { unguarded } from '../support/unguarded.ts';
 
 const NEVER = new AbortController().signal;
 const EARLIER = '2026-01-05T10:00:00.000Z';
@@ -99,6 +100,40 @@ describe('a record older than the one we have', () => {
     await slow;
     expect(bench.row('a')['order_status']).toBe('B');
     expect(bench.events('a').filter((event) => event.startsWith('order.status'))).toEqual(['order.status null → B']);
+  });
+});
+
+describe('an answer that was asked for before the last one came', () => {
+  it('is dropped: nothing in it says which of the two is newer', async () => {
+    const { bench, exchange } = await accepted(['a']);
+    const first = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<void>();
+    exchange.answer = async () => {
+      asked.resolve();
+      await first.promise;
+      return record('a', { status: 'A' });
+    };
+    bench.clock.advance(DAY);
+    const slow = followPass(bench.app, 'all', NEVER);
+    await asked.promise;
+    bench.clock.advance(1_000);
+    exchange.answer = () => record('a', { status: 'B' });
+    await followPass(bench.app, 'all', NEVER);
+    first.resolve();
+    await slow;
+    expect(bench.row('a')['order_status']).toBe('B');
+    expect(bench.events('a').filter((event) => event.startsWith('order.status'))).toEqual(['order.status null → B']);
+  });
+
+  it('is not told by a look-up that was recorded under a clock ahead of this one', async () => {
+    const { bench, answers } = await accepted(['a']);
+    unguarded(bench.merchant, () =>
+      bench.merchant.exec(`update merchant_orders set last_lookup_at = '2027-01-01T00:00:00.000Z'`),
+    );
+    answers.set('a', record('a', { status: 'A' }));
+    bench.clock.advance(DAY);
+    await followPass(bench.app, 'due', NEVER);
+    expect(bench.row('a')['order_status']).toBe('A');
   });
 });
 
@@ -204,6 +239,27 @@ describe('the follow pass', () => {
     expect(exchange.count('GET')).toBe(900);
   });
 
+  it('comes to an outcome that turns unknown meanwhile before it ends, looks each order up once, and ends', async () => {
+    const ids = Array.from({ length: 900 }, (_, index) => `o${index}`);
+    const { bench, exchange } = await accepted(ids);
+    bench.clock.advance(DAY);
+    const lookedUp: string[] = [];
+    exchange.answer = async ({ method, externalOrderId }) => {
+      if (method === 'POST') return refusal(500);
+      lookedUp.push(externalOrderId);
+      if (lookedUp.length === 10) {
+        bench.insert({ external_order_id: 'u' });
+        await createPass(bench.app, NEVER);
+        // Now the unknown outcome is due, and each order that was looked up is due again.
+        bench.clock.advance(10_000);
+      }
+      return NOT_FOUND;
+    };
+    await followPass(bench.app, 'due', NEVER);
+    expect(lookedUp.toSorted()).toEqual([...ids, 'u'].toSorted());
+    expect(lookedUp.indexOf('u')).toBeLessThan(400);
+  });
+
   it('stops when the exchange fails, and goes on with all that is due when it is back', async () => {
     const ids = Array.from({ length: 100 }, (_, index) => `o${index}`);
     const { bench, exchange, answers } = await accepted(ids);
@@ -229,11 +285,24 @@ describe('the follow pass', () => {
     };
     const { bench, exchange } = await accepted([], { overrides: { store: { wrap } } });
     bench.insert(...Array.from({ length: 2_000 }, (_, index) => ({ external_order_id: `o${index}` })));
-    bench.merchant.exec(`update merchant_orders set state = 'accepted'`);
+    unguarded(bench.merchant, () => bench.merchant.exec(`update merchant_orders set state = 'accepted'`));
     await exchange[Symbol.asyncDispose]();
     pages = 0;
     await followPass(bench.app, 'due', NEVER);
     expect(pages).toBeLessThanOrEqual(3);
+  });
+
+  it('passes over an order that the database does not let it write, and looks up the others', async () => {
+    const { bench } = await accepted(['a', 'bad', 'c']);
+    bench.merchant.exec(`create trigger of_the_merchant before update of order_status on merchant_orders
+      when new.external_order_id = 'bad' begin select raise(abort, 'not now'); end`);
+    bench.clock.advance(DAY);
+    await followPass(bench.app, 'due', NEVER);
+    expect(bench.app.tally.counts.failed).toBe(1);
+    const due = bench.merchant
+      .prepare('select external_order_id from merchant_orders where next_action_at <= ?')
+      .pluck();
+    expect(due.all(bench.clock.now().toISOString())).toEqual([]);
   });
 
   it('does nothing once its signal has aborted', async () => {
@@ -246,10 +315,12 @@ describe('the follow pass', () => {
   it('looks nothing up that is not to be followed', async () => {
     const { bench, exchange } = await accepted(['a', 'b']);
     bench.insert({ external_order_id: 'p' }, { external_order_id: 'bad', asset: '0' });
-    bench.merchant.prepare(`update merchant_orders set state = 'rejected' where external_order_id = 'a'`).run();
-    bench.merchant
-      .prepare(`update merchant_orders set state = 'final', next_action_at = null where external_order_id = 'b'`)
-      .run();
+    unguarded(bench.merchant, () => {
+      bench.merchant.exec(`update merchant_orders set state = 'rejected' where external_order_id = 'a'`);
+      bench.merchant.exec(
+        `update merchant_orders set state = 'final', next_action_at = null where external_order_id = 'b'`,
+      );
+    });
     bench.clock.advance(DAY);
     await followPass(bench.app, 'all', NEVER);
     expect(exchange.count('GET')).toBe(0);

@@ -6,6 +6,7 @@ import { scriptedBench } from '../support/scripted-bench.ts';
 import { echo, refusal, type ScriptedAnswer, type ScriptedRequest } from '../support/scripted-exchange.ts';
 import { DAY } from '../support/tracking.ts';
 import type { Workbench } from '../support/workbench.ts';
+import { unguarded } from '../support/unguarded.ts';
 
 const NEVER = new AbortController().signal;
 
@@ -85,7 +86,7 @@ describe('an outcome for an order that is not sending any more', () => {
   it('is not written over what stands there, and the pass says so', async () => {
     const { bench, exchange } = await scriptedBench();
     exchange.answer = (request) => {
-      bench.merchant.exec(`update merchant_orders set state = 'held'`);
+      unguarded(bench.merchant, () => bench.merchant.exec(`update merchant_orders set state = 'held'`));
       return echo(request);
     };
     bench.insert({ external_order_id: 'a' });
@@ -201,7 +202,6 @@ describe('a create whose answer proves nothing', () => {
     ['200 without an id', (request) => echo(request, { id: undefined })],
     ['200 with an empty id', (request) => echo(request, { id: '' })],
     ['200 with a number for an id', (request) => echo(request, { id: 5 })],
-    ['200 with the amount as text', (request) => echo(request, { asset: '1.5' })],
     [
       '200 that says each thing twice',
       (request) => ({ status: 200, body: `{"externalOrderId":"b",${request.body.slice(1)}` }),
@@ -280,6 +280,7 @@ describe('a create that was accepted', () => {
       { paymentToken: 'canary-2' },
       'sent paymentToken (not shown), echoed another paymentToken',
     ],
+    ['the amount as text', { asset: '1.5' }, 'sent asset 1.5, echoed asset (a string)'],
   ])('with %s in the echo is accepted, with a finding', async (_name, changes, reason) => {
     const { bench, exchange } = await scriptedBench();
     exchange.answer = (request) => echo(request, changes);

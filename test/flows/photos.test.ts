@@ -93,10 +93,20 @@ describe('asking for photos (§4.5)', () => {
     expect([on.tokens(), on.exchange.requests]).toEqual([[], []]);
   });
 
+  it('refuses an e-mail address that was typed for a link before anything is stored, sent or logged', async () => {
+    const on = await photoBench();
+    const asked = requestPhotos(on.bench.app, { linkId: 'ada@canary.example', level: 'MAIN' });
+    await expect(asked).rejects.toThrow(
+      new UnusableIdError('an e-mail address cannot be a link id; check the id and try again'),
+    );
+    expect([on.tokens(), on.exchange.requests, on.log.lines]).toEqual([[], [], []]);
+  });
+
   it('warns when photos.listen is off', async () => {
     const off = await photoBench();
     await off.ask();
     expect(off.log.with(/photos.listen is off/)).toHaveLength(1);
+    expect(off.log.with(/photos.listen is off/)[0]).not.toHaveProperty('linkId');
     const on = await photoBench({ environment: { ORDER_SYNC_PHOTOS_LISTEN: '127.0.0.1:0' } });
     await on.ask();
     expect(on.log.with(/photos.listen is off/)).toEqual([]);
@@ -280,6 +290,23 @@ describe('a delivery', () => {
     expect([on.rows(), on.files()]).toEqual([[], []]);
     on.bench.merchant.exec('drop trigger no_png');
     expect(await deliver(on, token)).toEqual({ kind: 'stored' });
+  });
+});
+
+describe('a delivery that comes again after it was recorded and not moved', () => {
+  it('is moved to its place, though the program goes on without a sweep', async () => {
+    const on = await photoBench();
+    const token = await on.ask();
+    const failure = vi.spyOn(PhotoFolder.prototype, 'move').mockRejectedValueOnce(new Error('the disk fails here'));
+    await expect(deliver(on, token)).rejects.toThrow('the disk fails here');
+    failure.mockRestore();
+    expect(await deliver(on, token)).toEqual({ kind: 'repeated' });
+    expect(on.files()).toEqual(
+      on
+        .rows()
+        .map((row) => String(row['stored_name']))
+        .toSorted(),
+    );
   });
 });
 

@@ -8,6 +8,7 @@ import { capturedLog } from '../support/captured-log.ts';
 import { scriptedBench } from '../support/scripted-bench.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../support/tracking.ts';
 import type { Workbench } from '../support/workbench.ts';
+import { unguarded } from '../support/unguarded.ts';
 
 const NEVER = new AbortController().signal;
 const BEGAN_AT = new Date('2026-01-05T12:00:00.000Z');
@@ -16,7 +17,7 @@ const BEGAN_AT = new Date('2026-01-05T12:00:00.000Z');
 async function afterCrash(bench: Workbench, requestsUntil: Date | undefined, change = '') {
   const log = capturedLog();
   await bench.app[Symbol.asyncDispose]();
-  if (change !== '') bench.merchant.exec(change);
+  unguarded(bench.merchant, () => bench.merchant.exec(change));
   bench.merchant.exec('delete from request_leases');
   if (requestsUntil !== undefined) {
     bench.merchant.prepare(`insert into request_leases values ('default', ?)`).run(requestsUntil.toISOString());
@@ -49,6 +50,22 @@ describe('orders found sending at start', () => {
     expect(bench.states('o0')).toEqual(['unknown']);
   });
 
+  it('do not keep the program from starting where one of them cannot be changed', async () => {
+    const { bench } = await scriptedBench();
+    bench.insert(...Array.from({ length: 201 }, (_, index) => ({ external_order_id: `o${index}` })));
+    const log = await afterCrash(
+      bench,
+      undefined,
+      `update merchant_orders set state = 'sending', attempts = 1, next_action_at = null;
+      create trigger of_the_merchant before update of state on merchant_orders
+        when new.external_order_id in ('o0', 'o99') begin select raise(abort, 'not now'); end`,
+    );
+    expect(log.with(/cannot be written/)).toMatchObject([{ externalOrderId: 'o0' }, { externalOrderId: 'o99' }]);
+    const count = (state: string) =>
+      bench.merchant.prepare('select count(*) from merchant_orders where state = ?').pluck().get(state);
+    expect([count('sending'), count('unknown')]).toEqual([2, 199]);
+  });
+
   it('are at most as many as requests may be in flight, at whatever commit the process dies', async () => {
     const sending: number[] = [];
     let countSending = () => 0;
@@ -74,6 +91,17 @@ describe('orders found sending at start', () => {
     await createPass(bench.app, NEVER);
     expect(exchange.count('POST')).toBe(60);
     expect(Math.max(...sending)).toBe(3);
+  });
+});
+
+describe('orders of other accounts', () => {
+  it('are told of at start, because nothing sends them', async () => {
+    const { bench } = await scriptedBench();
+    bench.insert({ external_order_id: 'mine' });
+    expect((await afterCrash(bench, undefined)).with(/other accounts/)).toEqual([]);
+    const insert = bench.merchant.prepare(`insert into merchant_orders (account, external_order_id) values (?, 'a')`);
+    for (const account of ['another', 'shop', '']) insert.run(account);
+    expect((await afterCrash(bench, undefined)).with(/other accounts/)).toMatchObject([{ orders: 3 }]);
   });
 });
 
@@ -184,6 +212,15 @@ describe('the wait of a new owner', () => {
     expect(ahead.length).toBeGreaterThanOrEqual(40);
     expect(Math.min(...ahead)).toBeGreaterThanOrEqual(500);
     expect(Math.max(...ahead)).toBeLessThanOrEqual(2_000);
+  });
+
+  it.each([
+    ['is told where it is longer than a second', 2_000, [3]],
+    ['is not told of a second or less', 0, []],
+  ])('%s', async (_name, aheadMs, seconds) => {
+    const { bench } = await scriptedBench();
+    const log = await afterCrash(bench, after(BEGAN_AT, aheadMs));
+    expect(log.with(/waiting for the last owner's requests/).map((line) => line['seconds'])).toEqual(seconds);
   });
 
   it('is short after an orderly stop', async () => {

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
-import { existsSync, renameSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
 import { createConnection, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { NoOwnerError, Owner } from '../../src/http/control-client.ts';
+import { NoOwnerError, Owner, OwnerGoneError } from '../../src/http/control-client.ts';
 import { serveControl } from '../../src/http/control.ts';
 import { askSocket, controlBench, failureIn, scriptedControl, type ControlBench } from '../support/control-bench.ts';
 import type { ScriptedAnswer } from '../support/scripted-exchange.ts';
@@ -250,10 +252,39 @@ describe('the file of the socket', () => {
     left.close();
     await once(left, 'close');
     expect(statSync(on.socketPath).isSocket()).toBe(true);
-    await expect(new Owner(on.socketPath).ask({ method: 'GET', path: '/links' })).rejects.toThrow(NoOwnerError);
+    await expect(new Owner(on.socketPath, 60_000).ask({ method: 'GET', path: '/links' })).rejects.toThrow(NoOwnerError);
     const again = await serveControl({ ...on.bench.app, wakeCreates: () => {} }, on.socketPath, on.stopping.signal);
     expect(await askSocket(on.socketPath, 'GET', '/links')).toMatchObject({ status: 200 });
     await again.close();
+  });
+});
+
+describe('an owner that listens and does not answer', () => {
+  const QUESTION = { method: 'GET', path: '/links', waitMs: 1 } as const;
+
+  /** The path of a socket that takes connections and requests, and says nothing. */
+  async function hung(): Promise<string> {
+    const folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
+    const server = createServer((socket) => socket.resume().on('error', () => {}));
+    onTestFinished(() => {
+      server.close();
+      rmSync(folder, { recursive: true, force: true });
+    });
+    server.listen(join(folder, 'owner.sock'));
+    await once(server, 'listening');
+    return join(folder, 'owner.sock');
+  }
+
+  it('leaves it open what became of the request', async () => {
+    expect(await new Owner(await hung(), 1).ask(QUESTION)).toMatchObject({
+      kind: 'unknown',
+      why: expect.stringMatching(/did not answer in time; nobody can tell whether it was done/) as string,
+    });
+  });
+
+  it('is waited for no longer where the answer comes in lines', async () => {
+    const lines = new Owner(await hung(), 1).lines(QUESTION);
+    await expect(lines.next()).rejects.toThrow(new OwnerGoneError('the daemon did not answer in time; try again'));
   });
 });
 

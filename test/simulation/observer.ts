@@ -136,6 +136,7 @@ export class Observer {
   /** The program has written a line that leaves the process. */
   logged(line: string): void {
     if (line.includes('canary')) this.fail('secrets stay in', line);
+    if (line.includes('an order cannot be written')) this.fail('no bug', line);
   }
 
   /** A request leaves the process. */

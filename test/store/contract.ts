@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { decideMended } from '../../src/domain/create.ts';
-import type { OrderState } from '../../src/domain/order.ts';
+import { ALLOWED_NEXT, ORDER_STATES, type OrderState } from '../../src/domain/order.ts';
 import { move, type Decision, type Tracking } from '../../src/domain/tracking.ts';
 import * as orders from '../../src/store/orders.ts';
 import { eventsOf, listOrders, receivedBody, summaryRows } from '../../src/store/reading.ts';
@@ -43,6 +43,23 @@ const SENT_STATES = [
   'abandoned',
 ] as const satisfies readonly OrderState[];
 
+/** By which states the program brings an order from `pending` to each. */
+const WAY_TO: Readonly<Record<OrderState, readonly OrderState[]>> = {
+  pending: [],
+  sending: [],
+  invalid: [],
+  cancelled: [],
+  accepted: ['sending'],
+  rejected: ['sending'],
+  unknown: ['sending'],
+  held: ['sending', 'unknown'],
+  open: ['sending', 'accepted'],
+  final: ['sending', 'accepted'],
+  abandoned: ['sending', 'accepted'],
+};
+/** What else the database takes: moves by a person's decision, and by both moves of one decision at once. */
+const ALSO_TAKEN = ['unknown pending', 'unknown accepted', 'unknown abandoned'];
+
 /** What the program relies on in any database. */
 export function storeContract(dialect: string, open: () => Promise<Subject>): void {
   let subject: Subject;
@@ -63,8 +80,14 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
   const insertIn = async (id: string, state: OrderState, changes: Partial<Tracking> = {}) => {
     insert(id);
     const event = { field: 'state', oldValue: 'pending', newValue: state } as const;
-    await save('pending', {
-      tracking: trackingWith({ externalOrderId: id, state, ...changes }),
+    const tracking = trackingWith({ externalOrderId: id, attempts: 1, ...changes });
+    let previous: OrderState = 'pending';
+    for (const next of WAY_TO[state]) {
+      await save(previous, { tracking: { ...tracking, state: next }, events: [] });
+      previous = next;
+    }
+    await save(previous, {
+      tracking: { ...tracking, state },
       events: [{ ...event, exchangeTime: null, source: 'create', reason: null }],
     });
   };
@@ -77,11 +100,12 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
     const rows = await eventsOf(subject.store.db, ACCOUNT, id);
     return rows.map(({ field, old_value, new_value }) => `${field} ${old_value} → ${new_value}`);
   };
-  const claim = (id = 'a') => move(trackingWith({ externalOrderId: id }), 'sending', { source: 'create' });
+  const claim = (id = 'a') =>
+    move(trackingWith({ externalOrderId: id }), 'sending', { source: 'create' }, { attempts: 1 });
 
   describe(`a decision, on ${dialect}`, () => {
     it('is written to the row, every column of it, with its events', async () => {
-      insert('a');
+      await insertIn('a', 'accepted');
       const tracking: Tracking = {
         account: ACCOUNT,
         externalOrderId: 'a',
@@ -105,7 +129,7 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
         rechecks: 4,
       };
       const event = { oldValue: 'x', exchangeTime: '2026-01-05T12:00:07Z', source: 'lookup', reason: 'r' } as const;
-      await save('pending', {
+      await save('accepted', {
         tracking,
         events: [
           { ...event, field: 'order.status', newValue: 'y' },
@@ -115,7 +139,7 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
       const row = await read('a');
       expect(orders.trackingOf(row)).toEqual(tracking);
       expect(row.updated_at).toBe(NOW.toISOString());
-      expect(await eventsOf(subject.store.db, ACCOUNT, 'a')).toEqual([
+      expect((await eventsOf(subject.store.db, ACCOUNT, 'a')).slice(1)).toEqual([
         expect.objectContaining({
           field: 'order.status',
           old_value: 'x',
@@ -210,17 +234,24 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
       expect(met).toEqual(['o5', 'o6', 'o0', 'o1', 'o2', 'o3', 'o4']);
     });
 
-    it('is brought forward where it is too far away, and only there', async () => {
+    it('is brought forward where it is too far away or has no time, and only there', async () => {
       await insertDue('near', at(1));
       await insertDue('far', at(100));
       await insertDue('never', null);
       await insertDue('other', at(100), 'final');
+      await insertDue('ended', null, 'final');
       const query = { account: ACCOUNT, states: ['open'] as const, latest: at(50), to: at(0) };
-      expect(await subject.store.writer.write((tx) => orders.bringForward(tx, query))).toBe(1);
+      expect(await subject.store.writer.write((tx) => orders.bringForward(tx, query))).toBe(2);
       const times = await Promise.all(
-        ['near', 'far', 'never', 'other'].map(async (id) => (await read(id)).next_action_at),
+        ['near', 'far', 'never', 'other', 'ended'].map(async (id) => (await read(id)).next_action_at),
       );
-      expect(times).toEqual([at(1).toISOString(), at(0).toISOString(), null, at(100).toISOString()]);
+      expect(times).toEqual([
+        at(1).toISOString(),
+        at(0).toISOString(),
+        at(0).toISOString(),
+        at(100).toISOString(),
+        null,
+      ]);
     });
 
     it('can be asked for by states, due or not, in the order of ids', async () => {
@@ -243,8 +274,8 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
       expect(row.created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     });
 
-    it('is due also where it says that it never is', async () => {
-      subject.run(`insert into merchant_orders (external_order_id, next_action_at) values ('a', null)`);
+    it.each(['null', `'now'`, `'2026-01-05 12:00:00'`, '5'])('is due also where its time is %s', async (time) => {
+      subject.run(`insert into merchant_orders (external_order_id, next_action_at) values ('a', ${time})`);
       const row = await read('a');
       expect(row.next_action_at).toBe(row.created_at);
     });
@@ -274,6 +305,27 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
         `insert into merchant_orders (external_order_id, created_at) values ('a', '2020-02-29T23:59:59.999Z')`,
       );
       expect(await read('a')).toMatchObject({ created_at: '2020-02-29T23:59:59.999Z' });
+    });
+
+    it.each(['null', `''`, `'tomorrow'`])('stays due where a program that saves whole rows writes %s', async (time) => {
+      insert('a');
+      subject.run(`update merchant_orders set asset = '2', state = 'pending', next_action_at = ${time}`);
+      expect(await read('a')).toMatchObject({ asset: '2', next_action_at: expect.stringMatching(/^2.*Z$/) as string });
+    });
+
+    it.each([
+      ['last_lookup_at', `'yesterday'`],
+      ['sent_at', `'2026-01-05T12:00:00.000Z'`],
+      ['changed_at', `''`],
+      ['attempts', `'x'`],
+      ['attempts', '3'],
+      ['resends', '1'],
+      ['pre_order_id', `'p'`],
+      ['order_status', `'NEW'`],
+    ])('brings nothing of what the program writes: %s %s', async (column, value) => {
+      const sql = `insert into merchant_orders (external_order_id, ${column}) values ('a', ${value})`;
+      expect(() => subject.run(sql)).toThrow('leave out what order-sync writes');
+      expect(await orders.readOrder(subject.store.db, ACCOUNT, 'a')).toBeUndefined();
     });
 
     it.each(['sending', 'accepted', 'final', 'invalid', 'nonsense'])('cannot begin as %s', async (state) => {
@@ -358,7 +410,7 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
     it('is as fixed while it waits to be sent again: it may be at the exchange', async () => {
       await insertIn('a', 'held');
       await save('held', {
-        tracking: trackingWith({ resends: 1 }),
+        tracking: trackingWith({ resends: 1, stateReason: 'once more' }),
         events: [
           {
             field: 'state',
@@ -393,6 +445,75 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
       await insertIn('a', 'unknown');
       await save('unknown', { tracking: trackingWith({ resends: 1 }), events: [] });
       expect(await read('a')).toMatchObject({ state: 'pending', resends: 1 });
+    });
+
+    it.each(['unknown', 'held'] as const)(
+      'becomes pending again when it is sent once more on purpose: %s',
+      async (state) => {
+        await insertIn('a', state);
+        const again = trackingWith({ attempts: 1, resends: 1, stateReason: 'once more' });
+        await save(state, { tracking: again, events: [] });
+        expect(await read('a')).toMatchObject({ state: 'pending', resends: 1 });
+      },
+    );
+
+    it('is sent once when a program reads it pending and saves the whole row while it is sending', async () => {
+      const columns = `state, state_reason, attempts, next_action_at, sent_at, updated_at`;
+      for (const tracking of [
+        trackingWith(),
+        trackingWith({ externalOrderId: 'b', attempts: 1, stateReason: 'why' }),
+      ]) {
+        const { externalOrderId } = tracking;
+        insert(externalOrderId);
+        if (tracking.attempts > 0) {
+          await save('pending', { tracking: { ...tracking, state: 'sending' }, events: [] });
+          await save('sending', { tracking, events: [] });
+        }
+        subject.run(`create temp table read_before as select ${columns} from merchant_orders
+          where external_order_id = '${externalOrderId}'`);
+        const claimed = move(
+          tracking,
+          'sending',
+          { source: 'create' },
+          { attempts: tracking.attempts + 1, sentAt: NOW },
+        );
+        await save('pending', claimed);
+        for (const saved of [columns, 'state', 'state, next_action_at']) {
+          expect(() =>
+            subject.run(`update merchant_orders set (${saved}, asset) = (select ${saved}, '1.5' from read_before)
+              where external_order_id = '${externalOrderId}'`),
+          ).toThrow('this order was sent and cannot be pending again');
+        }
+        expect((await read(externalOrderId)).state).toBe('sending');
+        subject.run('drop table read_before');
+      }
+    });
+
+    it('goes back to pending when it was proved not taken', async () => {
+      await insertIn('a', 'sending', { sentAt: NOW });
+      const back = trackingWith({ attempts: 1, sentAt: NOW, stateReason: 'not sent', nextActionAt: NOW });
+      await save('sending', { tracking: back, events: [] });
+      expect((await read('a')).state).toBe('pending');
+    });
+
+    it('makes the moves of the table and no other, whoever writes', async () => {
+      for (const from of ORDER_STATES) {
+        for (const to of [...ORDER_STATES, 'Pending', '']) {
+          if (to === from) continue;
+          const id = `${from} ${to}`;
+          await insertIn(id, from, { attempts: from === 'pending' ? 0 : 1 });
+          const reopens = to === 'pending' ? `, state_reason = 'why', resends = resends + 1` : '';
+          const claims = to === 'sending' ? ', attempts = attempts + 1' : '';
+          const isTaken = [...ALLOWED_NEXT[from], ...ALSO_TAKEN].some((next) => next === to || next === id);
+          const run = () =>
+            subject.run(
+              `update merchant_orders set state = '${to}'${reopens}${claims} where external_order_id = '${id}'`,
+            );
+          if (isTaken) run();
+          else expect(run).toThrow('merchant_orders: ');
+          expect([id, (await read(id)).state]).toEqual([id, isTaken ? to : from]);
+        }
+      }
     });
 
     it('can be written in every other column, and by its own values', async () => {

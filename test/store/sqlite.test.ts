@@ -1,4 +1,4 @@
-import { mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -7,9 +7,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { checkOrder } from '../../src/domain/check-order.ts';
 import { move } from '../../src/domain/tracking.ts';
-import { readOrder, saveDecision, uncheckedOrderOf } from '../../src/store/orders.ts';
+import { readOrder, saveDecision, trackingOf, uncheckedOrderOf } from '../../src/store/orders.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { trackingWith } from '../support/tracking.ts';
+import { unguarded } from '../support/unguarded.ts';
 import { storeContract, type Subject } from './contract.ts';
 
 interface SqliteSubject extends Subject {
@@ -53,7 +54,7 @@ async function sentAndPending(): Promise<void> {
   subject.run(
     `insert into merchant_orders (${COLUMNS}) values ('sent', '1', 'BTC', 'EUR'), ('new', '1', 'BTC', 'EUR')`,
   );
-  const claim = move(trackingWith({ externalOrderId: 'sent' }), 'sending', { source: 'create' });
+  const claim = move(trackingWith({ externalOrderId: 'sent' }), 'sending', { source: 'create' }, { attempts: 1 });
   await store.writer.write((tx) => saveDecision(tx, 'pending', claim, new Date()));
 }
 
@@ -159,6 +160,23 @@ describe('an amount in SQLite', () => {
   });
 });
 
+describe('a row of an older database in SQLite', () => {
+  it('is read also where it holds no time and no number', async () => {
+    unguarded(subject.merchant, () =>
+      subject.run(`insert into merchant_orders (external_order_id, last_lookup_at, sent_at, changed_at, attempts, resends)
+        values ('a', 'yesterday', '', x'00', 'x', 1.5)`),
+    );
+    const row = await readOrder(store.db, 'default', 'a');
+    expect(row && trackingOf(row)).toMatchObject({
+      lastLookupAt: null,
+      sentAt: null,
+      changedAt: null,
+      attempts: 0,
+      resends: 0,
+    });
+  });
+});
+
 describe('an id in SQLite', () => {
   it('may be a number, which becomes text, but no bytes', () => {
     const insert = subject.merchant.prepare('insert into merchant_orders (external_order_id) values (?)');
@@ -176,6 +194,14 @@ describe('the SQLite file', () => {
       (path) => statSync(path).mode & 0o777,
     );
     expect(modes).toEqual([0o700, 0o600, 0o600, 0o600]);
+  });
+
+  it.each([0o644, 0o660])('is closed to other users again where it was put back open to them: %o', async (mode) => {
+    subject.run(`insert into merchant_orders (external_order_id) values ('a')`);
+    const paths = ['', '-wal', '-shm'].map((ending) => `${subject.path}${ending}`);
+    for (const path of paths) chmodSync(path, mode);
+    await (await openStore(subject.path, systemClock(), { expect: 'current' })).close();
+    expect(paths.map((path) => statSync(path).mode & 0o777)).toEqual([0o600, 0o600, 0o600]);
   });
 
   it('has a write-ahead log of bounded size, and each commit reaches the disk', async () => {

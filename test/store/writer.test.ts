@@ -70,7 +70,7 @@ describe('writes that are asked for together', () => {
   it('fail alone also where the database refuses one of them, and say why', async () => {
     const { bench, writer, see, seen } = await counted();
     bench.insert({ external_order_id: 'a' });
-    bench.merchant.exec(`update merchant_orders set state = 'accepted'`);
+    bench.merchant.exec(`update merchant_orders set state = 'sending', attempts = 1`);
     const refused = writer.write(async (tx) => {
       await tx.updateTable('merchant_orders').set({ asset: '9' }).execute();
     });
@@ -121,5 +121,45 @@ describe('writes that are asked for together', () => {
     bench.clock.advance(50);
     await writing;
     expect(seen()).toEqual(['a']);
+  });
+
+  it('fail together where the database stays locked: it is waited for once, not once for each', async () => {
+    let begun = 0;
+    const wrap = (text: string, statement: SqliteStatement): SqliteStatement => {
+      if (text !== 'begin immediate') return statement;
+      const run = (parameters: readonly unknown[]) => {
+        begun += 1;
+        return statement.run(parameters);
+      };
+      return { reader: false, run, all: () => [], iterate: (parameters) => statement.iterate(parameters) };
+    };
+    const { bench } = await scriptedBench({ overrides: { store: { wrap } } });
+    const { writer } = bench.app.store;
+    bench.merchant.exec('begin immediate');
+    begun = 0;
+    let isOver = false;
+    const nothing = () => Promise.resolve();
+    const writing = Promise.allSettled([writer.write(nothing), writer.write(nothing), writer.write(nothing)]);
+    void writing.then(() => (isOver = true));
+    while (!isOver) {
+      await bench.clock.turn();
+      bench.clock.advance(50);
+    }
+    expect(await writing).toMatchObject(Array.from({ length: 3 }, () => ({ reason: { problem: 'busy' } })));
+    expect(begun).toBe(40);
+    bench.merchant.exec('rollback');
+  });
+
+  it('wait no longer for another program once the writer gives up', async () => {
+    const { bench, writer, see, seen } = await counted();
+    bench.merchant.exec('begin immediate');
+    const waiting = Promise.allSettled([see('a')]);
+    await bench.clock.turn();
+    writer.giveUp();
+    expect(await waiting).toMatchObject([{ reason: { problem: 'busy' } }]);
+    await expect(see('b')).rejects.toMatchObject({ problem: 'busy' });
+    bench.merchant.exec('rollback');
+    expect(await see('c')).toBe('c');
+    expect(seen()).toEqual(['c']);
   });
 });
