@@ -2,6 +2,7 @@ import type { SqliteStatement } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { createPass } from '../../src/flows/create.ts';
 import { followPass } from '../../src/flows/follow.ts';
+import { capturedLog } from '../support/captured-log.ts';
 import { scriptedBench } from '../support/scripted-bench.ts';
 import { echo, refusal, type ScriptedAnswer, type ScriptedRequest } from '../support/scripted-exchange.ts';
 import { DAY } from '../support/tracking.ts';
@@ -84,13 +85,18 @@ describe('a backlog while nothing listens', () => {
 
 describe('an outcome for an order that is not sending any more', () => {
   it('is not written over what stands there, and the pass says so', async () => {
-    const { bench, exchange } = await scriptedBench();
+    const log = capturedLog();
+    const { bench, exchange } = await scriptedBench({ overrides: { log: log.logger } });
     exchange.answer = (request) => {
       unguarded(bench.merchant, () => bench.merchant.exec(`update merchant_orders set state = 'held'`));
       return echo(request);
     };
     bench.insert({ external_order_id: 'a' });
-    await expect(createPass(bench.app, NEVER)).rejects.toThrow('order "a" is no longer sending');
+    await createPass(bench.app, NEVER);
+    expect(log.with(/cannot be written/)).toMatchObject([
+      { externalOrderId: 'a', problem: expect.stringContaining('order "a" is no longer sending') as string },
+    ]);
+    expect(bench.app.tally.counts.failed).toBe(1);
     expect(bench.row('a')).toMatchObject({ state: 'held', pre_order_id: null });
     expect(bench.states('a')).toEqual(['sending']);
   });
