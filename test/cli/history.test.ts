@@ -28,8 +28,8 @@ beforeEach(async () => {
     values ('default', ?, 'state', 'pending', ?, ?, ?, ?, ?)`);
   event.run(HOSTILE, 'sending', '2026-01-01T00:00:01.000Z', 'create', null, null);
   event.run('b', 'cancelled', '2026-01-03T00:00:01.000Z', 'operator', 'a mistake', 'anna');
-  merchant.exec(`update merchant_orders set updated_at = '2026-01-03T00:00:01.000Z', next_action_at = null`);
   merchant.exec(`update merchant_orders set state = 'cancelled' where external_order_id = 'b'`);
+  merchant.exec(`update merchant_orders set updated_at = '2026-01-03T00:00:01.000Z', next_action_at = null`);
   merchant.close();
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));

@@ -3,6 +3,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import Database from 'better-sqlite3';
+import { unguarded } from '../support/unguarded.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { agreed } from '../../src/cli/orders-decide.ts';
 import { systemClock } from '../../src/clock.ts';
@@ -32,12 +33,12 @@ function put(state: string, ...ids: readonly string[]): void {
     `update merchant_orders set state = ?, sent_at = '2026-01-02T00:00:00.000Z',
       last_lookup_at = '2026-01-03T00:00:00.000Z' where external_order_id = ?`,
   );
-  merchant.transaction(() => {
+  unguarded(merchant, () => {
     for (const id of ids) {
       insert.run(id);
       move.run(state, id);
     }
-  })();
+  });
   merchant.close();
 }
 

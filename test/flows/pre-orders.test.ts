@@ -70,7 +70,6 @@ describe('pre-orders that the exchange is asked for', () => {
   it.each([
     ['of another id', preOrder({ id: '"pre-b"' })],
     ['of another order', preOrder({ externalOrderId: '"b"' })],
-    ['without an amount', preOrder({ asset: 'null' })],
     ['that are none', '[]'],
     ['that are no JSON', '<html>'],
   ])('are no answer: %s', async (_name, body) => {

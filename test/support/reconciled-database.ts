@@ -1,6 +1,7 @@
 import Database from 'better-sqlite3';
 import { systemClock } from '../../src/clock.ts';
 import { openStore } from '../../src/store/store.ts';
+import { unguarded } from './unguarded.ts';
 
 /** An order and what the exchange last said of it; what is left out is that of an order that agrees and is final. */
 export interface ReconciledOrder {
@@ -49,7 +50,7 @@ export const CREATED_AT = '2026-01-05T10:00:00.000Z';
 export const LOOKED_UP_AT = '2026-01-05T12:00:00.000Z';
 export const AS_OF = '2026-01-06T00:00:00.000Z';
 
-/** Makes a database and puts the orders into it in their order; rows go through the same triggers as everywhere. */
+/** Makes a database and puts the orders into it in their order; rows go through the triggers but for those of moves. */
 export async function reconciledDatabase(
   path: string,
   orders: readonly ReconciledOrder[],
@@ -57,10 +58,10 @@ export async function reconciledDatabase(
 ): Promise<void> {
   await (await openStore(path, systemClock(), { expect: 'migrate' })).close();
   const sqlite = new Database(path);
-  sqlite.transaction(() => {
+  unguarded(sqlite, () => {
     for (const order of orders) insertOrder(sqlite, order);
     for (const finding of findings) insertFinding(sqlite, finding);
-  })();
+  });
   sqlite.close();
 }
 
