@@ -51,7 +51,10 @@ interface Acknowledged {
 
 /** `order-sync findings list|ack`. */
 export function registerFindings(program: Command): void {
-  const findings = program.command('findings').description('what reconciliation found: look at it, say that you know');
+  const findings = program
+    .command('findings')
+    .description('what reconciliation found: look at it, say that you know')
+    .addHelpText('after', '\nExample:\n  order-sync findings list --class AMOUNT_MISMATCH');
   registerList(program, findings);
   registerAck(program, findings);
 }
