@@ -68,7 +68,7 @@ describe('report summary', () => {
     expect([code, stdout, stderr]).toEqual([0, 'pair,state,status,orders,asset,unreadable\n', '']);
   });
 
-  it('writes to a file that it makes for its owner alone, and over one that is there', async () => {
+  it('writes to a file that it makes for its owner alone, also in place of one that others could read', async () => {
     insert(['1', 'BTC', '2026-01-01T00:00:00.000Z']);
     writeFileSync(join(folder, 'old.csv'), 'old '.repeat(1_000));
     chmodSync(join(folder, 'old.csv'), 0o640);
@@ -82,7 +82,7 @@ describe('report summary', () => {
     ]);
     const text = 'pair,state,status,orders,asset,unreadable\nBTC/EUR,pending,,1,1,0\n';
     expect(['new.csv', 'old.csv'].map((name) => readFileSync(join(folder, name), 'utf8'))).toEqual([text, text]);
-    expect(['new.csv', 'old.csv'].map((name) => statSync(join(folder, name)).mode & 0o777)).toEqual([0o600, 0o640]);
+    expect(['new.csv', 'old.csv'].map((name) => statSync(join(folder, name)).mode & 0o777)).toEqual([0o600, 0o600]);
   });
 
   it.each(['.', '/dev/full'])('ends with 74 when the file cannot be written: %j', async (out) => {
