@@ -45,7 +45,8 @@ export function emailAddress(email: string): string {
   return email;
 }
 
-function isPlain(text: string): boolean {
+/** Whether text can be sent, stored and shown: not empty, of bounded length, without control characters. */
+export function isPlain(text: string): boolean {
   // eslint-disable-next-line no-control-regex -- control characters are what is looked for
   return text !== '' && text.length <= MAX_ID_LENGTH && text.isWellFormed() && !/[\u0000-\u001f\u007f]/.test(text);
 }

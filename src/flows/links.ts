@@ -6,7 +6,7 @@ import {
   type LinkSource,
 } from '../domain/link.ts';
 import type { Answer } from '../exchange/client.ts';
-import { UnusableIdError } from '../exchange/ids.ts';
+import { isPlain, UnusableIdError } from '../exchange/ids.ts';
 import { refusalReason } from '../exchange/reasons.ts';
 import type { Link } from '../exchange/wire-links.ts';
 import { StoreError } from '../store/errors.ts';
@@ -200,9 +200,7 @@ function tell({ log }: LinkDeps, { link: { linkId }, events, unseen }: Saved): v
 /** Text that can be stored and shown. Throws `UnusableIdError`. */
 function checkReference(reference: string | null): void {
   if (reference === null) return;
-  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
-  const isPlain = reference.isWellFormed() && !/[\u0000-\u001f\u007f]/.test(reference);
-  if (isPlain && reference.trim() !== '' && reference.length <= LONGEST_REFERENCE) return;
+  if (isPlain(reference) && reference.trim() !== '' && reference.length <= LONGEST_REFERENCE) return;
   throw new UnusableIdError(
     `the reference is empty, holds control characters or has more than ${LONGEST_REFERENCE} characters; give another one`,
   );

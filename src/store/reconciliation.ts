@@ -1,6 +1,7 @@
 import { sql, type Compilable } from 'kysely';
 import type { KnownFindingRow, ReconciledRow } from '../reports/reconciliation-rows.ts';
 import { queries } from './dialect.ts';
+import { IMPORT_COLUMNS } from './import.ts';
 import type { OrderRow } from './orders.ts';
 
 /** Which orders a report is about; times are compared with `created_at`. Nothing after `asOf` exists for it. */
@@ -118,21 +119,7 @@ function countOfRows() {
 }
 
 /** What of an order whose pre-order is known by its id the pre-order is held against. */
-const PRE_ORDER_COLUMNS = [
-  'created_at',
-  'external_order_id',
-  'pre_order_id',
-  'asset',
-  'asset_position',
-  'from_currency',
-  'to_currency',
-  'order_type',
-  'order_limit',
-  'payment_token',
-  'provider_type',
-  'crypto_address',
-  'bonus',
-] as const;
+const PRE_ORDER_COLUMNS = ['created_at', 'pre_order_id', ...IMPORT_COLUMNS] as const;
 export type PreOrderRow = Pick<OrderRow, (typeof PRE_ORDER_COLUMNS)[number]>;
 
 /** The next orders of the scope with a pre-order, behind `last`, oldest first. */
