@@ -12,7 +12,7 @@ module.exports = {
       script: 'src/cli.ts',
       args: ['run'],
       interpreter,
-      node_args: [...MEMORY_FLAGS, '--import', 'tsx'],
+      node_args: [...MEMORY_FLAGS, '--import', 'tsx/esm'],
       // Online means ready: settings read, database open, the account owned.
       wait_ready: true,
       listen_timeout: 30_000,

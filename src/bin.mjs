@@ -9,7 +9,7 @@ const require = createRequire(import.meta.url);
 /** The TypeScript loader of this checkout, wherever the program is started. */
 function loader() {
   try {
-    return pathToFileURL(require.resolve('tsx')).href;
+    return pathToFileURL(require.resolve('tsx/esm')).href;
   } catch {
     return runtime.refuse('its dependencies are not installed: run `npm ci` in the checkout');
   }

@@ -1,6 +1,7 @@
 import { schedule, type ScheduledTask } from 'node-cron';
 import { createApp, drain, type App, type Overrides } from './app.ts';
 import type { Config } from './config.ts';
+import { KeyRefusedError } from './exchange/reasons.ts';
 import { createPass } from './flows/create.ts';
 import { followPass } from './flows/follow.ts';
 import { linksPass } from './flows/links.ts';
@@ -16,11 +17,6 @@ const LOOK_FOR_ROWS_MS = 100;
 const WATCHDOG_MS = 10_000;
 /** A second daemon waits this long for the first to go, as when pm2 restarts it. */
 const OWNER_PATIENCE_MS = 3_000;
-
-/** The exchange has never taken the key since the program started: a wrong setting, not a passing fault. */
-export class KeyRefusedError extends Error {
-  override readonly name = 'KeyRefusedError';
-}
 
 /**
  * The daemon: runs until `stopping` aborts, then takes nothing new, finishes what is in flight and returns. Throws when

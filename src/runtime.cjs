@@ -12,6 +12,8 @@ const EXIT_CONFIGURATION = 78;
 const FORWARDED = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGUSR2'];
 /** Left to itself on a machine with much memory, V8 collects so late that it holds 400 MB where 50 MB are in use. */
 const MEMORY_FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=100'];
+/** Where Node keeps what it has compiled; where it may not write there, it compiles each time. */
+const COMPILE_CACHE = path.join(MODULES, '.cache', 'order-sync');
 /** Signals that a terminal sends to all processes of its foreground group by itself. */
 const FROM_TERMINAL = new Set(['SIGINT', 'SIGQUIT']);
 
@@ -46,7 +48,7 @@ function runNode(args, extraEnvironment = {}) {
   const hasChannel = typeof process.send === 'function';
   const child = spawn(binary, args, {
     stdio: hasChannel ? ['inherit', 'inherit', 'inherit', 'ipc'] : 'inherit',
-    env: { ...process.env, ...extraEnvironment, ...pathWithTools() },
+    env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...process.env, ...extraEnvironment, ...pathWithTools() },
     ...(hasChannel && {
       serialization: process.env.NODE_CHANNEL_SERIALIZATION_MODE === 'advanced' ? 'advanced' : 'json',
     }),
@@ -98,6 +100,6 @@ function isForeground() {
   }
 }
 
-module.exports = { MEMORY_FLAGS, nodeBinary, runNode, refuse };
+module.exports = { COMPILE_CACHE, MEMORY_FLAGS, nodeBinary, runNode, refuse };
 
 if (require.main === module) runNode(process.argv.slice(2));

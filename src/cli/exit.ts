@@ -1,10 +1,9 @@
 import { CommanderError } from 'commander';
 import { ConfigError } from '../config.ts';
-import { KeyRefusedError } from '../daemon.ts';
 import { UnusableIdError } from '../exchange/ids.ts';
+import { KeyRefusedError } from '../exchange/reasons.ts';
 import { OwnerGoneError } from '../http/control-client.ts';
-import { StoreError, storeError, type StoreProblem } from '../store/errors.ts';
-import { OwnedError } from '../store/owner.ts';
+import { OwnedError, StoreError, storeError, type StoreProblem } from '../store/errors.ts';
 
 /** The exit codes of every command. */
 export const EXIT = {

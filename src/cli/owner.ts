@@ -1,10 +1,10 @@
 import { pino } from 'pino';
-import { createApp, drain, type App } from '../app.ts';
+import type { App } from '../app.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { NoOwnerError, Owner } from '../http/control-client.ts';
 import { controlSocketPath } from '../http/socket-path.ts';
-import { OwnedError } from '../store/owner.ts';
+import { OwnedError } from '../store/errors.ts';
 
 const TRIES = 20;
 const TRY_AGAIN_MS = 200;
@@ -36,6 +36,8 @@ export async function throughOwner<Result>(
       if (!(error instanceof NoOwnerError)) throw error;
     }
     try {
+      // What talks to the exchange takes longer to load than most commands beside a daemon take.
+      const { createApp, drain } = await import('../app.ts');
       await using app = await createApp(config, { clock, log });
       return await (signal === undefined ? alone(app) : drain(app, signal, () => alone(app)));
     } catch (error) {

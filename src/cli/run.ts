@@ -2,9 +2,7 @@ import type { Command } from 'commander';
 import { createLog } from '../app.ts';
 import { runDaemon } from '../daemon.ts';
 import { exchangeConfig } from './options.ts';
-
-/** A second signal ends the process at once, as the shell counts it. */
-const KILLED_BY_SIGNAL = 130;
+import { stopSignal } from './stop-signal.ts';
 
 /** `order-sync run`: the daemon. */
 export function registerRun(program: Command): void {
@@ -23,16 +21,4 @@ export function registerRun(program: Command): void {
         throw error;
       }
     });
-}
-
-/** Aborts at the first SIGINT or SIGTERM; the second ends the process at once. */
-export function stopSignal(): AbortSignal {
-  const stopping = new AbortController();
-  const onSignal = () => {
-    if (stopping.signal.aborted) process.exit(KILLED_BY_SIGNAL);
-    stopping.abort();
-  };
-  process.on('SIGINT', onSignal);
-  process.on('SIGTERM', onSignal);
-  return stopping.signal;
 }

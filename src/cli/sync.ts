@@ -12,7 +12,7 @@ import { trouble } from './answer.ts';
 import { CommandError, EXIT } from './exit.ts';
 import { exchangeConfig } from './options.ts';
 import { throughOwner } from './owner.ts';
-import { stopSignal } from './run.ts';
+import { stopSignal } from './stop-signal.ts';
 
 const EXIT_OF: Readonly<Record<SyncEnd, number>> = {
   done: EXIT.ok,

@@ -1,5 +1,10 @@
 import type { Reply } from './reply.ts';
 
+/** The exchange has never taken the key since the program started: a wrong setting, not a passing fault. */
+export class KeyRefusedError extends Error {
+  override readonly name = 'KeyRefusedError';
+}
+
 /** The refusals that the interface documents (§7), each by a name of ours; `other` is everything else, as received. */
 export type RefusalReason =
   | 'not-found'

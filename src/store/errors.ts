@@ -12,6 +12,11 @@ export class StoreError extends Error {
   }
 }
 
+/** Another process drives this account. */
+export class OwnedError extends Error {
+  override readonly name = 'OwnedError';
+}
+
 const CORRUPT = ['SQLITE_CORRUPT', 'SQLITE_NOTADB'];
 const DISK = ['SQLITE_FULL', 'SQLITE_IOERR', 'SQLITE_READONLY', 'SQLITE_CANTOPEN', 'SQLITE_PERM'];
 

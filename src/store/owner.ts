@@ -4,16 +4,11 @@ import Database from 'better-sqlite3';
 import type { Kysely } from 'kysely';
 import type { Clock } from '../clock.ts';
 import { queries } from './dialect.ts';
-import { isBusy, openError } from './errors.ts';
+import { isBusy, openError, OwnedError } from './errors.ts';
 import type { Tables } from './schema.ts';
 import { statement } from './statement.ts';
 
 const TRY_AGAIN_MS = 100;
-
-/** Another process drives this account. */
-export class OwnedError extends Error {
-  override readonly name = 'OwnedError';
-}
 
 /** The right to drive an account; the operating system takes it back when the process dies. */
 export interface Ownership {

@@ -6,10 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CommandError, EXIT, explainError } from '../../src/cli/exit.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { ConfigError } from '../../src/config.ts';
-import { KeyRefusedError } from '../../src/daemon.ts';
 import { UnusableIdError } from '../../src/exchange/ids.ts';
-import { StoreError } from '../../src/store/errors.ts';
-import { OwnedError } from '../../src/store/owner.ts';
+import { KeyRefusedError } from '../../src/exchange/reasons.ts';
+import { OwnedError, StoreError } from '../../src/store/errors.ts';
 import { runCommand, type CommandOptions } from '../support/cli-process.ts';
 
 let folder = '';
@@ -21,14 +20,16 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const run = (args: readonly string[], options: Partial<CommandOptions> = {}) =>
   runCommand(args, { cwd: folder, ...options });
 
+const WHOLE = await createProgram();
+
 /** Every command that does something, with the words that call it. */
-function leaves(command: Command = createProgram(), words: readonly string[] = []): [string, Command][] {
+function leaves(command: Command, words: readonly string[] = []): [string, Command][] {
   if (command.commands.length === 0) return [[words.join(' '), command]];
   return command.commands.flatMap((child) => leaves(child, [...words, child.name()]));
 }
 
 /** Every command that only holds others. */
-function groups(command: Command = createProgram(), words: readonly string[] = []): string[] {
+function groups(command: Command, words: readonly string[] = []): string[] {
   const within = command.commands.flatMap((child) => groups(child, [...words, child.name()]));
   return command.commands.length === 0 || words.length === 0 ? within : [words.join(' '), ...within];
 }
@@ -37,7 +38,7 @@ function groups(command: Command = createProgram(), words: readonly string[] = [
 async function usage(...args: string[]): Promise<{ code: number; out: string; err: string }> {
   let out = '';
   let err = '';
-  const program = createProgram();
+  const program = await createProgram(args);
   const listen = (command: Command): void => {
     command.configureOutput({ writeOut: (text) => (out += text), writeErr: (text) => (err += text) });
     command.commands.forEach((child) => listen(child));
@@ -49,7 +50,7 @@ async function usage(...args: string[]): Promise<{ code: number; out: string; er
 }
 
 describe('--help', () => {
-  it.each([...leaves().map(([words]) => words), ...groups()])(
+  it.each([...leaves(WHOLE).map(([words]) => words), ...groups(WHOLE)])(
     'of "%s" says what it does, with an example that calls it',
     async (words) => {
       const { code, out, err } = await usage(...words.split(' '), '--help');
@@ -63,7 +64,7 @@ describe('--help', () => {
   it('of the whole has an example, and names every command', async () => {
     const { out } = await usage('--help');
     expect(out).toContain('Example:\n  order-sync sync --json');
-    for (const command of createProgram().commands) expect(out).toContain(`\n  ${command.name()}`);
+    for (const command of WHOLE.commands) expect(out).toContain(`\n  ${command.name()}`);
   });
 
   it.each(
@@ -73,6 +74,24 @@ describe('--help', () => {
   )('of "%s", which reads, has --json', async (words) => {
     expect((await usage(...words.split(' '), '--help')).out).toContain('--json');
   });
+});
+
+describe('the command line', () => {
+  it.each([
+    [['sync', '--json'], ['sync']],
+    [['--config', 'run', 'sync'], ['sync']],
+    [['--config=run', 'db', 'migrate'], ['db']],
+    [['pre-order', 'show', 'sync'], ['pre-order']],
+  ])('of %j has that command alone', async (args, names) => {
+    expect((await createProgram(args)).commands.map((command) => command.name())).toEqual(names);
+  });
+
+  it.each([[[]], [['--help', '--config', 'sync']], [['help', 'sync']], [['frob', 'sync']]])(
+    'of %j has them all',
+    async (args) => {
+      expect((await createProgram(args)).commands).toHaveLength(WHOLE.commands.length);
+    },
+  );
 });
 
 describe('wrong usage', () => {

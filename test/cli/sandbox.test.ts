@@ -5,11 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { CLI, LOADER } from '../support/program.ts';
 
-const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
-const LOADER = import.meta.resolve('tsx');
 let folder = '';
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'order-sync-sandbox-'));

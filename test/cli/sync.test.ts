@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { StoreError } from '../../src/store/errors.ts';
 import { runCommand, startCommand, type CommandOptions, type Finished } from '../support/cli-process.ts';
@@ -10,9 +9,8 @@ import { controlBench, scriptedControl } from '../support/control-bench.ts';
 import { stage, type Stage } from '../support/daemon-process.ts';
 import { echo } from '../support/scripted-exchange.ts';
 import type { Workbench } from '../support/workbench.ts';
+import { CLI, LOADER } from '../support/program.ts';
 
-const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
-const LOADER = import.meta.resolve('tsx');
 /** Runs a command with a terminal of its own. */
 const SCRIPT = '/usr/bin/script';
 const ONE_AN_HOUR = { ORDER_SYNC_EXCHANGE_RATE_REQUESTS: '1', ORDER_SYNC_EXCHANGE_RATE_INTERVAL: '1h' };

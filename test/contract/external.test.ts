@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LOADER } from '../support/program.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const LOADER = import.meta.resolve('tsx');
 const KEY = 'contract-external-key';
 
 interface Logged {

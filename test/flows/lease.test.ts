@@ -4,7 +4,7 @@ import { createPass } from '../../src/flows/create.ts';
 import { followPass } from '../../src/flows/follow.ts';
 import { waitAfterLastOwner } from '../../src/flows/lease.ts';
 import type { WrapStatement } from '../../src/store/dialect.ts';
-import { OwnedError } from '../../src/store/owner.ts';
+import { OwnedError } from '../../src/store/errors.ts';
 import { scriptedBench } from '../support/scripted-bench.ts';
 
 const NEVER = new AbortController().signal;

@@ -41,7 +41,7 @@ describe('the simulation catches a planted bug:', () => {
       expect(run(folder, 'git', ['apply', join(PATCHES, `${name}.patch`)])).toEqual({ status: 0, output: '' });
       const { status, output } = run(folder, process.execPath, [
         '--import',
-        'tsx',
+        'tsx/esm',
         'test/simulation/main.ts',
         '--seeds',
         SEEDS,

@@ -14,8 +14,8 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MIGRATIONS } from '../../migrations/index.ts';
 import { systemClock } from '../../src/clock.ts';
-import { openError, storeError, StoreError } from '../../src/store/errors.ts';
-import { becomeOwner, OwnedError } from '../../src/store/owner.ts';
+import { openError, OwnedError, storeError, StoreError } from '../../src/store/errors.ts';
+import { becomeOwner } from '../../src/store/owner.ts';
 import { migrationStatus, openStore, type OpenOptions } from '../../src/store/store.ts';
 
 const NAMES = Object.keys(MIGRATIONS);

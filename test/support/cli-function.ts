@@ -24,7 +24,8 @@ export async function runProgram(
     }),
   );
   try {
-    await createProgram().parseAsync([...args], { from: 'user' });
+    const program = await createProgram(args);
+    await program.parseAsync([...args], { from: 'user' });
     return { code: EXIT.ok, ...written };
   } catch (error) {
     const { code, message } = explainError(error);

@@ -1,10 +1,6 @@
 import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
-
-const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
-/** By its address: the program is started in a folder of its own, which has no dependencies. */
-const LOADER = import.meta.resolve('tsx');
+import { CLI, COMPILED, LOADER } from './program.ts';
 
 /** A command that has ended, with what it said. */
 export interface Finished {
@@ -33,7 +29,7 @@ export function startCommand(
   const child = spawn(process.execPath, ['--import', LOADER, CLI, ...args], {
     cwd: options.cwd,
     stdio,
-    env: { ORDER_SYNC_CONFIG: '/dev/null', ...options.environment },
+    env: { ...COMPILED, ORDER_SYNC_CONFIG: '/dev/null', ...options.environment },
   });
   let stdout = '';
   let stderr = '';

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { systemClock } from '../../src/clock.ts';
 import { loadConfig } from '../../src/config.ts';
@@ -11,11 +10,9 @@ import { seededRandom } from '../../src/sandbox/random.ts';
 import { startSandbox, type LoggedRequest, type Sandbox } from '../../src/sandbox/server.ts';
 import type { SandboxOptions } from '../../src/sandbox/exchange.ts';
 import { openStore } from '../../src/store/store.ts';
+import { CLI, COMPILED, LOADER } from './program.ts';
 
 const KEY = 'canary-key-77';
-const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
-/** By its address: the program is started in a folder of its own, which has no dependencies. */
-const LOADER = import.meta.resolve('tsx');
 
 /** A daemon of its own process, with what it has said so far. */
 export interface Daemon {
@@ -98,7 +95,7 @@ export async function stage(
       const child = fork(CLI, args, {
         cwd: folder,
         execArgv: ['--import', LOADER],
-        env: { ...settings, ...more },
+        env: { ...COMPILED, ...settings, ...more },
         stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       });
       running.add(child);
