@@ -8,23 +8,25 @@ import {
   unansweredLookupMs,
   verificationGapMs,
 } from './schedule.ts';
+import type { RecordView } from './reconcile.ts';
 import { after, finding, move, type Decision, type OrderEvent, type Tracking } from './tracking.ts';
 
 /** The facts of an order record (§2.7) that decide something. Null where the exchange gave nothing. */
-export interface OrderFacts {
-  readonly orderId: string | null;
-  readonly orderStatus: string | null;
-  readonly cryptoStatus: string | null;
-  readonly fiatStatus: string | null;
-  readonly exchangeType: string | null;
-  readonly modificationDate: string | null;
-  readonly completionDate: string | null;
-  readonly serverDate: string | null;
-}
+export type OrderFacts = Pick<
+  RecordView,
+  | 'orderId'
+  | 'orderStatus'
+  | 'cryptoStatus'
+  | 'fiatStatus'
+  | 'exchangeType'
+  | 'modificationDate'
+  | 'completionDate'
+  | 'serverDate'
+>;
 
 /** What a look-up (§4.11) brought. Only `found` and `not-found` are evidence. */
 export type LookupAnswer =
-  | { readonly kind: 'found'; readonly facts: OrderFacts; readonly body: string }
+  | { readonly kind: 'found'; readonly record: RecordView; readonly body: string }
   | { readonly kind: 'not-found' }
   | {
       readonly kind: 'unanswered';
@@ -72,8 +74,8 @@ export function isLookedUp({ state, attempts }: Tracking, answer: LookupAnswer):
 /** Whether a record says that its order is final. */
 export function isFinalRecord(facts: OrderFacts, settings: FollowSettings): boolean {
   const status = facts.orderStatus;
-  if (status !== null && settings.finalStatuses.includes(status)) return true;
-  if (status !== null && settings.openStatuses.includes(status)) return false;
+  if (settings.finalStatuses.includes(status)) return true;
+  if (settings.openStatuses.includes(status)) return false;
   const completed = instant(facts.completionDate);
   const server = instant(facts.serverDate);
   return completed !== undefined && server !== undefined && completed <= server;
@@ -91,7 +93,7 @@ export function decideLookup(
   const tracking = known.changedAt !== null && known.changedAt > now ? { ...known, changedAt: now } : known;
   switch (answer.kind) {
     case 'found':
-      return found(tracking, answer.facts, now, settings);
+      return found(tracking, answer.record, now, settings);
     case 'not-found':
       return { ...notFound(tracking, now, settings), keepsRecord: false };
     case 'unanswered':
@@ -110,7 +112,7 @@ function found(tracking: Tracking, facts: OrderFacts, now: Date, settings: Follo
   const isOrdered = recordTime(facts.modificationDate, facts, now) !== undefined;
   const next: Tracking = {
     ...(moved?.tracking ?? tracking),
-    orderId: facts.orderId ?? tracking.orderId,
+    orderId: facts.orderId,
     exchangeType: facts.exchangeType ?? tracking.exchangeType,
     orderStatus: facts.orderStatus,
     cryptoStatus: facts.cryptoStatus,

@@ -1,10 +1,10 @@
 import type { CreateOutcome } from '../domain/create.ts';
-import type { LookupAnswer, OrderFacts } from '../domain/follow.ts';
+import type { LookupAnswer } from '../domain/follow.ts';
 import type { MerchantOrder } from '../domain/order.ts';
 import { comparePreOrder, type Finding } from '../domain/reconcile.ts';
-import { viewOfPreOrder } from './record-view.ts';
+import { readRecordView, viewOfPreOrder } from './record-view.ts';
 import type { Reply } from './reply.ts';
-import { orderRecordSchema, preOrderSchema, readBody, type OrderRecord } from './wire.ts';
+import { preOrderSchema, readBody } from './wire.ts';
 
 /** Answers with the documented error body that say that an order was not taken. 408 and 409 may come after it was. */
 const CREATE_REFUSALS: readonly number[] = [400, 403, 404, 422];
@@ -43,30 +43,17 @@ export function readPreOrder(body: string, preOrderId: string, order: MerchantOr
 /** Only the record asked for, and the documented 404, are evidence. */
 export function readLookup(reply: Reply, externalOrderId: string): LookupAnswer {
   if (reply.kind === 'ok') {
-    const record = readBody(orderRecordSchema, reply.body);
+    const record = readRecordView(reply.body);
     if (record === undefined) return { kind: 'unanswered', why: 'the order record cannot be read' };
     if (record.externalOrderId !== externalOrderId) {
       const why = 'the order record is about another order';
       return { kind: 'unanswered', why, answeredFor: record.externalOrderId };
     }
-    return { kind: 'found', facts: factsOf(record), body: reply.body };
+    return { kind: 'found', record, body: reply.body };
   }
   if (reply.kind === 'refused' && reply.httpStatus === 404) return { kind: 'not-found' };
   if (reply.kind === 'refused') return { kind: 'unanswered', why: refusal(reply) };
   return { kind: 'unanswered', why: 'why' in reply ? reply.why : reply.kind };
-}
-
-function factsOf({ order }: OrderRecord): OrderFacts {
-  return {
-    orderId: order.id,
-    orderStatus: order.status,
-    cryptoStatus: order.cryptoTransaction?.status ?? null,
-    fiatStatus: order.fiatTransaction?.status ?? null,
-    exchangeType: order.exchangeType ?? null,
-    modificationDate: order.modificationDate ?? null,
-    completionDate: order.completionDate ?? null,
-    serverDate: order.serverDate ?? null,
-  };
 }
 
 function refusal(reply: Extract<Reply, { kind: 'refused' }>): string {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isLosslessNumber } from 'lossless-json';
 import { readDecimal } from '../domain/decimal.ts';
 import type { PreOrderView, RecordView } from '../domain/reconcile.ts';
-import type { PreOrder } from './wire.ts';
+import { isTooDeep, orderRecordSchema, type PreOrder } from './wire.ts';
 
 /** A JSON object of which nothing is known. */
 type Fields = Readonly<Record<string, unknown>>;
@@ -17,16 +17,17 @@ const NAMED_NUMBER = /(":\s*)(-?\d[\d.eE+-]*)/g;
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 
 /**
- * The compared fields of an order record (§2.7), or undefined where the body cannot be read as one. A field of another
- * type than the document's counts as not given: one odd field must not hide the others.
+ * The compared fields of an order record (§2.7), or undefined where the body cannot be read as one. A field that decides
+ * nothing and is of another type than the document's counts as not given: one odd field must not hide the others.
  */
 export function readRecordView(body: string): RecordView | undefined {
+  if (isTooDeep(body)) return undefined;
   const record = readExactly(body);
+  const decisive = orderRecordSchema.safeParse(record);
+  if (!decisive.success) return undefined;
+  const { externalOrderId } = decisive.data;
+  const { id: orderId, status: orderStatus } = decisive.data.order;
   const order = fields(record['order']);
-  const [externalOrderId, orderId, orderStatus] = [record['externalOrderId'], order['id'], order['status']].map(text);
-  if (typeof externalOrderId !== 'string' || typeof orderId !== 'string' || typeof orderStatus !== 'string') {
-    return undefined;
-  }
   const operation = fields(order['exchangeOperation']);
   const pair = fields(operation['currencyPair']);
   const crypto = fields(order['cryptoTransaction']);

@@ -3,7 +3,7 @@ import { decideFindings, withoutKnownChanges, type KnownFinding } from '../domai
 import type { FindingClassName } from '../domain/finding-classes.ts';
 import type { LookupAnswer, LookupDecision } from '../domain/follow.ts';
 import { findOverdue, findUnknownOutcome, type OrderAge } from '../domain/overdue.ts';
-import { replaced, type Finding } from '../domain/reconcile.ts';
+import { replaced, type Finding, type RecordView } from '../domain/reconcile.ts';
 import type { OrderEvent, Tracking } from '../domain/tracking.ts';
 import { readRecordView } from '../exchange/record-view.ts';
 import { findingsOf, saveFindings } from '../store/findings.ts';
@@ -64,8 +64,8 @@ async function judgeAnswer(tx: Store['db'], deps: ReconcileDeps, looked: LookedU
   switch (answer.kind) {
     case 'found':
       return decision.keepsRecord
-        ? await reconcileRecord(tx, deps, looked, answer.body)
-        : await noteStale(tx, deps, looked, answer.body);
+        ? await reconcileRecord(tx, deps, looked, answer)
+        : await noteStale(tx, deps, looked, answer.record);
     case 'not-found': {
       const isGone = before.state === 'open' || before.state === 'final';
       const vanished: Finding = { class: 'ORDER_VANISHED', expected: `order ${before.orderId}`, actual: 'not found' };
@@ -159,7 +159,7 @@ async function reconcileRecord(
   tx: Store['db'],
   deps: ReconcileDeps,
   looked: LookedUp,
-  body: string,
+  { record: view, body }: Extract<LookupAnswer, { kind: 'found' }>,
 ): Promise<NewFindings> {
   const { row, decision, now } = looked;
   const { account, external_order_id: externalOrderId, earlier_body: earlierBody } = row;
@@ -171,7 +171,6 @@ async function reconcileRecord(
     const known = row.has_findings === 0 ? [] : await findingsOf(tx, account, externalOrderId);
     if (!isToComplete(looked) && !known.some(isJudgedByTime)) return NONE;
   }
-  const view = readRecordView(body);
   const earlier = earlierBody === null ? null : (readRecordView(earlierBody) ?? null);
   if (!isSame) await keepRecord(tx, { ...received, comparedAt: received.receivedAt }, view, earlier);
   const judged = { row, view, earlier, before: looked.before, after: decision.tracking, receivedAt: now, now };
@@ -187,17 +186,13 @@ async function noteStale(
   tx: Store['db'],
   deps: ReconcileDeps,
   { row, decision, now }: LookedUp,
-  body: string,
+  view: RecordView,
 ): Promise<NewFindings> {
   const stale = decision.events.filter(({ field }) => field === 'record.stale').map(staleFinding);
   if (stale.length === 0 && row.has_findings === 0) return NONE;
-  const view = readRecordView(body);
   const earlier = row.earlier_body === null ? undefined : readRecordView(row.earlier_body);
   const known = await findingsOf(tx, row.account, row.external_order_id);
-  const others =
-    view === undefined || earlier === undefined
-      ? []
-      : withoutKnownChanges(known, replaced({ record: view, earlier }).map(cut));
+  const others = earlier === undefined ? [] : withoutKnownChanges(known, replaced({ record: view, earlier }).map(cut));
   const overdue = findOverdue(ageOf(row, decision.tracking), now, { ...deps.settings, ...NEVER_STUCK });
   const found = [...stale, ...others, ...overdue];
   return await noteFindings(tx, deps, row.external_order_id, { found, classes: JUDGED_BY_ANSWER, now });
@@ -213,7 +208,7 @@ function isJudgedByTime({ class: name, status }: KnownFinding): boolean {
 
 /** Whether the order is open and bears the date of its completion, which passes without a new record. */
 function isToComplete({ answer, decision }: LookedUp): boolean {
-  return answer.kind === 'found' && answer.facts.completionDate !== null && decision.tracking.state === 'open';
+  return answer.kind === 'found' && answer.record.completionDate !== null && decision.tracking.state === 'open';
 }
 
 /** The order's age when no new record came. */

@@ -132,8 +132,8 @@ describe('a look-up that finds the order', () => {
   });
 
   it('keeps what it knew of the order where the record says nothing', () => {
-    const known = { state: 'open', orderId: 'o1', exchangeType: 'SELL', modificationDate: EARLIER } as const;
-    const { tracking } = decide(known, found({ orderId: null, exchangeType: null, modificationDate: null }));
+    const known = { state: 'open', exchangeType: 'SELL', modificationDate: EARLIER } as const;
+    const { tracking } = decide(known, found({ exchangeType: null, modificationDate: null }));
     expect(tracking).toMatchObject(known);
   });
 });
@@ -364,10 +364,10 @@ describe('any sequence of answers', () => {
           expect([last.get('state'), last.get('order.status') ?? null]).toEqual([tracking.state, tracking.orderStatus]);
           expect(last.get('cryptoTransaction.status') ?? null).toBe(tracking.cryptoStatus);
           expect(last.get('fiatTransaction.status') ?? null).toBe(tracking.fiatStatus);
-          const received = one.kind === 'found' ? Date.parse(one.facts.modificationDate ?? '') : Number.NaN;
+          const received = one.kind === 'found' ? Date.parse(one.record.modificationDate ?? '') : Number.NaN;
           expect(decision.keepsRecord).toBe(one.kind === 'found' && !(received < newest));
           if (one.kind !== 'found' || received < newest) expect(statusesOf(tracking)).toEqual(statusesOf(before));
-          else expect(statusesOf(tracking)).toEqual(statusesOf(one.facts));
+          else expect(statusesOf(tracking)).toEqual(statusesOf(one.record));
           if (received > newest) newest = received;
           expect(tracking.resends).toBeLessThanOrEqual(1);
           expectNextLook(tracking, now);

@@ -204,7 +204,7 @@ describe('get order by external id (§4.11)', () => {
     expect(await lookedUp(200, record)).toMatchObject({
       kind: 'found',
       body: record,
-      facts: {
+      record: {
         orderId: 'o1',
         orderStatus: 'SOMETHING_NEW',
         cryptoStatus: 'NEW',

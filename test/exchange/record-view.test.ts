@@ -80,13 +80,27 @@ describe('the compared fields of a record', () => {
   });
 
   it.each([
-    ['a list in place of a transaction', { cryptoTransaction: [1, 2] }],
     ['a number in place of an operation', { exchangeOperation: 5 }],
     ['no transactions', { cryptoTransaction: undefined, fiatTransaction: undefined }],
-    ['numbers in place of dates', { creationDate: 5, serverDate: {} }],
+    ['a list in place of a currency pair', { exchangeOperation: { currencyPair: [1, 2] } }],
+    ['a number in place of a date', { creationDate: 5 }],
   ])('are given as far as they can be: %s', (_name, order) => {
     const text = JSON.stringify({ externalOrderId: 'a', order: { id: 'o-1', status: 'REQUEST', ...order } });
     expect(readRecordView(text)).toMatchObject({ orderId: 'o-1', inputAsset: null, cryptoCurrency: null });
+  });
+
+  it.each([
+    ['a list in place of a transaction', { cryptoTransaction: [1, 2] }],
+    ['an object in place of the date that orders records', { modificationDate: {} }],
+    ['a number in place of a status', { fiatTransaction: { status: 5 } }],
+    ['a status longer than any', { status: 'S'.repeat(1_001) }],
+  ])('are none where one that decides cannot be read: %s', (_name, order) => {
+    const text = JSON.stringify({ externalOrderId: 'a', order: { id: 'o-1', status: 'REQUEST', ...order } });
+    expect(readRecordView(text)).toBeUndefined();
+  });
+
+  it('are none where the record is nested deeper than any', () => {
+    expect(readRecordView(body({ more: `"deep":${'['.repeat(10_000)}${']'.repeat(10_000)},` }))).toBeUndefined();
   });
 
   it.each(['', 'null', '[]', '5', '{', '{"order":[]}', '{"externalOrderId":"a","order":{"id":1,"status":"X"}}'])(

@@ -1,5 +1,6 @@
 import type { FollowSettings, LookupAnswer, OrderFacts } from '../../src/domain/follow.ts';
 import type { Tracking } from '../../src/domain/tracking.ts';
+import { recordWith } from './records.ts';
 
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
@@ -71,5 +72,5 @@ export function factsWith(changes: Partial<OrderFacts> = {}): OrderFacts {
 
 /** A look-up that brought such a record. */
 export function found(changes: Partial<OrderFacts> = {}): LookupAnswer {
-  return { kind: 'found', facts: factsWith(changes), body: '{}' };
+  return { kind: 'found', record: recordWith(factsWith(changes)), body: '{}' };
 }
