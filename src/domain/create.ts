@@ -1,6 +1,6 @@
 import { checkOrder, describeProblems } from './check-order.ts';
 import type { MerchantOrder, UncheckedOrder } from './order.ts';
-import type { Finding } from './reconcile.ts';
+import type { Finding } from './record.ts';
 import { createBackoffMs, followIntervalMs, verificationGapMs } from './schedule.ts';
 import { after, finding, move, type Decision, type Tracking } from './tracking.ts';
 

@@ -8,7 +8,7 @@ import {
   unansweredLookupMs,
   verificationGapMs,
 } from './schedule.ts';
-import type { RecordView } from './reconcile.ts';
+import type { RecordView } from './record.ts';
 import { after, finding, move, type Decision, type OrderEvent, type Tracking } from './tracking.ts';
 
 /** The facts of an order record (§2.7) that decide something. Null where the exchange gave nothing. */

@@ -1,5 +1,5 @@
 import type { OrderState } from './order.ts';
-import { COMPARED_POSITION, type Finding, type RecordView } from './reconcile.ts';
+import { COMPARED_POSITION, type Finding, type RecordView } from './record.ts';
 
 /** What decides whether an order waits for too long. */
 export interface OrderAge {

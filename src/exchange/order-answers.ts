@@ -1,7 +1,8 @@
 import type { CreateOutcome } from '../domain/create.ts';
 import type { LookupAnswer } from '../domain/follow.ts';
 import type { MerchantOrder } from '../domain/order.ts';
-import { comparePreOrder, type Finding } from '../domain/reconcile.ts';
+import type { Finding } from '../domain/record.ts';
+import { comparePreOrder } from '../domain/reconcile.ts';
 import { readRecordView, viewOfPreOrder } from './record-view.ts';
 import type { Reply } from './reply.ts';
 import { preOrderSchema, readBody } from './wire.ts';

@@ -1,7 +1,7 @@
 import type { FindingClassName } from '../domain/finding-classes.ts';
 import { findOverdue } from '../domain/overdue.ts';
-import type { Finding } from '../domain/reconcile.ts';
-import { COMPARED_POSITION } from '../domain/reconcile.ts';
+import type { Finding } from '../domain/record.ts';
+import { COMPARED_POSITION } from '../domain/record.ts';
 import { ReconciliationCharts } from '../reports/reconciliation-charts.ts';
 import { derivedFinding, knownFinding } from '../reports/reconciliation-findings.ts';
 import {

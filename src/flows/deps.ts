@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import type { CreateSettings } from '../domain/create.ts';
 import type { FollowSettings } from '../domain/follow.ts';
 import type { OverdueSettings } from '../domain/overdue.ts';
-import type { ReconcileSettings } from '../domain/reconcile.ts';
+import type { ReconcileSettings } from '../domain/record.ts';
 import type { ExchangeClient } from '../exchange/client.ts';
 import type { Store } from '../store/store.ts';
 import type { RequestLease } from './lease.ts';

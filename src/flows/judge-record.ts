@@ -1,13 +1,8 @@
 import { FINDING_CLASSES, type FindingClassName } from '../domain/finding-classes.ts';
 import type { MerchantOrder } from '../domain/order.ts';
 import { findOverdue, OVERDUE_CLASSES } from '../domain/overdue.ts';
-import {
-  compareRecord,
-  type Comparison,
-  type Finding,
-  type RecordContext,
-  type RecordView,
-} from '../domain/reconcile.ts';
+import type { Finding, RecordContext, RecordView } from '../domain/record.ts';
+import { compareRecord, type Comparison } from '../domain/reconcile.ts';
 import type { Tracking } from '../domain/tracking.ts';
 import { readExchangeType } from '../exchange/record-view.ts';
 import { accountFact, firstSentAt, orderWithHash, type FollowedRow } from '../store/followed.ts';

@@ -1,5 +1,5 @@
 import type { FindingClassName } from '../domain/finding-classes.ts';
-import type { Finding } from '../domain/reconcile.ts';
+import type { Finding } from '../domain/record.ts';
 import { readPreOrder } from '../exchange/order-answers.ts';
 import { nextPreOrders, ordersWithFinding, type PreOrderRow, type ReportScope } from '../store/reconciliation.ts';
 import { openSnapshot } from '../store/snapshot.ts';

@@ -3,7 +3,8 @@ import { decideFindings, withoutKnownChanges, type KnownFinding } from '../domai
 import type { FindingClassName } from '../domain/finding-classes.ts';
 import type { LookupAnswer, LookupDecision } from '../domain/follow.ts';
 import { findOverdue, findUnknownOutcome, type OrderAge } from '../domain/overdue.ts';
-import { replaced, type Finding, type RecordView } from '../domain/reconcile.ts';
+import type { Finding, RecordView } from '../domain/record.ts';
+import { replaced } from '../domain/record-rules.ts';
 import type { OrderEvent, Tracking } from '../domain/tracking.ts';
 import { readRecordView } from '../exchange/record-view.ts';
 import { findingsOf, saveFindings } from '../store/findings.ts';

@@ -1,5 +1,5 @@
 import { FINDING_CLASSES } from '../domain/finding-classes.ts';
-import type { Finding } from '../domain/reconcile.ts';
+import type { Finding } from '../domain/record.ts';
 
 /** What the program did since it was made; a pass is the difference of two readings. */
 export interface Counts {

@@ -1,5 +1,5 @@
 import { FINDING_CLASSES, type FindingClassName, type Severity } from '../domain/finding-classes.ts';
-import type { Finding } from '../domain/reconcile.ts';
+import type { Finding } from '../domain/record.ts';
 import type { Column } from './document.ts';
 import { dayOf, pairOf, type KnownFindingRow, type ReconciledRow } from './reconciliation-rows.ts';
 

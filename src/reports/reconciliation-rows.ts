@@ -1,7 +1,7 @@
 import { readDecimal, type DecimalReading } from '../domain/decimal.ts';
 import type { OrderState } from '../domain/order.ts';
 import { isUnchecked, type OrderAge } from '../domain/overdue.ts';
-import { COMPARED_POSITION } from '../domain/reconcile.ts';
+import { COMPARED_POSITION } from '../domain/record.ts';
 
 /** An order beside the newest record of it. Amounts are decimal text; `received_at` is null where there is no record. */
 export interface ReconciledRow {

@@ -1,5 +1,5 @@
 import { DecimalSum, readDecimal } from '../domain/decimal.ts';
-import { COMPARED_POSITION } from '../domain/reconcile.ts';
+import { COMPARED_POSITION } from '../domain/record.ts';
 import type { Column, Row } from './document.ts';
 import type { ReportFinding } from './reconciliation-findings.ts';
 import {

@@ -6,7 +6,7 @@ import {
   type KnownFinding,
 } from '../../src/domain/finding-changes.ts';
 import type { FindingClassName } from '../../src/domain/finding-classes.ts';
-import type { Finding } from '../../src/domain/reconcile.ts';
+import type { Finding } from '../../src/domain/record.ts';
 
 const NOTHING = { opened: [], reopened: [], seenAgain: [], resolved: [] };
 

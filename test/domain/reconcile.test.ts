@@ -1,13 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FINDING_CLASSES, type FindingClassName } from '../../src/domain/finding-classes.ts';
-import {
-  comparePreOrder,
-  compareRecord,
-  type ReconcileSettings,
-  type RecordContext,
-  type RecordView,
-} from '../../src/domain/reconcile.ts';
+import type { ReconcileSettings, RecordContext, RecordView } from '../../src/domain/record.ts';
+import { comparePreOrder, compareRecord } from '../../src/domain/reconcile.ts';
 import { contextWith, CREATED, MODIFIED, orderWith, RECEIVED, recordWith, SENT } from '../support/records.ts';
 
 const SETTINGS: ReconcileSettings = { tolerance: '0', finalStatuses: [], openStatuses: ['REQUEST'] };

@@ -1,5 +1,5 @@
 import type { MerchantOrder } from '../../src/domain/order.ts';
-import type { RecordContext, RecordView } from '../../src/domain/reconcile.ts';
+import type { RecordContext, RecordView } from '../../src/domain/record.ts';
 
 /** When everything of the order happened; the clocks agree. */
 export const SENT = '2026-01-05T10:00:00.000Z';
