@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { peakMemoryMib } from './process.ts';
-import type { Round, Took } from './round.ts';
-import type { SandboxMessage, SandboxReady } from './sandbox.ts';
+import type { Round, SandboxMessage, SandboxReady, Took } from './round.ts';
 import { settingsFor } from './settings.ts';
 
 /** The program is started with these, however it is started. */

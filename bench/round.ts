@@ -16,6 +16,16 @@ export interface Took {
   readonly commits: number;
 }
 
+/** What the sandbox is asked: to let all orders change, or when the create of an order arrived (it waits for it). */
+export type SandboxMessage = { readonly kind: 'next-stage' } | { readonly kind: 'arrival'; readonly id: string };
+
+/** What the sandbox says once it listens: how many stages an order has after it was created, and how long one is. */
+export interface SandboxReady {
+  readonly url: string;
+  readonly stages: number;
+  readonly stageMs: number;
+}
+
 /** Times a round in this process. */
 export async function timed(work: () => Promise<void>): Promise<Omit<Took, 'commits'>> {
   const cpu = process.cpuUsage();

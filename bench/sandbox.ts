@@ -4,17 +4,8 @@ import { SCENARIOS, type Scenario } from '../src/sandbox/scenario.ts';
 import { startSandbox } from '../src/sandbox/server.ts';
 import { serve } from './child.ts';
 import { machineMs } from './process.ts';
+import type { SandboxMessage, SandboxReady } from './round.ts';
 import { KEY } from './settings.ts';
-
-/** What the sandbox is asked: to let all orders change, or when the create of an order arrived (it waits for it). */
-export type SandboxMessage = { readonly kind: 'next-stage' } | { readonly kind: 'arrival'; readonly id: string };
-
-/** What the sandbox says once it listens: how many stages an order has after it was created, and how long one is. */
-export interface SandboxReady {
-  readonly url: string;
-  readonly stages: number;
-  readonly stageMs: number;
-}
 
 /** The sandbox exchange, in a process of its own. Orders change when they are told to, a stage at a time. */
 const STAGE_MS = 3_600_000;
