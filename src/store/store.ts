@@ -36,7 +36,8 @@ export async function openStore(path: string, clock: Clock, options: OpenOptions
   const connection = openConnection(path, options);
   try {
     if (options.synchronous === 'off') connection.sqlite.pragma('synchronous = off');
-    if (options.expect === 'migrate' || options.expect === 'upgrade') await migrate(connection);
+    const mayMigrate = options.expect === 'migrate' || options.expect === 'upgrade';
+    if (mayMigrate && !isUpToDate(appliedMigrations(connection.sqlite))) await migrate(connection);
     connection.sqlite.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
   } catch (error) {
     await closeConnection(connection);
@@ -111,10 +112,7 @@ async function closeConnection(connection: Connection): Promise<void> {
 }
 
 function assertKnownVersion(sqlite: Connection['sqlite'], path: string, options: OpenOptions): void {
-  const hasMigrations =
-    sqlite.prepare(`select 1 from sqlite_master where name = 'kysely_migration'`).get() !== undefined;
-  const rows = hasMigrations ? sqlite.prepare('select name from kysely_migration').all() : [];
-  const applied = (rows as { name: string }[]).map(({ name }) => name);
+  const applied = appliedMigrations(sqlite);
   const unknown = applied.find((name) => !(name in MIGRATIONS));
   if (unknown !== undefined) {
     throw new StoreError('unusable', `${path} was made by a newer version (migration ${unknown}); upgrade order-sync`);
@@ -123,9 +121,21 @@ function assertKnownVersion(sqlite: Connection['sqlite'], path: string, options:
     const hint = 'check database.url, or make them with: order-sync db migrate';
     throw new StoreError('unusable', `${path} is a database without the tables of order-sync; ${hint}`);
   }
-  if (options.expect === 'current' && applied.length < Object.keys(MIGRATIONS).length) {
+  if (options.expect === 'current' && !isUpToDate(applied)) {
     throw new StoreError('unusable', `${path} is not up to date; bring it up to date with: order-sync db migrate`);
   }
+}
+
+function appliedMigrations(sqlite: Connection['sqlite']): readonly string[] {
+  const hasMigrations =
+    sqlite.prepare(`select 1 from sqlite_master where name = 'kysely_migration'`).get() !== undefined;
+  const rows = hasMigrations ? sqlite.prepare('select name from kysely_migration').all() : [];
+  return (rows as { name: string }[]).map(({ name }) => name);
+}
+
+/** Asked before the migrator, which describes every table to itself to find that there is nothing to do. */
+function isUpToDate(applied: readonly string[]): boolean {
+  return applied.length === Object.keys(MIGRATIONS).length;
 }
 
 async function getMigrations() {

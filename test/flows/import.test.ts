@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { importOrders, type ImportFormat, type ImportResult } from '../../src/flows/import.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
+import { newDatabase } from '../support/new-database.ts';
 
 const HEADER = 'external_order_id,asset,from_currency,to_currency';
 const EXACT = '12345678901234567.123456789012345678';
@@ -16,7 +17,9 @@ let store: Store;
 let merchant: Database.Database;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
-  store = await openStore(join(folder, 'orders.db'), systemClock(), { expect: 'migrate' });
+  const path = join(folder, 'orders.db');
+  await newDatabase(path);
+  store = await openStore(path, systemClock(), { expect: 'current' });
   merchant = new Database(store.path);
 });
 afterEach(async () => {

@@ -32,6 +32,8 @@ const COLUMN_OF: Readonly<Record<string, string>> = {
   'cryptoTransaction.status': 'crypto_status',
   'fiatTransaction.status': 'fiat_status',
 };
+const ROW_COLUMNS =
+  'external_order_id, state, order_status, crypto_status, fiat_status, asset, pre_order_id, modification_date, next_action_at';
 const LONGEST_WAIT_MS = 8 * 24 * 3_600_000;
 const RESEND_NOT_BEFORE_MS = 600_000;
 
@@ -80,7 +82,7 @@ export class Observer {
     const eventColumns = 'id, external_order_id, field, old_value, new_value, reason, source';
     this.#statements = {
       version: reader.prepare('pragma data_version').pluck(),
-      rows: reader.prepare('select * from merchant_orders'),
+      rows: reader.prepare(`select ${ROW_COLUMNS} from merchant_orders`),
       events: reader.prepare(`select ${eventColumns} from order_events where id > ? order by id`),
       records: reader.prepare('select external_order_id as id, body from order_records'),
     };

@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3';
-import { pino } from 'pino';
+import type { Logger } from 'pino';
 import { createApp, type App } from '../../src/app.ts';
 import { steadyTime, type Clock } from '../../src/clock.ts';
 import type { Config } from '../../src/config.ts';
@@ -26,6 +26,7 @@ export interface Surroundings {
   readonly scheduler: Scheduler;
   readonly observer: Observer;
   readonly exchange: SimulatedExchange;
+  readonly log: Logger;
   /** Whether nothing goes wrong any more. */
   readonly isCalm: boolean;
   /** What the clock of the machine shows. */
@@ -37,8 +38,8 @@ export interface Surroundings {
   isDiskFull(): boolean;
   /** The process has died. */
   died(where: string): void;
-  /** The process stopped by itself. */
-  ended(): void;
+  /** The process ended by itself: as it was asked to, or because it could not go on. */
+  ended(hasFailed: boolean): void;
 }
 
 /** The statement of a process that has died. */
@@ -57,6 +58,7 @@ export class SimulatedProcess implements Life {
   }
 
   async live(): Promise<void> {
+    let hasFailed = false;
     try {
       await using app = await this.#start();
       await Promise.all([
@@ -66,13 +68,14 @@ export class SimulatedProcess implements Life {
       ]);
     } catch (error) {
       if (!this.isAlive) return;
+      hasFailed = true;
       const isExpected = error instanceof StoreError && (error.problem === 'disk' || error.problem === 'busy');
       if (!isExpected)
         this.#world.observer.fail('no bug', error instanceof Error ? (error.stack ?? '') : String(error));
     }
     if (!this.isAlive) return;
     this.die('the process stopped');
-    this.#world.ended();
+    this.#world.ended(hasFailed);
   }
 
   /** Nothing of this process happens any more; a transaction that was open is rolled back. */
@@ -89,11 +92,10 @@ export class SimulatedProcess implements Life {
   }
 
   async #start(): Promise<App> {
-    const { scheduler, chance, config, exchange, observer } = this.#world;
+    const { scheduler, chance, config, exchange, log } = this.#world;
     if (chance.next() < 0.3 && !this.#world.isCalm) {
       scheduler.after(chance.below(60_000), 'stop', () => this.#stop.abort(), this);
     }
-    const log = pino({ level: 'info', base: null, timestamp: false }, { write: (line) => observer.logged(line) });
     return await createApp(config, {
       clock: this.#clock(),
       log,

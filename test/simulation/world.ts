@@ -2,6 +2,7 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
+import { pino, type Logger } from 'pino';
 import type { Clock } from '../../src/clock.ts';
 import { loadConfig, type Config } from '../../src/config.ts';
 import { openStore } from '../../src/store/store.ts';
@@ -62,6 +63,7 @@ class World implements Surroundings, Disposable {
   readonly scheduler: Scheduler;
   readonly observer: Observer;
   readonly exchange: SimulatedExchange;
+  readonly log: Logger;
   readonly config: Config;
   readonly #nextDue: Database.Statement;
   readonly #reader: Database.Database;
@@ -83,6 +85,7 @@ class World implements Surroundings, Disposable {
     this.observer = new Observer(this.#reader, plan);
     const utc = () => new Date(BEGINNING + this.scheduler.now);
     this.exchange = new SimulatedExchange(plan, this.chance, this.scheduler, this.observer, utc);
+    this.log = pino({ level: 'info', base: null, timestamp: false }, { write: (line) => this.observer.logged(line) });
     this.config = withPlan(ground.config, plan, path);
   }
 
@@ -165,16 +168,16 @@ class World implements Surroundings, Disposable {
     return new Person(deps, this.exchange.sandbox, this.observer);
   }
 
-  /** The process ended, by itself or not; another one takes over after a while. */
-  ended(): void {
+  /** Another process takes over after a while; what could not go on is held back longer, as a supervisor does. */
+  ended(hasFailed: boolean): void {
     this.observer.died();
-    this.#begin(this.chance.of([0, 10, 1_000, 30_000]));
+    this.#begin(this.chance.of(hasFailed ? [0, 15_000, 60_000, 300_000] : [0, 10, 1_000, 30_000]));
   }
 
   died(where: string): void {
     this.scheduler.note(`death ${where}`);
     this.#deaths += 1;
-    this.ended();
+    this.ended(false);
   }
 
   #begin(ms: number): void {

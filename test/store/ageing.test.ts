@@ -3,11 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
 import type { AgeGroup } from '../../src/reports/ageing.ts';
 import { seededRandom } from '../../src/sandbox/random.ts';
 import { readAgeing } from '../../src/store/ageing.ts';
-import { openStore } from '../../src/store/store.ts';
+import { newDatabase } from '../support/new-database.ts';
 
 const SCOPE = { account: 'default', from: null, to: null, asOf: '2026-02-01T00:00:00.000Z' };
 const FIELDS = ['state', 'order.status', 'cryptoTransaction.status'];
@@ -24,7 +23,7 @@ let path = '';
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
   path = join(folder, 'orders.db');
-  await (await openStore(path, systemClock(), { expect: 'migrate' })).close();
+  await newDatabase(path);
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { changesOf, lastEventId, type ChangesScope } from '../../src/store/changes.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
+import { newDatabase } from '../support/new-database.ts';
 
 const DAY_MS = 86_400_000;
 const BEGIN = Date.parse('2026-01-01T00:00:00.000Z');
@@ -15,7 +16,9 @@ let folder = '';
 let store: Store;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
-  store = await openStore(join(folder, 'orders.db'), systemClock(), { expect: 'migrate' });
+  const path = join(folder, 'orders.db');
+  await newDatabase(path);
+  store = await openStore(path, systemClock(), { expect: 'current' });
 });
 afterEach(async () => {
   await store.close();

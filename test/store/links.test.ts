@@ -17,6 +17,7 @@ import {
   trackedLinkOf,
 } from '../../src/store/links.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
+import { newDatabase } from '../support/new-database.ts';
 
 const NOW = new Date('2026-01-05T12:00:00.000Z');
 const account = 'default';
@@ -28,7 +29,8 @@ let other: Database.Database;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
   const path = join(folder, 'orders.db');
-  store = await openStore(path, systemClock(), { expect: 'migrate' });
+  await newDatabase(path);
+  store = await openStore(path, systemClock(), { expect: 'current' });
   other = new Database(path, { timeout: 0 });
 });
 afterEach(async () => {

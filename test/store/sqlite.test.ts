@@ -9,6 +9,7 @@ import { checkOrder } from '../../src/domain/check-order.ts';
 import { move } from '../../src/domain/tracking.ts';
 import { readOrder, saveDecision, trackingOf, uncheckedOrderOf } from '../../src/store/orders.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
+import { newDatabase } from '../support/new-database.ts';
 import { trackingWith } from '../support/tracking.ts';
 import { unguarded } from '../support/unguarded.ts';
 import { storeContract, type Subject } from './contract.ts';
@@ -21,8 +22,9 @@ interface SqliteSubject extends Subject {
 
 async function open(): Promise<SqliteSubject> {
   const folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
-  const path = join(folder, 'new', 'orders.db');
-  const store = await openStore(path, systemClock(), { expect: 'migrate' });
+  const path = join(folder, 'orders.db');
+  await newDatabase(path);
+  const store = await openStore(path, systemClock(), { expect: 'current' });
   const merchant = new Database(path, { timeout: 0 });
   return {
     path,
@@ -188,11 +190,11 @@ describe('an id in SQLite', () => {
 
 describe('the SQLite file', () => {
   it('and its folder can be opened by their owner alone', async () => {
-    await sentAndPending();
-    const folder = join(subject.path, '..');
-    const modes = [folder, subject.path, `${subject.path}-wal`, `${subject.path}-shm`].map(
-      (path) => statSync(path).mode & 0o777,
-    );
+    const folder = join(subject.path, '..', 'new');
+    const path = join(folder, 'orders.db');
+    const made = await openStore(path, systemClock(), { expect: 'migrate' });
+    const modes = [folder, path, `${path}-wal`, `${path}-shm`].map((one) => statSync(one).mode & 0o777);
+    await made.close();
     expect(modes).toEqual([0o700, 0o600, 0o600, 0o600]);
   });
 

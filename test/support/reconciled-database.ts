@@ -1,6 +1,5 @@
 import Database from 'better-sqlite3';
-import { systemClock } from '../../src/clock.ts';
-import { openStore } from '../../src/store/store.ts';
+import { newDatabase } from './new-database.ts';
 import { unguarded } from './unguarded.ts';
 
 /** An order and what the exchange last said of it; what is left out is that of an order that agrees and is final. */
@@ -56,7 +55,7 @@ export async function reconciledDatabase(
   orders: readonly ReconciledOrder[],
   findings: readonly WrittenFinding[] = [],
 ): Promise<void> {
-  await (await openStore(path, systemClock(), { expect: 'migrate' })).close();
+  await newDatabase(path);
   const sqlite = new Database(path);
   unguarded(sqlite, () => {
     for (const order of orders) insertOrder(sqlite, order);

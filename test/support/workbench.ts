@@ -9,6 +9,7 @@ import type { FaultPlan } from '../../src/sandbox/faults.ts';
 import { seededRandom } from '../../src/sandbox/random.ts';
 import { SCENARIOS, type Scenario } from '../../src/sandbox/scenario.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
+import { newDatabase } from './new-database.ts';
 import { testClock, type TestClock } from './test-clock.ts';
 
 const KEY = 'test-key';
@@ -74,7 +75,9 @@ export async function workbench(options: WorkbenchOptions = {}): Promise<Workben
       ...options.environment,
     },
   });
-  const store = { expect: 'migrate', ...options.overrides?.store } as const;
+  await newDatabase(config.database.path);
+  // No test here takes the power away.
+  const store = { synchronous: 'off', ...options.overrides?.store } as const;
   const start = () => createApp(config, { clock, log: pino({ level: 'silent' }), ...options.overrides, store });
   const app = await start();
   const merchant = new Database(config.database.path);
