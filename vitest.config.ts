@@ -1,4 +1,25 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** Files that take long, the longest first: begun last, they would run on alone at the end. */
+const LONGEST = [
+  'simulation/',
+  'cli/sync',
+  'daemon/daemon',
+  'cli/report-reconciliation',
+  'cli/orders-decide',
+  'canary',
+];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const index = LONGEST.findIndex((name) => moduleId.includes(`/test/${name}`));
+      return index < 0 ? LONGEST.length : index;
+    };
+    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
+  }
+}
 
 export default defineConfig({
   test: {
@@ -6,6 +27,10 @@ export default defineConfig({
     pool: 'forks',
     // More than the smallest machine has cores: most files wait for processes.
     maxWorkers: 4,
+    // A worker imports the program once, not once a file: what a file changes of the process it puts back.
+    isolate: false,
+    unstubEnvs: true,
+    sequence: { sequencer: LongestFirst },
     // Far above what any test takes: a test fails by what it sees, never by the speed of the machine.
     testTimeout: 180_000,
     hookTimeout: 180_000,

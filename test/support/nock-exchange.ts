@@ -4,6 +4,9 @@ import { ExchangeClient } from '../../src/exchange/client.ts';
 import { Gate } from '../../src/exchange/gate.ts';
 import { httpTransport } from '../../src/exchange/transport.ts';
 
+// Files that run later in the same process meet the real network again.
+nock.restore();
+
 const BASE_URL = 'https://exchange.example';
 const API_KEY = 'wire-key';
 
@@ -30,6 +33,7 @@ export interface NockExchange {
 
 /** The real client against recorded answers: what is sent, byte for byte, and how each answer is read. */
 export function nockExchange(clock: Clock = systemClock()): NockExchange {
+  if (!nock.isActive()) nock.activate();
   nock.disableNetConnect();
   const sent: SentRequest[] = [];
   const scope = nock(BASE_URL, { reqheaders: { 'x-api-key': API_KEY } });
@@ -54,8 +58,9 @@ export function nockExchange(clock: Clock = systemClock()): NockExchange {
   };
 }
 
-/** Forgets every recorded answer. */
+/** Forgets every recorded answer, and takes its hands off the network. */
 export function forgetAnswers(): void {
   nock.cleanAll();
+  nock.restore();
   nock.enableNetConnect();
 }
