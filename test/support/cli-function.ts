@@ -21,8 +21,8 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 let last: Promise<unknown> = Promise.resolve();
 
 /**
- * Runs a command line within this process, with these settings and no others: a process of its own takes half a second of CPU more.
- * Each has the process to itself, so those that are asked for at once run one after the other.
+ * Runs a command line within this process, with these settings and no others: a process of its own takes half a second
+ * of CPU more. Each has the process to itself, so those that are asked for at once run one after the other.
  */
 export function runProgram(args: readonly string[], options: ProgramOptions = {}): Promise<CommandResult> {
   const result = last.then(async () => {
