@@ -465,18 +465,22 @@ describe('openapi', () => {
 describe('a real process', () => {
   it('does the same alone and beside a running daemon, with the same exit codes', async () => {
     await using on = await stage({ photoUrl: NOWHERE });
-    const run = (line: string, environment: Record<string, string> = {}) =>
-      runCommand(line.split(' '), { cwd: '/', environment: { ...on.environment, ...environment } });
-    const created = await run(`client create verification-not-begun-${EMAIL} --reference customer-7`);
+    const at = (environment: Record<string, string>) => ({
+      cwd: '/',
+      environment: { ...on.environment, ...environment },
+    });
+    const run = (line: string, environment = {}) => runProgram(line.split(' '), at(environment));
+    const runProcess = (line: string, environment = {}) => runCommand(line.split(' '), at(environment));
+    const created = await runProcess(`client create verification-not-begun-${EMAIL} --reference customer-7`);
     expect(created).toMatchObject({ code: 0, stdout: 'linkId  link-1\nstatus  NOT_VERIFIED\n', stderr: '' });
     expect(await run('client show link-9')).toMatchObject({ code: 1, stdout: '' });
 
     const daemon = await on.start(['run']);
     const results = await Promise.all([
       run('client show link-1 --json'),
-      run('sdk-token link-1'),
+      runProcess('sdk-token link-1'),
       run('customer cards link-1'),
-      run('client show link-9'),
+      runProcess('client show link-9'),
       run('client show ..'),
       // The daemon's key is what counts.
       run('client show link-1', { ORDER_SYNC_EXCHANGE_API_KEY: 'canary-wrong' }),
@@ -491,7 +495,7 @@ describe('a real process', () => {
     expect(cards?.stdout).toContain('****');
     expect(daemon.output()).not.toMatch(/canary|sandbox-sdk-token|\d{13}/);
 
-    const refused = await run('client show link-1', { ORDER_SYNC_EXCHANGE_API_KEY: 'canary-wrong' });
+    const refused = await runProcess('client show link-1', { ORDER_SYNC_EXCHANGE_API_KEY: 'canary-wrong' });
     const unreached = await run('client show link-1', { ORDER_SYNC_EXCHANGE_BASE_URL: NOWHERE });
     expect([refused.code, refused.stdout, unreached.code, unreached.stdout]).toEqual([77, '', 69, '']);
     expect(refused.stderr + unreached.stderr).not.toContain('canary');
