@@ -7,6 +7,7 @@ import { ExchangeClient } from '../src/exchange/client.ts';
 import { Gate } from '../src/exchange/gate.ts';
 import { httpTransport } from '../src/exchange/transport.ts';
 import { canaryExchange, CANARIES, MODES, type CanaryExchange, type Mode } from './support/canary-exchange.ts';
+import { runProgram } from './support/cli-function.ts';
 import { runCommand } from './support/cli-process.ts';
 import { askSocket } from './support/control-bench.ts';
 import { stage, type Daemon, type Stage } from './support/daemon-process.ts';
@@ -103,20 +104,19 @@ async function useSocket(mode: Mode): Promise<void> {
   }
 }
 
-/** Runs commands, a few at a time. */
-async function runCommands(commands: readonly string[], how = ''): Promise<void> {
-  const waiting = [...commands];
-  const runNext = async (): Promise<void> => {
-    const line = waiting.shift();
-    if (line === undefined) return;
-    const options = { cwd: dirname(on.path), environment: on.environment };
-    const { stdout, stderr } = await runCommand(line.split(' '), options);
+/** Runs commands, each as a process of its own unless another way is given. */
+async function runCommands(
+  commands: readonly string[],
+  how = '',
+  run: typeof runCommand | typeof runProgram = runCommand,
+): Promise<void> {
+  const options = { cwd: dirname(on.path), environment: on.environment };
+  for (const line of commands) {
+    const { stdout, stderr } = await run(line.split(' '), options);
     const name = line.replace(` ${email}`, '');
     note(`${name}${how}`, stdout);
     note(`stderr of ${name}${how}`, stderr);
-    return await runNext();
-  };
-  await Promise.all(Array.from({ length: 4 }, runNext));
+  }
 }
 
 async function syncOverSocket(): Promise<void> {
@@ -252,7 +252,7 @@ beforeAll(async () => {
   await deliverPhotos(await receiverUrl(daemon));
   for (const mode of MODES.slice(1)) await useSocket(mode);
   exchange.mode = 'fine';
-  await runCommands([...ASKING, ...READING]);
+  await runCommands([...ASKING, ...READING], '', runProgram);
   exchange.mode = 'refused';
   await runCommands(SECRETIVE, ', refused');
   note('arguments of the daemon', readFileSync(`/proc/${daemon.process.pid ?? 0}/cmdline`, 'latin1'));

@@ -71,8 +71,13 @@ export class Owner {
         const outcome = await readOutcome(response);
         if (outcome.kind !== 'ok') throw new OwnerRefusalError(outcome);
       }
-      for await (const text of createInterface({ input: response })) {
-        if (text !== '') yield JSON.parse(text) as unknown;
+      try {
+        for await (const text of createInterface({ input: response })) {
+          if (text !== '') yield JSON.parse(text) as unknown;
+        }
+      } finally {
+        // Who has read enough leaves nobody to hear that the owner broke it off.
+        response.destroy();
       }
     } catch (error) {
       const isKnown = error instanceof NoOwnerError || error instanceof OwnerRefusalError;

@@ -2,12 +2,14 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { openStore } from '../../src/store/store.ts';
+import { runProgram } from '../support/cli-function.ts';
 import { runCommand } from '../support/cli-process.ts';
 
 const FORMATS = ['table', 'csv', 'json', 'xlsx', 'html'] as const;
+const HOUR_MS = 60 * 60_000;
 const HOSTILE = '=HYPERLINK("http://x")<script>\u001b[31m';
 
 let folder = '';
@@ -32,15 +34,19 @@ beforeEach(async () => {
   merchant.exec(`update merchant_orders set updated_at = '2026-01-03T00:00:01.000Z', next_action_at = null`);
   merchant.close();
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => {
+  vi.useRealTimers();
+  rmSync(folder, { recursive: true, force: true });
+});
 
-const run = (...args: readonly string[]) =>
-  runCommand(args, { cwd: folder, environment: { ORDER_SYNC_DATABASE_URL: `sqlite:${path}` } });
+const place = () => ({ cwd: folder, environment: { ORDER_SYNC_DATABASE_URL: `sqlite:${path}` } });
+const run = (...args: readonly string[]) => runProgram(args, place());
+const runProcess = (...args: readonly string[]) => runCommand(args, place());
 
 describe('orders explain', () => {
   it('tells what happened and what happens next, of now or of a moment', async () => {
     const [now, then] = await Promise.all([
-      run('orders', 'explain', 'b'),
+      runProcess('orders', 'explain', 'b'),
       run('orders', 'explain', 'b', '--as-of', '2026-01-03'),
     ]);
     expect([now.code, now.stderr, then.code, then.stderr]).toEqual([0, '', 0, '']);
@@ -105,9 +111,10 @@ describe('report ageing and report changes', () => {
   it.each(REPORTS)('%s is the same bytes each time, in each form, for its owner alone', async (...report) => {
     const write = (name: string, formats: readonly string[]) =>
       Promise.all(formats.map((format) => run('report', ...report, '--format', format, '--out', `${name}.${format}`)));
-    for (const { code, stderr } of [...(await write('one', FORMATS)), ...(await write('two', ['xlsx', 'html']))]) {
-      expect([code, stderr]).toEqual([0, '']);
-    }
+    const ends = await write('one', FORMATS);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + HOUR_MS });
+    ends.push(...(await write('two', ['xlsx', 'html'])));
+    for (const { code, stderr } of ends) expect([code, stderr]).toEqual([0, '']);
     for (const format of ['xlsx', 'html']) {
       const bytes = readFileSync(join(folder, `one.${format}`));
       expect(readFileSync(join(folder, `two.${format}`)).equals(bytes)).toBe(true);
@@ -120,7 +127,7 @@ describe('report ageing and report changes', () => {
   });
 
   it('ageing tells programs where the orders stood at the moment', async () => {
-    const { code, stdout } = await run('report', 'ageing', '--as-of', '2026-01-02', '--json');
+    const { code, stdout } = await runProcess('report', 'ageing', '--as-of', '2026-01-02', '--json');
     expect(code).toBe(0);
     const { facts, sections } = JSON.parse(stdout) as {
       facts: Record<string, unknown>;
@@ -134,7 +141,15 @@ describe('report ageing and report changes', () => {
   });
 
   it('changes has who decided and why, of the period alone', async () => {
-    const { code, stdout } = await run('report', 'changes', '--from', '2026-01-02', '--to', '2026-01-04', '--json');
+    const { code, stdout } = await runProcess(
+      'report',
+      'changes',
+      '--from',
+      '2026-01-02',
+      '--to',
+      '2026-01-04',
+      '--json',
+    );
     expect(code).toBe(0);
     const { facts, sections } = JSON.parse(stdout) as { facts: unknown; sections: Record<string, unknown[]> };
     expect(facts).toEqual({ from: '2026-01-02T00:00:00.000Z', to: '2026-01-04T00:00:00.000Z' });

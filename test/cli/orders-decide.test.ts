@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { agreed } from '../../src/cli/orders-decide.ts';
 import { systemClock } from '../../src/clock.ts';
 import { openStore } from '../../src/store/store.ts';
+import { runProgram } from '../support/cli-function.ts';
 import { runCommand } from '../support/cli-process.ts';
 
 const REASON = ['--reason', 'the exchange said so'];
@@ -21,8 +22,9 @@ beforeEach(async () => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const orders = (...args: readonly string[]) =>
-  runCommand(['orders', ...args], { cwd: folder, environment: { ORDER_SYNC_DATABASE_URL: `sqlite:${path}` } });
+const place = () => ({ cwd: folder, environment: { ORDER_SYNC_DATABASE_URL: `sqlite:${path}` } });
+const orders = (...args: readonly string[]) => runProgram(['orders', ...args], place());
+const ordersProcess = (...args: readonly string[]) => runCommand(['orders', ...args], place());
 
 /** Orders in a state, sent long ago and looked up since. */
 function put(state: string, ...ids: readonly string[]): void {
@@ -31,7 +33,7 @@ function put(state: string, ...ids: readonly string[]): void {
     values (?, '1', '2026-01-02T00:00:00.000Z')`);
   const move = merchant.prepare(
     `update merchant_orders set state = ?, sent_at = '2026-01-02T00:00:00.000Z',
-      last_lookup_at = '2026-01-03T00:00:00.000Z' where external_order_id = ?`,
+      last_lookup_at = '2026-01-03T00:00:00.000Z' where account = 'default' and external_order_id = ?`,
   );
   unguarded(merchant, () => {
     for (const id of ids) {
@@ -61,7 +63,7 @@ describe('orders resolve, retry and cancel', () => {
     put('rejected', 'c');
     put('pending', 'd');
     const told = [
-      await orders('resolve', 'a', '--as', 'exists', '--pre-order-id', 'p1', ...REASON, '--actor', ' Anna '),
+      await ordersProcess('resolve', 'a', '--as', 'exists', '--pre-order-id', 'p1', ...REASON, '--actor', ' Anna '),
       await orders('resolve', 'b', '--as', 'abandoned', ...REASON),
       await orders('retry', 'c', 'c', ...REASON),
       await orders('cancel', 'd', ...REASON),
@@ -88,7 +90,7 @@ describe('orders resolve, retry and cancel', () => {
     put('held', 'a');
     put('open', 'b\u009b31m');
     const ids = ['a', 'b\u009b31m', 'nowhere'];
-    const { code, stdout, stderr } = await orders('resolve', ...ids, '--as', 'not-created', ...REASON);
+    const { code, stdout, stderr } = await ordersProcess('resolve', ...ids, '--as', 'not-created', ...REASON);
     expect([code, stdout]).toEqual([1, 'a: held → pending\n']);
     expect(stderr.split('\n')).toEqual([
       String.raw`b\u009b31m: passed over, it is open: its order exists at the exchange and is followed to its end there; nothing is for a person to decide`,
@@ -149,7 +151,7 @@ describe('orders of one state together', () => {
 
   it('are shown, and not changed where nobody can be asked: exit 64', async () => {
     put('held', ...Array.from({ length: 120 }, (_, index) => `order-${index}`));
-    const { code, stdout, stderr } = await orders(...all);
+    const { code, stdout, stderr } = await ordersProcess(...all);
     expect([code, stdout]).toEqual([64, '']);
     expect(stderr.match(/│ order-\d+ +│ held → abandoned +│/g)).toHaveLength(100);
     expect(stderr).toContain('\n… and 20 more\n');

@@ -5,6 +5,7 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { openStore } from '../../src/store/store.ts';
+import { runProgram } from '../support/cli-function.ts';
 import { runCommand, startCommand } from '../support/cli-process.ts';
 
 const EXACT = '12345678901234567.123456789012345678';
@@ -19,15 +20,22 @@ beforeEach(async () => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const environment = () => ({ ORDER_SYNC_DATABASE_URL: `sqlite:${path}` });
-const orders = (args: readonly string[], input?: string) =>
-  runCommand(['orders', ...args], {
-    cwd: folder,
-    environment: environment(),
-    ...(input === undefined ? {} : { input }),
-  });
-const add = (id: string, asset: string, ...more: string[]) =>
-  orders(['add', '--external-order-id', id, '--asset', asset, '--from', 'BTC', '--to', 'EUR', ...more]);
+const place = () => ({ cwd: folder, environment: { ORDER_SYNC_DATABASE_URL: `sqlite:${path}` } });
+const orders = (args: readonly string[]) => runProgram(['orders', ...args], place());
+const ordersProcess = (args: readonly string[], input = '') => runCommand(['orders', ...args], { ...place(), input });
+const added = (id: string, asset: string, ...more: string[]) => [
+  'add',
+  '--external-order-id',
+  id,
+  '--asset',
+  asset,
+  '--from',
+  'BTC',
+  '--to',
+  'EUR',
+  ...more,
+];
+const add = (...order: Parameters<typeof added>) => orders(added(...order));
 
 function query<Row>(sql: string): Row[] {
   const merchant = new Database(path);
@@ -47,7 +55,7 @@ const ids = () =>
 
 describe('orders add', () => {
   it('inserts the order with every digit, once', async () => {
-    const first = await add('shop-1', EXACT, '--bonus', '0.10', '--crypto-address', 'addr');
+    const first = await ordersProcess(added('shop-1', EXACT, '--bonus', '0.10', '--crypto-address', 'addr'));
     expect(first).toEqual({ code: 0, signal: null, stdout: '"shop-1" is inserted\n', stderr: '' });
     const again = await add('shop-1', EXACT, '--bonus', '0.1', '--crypto-address', 'addr');
     expect(again).toMatchObject({ code: 0, stdout: '"shop-1" is there already, with this content\n', stderr: '' });
@@ -88,7 +96,10 @@ describe('orders add', () => {
 
   it('says so when it has made a new database, which only its owner can open', async () => {
     path = join(folder, 'elsewhere', 'new.db');
-    expect(await add('shop-1', '1')).toMatchObject({ code: 0, stderr: `made a new database: ${path}\n` });
+    expect(await ordersProcess(added('shop-1', '1'))).toMatchObject({
+      code: 0,
+      stderr: `made a new database: ${path}\n`,
+    });
     expect([statSync(join(folder, 'elsewhere')).mode & 0o777, statSync(path).mode & 0o777]).toEqual([0o700, 0o600]);
   });
 });
@@ -103,7 +114,7 @@ describe('orders import', () => {
     });
     const piped = `{"external_order_id":"a","asset":${EXACT},"from_currency":"BTC","to_currency":"EUR"}
 {"external_order_id":"c","asset":${EXACT},"from_currency":"BTC","to_currency":"EUR"}`;
-    const { code, stdout, stderr } = await orders(['import', '-', '--format', 'ndjson', '--json'], piped);
+    const { code, stdout, stderr } = await ordersProcess(['import', '-', '--format', 'ndjson', '--json'], piped);
     expect([code, stderr]).toEqual([0, '']);
     expect(JSON.parse(stdout)).toEqual({ read: 2, inserted: 1, alreadyPresent: 1, problems: 0 });
     expect(query('select external_order_id as id, asset from merchant_orders order by id')).toEqual([
@@ -116,7 +127,7 @@ describe('orders import', () => {
   it('names each problem by file, line and column on stderr, inserts nothing, and ends with 65', async () => {
     const lines = Array.from({ length: 60 }, (_, index) => `o${index},0,BTC,EUR\n`).join('');
     writeFileSync(join(folder, 'bad.csv'), `${HEADER}\ngood,1,BTC,EUR\n"odd\u001b[31m",1,BTC\n${lines}`);
-    const { code, stdout, stderr } = await orders(['import', 'bad.csv']);
+    const { code, stdout, stderr } = await ordersProcess(['import', 'bad.csv']);
     expect([code, stdout]).toEqual([65, '62 read, 0 inserted, 0 already present\n'.replace('62', '61')]);
     const told = stderr.trimEnd().split('\n');
     expect(told.slice(0, 2)).toEqual([
@@ -131,7 +142,7 @@ describe('orders import', () => {
   });
 
   it('does not let a file steer the terminal', async () => {
-    const { stderr } = await orders(['import', '-', '--format', 'csv'], `\u001b]0;owned\u0007\u009b31m\n`);
+    const { stderr } = await ordersProcess(['import', '-', '--format', 'csv'], `\u001b]0;owned\u0007\u009b31m\n`);
     expect(stderr).toMatch(/^-:1: /);
     // eslint-disable-next-line no-control-regex -- control characters are what is looked for
     expect(stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
@@ -180,10 +191,7 @@ describe('orders list', () => {
   it('ends well when its reader has seen enough', async () => {
     execute(`with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000)
       insert into merchant_orders (external_order_id, asset) select 'shop-' || i, '1' from n`);
-    const listing = startCommand(['orders', 'list', '--json', '--limit', '20000'], {
-      cwd: folder,
-      environment: environment(),
-    });
+    const listing = startCommand(['orders', 'list', '--json', '--limit', '20000'], place());
     listing.process.stdout?.once('data', () => listing.process.stdout?.destroy());
     expect(await listing.finished).toMatchObject({ code: 0, stderr: '' });
   });
@@ -244,7 +252,7 @@ describe('orders show', () => {
   });
 
   it('of an order that is not there ends with 1 and a line that says so', async () => {
-    expect(await orders(['show', 'Shop-1'])).toMatchObject({
+    expect(await ordersProcess(['show', 'Shop-1'])).toMatchObject({
       code: 1,
       stdout: '',
       stderr: 'order-sync: there is no order "Shop-1" in the table\n',

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { demoOrders, expectedFindings } from '../../src/cli/demo-orders.ts';
 import { reconcileDemo } from '../../src/cli/demo-report.ts';
 import { syncOnce } from '../../src/flows/sync.ts';
+import { runProgram } from '../support/cli-function.ts';
 import { runCommand, type Finished } from '../support/cli-process.ts';
 import { hastyClock } from '../support/test-clock.ts';
 import { workbench, type Workbench } from '../support/workbench.ts';
@@ -48,7 +49,7 @@ describe('the report of the demonstration with the scenario mismatch', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   const report = async (...args: string[]) =>
-    await runCommand(['report', 'reconciliation', ...args], { cwd: folder, environment });
+    await runProgram(['report', 'reconciliation', ...args], { cwd: folder, environment });
 
   it('is at its end, and the demonstration ends with 0 as it lists what was tampered with and nothing else', () => {
     expect([demo.code, demo.stderr]).toEqual([0, '']);
@@ -61,7 +62,7 @@ describe('the report of the demonstration with the scenario mismatch', () => {
   });
 
   it('lists exactly those in a table, and ends with 1', async () => {
-    const { code, stdout, stderr } = await report();
+    const { code, stdout, stderr } = await runCommand(['report', 'reconciliation'], { cwd: folder, environment });
     expect([code, stderr]).toEqual([1, '']);
     expect(stdout).toMatch(/^Verdict +not clean$/m);
     expect(listed(drawn(stdout, 'Findings', { class: 3, external_order_id: 5 }))).toEqual(expected);
@@ -103,7 +104,7 @@ describe('the report of the demonstration with the scenario mismatch', () => {
   });
 
   it('has them among the open findings', async () => {
-    const { code, stdout } = await runCommand(['findings', 'list', '--json', '--limit', '1000'], {
+    const { code, stdout } = await runProgram(['findings', 'list', '--json', '--limit', '1000'], {
       cwd: folder,
       environment,
     });
@@ -119,7 +120,7 @@ describe('the report of orders that nobody tampers with', () => {
     await using bench = await followed(demoOrders('clean').map((order) => order.external_order_id));
     const asOf = bench.clock.now().toISOString();
     const database = { ORDER_SYNC_DATABASE_URL: `sqlite:${bench.config.database.path}` };
-    const { code, stdout, stderr } = await runCommand(['report', 'reconciliation', '--json', '--as-of', asOf], {
+    const { code, stdout, stderr } = await runProgram(['report', 'reconciliation', '--json', '--as-of', asOf], {
       cwd: tmpdir(),
       environment: database,
     });

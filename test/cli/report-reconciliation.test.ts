@@ -12,13 +12,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import readExcelFile from 'read-excel-file/node';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { DAY_COLUMNS, PAIR_COLUMNS } from '../../src/reports/reconciliation-totals.ts';
+import { runProgram } from '../support/cli-function.ts';
 import { runCommand } from '../support/cli-process.ts';
 import { stage, type Stage } from '../support/daemon-process.ts';
 import { AS_OF, reconciledDatabase, type ReconciledOrder } from '../support/reconciled-database.ts';
 
+const HOUR_MS = 60 * 60_000;
 const MISMATCH: readonly ReconciledOrder[] = [
   { id: 'a' },
   { id: '=1+1', asset: '2', record: { input: '2.000000000000000001' } },
@@ -28,19 +30,22 @@ let folder = '';
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => {
+  vi.useRealTimers();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const database = (orders: readonly ReconciledOrder[]) => reconciledDatabase(join(folder, 'orders.db'), orders);
 
 async function report(orders: readonly ReconciledOrder[], ...args: string[]) {
-  await reconciledDatabase(join(folder, 'orders.db'), orders);
+  await database(orders);
   return await run(...args);
 }
 
-async function run(...args: string[]) {
-  return await runCommand(['report', 'reconciliation', ...args], {
-    cwd: folder,
-    environment: { ORDER_SYNC_DATABASE_URL: 'sqlite:orders.db', TZ: 'Pacific/Auckland' },
-  });
-}
+const environment = { ORDER_SYNC_DATABASE_URL: 'sqlite:orders.db', TZ: 'Pacific/Auckland' };
+const run = (...args: string[]) => runProgram(['report', 'reconciliation', ...args], { cwd: folder, environment });
+const runProcess = (...args: string[]) =>
+  runCommand(['report', 'reconciliation', ...args], { cwd: folder, environment });
 
 /** Decimals are text, counts are numbers; nothing else is there. */
 const decimal = z.string().regex(/^-?\d+(\.\d+)?$/);
@@ -105,13 +110,15 @@ const documentSchema = z.strictObject({
 
 describe('report reconciliation', () => {
   it('ends with 0 where both sides agree', async () => {
-    const { code, stdout, stderr } = await report([{ id: 'a' }, { id: 'b' }], '--as-of', AS_OF);
+    await database([{ id: 'a' }, { id: 'b' }]);
+    const { code, stdout, stderr } = await runProcess('--as-of', AS_OF);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^Verdict +clean$/m);
   });
 
   it('ends with 1 where they do not, and names the order, both amounts and the difference', async () => {
-    const { code, stdout, stderr } = await report(MISMATCH, '--as-of', AS_OF);
+    await database(MISMATCH);
+    const { code, stdout, stderr } = await runProcess('--as-of', AS_OF);
     expect([code, stderr]).toEqual([1, '']);
     expect(stdout).toMatch(/^Because +open errors: 1$/m);
     expect(stdout).toMatch(/│ AMOUNT_MISMATCH │ open +│ =1\+1 +│ 2 +│ 2\.000000000000000001 │/);
@@ -164,11 +171,10 @@ describe('report reconciliation', () => {
 
   it('writes XLSX and HTML, the same bytes each time', async () => {
     await report(MISMATCH, '--as-of', AS_OF, '--out', 'one.xlsx');
-    await Promise.all([
-      run('--as-of', AS_OF, '--out', 'two.xlsx'),
-      run('--as-of', AS_OF, '--out', 'one.html'),
-      run('--as-of', AS_OF, '--format', 'html', '--out', 'two.page'),
-    ]);
+    await run('--as-of', AS_OF, '--out', 'one.html');
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + HOUR_MS });
+    await run('--as-of', AS_OF, '--out', 'two.xlsx');
+    await run('--as-of', AS_OF, '--format', 'html', '--out', 'two.page');
     const bytes = (name: string) => readFileSync(join(folder, name));
     expect(bytes('two.xlsx').equals(bytes('one.xlsx'))).toBe(true);
     expect(bytes('two.page').equals(bytes('one.html'))).toBe(true);
@@ -290,13 +296,13 @@ describe('report reconciliation --online', () => {
   beforeEach(async () => {
     on = await stage();
     on.insert(3);
-    await runCommand(['sync'], { cwd: folder, environment: on.environment });
+    await runProgram(['sync'], { cwd: folder, environment: on.environment });
   });
   afterEach(() => on[Symbol.asyncDispose]());
 
-  const online = async () => {
+  const online = async (by: typeof runCommand | typeof runProgram = runProgram) => {
     const args = ['report', 'reconciliation', '--online', '--json'];
-    const { code, stdout, stderr } = await runCommand(args, { cwd: folder, environment: on.environment });
+    const { code, stdout, stderr } = await by(args, { cwd: folder, environment: on.environment });
     const { facts, sections } = JSON.parse(stdout) as {
       facts: Record<string, unknown>;
       sections: { findings: { class: string; external_order_id: string }[] };
@@ -307,7 +313,7 @@ describe('report reconciliation --online', () => {
 
   /** What the report says of three orders: as they are, when the id of one pre-order is unknown, and as they were. */
   async function loseOneAndFindItAgain() {
-    const known = await online();
+    const known = await online(runCommand);
     const change = on.merchant.prepare('update merchant_orders set pre_order_id = ? where external_order_id = ?');
     const { id } = on.merchant
       .prepare(`select pre_order_id as id from merchant_orders where external_order_id = 'o-1'`)

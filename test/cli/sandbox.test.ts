@@ -6,6 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runProgram } from '../support/cli-function.ts';
 import { CLI, LOADER } from '../support/program.ts';
 
 let folder = '';
@@ -97,10 +98,8 @@ describe('order-sync sandbox', () => {
     ['--faults', 'html=0.6,hang=0.6', /--faults .* more than 1 together/],
     ['--scenario', 'nonsense', /--scenario must be one of completed, /],
     ['--log', '/nowhere/requests', /--log: .* no such file/],
-  ])('refuses %s %s as wrong usage', (option, value, message) => {
-    const { status, stderr } = spawnSync(process.execPath, ['--import', LOADER, CLI, 'sandbox', option, value], {
-      encoding: 'utf8',
-    });
-    expect([status, stderr]).toEqual([64, expect.stringMatching(message)]);
+  ])('refuses %s %s as wrong usage', async (option, value, message) => {
+    const { code, stderr } = await runProgram(['sandbox', option, value]);
+    expect([code, stderr]).toEqual([64, expect.stringMatching(message)]);
   });
 });

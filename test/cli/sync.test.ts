@@ -4,7 +4,8 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { StoreError } from '../../src/store/errors.ts';
-import { runCommand, startCommand, type CommandOptions, type Finished } from '../support/cli-process.ts';
+import { runProgram, type CommandResult } from '../support/cli-function.ts';
+import { runCommand, startCommand } from '../support/cli-process.ts';
 import { controlBench, scriptedControl } from '../support/control-bench.ts';
 import { stage, type Stage } from '../support/daemon-process.ts';
 import { echo } from '../support/scripted-exchange.ts';
@@ -43,20 +44,27 @@ afterEach(async () => {
   current = undefined;
 });
 
-/** Runs `sync` to its end with the settings of the stage. */
-async function sync(on: Stage, args: string[] = [], environment: Record<string, string> = {}): Promise<Finished> {
-  return await runCommand(['sync', ...args], {
-    cwd: dirname(on.path),
-    environment: { ...on.environment, ...environment },
-  });
+interface Place {
+  readonly cwd: string;
+  readonly environment: Readonly<Record<string, string>>;
 }
 
-function summaryOf({ stdout }: Finished): Record<string, number> {
+/** Where and with what a command of the stage is run. */
+function at(on: Stage, environment: Record<string, string> = {}): Place {
+  return { cwd: dirname(on.path), environment: { ...on.environment, ...environment } };
+}
+
+/** Runs `sync` to its end with the settings of the stage. */
+async function sync(on: Stage, args: string[] = [], environment: Record<string, string> = {}): Promise<CommandResult> {
+  return await runProgram(['sync', ...args], at(on, environment));
+}
+
+function summaryOf({ stdout }: { readonly stdout: string }): Record<string, number> {
   return JSON.parse(stdout) as Record<string, number>;
 }
 
 /** The exit code of `sync --json` and its summary. */
-async function syncJson(on: Stage, ...args: string[]): Promise<[number | null, Record<string, number>]> {
+async function syncJson(on: Stage, ...args: string[]): Promise<[number, Record<string, number>]> {
   const ended = await sync(on, ['--json', ...args]);
   return [ended.code, summaryOf(ended)];
 }
@@ -65,7 +73,7 @@ describe('sync alone', () => {
   it('ends with 0 when all is well, with nothing but a summary of exactly the known names on stdout', async () => {
     const on = await setUp();
     on.insert(3);
-    const ended = await sync(on, ['--json']);
+    const ended = await runCommand(['sync', '--json'], at(on));
     expect([ended.code, ended.stderr]).toEqual([0, '']);
     const summary = summaryOf(ended);
     expect(Object.keys(summary).toSorted()).toEqual(NAMES);
@@ -81,15 +89,14 @@ describe('sync alone', () => {
   it('carries an amount with each digit from the command line to the exchange, back, and into the report', async () => {
     const asset = '12345678901234567.123456789012345678';
     const on = await setUp({ scenarioOf: () => ({ appearsAfterMs: 0, steps: [] }) });
-    const options = { cwd: dirname(on.path), environment: on.environment };
     const order = ['--external-order-id', 'shop-1', '--asset', asset, '--from', 'BTC', '--to', 'EUR'];
-    expect((await runCommand(['orders', 'add', ...order], options)).code).toBe(0);
+    expect((await runProgram(['orders', 'add', ...order], at(on))).code).toBe(0);
     expect((await sync(on)).code).toBe(0);
     expect((await sync(on)).code).toBe(0);
     expect(on.sandbox.exchange.preOrdersOf('shop-1')[0]?.asset).toBe(asset);
     const record = on.merchant.prepare('select body from order_records').pluck().get();
     expect(record).toContain(`"inputAsset":${asset},`);
-    const report = await runCommand(['report', 'summary', '--json'], options);
+    const report = await runProgram(['report', 'summary', '--json'], at(on));
     expect(JSON.parse(report.stdout)).toMatchObject([{ pair: 'BTC/EUR', state: 'open', orders: 1, asset }]);
   });
 
@@ -104,7 +111,7 @@ describe('sync alone', () => {
   it('ends with 1 each time while an order is held, and says how to see it', async () => {
     const on = await setUp({}, { ORDER_SYNC_CREATE_VERIFY_AFTER: '1ms' });
     on.insert(1, 'fault-error-not-taken');
-    const first = await sync(on, ['--json']);
+    const first = await runCommand(['sync', '--json'], at(on));
     expect([first.code, summaryOf(first)]).toMatchObject([1, { sent: 1, lookedUp: 1, unknown: 0, held: 1 }]);
     expect(first.stderr).toMatch(/^a person should look: see order-sync findings list, and orders list --state held/m);
     expect(await syncJson(on)).toMatchObject([1, { sent: 0, held: 1 }]);
@@ -154,17 +161,14 @@ describe('sync alone', () => {
     expect(on.sandbox.requests).toEqual([]);
   });
 
-  it.each([
+  it.concurrent.each([
     ['its time has run out', ['--timeout', '3s'], 75, /is locked by another program/],
     ['it is told to stop', [], 69, /^order-sync: stopped before the pass was done\n$/m],
   ])('ends also while another program holds the database locked, when %s', async (why, args, exitCode, said) => {
-    const on = await setUp();
+    await using on = await stage();
     on.insert(1, 'slow');
     const reached = on.arrived(({ method }) => method === 'POST');
-    const { process: child, finished } = startCommand(['sync', '--json', ...args], {
-      cwd: dirname(on.path),
-      environment: on.environment,
-    });
+    const { process: child, finished } = startCommand(['sync', '--json', ...args], at(on));
     await reached;
     on.merchant.exec('begin immediate');
     if (why === 'it is told to stop') child.kill('SIGINT');
@@ -186,7 +190,7 @@ describe('sync alone', () => {
     await reached;
     daemon.process.kill('SIGKILL');
     await daemon.exit;
-    await sync(on);
+    await runCommand(['sync'], at(on));
     expect(on.sandbox.requests.filter(({ status }) => status === 429)).toEqual([]);
     expect(on.sandbox.exchange.census()).toEqual({ preOrders: 12, duplicated: [] });
     expect(on.states()['pending']).toBeUndefined();
@@ -194,7 +198,7 @@ describe('sync alone', () => {
 });
 
 /** How a command is run beside a workbench that owns its account. */
-function beside({ config, sandbox }: Workbench): CommandOptions {
+function beside({ config, sandbox }: Workbench): Place {
   return {
     cwd: dirname(config.database.path),
     environment: {
@@ -218,7 +222,7 @@ describe('sync beside the daemon', () => {
     on.insert(1, 'fault-error-not-taken');
     // With this look-up the order is held, and still looked up.
     await lookedUp;
-    const busy = await sync(on, ['--json'], wrong);
+    const busy = await runCommand(['sync', '--json'], at(on, wrong));
     expect([busy.code, summaryOf(busy)]).toMatchObject([1, { held: 1, remaining: 0 }]);
     expect(summaryOf(busy)['lookedUp']).toBeGreaterThanOrEqual(1);
     expect(busy.stderr).toMatch(/^a person should look/);
@@ -233,7 +237,7 @@ describe('sync beside the daemon', () => {
     bench.insert({ external_order_id: 'a' });
     const write = vi.spyOn(bench.app.store.writer, 'write');
     write.mockRejectedValue(new StoreError('disk', 'the disk is full; free some space'));
-    const full = await runCommand(['sync', '--json'], options);
+    const full = await runProgram(['sync', '--json'], options);
     expect([full.code, full.stdout]).toEqual([74, '']);
     expect(full.stderr).toBe(`order-sync: the daemon's pass failed: the disk is full; free some space\n`);
     write.mockRejectedValue(new TypeError('x is not a function'));
@@ -242,7 +246,7 @@ describe('sync beside the daemon', () => {
 
   it('ends with 64 where the daemon does not take what is asked, and says why', async () => {
     const { bench } = await controlBench();
-    const { code, stdout, stderr } = await runCommand(['sync', '--timeout', '48h'], beside(bench));
+    const { code, stdout, stderr } = await runProgram(['sync', '--timeout', '48h'], beside(bench));
     expect([code, stdout]).toEqual([64, '']);
     expect(stderr).toMatch(/the daemon does not take this: .*timeoutMs/);
   });

@@ -1,5 +1,9 @@
 import { mkdirSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
+import { dirname } from 'node:path';
+import { systemClock } from '../../src/clock.ts';
+import { openStore } from '../../src/store/store.ts';
+import { runProgram, type CommandResult } from '../support/cli-function.ts';
 import { stage, type Stage } from '../support/daemon-process.ts';
 
 let current: Stage | undefined;
@@ -13,6 +17,12 @@ afterEach(async () => {
   await current?.[Symbol.asyncDispose]();
   current = undefined;
 });
+
+/** Runs a pass beside the daemon, or in its place. */
+async function sync(on: Stage, environment: Record<string, string> = {}): Promise<CommandResult> {
+  const place = { cwd: dirname(on.path), environment: { ...on.environment, ...environment } };
+  return await runProgram(['sync', '--json'], place);
+}
 
 const isCreate = ({ method }: { method: string }) => method === 'POST';
 
@@ -56,8 +66,7 @@ describe('the daemon', () => {
       daemon.process.kill('SIGKILL');
       expect((await daemon.exit).signal).toBe('SIGKILL');
     }
-    const sync = await on.start(['sync', '--json']);
-    await sync.exit;
+    await sync(on);
     const { preOrders, duplicated } = on.sandbox.exchange.census();
     expect(duplicated).toEqual([]);
     const states = on.states();
@@ -94,8 +103,7 @@ describe('the daemon', () => {
     expect(await daemon.exit).toEqual({ code: 0, signal: null });
     on.merchant.exec('rollback');
     expect(on.states()).toEqual({ sending: 8 });
-    const sync = await on.start(['sync', '--json']);
-    await sync.exit;
+    await sync(on);
     expect(on.sandbox.exchange.census()).toMatchObject({ preOrders: 8, duplicated: [] });
     expectSoundHistory(on);
   });
@@ -169,8 +177,7 @@ describe('the daemon', () => {
     expect((await again.exit).code).toBe(65);
     expect(again.output()).toMatch(/there is no database at .* put the database back beside it/);
     renameSync(`${on.path}.moved`, on.path);
-    const sync = await on.start(['sync', '--json']);
-    await sync.exit;
+    await sync(on);
     expect(on.sandbox.exchange.census()).toEqual({ preOrders: 3, duplicated: [] });
     expect(on.states()['pending']).toBeUndefined();
     expectSoundHistory(on);
@@ -185,12 +192,9 @@ describe('the daemon', () => {
     const deep = `${on.path}-${'d'.repeat(120)}`;
     mkdirSync(deep, { mode: 0o700 });
     const environment = { ORDER_SYNC_DATABASE_URL: `sqlite:${deep}/orders.db` };
-    await (
-      await on.start(['db', 'migrate'], environment)
-    ).exit;
+    await (await openStore(`${deep}/orders.db`, systemClock(), { expect: 'migrate' })).close();
     await on.start(['run'], environment);
-    const sync = await on.start(['sync', '--json'], environment);
-    expect((await sync.exit).code).toBe(0);
+    expect((await sync(on, environment)).code).toBe(0);
   });
 
   it('runs the pass of a sync that is started beside it, within one rate limit', async () => {
@@ -203,13 +207,12 @@ describe('the daemon', () => {
     const reached = creates(on, 30);
     const daemon = await on.start(['run']);
     await reached;
-    const sync = await on.start(['sync', '--json']);
-    expect((await sync.exit).code).toBe(0);
-    expect(JSON.parse(sync.output())).toMatchObject({ remaining: 0, unknown: 0, failed: 0 });
+    const beside = await on.start(['sync', '--json']);
+    expect((await beside.exit).code).toBe(0);
+    expect(JSON.parse(beside.output())).toMatchObject({ remaining: 0, unknown: 0, failed: 0 });
     daemon.process.kill('SIGTERM');
     await daemon.exit;
-    const after = await on.start(['sync', '--json']);
-    expect((await after.exit).code).toBe(0);
+    expect((await sync(on)).code).toBe(0);
     expect(on.sandbox.requests.filter(({ status }) => status === 429)).toEqual([]);
     expect(on.sandbox.exchange.census()).toEqual({ preOrders: 60, duplicated: [] });
   });

@@ -31,7 +31,7 @@ function said(daemon: Daemon, text: string): Promise<void> {
 }
 
 function historyOf(on: Stage, id: string): unknown[] {
-  const events = `select new_value from order_events where external_order_id = ? and field = 'state' order by id`;
+  const events = `select new_value from order_events where account = 'default' and external_order_id = ? and field = 'state' order by id`;
   return on.merchant.prepare(events).pluck().all(id);
 }
 

@@ -9,6 +9,7 @@ import { runDaemon } from '../../src/daemon.ts';
 import { Owner } from '../../src/http/control-client.ts';
 import { controlSocketPath } from '../../src/http/socket-path.ts';
 import { capturedLog } from '../support/captured-log.ts';
+import { runProgram } from '../support/cli-function.ts';
 import { stage, type Daemon, type Stage } from '../support/daemon-process.ts';
 import { detailsPart, filePart, head, multipart } from '../support/multipart.ts';
 import { JPEG } from '../support/photo-bench.ts';
@@ -70,7 +71,13 @@ function files(on: Stage): string[] {
 }
 
 /** Runs a command beside the daemon. */
-async function run(on: Stage, ...args: string[]): Promise<{ code: number | null; output: string }> {
+async function run(on: Stage, ...args: string[]): Promise<{ code: number; output: string }> {
+  const { code, stdout, stderr } = await runProgram(args, { cwd: dirname(on.path), environment: on.environment });
+  return { code, output: stdout + stderr };
+}
+
+/** The same as a process of its own. */
+async function runProcess(on: Stage, ...args: string[]): Promise<{ code: number | null; output: string }> {
   const command = await on.start(args);
   const { code } = await command.exit;
   return { code, output: command.output() };
@@ -83,7 +90,7 @@ describe('the daemon with photos.listen', () => {
     const linkId = await ask(on, 'canary.person@shop.example');
     expect(await logged(daemon, RECEIVED)).toMatchObject({ linkId, verificationLevel: 'MAIN', files: 2 });
 
-    const { code, output } = await run(on, 'photos', 'list', linkId, '--json');
+    const { code, output } = await runProcess(on, 'photos', 'list', linkId, '--json');
     const rows = JSON.parse(output) as { stored_name: string; size: number }[];
     expect([code, rows]).toMatchObject([
       0,
@@ -103,7 +110,7 @@ describe('the daemon with photos.listen', () => {
       output: '0 photos are purged\n',
     });
     expect(files(on)).toHaveLength(2);
-    const purged = await run(on, 'photos', 'purge', '--older-than', '1ms', '--json');
+    const purged = await runProcess(on, 'photos', 'purge', '--older-than', '1ms', '--json');
     expect(purged).toEqual({ code: 0, output: '{"purged":2}\n' });
     expect(files(on)).toEqual([]);
     const stored = ['', '-wal'].map((ending) => readFileSync(`${on.path}${ending}`, 'latin1')).join('');
@@ -165,7 +172,7 @@ describe('the daemon with photos.listen', () => {
     onTestFinished(() => void other.close());
     const listen = `127.0.0.1:${(other.address() as AddressInfo).port}`;
     const on = await setUp({ ORDER_SYNC_PHOTOS_LISTEN: listen });
-    const { code, output } = await run(on, 'run');
+    const { code, output } = await runProcess(on, 'run');
     expect([code, output]).toEqual([
       78,
       expect.stringContaining(`order-sync: photos.listen ${listen} cannot be used: another program listens there`),

@@ -259,13 +259,16 @@ describe('the file of the socket', () => {
   });
 });
 
-describe('an owner that listens and does not answer', () => {
+describe('an owner that listens and does not answer to the end', () => {
   const QUESTION = { method: 'GET', path: '/links', waitMs: 1 } as const;
 
-  /** The path of a socket that takes connections and requests, and says nothing. */
-  async function hung(): Promise<string> {
+  /** The path of a socket that takes connections and requests, and says this and no more. */
+  async function hung(said = '', onClose = () => {}): Promise<string> {
     const folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
-    const server = createServer((socket) => socket.resume().on('error', () => {}));
+    const server = createServer((socket) => {
+      socket.resume().on('error', () => {});
+      socket.once('data', () => socket.write(said)).once('close', onClose);
+    });
     onTestFinished(() => {
       server.close();
       rmSync(folder, { recursive: true, force: true });
@@ -285,6 +288,15 @@ describe('an owner that listens and does not answer', () => {
   it('is waited for no longer where the answer comes in lines', async () => {
     const lines = new Owner(await hung(), 1).lines(QUESTION);
     await expect(lines.next()).rejects.toThrow(new OwnerGoneError('the daemon did not answer in time; try again'));
+  });
+
+  it('is let go of by who has read enough of its lines: how it ends is of no matter then', async () => {
+    const closed = Promise.withResolvers<void>();
+    const said = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\n[1]\n\r\n';
+    const lines = new Owner(await hung(said, closed.resolve), 60_000).lines({ method: 'GET', path: '/links' });
+    expect(await lines.next()).toEqual({ done: false, value: [1] });
+    await lines.return(undefined);
+    await closed.promise;
   });
 });
 

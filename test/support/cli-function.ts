@@ -1,3 +1,4 @@
+import fs from 'node:fs';
 import { vi } from 'vitest';
 import { EXIT, explainError } from '../../src/cli/exit.ts';
 import { createProgram } from '../../src/cli/program.ts';
@@ -9,30 +10,93 @@ export interface CommandResult {
   readonly stderr: string;
 }
 
-/** Runs a command line within this process, with these settings and no others; half a second faster than a process. */
-export async function runProgram(
-  args: readonly string[],
-  environment: Readonly<Record<string, string>>,
-): Promise<CommandResult> {
-  const written = { stdout: '', stderr: '' };
-  vi.stubEnv('ORDER_SYNC_CONFIG', '/dev/null');
-  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
-  const spies = (['stdout', 'stderr'] as const).map((name) =>
-    vi.spyOn(process[name], 'write').mockImplementation((text) => {
-      written[name] += String(text);
-      return true;
-    }),
-  );
+/** Where and with what a command line is run. */
+export interface ProgramOptions {
+  /** This process's own unless given. */
+  readonly cwd?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+let last: Promise<unknown> = Promise.resolve();
+
+/**
+ * Runs a command line within this process, with these settings and no others: a process of its own takes half a second
+ * of CPU more. Each has the process to itself, so those that are asked for at once run one after the other.
+ */
+export function runProgram(args: readonly string[], options: ProgramOptions = {}): Promise<CommandResult> {
+  const result = last.then(async () => {
+    using written = captured();
+    const leave = enter(options);
+    try {
+      const code = await endOf(args, written);
+      return { code, stdout: written.stdout, stderr: written.stderr };
+    } finally {
+      leave();
+    }
+  });
+  last = result.catch(() => {});
+  return result;
+}
+
+/** The exit code; does with an error what the process would do. */
+async function endOf(args: readonly string[], written: Written): Promise<number> {
   try {
     const program = await createProgram(args);
     await program.parseAsync([...args], { from: 'user' });
-    return { code: EXIT.ok, ...written };
+    return Number(process.exitCode ?? EXIT.ok);
   } catch (error) {
     const { code, message } = explainError(error);
     if (message !== '') written.stderr += `order-sync: ${message}\n`;
-    return { code, ...written };
-  } finally {
-    for (const spy of spies) spy.mockRestore();
-    vi.unstubAllEnvs();
+    return code;
   }
+}
+
+interface Written extends Disposable {
+  stdout: string;
+  stderr: string;
+}
+
+/** Keeps what is written to the standard streams, and by the log to their descriptors. */
+function captured(): Written {
+  const written = { stdout: '', stderr: '' };
+  const streams = ['stdout', 'stderr'] as const;
+  const spies = streams.map((name) =>
+    vi.spyOn(process[name], 'write').mockImplementation((text: unknown, ...more: unknown[]) => {
+      written[name] += String(text);
+      const callback = more.at(-1);
+      if (typeof callback === 'function') process.nextTick(callback);
+      return true;
+    }),
+  );
+  const { writeSync } = fs;
+  const byDescriptor = vi.spyOn(fs, 'writeSync').mockImplementation((file, text, ...more) => {
+    const name = streams[file - 1];
+    if (name === undefined) return writeSync(file, text, ...more);
+    written[name] += text;
+    return Buffer.byteLength(text);
+  });
+  return Object.assign(written, {
+    [Symbol.dispose]: () => [...spies, byDescriptor].forEach((spy) => spy.mockRestore()),
+  });
+}
+
+/** Gives the command its folder and settings. What comes back takes away what it leaves in this process. */
+function enter({ cwd, environment = {} }: ProgramOptions): () => void {
+  const [folder, { exitCode }] = [process.cwd(), process];
+  const listeners = SIGNALS.map((signal) => new Set(process.listeners(signal)));
+  if (cwd !== undefined) process.chdir(cwd);
+  process.exitCode = undefined;
+  vi.stubEnv('ORDER_SYNC_CONFIG', '/dev/null');
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+  return () => {
+    process.chdir(folder);
+    process.exitCode = exitCode;
+    vi.unstubAllEnvs();
+    for (const [index, signal] of SIGNALS.entries()) {
+      for (const listener of process.listeners(signal)) {
+        if (listeners[index]?.has(listener) === false) process.off(signal, listener);
+      }
+    }
+  };
 }

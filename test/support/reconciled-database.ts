@@ -77,10 +77,11 @@ function insertOrder(sqlite: Database.Database, order: ReconciledOrder): void {
     .prepare(
       `update merchant_orders set state = :state, created_at = :createdAt, pre_order_id = :preOrderId, order_status = :status, changed_at = :changedAt,
        sent_at = :sentAt, last_lookup_at = :lastLookupAt, modification_date = :modificationDate, stale_date = :staleDate,
-       resends = :resends where external_order_id = :id`,
+       resends = :resends where account = :account and external_order_id = :id`,
     )
     .run({
       id,
+      account: order.account ?? 'default',
       createdAt,
       state: order.state ?? 'final',
       preOrderId: order.preOrderId === undefined ? `pre-${id}` : order.preOrderId,
