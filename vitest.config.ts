@@ -2,15 +2,7 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** What takes long, the longest first: begun last, it would run on alone at the end. */
-const LONGEST = [
-  'simulation/simulation',
-  'cli/sync',
-  'daemon/',
-  'cli/report-reconciliation',
-  'cli/orders-decide',
-  'simulation/planted',
-  'flows/tampering',
-];
+const LONGEST = ['cli/sync', 'simulation/', 'daemon/', 'cli/clients', 'flows/tampering', 'cli/report', 'cli/demo'];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -6,7 +6,7 @@ import { openStore } from '../../src/store/store.ts';
 
 let migrated: Promise<Buffer> | undefined;
 
-/** Makes a database at `path`, as `db migrate` does: the migrations run once in a test file, what they make is copied. */
+/** Makes a database at `path`, as `db migrate` does: the migrations run once in a worker, what they make is copied. */
 export async function newDatabase(path: string): Promise<void> {
   migrated ??= migratedFile();
   const bytes = await migrated;
