@@ -1,7 +1,7 @@
 'use strict';
 // Runs on any Node from 20 on and before anything is installed: no dependencies, no newer syntax.
 const { spawn } = require('node:child_process');
-const { existsSync, readFileSync } = require('node:fs');
+const { existsSync, readFileSync, statSync } = require('node:fs');
 const path = require('node:path');
 
 const CHECKOUT = path.join(__dirname, '..');
@@ -12,7 +12,7 @@ const EXIT_CONFIGURATION = 78;
 const FORWARDED = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGUSR2'];
 /** Left to itself on a machine with much memory, V8 collects so late that it holds 400 MB where 50 MB are in use. */
 const MEMORY_FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=100'];
-/** Where Node keeps what it has compiled; where it may not write there, it compiles each time. */
+/** Where Node keeps what it has compiled, for the owner of the checkout alone. */
 const COMPILE_CACHE = path.join(MODULES, '.cache', 'order-sync');
 /** Signals that a terminal sends to all processes of its foreground group by itself. */
 const FROM_TERMINAL = new Set(['SIGINT', 'SIGQUIT']);
@@ -48,7 +48,7 @@ function runNode(args, extraEnvironment = {}) {
   const hasChannel = typeof process.send === 'function';
   const child = spawn(binary, args, {
     stdio: hasChannel ? ['inherit', 'inherit', 'inherit', 'ipc'] : 'inherit',
-    env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...process.env, ...extraEnvironment, ...pathWithTools() },
+    env: { ...compiledCode(), ...process.env, ...extraEnvironment, ...pathWithTools() },
     ...(hasChannel && {
       serialization: process.env.NODE_CHANNEL_SERIALIZATION_MODE === 'advanced' ? 'advanced' : 'json',
     }),
@@ -78,6 +78,12 @@ function refuse(message) {
 function pathWithTools() {
   const tools = path.join(MODULES, '.bin');
   return { PATH: process.env.PATH ? `${tools}${path.delimiter}${process.env.PATH}` : tools };
+}
+
+/** Written by somebody else, it would stand in the way of the owner's next `npm ci`. */
+function compiledCode() {
+  const { uid } = statSync(MODULES, { throwIfNoEntry: false }) ?? {};
+  return uid !== undefined && uid === process.getuid?.() ? { NODE_COMPILE_CACHE: COMPILE_CACHE } : {};
 }
 
 function passMessages(child) {

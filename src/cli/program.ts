@@ -47,7 +47,8 @@ export async function createProgram(args: readonly string[] = []): Promise<Comma
 }
 
 function named(args: readonly string[]): readonly Load[] {
-  const name = args.find((arg, index) => !arg.startsWith('-') && args[index - 1] !== '--config') ?? '';
+  const [first = '', second = '', third = ''] = args;
+  const name = first === '--config' ? third : first.startsWith('--config=') ? second : first;
   const load = COMMANDS.get(name);
   return load === undefined ? [...COMMANDS.values()] : [load];
 }

@@ -11,10 +11,10 @@ const NOTHING: Fields = {};
 /** Where the digits of a number are put: a name that no body can hold. */
 const DIGITS = `digits ${randomUUID()}`;
 const AS_DIGITS = `{"${DIGITS}":"`;
-/** A number behind a name. */
-const NAMED_NUMBER = /(":\s*)(-?\d[\d.eE+-]*)/g;
+/** A number behind a name. Numbers are as JSON has them: what is left of one that is not keeps the body from being JSON. */
+const NAMED_NUMBER = /(":\s*)(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)/g;
 /** A string, or a number outside of strings. */
-const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 /**
  * The compared fields of an order record (§2.7), or undefined where the body cannot be read as one. A field that decides
@@ -28,6 +28,8 @@ export function readRecordView(body: string): RecordView | undefined {
   const { externalOrderId } = decisive.data;
   const { id: orderId, status: orderStatus } = decisive.data.order;
   const order = fields(record['order']);
+  // A number is an object here, and no transaction.
+  if (isNumber(order['cryptoTransaction']) || isNumber(order['fiatTransaction'])) return undefined;
   const operation = fields(order['exchangeOperation']);
   const pair = fields(operation['currencyPair']);
   const crypto = fields(order['cryptoTransaction']);
@@ -122,6 +124,8 @@ function readExactly(body: string): Fields {
 
 function readTokens(body: string): Fields {
   try {
+    // Where there is no JSON, looking for tokens could go on for minutes.
+    JSON.parse(body);
     return fields(JSON.parse(body.replace(TOKEN, (token) => (token[0] === '"' ? token : `${AS_DIGITS}${token}"}`))));
   } catch {
     return NOTHING;
@@ -139,6 +143,10 @@ function text(value: unknown): string | null {
 /** Text that says something: an exchange may give empty text where it has nothing. */
 function filled(value: unknown): string | null {
   return value === '' ? null : text(value);
+}
+
+function isNumber(value: unknown): boolean {
+  return DIGITS in fields(value);
 }
 
 function number(value: unknown): string | null {

@@ -113,7 +113,7 @@ async function closeConnection(connection: Connection): Promise<void> {
 
 function assertKnownVersion(sqlite: Connection['sqlite'], path: string, options: OpenOptions): void {
   const applied = appliedMigrations(sqlite);
-  const unknown = applied.find((name) => !(name in MIGRATIONS));
+  const unknown = applied.find((name) => !Object.hasOwn(MIGRATIONS, name));
   if (unknown !== undefined) {
     throw new StoreError('unusable', `${path} was made by a newer version (migration ${unknown}); upgrade order-sync`);
   }

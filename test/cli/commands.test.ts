@@ -86,7 +86,7 @@ describe('the command line', () => {
     expect((await createProgram(args)).commands.map((command) => command.name())).toEqual(names);
   });
 
-  it.each([[[]], [['--help', '--config', 'sync']], [['help', 'sync']], [['frob', 'sync']]])(
+  it.each([[[]], [['--help', 'sync']], [['--help', '--config', 'x', 'sync']], [['help', 'sync']], [['frob', 'sync']]])(
     'of %j has them all',
     async (args) => {
       expect((await createProgram(args)).commands).toHaveLength(WHOLE.commands.length);

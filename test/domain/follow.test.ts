@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   decideLookup,
   isFinalRecord,
@@ -19,11 +19,8 @@ const LATER = '2026-01-05T11:00:00.000Z';
 const DONE = { orderStatus: 'COMPLETED', completionDate: EARLIER, serverDate: LATER };
 
 // A time without a zone is UTC: a machine that sets its clock forward in March must read it like any other.
-beforeAll(() => {
+beforeEach(() => {
   vi.stubEnv('TZ', 'America/New_York');
-});
-afterAll(() => {
-  vi.unstubAllEnvs();
 });
 
 function decide(tracking: Partial<Tracking>, answer: LookupAnswer, settings = SETTINGS, now = NOW) {

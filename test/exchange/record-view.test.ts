@@ -91,6 +91,8 @@ describe('the compared fields of a record', () => {
 
   it.each([
     ['a list in place of a transaction', { cryptoTransaction: [1, 2] }],
+    ['a number in place of a transaction', { cryptoTransaction: 0 }],
+    ['a number in place of the other', { fiatTransaction: 5 }],
     ['an object in place of the date that orders records', { modificationDate: {} }],
     ['a number in place of a status', { fiatTransaction: { status: 5 } }],
     ['a status longer than any', { status: 'S'.repeat(1_001) }],
@@ -101,6 +103,17 @@ describe('the compared fields of a record', () => {
 
   it('are none where the record is nested deeper than any', () => {
     expect(readRecordView(body({ more: `"deep":${'['.repeat(10_000)}${']'.repeat(10_000)},` }))).toBeUndefined();
+  });
+
+  it.each(['007', '1.2.3', '1.', '.5', '5-3', '1e', '+1', '1_000', '0x10', '-'])(
+    'are none where a number is not one of JSON: %s',
+    (asset) => {
+      for (const message of ['fine', TORN]) expect(readRecordView(body({ asset, message }))).toBeUndefined();
+    },
+  );
+
+  it('are none where a body of the largest size is no JSON, before anybody waits', () => {
+    expect(readRecordView(`{"a":"${'\\"'.repeat(500_000)}`)).toBeUndefined();
   });
 
   it.each(['', 'null', '[]', '5', '{', '{"order":[]}', '{"externalOrderId":"a","order":{"id":1,"status":"X"}}'])(

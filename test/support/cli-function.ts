@@ -87,6 +87,7 @@ function enter({ cwd, environment = {} }: ProgramOptions): () => void {
   const listeners = SIGNALS.map((signal) => new Set(process.listeners(signal)));
   if (cwd !== undefined) process.chdir(cwd);
   process.exitCode = undefined;
+  for (const name of Object.keys(process.env)) if (name.startsWith('ORDER_SYNC_')) vi.stubEnv(name, undefined);
   vi.stubEnv('ORDER_SYNC_CONFIG', '/dev/null');
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
   return () => {
