@@ -13,6 +13,8 @@ module.exports = {
       args: ['run'],
       interpreter,
       node_args: [...MEMORY_FLAGS, '--import', 'tsx/esm'],
+      // What tsx keeps lies in a folder that anybody may have made.
+      env: { TSX_DISABLE_CACHE: '1' },
       // Online means ready: settings read, database open, the account owned.
       wait_ready: true,
       listen_timeout: 30_000,

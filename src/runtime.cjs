@@ -1,7 +1,8 @@
 'use strict';
 // Runs on any Node from 20 on and before anything is installed: no dependencies, no newer syntax.
 const { spawn } = require('node:child_process');
-const { existsSync, readFileSync, statSync } = require('node:fs');
+const { existsSync, lstatSync, mkdirSync, readFileSync, statSync } = require('node:fs');
+const os = require('node:os');
 const path = require('node:path');
 
 const CHECKOUT = path.join(__dirname, '..');
@@ -48,7 +49,7 @@ function runNode(args, extraEnvironment = {}) {
   const hasChannel = typeof process.send === 'function';
   const child = spawn(binary, args, {
     stdio: hasChannel ? ['inherit', 'inherit', 'inherit', 'ipc'] : 'inherit',
-    env: { ...compiledCode(), ...process.env, ...extraEnvironment, ...pathWithTools() },
+    env: { ...compiledCode(), ...process.env, ...translatedCode(), ...extraEnvironment, ...pathWithTools() },
     ...(hasChannel && {
       serialization: process.env.NODE_CHANNEL_SERIALIZATION_MODE === 'advanced' ? 'advanced' : 'json',
     }),
@@ -65,7 +66,7 @@ function runNode(args, extraEnvironment = {}) {
     for (const name of FORWARDED) process.removeAllListeners(name);
     process.kill(process.pid, signal);
     // Some signals are ignored here (SIGPIPE, or a parent's choice): say it the way a shell does.
-    setTimeout(() => process.exit(128 + (require('node:os').constants.signals[signal] ?? 0)), 500);
+    setTimeout(() => process.exit(128 + (os.constants.signals[signal] ?? 0)), 500);
   });
 }
 
@@ -84,6 +85,20 @@ function pathWithTools() {
 function compiledCode() {
   const { uid } = statSync(MODULES, { throwIfNoEntry: false }) ?? {};
   return uid !== undefined && uid === process.getuid?.() ? { NODE_COMPILE_CACHE: COMPILE_CACHE } : {};
+}
+
+/** tsx runs what it finds translated in this folder of everybody's: it may only where nobody else made it or writes there. */
+function translatedCode() {
+  const uid = process.geteuid?.();
+  const folder = path.join(os.tmpdir(), `tsx-${uid}`);
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch {
+    // It is there, or cannot be made.
+  }
+  const found = lstatSync(folder, { throwIfNoEntry: false });
+  const isOwn = found?.isDirectory() === true && found.uid === uid && (found.mode & 0o022) === 0;
+  return isOwn ? {} : { TSX_DISABLE_CACHE: '1' };
 }
 
 function passMessages(child) {

@@ -1,6 +1,6 @@
 import { spawn, spawnSync, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -48,6 +48,27 @@ describe('the runtime', () => {
   it('ends by the signal that ended the child', () => {
     const { signal } = spawnSync(process.execPath, [RUNTIME, '-e', `process.kill(process.pid, 'SIGKILL')`]);
     expect(signal).toBe('SIGKILL');
+  });
+
+  it.each([
+    ['it makes itself', () => {}, undefined],
+    ['it made before', (at: string) => mkdirSync(at, { mode: 0o700 }), undefined],
+    ['others may write to', (at: string) => (mkdirSync(at), chmodSync(at, 0o777)), '1'],
+    ['is a link', (at: string) => (mkdirSync(`${at}-theirs`), symlinkSync(`${at}-theirs`, at)), '1'],
+    ['is a file', (at: string) => writeFileSync(at, ''), '1'],
+  ])('has translated code kept only in a folder of its own: one that %s', (_name, prepare, disabled) => {
+    const own = join(folder, `tsx-${process.geteuid?.()}`);
+    prepare(own);
+    const { stdout } = spawnSync(
+      process.execPath,
+      [RUNTIME, '-p', `JSON.stringify(process.env.TSX_DISABLE_CACHE ?? null)`],
+      {
+        encoding: 'utf8',
+        env: { PATH: process.env['PATH'], TMPDIR: folder },
+      },
+    );
+    expect(JSON.parse(stdout)).toBe(disabled ?? null);
+    if (disabled === undefined) expect(statSync(own).mode & 0o777).toBe(0o700);
   });
 
   it('passes messages both ways and closes the channel with its parent', async () => {
