@@ -27,7 +27,8 @@ export async function ask(
     if (status >= 200 && status < 300) return { kind: 'ok', body };
     if (status === 401) return { kind: 'key-refused' };
     if (status === 429) return { kind: 'rate-limited', retryAfterMs: retryAfterMs(retryAfter, clock.now()) };
-    const error = status >= 400 && status < 500 ? readBody(errorSchema, body) : undefined;
+    // It is shown as it is, and no number of it is an amount.
+    const error = status >= 400 && status < 500 ? readBody(errorSchema, body, JSON.parse) : undefined;
     if (error !== undefined) return { kind: 'refused', httpStatus: status, error: hiding(request.secrets, error) };
     return { kind: 'unknown', why: `HTTP ${status} without a documented error` };
   } catch (error) {

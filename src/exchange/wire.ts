@@ -43,12 +43,15 @@ export const errorSchema = z.looseObject({ message: z.string(), code: z.string()
 /** An error body as received. */
 export type ErrorBody = z.output<typeof errorSchema>;
 
-/** A body read against its schema, or undefined where it cannot be. */
-export function readBody<Schema extends z.ZodType>(schema: Schema, body: string): z.output<Schema> | undefined {
+/** A body read against its schema, or undefined where it cannot be. Numbers keep their digits unless `read` says otherwise. */
+export function readBody<Schema extends z.ZodType>(
+  schema: Schema,
+  body: string,
+  read: (body: string) => unknown = parse,
+): z.output<Schema> | undefined {
   try {
     if (isTooDeep(body)) return undefined;
-    // What an error names is shown as it is written, and no number of it is an amount.
-    const result = schema.safeParse((schema as z.ZodType) === errorSchema ? JSON.parse(body) : parse(body));
+    const result = schema.safeParse(read(body));
     return result.success ? result.data : undefined;
   } catch {
     // Not JSON. The error's text quotes the body, so it is not passed on.
