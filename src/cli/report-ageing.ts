@@ -5,7 +5,7 @@ import type { ReportDocument } from '../reports/document.ts';
 import { readAgeing } from '../store/ageing.ts';
 import { ACCOUNT, withStore } from './options.ts';
 import { addReportOptions, writeReport, type OutputOptions } from './report-output.ts';
-import { addPeriodOptions, utcTime, type PeriodOptions } from './report-period.ts';
+import { addAsOfOption, addPeriodOptions, type PeriodOptions } from './report-period.ts';
 
 const MOST_OLDEST = 50;
 
@@ -14,8 +14,7 @@ export function registerAgeing(program: Command, report: Command): void {
   const command = report
     .command('ageing')
     .description('how long orders have stood where they stand, with percentiles, and which have waited the longest');
-  addReportOptions(addPeriodOptions(command))
-    .option('--as-of <time>', 'speak for this moment instead of now (UTC, ISO 8601)', utcTime)
+  addAsOfOption(addReportOptions(addPeriodOptions(command)))
     .addHelpText('after', '\nExample:\n  order-sync report ageing --as-of 2026-02-01 --out ageing.html')
     .action(async ({ from, to, asOf, ...output }: PeriodOptions & OutputOptions & { readonly asOf?: string }) => {
       const path = await withStore(program, 'current', async (store) => store.path);

@@ -17,6 +17,11 @@ export function addPeriodOptions(command: Command, what = 'orders inserted'): Co
     });
 }
 
+/** Adds `--as-of`, for which a report speaks in place of now. */
+export function addAsOfOption(command: Command): Command {
+  return command.option('--as-of <time>', 'speak for this moment instead of now (UTC, ISO 8601)', utcTime);
+}
+
 /** A day, which begins at midnight, or a time of it; in UTC, whatever the machine's time zone is. */
 export function utcTime(text: string): string {
   const [, day, clock = 'T00:00'] = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)?Z?$/.exec(text) ?? [];

@@ -15,7 +15,7 @@ import { CommandError, EXIT } from './exit.ts';
 import { ACCOUNT, withStore } from './options.ts';
 import { askExchange } from './report-online.ts';
 import { addReportOptions, writeReport, type OutputOptions } from './report-output.ts';
-import { addPeriodOptions, utcTime, type PeriodOptions } from './report-period.ts';
+import { addAsOfOption, addPeriodOptions, type PeriodOptions } from './report-period.ts';
 import { slowProgress, type Progress } from './report-progress.ts';
 
 interface LedgerOptions {
@@ -43,8 +43,7 @@ export function registerReconciliation(program: Command, report: Command): void 
   const command = report
     .command('reconciliation')
     .description('our orders beside what the exchange says of them: exact sums, differences, findings, completeness');
-  addReportOptions(addPeriodOptions(command))
-    .option('--as-of <time>', 'speak for this moment instead of now (UTC, ISO 8601)', utcTime)
+  addAsOfOption(addReportOptions(addPeriodOptions(command)))
     .option('--online', 'ask the exchange for each pre-order of the period, within the rate limit')
     .option('--against <file...>', 'compare with a ledger of another system, CSV with a header')
     .option('--against-id <column>', 'column of the external order id', 'external_order_id')

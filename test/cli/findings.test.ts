@@ -1,32 +1,21 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir, userInfo } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import Database from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
+import { describe, expect, it } from 'vitest';
 import { FINDING_CLASSES } from '../../src/domain/finding-classes.ts';
-import { openStore } from '../../src/store/store.ts';
 import { runProgram } from '../support/cli-function.ts';
+import { commandPlace } from '../support/command-place.ts';
 import { runCommand } from '../support/cli-process.ts';
 
 const SEEN = '2026-01-05T12:00:00.000Z';
 
-let folder = '';
-let path = '';
-beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
-  path = join(folder, 'orders.db');
-  await (await openStore(path, systemClock(), { expect: 'migrate' })).close();
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
-
-const place = () => ({ cwd: folder, environment: { ORDER_SYNC_DATABASE_URL: `sqlite:${path}` } });
-const run = (...args: string[]) => runProgram(args, place());
-const runProcess = (...args: string[]) => runCommand(args, place());
+const at = commandPlace();
+const run = (...args: string[]) => runProgram(args, at.options);
+const runProcess = (...args: string[]) => runCommand(args, at.options);
 
 /** Findings with the ids 1, 2, …: `CLASS status [order]`. */
 function put(...findings: readonly string[]): void {
-  const merchant = new Database(path);
+  const merchant = new Database(at.path);
   const insert = merchant.prepare(
     `insert into findings (account, class, severity, external_order_id, expected, actual, first_seen_at, last_seen_at, status)
      values ('default', ?, ?, ?, '1.50', '1.6', '${SEEN}', '${SEEN}', ?)`,
@@ -39,7 +28,7 @@ function put(...findings: readonly string[]): void {
 }
 
 function rows(): unknown[] {
-  const merchant = new Database(path, { readonly: true });
+  const merchant = new Database(at.path, { readonly: true });
   try {
     return merchant.prepare('select id, status, changed_by, reason from findings order by id').all();
   } finally {
@@ -154,7 +143,7 @@ describe('findings ack', () => {
 
 describe('report explain', () => {
   it('says of a class what it means and what to do, without a database', async () => {
-    rmSync(path);
+    rmSync(at.path);
     const { meaning, advice } = FINDING_CLASSES.STUCK;
     const { code, stdout } = await runProcess('report', 'explain', 'STUCK');
     expect([code, stdout]).toEqual([

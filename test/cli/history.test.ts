@@ -1,24 +1,18 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
-import { openStore } from '../../src/store/store.ts';
 import { runProgram } from '../support/cli-function.ts';
+import { commandPlace } from '../support/command-place.ts';
 import { runCommand } from '../support/cli-process.ts';
 
 const FORMATS = ['table', 'csv', 'json', 'xlsx', 'html'] as const;
 const HOUR_MS = 60 * 60_000;
 const HOSTILE = '=HYPERLINK("http://x")<script>\u001b[31m';
 
-let folder = '';
-let path = '';
-beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
-  path = join(folder, 'orders.db');
-  await (await openStore(path, systemClock(), { expect: 'migrate' })).close();
-  const merchant = new Database(path);
+const at = commandPlace();
+beforeEach(() => {
+  const merchant = new Database(at.path);
   merchant
     .prepare(
       `insert into merchant_orders (external_order_id, asset, from_currency, to_currency, created_at) values
@@ -36,12 +30,10 @@ beforeEach(async () => {
 });
 afterEach(() => {
   vi.useRealTimers();
-  rmSync(folder, { recursive: true, force: true });
 });
 
-const place = () => ({ cwd: folder, environment: { ORDER_SYNC_DATABASE_URL: `sqlite:${path}` } });
-const run = (...args: readonly string[]) => runProgram(args, place());
-const runProcess = (...args: readonly string[]) => runCommand(args, place());
+const run = (...args: readonly string[]) => runProgram(args, at.options);
+const runProcess = (...args: readonly string[]) => runCommand(args, at.options);
 
 describe('orders explain', () => {
   it('tells what happened and what happens next, of now or of a moment', async () => {
@@ -116,14 +108,14 @@ describe('report ageing and report changes', () => {
     ends.push(...(await write('two', ['xlsx', 'html'])));
     for (const { code, stderr } of ends) expect([code, stderr]).toEqual([0, '']);
     for (const format of ['xlsx', 'html']) {
-      const bytes = readFileSync(join(folder, `one.${format}`));
-      expect(readFileSync(join(folder, `two.${format}`)).equals(bytes)).toBe(true);
-      expect(statSync(join(folder, `one.${format}`)).mode & 0o777).toBe(0o600);
+      const bytes = readFileSync(join(at.folder, `one.${format}`));
+      expect(readFileSync(join(at.folder, `two.${format}`)).equals(bytes)).toBe(true);
+      expect(statSync(join(at.folder, `one.${format}`)).mode & 0o777).toBe(0o600);
     }
     const part = report[0] === 'ageing' ? 'oldest' : 'changes';
-    const csv = readFileSync(join(folder, `one-${part}.csv`), 'utf8');
+    const csv = readFileSync(join(at.folder, `one-${part}.csv`), 'utf8');
     expect(csv).toContain(`"'=HYPERLINK(""http://x"")<script>`);
-    expect(readFileSync(join(folder, 'one.html'), 'utf8')).not.toContain('<script');
+    expect(readFileSync(join(at.folder, 'one.html'), 'utf8')).not.toContain('<script');
   });
 
   it('ageing tells programs where the orders stood at the moment', async () => {

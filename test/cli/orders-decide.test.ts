@@ -1,34 +1,22 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir, userInfo } from 'node:os';
-import { join } from 'node:path';
+import { userInfo } from 'node:os';
 import { PassThrough } from 'node:stream';
 import Database from 'better-sqlite3';
 import { unguarded } from '../support/unguarded.ts';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { agreed } from '../../src/cli/orders-decide.ts';
-import { systemClock } from '../../src/clock.ts';
-import { openStore } from '../../src/store/store.ts';
 import { runProgram } from '../support/cli-function.ts';
+import { commandPlace } from '../support/command-place.ts';
 import { runCommand } from '../support/cli-process.ts';
 
 const REASON = ['--reason', 'the exchange said so'];
 
-let folder = '';
-let path = '';
-beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
-  path = join(folder, 'orders.db');
-  await (await openStore(path, systemClock(), { expect: 'migrate' })).close();
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
-
-const place = () => ({ cwd: folder, environment: { ORDER_SYNC_DATABASE_URL: `sqlite:${path}` } });
-const orders = (...args: readonly string[]) => runProgram(['orders', ...args], place());
-const ordersProcess = (...args: readonly string[]) => runCommand(['orders', ...args], place());
+const at = commandPlace();
+const orders = (...args: readonly string[]) => runProgram(['orders', ...args], at.options);
+const ordersProcess = (...args: readonly string[]) => runCommand(['orders', ...args], at.options);
 
 /** Orders in a state, sent long ago and looked up since. */
 function put(state: string, ...ids: readonly string[]): void {
-  const merchant = new Database(path);
+  const merchant = new Database(at.path);
   const insert = merchant.prepare(`insert into merchant_orders (external_order_id, asset, created_at)
     values (?, '1', '2026-01-02T00:00:00.000Z')`);
   const move = merchant.prepare(
@@ -45,7 +33,7 @@ function put(state: string, ...ids: readonly string[]): void {
 }
 
 function query<Row>(sql: string): Row[] {
-  const merchant = new Database(path);
+  const merchant = new Database(at.path);
   try {
     return merchant.prepare(sql).all() as Row[];
   } finally {

@@ -1,28 +1,18 @@
-import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
-import { openStore } from '../../src/store/store.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { runProgram } from '../support/cli-function.ts';
+import { commandPlace } from '../support/command-place.ts';
 import { runCommand, startCommand } from '../support/cli-process.ts';
 
 const EXACT = '12345678901234567.123456789012345678';
 const HEADER = 'external_order_id,asset,from_currency,to_currency';
 
-let folder = '';
-let path = '';
-beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
-  path = join(folder, 'orders.db');
-  await (await openStore(path, systemClock(), { expect: 'migrate' })).close();
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
-
-const place = () => ({ cwd: folder, environment: { ORDER_SYNC_DATABASE_URL: `sqlite:${path}` } });
-const orders = (args: readonly string[]) => runProgram(['orders', ...args], place());
-const ordersProcess = (args: readonly string[], input = '') => runCommand(['orders', ...args], { ...place(), input });
+const at = commandPlace();
+const orders = (args: readonly string[]) => runProgram(['orders', ...args], at.options);
+const ordersProcess = (args: readonly string[], input = '') =>
+  runCommand(['orders', ...args], { ...at.options, input });
 const added = (id: string, asset: string, ...more: string[]) => [
   'add',
   '--external-order-id',
@@ -38,7 +28,7 @@ const added = (id: string, asset: string, ...more: string[]) => [
 const add = (...order: Parameters<typeof added>) => orders(added(...order));
 
 function query<Row>(sql: string): Row[] {
-  const merchant = new Database(path);
+  const merchant = new Database(at.path);
   try {
     return merchant.prepare(sql).all() as Row[];
   } finally {
@@ -46,7 +36,7 @@ function query<Row>(sql: string): Row[] {
   }
 }
 function execute(sql: string): void {
-  const merchant = new Database(path);
+  const merchant = new Database(at.path);
   merchant.exec(sql);
   merchant.close();
 }
@@ -95,18 +85,19 @@ describe('orders add', () => {
   });
 
   it('says so when it has made a new database, which only its owner can open', async () => {
-    path = join(folder, 'elsewhere', 'new.db');
-    expect(await ordersProcess(added('shop-1', '1'))).toMatchObject({
+    const path = join(at.folder, 'elsewhere', 'new.db');
+    const environment = { ORDER_SYNC_DATABASE_URL: `sqlite:${path}` };
+    expect(await runCommand(['orders', ...added('shop-1', '1')], { cwd: at.folder, environment })).toMatchObject({
       code: 0,
       stderr: `made a new database: ${path}\n`,
     });
-    expect([statSync(join(folder, 'elsewhere')).mode & 0o777, statSync(path).mode & 0o777]).toEqual([0o700, 0o600]);
+    expect([statSync(join(at.folder, 'elsewhere')).mode & 0o777, statSync(path).mode & 0o777]).toEqual([0o700, 0o600]);
   });
 });
 
 describe('orders import', () => {
   it('reads a file, or standard input, and says what it did', async () => {
-    writeFileSync(join(folder, 'january.CSV'), `${HEADER}\na,${EXACT},BTC,EUR\nb,1,BTC,EUR\n`);
+    writeFileSync(join(at.folder, 'january.CSV'), `${HEADER}\na,${EXACT},BTC,EUR\nb,1,BTC,EUR\n`);
     expect(await orders(['import', 'january.CSV'])).toMatchObject({
       code: 0,
       stdout: '2 read, 2 inserted, 0 already present\n',
@@ -126,7 +117,7 @@ describe('orders import', () => {
 
   it('names each problem by file, line and column on stderr, inserts nothing, and ends with 65', async () => {
     const lines = Array.from({ length: 60 }, (_, index) => `o${index},0,BTC,EUR\n`).join('');
-    writeFileSync(join(folder, 'bad.csv'), `${HEADER}\ngood,1,BTC,EUR\n"odd\u001b[31m",1,BTC\n${lines}`);
+    writeFileSync(join(at.folder, 'bad.csv'), `${HEADER}\ngood,1,BTC,EUR\n"odd\u001b[31m",1,BTC\n${lines}`);
     const { code, stdout, stderr } = await ordersProcess(['import', 'bad.csv']);
     expect([code, stdout]).toEqual([65, '62 read, 0 inserted, 0 already present\n'.replace('62', '61')]);
     const told = stderr.trimEnd().split('\n');
@@ -152,7 +143,7 @@ describe('orders import', () => {
     ['nowhere.csv', /^order-sync: the file cannot be read: ENOENT: [^\n]*'nowhere\.csv'\n$/],
     ['folder.csv', /^order-sync: folder\.csv is a folder; name a file\n$/],
   ])('ends with 65 when there is no file to read: %s', async (file, message) => {
-    mkdirSync(join(folder, 'folder.csv'));
+    mkdirSync(join(at.folder, 'folder.csv'));
     const { code, stdout, stderr } = await orders(['import', file]);
     expect([code, stdout]).toEqual([65, '']);
     expect(stderr).toMatch(message);
@@ -191,7 +182,7 @@ describe('orders list', () => {
   it('ends well when its reader has seen enough', async () => {
     execute(`with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000)
       insert into merchant_orders (external_order_id, asset) select 'shop-' || i, '1' from n`);
-    const listing = startCommand(['orders', 'list', '--json', '--limit', '20000'], place());
+    const listing = startCommand(['orders', 'list', '--json', '--limit', '20000'], at.options);
     listing.process.stdout?.once('data', () => listing.process.stdout?.destroy());
     expect(await listing.finished).toMatchObject({ code: 0, stderr: '' });
   });

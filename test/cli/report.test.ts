@@ -1,29 +1,23 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
-import { openStore } from '../../src/store/store.ts';
+import { describe, expect, it } from 'vitest';
 import { runProgram } from '../support/cli-function.ts';
+import { commandPlace } from '../support/command-place.ts';
 import { runCommand } from '../support/cli-process.ts';
 
 const EXACT = '12345678901234567.123456789012345678';
 
-let folder = '';
-beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
-  await (await openStore(join(folder, 'orders.db'), systemClock(), { expect: 'migrate' })).close();
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+const at = commandPlace();
 
 // Times are UTC wherever the machine stands.
 const environment = { ORDER_SYNC_DATABASE_URL: 'sqlite:orders.db', TZ: 'Pacific/Auckland' };
-const summary = (...args: string[]) => runProgram(['report', 'summary', ...args], { cwd: folder, environment });
-const summaryProcess = (...args: string[]) => runCommand(['report', 'summary', ...args], { cwd: folder, environment });
+const summary = (...args: string[]) => runProgram(['report', 'summary', ...args], { cwd: at.folder, environment });
+const summaryProcess = (...args: string[]) =>
+  runCommand(['report', 'summary', ...args], { cwd: at.folder, environment });
 
 function insert(...rows: [asset: string, from: string, createdAt: string][]): void {
-  const merchant = new Database(join(folder, 'orders.db'));
+  const merchant = new Database(at.path);
   const statement = merchant.prepare(
     `insert into merchant_orders (external_order_id, asset, from_currency, to_currency, created_at) values (?, ?, ?, 'EUR', ?)`,
   );
@@ -69,8 +63,8 @@ describe('report summary', () => {
 
   it('writes to a file that it makes for its owner alone, also in place of one that others could read', async () => {
     insert(['1', 'BTC', '2026-01-01T00:00:00.000Z']);
-    writeFileSync(join(folder, 'old.csv'), 'old '.repeat(1_000));
-    chmodSync(join(folder, 'old.csv'), 0o640);
+    writeFileSync(join(at.folder, 'old.csv'), 'old '.repeat(1_000));
+    chmodSync(join(at.folder, 'old.csv'), 0o640);
     const [made, replaced] = await Promise.all([
       summaryProcess('--format', 'csv', '--out', 'new.csv'),
       summary('--format', 'csv', '--out', 'old.csv'),
@@ -80,8 +74,8 @@ describe('report summary', () => {
       { code: 0, stdout: '', stderr: '' },
     ]);
     const text = 'pair,state,status,orders,asset,unreadable\nBTC/EUR,pending,,1,1,0\n';
-    expect(['new.csv', 'old.csv'].map((name) => readFileSync(join(folder, name), 'utf8'))).toEqual([text, text]);
-    expect(['new.csv', 'old.csv'].map((name) => statSync(join(folder, name)).mode & 0o777)).toEqual([0o600, 0o600]);
+    expect(['new.csv', 'old.csv'].map((name) => readFileSync(join(at.folder, name), 'utf8'))).toEqual([text, text]);
+    expect(['new.csv', 'old.csv'].map((name) => statSync(join(at.folder, name)).mode & 0o777)).toEqual([0o600, 0o600]);
   });
 
   it.each(['.', '/dev/full'])('ends with 74 when the file cannot be written: %j', async (out) => {

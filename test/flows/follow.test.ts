@@ -5,8 +5,8 @@ import { isAllowedMove, type OrderState } from '../../src/domain/order.ts';
 import { createPass } from '../../src/flows/create.ts';
 import { followPass } from '../../src/flows/follow.ts';
 import { capturedLog } from '../support/captured-log.ts';
-import { scriptedBench } from '../support/scripted-bench.ts';
-import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from '../support/scripted-exchange.ts';
+import { acceptedOrders } from '../support/scripted-bench.ts';
+import { NOT_FOUND, record, refusal, type ScriptedAnswer } from '../support/scripted-exchange.ts';
 import { DAY } from '../support/tracking.ts';
 import type { Workbench, WorkbenchOptions } from '../support/workbench.ts';
 import { unguarded } from '../support/unguarded.ts';
@@ -15,23 +15,10 @@ const NEVER = new AbortController().signal;
 const EARLIER = '2026-01-05T10:00:00.000Z';
 const LATER = '2026-01-05T11:00:00.000Z';
 
-/** Orders that were accepted, and an exchange whose answers to look-ups the test sets, by id. */
+/** Accepted orders that are looked up once a day. */
 async function accepted(ids: readonly string[], options: WorkbenchOptions = {}) {
-  const { bench, exchange } = await scriptedBench(options);
-  const answers = new Map<string, ScriptedAnswer>();
-  exchange.answer = (request) =>
-    request.method === 'POST' ? echo(request) : (answers.get(request.externalOrderId) ?? NOT_FOUND);
-  bench.insert(...ids.map((external_order_id) => ({ external_order_id })));
-  await createPass(bench.app, NEVER);
-  return {
-    bench,
-    exchange,
-    answers,
-    lookUp: async () => {
-      bench.clock.advance(DAY);
-      await followPass(bench.app, 'all', NEVER);
-    },
-  };
+  const on = await acceptedOrders(ids, options);
+  return { ...on, lookUp: () => on.lookUp(DAY) };
 }
 
 function keptRecord(bench: Workbench, id = 'a'): unknown {

@@ -8,7 +8,14 @@ import { decideOrders, listTargets, type OperatorDeps, type OperatorResult } fro
 import { sweep } from '../../src/flows/sweep.ts';
 import { openStore } from '../../src/store/store.ts';
 import { scriptedBench } from '../support/scripted-bench.ts';
-import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from '../support/scripted-exchange.ts';
+import {
+  echo,
+  NOT_FOUND,
+  record,
+  refusal,
+  type ScriptedAnswer,
+  type ScriptedExchange,
+} from '../support/scripted-exchange.ts';
 import { DAY, HOUR, SECOND } from '../support/tracking.ts';
 
 const NEVER = new AbortController().signal;
@@ -84,6 +91,18 @@ async function deskWithHeldAndLookUp() {
       await pass;
     },
   };
+}
+
+/** Has the exchange take requests, and answer them from `answer` on. */
+function waiting(exchange: ScriptedExchange): { arrived: Promise<void>; answer: () => void } {
+  const arrived = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<void>();
+  exchange.answer = async (request) => {
+    arrived.resolve();
+    await answer.promise;
+    return echo(request);
+  };
+  return { arrived: arrived.promise, answer: answer.resolve };
 }
 
 async function gathered(results: AsyncIterable<OperatorResult>): Promise<OperatorResult[]> {
@@ -237,15 +256,9 @@ describe('a decision beside a create pass', () => {
   it('leaves an order alone whose create is in flight, and its outcome is recorded', async () => {
     const { bench, exchange, create, decide } = await desk();
     bench.insert({ external_order_id: 'a' });
-    const arrived = Promise.withResolvers<void>();
-    const answer = Promise.withResolvers<void>();
-    exchange.answer = async (request) => {
-      arrived.resolve();
-      await answer.promise;
-      return echo(request);
-    };
+    const { arrived, answer } = waiting(exchange);
     const pass = create();
-    await arrived.promise;
+    await arrived;
     const judgements: Judgement[] = [RETRY, { kind: 'not-created' }, { kind: 'cancel' }, { kind: 'abandoned' }];
     for (const judgement of judgements) {
       expect(await decide(judgement, 'a')).toEqual([
@@ -257,7 +270,7 @@ describe('a decision beside a create pass', () => {
         },
       ]);
     }
-    answer.resolve();
+    answer();
     await pass;
     expect(bench.states('a')).toEqual(['sending', 'accepted']);
     expect(exchange.count('POST')).toBe(1);
@@ -267,17 +280,11 @@ describe('a decision beside a create pass', () => {
     const { bench, exchange, create, decide } = await desk();
     const ids = Array.from({ length: 60 }, (_, index) => `order-${String(index).padStart(2, '0')}`);
     bench.insert(...ids.map((external_order_id) => ({ external_order_id })));
-    const arrived = Promise.withResolvers<void>();
-    const answer = Promise.withResolvers<void>();
-    exchange.answer = async (request) => {
-      arrived.resolve();
-      await answer.promise;
-      return echo(request);
-    };
+    const { arrived, answer } = waiting(exchange);
     const pass = create();
-    await arrived.promise;
+    await arrived;
     expect(await decide({ kind: 'cancel' }, 'order-59')).toMatchObject([{ kind: 'done', to: 'cancelled' }]);
-    answer.resolve();
+    answer();
     await pass;
     expect(exchange.requests.map(({ externalOrderId }) => externalOrderId)).not.toContain('order-59');
     expect(exchange.count('POST')).toBe(59);

@@ -5,7 +5,7 @@ import { followPass } from '../../src/flows/follow.ts';
 import { sweep } from '../../src/flows/sweep.ts';
 import { acknowledge } from '../../src/store/findings.ts';
 import { capturedLog } from '../support/captured-log.ts';
-import { scriptedBench } from '../support/scripted-bench.ts';
+import { acceptedOrders, scriptedBench } from '../support/scripted-bench.ts';
 import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from '../support/scripted-exchange.ts';
 import { DAY, SECOND } from '../support/tracking.ts';
 import { unguarded } from '../support/unguarded.ts';
@@ -36,22 +36,16 @@ function rows({ merchant }: Workbench, id = 'a'): FindingRow[] {
 /** `CLASS status` of each finding of an order. */
 const findings = (bench: Workbench, id = 'a') => rows(bench, id).map((row) => `${row.class} ${row.status}`);
 
-/** Accepted orders, and an exchange whose answers to look-ups the test sets, by id. */
+/** Accepted orders, and what the exchange shows of them. */
 async function accepted(ids: readonly string[] = ['a'], options: WorkbenchOptions = {}) {
-  const { bench, exchange } = await scriptedBench(options);
-  const answers = new Map<string, ScriptedAnswer>();
-  exchange.answer = (request) =>
-    request.method === 'POST' ? echo(request) : (answers.get(request.externalOrderId) ?? NOT_FOUND);
-  bench.insert(...ids.map((external_order_id) => ({ external_order_id })));
-  await createPass(bench.app, NEVER);
+  const { bench, exchange, answers, lookUp } = await acceptedOrders(ids, options);
   return {
     bench,
     exchange,
     /** Looks every followed order up after the answers were set. */
     shows: async (given: Readonly<Record<string, ScriptedAnswer>> = {}) => {
       for (const [id, answer] of Object.entries(given)) answers.set(id, answer);
-      bench.clock.advance(SECOND);
-      await followPass(bench.app, 'all', NEVER);
+      await lookUp(SECOND);
     },
   };
 }
