@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { servePhotos, type PhotoReceiver } from '../../src/http/photo-receiver.ts';
+import { systemClock } from '../../src/clock.ts';
+import { BOUNDARY, detailsPart, filePart, head, multipart, part } from './multipart.ts';
+import { JPEG, photoBench, type PhotoBench } from './photo-bench.ts';
+import { rawClient, type RawClient } from './raw-client.ts';
+
+/** A receiver of photos, and what it stores. */
+export interface Receiving extends PhotoBench {
+  readonly receiver: PhotoReceiver;
+  readonly url: string;
+  readonly stop: AbortController;
+}
+
+/** A receiver that listens on loopback; limits are given as in the environment. */
+export async function receiving(limits: Readonly<Record<string, string>> = {}): Promise<Receiving> {
+  const environment = Object.fromEntries(
+    Object.entries(limits).map(([name, value]) => [`ORDER_SYNC_PHOTOS_${name}`, value]),
+  );
+  const on = await photoBench({ environment });
+  const stop = new AbortController();
+  const receiver = await servePhotos(on.bench.app, { host: '127.0.0.1', port: 0 }, stop.signal);
+  onTestFinished(async () => {
+    on.bench.app.giveUp();
+    await receiver.close();
+  });
+  return { ...on, receiver, url: receiver.url, stop };
+}
+
+/** Posts a body made by hand. */
+export async function post(url: string, body: Buffer, type = `multipart/form-data; boundary=${BOUNDARY}`) {
+  const answer = await fetch(url, { method: 'POST', headers: { 'content-type': type }, body: new Uint8Array(body) });
+  return { status: answer.status, text: await answer.text() };
+}
+
+/** Parts that are not ours. By default a delivery may have 28 parts. */
+export function others(count: number): Buffer[] {
+  return Array.from({ length: count }, () => part(['Content-Disposition: form-data; name="other"'], 'x'));
+}
+
+/** A connection whose request was taken: the rest of its body is awaited. */
+export async function begun(url: string, length: number, first: Buffer): Promise<RawClient> {
+  const client = rawClient(url);
+  client.send(`${head(`content-length: ${length}`, 'expect: 100-continue')}\r\n`);
+  await client.until(/^HTTP\/1\.1 100 /);
+  client.send(first);
+  return client;
+}
+
+/** Resolves when the receiver has begun to write a file of a delivery that is not whole yet. */
+export async function fileIsOpen(on: Receiving): Promise<void> {
+  while (!on.files().some((path) => /^\.incoming\/[0-9a-f]+\/./.test(path))) await systemClock().turn();
+}
+
+/** What is stored, and what is left over. */
+export function kept(on: PhotoBench): unknown {
+  return { rows: on.rows(), files: on.files() };
+}
+/** `kept` of a receiver that stored nothing. */
+export const NOTHING = { rows: [], files: [] };
+
+/** Whether the receiver still takes what is right. */
+export async function isAlive(on: Receiving): Promise<boolean> {
+  const before = on.rows().length;
+  const token = await on.ask();
+  const { status } = await post(on.url, multipart(detailsPart(token), filePart(JPEG)));
+  return status === 200 && on.rows().length === before + 1;
+}
+
+/** The files that the table knows. */
+export function known(on: PhotoBench): string[] {
+  return on
+    .rows()
+    .map((row) => String(row['stored_name']))
+    .toSorted();
+}
+
+/** The photos that are stored: name, type and bytes. */
+export function stored(on: PhotoBench): unknown[] {
+  return on
+    .rows()
+    .map((row) => [row['original_name'], row['type'], readFileSync(join(on.folder, String(row['stored_name'])))]);
+}
