@@ -17,8 +17,6 @@ import { openStore, type OpenOptions } from './store/store.ts';
 const ACCOUNT = 'default';
 /** A start that waits longer than this says so. */
 const TOLD_WAIT_MS = 1_000;
-/** What is in flight at a stop has this long to finish. */
-const DRAIN_MS = 16_000;
 
 /** What tests, the simulation and the benchmark put in place of the real thing. */
 export interface Overrides {
@@ -98,23 +96,6 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     },
     [Symbol.asyncDispose]: () => disposal.disposeAsync(),
   };
-}
-
-/** Does the work. What is in flight when `signal` aborts has a while to finish, then it is given up. */
-export async function drain<Result>(app: App, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
-  const isOver = new AbortController();
-  const giveUp = () =>
-    void app.clock.sleep(DRAIN_MS, isOver.signal).then(
-      () => app.giveUp(),
-      () => undefined,
-    );
-  if (signal.aborted) giveUp();
-  else signal.addEventListener('abort', giveUp, { once: true, signal: isOver.signal });
-  try {
-    return await work();
-  } finally {
-    isOver.abort();
-  }
 }
 
 /** One JSON line an event. */

@@ -1,8 +1,9 @@
 import { schedule, type ScheduledTask } from 'node-cron';
-import { createApp, drain, type App, type Overrides } from './app.ts';
+import { createApp, type App, type Overrides } from './app.ts';
 import type { Config } from './config.ts';
 import { KeyRefusedError } from './exchange/reasons.ts';
 import { createPass } from './flows/create.ts';
+import { drain } from './flows/drain.ts';
 import { followPass } from './flows/follow.ts';
 import { linksPass } from './flows/links.ts';
 import { compareUncompared, sweep } from './flows/sweep.ts';

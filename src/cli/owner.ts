@@ -14,7 +14,7 @@ const OWNER_WRITES_MS = 10_000;
 /**
  * Asks the owner of the account over its control socket, or becomes the owner for as long as `alone` takes. An owner
  * that is starting or stopping has no socket for a moment; that is waited out for a few seconds. When `signal` aborts,
- * the owner is not waited for, and `alone` has a while to finish what it has in hand.
+ * the owner is not waited for.
  */
 export async function throughOwner<Result>(
   config: Config,
@@ -37,9 +37,9 @@ export async function throughOwner<Result>(
     }
     try {
       // What talks to the exchange takes longer to load than most commands beside a daemon take.
-      const { createApp, drain } = await import('../app.ts');
+      const { createApp } = await import('../app.ts');
       await using app = await createApp(config, { clock, log });
-      return await (signal === undefined ? alone(app) : drain(app, signal, () => alone(app)));
+      return await alone(app);
     } catch (error) {
       if (!(error instanceof OwnedError)) throw error;
       if (tries >= TRIES) throw new OwnedError(`${error.message} (it does not listen on ${socketPath})`);

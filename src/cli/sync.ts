@@ -1,8 +1,8 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { createLogUpdate } from 'log-update';
-import { drain } from '../app.ts';
 import { deadline, repeatedly } from '../clock.ts';
 import { parseDuration } from '../config-values.ts';
+import { drain } from '../flows/drain.ts';
 import { syncOnce, type SyncEnd, type SyncResult } from '../flows/sync.ts';
 import type { Counts } from '../flows/tally.ts';
 import { OwnerGoneError, OwnerRefusalError } from '../http/control-client.ts';
