@@ -2,7 +2,15 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** What takes long, the longest first: begun last, it would run on alone at the end. */
-const LONGEST = ['cli/sync', 'simulation/', 'daemon/', 'cli/clients', 'flows/tampering', 'cli/report', 'cli/demo'];
+const LONGEST = [
+  'cli/operate/sync',
+  'simulation/',
+  'daemon/',
+  'cli/exchange/clients',
+  'findings/tampering',
+  'cli/report',
+  'cli/sandbox/demo',
+];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -1,8 +1,8 @@
 import { createApp } from '../src/app.ts';
 import { systemClock } from '../src/clock.ts';
-import { loadConfig } from '../src/config.ts';
-import { createPass } from '../src/flows/create.ts';
-import { followPass } from '../src/flows/follow.ts';
+import { loadConfig } from '../src/config/config.ts';
+import { createPass } from '../src/flows/orders/create.ts';
+import { followPass } from '../src/flows/orders/follow.ts';
 import { serve } from './child.ts';
 import { insertOrders } from './orders.ts';
 import { timed, type Round } from './round.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { asTable } from '../src/reports/format.ts';
+import { asTable } from '../src/reports/formats/text.ts';
 import { runProgram } from './child.ts';
 import { isMet, lineOf, type Figure } from './figures.ts';
 import { measureIdle } from './idle.ts';

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 import { systemClock } from '../src/clock.ts';
-import { openStore } from '../src/store/store.ts';
+import { openStore } from '../src/store/sqlite/store.ts';
 
 const EVENTS_AN_ORDER = 4;
 /** Orders begin here and are spread over so many days: a million of them are 80,000 a month. */

@@ -1,17 +1,17 @@
 import { pino, type DestinationStream, type Logger } from 'pino';
 import type { Clock } from './clock.ts';
 import { systemClock } from './clock.ts';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
 import { ExchangeClient } from './exchange/client.ts';
 import { Gate } from './exchange/gate.ts';
 import { httpTransport } from './exchange/transport.ts';
 import type { Transport } from './exchange/wire-call.ts';
-import type { FlowDeps } from './flows/deps.ts';
-import { RequestLease, waitAfterLastOwner } from './flows/lease.ts';
-import { recover } from './flows/recover.ts';
-import { Tally } from './flows/tally.ts';
-import { becomeOwner, countOwner } from './store/owner.ts';
-import { openStore, type OpenOptions } from './store/store.ts';
+import type { FlowDeps } from './flows/pass/deps.ts';
+import { RequestLease, waitAfterLastOwner } from './flows/pass/lease.ts';
+import { recover } from './flows/orders/recover.ts';
+import { Tally } from './flows/pass/counters.ts';
+import { becomeOwner, countOwner } from './store/sqlite/owner.ts';
+import { openStore, type OpenOptions } from './store/sqlite/store.ts';
 
 /** The one account of this version; the tables are made for several. */
 const ACCOUNT = 'default';

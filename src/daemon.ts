@@ -1,15 +1,15 @@
 import { schedule, type ScheduledTask } from 'node-cron';
 import { createApp, type App, type Overrides } from './app.ts';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
 import { KeyRefusedError } from './exchange/reasons.ts';
-import { createPass } from './flows/create.ts';
-import { drain } from './flows/drain.ts';
-import { followPass } from './flows/follow.ts';
-import { linksPass } from './flows/links.ts';
-import { compareUncompared, sweep } from './flows/sweep.ts';
-import { serveControl } from './http/control.ts';
-import { servePhotos } from './http/photo-receiver.ts';
-import { controlSocketPath } from './http/socket-path.ts';
+import { createPass } from './flows/orders/create.ts';
+import { drain } from './flows/pass/grace-period.ts';
+import { followPass } from './flows/orders/follow.ts';
+import { linksPass } from './flows/clients/links.ts';
+import { compareUncompared, sweep } from './flows/findings/sweep.ts';
+import { serveControl } from './http/control/server.ts';
+import { servePhotos } from './http/photos/receiver.ts';
+import { controlSocketPath } from './http/control/socket-path.ts';
 import { StoreError } from './store/errors.ts';
 
 /** A new row is seen within this time: well below the 250 ms promised, and each look costs. */

@@ -1,8 +1,8 @@
 import { CommanderError } from 'commander';
-import { ConfigError } from '../config.ts';
+import { ConfigError } from '../config/config.ts';
 import { UnusableIdError } from '../exchange/ids.ts';
 import { KeyRefusedError } from '../exchange/reasons.ts';
-import { OwnerGoneError } from '../http/control-client.ts';
+import { OwnerGoneError } from '../http/control/client.ts';
 import { OwnedError, StoreError, storeError, type StoreProblem } from '../store/errors.ts';
 
 /** The exit codes of every command. */

@@ -1,9 +1,9 @@
 import { pino } from 'pino';
 import type { App } from '../app.ts';
 import { systemClock } from '../clock.ts';
-import type { Config } from '../config.ts';
-import { NoOwnerError, Owner } from '../http/control-client.ts';
-import { controlSocketPath } from '../http/socket-path.ts';
+import type { Config } from '../config/config.ts';
+import { NoOwnerError, Owner } from '../http/control/client.ts';
+import { controlSocketPath } from '../http/control/socket-path.ts';
 import { OwnedError } from '../store/errors.ts';
 
 const TRIES = 20;

@@ -1,4 +1,4 @@
-import { withJitter } from '../domain/schedule.ts';
+import { withJitter } from '../domain/orders/schedule.ts';
 
 /** What a request says about the health of what it goes to; `none` when it says nothing. */
 export type Health = 'answered' | 'failed' | 'refused-for-now' | 'none';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Clock } from '../clock.ts';
-import type { CreateOutcome } from '../domain/create.ts';
-import type { LookupAnswer } from '../domain/follow.ts';
-import type { MerchantOrder } from '../domain/order.ts';
+import type { CreateOutcome } from '../domain/orders/create.ts';
+import type { LookupAnswer } from '../domain/orders/follow.ts';
+import type { MerchantOrder } from '../domain/orders/states.ts';
 import type { Gate, Passage } from './gate.ts';
 import { emailAddress, headerId, pathId, queryId } from './ids.ts';
 import { readCreate, readLookup } from './order-answers.ts';

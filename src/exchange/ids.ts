@@ -1,4 +1,4 @@
-import { MAX_ID_BYTES_ENCODED } from '../domain/check-order.ts';
+import { MAX_ID_BYTES_ENCODED } from '../domain/orders/check.ts';
 
 /** Ids longer than this are refused before any request. */
 const MAX_ID_LENGTH = 500;

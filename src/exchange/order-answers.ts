@@ -1,8 +1,8 @@
-import type { CreateOutcome } from '../domain/create.ts';
-import type { LookupAnswer } from '../domain/follow.ts';
-import type { MerchantOrder } from '../domain/order.ts';
-import type { Finding } from '../domain/record.ts';
-import { comparePreOrder } from '../domain/reconcile.ts';
+import type { CreateOutcome } from '../domain/orders/create.ts';
+import type { LookupAnswer } from '../domain/orders/follow.ts';
+import type { MerchantOrder } from '../domain/orders/states.ts';
+import type { Finding } from '../domain/findings/record.ts';
+import { comparePreOrder } from '../domain/findings/compare.ts';
 import { readRecordView, viewOfPreOrder } from './record-view.ts';
 import type { Reply } from './reply.ts';
 import { preOrderSchema, readBody } from './wire.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isLosslessNumber } from 'lossless-json';
 import { readDecimal } from '../domain/decimal.ts';
-import type { PreOrderView, RecordView } from '../domain/record.ts';
+import type { PreOrderView, RecordView } from '../domain/findings/record.ts';
 import { isTooDeep, orderRecordSchema, type PreOrder } from './wire.ts';
 
 /** A JSON object of which nothing is known. */

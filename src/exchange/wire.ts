@@ -1,6 +1,6 @@
 import { LosslessNumber, parse, stringify } from 'lossless-json';
 import { z } from 'zod';
-import type { MerchantOrder } from '../domain/order.ts';
+import type { MerchantOrder } from '../domain/orders/states.ts';
 
 /** Deeper than any answer of the interface; lossless-json reads by recursion. */
 const MAX_DEPTH = 50;

@@ -1,6 +1,6 @@
 import { instantMs } from '../domain/instant.ts';
-import { ORDER_STATES, type OrderState } from '../domain/order.ts';
-import type { Chart, Column, ReportDocument, Row } from './document.ts';
+import { ORDER_STATES, type OrderState } from '../domain/orders/states.ts';
+import type { Chart, Column, ReportDocument, Row } from './formats/document.ts';
 
 /** Orders of one state, order status and pair (null: all pairs); since when the ones at these ranks have stood there. */
 export interface AgeGroup {

@@ -1,4 +1,4 @@
-import type { Column, ReportDocument, Row } from './document.ts';
+import type { Column, ReportDocument, Row } from './formats/document.ts';
 
 /** A line of `order_events`. */
 export interface Change {

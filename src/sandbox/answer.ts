@@ -1,6 +1,6 @@
 import { stringify } from 'lossless-json';
-import type { PhotoDelivery } from './photos.ts';
-import { REFUSALS, type Refusal, type RefusalName } from './refusals.ts';
+import type { PhotoDelivery } from './clients/photos.ts';
+import { REFUSALS, type Refusal, type RefusalName } from './faults/refusals.ts';
 
 /** A request as the sandbox sees it; header names in lower case. */
 export interface SandboxRequest {

@@ -1,11 +1,11 @@
 import type { Clock } from '../clock.ts';
 import { refuse, type SandboxAnswer, type SandboxRequest } from './answer.ts';
-import { Clients } from './clients.ts';
-import type { SandboxPreOrder } from './order-record.ts';
-import { Orders } from './orders.ts';
+import { Clients } from './clients/clients.ts';
+import type { SandboxPreOrder } from './orders/order-record.ts';
+import { Orders } from './orders/orders.ts';
 import { levelSchema, withBody } from './requests.ts';
 import { findRoute, ROUTES, type RouteName, type Values } from './routes.ts';
-import type { Scenario } from './scenario.ts';
+import type { Scenario } from './orders/scenario.ts';
 
 export type { SandboxAnswer, SandboxRequest } from './answer.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ANSWERS } from './answers.ts';
 import { EMAIL_INPUTS } from './inputs.ts';
-import { REFUSALS, type Refusal, type RefusalName } from './refusals.ts';
+import { REFUSALS, type Refusal, type RefusalName } from './faults/refusals.ts';
 import { levelSchema } from './requests.ts';
 import { ROUTES, type Route } from './routes.ts';
 

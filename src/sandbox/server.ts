@@ -1,9 +1,9 @@
 import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';
 import type { Clock } from '../clock.ts';
-import { Deliveries, type LoggedDelivery } from './delivery.ts';
-import { answerWith } from './faulty-answer.ts';
-import { decideFault, namesFault, NOT_TAKEN, type Fault, type FaultPlan } from './faults.ts';
+import { Deliveries, type LoggedDelivery } from './clients/delivery.ts';
+import { answerWith } from './faults/faulty-answer.ts';
+import { decideFault, namesFault, NOT_TAKEN, type Fault, type FaultPlan } from './faults/faults.ts';
 import { openApi } from './openapi.ts';
 import { SandboxExchange, type SandboxOptions } from './exchange.ts';
 

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import { IMPORT_COLUMNS } from './import.ts';
+import { IMPORT_COLUMNS } from './stage/import.ts';
 import type { Tables } from './schema.ts';
 
 /** The merchant's columns of a row. */

@@ -1,9 +1,9 @@
 import type { Kysely, Selectable } from 'kysely';
-import type { FindingChanges, FindingStatus, KnownFinding } from '../domain/finding-changes.ts';
-import { FINDING_CLASSES, type FindingClassName, type Severity } from '../domain/finding-classes.ts';
-import { queries } from './dialect.ts';
+import type { FindingChanges, FindingStatus, KnownFinding } from '../domain/findings/changes.ts';
+import { FINDING_CLASSES, type FindingClassName, type Severity } from '../domain/findings/classes.ts';
+import { queries } from './sqlite/connection.ts';
 import type { FindingsTable, Tables } from './schema.ts';
-import { statement } from './statement.ts';
+import { statement } from './sqlite/statement.ts';
 
 const knownStatement = statement((v: { account: string; externalOrderId: string }) =>
   queries

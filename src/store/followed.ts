@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely';
-import { queries } from './dialect.ts';
+import { queries } from './sqlite/connection.ts';
 import type { OrderRow } from './orders.ts';
 import type { Tables } from './schema.ts';
-import { statement } from './statement.ts';
+import { statement } from './sqlite/statement.ts';
 
 /** A row with what a look-up is held against. */
 export interface FollowedRow extends OrderRow {

@@ -1,8 +1,8 @@
 import type { Kysely, Selectable } from 'kysely';
-import type { LinkDecision, LinkEvent, LinkSource, TrackedLink } from '../domain/link.ts';
-import { queries } from './dialect.ts';
+import type { LinkDecision, LinkEvent, LinkSource, TrackedLink } from '../domain/clients/link.ts';
+import { queries } from './sqlite/connection.ts';
 import type { LinkEventsTable, LinksTable, Tables } from './schema.ts';
-import { statement } from './statement.ts';
+import { statement } from './sqlite/statement.ts';
 
 /** A row of `links` as it is stored. */
 export type LinkRow = Selectable<LinksTable>;

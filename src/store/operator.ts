@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { OrderState } from '../domain/order.ts';
+import type { OrderState } from '../domain/orders/states.ts';
 import type { OrderRow } from './orders.ts';
 import type { Tables } from './schema.ts';
 

@@ -1,10 +1,10 @@
 import type { Kysely, Selectable } from 'kysely';
-import type { OrderState, UncheckedOrder } from '../domain/order.ts';
-import type { Decision, OrderEvent, Tracking } from '../domain/tracking.ts';
-import { queries } from './dialect.ts';
+import type { OrderState, UncheckedOrder } from '../domain/orders/states.ts';
+import type { Decision, OrderEvent, Tracking } from '../domain/orders/tracking.ts';
+import { queries } from './sqlite/connection.ts';
 import { StoreError } from './errors.ts';
 import type { MerchantOrdersTable, Tables } from './schema.ts';
-import { statement } from './statement.ts';
+import { statement } from './sqlite/statement.ts';
 
 /** A row of `merchant_orders` as it is stored. */
 export type OrderRow = Selectable<MerchantOrdersTable>;

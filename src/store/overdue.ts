@@ -1,7 +1,7 @@
 import type { Kysely, SelectQueryBuilder } from 'kysely';
-import type { FindingClassName } from '../domain/finding-classes.ts';
-import type { OrderState } from '../domain/order.ts';
-import type { OrderAge } from '../domain/overdue.ts';
+import type { FindingClassName } from '../domain/findings/classes.ts';
+import type { OrderState } from '../domain/orders/states.ts';
+import type { OrderAge } from '../domain/findings/age.ts';
 import type { DueKey } from './orders.ts';
 import type { Tables } from './schema.ts';
 

@@ -1,5 +1,5 @@
 import type { Insertable, Kysely, Selectable } from 'kysely';
-import type { KnownToken } from '../domain/photo.ts';
+import type { KnownToken } from '../domain/clients/photo.ts';
 import type { PhotosTable, PhotoTokensTable, Tables } from './schema.ts';
 
 /** A file that was received. */

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
-import { queries } from './dialect.ts';
+import { queries } from './sqlite/connection.ts';
 import type { OrderRecordsTable, ReceivedBodiesTable, Tables } from './schema.ts';
-import { statement } from './statement.ts';
+import { statement } from './sqlite/statement.ts';
 
 interface ReceivedBody {
   readonly account: string;

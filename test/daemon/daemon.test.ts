@@ -2,7 +2,7 @@ import { mkdirSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { dirname } from 'node:path';
 import { systemClock } from '../../src/clock.ts';
-import { openStore } from '../../src/store/store.ts';
+import { openStore } from '../../src/store/sqlite/store.ts';
 import { runProgram, type CommandResult } from '../support/cli-function.ts';
 import { stage, type Stage } from '../support/daemon-process.ts';
 

@@ -2,7 +2,7 @@ import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it, onTestFailed } from 'vitest';
-import { SLOW_MS } from '../../src/sandbox/faulty-answer.ts';
+import { SLOW_MS } from '../../src/sandbox/faults/faulty-answer.ts';
 import { stage, type Stage } from '../support/daemon-process.ts';
 import { startPm2, type Pm2, type Pm2Event } from '../support/pm2.ts';
 import { testClock, type TestClock } from '../support/test-clock.ts';

@@ -6,7 +6,7 @@ import { refusalReason } from '../../src/exchange/reasons.ts';
 import { httpTransport } from '../../src/exchange/transport.ts';
 import { EMAIL_INPUTS } from '../../src/sandbox/inputs.ts';
 import { seededRandom } from '../../src/sandbox/random.ts';
-import { REFUSALS, type RefusalName } from '../../src/sandbox/refusals.ts';
+import { REFUSALS, type RefusalName } from '../../src/sandbox/faults/refusals.ts';
 import { ROUTES, type Route, type RouteName } from '../../src/sandbox/routes.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 

@@ -2,8 +2,8 @@ import { parse, stringify } from 'lossless-json';
 import { describe, expect, it } from 'vitest';
 import { SandboxExchange, type SandboxAnswer, type SandboxOptions } from '../../src/sandbox/exchange.ts';
 import { seededRandom } from '../../src/sandbox/random.ts';
-import { readScenarios } from '../../src/sandbox/scenario-file.ts';
-import { SCENARIOS } from '../../src/sandbox/scenario.ts';
+import { readScenarios } from '../../src/sandbox/orders/scenario-file.ts';
+import { SCENARIOS } from '../../src/sandbox/orders/scenario.ts';
 import { testClock } from '../support/test-clock.ts';
 
 const REQUESTS = '/api/v1/merchant/orders/request';

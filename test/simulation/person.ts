@@ -1,5 +1,5 @@
-import type { Judgement } from '../../src/domain/operator.ts';
-import { decideOrders, type OperatorDeps } from '../../src/flows/operator.ts';
+import type { Judgement } from '../../src/domain/orders/operator-decisions.ts';
+import { decideOrders, type OperatorDeps } from '../../src/flows/orders/operator-decisions.ts';
 import type { SandboxExchange } from '../../src/sandbox/exchange.ts';
 import type { Observer } from './observer.ts';
 import type { PlannedDecision } from './plan.ts';

@@ -1,6 +1,6 @@
-import type { Judgement } from '../../src/domain/operator.ts';
+import type { Judgement } from '../../src/domain/orders/operator-decisions.ts';
 import { seededRandom } from '../../src/sandbox/random.ts';
-import type { Scenario, ScenarioStep } from '../../src/sandbox/scenario.ts';
+import type { Scenario, ScenarioStep } from '../../src/sandbox/orders/scenario.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { decideMended } from '../../src/domain/create.ts';
-import { ALLOWED_NEXT, ORDER_STATES, type OrderState } from '../../src/domain/order.ts';
-import { move, type Decision, type Tracking } from '../../src/domain/tracking.ts';
+import { decideMended } from '../../src/domain/orders/create.ts';
+import { ALLOWED_NEXT, ORDER_STATES, type OrderState } from '../../src/domain/orders/states.ts';
+import { move, type Decision, type Tracking } from '../../src/domain/orders/tracking.ts';
 import * as orders from '../../src/store/orders.ts';
 import { eventsOf, listOrders, receivedBody, summaryRows } from '../../src/store/reading.ts';
 import * as records from '../../src/store/records.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/sqlite/store.ts';
 import { trackingWith } from '../support/tracking.ts';
 
 /** An open database of one dialect, and the merchant's own connection to it. */

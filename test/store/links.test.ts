@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
-import { decideChecked, decideRemembered, type LinkDecision } from '../../src/domain/link.ts';
-import { after } from '../../src/domain/tracking.ts';
+import { decideChecked, decideRemembered, type LinkDecision } from '../../src/domain/clients/link.ts';
+import { after } from '../../src/domain/orders/tracking.ts';
 import {
   bringChecksBack,
   FIRST_CHECK,
@@ -16,7 +16,7 @@ import {
   saveLink,
   trackedLinkOf,
 } from '../../src/store/links.ts';
-import { openStore, type Store } from '../../src/store/store.ts';
+import { openStore, type Store } from '../../src/store/sqlite/store.ts';
 import { newDatabase } from '../support/new-database.ts';
 
 const NOW = new Date('2026-01-05T12:00:00.000Z');

@@ -1,10 +1,10 @@
 import type { App } from '../../src/app.ts';
-import { certify } from '../../src/flows/certify.ts';
-import { askPreOrders, notePreOrders, type PreOrderAnswer } from '../../src/flows/pre-orders.ts';
-import { reconciliationDocument } from '../../src/reports/reconciliation.ts';
+import { certify } from '../../src/flows/reports/reconciliation.ts';
+import { askPreOrders, notePreOrders, type PreOrderAnswer } from '../../src/flows/reports/pre-orders.ts';
+import { reconciliationDocument } from '../../src/reports/reconciliation/document.ts';
 import { listFindings } from '../../src/store/findings.ts';
-import { openScratch } from '../../src/store/scratch.ts';
-import { openSnapshot } from '../../src/store/snapshot.ts';
+import { openScratch } from '../../src/store/stage/scratch.ts';
+import { openSnapshot } from '../../src/store/sqlite/snapshot.ts';
 
 /** What the report of reconciliation says. */
 export interface Certified {

@@ -1,8 +1,8 @@
 import { request, type IncomingHttpHeaders } from 'node:http';
 import { onTestFinished } from 'vitest';
-import { serveControl, type ControlSocket } from '../../src/http/control.ts';
-import type { Failure } from '../../src/http/answer.ts';
-import { controlSocketPath } from '../../src/http/socket-path.ts';
+import { serveControl, type ControlSocket } from '../../src/http/control/server.ts';
+import type { Failure } from '../../src/http/control/answer.ts';
+import { controlSocketPath } from '../../src/http/control/socket-path.ts';
 import { capturedLog, type CapturedLog } from './captured-log.ts';
 import { scriptedBench } from './scripted-bench.ts';
 import type { ScriptedExchange } from './scripted-exchange.ts';

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { systemClock } from '../../src/clock.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { seededRandom } from '../../src/sandbox/random.ts';
 import { startSandbox, type LoggedRequest, type Sandbox } from '../../src/sandbox/server.ts';
 import type { SandboxOptions } from '../../src/sandbox/exchange.ts';
-import { openStore } from '../../src/store/store.ts';
+import { openStore } from '../../src/store/sqlite/store.ts';
 import { CLI, COMPILED, LOADER } from './program.ts';
 
 const KEY = 'canary-key-77';

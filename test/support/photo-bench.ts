@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { requestPhotos } from '../../src/flows/photos.ts';
+import { requestPhotos } from '../../src/flows/clients/photos.ts';
 import { capturedLog, type CapturedLog } from './captured-log.ts';
 import { scriptedBench } from './scripted-bench.ts';
 import type { ScriptedExchange } from './scripted-exchange.ts';

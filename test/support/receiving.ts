@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { servePhotos, type PhotoReceiver } from '../../src/http/photo-receiver.ts';
+import { servePhotos, type PhotoReceiver } from '../../src/http/photos/receiver.ts';
 import { systemClock } from '../../src/clock.ts';
 import { BOUNDARY, detailsPart, filePart, head, multipart, part } from './multipart.ts';
 import { JPEG, photoBench, type PhotoBench } from './photo-bench.ts';

@@ -1,4 +1,4 @@
-import type { Column, ReportDocument, Row } from '../../src/reports/document.ts';
+import type { Column, ReportDocument, Row } from '../../src/reports/formats/document.ts';
 
 /** Texts that could do harm in one form or another. */
 export const HOSTILE = [

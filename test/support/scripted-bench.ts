@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
-import { createPass } from '../../src/flows/create.ts';
-import { followPass } from '../../src/flows/follow.ts';
+import { createPass } from '../../src/flows/orders/create.ts';
+import { followPass } from '../../src/flows/orders/follow.ts';
 import { echo, NOT_FOUND, scriptedExchange, type ScriptedAnswer, type ScriptedExchange } from './scripted-exchange.ts';
 import { workbench, type Workbench, type WorkbenchOptions } from './workbench.ts';
 

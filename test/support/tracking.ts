@@ -1,5 +1,5 @@
-import type { FollowSettings, LookupAnswer, OrderFacts } from '../../src/domain/follow.ts';
-import type { Tracking } from '../../src/domain/tracking.ts';
+import type { FollowSettings, LookupAnswer, OrderFacts } from '../../src/domain/orders/follow.ts';
+import type { Tracking } from '../../src/domain/orders/tracking.ts';
 import { recordWith } from './records.ts';
 
 export const SECOND = 1_000;

@@ -1,0 +1,24 @@
+import type { Command } from 'commander';
+import { createLog } from '../../app.ts';
+import { runDaemon } from '../../daemon.ts';
+import { exchangeConfig } from '../options.ts';
+import { stopSignal } from './stop-signal.ts';
+
+/** `order-sync run`: the daemon. */
+export function registerRun(program: Command): void {
+  program
+    .command('run')
+    .description('the daemon: sends pending orders, follows them to the end, one JSON log line per event on stdout')
+    .addHelpText('after', '\nExample:\n  ORDER_SYNC_EXCHANGE_API_KEY_FILE=/etc/order-sync/key order-sync run')
+    .action(async () => {
+      const config = exchangeConfig(program);
+      const log = createLog(config);
+      const stopping = stopSignal();
+      try {
+        await runDaemon(config, stopping, () => process.send?.('ready'), { log });
+      } catch (error) {
+        log.fatal({ problem: error instanceof Error ? error.message : String(error) }, 'order-sync cannot go on');
+        throw error;
+      }
+    });
+}

@@ -1,0 +1,36 @@
+import { Argument, type Command } from 'commander';
+import { FINDING_CLASSES, type FindingClass, type FindingClassName } from '../../domain/findings/classes.ts';
+import { asTable } from '../../reports/formats/text.ts';
+
+const CLASSES = Object.keys(FINDING_CLASSES) as readonly FindingClassName[];
+
+/** `order-sync report explain`: what the classes of findings mean. */
+export function registerExplain(report: Command): void {
+  report
+    .command('explain')
+    .description('what a class of findings means and what to do; of all classes unless one is named')
+    .addArgument(new Argument('[class]').choices(CLASSES))
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  order-sync report explain AMOUNT_MISMATCH')
+    .action((name: FindingClassName | undefined, { json }: { json?: boolean }) => {
+      const named = (one: FindingClassName): { class: string } & FindingClass => ({
+        class: one,
+        ...FINDING_CLASSES[one],
+      });
+      const asked = name === undefined ? CLASSES.map(named) : [named(name)];
+      if (json === true) process.stdout.write(`${JSON.stringify(asked, null, 2)}\n`);
+      else if (name === undefined) {
+        process.stdout.write(
+          asTable(asked.map(({ class: one, severity, meaning }) => ({ class: one, severity, meaning }))),
+        );
+      } else process.stdout.write(explained(name, FINDING_CLASSES[name]));
+    });
+}
+
+function explained(name: string, { severity, kind, meaning, advice }: FindingClass): string {
+  const ends =
+    kind === 'state'
+      ? 'It resolves itself when it is no longer true, and opens again when it comes back.'
+      : 'It happened: it stands until a person acknowledges it with order-sync findings ack.';
+  return `${name} (${severity})\n${meaning}\nWhat to do: ${advice}\n${ends}\n`;
+}

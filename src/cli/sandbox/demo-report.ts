@@ -1,0 +1,46 @@
+import { FINDING_CLASSES } from '../../domain/findings/classes.ts';
+import { certify } from '../../flows/reports/reconciliation.ts';
+import { printable } from '../../reports/formats/text.ts';
+import { reconciliationDocument } from '../../reports/reconciliation/document.ts';
+import { openScratch } from '../../store/stage/scratch.ts';
+import { openSnapshot } from '../../store/sqlite/snapshot.ts';
+import { ACCOUNT } from '../options.ts';
+
+const CLASS_WIDTH = Math.max(...Object.keys(FINDING_CLASSES).map((name) => name.length));
+const ORDER_WIDTH = 28;
+/** As the settings are by default. */
+const SETTINGS = { tolerance: '0', freshFor: 24 * 60 * 60_000, orderMissingAfter: 24 * 60 * 60_000 };
+
+/** Says what the report of reconciliation says, and whether it lists what is expected and nothing else. */
+export async function reconcileDemo(
+  path: string,
+  asOf: string,
+  expected: readonly string[],
+  say: (text: string) => void,
+): Promise<boolean> {
+  using scratch = openScratch();
+  using snapshot = openSnapshot(path);
+  const reconciled = await certify(snapshot, scratch, { account: ACCOUNT, asOf }, SETTINGS);
+  const { document } = reconciliationDocument(
+    { account: ACCOUNT, from: null, to: null, asOf, ...SETTINGS },
+    reconciled,
+    [],
+  );
+  const fact = (key: string) => document.facts.find((one) => one.key === key)?.value;
+  const because = fact('because');
+  say(`Reconciliation of ${fact('orders')} orders: ${fact('verdict')}${because === null ? '' : ` (${because})`}.`);
+  const listed: string[] = [];
+  for (const { class: name, external_order_id: order, expected: wanted, actual } of reconciled.findings) {
+    listed.push(`${name} ${order}`);
+    const [left, right] = [String(name).padEnd(CLASS_WIDTH), String(order).padEnd(ORDER_WIDTH)];
+    say(`  ${left}  ${right}  ${printable(wanted ?? null)} → ${printable(actual ?? null)}`);
+  }
+  const missing = expected.filter((finding) => !listed.includes(finding));
+  const others = listed.filter((finding) => !expected.includes(finding));
+  for (const finding of missing) say(`Not found: ${finding}`);
+  for (const finding of others) say(`Found, although nobody tampered: ${finding}`);
+  const isExact = missing.length === 0 && others.length === 0;
+  if (isExact && expected.length > 0)
+    say(`It lists the ${expected.length} orders that were tampered with, and no other.`);
+  return isExact;
+}

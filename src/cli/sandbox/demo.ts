@@ -1,0 +1,206 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import Database from 'better-sqlite3';
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { createLogUpdate } from 'log-update';
+import { systemClock } from '../../clock.ts';
+import { decideOrders } from '../../flows/orders/operator-decisions.ts';
+import { asTable } from '../../reports/formats/text.ts';
+import { summarize } from '../../reports/summary.ts';
+import { seededRandom } from '../../sandbox/random.ts';
+import { startSandbox, type Sandbox } from '../../sandbox/server.ts';
+import { listFindings } from '../../store/findings.ts';
+import { countByState } from '../../store/orders.ts';
+import { summaryRows } from '../../store/reading.ts';
+import { openStore, type Store } from '../../store/sqlite/store.ts';
+import {
+  DEMO_SCENARIOS,
+  demoOrders,
+  expectedFindings,
+  isStray,
+  MOST_ORDERS,
+  type DemoOrder,
+  type DemoScenario,
+} from './demo-orders.ts';
+import { reconcileDemo } from './demo-report.ts';
+import { EXIT } from '../exit.ts';
+import { ACCOUNT, wholeNumber } from '../options.ts';
+
+const SPEED = 4;
+const LONGEST_MS = 50_000;
+const REFRESH_MS = 500;
+const KEY = 'demo-key';
+/** A final order is looked at again so soon after, in milliseconds. */
+const RECHECK_AFTER_MS = [2_000, 5_000, 10_000];
+/** States in which an order goes on by itself. */
+const UNDER_WAY = ['pending', 'sending', 'unknown', 'accepted', 'open'];
+
+interface DemoOptions {
+  readonly scenario: DemoScenario;
+  readonly keep?: boolean;
+  readonly orders: number;
+}
+
+const HELP = `
+Scenarios:
+  clean     a few answers are lost on purpose; both sides agree in the end
+  mismatch  besides, the sandbox tampers with some orders, a field each: the report lists exactly those
+
+It ends with 0 when that came true.
+
+Example:
+  npm run demo -- --scenario mismatch --keep`;
+
+/** `order-sync demo`: the main job from end to end, on a sandbox exchange and a fresh database. */
+export function registerDemo(program: Command): void {
+  program
+    .command('demo')
+    .description('orders of a shop to their end, on a sandbox exchange with faults; needs no settings')
+    .addOption(new Option('--scenario <name>', 'what the exchange does').choices(DEMO_SCENARIOS).default('clean'))
+    .option('--keep', 'keep the database and say how to look at it')
+    .option('--orders <n>', `so many orders, at most ${MOST_ORDERS}`, fewOrders, MOST_ORDERS)
+    .addHelpText('after', HELP)
+    .action(async (options: DemoOptions) => await demonstrate(options));
+}
+
+async function demonstrate({ scenario, keep, orders: count }: DemoOptions): Promise<void> {
+  const clock = systemClock();
+  const folder = mkdtempSync(join(tmpdir(), 'order-sync-demo-'));
+  const path = join(folder, 'demo.db');
+  const orders = demoOrders(scenario, count);
+  const expected = expectedFindings(orders);
+  const sandbox = await startSandbox({ apiKey: KEY, clock, random: seededRandom(7), speed: SPEED });
+  say(`A sandbox exchange listens on ${sandbox.url}; a few of its answers are lost on purpose.`);
+  const store = await openStore(path, clock, { expect: 'migrate' });
+  if (expected.length > 0) await cancelStray(store, path, orders.filter(isStray));
+  const daemon = startDaemon(folder, path, sandbox);
+  try {
+    await Promise.race([once(daemon, 'message'), failedStart(daemon)]);
+    const rest = orders.filter((order) => !isStray(order));
+    insertOrders(path, rest);
+    say(`A shop has inserted ${rest.length} orders into ${path}; the daemon (process ${daemon.pid}) works on them.`);
+    if (expected.length > 0) say(`The exchange tampers with ${expected.length} orders: their ids begin with tamper-.`);
+    const isSettled = await watch(store, expected, clock.monotonic() + LONGEST_MS);
+    await stopDaemon(daemon);
+    say('');
+    const summary = await summarize(summaryRows(store.db, { account: ACCOUNT }));
+    process.stdout.write(asTable(summary.map((line) => ({ ...line }))));
+    const { preOrders, duplicated } = sandbox.exchange.census();
+    say(`${rest.length} orders sent, ${preOrders} pre-orders at the exchange, ${duplicated.length} created twice.\n`);
+    const isAsExpected = await reconcileDemo(path, clock.now().toISOString(), expected, say);
+    const isRight = isSettled && isAsExpected && duplicated.length === 0 && preOrders === rest.length;
+    if (!isRight) process.exitCode = EXIT.look;
+  } finally {
+    await stopDaemon(daemon);
+    await store.close();
+    await sandbox.close();
+    if (keep === true) sayHowToLook(folder, path);
+    else rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** What the shop cancels before it is sent: an order of the exchange for it is one that nobody asked for. */
+async function cancelStray(store: Store, path: string, strays: readonly DemoOrder[]): Promise<void> {
+  insertOrders(path, strays);
+  const deps = { account: ACCOUNT, store, clock: systemClock(), settings: { recheckFinalAfter: RECHECK_AFTER_MS } };
+  const targets = strays.map(({ external_order_id: externalOrderId }) => ({ externalOrderId }));
+  const action = { judgement: { kind: 'cancel' }, actor: 'shop', reason: 'the client changed their mind' } as const;
+  for await (const result of decideOrders(deps, targets, action))
+    say(`${result.externalOrderId} is cancelled, unsent.`);
+}
+
+function startDaemon(folder: string, path: string, sandbox: Sandbox): ChildProcess {
+  // Settings of the person who tries the demonstration must not reach it.
+  return fork(fileURLToPath(new URL('../../cli.ts', import.meta.url)), ['run'], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    env: {
+      ORDER_SYNC_CONFIG: '/dev/null',
+      ORDER_SYNC_EXCHANGE_BASE_URL: sandbox.url,
+      ORDER_SYNC_EXCHANGE_API_KEY: KEY,
+      ORDER_SYNC_EXCHANGE_RATE_REQUESTS: '100',
+      ORDER_SYNC_DATABASE_URL: `sqlite:${path}`,
+      ORDER_SYNC_SCHEDULE_CRON: '* * * * * *',
+      ORDER_SYNC_CREATE_VERIFY_AFTER: '2s,4s,8s,16s,32s',
+      ORDER_SYNC_FOLLOW_FINAL_STATUSES: 'COMPLETED,REJECTED',
+      ORDER_SYNC_FOLLOW_OPEN_STATUSES: 'REQUEST,IN_PROGRESS',
+      ORDER_SYNC_FOLLOW_RECHECK_FINAL_AFTER: RECHECK_AFTER_MS.map((ms) => `${ms}ms`).join(','),
+    },
+  });
+}
+
+async function failedStart(daemon: ChildProcess): Promise<never> {
+  const [code] = (await once(daemon, 'exit')) as [number | null];
+  throw new Error(`the daemon ended before it was ready (exit ${code})`);
+}
+
+async function stopDaemon(daemon: ChildProcess): Promise<void> {
+  if (daemon.exitCode !== null || daemon.signalCode !== null) return;
+  const exited = once(daemon, 'exit');
+  daemon.kill('SIGTERM');
+  await exited;
+}
+
+/** As a shop would: with a connection of its own, and nothing but the merchant's columns. */
+function insertOrders(path: string, orders: readonly DemoOrder[]): void {
+  const shop = new Database(path);
+  const insert = shop.prepare(
+    `insert into merchant_orders
+       (external_order_id, asset, from_currency, to_currency, crypto_address, payment_token, provider_type)
+     values
+       (@external_order_id, @asset, @from_currency, @to_currency, @crypto_address, @payment_token, @provider_type)`,
+  );
+  shop.transaction(() => orders.forEach((order) => insert.run(order)))();
+  shop.close();
+}
+
+/** Shows the counts until every order has settled and what is expected was found, or the time is up; whether it was. */
+async function watch(store: Store, expected: readonly string[], until: number): Promise<boolean> {
+  const clock = systemClock();
+  const live = process.stdout.isTTY ? createLogUpdate(process.stdout) : undefined;
+  // An order that is not final any more has no end.
+  const endless = expected.filter((finding) => finding.startsWith('TERMINAL_REOPENED ')).length;
+  let shown = '';
+  while (clock.monotonic() < until) {
+    const counts = await countByState(store.db, ACCOUNT);
+    const findings = await listFindings(store.db, { account: ACCOUNT, status: 'open', limit: 1_000 });
+    const found = new Set(findings.map((one) => `${one.class} ${one.external_order_id}`));
+    const states = [...counts].map(([state, orders]) => `${state} ${orders}`);
+    const text = [...states, ...(found.size > 0 ? [`findings ${found.size}`] : [])].join(' · ');
+    if (live !== undefined) live(text);
+    else if (text !== shown) say(text);
+    shown = text;
+    const underWay = UNDER_WAY.reduce((sum, state) => sum + (counts.get(state) ?? 0), 0);
+    if (underWay === endless && expected.every((finding) => found.has(finding))) {
+      live?.done();
+      return true;
+    }
+    await clock.sleep(REFRESH_MS);
+  }
+  live?.done();
+  return false;
+}
+
+function fewOrders(text: string): number {
+  const orders = wholeNumber(text);
+  if (orders > MOST_ORDERS) throw new InvalidArgumentError(`At most ${MOST_ORDERS} are wanted.`);
+  return orders;
+}
+
+function sayHowToLook(folder: string, path: string): void {
+  say(`
+The database is kept. To look at it:
+  export ORDER_SYNC_CONFIG=/dev/null ORDER_SYNC_DATABASE_URL=sqlite:${path}
+  npx order-sync report reconciliation
+  npx order-sync report reconciliation --out ${join(folder, 'reconciliation.html')}
+  npx order-sync findings list
+To be rid of it: rm -r ${folder}`);
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

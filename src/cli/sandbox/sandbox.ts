@@ -1,0 +1,199 @@
+import { once } from 'node:events';
+import { createWriteStream, readFileSync } from 'node:fs';
+import { InvalidArgumentError, type Command } from 'commander';
+import { systemClock } from '../../clock.ts';
+import { isLoopback, parseDuration } from '../../config/values.ts';
+import type { LoggedDelivery } from '../../sandbox/clients/delivery.ts';
+import { FAULTS, type Fault, type FaultPlan } from '../../sandbox/faults/faults.ts';
+import { EMAIL_INPUTS } from '../../sandbox/inputs.ts';
+import { seededRandom } from '../../sandbox/random.ts';
+import { readScenarios } from '../../sandbox/orders/scenario-file.ts';
+import { SCENARIOS, scenarioNamedIn, type Scenarios } from '../../sandbox/orders/scenario.ts';
+import { startSandbox, type LoggedRequest } from '../../sandbox/server.ts';
+import { TAMPERINGS, type Tampering } from '../../sandbox/orders/tampering.ts';
+
+interface SandboxCommandOptions {
+  readonly port: number;
+  readonly key: string;
+  readonly seed: number;
+  readonly speed: number;
+  readonly scenarios?: Scenarios;
+  readonly scenario?: string;
+  readonly rate?: { requests: number; intervalMs: number };
+  readonly faults?: FaultPlan;
+  readonly log?: string;
+  readonly photoUrl?: URL;
+  readonly remotePhotos: boolean;
+}
+
+const INPUT_WIDTH = Math.max(...EMAIL_INPUTS.map(([input]) => input.length));
+const TAMPERING_LIST: readonly (readonly [string, Tampering])[] = Object.entries(TAMPERINGS);
+const TAMPERING_WIDTH = Math.max(...TAMPERING_LIST.map(([name]) => name.length));
+const FINDING_WIDTH = Math.max(...TAMPERING_LIST.map(([, { finding }]) => finding.length));
+const TAMPERING_HELP = TAMPERING_LIST.map(([name, { finding, what, needs }]) => {
+  const meaning = needs === undefined ? what : `${what} (rows with ${needs})`;
+  return `  ${name.padEnd(TAMPERING_WIDTH)}  ${finding.padEnd(FINDING_WIDTH)}  ${meaning}`;
+}).join('\n');
+const HELP = `
+Example:
+  order-sync sandbox --port 8089 --faults reset-after=0.02,error-taken=0.02
+
+Some external order ids choose for themselves, whatever the options say (NAME as above):
+  fault-NAME-…         has that fault on its first create
+  fault-lookup-NAME-…  has it on its first look-up
+  scenario-NAME-…      lives that scenario
+  tamper-NAME-…        is tampered with as below, has no faults, and is completed unless --scenario says otherwise
+
+Some e-mail addresses of clients choose too:
+${EMAIL_INPUTS.map(([input, effect]) => `  ${input.padEnd(INPUT_WIDTH)}  ${effect}`).join('\n')}
+
+What an order is tampered with (the second NAME), the finding that it brings, and what the sandbox says of it. UNEXPECTED_ORDER
+wants a row that is cancelled before it is sent; PREORDER_MISSING is found by report reconciliation --online:
+${TAMPERING_HELP}
+
+Photos are not delivered without --photo-url: asking for them is then refused with INVALID_VALUE. The id of no link is
+answered 404 NOT_FOUND, another key 401. The whole interface is described at /openapi.json; /_sandbox/requests,
+/_sandbox/deliveries and /_sandbox/census show what happened. Verification statuses besides NOT_VERIFIED, what leads to
+them and their delays are invented, as are customers and cards.
+
+Scenarios: ${Object.keys(SCENARIOS).join(', ')}. The statuses besides REQUEST and NEW, their order and their delays are
+invented. Others come from a file:
+  slow-payout:
+    appearsAfter: 2s      # or never
+    steps:
+      - { after: 3s, order: IN_PROGRESS, crypto: CONFIRMED }
+      - { after: 1h, order: COMPLETED, fiat: PAID, completed: true }`;
+
+/** `order-sync sandbox`: the sandbox exchange in the foreground. */
+export function registerSandbox(program: Command): void {
+  const command = program.command('sandbox');
+  command
+    .description('an exchange to try things on: prints the environment lines to paste, runs until a signal')
+    .option('--port <n>', 'port on 127.0.0.1; 0 for any', wholeNumber(65_535), 0)
+    .option('--key <key>', 'the key it takes', key, 'sandbox-key')
+    .option('--seed <n>', 'decides its chances, customers and cards', wholeNumber(2 ** 32 - 1), 1)
+    .option('--speed <n>', 'how much faster orders live and clients are verified', speed, 1)
+    .option('--scenarios <file>', 'more scenarios, in YAML', scenarioFile)
+    .option('--scenario <name>', 'how every order lives; without it one in ten is rejected')
+    .option('--rate <n/duration>', 'answers 429 above it, for example 10/1s', rate)
+    .option('--faults <list>', `likelihoods, for example reset-after=0.02; of ${FAULTS.join(', ')}`, faults)
+    .option('--photo-url <url>', 'where photos are delivered to, on this machine', photoUrl)
+    .option('--remote-photos', 'lets --photo-url name another machine', false)
+    .option('--log <file>', 'appends each request and delivery as a JSON line')
+    .addHelpText('after', HELP)
+    .action(async (options: SandboxCommandOptions) => {
+      const scenarios = { ...SCENARIOS, ...options.scenarios };
+      const everyOrders = options.scenario === undefined ? undefined : scenarios[options.scenario];
+      if (options.scenario !== undefined && everyOrders === undefined) {
+        command.error(`error: --scenario must be one of ${Object.keys(scenarios).join(', ')}`);
+      }
+      if (options.photoUrl !== undefined && !options.remotePhotos && !isLoopback(options.photoUrl.hostname)) {
+        command.error('error: --photo-url names another machine; add --remote-photos if that is meant');
+      }
+      const log = options.log === undefined ? undefined : await openLog(options.log, command);
+      const sandbox = await startSandbox({
+        apiKey: options.key,
+        clock: systemClock(),
+        random: seededRandom(options.seed),
+        seed: options.seed,
+        port: options.port,
+        speed: options.speed,
+        faults: options.faults ?? {},
+        scenarioOf: (id) => scenarioNamedIn(id, scenarios) ?? everyOrders,
+        ...(options.rate === undefined ? {} : { rate: options.rate }),
+        photoUrl: options.photoUrl?.href,
+        onRequest: (request) => log?.add(request),
+        onDelivery(delivery) {
+          log?.add(delivery);
+          process.stderr.write(`photos of ${delivery.linkId} delivered: ${delivery.status ?? 'no answer'}\n`);
+        },
+      }).catch((error: Error) => command.error(`error: port ${options.port} cannot be used: ${error.message}`));
+      process.stdout.write(
+        `export ORDER_SYNC_EXCHANGE_BASE_URL=${sandbox.url}\nexport ORDER_SYNC_EXCHANGE_API_KEY=${quoted(options.key)}\n`,
+      );
+      process.send?.({ type: 'listening', url: sandbox.url });
+      await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+      await sandbox.close();
+      await log?.close();
+    });
+}
+
+interface RequestLog {
+  add(line: LoggedRequest | LoggedDelivery): void;
+  close(): Promise<void>;
+}
+
+async function openLog(path: string, command: Command): Promise<RequestLog> {
+  const stream = createWriteStream(path, { flags: 'a', mode: 0o600 });
+  await once(stream, 'open').catch((error: Error) => command.error(`error: --log: ${error.message}`));
+  return {
+    add: (line) => stream.write(`${JSON.stringify(line)}\n`),
+    close: () => new Promise((resolve) => stream.end(resolve)),
+  };
+}
+
+/** As a shell reads it. */
+function quoted(text: string): string {
+  return /^[\w./:=@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+function wholeNumber(max: number): (text: string) => number {
+  return (text) => {
+    if (!/^\d+$/.test(text) || Number(text) > max)
+      throw new InvalidArgumentError(`a whole number up to ${max} is wanted`);
+    return Number(text);
+  };
+}
+
+function key(text: string): string {
+  if (!/^[\x21-\x7e]+$/.test(text)) throw new InvalidArgumentError('printable ASCII without spaces is wanted');
+  return text;
+}
+
+function speed(text: string): number {
+  if (!/^\d+(\.\d+)?$/.test(text) || Number(text) === 0) throw new InvalidArgumentError('a number above 0 is wanted');
+  return Number(text);
+}
+
+function photoUrl(text: string): URL {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
+    throw new InvalidArgumentError('an http or https address without a user name or password is wanted');
+  }
+  return url;
+}
+
+function scenarioFile(path: string): Scenarios {
+  return wanted(() => readScenarios(readFileSync(path, 'utf8')));
+}
+
+function rate(text: string): { requests: number; intervalMs: number } {
+  const [, requests = '', interval = ''] = /^([1-9]\d*)\/(.+)$/.exec(text) ?? [];
+  if (requests === '') throw new InvalidArgumentError('write it as 10/1s');
+  return { requests: Number(requests), intervalMs: wanted(() => parseDuration(interval)) };
+}
+
+function faults(text: string): FaultPlan {
+  const plan = Object.fromEntries(
+    text.split(',').map((part) => {
+      const [name = '', likelihood = ''] = part.split('=');
+      const isKnown = (FAULTS as readonly string[]).includes(name);
+      if (!isKnown || !/^(0|1|0?\.\d+)$/.test(likelihood)) {
+        throw new InvalidArgumentError(`${part} is not NAME=LIKELIHOOD with a likelihood from 0 to 1`);
+      }
+      return [name as Fault, Number(likelihood)];
+    }),
+  );
+  const sum = Object.values(plan).reduce((total, likelihood) => total + likelihood, 0);
+  if (sum > 1 + Number.EPSILON * FAULTS.length)
+    throw new InvalidArgumentError('the likelihoods are more than 1 together');
+  return plan;
+}
+
+function wanted<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message);
+  }
+}

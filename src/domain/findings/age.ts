@@ -1,0 +1,123 @@
+import type { OrderState } from '../orders/states.ts';
+import { COMPARED_POSITION, type Finding, type RecordView } from './record.ts';
+
+/** What decides whether an order waits for too long. */
+export interface OrderAge {
+  readonly state: OrderState;
+  readonly assetPosition: string | null;
+  /** What the newest record gave of the fields that must be there to compare at all; null where there is no record. */
+  readonly record: Pick<RecordView, 'inputAsset' | 'fromCurrency' | 'toCurrency'> | null;
+  /** When the newest create was sent; null when none was. */
+  readonly sentAt: Date | null;
+  /** When something of the order last changed. */
+  readonly changedAt: Date | null;
+  /** The last look-up that brought evidence. */
+  readonly lastLookupAt: Date | null;
+  /** Creates to be sent again after an unknown outcome. */
+  readonly resends: number;
+  /** The date of the older record that the newest look-up brought; null where it brought none. */
+  readonly staleDate: string | null;
+}
+
+/** Times in milliseconds. */
+export interface OverdueSettings {
+  readonly orderMissingAfter: number;
+  readonly freshFor: number;
+  /** Longer than this without a change is unusual: at least a day. */
+  readonly stuckAfter: number;
+}
+
+/** States whose orders the exchange has, or may have. */
+const CHECKED_STATES: readonly OrderState[] = ['accepted', 'open', 'unknown', 'held', 'final'];
+
+/** The classes that time alone brings: everything `findOverdue` finds. */
+export const OVERDUE_CLASSES = ['CREATE_UNKNOWN', 'ORDER_MISSING', 'STUCK', 'UNCHECKED'] as const;
+
+/** What the time alone shows of an order at `now`. */
+export function findOverdue(order: OrderAge, now: Date, settings: OverdueSettings): readonly Finding[] {
+  return [
+    ...findUnknownOutcome(order),
+    ...orderMissing(order, now, settings),
+    ...stuck(order, now, settings),
+    ...unchecked(order, now, settings),
+  ];
+}
+
+/** Whether a report may count the order as compared with the exchange. */
+export function isUnchecked(order: OrderAge, now: Date, freshFor: number): boolean {
+  const { state, lastLookupAt } = order;
+  if (!CHECKED_STATES.includes(state)) return false;
+  if (!isReadable(lastLookupAt) || order.staleDate !== null || beyondCompare(order) !== undefined) return true;
+  // A final order is not asked about any more: what it was looked up as when it became final stands.
+  return state !== 'final' && now.getTime() - lastLookupAt.getTime() > freshFor;
+}
+
+const DAY_MS = 24 * 60 * 60_000;
+/** With fewer changes than this nothing is learned from them. */
+const ENOUGH_GAPS = 100;
+
+/**
+ * How long without a change is unusual: longer than 99 of 100 changes took to come, and than a day. `gapsMs` are the
+ * times between changes of one order each.
+ */
+export function learnStuckAfter(gapsMs: readonly number[]): number {
+  if (gapsMs.length < ENOUGH_GAPS) return DAY_MS;
+  const sorted = gapsMs.toSorted((left, right) => left - right);
+  return Math.max(DAY_MS, sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0);
+}
+
+/** Whether nobody knows what came of a create; that it is sent again does not tell what came of the one before. */
+export function findUnknownOutcome({
+  state,
+  sentAt,
+  resends,
+}: Pick<OrderAge, 'state' | 'sentAt' | 'resends'>): readonly Finding[] {
+  const isSentAgain = resends > 0 && (state === 'pending' || state === 'sending');
+  if (state !== 'unknown' && state !== 'held' && !isSentAgain) return [];
+  return [{ class: 'CREATE_UNKNOWN', expected: 'a known outcome', actual: `sent ${iso(sentAt)}, ${state}` }];
+}
+
+function orderMissing({ state, sentAt }: OrderAge, now: Date, settings: OverdueSettings): readonly Finding[] {
+  if (state !== 'accepted' || sentAt === null || now.getTime() - sentAt.getTime() < settings.orderMissingAfter)
+    return [];
+  return [{ class: 'ORDER_MISSING', expected: 'an order', actual: `none since ${iso(sentAt)}` }];
+}
+
+function stuck({ state, changedAt }: OrderAge, now: Date, { stuckAfter }: OverdueSettings): readonly Finding[] {
+  if (state !== 'open' || changedAt === null || now.getTime() - changedAt.getTime() <= stuckAfter) return [];
+  return [{ class: 'STUCK', expected: 'a change', actual: `none since ${iso(changedAt)}` }];
+}
+
+function unchecked(order: OrderAge, now: Date, { freshFor }: OverdueSettings): readonly Finding[] {
+  if (!isUnchecked(order, now, freshFor)) return [];
+  const { lastLookupAt, sentAt, staleDate } = order;
+  if (staleDate !== null) {
+    const actual = `the exchange answers with an older record, of ${staleDate}`;
+    return [{ class: 'UNCHECKED', expected: 'the newest record', actual }];
+  }
+  const missing = isReadable(lastLookupAt) ? beyondCompare(order) : undefined;
+  if (missing !== undefined) {
+    return [{ class: 'UNCHECKED', expected: 'a record that can be compared', actual: missing }];
+  }
+  // An order that was just sent is looked up in a moment.
+  const isJustSent = lastLookupAt === null && sentAt !== null && now.getTime() - sentAt.getTime() <= freshFor;
+  return isJustSent ? [] : [{ class: 'UNCHECKED', expected: 'a look-up that is fresh', actual: iso(lastLookupAt) }];
+}
+
+/** Why the newest record cannot be held against the order, however fresh it is. */
+function beyondCompare({ state, assetPosition, record }: OrderAge): string | undefined {
+  if (state !== 'open' && state !== 'final') return undefined;
+  if (assetPosition !== COMPARED_POSITION) return `the amount of position ${assetPosition}`;
+  if (record === null || record.inputAsset === null) return 'no inputAsset';
+  return record.fromCurrency === null || record.toCurrency === null ? 'no currencyPair' : undefined;
+}
+
+/** A time that another program wrote may be none. */
+function isReadable(time: Date | null): time is Date {
+  return time !== null && !Number.isNaN(time.getTime());
+}
+
+function iso(time: Date | null): string {
+  if (time === null) return 'never';
+  return isReadable(time) ? time.toISOString() : 'a time that cannot be read';
+}

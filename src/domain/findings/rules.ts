@@ -1,0 +1,282 @@
+import Big from 'big.js';
+import { readDecimal, sameDecimal } from '../decimal.ts';
+import type { FindingClassName } from './classes.ts';
+import { instant, instantMs } from '../instant.ts';
+import {
+  COMPARED_POSITION,
+  differs,
+  found,
+  type Finding,
+  type ReconcileSettings,
+  type RecordContext,
+  type RecordView,
+} from './record.ts';
+
+const SKEW_LIMIT_MS = 5 * 60_000;
+/** A difference of clocks that is larger is not allowed for. */
+const MOST_COMPENSATED_MS = 60 * 60_000;
+/** The statuses that the interface shows (§3). */
+const DOCUMENTED = { order: ['REQUEST'], leg: ['NEW'] } as const;
+/** The status of a transaction that has not begun. */
+const NOT_BEGUN = 'NEW';
+
+/** Undefined where something is not given that the rule needs: then it says nothing, not that all is well. */
+type Judged = readonly Finding[] | undefined;
+/** Looks at a record; see `RULES`. */
+export type Rule = (context: RecordContext, settings: ReconcileSettings) => Judged;
+
+/** Every rule that looks at a record, by its class. */
+export const RULES: readonly (readonly [FindingClassName, Rule])[] = [
+  ['IDENTITY_MISMATCH', identity],
+  ['MERCHANT_MISMATCH', merchant],
+  ['ID_COLLISION', collision],
+  ['UNEXPECTED_ORDER', unexpected],
+  ['TERMINAL_REOPENED', reopened],
+  ['ORDER_REPLACED', replaced],
+  ['PAIR_MISMATCH', pair],
+  ['AMOUNT_MISMATCH', amount],
+  ['RATE_INCONSISTENT', rate],
+  ['TYPE_MISMATCH', types],
+  ['LEG_CURRENCY_MISMATCH', legCurrencies],
+  ['ADDRESS_CHANGED', addresses],
+  ['PAYMENT_ROUTE_MISMATCH', paymentRoute],
+  ['TX_HASH_CHANGED', hashChanged],
+  ['TX_HASH_REUSED', hashReused],
+  ['STATUS_UNMAPPED', statuses],
+  ['LEG_CONFLICT', legConflict],
+  ['COMPLETION_INCONSISTENT', completion],
+  ['SILENT_CHANGE', silentChange],
+  ['TERMS_CHANGED', terms],
+  ['CLOCK_SKEW', clockSkew],
+];
+
+function identity({ order, record }: RecordContext): readonly Finding[] {
+  return differs('IDENTITY_MISMATCH', order.externalOrderId, record.externalOrderId);
+}
+
+function merchant({ merchantId, record }: RecordContext): Judged {
+  return merchantId === null || record.merchantId === null
+    ? undefined
+    : differs('MERCHANT_MISMATCH', merchantId, record.merchantId);
+}
+
+/**
+ * Compared by the exchange's clock where it told it, so that a clock of ours that is a little wrong finds no collision;
+ * one of the exchange that is far behind must not hide every collision.
+ */
+function collision({ firstSentAt, record, receivedAt }: RecordContext): Judged {
+  const createdMs = instantMs(record.creationDate);
+  if (firstSentAt === null || Number.isNaN(firstSentAt.getTime()) || createdMs === undefined) return undefined;
+  const skewMs = (instantMs(record.serverDate) ?? receivedAt.getTime()) - receivedAt.getTime();
+  const sentMs = firstSentAt.getTime() + (Math.abs(skewMs) <= MOST_COMPENSATED_MS ? skewMs : 0);
+  if (createdMs >= sentMs - SKEW_LIMIT_MS) return [];
+  return [found('ID_COLLISION', `created after ${firstSentAt.toISOString()}`, record.creationDate)];
+}
+
+function unexpected({ stateBefore, firstSentAt, record, earlier }: RecordContext): readonly Finding[] {
+  const isEnded = stateBefore === 'rejected' || stateBefore === 'cancelled' || stateBefore === 'abandoned';
+  if (!isEnded && (firstSentAt !== null || earlier !== null)) return [];
+  return [found('UNEXPECTED_ORDER', `no order: ${firstSentAt === null ? 'never sent' : stateBefore}`, record.orderId)];
+}
+
+/** With its time: each reopening is one of its own. */
+function reopened({ stateBefore, state, record, earlier }: RecordContext): readonly Finding[] {
+  if (stateBefore !== 'final' || state !== 'open') return [];
+  const actual = `open as ${record.orderStatus}, modified ${record.modificationDate ?? 'at no time'}`;
+  return [found('TERMINAL_REOPENED', `final as ${earlier?.orderStatus ?? 'before'}`, actual)];
+}
+
+/** Also of a record that is older than the one we have. */
+export function replaced({ record, earlier }: Pick<RecordContext, 'record' | 'earlier'>): readonly Finding[] {
+  if (earlier === null) return [];
+  const name = ({ orderId, orderNumber }: RecordView) => `id ${orderId}, number ${orderNumber ?? 'none'}`;
+  return differs('ORDER_REPLACED', name(earlier), name(record));
+}
+
+function pair({ order, record }: RecordContext): Judged {
+  if (record.fromCurrency === null || record.toCurrency === null) return undefined;
+  const expected = `${order.fromCurrency}/${order.toCurrency}`;
+  return differs('PAIR_MISMATCH', expected, `${record.fromCurrency}/${record.toCurrency}`);
+}
+
+/** §2.6 says of INPUT only that it is a position; that it names the input amount is our reading. */
+function amount({ order, record }: RecordContext, { tolerance }: ReconcileSettings): Judged {
+  if (record.inputAsset === null || order.assetPosition !== COMPARED_POSITION) return undefined;
+  return isWithin(order.asset, record.inputAsset, tolerance)
+    ? []
+    : [found('AMOUNT_MISMATCH', order.asset, record.inputAsset)];
+}
+
+/** Which way the ratio is meant is not shown: either way agrees. */
+function rate({ record }: RecordContext, { tolerance }: ReconcileSettings): Judged {
+  const [input, output, ratio] = [record.inputAsset, record.outputAsset, record.ratio].map(readDecimal);
+  if (!(input?.ok === true && output?.ok === true && ratio?.ok === true)) return undefined;
+  const agrees = [
+    [input.value.times(ratio.value), output.value],
+    [output.value.times(ratio.value), input.value],
+  ].some(([left, right]) => left !== undefined && right !== undefined && left.minus(right).abs().lte(tolerance));
+  return agrees ? [] : [found('RATE_INCONSISTENT', `${input.text} at ${ratio.text}`, output.text)];
+}
+
+function types({ order, preOrderExchangeType: exchangeType, record }: RecordContext): Judged {
+  const isGiven = record.orderType !== null && (exchangeType === null || record.exchangeType !== null);
+  return unlessLacking(isGiven, [
+    ...(record.orderType === null ? [] : differs('TYPE_MISMATCH', order.orderType, record.orderType)),
+    ...(exchangeType === null || record.exchangeType === null
+      ? []
+      : differs('TYPE_MISMATCH', exchangeType, record.exchangeType)),
+  ]);
+}
+
+function legCurrencies({ order, record }: RecordContext): Judged {
+  const { cryptoCurrency, fiatCurrency } = record;
+  if (cryptoCurrency === null || fiatCurrency === null) return undefined;
+  const expected = [order.fromCurrency, order.toCurrency].toSorted().join(', ');
+  return differs('LEG_CURRENCY_MISMATCH', expected, [cryptoCurrency, fiatCurrency].toSorted().join(', '));
+}
+
+/** Found when it happens, not for as long as it stays so: what a person knows of may happen again. */
+function addresses({ order, record, earlier }: RecordContext): readonly Finding[] {
+  const { externalCryptoAddress: external, internalCryptoAddress: internal } = record;
+  const known = order.cryptoAddress ?? earlier?.externalCryptoAddress ?? null;
+  const isNew = external !== (earlier?.externalCryptoAddress ?? null);
+  const before = earlier?.internalCryptoAddress ?? null;
+  return [
+    ...(known === null || external === null || !isNew ? [] : differs('ADDRESS_CHANGED', known, external)),
+    ...(before === null ? [] : differs('ADDRESS_CHANGED', before, internal)),
+  ];
+}
+
+function paymentRoute({ order, record }: RecordContext): Judged {
+  const isToken = order.paymentToken !== null && record.paymentToken !== null;
+  const isProvider = order.providerType !== null && record.providerType !== null;
+  const isGiven = (isToken || order.paymentToken === null) && (isProvider || order.providerType === null);
+  return unlessLacking(isGiven, [
+    ...(isProvider ? differs('PAYMENT_ROUTE_MISMATCH', order.providerType, record.providerType) : []),
+    ...(isToken && order.paymentToken !== record.paymentToken
+      ? [found('PAYMENT_ROUTE_MISMATCH', 'paymentToken (not shown)', 'another paymentToken')]
+      : []),
+  ]);
+}
+
+function hashChanged({ record, earlier }: RecordContext): readonly Finding[] {
+  const before = earlier?.transactionHash ?? null;
+  return before === null ? [] : differs('TX_HASH_CHANGED', before, record.transactionHash);
+}
+
+function hashReused({ record, hashUsedBy }: RecordContext): Judged {
+  if (record.transactionHash === null) return undefined;
+  if (hashUsedBy === null) return [];
+  return [found('TX_HASH_REUSED', `${record.transactionHash} for one order`, `also for ${hashUsedBy}`)];
+}
+
+function statuses({ record }: RecordContext, settings: ReconcileSettings): readonly Finding[] {
+  const known: readonly string[] = [...DOCUMENTED.order, ...settings.finalStatuses, ...settings.openStatuses];
+  // Before any status is mapped every one would be found: then nobody has said that he wants to know.
+  const isMapped = settings.finalStatuses.length > 0;
+  if (!isMapped || known.includes(record.orderStatus)) return [];
+  return [found('STATUS_UNMAPPED', 'a status of the settings', record.orderStatus)];
+}
+
+function legConflict({ state, record }: RecordContext): Judged {
+  const { cryptoStatus, fiatStatus } = record;
+  if (state !== 'final') return [];
+  if (cryptoStatus === null || fiatStatus === null) return undefined;
+  const hasCryptoBegun = cryptoStatus !== NOT_BEGUN;
+  if (hasCryptoBegun === (fiatStatus !== NOT_BEGUN)) return [];
+  return [found('LEG_CONFLICT', 'both transactions begun, or none', `crypto ${cryptoStatus}, fiat ${fiatStatus}`)];
+}
+
+function completion({ record }: RecordContext, { openStatuses }: ReconcileSettings): Judged {
+  const [created, modified, completed, server] = [
+    record.creationDate,
+    record.modificationDate,
+    record.completionDate,
+    record.serverDate,
+  ].map(instantMs);
+  const isBefore = (left: number | undefined, right: number | undefined) =>
+    left !== undefined && right !== undefined && left < right;
+  const contradictions = [
+    isBefore(completed, created) ? `completed ${record.completionDate} before created ${record.creationDate}` : '',
+    isBefore(modified, created) ? `modified ${record.modificationDate} before created ${record.creationDate}` : '',
+    isBefore(server, modified) ? `modified ${record.modificationDate} after serverDate ${record.serverDate}` : '',
+    isBefore(server, created) ? `created ${record.creationDate} after serverDate ${record.serverDate}` : '',
+    completed !== undefined && !isBefore(server, completed) && openStatuses.includes(record.orderStatus)
+      ? `completed ${record.completionDate} with the open status ${record.orderStatus}`
+      : '',
+  ];
+  // An order that is not completed has no such date.
+  const isGiven =
+    created !== undefined &&
+    modified !== undefined &&
+    server !== undefined &&
+    (completed !== undefined || record.completionDate === null);
+  return unlessLacking(
+    isGiven,
+    contradictions
+      .filter((text) => text !== '')
+      .map((text) => found('COMPLETION_INCONSISTENT', 'dates that agree', text)),
+  );
+}
+
+/** Fields that a record may not change without a new modification date. A changed fee or hash is a finding by itself. */
+const WATCHED = [
+  'orderStatus',
+  'cryptoStatus',
+  'fiatStatus',
+  'creationDate',
+  'completionDate',
+  'inputAsset',
+  'outputAsset',
+  'ratio',
+] as const;
+
+function silentChange({ record, earlier }: RecordContext): readonly Finding[] {
+  if (earlier === null || !isSameDate(earlier.modificationDate, record.modificationDate)) return [];
+  const changed = WATCHED.filter((field) => !isSame(earlier[field], record[field]));
+  return changed.map((field) => found('SILENT_CHANGE', `${field} ${earlier[field]}`, `${field} ${record[field]}`));
+}
+
+function terms({ record, earlier }: RecordContext): readonly Finding[] {
+  if (earlier === null) return [];
+  const fields = ['percent', 'percentEnabled', 'reward', 'fee'] as const;
+  return fields
+    .filter((field) => earlier[field] !== null && !isSame(earlier[field], record[field]))
+    .map((field) => found('TERMS_CHANGED', `${field} ${earlier[field]}`, `${field} ${record[field]}`));
+}
+
+function clockSkew({ record, receivedAt }: RecordContext): Judged {
+  const serverMs = instantMs(record.serverDate);
+  if (serverMs === undefined) return undefined;
+  if (Math.abs(serverMs - receivedAt.getTime()) <= SKEW_LIMIT_MS) return [];
+  return [found('CLOCK_SKEW', 'clocks that agree', `the exchange is ${describeSkew(serverMs - receivedAt.getTime())}`)];
+}
+
+/** Roughly, so that what a person acknowledged stays the same for as long as the clocks stay as they are. */
+function describeSkew(skewMs: number): string {
+  const hours = Math.round(Math.abs(skewMs) / (60 * 60_000));
+  return `${hours === 0 ? 'less than an hour' : `about ${hours} h`} ${skewMs < 0 ? 'behind' : 'ahead'}`;
+}
+
+/** Findings of a rule that could not look at all that it wants to: they hold, but none is no good news. */
+function unlessLacking(isGiven: boolean, findings: readonly Finding[]): Judged {
+  return isGiven || findings.length > 0 ? findings : undefined;
+}
+
+/** Whether two dates that are given are the same moment, or the same text where it is no moment. */
+function isSameDate(left: string | null, right: string | null): boolean {
+  if (left === null || right === null) return false;
+  return left === right || (instant(left) !== undefined && instant(left) === instant(right));
+}
+
+function isSame(left: string | null, right: string | null): boolean {
+  return left === right || (left !== null && right !== null && sameDecimal(left, right));
+}
+
+/** Whether two amounts differ by no more than the tolerance; false when either cannot be read. */
+function isWithin(left: string, right: string, tolerance: string): boolean {
+  if (left === right) return readDecimal(left).ok;
+  const a = readDecimal(left);
+  const b = readDecimal(right);
+  return a.ok && b.ok && a.value.minus(b.value).abs().lte(new Big(tolerance));
+}

@@ -1,0 +1,111 @@
+import { quote, readDecimal } from '../decimal.ts';
+import type { MerchantOrder, UncheckedOrder } from './states.ts';
+
+/** An id is looked up in a query string (§4.11); servers commonly refuse request lines past 8 kB. */
+export const MAX_ID_BYTES_ENCODED = 4_000;
+
+const MAX_TEXT_LENGTH = 1_000;
+
+/** One thing that is wrong with an order, and the field it is in. */
+export interface OrderProblem {
+  readonly field: keyof MerchantOrder;
+  readonly reason: string;
+}
+
+/** A checked order, or everything that is wrong with it. */
+export type CheckedOrder = { ok: true; order: MerchantOrder } | { ok: false; problems: readonly OrderProblem[] };
+
+/**
+ * Checks an order against what the interface says of it (§2.6, §8): nothing that fails here is sent. A value that the
+ * interface leaves open is passed on exactly as it stands.
+ */
+export function checkOrder(row: UncheckedOrder): CheckedOrder {
+  const problems: OrderProblem[] = [];
+  const problem = (field: keyof MerchantOrder, reason: string) => problems.push({ field, reason });
+
+  const text = (field: keyof MerchantOrder): string => {
+    const value = row[field];
+    const reason = textProblem(value);
+    if (reason !== undefined) problem(field, reason);
+    return value as string;
+  };
+  const optionalText = (field: keyof MerchantOrder) =>
+    row[field] === null || row[field] === undefined ? null : text(field);
+  const optionalDecimal = (field: keyof MerchantOrder): string | null => {
+    if (row[field] === null || row[field] === undefined) return null;
+    const reading = readDecimal(row[field]);
+    if (reading.ok) return reading.text;
+    problem(field, reading.reason);
+    return null;
+  };
+
+  const order: MerchantOrder = {
+    externalOrderId: checkedId(row.externalOrderId, problem),
+    asset: checkedAsset(row.asset, problem),
+    assetPosition: text('assetPosition'),
+    fromCurrency: text('fromCurrency'),
+    toCurrency: text('toCurrency'),
+    orderType: text('orderType'),
+    limit: optionalDecimal('limit'),
+    paymentToken: optionalText('paymentToken'),
+    providerType: optionalText('providerType'),
+    cryptoAddress: optionalText('cryptoAddress'),
+    bonus: optionalDecimal('bonus'),
+  };
+  if (problems.length === 0) checkBonus(order, problem);
+  return problems.length === 0 ? { ok: true, order } : { ok: false, problems };
+}
+
+/** All problems as one line for `state_reason` and for messages. */
+export function describeProblems(problems: readonly OrderProblem[]): string {
+  return problems.map(({ field, reason }) => `${field} ${reason}`).join('; ');
+}
+
+type Report = (field: keyof MerchantOrder, reason: string) => void;
+
+function textProblem(value: unknown): string | undefined {
+  if (typeof value !== 'string') return value === null || value === undefined ? 'is missing' : 'is not text';
+  if (value.trim() === '') return 'is empty';
+  if (!value.isWellFormed() || value.includes('\uFFFD')) return 'is not valid Unicode text';
+  if (value.length > MAX_TEXT_LENGTH) return `is longer than ${MAX_TEXT_LENGTH} characters`;
+  return undefined;
+}
+
+function checkedId(value: unknown, problem: Report): string {
+  if (typeof value !== 'string' || value === '') {
+    problem('externalOrderId', typeof value === 'string' ? 'is empty' : 'is missing or not text');
+    return '';
+  }
+  if (!value.isWellFormed() || value.includes('\uFFFD')) {
+    problem('externalOrderId', 'is not valid Unicode text');
+  } else if (value.length > MAX_ID_BYTES_ENCODED || encodeURIComponent(value).length > MAX_ID_BYTES_ENCODED) {
+    problem('externalOrderId', `is too long to be looked up: more than ${MAX_ID_BYTES_ENCODED} bytes in a URL`);
+  }
+  return value;
+}
+
+function checkedAsset(value: unknown, problem: Report): string {
+  const reading = readDecimal(value);
+  if (!reading.ok) {
+    problem('asset', value === null || value === undefined ? 'is missing' : reading.reason);
+    return '';
+  }
+  if (!reading.value.gt(0)) problem('asset', `must be positive, is ${quote(reading.text)}`);
+  return reading.text;
+}
+
+/**
+ * §8: the bonus is in the crypto currency and below the crypto amount. Which amount is crypto is known here only when
+ * the order sells crypto that it names itself: position INPUT and order type DEPOSIT. Elsewhere the exchange decides.
+ */
+function checkBonus(order: MerchantOrder, problem: Report): void {
+  if (order.bonus === null) return;
+  const bonus = readDecimal(order.bonus);
+  const asset = readDecimal(order.asset);
+  if (!bonus.ok || !asset.ok) return;
+  if (bonus.value.lt(0)) {
+    problem('bonus', `must not be negative, is ${quote(order.bonus)}`);
+  } else if (order.assetPosition === 'INPUT' && order.orderType === 'DEPOSIT' && !bonus.value.lt(asset.value)) {
+    problem('bonus', `must be less than the asset ${quote(order.asset)}, is ${quote(order.bonus)}`);
+  }
+}

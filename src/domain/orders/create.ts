@@ -1,0 +1,131 @@
+import { checkOrder, describeProblems } from './check.ts';
+import type { MerchantOrder, UncheckedOrder } from './states.ts';
+import type { Finding } from '../findings/record.ts';
+import { createBackoffMs, followIntervalMs, verificationGapMs } from './schedule.ts';
+import { after, finding, move, type Decision, type Tracking } from './tracking.ts';
+
+/** What came of one create request (§4.9): the rule of the program, one kind a line of it. */
+export type CreateOutcome =
+  | { readonly kind: 'accepted'; readonly preOrder: AcceptedPreOrder; readonly differences: readonly Finding[] }
+  | { readonly kind: 'rejected'; readonly reason: string }
+  | { readonly kind: 'not-sent'; readonly why: string }
+  | { readonly kind: 'rate-limited'; readonly retryAfterMs: number }
+  | { readonly kind: 'key-refused' }
+  | { readonly kind: 'unknown'; readonly why: string };
+
+/** The pre-order that an accepted create returned (§2.6). */
+export interface AcceptedPreOrder {
+  readonly id: string;
+  readonly exchangeType: string | null;
+  /** As received, byte for byte. */
+  readonly body: string;
+}
+
+/** What to do with a row that is due to be sent. */
+export type ClaimDecision =
+  | { readonly kind: 'skip' }
+  | { readonly kind: 'invalid'; readonly decision: Decision }
+  | { readonly kind: 'send'; readonly order: MerchantOrder; readonly decision: Decision };
+
+/** Settings that deciding about creates needs. */
+export interface CreateSettings {
+  readonly verifyAfter: readonly number[];
+}
+
+/** Decides about one row that a pass found due, as it stands now in the transaction that records the intent. */
+export function decideClaim(tracking: Tracking, row: UncheckedOrder, now: Date): ClaimDecision {
+  if (tracking.state !== 'pending') return { kind: 'skip' };
+  const checked = checkOrder(row);
+  if (!checked.ok) {
+    const reason = describeProblems(checked.problems);
+    return {
+      kind: 'invalid',
+      decision: move(tracking, 'invalid', { source: 'create', reason }, { nextActionAt: null }),
+    };
+  }
+  const decision = move(
+    tracking,
+    'sending',
+    { source: 'create' },
+    { attempts: tracking.attempts + 1, sentAt: now, nextActionAt: null },
+  );
+  return { kind: 'send', order: checked.order, decision };
+}
+
+/** A row that was refused and has been changed since goes back to be checked again. */
+export function decideMended(tracking: Tracking, now: Date): Decision | undefined {
+  if (tracking.state !== 'invalid' || tracking.nextActionAt === null) return undefined;
+  return move(tracking, 'pending', { source: 'import', reason: 'the row was mended' }, { nextActionAt: now });
+}
+
+/** Writes down what came of a create request. The order is `sending`. */
+export function decideCreated(
+  tracking: Tracking,
+  outcome: CreateOutcome,
+  now: Date,
+  random: number,
+  settings: CreateSettings,
+): Decision {
+  switch (outcome.kind) {
+    case 'accepted':
+      return accepted(tracking, outcome, now);
+    case 'rejected':
+      // An exchange may refuse the second because it took the first.
+      if (tracking.resends > 0) {
+        const why = `${outcome.reason}; but an earlier create may have been taken`;
+        return becomesUnknown(tracking, why, now, settings);
+      }
+      return move(tracking, 'rejected', { source: 'create', reason: outcome.reason }, { nextActionAt: null });
+    case 'not-sent':
+    case 'rate-limited':
+    case 'key-refused':
+      return backToPending(tracking, outcome, now, random);
+    case 'unknown':
+      return becomesUnknown(tracking, outcome.why, now, settings);
+  }
+}
+
+/** An order found `sending` at start, or whose answer proves nothing: it is verified, never sent again unseen. */
+export function becomesUnknown(tracking: Tracking, why: string, now: Date, settings: CreateSettings): Decision {
+  const firstMs = verificationGapMs(0, settings.verifyAfter) ?? 0;
+  return move(
+    tracking,
+    'unknown',
+    { source: 'create', reason: why },
+    { nextActionAt: after(now, firstMs), verifications: 0, changedAt: now },
+  );
+}
+
+function accepted(tracking: Tracking, outcome: Extract<CreateOutcome, { kind: 'accepted' }>, now: Date): Decision {
+  const decision = move(
+    tracking,
+    'accepted',
+    { source: 'create' },
+    {
+      preOrderId: outcome.preOrder.id,
+      exchangeType: outcome.preOrder.exchangeType,
+      changedAt: now,
+      nextActionAt: after(now, followIntervalMs(0)),
+    },
+  );
+  if (outcome.differences.length === 0) return decision;
+  const differences = outcome.differences.map(({ expected, actual }) => `sent ${expected}, echoed ${actual}`);
+  const echo = finding('PREORDER_ECHO_MISMATCH', 'create', differences.join('; '), null);
+  return { ...decision, events: [...decision.events, echo] };
+}
+
+function backToPending(
+  tracking: Tracking,
+  outcome: Extract<CreateOutcome, { kind: 'not-sent' | 'rate-limited' | 'key-refused' }>,
+  now: Date,
+  random: number,
+): Decision {
+  const backoffMs = createBackoffMs(tracking.attempts, random);
+  const waitMs = outcome.kind === 'rate-limited' ? Math.max(outcome.retryAfterMs, 0) : backoffMs;
+  const reason = {
+    'not-sent': () => `not sent: ${(outcome as { why: string }).why}`,
+    'rate-limited': () => 'not taken: the exchange limits the rate (429)',
+    'key-refused': () => 'not taken: the exchange refuses the key (401)',
+  }[outcome.kind]();
+  return move(tracking, 'pending', { source: 'create', reason }, { nextActionAt: after(now, waitMs) });
+}

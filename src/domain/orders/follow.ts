@@ -1,0 +1,271 @@
+import { instant } from '../instant.ts';
+import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from './states.ts';
+import {
+  followIntervalMs,
+  HELD_LOOKUP_MS,
+  longestFreshMs,
+  recheckGapMs,
+  unansweredLookupMs,
+  verificationGapMs,
+} from './schedule.ts';
+import type { RecordView } from '../findings/record.ts';
+import { after, finding, move, type Decision, type OrderEvent, type Tracking } from './tracking.ts';
+
+/** The facts of an order record (§2.7) that decide something. Null where the exchange gave nothing. */
+export type OrderFacts = Pick<
+  RecordView,
+  | 'orderId'
+  | 'orderStatus'
+  | 'cryptoStatus'
+  | 'fiatStatus'
+  | 'exchangeType'
+  | 'modificationDate'
+  | 'completionDate'
+  | 'serverDate'
+>;
+
+/** What a look-up (§4.11) brought. Only `found` and `not-found` are evidence. */
+export type LookupAnswer =
+  | { readonly kind: 'found'; readonly record: RecordView; readonly body: string }
+  | { readonly kind: 'not-found' }
+  | {
+      readonly kind: 'unanswered';
+      readonly why: string;
+      /** The order that the answer was about instead. */
+      readonly answeredFor?: string;
+    };
+
+/** Settings that deciding about look-ups needs; times in milliseconds. */
+export interface FollowSettings {
+  readonly verifyAfter: readonly number[];
+  readonly onUnknown: 'hold' | 'resend';
+  readonly finalStatuses: readonly string[];
+  readonly openStatuses: readonly string[];
+  readonly recheckFinalAfter: readonly number[];
+  /** How long a look-up counts as fresh; orders that are not final are looked up before that has passed. */
+  readonly freshFor: number;
+}
+
+/** What a look-up leads to: what is written, and whether its record is the newest. */
+export interface LookupDecision extends Decision {
+  readonly keepsRecord: boolean;
+}
+
+/** A re-send waits at least this long after the request whose outcome is unknown. */
+export const RESEND_NOT_BEFORE_MS = 10 * 60_000;
+const RESEND_AFTER_VERIFICATIONS = 3;
+/** A record's time further ahead than clocks differ says nothing about which record is newer. */
+const MOST_AHEAD_MS = 24 * 60 * 60_000;
+/** In a millisecond. */
+const NANOSECONDS = 1_000_000n;
+
+/** Unknown outcomes first: until they are verified a person may have to be called. */
+export const LOOKED_UP_STATES: readonly OrderState[] = [...FOLLOWED_STATES, ...RECHECKED_STATES];
+
+/**
+ * Whether what a look-up brought decides about the order as it stands now. A person may have had it sent again in the
+ * meantime: an order that is found is not sent once more.
+ */
+export function isLookedUp({ state, attempts }: Tracking, answer: LookupAnswer): boolean {
+  if (LOOKED_UP_STATES.includes(state)) return true;
+  return state === 'pending' && attempts > 0 && answer.kind === 'found';
+}
+
+/** Whether a record says that its order is final. */
+export function isFinalRecord(facts: OrderFacts, settings: FollowSettings): boolean {
+  const status = facts.orderStatus;
+  if (settings.finalStatuses.includes(status)) return true;
+  if (settings.openStatuses.includes(status)) return false;
+  const completed = instant(facts.completionDate);
+  const server = instant(facts.serverDate);
+  return completed !== undefined && server !== undefined && completed <= server;
+}
+
+/** Writes down what a look-up brought, of an order that `isLookedUp`. */
+export function decideLookup(
+  known: Tracking,
+  answer: LookupAnswer,
+  now: Date,
+  random: number,
+  settings: FollowSettings,
+): LookupDecision {
+  // A change that was written under a clock ahead of this one would have the order looked up without rest until then.
+  const tracking = known.changedAt !== null && known.changedAt > now ? { ...known, changedAt: now } : known;
+  switch (answer.kind) {
+    case 'found':
+      return found(tracking, answer.record, now, settings);
+    case 'not-found':
+      return { ...notFound(tracking, now, settings), keepsRecord: false };
+    case 'unanswered':
+      return { ...unchanged(tracking, { nextActionAt: afterNoAnswer(tracking, now, random) }), keepsRecord: false };
+  }
+}
+
+function found(tracking: Tracking, facts: OrderFacts, now: Date, settings: FollowSettings): LookupDecision {
+  if (isOlder(facts, tracking.modificationDate, now)) return stale(tracking, facts, now, settings);
+  const target: OrderState = isFinalRecord(facts, settings) ? 'final' : 'open';
+  const changes = statusChanges(tracking, facts);
+  const moved = tracking.state === target ? undefined : movedTo(tracking, target, facts);
+  const isChanged = changes.length > 0 || moved !== undefined;
+  const changedAt = isChanged ? now : tracking.changedAt;
+  const rechecks = target === 'final' && !isChanged ? tracking.rechecks + 1 : 0;
+  const isOrdered = recordTime(facts.modificationDate, facts, now) !== undefined;
+  const next: Tracking = {
+    ...(moved?.tracking ?? tracking),
+    orderId: facts.orderId,
+    exchangeType: facts.exchangeType ?? tracking.exchangeType,
+    orderStatus: facts.orderStatus,
+    cryptoStatus: facts.cryptoStatus,
+    fiatStatus: facts.fiatStatus,
+    // A time that cannot be used must not make room for an older one.
+    modificationDate: isOrdered ? facts.modificationDate : tracking.modificationDate,
+    staleDate: null,
+    lastLookupAt: now,
+    changedAt,
+    rechecks,
+  };
+  const nextActionAt = nextLookupAt(next, now, settings);
+  const events = [...changes, ...(moved?.events ?? [])];
+  return { tracking: { ...next, nextActionAt }, events, keepsRecord: true };
+}
+
+/** Moves that need a person's eye bring a finding with them. */
+function movedTo(tracking: Tracking, target: OrderState, facts: OrderFacts): Decision {
+  const exchangeTime = facts.modificationDate;
+  const decision = move(tracking, target, { source: 'lookup', exchangeTime });
+  if (tracking.state === 'final') {
+    const reopened = finding('TERMINAL_REOPENED', 'lookup', 'a final order is open again', exchangeTime);
+    return { ...decision, events: [...decision.events, reopened] };
+  }
+  if (tracking.state === 'cancelled' || tracking.state === 'abandoned') {
+    const reason = `an order exists for a row that was ${tracking.state}`;
+    return { ...decision, events: [...decision.events, finding('UNEXPECTED_ORDER', 'lookup', reason, exchangeTime)] };
+  }
+  return decision;
+}
+
+function statusChanges(tracking: Tracking, facts: OrderFacts): OrderEvent[] {
+  const fields = [
+    ['order.status', tracking.orderStatus, facts.orderStatus],
+    ['cryptoTransaction.status', tracking.cryptoStatus, facts.cryptoStatus],
+    ['fiatTransaction.status', tracking.fiatStatus, facts.fiatStatus],
+  ] as const;
+  return fields
+    .filter(([, oldValue, newValue]) => oldValue !== newValue)
+    .map(([field, oldValue, newValue]) => ({
+      field,
+      oldValue,
+      newValue,
+      exchangeTime: facts.modificationDate,
+      source: 'lookup',
+      reason: null,
+    }));
+}
+
+/** A record older than the one we have changes nothing; that it came is recorded once. */
+function stale(tracking: Tracking, facts: OrderFacts, now: Date, settings: FollowSettings): LookupDecision {
+  const rechecks = isRechecked(tracking.state) ? tracking.rechecks + 1 : tracking.rechecks;
+  const seen = { ...tracking, rechecks, lastLookupAt: now, staleDate: facts.modificationDate };
+  const decision = unchanged(seen, { nextActionAt: nextLookupAt(seen, now, settings) });
+  if (tracking.staleDate === facts.modificationDate) return { ...decision, keepsRecord: false };
+  const event: OrderEvent = {
+    field: 'record.stale',
+    oldValue: tracking.modificationDate,
+    newValue: facts.modificationDate,
+    exchangeTime: facts.modificationDate,
+    source: 'lookup',
+    reason: 'the exchange sent a record older than the one we have; nothing was changed',
+  };
+  return { ...decision, events: [event], keepsRecord: false };
+}
+
+function notFound(tracking: Tracking, now: Date, settings: FollowSettings): Decision {
+  const checked: Tracking = { ...tracking, lastLookupAt: now };
+  if (tracking.state === 'unknown') return verified(checked, now, settings);
+  const rechecks = isRechecked(tracking.state) ? tracking.rechecks + 1 : tracking.rechecks;
+  const next = { ...checked, rechecks };
+  return unchanged(next, { nextActionAt: nextLookupAt(next, now, settings) });
+}
+
+/**
+ * One more documented 404 for an unknown outcome. A look-up before its time (`sync` looks up every order) is no
+ * verification: it would spend in minutes what is meant to take a day.
+ */
+function verified(tracking: Tracking, now: Date, settings: FollowSettings): Decision {
+  if (tracking.nextActionAt !== null && tracking.nextActionAt > now) return unchanged(tracking, {});
+  const verifications = tracking.verifications + 1;
+  if (mayResend({ ...tracking, verifications }, now, settings)) return resent({ ...tracking, verifications }, now);
+  const gapMs = verificationGapMs(verifications, settings.verifyAfter);
+  if (gapMs !== undefined) return unchanged(tracking, { verifications, nextActionAt: after(now, gapMs) });
+  const reason = `the outcome of the create is unknown and ${verifications} look-ups found no order; decide at the exchange`;
+  return move(
+    tracking,
+    'held',
+    { source: 'lookup', reason },
+    { verifications, nextActionAt: after(now, heldLookupMs(settings)) },
+  );
+}
+
+function mayResend(tracking: Tracking, now: Date, settings: FollowSettings): boolean {
+  return (
+    settings.onUnknown === 'resend' &&
+    tracking.resends === 0 &&
+    tracking.verifications >= RESEND_AFTER_VERIFICATIONS &&
+    tracking.sentAt !== null &&
+    now.getTime() - tracking.sentAt.getTime() >= RESEND_NOT_BEFORE_MS
+  );
+}
+
+/** The re-send goes by way of `held`, as a person's would; both moves are recorded. */
+function resent(tracking: Tracking, now: Date): Decision {
+  const how = { source: 'lookup', reason: 'sent again once: create.onUnknown is resend' } as const;
+  const held = move(tracking, 'held', how);
+  const pending = move(held.tracking, 'pending', how, { resends: 1, verifications: 0, nextActionAt: now });
+  return { tracking: pending.tracking, events: [...held.events, ...pending.events] };
+}
+
+function nextLookupAt(tracking: Tracking, now: Date, settings: FollowSettings): Date | null {
+  if (isRechecked(tracking.state)) {
+    const gapMs = recheckGapMs(tracking.rechecks, settings.recheckFinalAfter);
+    return gapMs === undefined ? null : after(now, gapMs);
+  }
+  if (tracking.state === 'held') return after(now, heldLookupMs(settings));
+  if (tracking.state === 'unknown') return tracking.nextActionAt;
+  const sinceChangeMs = now.getTime() - (tracking.changedAt ?? now).getTime();
+  return after(now, followIntervalMs(sinceChangeMs, longestFreshMs(settings.freshFor)));
+}
+
+function heldLookupMs({ freshFor }: FollowSettings): number {
+  return Math.min(HELD_LOOKUP_MS, longestFreshMs(freshFor));
+}
+
+/** A look-up before its time that brought nothing brings nothing forward either. */
+function afterNoAnswer({ nextActionAt }: Tracking, now: Date, random: number): Date {
+  return nextActionAt !== null && nextActionAt > now ? nextActionAt : after(now, unansweredLookupMs(random));
+}
+
+function isRechecked(state: OrderState): boolean {
+  return state === 'final' || state === 'cancelled' || state === 'abandoned';
+}
+
+function unchanged(tracking: Tracking, changes: Partial<Tracking>): Decision {
+  return { tracking: { ...tracking, ...changes }, events: [] };
+}
+
+function isOlder(facts: OrderFacts, known: string | null, now: Date): boolean {
+  const receivedAt = recordTime(facts.modificationDate, facts, now);
+  const knownAt = recordTime(known, facts, now);
+  return receivedAt !== undefined && knownAt !== undefined && receivedAt < knownAt;
+}
+
+/**
+ * The time that puts a record in its order among others, in nanoseconds; undefined where it cannot. The exchange's own
+ * clock counts as well as this one, which may have been set back.
+ */
+function recordTime(text: string | null, { serverDate }: OrderFacts, now: Date): bigint | undefined {
+  const time = instant(text);
+  const server = instant(serverDate) ?? 0n;
+  const here = BigInt(now.getTime()) * NANOSECONDS;
+  const latest = (server > here ? server : here) + BigInt(MOST_AHEAD_MS) * NANOSECONDS;
+  return time === undefined || time > latest ? undefined : time;
+}

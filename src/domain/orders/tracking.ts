@@ -1,0 +1,104 @@
+import { assertAllowedMove, type OrderState } from './states.ts';
+
+/** What the program knows and plans of one order: the columns of `merchant_orders` that are its own. */
+export interface Tracking {
+  readonly account: string;
+  readonly externalOrderId: string;
+  readonly state: OrderState;
+  readonly stateReason: string | null;
+  readonly preOrderId: string | null;
+  readonly exchangeType: string | null;
+  readonly orderId: string | null;
+  readonly orderStatus: string | null;
+  readonly cryptoStatus: string | null;
+  readonly fiatStatus: string | null;
+  /** Create requests made, those that were proved not taken included. */
+  readonly attempts: number;
+  /** When a pass looks at the order again; null for never. */
+  readonly nextActionAt: Date | null;
+  /** The last look-up that brought evidence: a record, or a documented 404. */
+  readonly lastLookupAt: Date | null;
+  /** When the intent of the newest create request became durable. */
+  readonly sentAt: Date | null;
+  /** When something of the order last changed; look-ups are spaced by it. */
+  readonly changedAt: Date | null;
+  /** `modificationDate` of the newest record (§2.7), as received. */
+  readonly modificationDate: string | null;
+  /** `modificationDate` of a record that came older than that and is still the newest answer; it is reported once. */
+  readonly staleDate: string | null;
+  /** Evidence 404s that an unknown outcome has spent. */
+  readonly verifications: number;
+  /** Creates to be sent again after an unknown outcome: by a person, or once by `create.onUnknown: resend`. */
+  readonly resends: number;
+  /** Re-checks of a final order that are done. */
+  readonly rechecks: number;
+}
+
+/** Which part of the program learned of a change. */
+export type EventSource = 'create' | 'lookup' | 'operator' | 'import';
+
+/** One line of an order's history (`order_events`). */
+export interface OrderEvent {
+  readonly field:
+    | 'state'
+    | 'order.status'
+    | 'cryptoTransaction.status'
+    | 'fiatTransaction.status'
+    | 'record.stale'
+    | 'finding';
+  readonly oldValue: string | null;
+  readonly newValue: string | null;
+  readonly exchangeTime: string | null;
+  readonly source: EventSource;
+  readonly reason: string | null;
+  /** The person whose decision it was. */
+  readonly actor?: string;
+}
+
+/** What is to be written about one order, in one transaction. */
+export interface Decision {
+  readonly tracking: Tracking;
+  readonly events: readonly OrderEvent[];
+}
+
+/**
+ * Moves an order to another state, with the event that says so. Throws on a move that the table does not allow, and on
+ * one of a row that was never sent to an order that exists.
+ */
+export function move(
+  from: Tracking,
+  to: OrderState,
+  how: { source: EventSource; reason?: string | null; exchangeTime?: string | null; actor?: string },
+  changes: Partial<Tracking> = {},
+): Decision {
+  assertAllowedMove(from.state, to, from.externalOrderId);
+  if (from.state === 'pending' && from.attempts === 0 && (to === 'open' || to === 'final')) {
+    throw new Error(`order ${JSON.stringify(from.externalOrderId)} was never sent and may not be ${to}`);
+  }
+  const reason = how.reason ?? null;
+  const event: OrderEvent = {
+    field: 'state',
+    oldValue: from.state,
+    newValue: to,
+    exchangeTime: how.exchangeTime ?? null,
+    source: how.source,
+    reason,
+    ...(how.actor === undefined ? {} : { actor: how.actor }),
+  };
+  return { tracking: { ...from, ...changes, state: to, stateReason: reason }, events: [event] };
+}
+
+/** An event that a person should look at; reconciliation gathers them by class. */
+export function finding(
+  findingClass: string,
+  source: EventSource,
+  reason: string,
+  exchangeTime: string | null,
+): OrderEvent {
+  return { field: 'finding', oldValue: null, newValue: findingClass, exchangeTime, source, reason };
+}
+
+/** A moment `ms` after `now`. */
+export function after(now: Date, ms: number): Date {
+  return new Date(now.getTime() + ms);
+}

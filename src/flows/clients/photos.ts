@@ -1,0 +1,199 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { decideDelivery } from '../../domain/clients/photo.ts';
+import { after } from '../../domain/orders/tracking.ts';
+import type { Answer } from '../../exchange/client.ts';
+import { storableLinkId } from '../../exchange/ids.ts';
+import type { VerificationLevel } from '../../exchange/wire-links.ts';
+import {
+  deletePhotos,
+  forgetPhotoToken,
+  forgetSpentTokens,
+  keepPhotoToken,
+  listPhotos,
+  photosBefore,
+  photosOfDelivery,
+  readPhotoToken,
+  recordDelivery,
+  type NewPhoto,
+  type PhotoToken,
+} from '../../store/photos.ts';
+import type { FlowDeps } from '../pass/deps.ts';
+import { PhotoFolder, randomName, placeOf } from './photo-folder.ts';
+import {
+  DeliveryRefusal,
+  readForm,
+  type DeliveryForm,
+  type DeliveryPart,
+  type ReceivedFile,
+  type RefusalKind,
+} from './photo-form.ts';
+
+const TOKEN_BYTES = 32;
+const PAGE = 200;
+
+type PhotoDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'log' | 'photos'>;
+
+/** What came of a delivery. After all but `stored` nothing of it is on the disk. */
+export type DeliveryOutcome =
+  | { readonly kind: 'stored' | 'repeated' }
+  | { readonly kind: 'refused'; readonly why: RefusalKind; readonly reason: string };
+
+/**
+ * Asks for the delivery of a client's verification photos (§4.5) with a new token, whose hash is stored first: the
+ * delivery may come before the answer does. Throws `UnusableIdError` on an id that cannot be sent or kept.
+ */
+export async function requestPhotos(
+  { account, store, exchange, clock, log, photos }: PhotoDeps & Pick<FlowDeps, 'exchange'>,
+  { linkId, level, actionId }: { linkId: string; level: VerificationLevel; actionId?: string | undefined },
+  signal?: AbortSignal,
+): Promise<Answer<{ status: string }>> {
+  storableLinkId(linkId);
+  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  const tokenHash = hashOf(token);
+  const now = clock.now();
+  await store.writer.write((tx) =>
+    keepPhotoToken(tx, {
+      account,
+      token_hash: tokenHash,
+      link_id: linkId,
+      level,
+      action_id: level === 'LIVENESS' ? (actionId ?? null) : null,
+      created_at: now.toISOString(),
+      expires_at: after(now, photos.tokenLifetime).toISOString(),
+    }),
+  );
+  if (photos.listen === undefined) {
+    log.warn({}, 'photos are asked for while photos.listen is off: they do not arrive here');
+  }
+  const answer = await exchange.requestPhotos(linkId, { level, actionId, token }, signal);
+  // After an unknown outcome the delivery may come all the same.
+  if (answer.kind !== 'ok' && answer.kind !== 'unknown') {
+    await store.writer.write((tx) => forgetPhotoToken(tx, account, tokenHash));
+  }
+  return answer;
+}
+
+/**
+ * Takes one delivery (§6): all its files or none. They stay in quarantine until the token is known to be good; then
+ * their rows are committed, and they are moved. Rejects with what `parts` rejects with, or when the disk or the database
+ * cannot take it; a refusal is an outcome.
+ */
+export async function acceptDelivery(deps: PhotoDeps, parts: AsyncIterable<DeliveryPart>): Promise<DeliveryOutcome> {
+  const folder = new PhotoFolder(deps.photos.folder);
+  const delivery = randomName();
+  try {
+    await folder.begin(delivery);
+    const form = await readForm(deps.photos, folder, delivery, parts);
+    return await record(deps, folder, delivery, form);
+  } catch (error) {
+    if (!(error instanceof DeliveryRefusal)) throw error;
+    deps.log.warn({ why: error.kind, reason: error.message }, 'a photo delivery was refused');
+    return { kind: 'refused', why: error.kind, reason: error.message };
+  } finally {
+    // What is recorded moves to its place, everything else goes.
+    await settle(deps, folder, delivery);
+  }
+}
+
+/**
+ * What is done before deliveries are taken: one that a process which is gone left in quarantine is moved if it was
+ * recorded, and taken away if not.
+ */
+export async function sweepPhotos(deps: PhotoDeps): Promise<void> {
+  const { account, store, clock, log, photos } = deps;
+  const folder = new PhotoFolder(photos.folder);
+  const left = await folder.open();
+  for (const delivery of left) await settle(deps, folder, delivery);
+  if (left.length > 0) log.warn({ deliveries: left.length }, 'photo deliveries that were broken off are cleared up');
+  await store.writer.write((tx) => forgetSpentTokens(tx, account, clock.now()));
+  const missing = await countMissing(deps, folder);
+  if (missing > 0) log.warn({ photos: missing }, 'photos are in the table and not in photos.folder');
+}
+
+/** Takes photos that were received longer ago than this away, files first. Gives how many. */
+export async function purgePhotos(
+  { account, store, clock, photos }: Omit<PhotoDeps, 'log'>,
+  olderThanMs: number,
+): Promise<number> {
+  const folder = new PhotoFolder(photos.folder);
+  const before = after(clock.now(), -olderThanMs);
+  for (let purged = 0; ;) {
+    const page = await photosBefore(store.db, { account, before, limit: PAGE });
+    if (page.length === 0) return purged;
+    await folder.remove(page.map(({ stored_name }) => stored_name));
+    const ids = page.map(({ id }) => id);
+    await store.writer.write(async (tx) => {
+      await deletePhotos(tx, account, ids);
+      await forgetSpentTokens(tx, account, clock.now());
+    });
+    purged += page.length;
+  }
+}
+
+/** Of the newest ones, which is enough to see that the folder is another one. */
+async function countMissing({ account, store }: PhotoDeps, folder: PhotoFolder): Promise<number> {
+  const newest = await listPhotos(store.db, { account, linkId: undefined, limit: PAGE });
+  const found = await Promise.all(newest.map((photo) => folder.has(photo.stored_name)));
+  return found.filter((isThere) => !isThere).length;
+}
+
+async function record(
+  deps: PhotoDeps,
+  folder: PhotoFolder,
+  delivery: string,
+  { token, files }: DeliveryForm,
+): Promise<DeliveryOutcome> {
+  const { account, store, clock, log } = deps;
+  const tokenHash = hashOf(token);
+  const hashes = files.map(({ sha256 }) => sha256);
+  const decide = async (db: FlowDeps['store']['db']) => {
+    const known = await readPhotoToken(db, account, tokenHash);
+    return { known, decision: decideDelivery(known, hashes, clock.now()) };
+  };
+  const { known, decision: expected } = await decide(store.db);
+  let decision = expected;
+  if (known !== undefined && expected === 'store') {
+    const rows = files.map((file) => rowOf(deps, delivery, known, file));
+    await folder.prepare(delivery, placeOf(known.link_id, delivery));
+    // Another delivery may have used the token meanwhile.
+    decision = await store.writer.write(async (tx) => {
+      const now = await decide(tx);
+      if (now.decision === 'store') await recordDelivery(tx, { account, tokenHash, delivery }, rows);
+      return now.decision;
+    });
+  }
+  if (decision === 'forbidden') throw new DeliveryRefusal('forbidden', 'the token is unknown, expired or used');
+  // It may be in quarantine still, where moving it failed.
+  if (decision === 'repeated' && typeof known?.delivery === 'string') await settle(deps, folder, known.delivery);
+  const bytes = files.reduce((sum, { size }) => sum + size, 0);
+  const facts = { linkId: known?.link_id, verificationLevel: known?.level, files: files.length, bytes };
+  log.info(facts, decision === 'store' ? 'photos are received' : 'photos that are stored already came again');
+  return { kind: decision === 'store' ? 'stored' : 'repeated' };
+}
+
+/** Rows decide: what they know is moved to its place, what they do not know goes. Also what a crash left behind. */
+async function settle({ account, store }: PhotoDeps, folder: PhotoFolder, delivery: string): Promise<void> {
+  const [photo] = await photosOfDelivery(store.db, account, delivery);
+  if (photo === undefined) await folder.discard(delivery);
+  else await folder.move(delivery, placeOf(photo.link_id, delivery));
+}
+
+function rowOf({ account, clock }: PhotoDeps, delivery: string, token: PhotoToken, file: ReceivedFile): NewPhoto {
+  return {
+    account,
+    link_id: token.link_id,
+    level: token.level,
+    action_id: token.action_id,
+    delivery,
+    original_name: file.originalName,
+    type: file.type,
+    size: file.size,
+    sha256: file.sha256,
+    stored_name: `${placeOf(token.link_id, delivery)}/${file.name}`,
+    received_at: clock.now().toISOString(),
+  };
+}
+
+function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
+}

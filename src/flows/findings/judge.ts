@@ -1,0 +1,182 @@
+import { FINDING_CLASSES, type FindingClassName } from '../../domain/findings/classes.ts';
+import type { MerchantOrder } from '../../domain/orders/states.ts';
+import { findOverdue, OVERDUE_CLASSES } from '../../domain/findings/age.ts';
+import type { Finding, RecordContext, RecordView } from '../../domain/findings/record.ts';
+import { compareRecord, type Comparison } from '../../domain/findings/compare.ts';
+import type { Tracking } from '../../domain/orders/tracking.ts';
+import { readExchangeType } from '../../exchange/record-view.ts';
+import { accountFact, firstSentAt, orderWithHash, type FollowedRow } from '../../store/followed.ts';
+import type { OrderRow } from '../../store/orders.ts';
+import { receivedBody } from '../../store/reading.ts';
+import { keepOrderRecord, keepSameColumns, type ComparedBody, type RecordColumns } from '../../store/records.ts';
+import type { Store } from '../../store/sqlite/store.ts';
+import type { FlowDeps } from '../pass/deps.ts';
+
+/** What judging findings works with. */
+export type ReconcileDeps = Pick<FlowDeps, 'account' | 'settings' | 'log'>;
+
+const STATE_CLASSES = (Object.keys(FINDING_CLASSES) as FindingClassName[]).filter(
+  (name) => FINDING_CLASSES[name].kind === 'state',
+);
+/** Only a question of its own can judge these; and how long is too long for STUCK only the sweep knows. */
+const NOT_OF_RECORD: readonly FindingClassName[] = ['PREORDER_MISSING', 'PREORDER_ECHO_MISMATCH', 'STUCK'];
+const JUDGED_BY_RECORD = STATE_CLASSES.filter((name) => !NOT_OF_RECORD.includes(name));
+/** What any answer judges; a record that says the same as before judges nothing else. */
+export const JUDGED_BY_ANSWER: readonly FindingClassName[] = [
+  'IDENTITY_MISMATCH',
+  'ORDER_VANISHED',
+  ...OVERDUE_CLASSES.filter((name) => name !== 'STUCK'),
+];
+/** What the time alone may change of a record that says the same as before. */
+export const JUDGED_BY_TIME: readonly FindingClassName[] = [
+  ...JUDGED_BY_ANSWER,
+  'COMPLETION_INCONSISTENT',
+  'CLOCK_SKEW',
+  'ID_COLLISION',
+];
+/** The fields of a record that have a column of their own. */
+const COLUMNS = {
+  merchant_id: 'merchantId',
+  creation_date: 'creationDate',
+  completion_date: 'completionDate',
+  input_asset: 'inputAsset',
+  output_asset: 'outputAsset',
+  from_currency: 'fromCurrency',
+  to_currency: 'toCurrency',
+  fee: 'fee',
+  reward: 'reward',
+  transaction_hash: 'transactionHash',
+} as const satisfies Record<keyof RecordColumns, keyof RecordView>;
+const FIELDS = Object.values(COLUMNS);
+/** How long is too long only the sweep knows. */
+export const NEVER_STUCK = { stuckAfter: Number.POSITIVE_INFINITY };
+
+/** A record, and the order before and with it. */
+interface Judged {
+  readonly row: FollowedRow;
+  /** Undefined where the record cannot be read as one. */
+  readonly view: RecordView | undefined;
+  readonly earlier: RecordView | null;
+  readonly before: Tracking;
+  readonly after: Tracking;
+  readonly receivedAt: Date;
+  readonly now: Date;
+}
+
+/** What a record shows by itself, with the time, and the classes that it judges. */
+export async function judgeRecord(
+  tx: Store['db'],
+  deps: ReconcileDeps,
+  judged: Judged,
+): Promise<{ found: readonly Finding[]; classes: readonly FindingClassName[] }> {
+  const { row, view, after, now } = judged;
+  const compared = view === undefined ? undefined : await compare(tx, deps, judged, view);
+  const age = { ...after, assetPosition: row.asset_position, record: view ?? null };
+  const overdue = findOverdue(age, now, { ...deps.settings, ...NEVER_STUCK });
+  return {
+    found: [...(compared?.found ?? []), ...overdue],
+    classes:
+      compared === undefined ? JUDGED_BY_ANSWER : JUDGED_BY_RECORD.filter((name) => !compared.unjudged.includes(name)),
+  };
+}
+
+/** What the rules find in a record. */
+async function compare(
+  tx: Store['db'],
+  { account, settings }: ReconcileDeps,
+  { row, earlier, before, after, receivedAt, now }: Judged,
+  record: RecordView,
+): Promise<Comparison> {
+  const context = {
+    order: orderOf(row),
+    stateBefore: before.state,
+    state: after.state,
+    record,
+    earlier,
+    receivedAt,
+    ...(await readEvidence(tx, account, { row, record, earlier, now })),
+  };
+  return compareRecord(context, settings);
+}
+
+/** What of a row is sent. */
+export type SentRow = Pick<
+  OrderRow,
+  | 'external_order_id'
+  | 'asset'
+  | 'asset_position'
+  | 'from_currency'
+  | 'to_currency'
+  | 'order_type'
+  | 'order_limit'
+  | 'payment_token'
+  | 'provider_type'
+  | 'crypto_address'
+  | 'bonus'
+>;
+
+/** The row as it was sent; one that never was may lack anything. */
+export function orderOf(row: SentRow): MerchantOrder {
+  return {
+    externalOrderId: row.external_order_id,
+    asset: row.asset ?? '',
+    assetPosition: row.asset_position ?? '',
+    fromCurrency: row.from_currency ?? '',
+    toCurrency: row.to_currency ?? '',
+    orderType: row.order_type ?? '',
+    limit: row.order_limit,
+    paymentToken: row.payment_token,
+    providerType: row.provider_type,
+    cryptoAddress: row.crypto_address,
+    bonus: row.bonus,
+  };
+}
+
+/**
+ * What else the record is held against. What stayed as it was when it was last judged, without a finding, is not read:
+ * most records that say something new have another status and nothing more.
+ */
+async function readEvidence(
+  tx: Store['db'],
+  account: string,
+  { row, record, earlier, now }: Pick<Judged, 'row' | 'earlier' | 'now'> & { record: RecordView },
+): Promise<Pick<RecordContext, 'preOrderExchangeType' | 'firstSentAt' | 'merchantId' | 'hashUsedBy'>> {
+  const { external_order_id: externalOrderId, attempts, sent_at: sentAt } = row;
+  const isJudged = (field: keyof RecordView) => row.has_findings === 0 && earlier?.[field] === record[field];
+  const { merchantId, transactionHash: hash } = record;
+  const isSentOnce = attempts === 1 && sentAt !== null;
+  return {
+    preOrderExchangeType: isJudged('exchangeType') ? null : await preOrderExchangeType(tx, row),
+    firstSentAt: isSentOnce ? new Date(sentAt) : await firstSentAt(tx, account, externalOrderId),
+    merchantId:
+      merchantId === null || isJudged('merchantId')
+        ? merchantId
+        : await accountFact(tx, { account, name: 'merchant.id', given: merchantId, now }),
+    hashUsedBy:
+      hash === null || isJudged('transactionHash') ? null : await orderWithHash(tx, { account, externalOrderId }, hash),
+  };
+}
+
+/** Until the first record the row has it; then the row has the order's. */
+async function preOrderExchangeType(tx: Store['db'], row: FollowedRow): Promise<string | null> {
+  if (row.earlier_body === null) return row.exchange_type;
+  const body = await receivedBody(tx, 'pre_orders', row.account, row.external_order_id);
+  return body === undefined ? null : readExchangeType(body);
+}
+
+/** Writes what has a column of its own only where it changed: most changes are of a status. */
+export async function keepRecord(
+  tx: Store['db'],
+  received: ComparedBody,
+  view: RecordView | undefined,
+  earlier: RecordView | null,
+): Promise<void> {
+  const isKept = view !== undefined && earlier !== null && FIELDS.every((field) => view[field] === earlier[field]);
+  if (isKept) return await keepSameColumns(tx, received);
+  await keepOrderRecord(tx, received, view === undefined ? undefined : columnsOf(view));
+}
+
+function columnsOf(view: RecordView): RecordColumns {
+  const columns = Object.entries(COLUMNS).map(([column, field]) => [column, view[field]]);
+  return Object.fromEntries(columns) as RecordColumns;
+}

@@ -1,0 +1,201 @@
+import type { Logger } from 'pino';
+import { decideClaim, decideCreated, decideMended, type CreateOutcome } from '../../domain/orders/create.ts';
+import type { MerchantOrder } from '../../domain/orders/states.ts';
+import type { Decision, Tracking } from '../../domain/orders/tracking.ts';
+import type { Passage } from '../../exchange/gate.ts';
+import { dueOrders, FIRST_DUE, readOrder, saveDecision, trackingOf, uncheckedOrderOf } from '../../store/orders.ts';
+import { keepPreOrder } from '../../store/records.ts';
+import { apart } from '../pass/isolate.ts';
+import type { FlowDeps } from '../pass/deps.ts';
+import { workThrough } from '../pass/concurrency.ts';
+import { noteFindings, noteOutcome, type NewFindings } from '../findings/note.ts';
+import type { Tally } from '../pass/counters.ts';
+
+const PAGE = 200;
+const NOT_SENT: Passage = { wasSent: false, health: 'none' };
+
+/**
+ * Sends every pending order that is due, and ends when none is left, when the exchange cannot serve, or when `signal`
+ * aborts. The intent of each request is durable before it goes; what came of it is written before the order is let go.
+ */
+export async function createPass(deps: FlowDeps, signal: AbortSignal): Promise<void> {
+  await workThrough(mendedOrders(deps, signal), 1, (id) => apart(deps, id, () => takeBackMended(deps, id)));
+  await workThrough(pendingOrders(deps, signal), deps.inHand, (id) => apart(deps, id, () => send(deps, id, signal)));
+}
+
+async function* pendingOrders(deps: FlowDeps, signal: AbortSignal): AsyncGenerator<string> {
+  yield* dueIn(deps, 'pending', signal, () => !deps.exchange.gate.isHeld('create'));
+}
+
+async function* mendedOrders(deps: FlowDeps, signal: AbortSignal): AsyncGenerator<string> {
+  yield* dueIn(deps, 'invalid', signal, () => true);
+}
+
+async function* dueIn(
+  { account, store, clock }: FlowDeps,
+  state: 'pending' | 'invalid',
+  signal: AbortSignal,
+  mayGoOn: () => boolean,
+): AsyncGenerator<string> {
+  let from = FIRST_DUE;
+  for (;;) {
+    const page = await dueOrders(store.db, { account, state, until: clock.now(), from, limit: PAGE });
+    const before = from;
+    for (const due of page) {
+      if (signal.aborted || !mayGoOn()) return;
+      yield due.externalOrderId;
+      from = due;
+    }
+    if (page.length < PAGE) return;
+    // Ids that are no text are read otherwise than they are compared: a page of them would come again and again.
+    const isStuck = from.externalOrderId === before.externalOrderId;
+    if (isStuck) from = { nextActionAt: `${from.nextActionAt}~`, externalOrderId: '' };
+  }
+}
+
+async function takeBackMended({ account, store, clock }: FlowDeps, externalOrderId: string): Promise<void> {
+  await store.writer.write(async (tx) => {
+    const row = await readOrder(tx, account, externalOrderId);
+    const now = clock.now();
+    const decision = row === undefined ? undefined : decideMended(trackingOf(row), now);
+    if (decision !== undefined) await saveDecision(tx, 'invalid', decision, now);
+  });
+}
+
+async function send(deps: FlowDeps, externalOrderId: string, signal: AbortSignal): Promise<void> {
+  const { exchange } = deps;
+  const task = async () => {
+    const claimed = await claim(deps, externalOrderId);
+    if (claimed === undefined) return { result: undefined, passage: NOT_SENT };
+    const refusal = await mayNotSend(deps);
+    if (refusal !== undefined) return { result: { ...claimed, outcome: refusal }, passage: NOT_SENT };
+    const { outcome, passage } = await exchange.createPreOrder(claimed.order, deps.lastCall);
+    return { result: { ...claimed, outcome }, passage };
+  };
+  const sent = await exchange.gate.pass('create', task, signal);
+  if (sent !== undefined) await recordOutcome(deps, sent.tracking, sent.outcome);
+}
+
+/** Why the request may not leave although its intent is durable: that took longer than the right to send lasts. */
+async function mayNotSend({ lease }: FlowDeps): Promise<CreateOutcome | undefined> {
+  try {
+    await lease.hold();
+    return undefined;
+  } catch (error) {
+    return { kind: 'not-sent', why: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** Makes the intent durable, for the row as it stands now. Undefined when there is nothing to send. */
+async function claim(
+  { account, store, clock, tally, log, lease }: FlowDeps,
+  externalOrderId: string,
+): Promise<{ order: MerchantOrder; tracking: Tracking } | undefined> {
+  const claimed = await store.writer.write(async (tx) => {
+    const row = await readOrder(tx, account, externalOrderId);
+    if (row === undefined) return undefined;
+    const now = clock.now();
+    const decided = decideClaim(trackingOf(row), uncheckedOrderOf(row), now);
+    if (decided.kind === 'skip') return undefined;
+    await saveDecision(tx, 'pending', decided.decision, now);
+    // Together with the intent: once that is durable nothing but the request may come in between.
+    return { ...decided, onDurable: await lease.holdWithin(tx) };
+  });
+  if (claimed === undefined) {
+    if (externalOrderId.includes('\uFFFD')) reportNoText(tally, log, externalOrderId);
+    return undefined;
+  }
+  claimed.onDurable();
+  if (claimed.kind === 'invalid') {
+    tally.counts.invalid += 1;
+    log.warn({ externalOrderId, reason: claimed.decision.tracking.stateReason }, 'order is invalid, nothing was sent');
+    return undefined;
+  }
+  return { order: claimed.order, tracking: claimed.decision.tracking };
+}
+
+/** SQLite also takes bytes that are no text; the id that is read is then not the id that is there. */
+function reportNoText(tally: Tally, log: Logger, externalOrderId: string): void {
+  tally.counts.failed += 1;
+  log.error(
+    { externalOrderId },
+    'an id is not valid Unicode text, so nothing was sent; delete the row, insert it again',
+  );
+}
+
+async function recordOutcome(deps: FlowDeps, tracking: Tracking, outcome: CreateOutcome): Promise<void> {
+  const { store, clock, settings, log, lastCall } = deps;
+  const { account, externalOrderId } = tracking;
+  const random = clock.random();
+  const write = async (tx: typeof store.db) => {
+    const now = clock.now();
+    const decision = decideCreated(tracking, outcome, now, random, settings);
+    await saveDecision(tx, 'sending', decision, now);
+    if (outcome.kind === 'accepted') {
+      await keepPreOrder(tx, { account, externalOrderId, body: outcome.preOrder.body, receivedAt: now.toISOString() });
+    }
+    return { decision, findings: await noteCreated(tx, deps, outcome, decision.tracking, now) };
+  };
+  const recorded = await store.writer.writeStubbornly(write, lastCall, (error) =>
+    log.error({ externalOrderId, problem: error.message }, 'the outcome of a create cannot be written yet'),
+  );
+  countOutcome(deps, outcome, recorded);
+}
+
+async function noteCreated(
+  tx: FlowDeps['store']['db'],
+  deps: FlowDeps,
+  outcome: CreateOutcome,
+  tracking: Tracking,
+  now: Date,
+): Promise<NewFindings> {
+  const isOfOutcome = tracking.state === 'unknown' || tracking.resends > 0;
+  const outcomes = isOfOutcome ? await noteOutcome(tx, deps, tracking, now) : [];
+  if (outcome.kind !== 'accepted' || outcome.differences.length === 0) return outcomes;
+  const echo = { found: outcome.differences, classes: ['PREORDER_ECHO_MISMATCH'], now } as const;
+  return [...outcomes, ...(await noteFindings(tx, deps, tracking.externalOrderId, echo))];
+}
+
+function countOutcome(
+  { tally, log }: FlowDeps,
+  outcome: CreateOutcome,
+  { decision, findings }: { decision: Decision; findings: NewFindings },
+): void {
+  const { counts } = tally;
+  const { externalOrderId, stateReason: reason } = decision.tracking;
+  if (outcome.kind !== 'not-sent') counts.sent += 1;
+  tally.noteFindings(findings);
+  switch (outcome.kind) {
+    case 'accepted':
+      counts.accepted += 1;
+      tally.noteKey('works');
+      log.info({ externalOrderId, preOrderId: outcome.preOrder.id }, 'pre-order created');
+      if (outcome.differences.length > 0) {
+        log.warn(
+          { externalOrderId, differences: outcome.differences.map(({ actual }) => actual) },
+          'the pre-order differs from the order',
+        );
+      }
+      return;
+    case 'rejected':
+      // A second create that is refused leaves the first unknown.
+      counts[decision.tracking.state === 'unknown' ? 'unknown' : 'rejected'] += 1;
+      tally.noteKey('works');
+      log.warn({ externalOrderId, reason }, 'order was rejected');
+      return;
+    case 'unknown':
+      counts.unknown += 1;
+      log.warn({ externalOrderId, reason }, 'the outcome of a create is unknown, it will be looked up');
+      return;
+    case 'key-refused':
+      tally.noteKey('refused');
+      counts.failed += 1;
+      log.error({ externalOrderId, reason }, 'the exchange refuses the key; check exchange.apiKey');
+      return;
+    case 'not-sent':
+    case 'rate-limited':
+      counts.failed += 1;
+      log.warn({ externalOrderId, reason }, 'order was not taken, it will be sent again');
+      return;
+  }
+}

@@ -1,0 +1,213 @@
+import {
+  decideLookup,
+  isLookedUp,
+  LOOKED_UP_STATES,
+  type LookupAnswer,
+  type LookupDecision,
+} from '../../domain/orders/follow.ts';
+import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../../domain/orders/states.ts';
+import type { OrderEvent } from '../../domain/orders/tracking.ts';
+import { readFollowed } from '../../store/followed.ts';
+import { dueOrders, FIRST_DUE, orderIds, saveDecision, trackingOf, type DueKey } from '../../store/orders.ts';
+import { isNewStatus } from '../../store/records.ts';
+import { apart } from '../pass/isolate.ts';
+import type { FlowDeps } from '../pass/deps.ts';
+import { workThrough } from '../pass/concurrency.ts';
+import { reconcileAnswer, type NewFindings } from '../findings/note.ts';
+
+const PAGE = 200;
+
+/** Status values that the interface document shows (§3). */
+const DOCUMENTED_STATUSES: readonly string[] = ['REQUEST', 'NEW'];
+
+interface SeenStatus {
+  readonly field: string;
+  readonly value: string;
+}
+
+const KNOWN_STATUSES = new WeakMap<FlowDeps['store'], Set<string>>();
+/** More than any exchange has; one that makes them up cannot fill the memory. */
+const MOST_KNOWN = 1_000;
+
+/** Which orders a follow pass looks up: those that are due, or every order being followed, due or not. */
+export type FollowScope = 'due' | 'all';
+
+/**
+ * Looks orders up and records what changed. Each order is looked up once, an unknown outcome each time it comes due; the
+ * pass ends when none is left, when the exchange cannot serve, or when `signal` aborts. With the scope `all`, orders that were looked up after `since` count
+ * as done.
+ */
+export async function followPass(
+  deps: FlowDeps,
+  scope: FollowScope,
+  signal: AbortSignal,
+  since: Date = deps.clock.now(),
+): Promise<void> {
+  const orders = scope === 'due' ? dueToLookUp(deps, signal) : allFollowed(deps, signal, since);
+  await workThrough(orders, deps.inHand, (id) => apart(deps, id, () => lookUp(deps, id, signal)));
+}
+
+/** After each page the states are gone through from the first, so that a new unknown outcome waits for one page only. */
+async function* dueToLookUp(
+  deps: FlowDeps,
+  signal: AbortSignal,
+  states: readonly OrderState[] = LOOKED_UP_STATES,
+): AsyncGenerator<string> {
+  const from = new Map<OrderState, DueKey>();
+  const began = deps.clock.now();
+  for (;;) {
+    const next = await firstPage(deps, states, from, began);
+    if (next === undefined) return;
+    for (const due of next.page) {
+      if (isOver(deps, signal)) return;
+      yield due.externalOrderId;
+      from.set(next.state, due);
+    }
+  }
+}
+
+/**
+ * The next page of the first state that has one. Only unknown outcomes may have come due since the pass began: those
+ * are fewer and fewer, while the other orders would come due again and the pass would not end.
+ */
+async function firstPage(
+  { account, store, clock }: FlowDeps,
+  states: readonly OrderState[],
+  behind: ReadonlyMap<OrderState, DueKey>,
+  began: Date,
+): Promise<{ state: OrderState; page: readonly DueKey[] } | undefined> {
+  for (const state of states) {
+    const from = behind.get(state) ?? FIRST_DUE;
+    const until = state === 'unknown' ? clock.now() : began;
+    const page = await dueOrders(store.db, { account, state, until, from, limit: PAGE });
+    // Ids that are no text are read otherwise than they are compared: they would come again and again.
+    const last = page.at(-1);
+    const isStuck = last?.externalOrderId === from.externalOrderId && last.nextActionAt === from.nextActionAt;
+    if (last !== undefined && !isStuck) return { state, page };
+  }
+  return undefined;
+}
+
+async function* allFollowed(deps: FlowDeps, signal: AbortSignal, notLookedUpSince: Date): AsyncGenerator<string> {
+  const { account, store } = deps;
+  let fromId = '';
+  for (;;) {
+    const query = { account, states: FOLLOWED_STATES, fromId, limit: PAGE, notLookedUpSince };
+    const page = await orderIds(store.db, query);
+    for (const externalOrderId of page) {
+      if (isOver(deps, signal)) return;
+      yield externalOrderId;
+      fromId = externalOrderId;
+    }
+    if (page.length < PAGE) break;
+  }
+  yield* dueToLookUp(deps, signal, RECHECKED_STATES);
+}
+
+function isOver({ exchange }: FlowDeps, signal: AbortSignal): boolean {
+  return signal.aborted || exchange.gate.isHeld('lookup');
+}
+
+async function lookUp(deps: FlowDeps, externalOrderId: string, signal: AbortSignal): Promise<void> {
+  const { exchange, lease, lastCall, tally } = deps;
+  const task = async () => {
+    await lease.hold();
+    const askedAt = deps.clock.now();
+    const { answer, reply, passage } = await exchange.lookUpOrder(externalOrderId, lastCall);
+    if (reply === 'key-refused') tally.noteKey('refused');
+    else if (reply === 'ok' || reply === 'refused') tally.noteKey('works');
+    return { result: { answer, askedAt }, passage };
+  };
+  const answered = await exchange.gate.pass('lookup', task, signal);
+  if (answered !== undefined) await recordAnswer(deps, externalOrderId, answered);
+}
+
+async function recordAnswer(
+  deps: FlowDeps,
+  externalOrderId: string,
+  { answer, askedAt }: { answer: LookupAnswer; askedAt: Date },
+): Promise<void> {
+  const { account, store, clock, settings } = deps;
+  const random = clock.random();
+  const known = knownStatuses(deps);
+  const recorded = await store.writer.write(async (tx) => {
+    const row = await readFollowed(tx, account, externalOrderId);
+    const before = row === undefined ? undefined : trackingOf(row);
+    if (row === undefined || before === undefined || !isLookedUp(before, answer)) return undefined;
+    const now = clock.now();
+    // Another pass has asked and been answered since. A time ahead of this clock was written under another.
+    const { lastLookupAt } = before;
+    if (lastLookupAt !== null && lastLookupAt > askedAt && lastLookupAt <= now) return undefined;
+    const decision = decideLookup(before, answer, now, random, settings);
+    await saveDecision(tx, before.state, decision, now);
+    const findings = await reconcileAnswer(tx, deps, { row, before, answer, decision, now });
+    const statuses = changedStatuses(known, decision.events);
+    return { before, decision, findings, statuses, unseen: await unseenStatuses(tx, account, statuses, now) };
+  });
+  if (recorded === undefined) return;
+  for (const status of recorded.statuses) if (known.size < MOST_KNOWN) known.add(keyOf(status));
+  for (const { field, value } of recorded.unseen) {
+    if (!DOCUMENTED_STATUSES.includes(value)) deps.log.warn({ field, value }, 'a status that was not seen before');
+  }
+  countAnswer(deps, recorded.before.state, answer, recorded);
+}
+
+/** Statuses that no order of the account ever had. */
+async function unseenStatuses(
+  tx: FlowDeps['store']['db'],
+  account: string,
+  statuses: readonly SeenStatus[],
+  now: Date,
+): Promise<readonly SeenStatus[]> {
+  const unseen = [];
+  for (const status of statuses) {
+    if (await isNewStatus(tx, { account, ...status, firstSeenAt: now.toISOString() })) unseen.push(status);
+  }
+  return unseen;
+}
+
+/** Statuses of an order that changed, without those that are known to be in the database. */
+function changedStatuses(known: ReadonlySet<string>, events: readonly OrderEvent[]): readonly SeenStatus[] {
+  return events.flatMap(({ field, newValue: value }) =>
+    field.endsWith('.status') && value !== null && !known.has(keyOf({ field, value })) ? [{ field, value }] : [],
+  );
+}
+
+/** What this process has seen written down, so that it is not written with each order again. */
+function knownStatuses({ store }: FlowDeps): Set<string> {
+  const known = KNOWN_STATUSES.get(store) ?? new Set();
+  KNOWN_STATUSES.set(store, known);
+  return known;
+}
+
+function keyOf({ field, value }: SeenStatus): string {
+  return `${field} ${value}`;
+}
+
+function countAnswer(
+  { tally, log }: FlowDeps,
+  before: OrderState,
+  answer: LookupAnswer,
+  { decision, findings }: { decision: LookupDecision; findings: NewFindings },
+): void {
+  const { counts } = tally;
+  const { externalOrderId, state, stateReason: reason } = decision.tracking;
+  tally.noteFindings(findings);
+  for (const { class: finding } of findings) log.warn({ externalOrderId, finding }, 'a new finding');
+  if (answer.kind === 'unanswered') {
+    counts.failed += 1;
+    log.warn({ externalOrderId, why: answer.why }, 'look-up brought no answer, it will be tried again');
+    return;
+  }
+  counts.lookedUp += 1;
+  const changes = decision.events.filter(({ field }) => field === 'state' || field.endsWith('.status'));
+  if (changes.length > 0) counts.changed += 1;
+  for (const { field, oldValue, newValue } of changes) {
+    log.info({ externalOrderId, field, oldValue, newValue }, 'order changed');
+  }
+  if (state === 'final' && before !== 'final') counts.final += 1;
+  if (state === 'held' && before !== 'held') {
+    counts.held += 1;
+    log.warn({ externalOrderId, reason }, 'order is held, a person must decide');
+  }
+}

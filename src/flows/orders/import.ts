@@ -1,0 +1,128 @@
+import type { Readable } from 'node:stream';
+import { isLosslessNumber } from 'lossless-json';
+import { checkOrder } from '../../domain/orders/check.ts';
+import { quote } from '../../domain/decimal.ts';
+import type { MerchantOrder, UncheckedOrder } from '../../domain/orders/states.ts';
+import { IMPORT_COLUMNS, ImportStage, type ImportRow } from '../../store/stage/import.ts';
+import type { Store } from '../../store/sqlite/store.ts';
+import { csvLines, ndjsonLines, type ImportLine } from './import-lines.ts';
+
+/** The forms an import file may have. */
+export type ImportFormat = 'csv' | 'ndjson';
+
+/** What is wrong with a line of the file. */
+export interface ImportProblem {
+  readonly line: number;
+  /** Undefined: the line as a whole. */
+  readonly column?: string | undefined;
+  readonly reason: string;
+}
+
+/** What an import did. With problems, nothing was inserted; at most 50 are named, all are counted. */
+export interface ImportResult {
+  readonly read: number;
+  readonly inserted: number;
+  /** Rows whose order is there already, or earlier in the file, with the same content. */
+  readonly alreadyPresent: number;
+  readonly problems: readonly ImportProblem[];
+  readonly problemCount: number;
+}
+
+const MAX_NAMED = 50;
+const BATCH = 1_000;
+/** The column of each field. */
+export const COLUMN_OF: Readonly<Record<keyof MerchantOrder, (typeof IMPORT_COLUMNS)[number]>> = {
+  externalOrderId: 'external_order_id',
+  asset: 'asset',
+  assetPosition: 'asset_position',
+  fromCurrency: 'from_currency',
+  toCurrency: 'to_currency',
+  orderType: 'order_type',
+  limit: 'order_limit',
+  paymentToken: 'payment_token',
+  providerType: 'provider_type',
+  cryptoAddress: 'crypto_address',
+  bonus: 'bonus',
+};
+const FIELDS = Object.entries(COLUMN_OF) as [keyof MerchantOrder, (typeof IMPORT_COLUMNS)[number]][];
+const COLUMNS = { known: IMPORT_COLUMNS, required: ['external_order_id', 'asset', 'from_currency', 'to_currency'] };
+
+/**
+ * Reads a whole file into `merchant_orders`: all rows or none. A row that is there with the same content is passed over;
+ * amounts are the same when their numbers are: `1.50` and `1.5`.
+ */
+export async function importOrders(
+  store: Store,
+  account: string,
+  input: Readable,
+  format: ImportFormat,
+  onProgress: (read: number) => void = () => {},
+): Promise<ImportResult> {
+  const stage = await ImportStage.open(store);
+  const problems = new Problems();
+  let batch: ImportRow[] = [];
+  let read = 0;
+  for await (const line of format === 'csv' ? csvLines(input, COLUMNS) : ndjsonLines(input, COLUMNS)) {
+    read += 'fields' in line ? 1 : 0;
+    const row = toRow(line, problems);
+    if (row !== undefined) batch.push(row);
+    if (batch.length < BATCH) continue;
+    await stage.take(batch);
+    batch = [];
+    onProgress(read);
+  }
+  await stage.take(batch);
+  const { inserted, conflicts, conflictCount } = await stage.settle(account, {
+    isWanted: problems.count === 0,
+    limit: MAX_NAMED,
+  });
+  for (const { line, columns, externalOrderId, place } of conflicts) {
+    problems.add({
+      line,
+      column: columns,
+      reason: `differs from ${place}, where ${quote(externalOrderId)} stands already`,
+    });
+  }
+  problems.count += conflictCount - conflicts.length;
+  const alreadyPresent = problems.count === 0 ? read - inserted : 0;
+  return { read, inserted, alreadyPresent, problems: problems.named, problemCount: problems.count };
+}
+
+class Problems {
+  readonly named: ImportProblem[] = [];
+  count = 0;
+
+  add(problem: ImportProblem): void {
+    this.count += 1;
+    if (this.named.length < MAX_NAMED) this.named.push(problem);
+  }
+}
+
+function toRow(line: ImportLine, problems: Problems): ImportRow | undefined {
+  if ('problem' in line) {
+    problems.add({ line: line.line, column: line.column, reason: line.problem });
+    return undefined;
+  }
+  const checked = checkOrder(uncheckedOf(line.fields));
+  if (!checked.ok) {
+    for (const { field, reason } of checked.problems) {
+      problems.add({ line: line.line, column: COLUMN_OF[field], reason });
+    }
+    return undefined;
+  }
+  const columns = FIELDS.map(([field, column]) => [column, checked.order[field]]);
+  return { ...Object.fromEntries(columns), line: line.line } as ImportRow;
+}
+
+/** The fields of an order by its columns, not checked yet; what is left out has its default. */
+export function uncheckedOf(fields: Readonly<Record<string, unknown>>): UncheckedOrder {
+  const value = (column: string) => {
+    const found = fields[column];
+    return isLosslessNumber(found) ? found.value : (found ?? null);
+  };
+  const order = Object.fromEntries(FIELDS.map(([field, column]) => [field, value(column)])) as Record<
+    keyof MerchantOrder,
+    unknown
+  >;
+  return { ...order, assetPosition: order.assetPosition ?? 'INPUT', orderType: order.orderType ?? 'DEPOSIT' };
+}

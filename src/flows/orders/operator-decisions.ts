@@ -1,0 +1,117 @@
+import type { FindingClassName } from '../../domain/findings/classes.ts';
+import {
+  decideByOperator,
+  type OperatorAction,
+  type OperatorSettings,
+} from '../../domain/orders/operator-decisions.ts';
+import type { OrderState } from '../../domain/orders/states.ts';
+import { findUnknownOutcome, OVERDUE_CLASSES } from '../../domain/findings/age.ts';
+import type { Tracking } from '../../domain/orders/tracking.ts';
+import { orderWithPreOrder, rowsToDecide, type DecisionFilter } from '../../store/operator.ts';
+import { readOrder, saveDecision, trackingOf } from '../../store/orders.ts';
+import type { FlowDeps } from '../pass/deps.ts';
+import { noteFindings } from '../findings/note.ts';
+
+/** Orders that are written together: few enough that the daemon's own writes hardly wait. */
+const TOGETHER = 50;
+
+/** What a decision needs; the daemon may be running or not. */
+export type OperatorDeps = Pick<FlowDeps, 'account' | 'store' | 'clock'> & { readonly settings: OperatorSettings };
+
+/** An order that a person decides about; `listed` is how it stood when the person was shown it. */
+export interface OperatorTarget {
+  readonly externalOrderId: string;
+  readonly listed?: Tracking;
+}
+
+/** What became of the decision for one order. */
+export type OperatorResult =
+  | { readonly kind: 'done'; readonly externalOrderId: string; readonly from: OrderState; readonly to: OrderState }
+  | {
+      readonly kind: 'passed-over';
+      readonly externalOrderId: string;
+      /** Null where there is no such order. */
+      readonly state: OrderState | null;
+      readonly why: string;
+    };
+
+/** The orders that a filter lets through, and what the decision would make of each as it stands now. */
+export async function listTargets(
+  { account, store, clock, settings }: OperatorDeps,
+  filter: Omit<DecisionFilter, 'account'>,
+  action: OperatorAction,
+): Promise<readonly { readonly target: OperatorTarget; readonly result: OperatorResult }[]> {
+  const rows = await rowsToDecide(store.db, { account, ...filter });
+  const now = clock.now();
+  return rows.map((row) => {
+    const listed = trackingOf(row);
+    const { externalOrderId, state } = listed;
+    const made = decideByOperator(listed, action, now, settings);
+    const result: OperatorResult = made.ok
+      ? { kind: 'done', externalOrderId, from: state, to: made.to }
+      : { kind: 'passed-over', externalOrderId, state, why: made.why };
+    return { target: { externalOrderId, listed }, result };
+  });
+}
+
+/**
+ * Carries a person's decision out, each order in a transaction of its own, and tells what became of each, in their
+ * order. An order that does not stand any more as it was listed is passed over.
+ */
+export async function* decideOrders(
+  deps: OperatorDeps,
+  targets: readonly OperatorTarget[],
+  action: OperatorAction,
+): AsyncGenerator<OperatorResult> {
+  for (let from = 0; from < targets.length; from += TOGETHER) {
+    const results = targets.slice(from, from + TOGETHER).map((target) => decideOrder(deps, target, action));
+    yield* await Promise.all(results);
+  }
+}
+
+async function decideOrder(
+  { account, store, clock, settings }: OperatorDeps,
+  { externalOrderId, listed }: OperatorTarget,
+  action: OperatorAction,
+): Promise<OperatorResult> {
+  const passedOver = (state: OrderState | null, why: string) =>
+    ({ kind: 'passed-over', externalOrderId, state, why }) as const;
+  const { judgement } = action;
+  if (judgement.kind === 'exists') {
+    // Before the transaction: this looks at every row, and the daemon's writes are not to wait for it.
+    const other = await orderWithPreOrder(store.db, { account, externalOrderId }, judgement.preOrderId);
+    if (other !== undefined) return passedOver(null, `the pre-order is that of ${JSON.stringify(other)}`);
+  }
+  return await store.writer.write(async (tx) => {
+    const row = await readOrder(tx, account, externalOrderId);
+    if (row === undefined) return passedOver(null, 'there is no such order in the table');
+    const tracking = trackingOf(row);
+    const { state } = tracking;
+    const change = listed === undefined ? undefined : changeSince(listed, tracking);
+    if (change !== undefined) return passedOver(state, change);
+    const now = clock.now();
+    const made = decideByOperator(tracking, action, now, settings);
+    if (!made.ok) return passedOver(state, made.why);
+    let last = tracking;
+    for (const moved of made.moves) {
+      await saveDecision(tx, last.state, moved, now);
+      last = moved.tracking;
+    }
+    const { to } = made;
+    const judged = { found: findUnknownOutcome(last), classes: settledBy(to), now };
+    await noteFindings(tx, { account }, externalOrderId, judged);
+    return { kind: 'done', externalOrderId, from: state, to };
+  });
+}
+
+/** Findings that are not true of an order any more once a person has moved it there, unless found all the same. */
+function settledBy(state: OrderState): readonly FindingClassName[] {
+  return state === 'accepted' ? ['CREATE_UNKNOWN'] : OVERDUE_CLASSES;
+}
+
+/** What makes an order another one than the person was shown: also a create that went out and failed in between. */
+function changeSince(listed: Tracking, now: Tracking): string | undefined {
+  if (listed.state !== now.state) return `it was ${listed.state} when it was listed and is ${now.state} now`;
+  if (listed.attempts !== now.attempts) return 'it was sent again since it was listed';
+  return undefined;
+}

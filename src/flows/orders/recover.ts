@@ -1,0 +1,77 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../../clock.ts';
+import { becomesUnknown } from '../../domain/orders/create.ts';
+import { FOLLOWED_STATES } from '../../domain/orders/states.ts';
+import { LONGEST_WAIT_MS } from '../../domain/orders/schedule.ts';
+import { after } from '../../domain/orders/tracking.ts';
+import { bringChecksBack } from '../../store/links.ts';
+import {
+  bringForward,
+  countPendingElsewhere,
+  orderIds,
+  readOrder,
+  saveDecision,
+  trackingOf,
+} from '../../store/orders.ts';
+import type { Store } from '../../store/sqlite/store.ts';
+import { apart } from '../pass/isolate.ts';
+import type { FlowDeps } from '../pass/deps.ts';
+import { noteOutcome } from '../findings/note.ts';
+import type { Tally } from '../pass/counters.ts';
+
+const PAGE = 200;
+
+interface RecoverDeps {
+  readonly account: string;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly settings: FlowDeps['settings'];
+  readonly tally: Tally;
+}
+
+/**
+ * What a new owner does before it sends anything: an order found `sending` may have been taken, so it becomes unknown;
+ * a due time further away than any schedule gives was written under a wrong clock, or by another program where there is
+ * none, so the order is looked at now.
+ */
+export async function recover(deps: RecoverDeps, clockWentBack: boolean): Promise<void> {
+  const { account, store, clock, log } = deps;
+  let found = 0;
+  for (let fromId = ''; ;) {
+    const ids = await orderIds(store.db, { account, states: ['sending'], fromId, limit: PAGE });
+    for (const id of ids) await apart(deps, id, () => sendingBecomesUnknown(deps, id));
+    found += ids.length;
+    if (ids.length < PAGE) break;
+    fromId = ids.at(-1) ?? fromId;
+  }
+  if (found > 0) log.warn({ orders: found }, 'found orders whose create was under way; they will be looked up');
+  const longestMs = Math.max(LONGEST_WAIT_MS, ...deps.settings.verifyAfter);
+  const latest = clockWentBack ? clock.now() : after(clock.now(), longestMs);
+  const states = ['pending', ...FOLLOWED_STATES] as const;
+  const [moved, links] = await store.writer.write(async (tx) => [
+    await bringForward(tx, { account, states, latest, to: clock.now() }),
+    await bringChecksBack(tx, account, clock.now()),
+  ]);
+  if (moved + links > 0) {
+    log.warn({ orders: moved, links }, 'due times written under another clock were brought forward');
+  }
+  const elsewhere = await countPendingElsewhere(store.db, account);
+  if (elsewhere > 0)
+    log.warn({ orders: elsewhere, account }, 'orders of other accounts are pending; only this account is driven');
+}
+
+async function sendingBecomesUnknown(
+  { account, store, clock, settings }: RecoverDeps,
+  externalOrderId: string,
+): Promise<void> {
+  await store.writer.write(async (tx) => {
+    const row = await readOrder(tx, account, externalOrderId);
+    if (row === undefined) return;
+    const now = clock.now();
+    const why = 'the process ended while the create was under way';
+    const unknown = becomesUnknown(trackingOf(row), why, now, settings);
+    await saveDecision(tx, 'sending', unknown, now);
+    await noteOutcome(tx, { account, settings }, unknown.tracking, now);
+  });
+}

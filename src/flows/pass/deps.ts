@@ -1,0 +1,32 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../../clock.ts';
+import type { Config } from '../../config/config.ts';
+import type { CreateSettings } from '../../domain/orders/create.ts';
+import type { FollowSettings } from '../../domain/orders/follow.ts';
+import type { OverdueSettings } from '../../domain/findings/age.ts';
+import type { ReconcileSettings } from '../../domain/findings/record.ts';
+import type { ExchangeClient } from '../../exchange/client.ts';
+import type { Store } from '../../store/sqlite/store.ts';
+import type { RequestLease } from './lease.ts';
+import type { Tally } from './counters.ts';
+
+/** What findings depend on; how long an order may stand still is learned. */
+type FindingSettings = ReconcileSettings & Omit<OverdueSettings, 'stuckAfter'>;
+
+/** What the flows work with. Each asks for the part it uses. */
+export interface FlowDeps {
+  readonly account: string;
+  readonly store: Store;
+  readonly exchange: ExchangeClient;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly settings: CreateSettings & FollowSettings & FindingSettings;
+  readonly links: { readonly finalStatuses: readonly string[] };
+  readonly photos: Config['photos'];
+  /** Most orders that one pass has in hand at a time. */
+  readonly inHand: number;
+  readonly lease: RequestLease;
+  readonly tally: Tally;
+  /** Aborts when results that cannot be written must be given up: the process has no time left. */
+  readonly lastCall: AbortSignal;
+}

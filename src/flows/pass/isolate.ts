@@ -1,0 +1,36 @@
+import { after } from '../../domain/orders/tracking.ts';
+import { StoreError } from '../../store/errors.ts';
+import { putOff } from '../../store/orders.ts';
+import type { FlowDeps } from './deps.ts';
+
+/** An order that cannot be written is tried again after this time. */
+const PUT_OFF_MS = 5 * 60_000;
+
+/** Works on one order. What the database refuses of it is logged and counted as failed: it must not stop the others. */
+export async function apart(
+  deps: Pick<FlowDeps, 'account' | 'store' | 'clock' | 'log' | 'tally'>,
+  externalOrderId: string,
+  work: () => Promise<void>,
+): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    deps.tally.counts.failed += 1;
+    deps.log.error(
+      { externalOrderId, problem: error.message },
+      'an order cannot be written, it is passed over; look at its row and its triggers',
+    );
+    const { account, store, clock } = deps;
+    const until = after(clock.now(), PUT_OFF_MS);
+    await store.writer
+      .write((tx) => putOff(tx, { account, externalOrderId, until }))
+      .catch((again: unknown) => {
+        if (!isRefusal(again)) throw again;
+      });
+  }
+}
+
+function isRefusal(error: unknown): error is StoreError {
+  return error instanceof StoreError && error.problem === 'refused';
+}

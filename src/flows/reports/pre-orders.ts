@@ -1,0 +1,114 @@
+import type { FindingClassName } from '../../domain/findings/classes.ts';
+import type { Finding } from '../../domain/findings/record.ts';
+import { readPreOrder } from '../../exchange/order-answers.ts';
+import {
+  nextPreOrders,
+  ordersWithFinding,
+  type PreOrderRow,
+  type ReportScope,
+} from '../../store/reports/reconciliation.ts';
+import { openSnapshot } from '../../store/sqlite/snapshot.ts';
+import type { Store } from '../../store/sqlite/store.ts';
+import { workThrough } from '../pass/concurrency.ts';
+import { orderOf } from '../findings/judge.ts';
+import { noteFindings } from '../findings/note.ts';
+
+/** What the exchange says of a pre-order (§4.10). */
+export type PreOrderAnswer =
+  | { readonly kind: 'known'; readonly body: string }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'unanswered' };
+
+/** What asking for the pre-orders of a period came to. */
+export interface AskedPreOrders {
+  readonly asked: number;
+  /** Not answered with the pre-order, or not asked any more when one after the other was not answered. */
+  readonly unanswered: number;
+  readonly missing: number;
+  readonly differing: number;
+  /** What is to be written down: what was found, and what stood and may be settled. */
+  readonly judged: readonly JudgedPreOrder[];
+}
+
+interface JudgedPreOrder {
+  readonly externalOrderId: string;
+  readonly found: readonly Finding[];
+  readonly classes: readonly FindingClassName[];
+}
+
+const CLASSES = ['PREORDER_MISSING', 'PREORDER_ECHO_MISMATCH'] as const satisfies readonly FindingClassName[];
+const PAGE = 500;
+const IN_HAND = 8;
+/** So many questions in a row without an answer: the exchange is out of reach. */
+const MOST_UNANSWERED = 40;
+const UNANSWERED: PreOrderAnswer = { kind: 'unanswered' };
+
+/** Asks for every pre-order of the scope. The database is read a page at a time: asking may take hours. */
+export async function askPreOrders(
+  path: string,
+  scope: ReportScope,
+  ask: (preOrderId: string) => Promise<PreOrderAnswer> | PreOrderAnswer,
+  onProgress: (asked: number) => void,
+): Promise<AskedPreOrders> {
+  const judged: JudgedPreOrder[] = [];
+  const standing = standingBefore(path, scope.account);
+  const counts = { asked: 0, unanswered: 0, missing: 0, differing: 0 };
+  let inARow = 0;
+  await workThrough(preOrdersOf(path, scope), IN_HAND, async (row) => {
+    const answer = inARow < MOST_UNANSWERED ? await ask(row.pre_order_id ?? '') : UNANSWERED;
+    counts.asked += 1;
+    inARow = answer.kind === 'unanswered' ? inARow + 1 : 0;
+    const one = judge(row, answer);
+    if (one === undefined) counts.unanswered += 1;
+    else if (one.found.length > 0 || standing.has(one.externalOrderId)) judged.push(one);
+    if (answer.kind === 'missing') counts.missing += 1;
+    else if (one !== undefined && one.found.length > 0) counts.differing += 1;
+    onProgress(counts.asked);
+  });
+  return { ...counts, judged };
+}
+
+/** Writes down which pre-orders are missing or differ, and which no longer. */
+export async function notePreOrders(store: Store, account: string, asked: AskedPreOrders, now: Date): Promise<void> {
+  for (const { externalOrderId, found, classes } of asked.judged) {
+    await store.writer.write((tx) => noteFindings(tx, { account }, externalOrderId, { found, classes, now }));
+  }
+}
+
+/** Undefined where the answer says nothing of the pre-order. What is missing may differ or not. */
+function judge(row: PreOrderRow, answer: PreOrderAnswer): JudgedPreOrder | undefined {
+  const { external_order_id: externalOrderId, pre_order_id: preOrderId } = row;
+  switch (answer.kind) {
+    case 'unanswered':
+      return undefined;
+    case 'missing': {
+      const expected = `pre-order ${preOrderId}`;
+      const found: Finding = { class: 'PREORDER_MISSING', expected, actual: 'the exchange does not know it (404)' };
+      return { externalOrderId, found: [found], classes: ['PREORDER_MISSING'] };
+    }
+    case 'known': {
+      const found = readPreOrder(answer.body, preOrderId ?? '', orderOf(row));
+      return found === undefined ? undefined : { externalOrderId, found, classes: CLASSES };
+    }
+  }
+}
+
+async function* preOrdersOf(path: string, scope: ReportScope): AsyncGenerator<PreOrderRow> {
+  let last: PreOrderRow | undefined;
+  for (;;) {
+    const page = pageOf(path, scope, last);
+    yield* page;
+    last = page.at(-1);
+    if (page.length < PAGE) return;
+  }
+}
+
+function pageOf(path: string, scope: ReportScope, last: PreOrderRow | undefined): readonly PreOrderRow[] {
+  using snapshot = openSnapshot(path);
+  return [...snapshot.rows(nextPreOrders(scope, last, PAGE))];
+}
+
+function standingBefore(path: string, account: string): ReadonlySet<string | null> {
+  using snapshot = openSnapshot(path);
+  return new Set([...snapshot.rows(ordersWithFinding(account, CLASSES))].map((row) => row.external_order_id));
+}

@@ -1,0 +1,114 @@
+import swagger from '@fastify/swagger';
+import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
+import { bareServer } from './server.ts';
+import { ERRORS } from './routes/errors.ts';
+import { addRoutes } from './routes/index.ts';
+
+type Json = Record<string, unknown>;
+type ErrorsByStatus = Readonly<Record<string, (typeof ERRORS)[keyof typeof ERRORS]>>;
+
+interface RequestBody {
+  required: boolean;
+  readonly content: { readonly 'application/json': { readonly schema: { readonly anyOf?: readonly Json[] } } };
+}
+
+/** The part of the generated document that is written anew. */
+interface Generated extends Json {
+  readonly paths: Record<string, Record<string, { responses: Json; requestBody?: RequestBody }>>;
+  readonly components: { readonly schemas: Json };
+}
+
+const DESCRIPTION = `The socket on which a running \`order-sync run\` takes requests of your back end: it holds the merchant key and
+keeps the rate limit, so that your back end needs neither. HTTP/1.1 over the Unix socket \`<database>.sock\`, beside the
+database (where that path is too long for a socket, \`order-sync-<uid>/\` in the system's temporary folder). The file's
+mode is 0600: who runs as the same user may ask for everything, nobody else for anything.
+
+    curl --unix-socket /var/lib/order-sync/order-sync.db.sock http://localhost/clients/link-1
+
+Every answer but that of \`POST /sync\` has one shape: \`{"ok":true,"value":…}\`, or \`{"ok":false,"error":{…}}\` with always
+the same six fields. Decide by \`error.kind\` and \`error.reason\`; \`error.message\` is for people. The HTTP status of a
+refusal by the exchange is the exchange's own.
+
+- \`value\` is what the exchange answered, as received: fields that are not described here stay, statuses are open text, and
+  numbers keep every digit. Read amounts with a parser that does, or as text.
+- After \`not-sent\` and \`rate-limited\` nothing was done: ask again, after \`Retry-After\` seconds where it is given.
+- After \`unknown\` nobody can tell whether the exchange did what was asked. What reads may be asked again.
+- A request waits for its turn at most 60 s. A request whose turn has not come when its connection is closed is not sent.
+- Tokens, card numbers and names are in the answers, and in no log.`;
+
+const TAGS = [
+  { name: 'clients', description: 'Clients, their verification and their cards (§4.1 to §4.8).' },
+  { name: 'orders', description: 'Orders in the table, and pre-orders and orders at the exchange (§4.10, §4.11).' },
+  { name: 'links', description: 'Links that are remembered and followed.' },
+  { name: 'sync', description: 'The work of the daemon, now.' },
+];
+
+/** The OpenAPI 3.1 document of the control socket, generated from the routes themselves. */
+export async function controlDocument(version: string): Promise<Json> {
+  const server = bareServer({ error: () => {} });
+  await server.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: { title: 'order-sync control socket', version, description: DESCRIPTION, license: { name: 'MIT' } },
+      servers: [{ url: 'http://localhost', description: 'Through the Unix socket; the name is not looked at.' }],
+      security: [],
+      tags: TAGS,
+    },
+    transform: jsonSchemaTransform,
+    transformObject: jsonSchemaTransformObject,
+  });
+  addRoutes(server, {
+    deps: () => {
+      throw new Error('the routes are described here, not served');
+    },
+    stopping: new AbortController().signal,
+    onRun: () => {},
+  });
+  await server.ready();
+  return mended(server.swagger() as unknown as Generated);
+}
+
+/** Names each error, which is the same everywhere, and tells bodies that may be left out from the others. */
+function mended({ paths, components, ...rest }: Generated): Json {
+  const errors: ErrorsByStatus = ERRORS;
+  for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) {
+    // The generator asks for every body, also for one that may be left out.
+    const { requestBody } = operation;
+    if (requestBody?.content['application/json'].schema.anyOf?.some(({ type }) => type === 'null') === true) {
+      requestBody.required = false;
+    }
+    for (const status of Object.keys(operation.responses)) {
+      const error = errors[status.toLowerCase()];
+      if (error !== undefined) operation.responses[status] = { $ref: `#/components/responses/${error.name}` };
+    }
+  }
+  const all = Object.values(errors);
+  // Components of requests are generated too, though none is referred to.
+  const schemas = Object.entries(components.schemas).filter(([name]) => !name.endsWith('Input'));
+  return {
+    ...rest,
+    paths,
+    components: {
+      schemas: Object.fromEntries(schemas),
+      responses: Object.fromEntries(all.map((error) => [error.name, errorResponse(error)])),
+      examples: Object.fromEntries(
+        all.flatMap(({ examples }) =>
+          Object.entries(examples).map(([name, error]) => [name, { value: { ok: false, error } }]),
+        ),
+      ),
+    },
+  };
+}
+
+function errorResponse({ name, description, examples }: ErrorsByStatus[string]): Json {
+  const named = Object.keys(examples).map((example) => [example, { $ref: `#/components/examples/${example}` }]);
+  return {
+    description,
+    ...(name === ERRORS['503'].name && {
+      headers: { 'retry-after': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 0 } } },
+    }),
+    content: {
+      'application/json': { schema: { $ref: '#/components/schemas/Failure' }, examples: Object.fromEntries(named) },
+    },
+  };
+}

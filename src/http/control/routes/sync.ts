@@ -1,0 +1,112 @@
+import { Readable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { deadline } from '../../../clock.ts';
+import { syncOnce, type SyncResult } from '../../../flows/orders/sync.ts';
+import type { Counts } from '../../../flows/pass/counters.ts';
+import { STORE_PROBLEMS, StoreError, type StoreProblem } from '../../../store/errors.ts';
+import { errorAnswers } from './document.ts';
+import { OWN_ERRORS } from './errors.ts';
+import type { ControlDeps, Serving } from './operation.ts';
+
+/** A line of the answer of `POST /sync`. */
+export type SyncLine =
+  | { readonly type: 'progress'; readonly counts: Counts }
+  | ({ readonly type: 'result' } & SyncResult)
+  | { readonly type: 'error'; readonly message: string; readonly problem?: StoreProblem };
+
+const PROGRESS_MS = 250;
+const LONGEST_PASS_MS = 24 * 60 * 60_000;
+
+const count = z.int().min(0);
+const querySchema = z.object({
+  scope: z
+    .enum(['all', 'due'])
+    .default('all')
+    .meta({ description: 'Which of the followed orders are looked up.', examples: ['due'] }),
+  timeoutMs: z.coerce
+    .number<string>()
+    .int()
+    .min(1)
+    .max(LONGEST_PASS_MS)
+    .default(600_000)
+    .meta({ description: 'The pass is given up after so many milliseconds.', examples: [60_000] }),
+});
+const lineSchema = z
+  .discriminatedUnion('type', [
+    z.object({ type: z.literal('progress'), counts: z.record(z.string(), count) }),
+    z.object({
+      type: z.literal('result'),
+      end: z.enum(['done', 'look', 'out-of-reach', 'out-of-time', 'key-refused']),
+      summary: z.record(z.string(), count),
+    }),
+    z.object({
+      type: z.literal('error'),
+      message: z.string(),
+      problem: z.enum(STORE_PROBLEMS).optional().describe('What is wrong with the database, where it is that.'),
+    }),
+  ])
+  .meta({
+    description: 'One line of the answer.',
+    examples: [
+      { type: 'progress', counts: { sent: 3, accepted: 2 } },
+      { type: 'result', end: 'done', summary: { sent: 3, accepted: 3, remaining: 0 } },
+    ],
+  });
+
+/** `POST /sync`: one pass by the daemon, with its progress in lines of JSON. It ends when nobody reads it any more. */
+export function addSync(server: FastifyInstance, { deps, stopping, onRun }: Serving): void {
+  server.post(
+    '/sync',
+    {
+      schema: {
+        operationId: 'sync',
+        tags: ['sync'],
+        summary: 'One pass: sends what is pending and due, looks up every followed order once.',
+        description: 'The answer comes in lines of JSON: `progress` now and then, at the end one `result` or `error`.',
+        querystring: querySchema,
+        response: {
+          200: {
+            description: 'Lines of JSON; the last one is a `result` or an `error`.',
+            content: { 'application/x-ndjson': { schema: lineSchema } },
+          },
+          ...errorAnswers(OWN_ERRORS),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { scope, timeoutMs } = request.query as z.output<typeof querySchema>;
+      const isGone = new AbortController();
+      reply.raw.once('close', () => isGone.abort());
+      const signal = AbortSignal.any([stopping, isGone.signal, deadline(timeoutMs)]);
+      return await reply.type('application/x-ndjson').send(Readable.from(syncLines(deps(), scope, signal, onRun)));
+    },
+  );
+}
+
+async function* syncLines(
+  deps: ControlDeps,
+  scope: 'all' | 'due',
+  signal: AbortSignal,
+  onRun: Serving['onRun'],
+): AsyncGenerator<string> {
+  let counts: Readonly<Counts> | undefined;
+  let last: SyncLine | undefined;
+  const running = syncOnce(deps, scope, signal, (now) => (counts = now))
+    .then((result) => (last = { type: 'result', ...result }))
+    .catch((error: unknown) => {
+      deps.log.error({ problem: String(error) }, 'a pass that was asked for failed');
+      const message = error instanceof Error ? error.message : 'the pass failed';
+      last = { type: 'error', message, ...(error instanceof StoreError && { problem: error.problem }) };
+    });
+  onRun(running);
+  while (last === undefined) {
+    await Promise.race([running, deps.clock.sleep(PROGRESS_MS)]);
+    if (last === undefined && counts !== undefined) yield line({ type: 'progress', counts: { ...counts } });
+  }
+  yield line(last);
+}
+
+function line(value: SyncLine): string {
+  return `${JSON.stringify(value)}\n`;
+}

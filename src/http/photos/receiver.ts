@@ -1,0 +1,236 @@
+import { lookup } from 'node:dns/promises';
+import type { AddressInfo, Socket } from 'node:net';
+import multipart from '@fastify/multipart';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { ConfigError, type ListenAddress } from '../../config/config.ts';
+import type { FlowDeps } from '../../flows/pass/deps.ts';
+import { DeliveryRefusal, type DeliveryPart } from '../../flows/clients/photo-form.ts';
+import { acceptDelivery, sweepPhotos, type DeliveryOutcome } from '../../flows/clients/photos.ts';
+import { StoreError } from '../../store/errors.ts';
+import { maxBodyBytes, Upload } from './upload.ts';
+
+/** Parts of a delivery beside its files: `details`, and some that are not ours. */
+const OTHER_PARTS = 8;
+/** The head of a request has this long to arrive. */
+const HEADERS_MS = 10_000;
+const KEEP_ALIVE_MS = 5_000;
+/** So that senders who only connect leave the daemon some file descriptors. */
+const MAX_CONNECTIONS = 128;
+/** Answers have this long to be read when the daemon stops. */
+const FLUSH_MS = 1_000;
+const RETRY_AFTER_S = 10;
+
+const STATUS_OF = {
+  stored: 200,
+  repeated: 200,
+  unreadable: 400,
+  forbidden: 403,
+  'too-slow': 408,
+  'too-large': 413,
+} as const;
+
+type ReceiverDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'log' | 'photos' | 'lastCall'>;
+
+/** A receiver of photos that listens. */
+export interface PhotoReceiver extends AsyncDisposable {
+  /** Where it listens, with the port that the system chose when the setting's is 0. */
+  readonly url: string;
+  /** Takes nothing new, and returns when what is arriving has arrived, or when there is no time left for it. */
+  close(): Promise<void>;
+}
+
+/**
+ * Receives the photos that the exchange delivers (§6): `POST /photos` and nothing else. Throws `ConfigError` where it
+ * cannot listen.
+ */
+export async function servePhotos(
+  deps: ReceiverDeps,
+  listen: ListenAddress,
+  stopping: AbortSignal,
+): Promise<PhotoReceiver> {
+  await sweepPhotos(deps);
+  const running = new Set<Promise<unknown>>();
+  const server = await createServer(deps, stopping, running);
+  await listenOn(server, listen);
+  const { port } = server.server.address() as AddressInfo;
+  const host = listen.host.includes(':') ? `[${listen.host}]` : listen.host;
+  const url = `http://${host}:${port}/photos`;
+  deps.log.info({ url }, 'listening for photos');
+  let closed: Promise<void> | undefined;
+  const close = () => (closed ??= closeServer(deps, server, running));
+  return { url, close, [Symbol.asyncDispose]: close };
+}
+
+async function createServer(
+  deps: ReceiverDeps,
+  stopping: AbortSignal,
+  running: Set<Promise<unknown>>,
+): Promise<FastifyInstance> {
+  const { photos, clock } = deps;
+  const server = bareServer(photos);
+  await server.register(multipart, {
+    // One way for all of them; `details` may be sent as a file as well.
+    isPartAFile: () => true,
+    throwFileSizeLimit: false,
+    limits: {
+      parts: photos.maxFiles + OTHER_PARTS,
+      // One more than is taken, so that a file that is too large can be told.
+      fileSize: photos.maxFileBytes + 1,
+    },
+  });
+  const uploads = new WeakMap<FastifyRequest, Upload>();
+  server.addHook('onRequest', async (request, reply) => {
+    uploads.set(request, new Upload(request.raw, reply.raw, photos, clock));
+    if (stopping.aborted) reply.header('connection', 'close');
+  });
+  server.addHook('onResponse', async (request) => uploads.get(request)?.discard());
+  server.setNotFoundHandler((_request, reply) => refuse(reply, 404, 'there is only POST /photos'));
+  server.setErrorHandler((error, _request, reply) => {
+    const httpStatus = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
+    if (httpStatus === 415) return refuse(reply, 415, 'the body must be multipart/form-data');
+    if (httpStatus < 500) return refuse(reply, httpStatus, 'this is no request that can be read');
+    return fail(deps, reply, error);
+  });
+  server.post('/photos', async (request, reply) => {
+    const upload = uploads.get(request);
+    if (upload === undefined) throw new Error('the request was not bounded');
+    const early = refusalBefore(deps, request, stopping, running.size);
+    if (early !== undefined) return early(reply);
+    const delivery = acceptDelivery(deps, partsOf(request, upload)).finally(() => running.delete(delivery));
+    running.add(delivery);
+    const outcome = await delivery;
+    if (stopping.aborted) reply.header('connection', 'close');
+    return send(reply, outcome);
+  });
+  return server;
+}
+
+/** A server without routes, that knows no type of body. */
+function bareServer({ timeout }: ReceiverDeps['photos']): FastifyInstance {
+  const server = Fastify({
+    logger: false,
+    connectionTimeout: timeout,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    http: { headersTimeout: HEADERS_MS, connectionsCheckingInterval: HEADERS_MS / 2 },
+    exposeHeadRoutes: false,
+    return503OnClosing: false,
+    frameworkErrors: (_error, _request, reply) => void refuse(reply, 400, 'this is no request that can be read'),
+    clientErrorHandler: endConnection,
+  });
+  server.server.maxConnections = MAX_CONNECTIONS;
+  server.removeAllContentTypeParsers();
+  return server;
+}
+
+/** What is not even looked at. */
+function refusalBefore(
+  { photos, log }: ReceiverDeps,
+  request: FastifyRequest,
+  stopping: AbortSignal,
+  running: number,
+): ((reply: FastifyReply) => FastifyReply) | undefined {
+  if (stopping.aborted || running >= photos.concurrency) {
+    const reason = stopping.aborted ? 'the receiver stops' : 'there are too many deliveries at the same time';
+    log.warn({ why: 'busy', reason }, 'a photo delivery was refused');
+    return (reply) => refuse(reply.header('retry-after', RETRY_AFTER_S), 503, reason);
+  }
+  if (Number(request.headers['content-length'] ?? 0) <= maxBodyBytes(photos)) return undefined;
+  const reason = `the body has more than ${maxBodyBytes(photos)} bytes`;
+  log.warn({ why: 'too-large', reason }, 'a photo delivery was refused');
+  return (reply) => refuse(reply, STATUS_OF['too-large'], reason);
+}
+
+/** The parts of a delivery. Whatever is wrong with its form becomes a `DeliveryRefusal`. */
+async function* partsOf(request: FastifyRequest, upload: Upload): AsyncGenerator<DeliveryPart> {
+  // A sender who is gone already would be waited for: nothing more is heard of the connection.
+  if (upload.failure !== undefined || request.raw.destroyed) throw refusalOf(undefined, upload);
+  try {
+    for await (const part of request.parts()) {
+      if (part.type !== 'file') continue;
+      yield { name: part.fieldname, filename: part.filename, bytes: bytesOf(part.file, upload) };
+    }
+  } catch (error) {
+    throw refusalOf(error, upload);
+  }
+}
+
+async function* bytesOf(file: AsyncIterable<Uint8Array>, upload: Upload): AsyncGenerator<Uint8Array> {
+  try {
+    yield* file;
+  } catch (error) {
+    throw refusalOf(error, upload);
+  }
+}
+
+function refusalOf(error: unknown, upload: Upload): DeliveryRefusal {
+  if (upload.failure !== undefined) return upload.failure;
+  const isTooMany = error instanceof Error && 'code' in error && error.code === 'FST_PARTS_LIMIT';
+  if (isTooMany) return new DeliveryRefusal('too-large', 'there are too many parts');
+  return new DeliveryRefusal('unreadable', 'the body is no whole multipart form');
+}
+
+function send(reply: FastifyReply, outcome: DeliveryOutcome): FastifyReply {
+  if (outcome.kind === 'refused') return refuse(reply, STATUS_OF[outcome.why], outcome.reason);
+  return reply.code(STATUS_OF[outcome.kind]).send({ status: outcome.kind });
+}
+
+function refuse(reply: FastifyReply, httpStatus: number, reason: string): FastifyReply {
+  return reply.code(httpStatus).send({ status: 'refused', reason });
+}
+
+/** Nothing of the delivery is left; the exchange may try again. */
+function fail({ log }: ReceiverDeps, reply: FastifyReply, error: unknown): FastifyReply {
+  const problem = error instanceof Error ? `${error.name}: ${error.message}` : 'no reason given';
+  log.error({ problem }, 'a photo delivery could not be stored');
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ENOSPC' || code === 'EDQUOT') return refuse(reply, 507, 'there is no space left');
+  const passes = error instanceof StoreError || (error instanceof Error && 'errno' in error);
+  if (!passes) return refuse(reply, 500, 'the receiver failed');
+  return refuse(reply.header('retry-after', RETRY_AFTER_S), 503, 'it cannot be stored now');
+}
+
+async function listenOn(server: FastifyInstance, { host, port }: ListenAddress): Promise<void> {
+  try {
+    // By its address: of a name like localhost Fastify would make several servers, and know of one.
+    const { address } = await lookup(host, { order: 'ipv4first' });
+    await server.listen({ host: address, port });
+  } catch (error) {
+    await server.close();
+    const why = { EADDRINUSE: 'another program listens there', EACCES: 'it is not permitted' };
+    const code = (error as NodeJS.ErrnoException).code ?? '';
+    const reason = code in why ? why[code as keyof typeof why] : `it is no address of this machine (${code})`;
+    throw new ConfigError(`photos.listen ${host}:${port} cannot be used: ${reason}`, { cause: error });
+  }
+}
+
+async function closeServer(
+  { clock, lastCall }: ReceiverDeps,
+  server: FastifyInstance,
+  running: ReadonlySet<Promise<unknown>>,
+): Promise<void> {
+  const isClosed = new AbortController();
+  const closed = server.close().finally(() => isClosed.abort());
+  const noTimeLeft = aborted(lastCall, isClosed.signal);
+  const flushed = Promise.allSettled(running).then(() => clock.sleep(FLUSH_MS, isClosed.signal));
+  await Promise.race([noTimeLeft, flushed]).catch(() => undefined);
+  server.server.closeAllConnections();
+  await closed;
+  // What was cut off is still taking its files away.
+  await Promise.allSettled(running);
+}
+
+function aborted(signal: AbortSignal, until: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true, signal: until });
+    until.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/** Answers what is no HTTP at all, or came too slowly, where there still is somebody to answer. */
+function endConnection(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const status = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 }[error.code ?? ''] ?? 400;
+  const head = `HTTP/1.1 ${status} \r\nconnection: close\r\ncontent-length: 0\r\n\r\n`;
+  socket.end(head, () => socket.destroy());
+}

@@ -1,0 +1,104 @@
+import type { EChartsOption } from 'echarts';
+import type { Chart } from './document.ts';
+import { printable } from './text.ts';
+
+const WIDTH = 1_040;
+const HEIGHT = 340;
+const LONGEST_NAME = 40;
+const COLORS = ['#2f6fbb', '#e08214', '#4d9f5c', '#c0504d', '#7b5ea7', '#8c6d4f', '#c776b0', '#6b7785', '#a8a832'];
+
+/** A chart as SVG text. */
+export interface Drawing {
+  readonly title: string;
+  readonly svg: string;
+}
+
+/** Draws charts without a screen. The same chart gives the same text. */
+export async function drawCharts(charts: readonly Chart[]): Promise<readonly Drawing[]> {
+  if (charts.length === 0) return [];
+  // Takes time and memory to load, and only this form needs it.
+  const { init } = await loadLibrary();
+  return charts.map((chart, index) => {
+    const canvas = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height: HEIGHT });
+    try {
+      canvas.setOption({ animation: false, color: COLORS, ...optionOf(chart) });
+      return { title: chart.title, svg: plainSvg(canvas.renderToSVGString(), index) };
+    } finally {
+      canvas.dispose();
+    }
+  });
+}
+
+async function loadLibrary() {
+  const [core, { BarChart, LineChart, SankeyChart }, { GridComponent, LegendComponent }, { SVGRenderer }] =
+    await Promise.all([
+      import('echarts/core'),
+      import('echarts/charts'),
+      import('echarts/components'),
+      import('echarts/renderers'),
+    ]);
+  core.use([BarChart, LineChart, SankeyChart, GridComponent, LegendComponent, SVGRenderer]);
+  return core;
+}
+
+function optionOf(chart: Chart): EChartsOption {
+  return chart.kind === 'flow' ? flowOption(chart) : axesOption(chart);
+}
+
+function axesOption({ kind, categories, series, unit }: Chart): EChartsOption {
+  return {
+    legend: { top: 0, type: 'plain' },
+    grid: { left: 64, right: 24, top: 48, bottom: 40 },
+    xAxis: { type: 'category', data: categories.map(name), axisLabel: { hideOverlap: true } },
+    yAxis: { type: 'value', name: name(unit) },
+    series: series.map((one) => ({
+      type: kind === 'line' ? ('line' as const) : ('bar' as const),
+      name: name(one.name),
+      data: [...one.values],
+      ...(unit === 'orders' && { stack: 'all' }),
+    })),
+  };
+}
+
+function flowOption({ categories, links = [] }: Chart): EChartsOption {
+  return {
+    series: [
+      {
+        type: 'sankey',
+        left: 16,
+        right: 200,
+        top: 16,
+        bottom: 16,
+        // Two names that are cut to the same text are two nodes.
+        data: categories.map((category, index) => ({
+          name: String(index),
+          value: 0,
+          itemStyle: { color: COLORS[index % COLORS.length] ?? '' },
+          label: { formatter: () => name(category) },
+        })),
+        links: links.map(({ from, to, value }) => ({
+          source: String(categories.indexOf(from)),
+          target: String(categories.indexOf(to)),
+          value,
+        })),
+        lineStyle: { color: 'gradient', opacity: 0.4 },
+      },
+    ],
+  };
+}
+
+function name(text: string): string {
+  const shown = printable(text).toWellFormed();
+  return shown.length > LONGEST_NAME ? `${shown.slice(0, LONGEST_NAME)}…` : shown;
+}
+
+/**
+ * Ids count on with each chart that the process draws, and would meet those of another chart of the page. What only a
+ * script or a pointer needs is left out. Quotes in texts are escaped, so nothing here can be text.
+ */
+function plainSvg(svg: string, index: number): string {
+  return svg
+    .replace(/<style\b[^>]*>.*?<\/style>\s*/gs, '')
+    .replace(/ (?:class|ecmeta_\w+)="[^"]*"/g, '')
+    .replace(/(\bid="|"url\(#)zr\d+-/g, `$1chart${index}-`);
+}

@@ -1,0 +1,51 @@
+import { stringify } from 'csv-stringify/sync';
+import { factSection, type Column, type ReportDocument, type Row, type Section } from './document.ts';
+import { noFormula } from './text.ts';
+
+const ROWS_A_CHUNK = 1_000;
+
+/** One CSV file of a report. */
+export interface CsvPart {
+  /** Null where the report is this file alone. */
+  readonly name: string | null;
+  readonly text: AsyncIterable<string>;
+}
+
+/** One CSV file a section, with a header; the facts are a section of their own. */
+export function csvParts(document: ReportDocument): readonly CsvPart[] {
+  const [only, ...others] = document.sections;
+  if (only !== undefined && others.length === 0 && document.facts.length === 0) {
+    return [{ name: null, text: sectionText(only) }];
+  }
+  return [factSection(document), ...document.sections].map((section) => ({
+    name: section.name,
+    text: sectionText(section),
+  }));
+}
+
+/** The parts one after the other, each under its name. */
+export async function* csvText(document: ReportDocument): AsyncGenerator<string> {
+  let isFirst = true;
+  for (const { name, text } of csvParts(document)) {
+    if (name !== null) yield isFirst ? `${name}\n` : `\n${name}\n`;
+    isFirst = false;
+    yield* text;
+  }
+}
+
+async function* sectionText({ columns, rows }: Section): AsyncGenerator<string> {
+  let records: (string | number | null)[][] = [columns.map(({ key }) => key)];
+  for await (const row of rows) {
+    records.push(columns.map((column) => cell(row, column)));
+    if (records.length < ROWS_A_CHUNK) continue;
+    yield stringify(records);
+    records = [];
+  }
+  yield stringify(records);
+}
+
+/** Text that a spreadsheet would run as a formula begins with an apostrophe. */
+function cell(row: Row, { key }: Column): string | number | null {
+  const value = row[key] ?? null;
+  return typeof value === 'string' ? noFormula(value) : value;
+}

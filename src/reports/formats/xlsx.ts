@@ -1,0 +1,83 @@
+import type { Blob } from 'node:buffer';
+import type { Stream } from 'node:stream';
+import type { CellObject, Options, Row as SheetRow } from 'write-excel-file/node';
+import { readDecimal } from '../../domain/decimal.ts';
+import { factSection, type CellKind, type Column, type ReportDocument, type Row, type Section } from './document.ts';
+import { printable } from './text.ts';
+import { fixZipTimes } from './zip-times.ts';
+
+/** Sheets are made in memory. */
+const MOST_ROWS = 20_000;
+/** A spreadsheet keeps 15 digits of a number and makes zeros of the others. */
+const EXACT_DIGITS = 15;
+const MOST_CHARACTERS = 32_000;
+const WIDTHS: Readonly<Record<CellKind, number>> = { text: 20, time: 26, decimal: 22, count: 12, percent: 10 };
+
+type Feature = NonNullable<Options<Buffer | Blob | Stream>['features']>[number];
+
+interface Sheet {
+  readonly sheet: string;
+  readonly data: SheetRow[];
+  readonly columns: { width: number }[];
+  readonly stickyRowsCount: number;
+}
+
+/** A workbook with a sheet a section: frozen header, filters, exact numbers as numbers, never a formula. */
+export async function xlsxBytes(document: ReportDocument): Promise<Buffer> {
+  const sheets: Sheet[] = [];
+  for (const section of [factSection(document), ...document.sections]) sheets.push(await sheetOf(section));
+  // Takes time to load, and only this form needs it.
+  const { default: writeExcelFile } = await import('write-excel-file/node');
+  const workbook = await writeExcelFile(sheets, { features: [FILTERS] }).toBuffer();
+  return fixZipTimes(workbook);
+}
+
+async function sheetOf({ name, columns, rows }: Section): Promise<Sheet> {
+  const data: SheetRow[] = [columns.map(({ label }) => ({ value: label, type: String, fontWeight: 'bold' }))];
+  let more = 0;
+  for await (const row of rows) {
+    if (data.length > MOST_ROWS) more += 1;
+    else data.push(columns.map((column) => cell(row, column)));
+  }
+  if (more > 0) data.push([{ value: `${more} more; the forms csv and json have them all`, type: String }]);
+  return { sheet: name, data, columns: columns.map(({ kind }) => ({ width: WIDTHS[kind] })), stickyRowsCount: 1 };
+}
+
+function cell(row: Row, { key, kind }: Column): CellObject | null {
+  const value = row[key] ?? null;
+  if (value === null) return null;
+  if (typeof value === 'number') return { value, type: Number };
+  const number = kind === 'decimal' ? exactNumber(value) : undefined;
+  if (number !== undefined) return { value: number, type: Number };
+  return { value: text(value), type: String, ...(kind === 'decimal' && { align: 'right' as const }) };
+}
+
+/** The number of a decimal text, where a spreadsheet keeps each digit of it. */
+function exactNumber(decimal: string): number | undefined {
+  const reading = readDecimal(decimal);
+  if (!reading.ok || reading.value.c.length > EXACT_DIGITS) return undefined;
+  return Number(reading.text);
+}
+
+/** Without characters that XML cannot hold, nor what a spreadsheet would read as an escape. */
+function text(value: string): string {
+  return printable(value)
+    .toWellFormed()
+    .replace(/_x(?=[0-9a-f]{4}_)/gi, '_x005F_x')
+    .slice(0, MOST_CHARACTERS);
+}
+
+/** Filters on the header of each sheet. */
+const FILTERS: Feature = {
+  files: {
+    transform: {
+      'xl/worksheets/sheet{id}.xml': {
+        transform(content, { columns = [] }) {
+          const [, lastRow = '1'] = /^<row r="(\d+)"/.exec(content.slice(content.lastIndexOf('<row '))) ?? [];
+          const range = `A1:${String.fromCodePoint(64 + columns.length)}${lastRow}`;
+          return content.replace('</sheetData>', `</sheetData><autoFilter ref="${range}"/>`);
+        },
+      },
+    },
+  },
+};

@@ -1,0 +1,129 @@
+import type { Column, Fact, ReportDocument, Row, Section } from '../formats/document.ts';
+import type { ReconciliationCharts } from './charts.ts';
+import { FINDING_COLUMNS } from './findings.ts';
+import { UNCHECKED_REASONS, type UncheckedReason } from './rows.ts';
+import { DAY_COLUMNS, PAIR_COLUMNS, type ReconciliationTotals } from './totals.ts';
+
+/** Name and version of the shape of the JSON form. A change that breaks readers gets the next number. */
+export const RECONCILIATION_SCHEMA = 'order-sync.reconciliation/1';
+
+/** What was looked at, and how complete it is. */
+export interface ReconciliationScope {
+  readonly account: string;
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly asOf: string;
+  readonly tolerance: string;
+  /** In milliseconds. */
+  readonly freshFor: number;
+}
+
+/** What going through the orders brought. */
+export interface Reconciled {
+  readonly totals: ReconciliationTotals;
+  readonly charts: ReconciliationCharts;
+  readonly unchecked: ReadonlyMap<UncheckedReason, number>;
+  /** Rows of accounts that are not this one. */
+  readonly otherAccounts: number;
+  /** Rows of which nobody can say whether they are of the period. */
+  readonly unknownAge: number;
+  readonly oldestLookup: { readonly open: string | null; readonly final: string | null };
+  readonly findings: Iterable<Row>;
+}
+
+/** A part that only some reports have: what the exchange or another system said besides. */
+export interface Supplement {
+  readonly facts: readonly Fact[];
+  readonly sections: readonly Section[];
+  /** Why the report is not clean because of it. */
+  readonly troubles: readonly string[];
+}
+
+const UNCHECKED_COLUMNS: readonly Column[] = [
+  { key: 'reason', label: 'Reason', kind: 'text' },
+  { key: 'orders', label: 'Orders', kind: 'count' },
+];
+const CLASS_COLUMNS: readonly Column[] = [
+  { key: 'day', label: 'Day (UTC)', kind: 'text' },
+  { key: 'pair', label: 'Pair', kind: 'text' },
+  { key: 'class', label: 'Class', kind: 'text' },
+  { key: 'severity', label: 'Severity', kind: 'text' },
+  { key: 'open', label: 'Open', kind: 'count' },
+  { key: 'acknowledged', label: 'Acknowledged', kind: 'count' },
+];
+const RULE =
+  'clean: nothing is unchecked, no finding of severity error or warning is open, and no row is left out; infos and acknowledged findings are listed only';
+
+/** The certified report, and whether it may say that both sides agree. */
+export function reconciliationDocument(
+  scope: ReconciliationScope,
+  reconciled: Reconciled,
+  supplements: readonly Supplement[],
+): { readonly document: ReportDocument; readonly isClean: boolean } {
+  const { totals, charts, unchecked, findings } = reconciled;
+  const troubles = [...troublesOf(reconciled), ...supplements.flatMap((supplement) => supplement.troubles)];
+  const days = totals.byDay();
+  const document = {
+    schema: RECONCILIATION_SCHEMA,
+    title: 'Reconciliation of our orders with the exchange',
+    facts: [...factsOf(scope, reconciled, troubles), ...supplements.flatMap(({ facts }) => facts)],
+    sections: [
+      { name: 'pairs', title: 'By pair', columns: PAIR_COLUMNS, rows: totals.byPair() },
+      { name: 'days', title: 'By day and pair', columns: DAY_COLUMNS, rows: days },
+      { name: 'unchecked', title: 'Unchecked orders', columns: UNCHECKED_COLUMNS, rows: uncheckedRows(unchecked) },
+      { name: 'classes', title: 'Findings by class', columns: CLASS_COLUMNS, rows: totals.byClass() },
+      { name: 'findings', title: 'Findings', columns: FINDING_COLUMNS, rows: findings },
+      ...supplements.flatMap(({ sections }) => sections),
+    ],
+    charts: charts.charts(days),
+  };
+  return { document, isClean: troubles.length === 0 };
+}
+
+function troublesOf({ totals, otherAccounts, unknownAge }: Reconciled): readonly string[] {
+  const { unchecked, errors, warnings } = totals.counts();
+  return [
+    ...(unchecked > 0 ? [`${unchecked} unchecked`] : []),
+    ...(errors > 0 ? [`open errors: ${errors}`] : []),
+    ...(warnings > 0 ? [`open warnings: ${warnings}`] : []),
+    ...(unknownAge > 0 ? [`rows whose created_at is no time before they were sent: ${unknownAge}`] : []),
+    ...(otherAccounts > 0 ? [`rows of other accounts, which are not driven: ${otherAccounts}`] : []),
+  ];
+}
+
+function factsOf(scope: ReconciliationScope, reconciled: Reconciled, troubles: readonly string[]): readonly Fact[] {
+  const counts = reconciled.totals.counts();
+  const { oldestLookup, otherAccounts, unknownAge } = reconciled;
+  return [
+    { key: 'verdict', label: 'Verdict', value: troubles.length === 0 ? 'clean' : 'not clean' },
+    { key: 'because', label: 'Because', value: troubles.length === 0 ? null : troubles.join('; ') },
+    { key: 'rule', label: 'Rule', value: RULE },
+    { key: 'account', label: 'Account', value: scope.account },
+    { key: 'as_of', label: 'As of', value: scope.asOf },
+    { key: 'from', label: 'Inserted from', value: scope.from },
+    { key: 'to', label: 'Inserted before', value: scope.to },
+    { key: 'orders', label: 'Orders', value: counts.orders },
+    { key: 'checked', label: 'Checked', value: counts.checked },
+    { key: 'unchecked', label: 'Unchecked', value: counts.unchecked },
+    { key: 'nothing_to_compare', label: 'Nothing to compare', value: counts.nothing_to_compare },
+    { key: 'given_up', label: 'Given up after sending', value: counts.given_up },
+    { key: 'sent_again', label: 'Sent again after an unknown outcome', value: counts.sent_again },
+    { key: 'errors', label: 'Open errors', value: counts.errors },
+    { key: 'warnings', label: 'Open warnings', value: counts.warnings },
+    { key: 'infos', label: 'Open infos', value: counts.infos },
+    { key: 'acknowledged', label: 'Acknowledged', value: counts.acknowledged },
+    { key: 'unknown_age', label: 'Rows of unknown age', value: unknownAge },
+    { key: 'other_accounts', label: 'Rows of other accounts', value: otherAccounts },
+    { key: 'oldest_lookup', label: 'Oldest look-up, not final', value: oldestLookup.open },
+    { key: 'oldest_lookup_final', label: 'Oldest look-up, final', value: oldestLookup.final },
+    { key: 'fresh_for_seconds', label: 'Look-ups count for (s)', value: scope.freshFor / 1_000 },
+    { key: 'tolerance', label: 'Tolerance', value: scope.tolerance },
+  ];
+}
+
+function uncheckedRows(unchecked: ReadonlyMap<UncheckedReason, number>): readonly Row[] {
+  return (Object.keys(UNCHECKED_REASONS) as UncheckedReason[]).flatMap((reason) => {
+    const orders = unchecked.get(reason) ?? 0;
+    return orders === 0 ? [] : [{ reason: UNCHECKED_REASONS[reason], orders }];
+  });
+}

@@ -1,0 +1,77 @@
+import { FINDING_CLASSES, type FindingClassName, type Severity } from '../../domain/findings/classes.ts';
+import type { Finding } from '../../domain/findings/record.ts';
+import type { Column } from '../formats/document.ts';
+import { dayOf, pairOf, type KnownFindingRow, type ReconciledRow } from './rows.ts';
+
+/** A finding as the report lists it. `id` is what `findings ack` takes; null where the report found it by itself. */
+export type ReportFinding = Readonly<{
+  id: number | null;
+  /** 1 for an error, 2 for a warning, 3 for an info. */
+  rank: number;
+  severity: string;
+  class: string;
+  status: string;
+  external_order_id: string;
+  pair: string;
+  day: string;
+  expected: string | null;
+  actual: string | null;
+  since: string | null;
+  reason: string | null;
+}>;
+
+/** Columns of the list of findings. */
+export const FINDING_COLUMNS: readonly Column[] = [
+  { key: 'id', label: 'Id', kind: 'count' },
+  { key: 'severity', label: 'Severity', kind: 'text' },
+  { key: 'class', label: 'Class', kind: 'text' },
+  { key: 'status', label: 'Status', kind: 'text' },
+  { key: 'external_order_id', label: 'Order', kind: 'text' },
+  { key: 'day', label: 'Day', kind: 'text', isDetail: true },
+  { key: 'pair', label: 'Pair', kind: 'text', isDetail: true },
+  { key: 'expected', label: 'Expected', kind: 'text' },
+  { key: 'actual', label: 'Actual', kind: 'text' },
+  { key: 'since', label: 'Since', kind: 'time', isDetail: true },
+  { key: 'reason', label: 'Reason given', kind: 'text', isDetail: true },
+];
+
+const RANKS: Readonly<Record<string, number>> = { error: 1, warning: 2, info: 3 } satisfies Record<Severity, number>;
+
+/** A written finding as it stood at `asOf`: what a person or the program decided later had not happened. */
+export function knownFinding(row: KnownFindingRow, asOf: string): ReportFinding {
+  const isAcknowledged = row.status !== 'open' && row.changed_at !== null && row.changed_at <= asOf;
+  return {
+    id: row.id,
+    rank: RANKS[row.severity] ?? 1,
+    severity: row.severity,
+    class: row.class,
+    status: isAcknowledged ? 'acknowledged' : 'open',
+    external_order_id: row.external_order_id ?? '?',
+    pair: pairOf(row),
+    day: dayOf(row.created_at),
+    expected: row.expected,
+    actual: row.actual,
+    since: row.first_seen_at,
+    reason: isAcknowledged ? row.reason : null,
+  };
+}
+
+/** A finding that the report made of a row by itself. */
+export function derivedFinding(row: ReconciledRow, finding: Finding): ReportFinding {
+  const name: FindingClassName = finding.class;
+  const { severity } = FINDING_CLASSES[name];
+  return {
+    id: null,
+    rank: RANKS[severity] ?? 1,
+    severity,
+    class: name,
+    status: 'open',
+    external_order_id: row.external_order_id,
+    pair: pairOf(row),
+    day: dayOf(row.created_at),
+    expected: finding.expected,
+    actual: finding.actual,
+    since: null,
+    reason: null,
+  };
+}

@@ -1,0 +1,197 @@
+import { DecimalSum, readDecimal } from '../../domain/decimal.ts';
+import { COMPARED_POSITION } from '../../domain/findings/record.ts';
+import type { Column, Row } from '../formats/document.ts';
+import type { ReportFinding } from './findings.ts';
+import { dayOf, pairOf, pairOfRecord, type Judgement, type ReconciledRow, type RowAmounts } from './rows.ts';
+
+const COUNTS = [
+  'orders',
+  'at_exchange',
+  'compared',
+  'checked',
+  'unchecked',
+  'nothing_to_compare',
+  'given_up',
+  'sent_again',
+  'unreadable',
+  'other_pair',
+  'no_output',
+  'no_fee',
+  'no_reward',
+  'errors',
+  'warnings',
+  'infos',
+  'acknowledged',
+] as const;
+const SUMS = ['asset', 'ours', 'theirs', 'output', 'fee', 'reward'] as const;
+type Count = (typeof COUNTS)[number];
+type Sum = (typeof SUMS)[number];
+
+/** Columns of the totals of a pair; those of a day and pair have `day` before them. */
+export const PAIR_COLUMNS: readonly Column[] = [
+  { key: 'pair', label: 'Pair', kind: 'text' },
+  { key: 'orders', label: 'Orders', kind: 'count' },
+  { key: 'at_exchange', label: 'At exchange', kind: 'count' },
+  { key: 'compared', label: 'Amounts compared', kind: 'count', isDetail: true },
+  { key: 'asset', label: 'Asset, all orders', kind: 'decimal', isDetail: true },
+  { key: 'ours', label: 'Ours', kind: 'decimal' },
+  { key: 'theirs', label: 'Theirs', kind: 'decimal' },
+  { key: 'difference', label: 'Difference', kind: 'decimal' },
+  { key: 'output', label: 'Output asset', kind: 'decimal', isDetail: true },
+  { key: 'fee', label: 'Fee (crypto currency)', kind: 'decimal', isDetail: true },
+  { key: 'reward', label: 'Reward (unit not shown)', kind: 'decimal', isDetail: true },
+  { key: 'checked', label: 'Checked', kind: 'count' },
+  { key: 'unchecked', label: 'Unchecked', kind: 'count' },
+  { key: 'nothing_to_compare', label: 'Nothing to compare', kind: 'count', isDetail: true },
+  { key: 'given_up', label: 'Given up', kind: 'count', isDetail: true },
+  { key: 'sent_again', label: 'Sent again', kind: 'count', isDetail: true },
+  { key: 'unreadable', label: 'Amount unreadable', kind: 'count', isDetail: true },
+  { key: 'other_pair', label: 'Of another pair', kind: 'count', isDetail: true },
+  { key: 'no_output', label: 'Without output', kind: 'count', isDetail: true },
+  { key: 'no_fee', label: 'Without fee', kind: 'count', isDetail: true },
+  { key: 'no_reward', label: 'Without reward', kind: 'count', isDetail: true },
+  { key: 'errors', label: 'Errors', kind: 'count' },
+  { key: 'warnings', label: 'Warnings', kind: 'count' },
+  { key: 'infos', label: 'Infos', kind: 'count', isDetail: true },
+  { key: 'acknowledged', label: 'Acknowledged', kind: 'count', isDetail: true },
+];
+export const DAY_COLUMNS: readonly Column[] = [{ key: 'day', label: 'Day (UTC)', kind: 'text' }, ...PAIR_COLUMNS];
+
+/** Exact sums and counts of one day and pair. */
+class Totals {
+  readonly counts = Object.fromEntries(COUNTS.map((key) => [key, 0])) as Record<Count, number>;
+  readonly sums = Object.fromEntries(SUMS.map((key) => [key, new DecimalSum()])) as Record<Sum, DecimalSum>;
+
+  addAll(other: Totals): void {
+    for (const key of COUNTS) this.counts[key] += other.counts[key];
+    for (const key of SUMS) this.sums[key].add(other.sums[key].toString());
+  }
+
+  asRow(): Row {
+    const sums = Object.fromEntries(SUMS.map((key) => [key, this.sums[key].toString()]));
+    const difference = new DecimalSum();
+    difference.add(this.sums.theirs.toString());
+    difference.subtract(this.sums.ours.toString());
+    return { ...this.counts, ...sums, difference: difference.toString() };
+  }
+}
+
+interface Group {
+  readonly day: string;
+  readonly pair: string;
+  readonly totals: Totals;
+}
+
+/** Adds orders and findings up by UTC day and pair. Memory grows with the days and pairs, not with the orders. */
+export class ReconciliationTotals {
+  readonly #groups = new Map<string, Group>();
+  readonly #classes = new Map<string, { key: readonly string[]; open: number; acknowledged: number }>();
+
+  addRow(row: ReconciledRow, { ours, theirs }: RowAmounts, judgement: Judgement): void {
+    const { counts, sums } = this.#totals(dayOf(row.created_at), pairOf(row));
+    counts.orders += 1;
+    if (judgement.kind === 'nothing') counts.nothing_to_compare += 1;
+    else counts[judgement.kind] += 1;
+    if (row.state === 'abandoned') counts.given_up += 1;
+    if (row.resends > 0) counts.sent_again += 1;
+    if (ours.ok) sums.asset.add(ours.value);
+    else counts.unreadable += 1;
+    if (row.received_at === null) return;
+    counts.at_exchange += 1;
+    // Amounts of another pair are none of this one: the difference shows it.
+    const isOther = isOfOtherPair(row);
+    if (isOther) {
+      counts.other_pair += 1;
+    } else {
+      if (!add(sums.output, row.output_asset)) counts.no_output += 1;
+      if (!add(sums.fee, row.fee)) counts.no_fee += 1;
+      if (!add(sums.reward, row.reward)) counts.no_reward += 1;
+    }
+    if (row.asset_position !== COMPARED_POSITION || !ours.ok || !theirs.ok) return;
+    counts.compared += 1;
+    sums.ours.add(ours.value);
+    if (!isOther) sums.theirs.add(theirs.value);
+  }
+
+  addFinding(finding: ReportFinding): void {
+    const { day, pair, severity, status } = finding;
+    const { counts } = this.#totals(day, pair);
+    const key = [day, pair, finding.class, severity];
+    const id = JSON.stringify(key);
+    const line = this.#classes.get(id) ?? { key, open: 0, acknowledged: 0 };
+    this.#classes.set(id, line);
+    if (status === 'acknowledged') {
+      counts.acknowledged += 1;
+      line.acknowledged += 1;
+      return;
+    }
+    line.open += 1;
+    if (severity === 'info') counts.infos += 1;
+    else if (severity === 'warning') counts.warnings += 1;
+    else counts.errors += 1;
+  }
+
+  /** One row a day and pair, in their order. */
+  byDay(): readonly Row[] {
+    return this.#sorted().map(({ day, pair, totals }) => ({ day, pair, ...totals.asRow() }));
+  }
+
+  /** One row a pair, in their order. */
+  byPair(): readonly Row[] {
+    const pairs = new Map<string, Totals>();
+    for (const { pair, totals } of this.#sorted()) {
+      const sum = pairs.get(pair) ?? new Totals();
+      sum.addAll(totals);
+      pairs.set(pair, sum);
+    }
+    return [...pairs].toSorted(([a], [b]) => compare(a, b)).map(([pair, totals]) => ({ pair, ...totals.asRow() }));
+  }
+
+  /** One row a day, pair and class of findings. */
+  byClass(): readonly Row[] {
+    return [...this.#classes.entries()]
+      .toSorted(([a], [b]) => compare(a, b))
+      .map(([, { key, open, acknowledged }]) => {
+        const [day = '', pair = '', name = '', severity = ''] = key;
+        return { day, pair, class: name, severity, open, acknowledged };
+      });
+  }
+
+  /** Counts of the whole report. */
+  counts(): Readonly<Record<Count, number>> {
+    const all = new Totals();
+    for (const { totals } of this.#groups.values()) all.addAll(totals);
+    return all.counts;
+  }
+
+  #sorted(): Group[] {
+    return [...this.#groups.values()].toSorted((a, b) => compare(a.day, b.day) || compare(a.pair, b.pair));
+  }
+
+  #totals(day: string, pair: string): Totals {
+    const key = `${day} ${pair}`;
+    const known = this.#groups.get(key);
+    if (known !== undefined) return known.totals;
+    const group = { day, pair, totals: new Totals() };
+    this.#groups.set(key, group);
+    return group.totals;
+  }
+}
+
+/** Whether the record says that it is for another pair. */
+export function isOfOtherPair(row: ReconciledRow): boolean {
+  const pair = pairOfRecord(row);
+  return pair !== null && pair !== pairOf(row);
+}
+
+/** Whether there was a value to add. */
+function add(sum: DecimalSum, text: string | null): boolean {
+  const value = readDecimal(text);
+  if (value.ok) sum.add(value.value);
+  return value.ok;
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

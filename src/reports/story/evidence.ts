@@ -1,0 +1,57 @@
+import type { RecordView } from '../../domain/findings/record.ts';
+
+/** Everything that is known of one order. Times are UTC, ISO 8601. */
+export interface StoryEvidence {
+  readonly order: StoryOrder;
+  /** In the order in which they were recorded. */
+  readonly events: readonly StoryEvent[];
+  /** The newest record, and when it came. */
+  readonly record: { readonly receivedAt: string; readonly view: StoryRecord } | null;
+  readonly findings: readonly StoryFinding[];
+}
+
+/** The row, as it stands now. */
+export interface StoryOrder {
+  readonly externalOrderId: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly nextActionAt: string | null;
+  readonly lastLookupAt: string | null;
+  readonly preOrderId: string | null;
+  readonly asset: string | null;
+  readonly fromCurrency: string | null;
+  readonly toCurrency: string | null;
+  readonly verifications: number;
+}
+
+/** A line of `order_events`. */
+export interface StoryEvent {
+  readonly field: string;
+  readonly oldValue: string | null;
+  readonly newValue: string | null;
+  readonly observedAt: string;
+  readonly exchangeTime: string | null;
+  readonly source: string;
+  readonly reason: string | null;
+  readonly actor: string | null;
+}
+
+/** What the story tells of a record. */
+export type StoryRecord = Pick<
+  RecordView,
+  'orderId' | 'orderNumber' | 'inputAsset' | 'outputAsset' | 'fromCurrency' | 'toCurrency' | 'ratio' | 'fee'
+>;
+
+/** A row of `findings`. */
+export interface StoryFinding {
+  readonly class: string;
+  readonly severity: string;
+  readonly expected: string | null;
+  readonly actual: string | null;
+  readonly firstSeenAt: string;
+  readonly lastSeenAt: string;
+  readonly resolvedAt: string | null;
+  readonly changedBy: string | null;
+  readonly changedAt: string | null;
+  readonly reason: string | null;
+}

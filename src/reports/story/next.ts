@@ -1,0 +1,140 @@
+import { commandsFor } from '../../domain/orders/operator-decisions.ts';
+import type { OrderState } from '../../domain/orders/states.ts';
+import { followIntervalMs, HELD_LOOKUP_MS } from '../../domain/orders/schedule.ts';
+import { after } from '../../domain/orders/tracking.ts';
+import type { StoryEvent, StoryOrder } from './evidence.ts';
+
+/** Settings that decide what happens next; times in milliseconds. */
+export interface StorySettings {
+  readonly verifyAfter: readonly number[];
+  readonly recheckFinalAfter: readonly number[];
+  readonly onUnknown: 'hold' | 'resend';
+}
+
+/** An order at a moment; `events` are those until then. */
+export interface Moment {
+  readonly order: StoryOrder;
+  readonly events: readonly StoryEvent[];
+  readonly state: OrderState;
+  readonly asOf: Date;
+}
+
+/** What happens next to an order by itself, and what a person may do. */
+export function whatNext(moment: Moment, settings: StorySettings): readonly string[] {
+  const { state } = moment;
+  switch (state) {
+    case 'pending':
+      return [
+        sending(moment),
+        isSentAgain(moment)
+          ? 'It cannot be cancelled: the exchange may have taken it before.'
+          : offer('To keep it from being sent', state),
+      ];
+    case 'sending':
+      return [
+        'What comes of the create is recorded when the exchange answers; if the process ends before, the outcome is unknown and is looked up.',
+      ];
+    case 'unknown':
+      return [...verifying(moment, settings), offer('A person who knows better', state)];
+    case 'held':
+      return [
+        offer('A person must decide', state),
+        `Until then it is looked up once a day, in case the order appears${at(nextOf(moment, daily(moment)))}.`,
+      ];
+    case 'accepted':
+      return [
+        `It is looked up until its order appears${at(nextOf(moment, spaced(moment)))}.`,
+        offer('When it is certain that it was never taken up', state),
+      ];
+    case 'open':
+      return [`It is followed to its end${at(nextOf(moment, spaced(moment)))}.`];
+    case 'final':
+    case 'cancelled':
+    case 'abandoned':
+      return [rechecking(moment, settings)];
+    case 'rejected':
+      return ['Nothing by itself.', offer('When what the exchange refused is put right', state)];
+    case 'invalid':
+      return [
+        isNewest(moment) && dueAt(moment) !== null
+          ? 'The row was changed: it is checked again as soon as a pass runs.'
+          : 'Nothing until the row is mended; then it is checked again by itself.',
+      ];
+  }
+}
+
+function sending(moment: Moment): string {
+  const wasTried = moment.events.some(({ field, newValue }) => field === 'state' && newValue === 'sending');
+  const how = wasTried ? 'It is sent again' : 'It is sent';
+  if (!isNewest(moment)) return `${how} when its time has come.`;
+  const next = dueAt(moment);
+  return next === null || next <= moment.asOf ? `${how} as soon as a pass runs.` : `${how} at ${next.toISOString()}.`;
+}
+
+/** Whether nobody knows what came of a create before. */
+function isSentAgain({ events }: Moment): boolean {
+  return events.some(
+    ({ field, oldValue, newValue }) => field === 'state' && oldValue === 'held' && newValue === 'pending',
+  );
+}
+
+function verifying(moment: Moment, { verifyAfter, onUnknown }: StorySettings): string[] {
+  const left = upcoming(since(moment), verifyAfter, moment.asOf);
+  const next = nextOf(moment, left);
+  const end = onUnknown === 'resend' ? 'sent once more or held for a person' : 'held for a person';
+  return [`It is looked up${at(next)}; if no look-up finds an order it is ${end}.`];
+}
+
+function rechecking(moment: Moment, { recheckFinalAfter }: StorySettings): string {
+  const why = moment.state === 'final' ? 'in case it changes all the same' : 'in case an order appears all the same';
+  const next = isNewest(moment) ? dueAt(moment) : upcoming(since(moment), recheckFinalAfter, moment.asOf);
+  return next === null ? 'Nothing: it has ended.' : `It is looked at again, ${why}${at({ next, moment })}.`;
+}
+
+function offer(when: string, state: OrderState): string {
+  return `${when}: ${commandsFor(state).join(', ')}.`;
+}
+
+/** When the program itself says that it looks at the order next; of the past only the plan is known. */
+function nextOf(moment: Moment, planned: Date | null): { next: Date | null; moment: Moment } {
+  return { next: isNewest(moment) ? dueAt(moment) : planned, moment };
+}
+
+function at({ next, moment }: { next: Date | null; moment: Moment }): string {
+  if (next === null) return '';
+  if (next <= moment.asOf) return ', next as soon as a pass runs';
+  return isNewest(moment) ? `, next at ${next.toISOString()}` : `, next by ${next.toISOString()} if nothing delays it`;
+}
+
+/** Whether nothing has happened to the row since the moment. */
+function isNewest({ order, asOf }: Moment): boolean {
+  return order.updatedAt <= asOf.toISOString();
+}
+
+function dueAt({ order }: Moment): Date | null {
+  return order.nextActionAt === null ? null : new Date(order.nextActionAt);
+}
+
+/** When the order came into its state. */
+function since({ events, order }: Moment): Date {
+  return new Date(events.findLast(({ field }) => field === 'state')?.observedAt ?? order.createdAt);
+}
+
+/** The first of the planned moments that is still to come. */
+function upcoming(from: Date, plan: readonly number[], asOf: Date): Date | null {
+  const ms = plan.find((one) => after(from, one) > asOf);
+  return ms === undefined ? null : after(from, ms);
+}
+
+/** Look-ups are spaced by the time since the last change. */
+function spaced({ events, order, asOf }: Moment): Date {
+  const changes = events.filter(({ field }) => field === 'state' || field.endsWith('.status'));
+  const changed = new Date(changes.at(-1)?.observedAt ?? order.createdAt);
+  return after(asOf, followIntervalMs(asOf.getTime() - changed.getTime()));
+}
+
+function daily(moment: Moment): Date {
+  const from = since(moment);
+  const days = Math.floor((moment.asOf.getTime() - from.getTime()) / HELD_LOOKUP_MS) + 1;
+  return after(from, days * HELD_LOOKUP_MS);
+}

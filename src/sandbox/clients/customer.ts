@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import { seededRandom } from '../random.ts';
+
+/**
+ * Numbers that card networks publish for tests: no card has one of them.
+ */
+const TEST_CARDS = [
+  ['VISA', '4111111111111111'],
+  ['VISA', '4242424242424242'],
+  ['VISA', '4012888888881881'],
+  ['MASTERCARD', '5555555555554444'],
+  ['MASTERCARD', '5105105105105100'],
+  ['AMEX', '378282246310005'],
+] as const;
+const FIRST_NAMES = ['Ada', 'Boris', 'Carla', 'Dmitri', 'Elena', 'Farid'] as const;
+const MOST_CARDS = 3;
+
+/** A customer of the card-payment provider (§2.4). */
+export interface SandboxCustomer {
+  readonly customerNumber: string;
+  readonly firstName: string;
+  readonly lastName: string;
+  readonly linkId: string;
+}
+
+/** A saved card (§2.5). */
+export interface SandboxCard {
+  readonly id: string;
+  readonly bank: string;
+  readonly country: string;
+  readonly number: string;
+  readonly token: string;
+  readonly type: string;
+}
+
+/** The customer of a link: the same for the same seed and link id. */
+export function customerOf(linkId: string, seed: number): SandboxCustomer {
+  const random = randomOf('customer', linkId, seed);
+  return {
+    customerNumber: `sandbox-customer-${Math.floor(random() * 1e9)}`,
+    firstName: pick(FIRST_NAMES, random),
+    lastName: 'Sandbox',
+    linkId,
+  };
+}
+
+/** One to three cards of a link's customer: the same for the same seed and link id. */
+export function cardsOf(linkId: string, seed: number): SandboxCard[] {
+  const random = randomOf('cards', linkId, seed);
+  const first = Math.floor(random() * TEST_CARDS.length);
+  const count = 1 + Math.floor(random() * MOST_CARDS);
+  return Array.from({ length: count }, (_, index) => {
+    const [type, number] = TEST_CARDS[(first + index) % TEST_CARDS.length] ?? TEST_CARDS[0];
+    // ZZ is no country.
+    return {
+      id: `card-${linkId}-${index + 1}`,
+      bank: 'Sandbox Bank',
+      country: 'ZZ',
+      number,
+      token: `sandbox-card-token-${randomHex(random)}`,
+      type,
+    };
+  });
+}
+
+/** 32 hexadecimal digits. */
+export function randomHex(random: () => number): string {
+  return Array.from({ length: 32 }, () => Math.floor(random() * 16).toString(16)).join('');
+}
+
+function randomOf(what: string, linkId: string, seed: number): () => number {
+  return seededRandom(createHash('sha256').update(`${what} ${seed} ${linkId}`).digest().readUInt32BE());
+}
+
+function pick<Item>(items: readonly [Item, ...Item[]], random: () => number): Item {
+  return items[Math.floor(random() * items.length)] ?? items[0];
+}

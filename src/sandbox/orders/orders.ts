@@ -1,0 +1,121 @@
+import type { Clock } from '../../clock.ts';
+import { answer, refuse, type SandboxAnswer } from '../answer.ts';
+import { orderRecord, type OrderRecord, type SandboxPreOrder } from './order-record.ts';
+import type { PreOrderFields } from '../requests.ts';
+import { SCENARIOS, scenarioNamedIn, type Scenario } from './scenario.ts';
+import { STRAY_ORDER, tamperingNamedIn } from './tampering.ts';
+
+/** What the orders of a sandbox depend on. */
+export interface OrderOptions {
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly scenarioOf?: (externalOrderId: string) => Scenario | undefined;
+  readonly speed?: number;
+  readonly merchantId?: string;
+}
+
+/**
+ * The pre-orders and orders of the sandbox: §4.9, §4.10, §4.11. As the interface has no idempotency, an external order id
+ * that is sent twice makes two pre-orders.
+ */
+export class Orders {
+  readonly #options: OrderOptions;
+  readonly #byId = new Map<string, SandboxPreOrder>();
+  readonly #byExternalId = new Map<string, SandboxPreOrder[]>();
+  readonly #strays = new Map<string, SandboxPreOrder>();
+  /** External order ids whose completed order was shown. */
+  readonly #shownCompleted = new Set<string>();
+  /** The first transaction hashes that were shown, by external order id: two are enough to have that of another order. */
+  readonly #shownHashes = new Map<string, string>();
+  #made = 0;
+
+  constructor(options: OrderOptions) {
+    this.#options = options;
+  }
+
+  create(fields: PreOrderFields): SandboxAnswer {
+    const preOrder = this.#make(fields.externalOrderId, fields, fields.asset.value);
+    this.#byId.set(preOrder.id, preOrder);
+    const made = this.#byExternalId.get(preOrder.externalOrderId);
+    if (made === undefined) this.#byExternalId.set(preOrder.externalOrderId, [preOrder]);
+    else made.push(preOrder);
+    return answer(200, shownPreOrder(preOrder));
+  }
+
+  showPreOrder(id: string): SandboxAnswer {
+    const preOrder = this.#byId.get(id);
+    const isDenied = preOrder !== undefined && tamperingNamedIn(preOrder.externalOrderId)?.isPreOrderDenied === true;
+    return preOrder === undefined || isDenied ? refuse('preOrderNotFound') : answer(200, shownPreOrder(preOrder));
+  }
+
+  showOrder(externalOrderId: string): SandboxAnswer {
+    const tampering = tamperingNamedIn(externalOrderId);
+    const preOrder =
+      this.madeFor(externalOrderId)[0] ?? (tampering?.isStray === true ? this.#stray(externalOrderId) : undefined);
+    const { clock, merchantId } = this.#options;
+    const record = preOrder && orderRecord(preOrder, clock.now(), merchantId ?? 'merchant-1');
+    if (record === undefined) return refuse('orderNotFound');
+    const otherHash = [...this.#shownHashes].find(([id]) => id !== externalOrderId)?.[1] ?? null;
+    const wasCompleted = this.#shownCompleted.has(externalOrderId);
+    this.#noteShown(record);
+    const shown = tampering?.record === undefined ? record : tampering.record(record, { wasCompleted, otherHash });
+    return shown === undefined ? refuse('orderNotFound') : answer(200, shown);
+  }
+
+  madeFor(externalOrderId: string): readonly SandboxPreOrder[] {
+    return this.#byExternalId.get(externalOrderId) ?? [];
+  }
+
+  census(): { preOrders: number; duplicated: string[] } {
+    const duplicated = [...this.#byExternalId].filter(([, made]) => made.length > 1).map(([id]) => id);
+    return { preOrders: this.#byId.size, duplicated };
+  }
+
+  #make(externalOrderId: string, fields: SandboxPreOrder['fields'], asset: string): SandboxPreOrder {
+    this.#made += 1;
+    return {
+      id: `pre-${this.#made}`,
+      number: this.#made,
+      createdAt: this.#options.clock.now(),
+      externalOrderId,
+      fields: { ...fields, exchangeType: 'SELL' },
+      asset,
+      scenario: this.#scenarioOf(externalOrderId),
+      speed: this.#options.speed ?? 1,
+    };
+  }
+
+  /** Is made, and appears, when it is first asked for. */
+  #stray(externalOrderId: string): SandboxPreOrder {
+    const known = this.#strays.get(externalOrderId);
+    if (known !== undefined) return known;
+    const made = this.#make(externalOrderId, STRAY_ORDER, STRAY_ORDER.asset);
+    const stray = { ...made, scenario: { ...made.scenario, appearsAfterMs: 0 } };
+    this.#strays.set(externalOrderId, stray);
+    return stray;
+  }
+
+  #noteShown({ externalOrderId, order }: OrderRecord): void {
+    if (order.completionDate !== null) this.#shownCompleted.add(externalOrderId);
+    const { transactionHash } = order.cryptoTransaction;
+    if (transactionHash !== null && this.#shownHashes.size < 2) this.#shownHashes.set(externalOrderId, transactionHash);
+  }
+
+  #scenarioOf(externalOrderId: string): Scenario {
+    const named = tamperingNamedIn(externalOrderId) === undefined ? undefined : SCENARIOS['completed'];
+    const chosen = this.#options.scenarioOf?.(externalOrderId) ?? named ?? scenarioNamedIn(externalOrderId, SCENARIOS);
+    if (chosen !== undefined) return chosen;
+    const name = this.#options.random() < 0.1 ? 'rejected' : 'completed';
+    return SCENARIOS[name] ?? { appearsAfterMs: null, steps: [] };
+  }
+}
+
+function shownPreOrder(preOrder: SandboxPreOrder) {
+  const body = preOrderBody(preOrder);
+  return tamperingNamedIn(preOrder.externalOrderId)?.echo?.(body) ?? body;
+}
+
+function preOrderBody({ id, fields }: SandboxPreOrder): Record<string, unknown> {
+  const nothing = { limit: null, paymentToken: null, providerType: null, cryptoAddress: null, bonus: null };
+  return { ...nothing, ...fields, id };
+}

@@ -1,0 +1,195 @@
+import Big from 'big.js';
+import { LosslessNumber } from 'lossless-json';
+import type { FindingClassName } from '../../domain/findings/classes.ts';
+import { nameAfter } from './scenario.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What the sandbox says of an order that is not so. */
+export interface Tampering {
+  /** What it does, for people. */
+  readonly what: string;
+  /** The one class of findings that it brings. */
+  readonly finding: FindingClassName;
+  /** The merchant's column without which nothing can be found. */
+  readonly needs?: 'crypto_address' | 'payment_token' | 'provider_type';
+  /** The pre-order (§2.6) instead. */
+  readonly echo?: (preOrder: Fields) => Fields;
+  /** Whether the pre-order is denied afterwards (§4.10). */
+  readonly isPreOrderDenied?: boolean;
+  /** Whether there is an order although nothing was sent. */
+  readonly isStray?: boolean;
+  /** The order record (§2.7) instead; undefined where the order is denied. */
+  readonly record?: (record: Fields, moment: TamperedMoment) => Fields | undefined;
+}
+
+/** When a record is shown. */
+export interface TamperedMoment {
+  /** Whether the completed order was shown before: what is to be seen as a change begins then. */
+  readonly wasCompleted: boolean;
+  /** The transaction hash of another order. */
+  readonly otherHash: string | null;
+}
+
+/** The order of an id that was never sent. */
+export const STRAY_ORDER = {
+  asset: '1.5',
+  orderType: 'DEPOSIT',
+  currencyPair: { fromCurrency: 'BTC', toCurrency: 'EUR' },
+} as const;
+
+const DAY_MS = 24 * 60 * 60_000;
+const HOUR_MS = 60 * 60_000;
+/** Smaller than any amount: what is off by it is found only when every digit is compared. */
+const LAST_DIGIT = '0.000000000000000001';
+const OPERATION = 'order.exchangeOperation';
+const CRYPTO = 'order.cryptoTransaction';
+const FIAT = 'order.fiatTransaction';
+const DATES = ['creationDate', 'modificationDate', 'completionDate', 'serverDate'].map((name) => `order.${name}`);
+
+/**
+ * Ways to tamper with an order, by the name in its external order id `tamper-<name>-…`. What no answer of an exchange can
+ * bring about is missing: CREATE_UNKNOWN comes of a fault, ORDER_MISSING and STUCK of a scenario.
+ */
+export const TAMPERINGS = {
+  echo: {
+    what: 'the create answers with another amount',
+    finding: 'PREORDER_ECHO_MISMATCH',
+    echo: (preOrder) => changed(preOrder, 'asset', more),
+  },
+  'pre-order': { what: 'the pre-order is not known any more', finding: 'PREORDER_MISSING', isPreOrderDenied: true },
+  stray: { what: 'an order of 1.5 BTC for EUR although nothing was sent', finding: 'UNEXPECTED_ORDER', isStray: true },
+  amount: always('AMOUNT_MISMATCH', 'amounts off by the last digit', (record) =>
+    changed(changed(record, `${OPERATION}.inputAsset`, more), `${OPERATION}.outputAsset`, more),
+  ),
+  'no-amount': always('UNCHECKED', 'no input amount', set(`${OPERATION}.inputAsset`, null)),
+  from: always('PAIR_MISMATCH', 'another currency given', set(`${OPERATION}.currencyPair.fromCurrency`, 'XXX')),
+  to: always('PAIR_MISMATCH', 'another currency wanted', set(`${OPERATION}.currencyPair.toCurrency`, 'XXX')),
+  output: always('RATE_INCONSISTENT', 'another output amount', (record) =>
+    changed(record, `${OPERATION}.outputAsset`, more),
+  ),
+  ratio: always('RATE_INCONSISTENT', 'another ratio', (record) => changed(record, `${OPERATION}.ratio`, more)),
+  'order-type': always('TYPE_MISMATCH', 'another order type', set('order.orderType', 'WITHDRAWAL')),
+  'exchange-type': always('TYPE_MISMATCH', 'another exchange type', set('order.exchangeType', 'BUY')),
+  'crypto-currency': always('LEG_CURRENCY_MISMATCH', 'other crypto paid', set(`${CRYPTO}.currency`, 'XXX')),
+  'fiat-currency': always('LEG_CURRENCY_MISMATCH', 'other money paid', set(`${FIAT}.currency`, 'XXX')),
+  address: {
+    ...always('ADDRESS_CHANGED', "not the row's address", set(`${CRYPTO}.externalCryptoAddress`, 'another-address')),
+    needs: 'crypto_address',
+  },
+  'payment-token': {
+    ...always('PAYMENT_ROUTE_MISMATCH', "not the row's payment token", set(`${FIAT}.paymentToken`, 'another-token')),
+    needs: 'payment_token',
+  },
+  provider: {
+    ...always('PAYMENT_ROUTE_MISMATCH', "not the row's provider", set(`${FIAT}.providerType`, 'ANOTHER')),
+    needs: 'provider_type',
+  },
+  status: always(
+    'STATUS_UNMAPPED',
+    'a status that is not in the settings (with follow.finalStatuses)',
+    set('order.status', 'UNHEARD_OF'),
+  ),
+  crypto: always('LEG_CONFLICT', 'crypto never begun, money paid', set(`${CRYPTO}.status`, 'NEW')),
+  fiat: always('LEG_CONFLICT', 'crypto paid, money never begun', set(`${FIAT}.status`, 'NEW')),
+  created: always('ID_COLLISION', 'made a day before it was sent', (record) =>
+    changed(record, 'order.creationDate', later(-DAY_MS)),
+  ),
+  modified: always('COMPLETION_INCONSISTENT', 'modified before it was made', (record) =>
+    changed(record, 'order.modificationDate', later(-DAY_MS)),
+  ),
+  completed: always('COMPLETION_INCONSISTENT', 'completed before it was made', (record) =>
+    changed(record, 'order.completionDate', later(-DAY_MS)),
+  ),
+  clock: always('CLOCK_SKEW', 'its dates are an hour ahead', (record) =>
+    DATES.reduce((now, date) => changed(now, date, later(HOUR_MS)), record),
+  ),
+  identity: onceCompleted('IDENTITY_MISMATCH', 'another external order id', set('externalOrderId', 'another-order')),
+  merchant: onceCompleted('MERCHANT_MISMATCH', 'another merchant', set('merchant.id', 'another-merchant')),
+  id: onceCompleted('ORDER_REPLACED', 'another order id', set('order.id', 'another-order')),
+  number: onceCompleted('ORDER_REPLACED', 'another order number', (record) => changed(record, 'order.number', more)),
+  vanished: onceCompleted('ORDER_VANISHED', 'no order any more', () => undefined),
+  'internal-address': onceCompleted(
+    'ADDRESS_CHANGED',
+    "another address of the exchange's",
+    set(`${CRYPTO}.internalCryptoAddress`, 'another-address'),
+  ),
+  hash: onceCompleted('TX_HASH_CHANGED', 'another hash', set(`${CRYPTO}.transactionHash`, 'another-hash')),
+  'hash-reused': always('TX_HASH_REUSED', "another order's hash", (record, { wasCompleted, otherHash }) =>
+    changed(record, `${CRYPTO}.transactionHash`, () => (wasCompleted ? otherHash : null)),
+  ),
+  reopened: onceCompleted('TERMINAL_REOPENED', 'not completed any more', (record) =>
+    changed(
+      set('order.completionDate', null)(set('order.status', 'IN_PROGRESS')(record)),
+      'order.modificationDate',
+      later(1),
+    ),
+  ),
+  'silent-order': onceCompleted('SILENT_CHANGE', 'order rejected, same date', set('order.status', 'REJECTED')),
+  'silent-crypto': onceCompleted('SILENT_CHANGE', 'crypto cancelled, same date', set(`${CRYPTO}.status`, 'CANCELLED')),
+  'silent-fiat': onceCompleted('SILENT_CHANGE', 'money cancelled, same date', set(`${FIAT}.status`, 'CANCELLED')),
+  'silent-creation': onceCompleted('SILENT_CHANGE', 'made earlier, same date', (record) =>
+    changed(record, 'order.creationDate', later(-1)),
+  ),
+  'silent-completion': onceCompleted('SILENT_CHANGE', 'completed earlier, same date', (record) =>
+    changed(record, 'order.completionDate', later(-1)),
+  ),
+  stale: onceCompleted('STALE_SNAPSHOT', 'modified earlier than it was', (record) =>
+    changed(record, 'order.modificationDate', later(-1)),
+  ),
+  fee: onceCompleted('TERMS_CHANGED', 'another fee', (record) => changed(record, `${CRYPTO}.fee`, more)),
+  percent: onceCompleted('TERMS_CHANGED', 'another percent', (record) => changed(record, 'percent', more)),
+  'percent-enabled': onceCompleted('TERMS_CHANGED', 'percent enabled', set('percentEnabled', true)),
+  reward: onceCompleted('TERMS_CHANGED', 'another reward', (record) => changed(record, 'reward', more)),
+} as const satisfies Record<string, Tampering>;
+
+/** The name of a way to tamper. */
+export type TamperingName = keyof typeof TAMPERINGS;
+
+const PREFIX = 'tamper-';
+const NAMES = Object.keys(TAMPERINGS) as TamperingName[];
+
+/** How the order of an external order id `tamper-<name>-…` is tampered with. */
+export function tamperingNamedIn(externalOrderId: string): Tampering | undefined {
+  const name = nameAfter(PREFIX, externalOrderId, NAMES);
+  return name === undefined ? undefined : TAMPERINGS[name];
+}
+
+function always(finding: FindingClassName, what: string, record: NonNullable<Tampering['record']>): Tampering {
+  return { finding, what, record };
+}
+
+function onceCompleted(
+  finding: FindingClassName,
+  what: string,
+  change: (record: Fields) => Fields | undefined,
+): Tampering {
+  return {
+    finding,
+    what: `${what}, once shown completed`,
+    record: (record, { wasCompleted }) => (wasCompleted ? change(record) : record),
+  };
+}
+
+function set(path: string, value: unknown): (record: Fields) => Fields {
+  return (record) => changed(record, path, () => value);
+}
+
+/** A copy with another value at the path; what is not given stays so. */
+function changed(record: Fields, path: string, change: (value: unknown) => unknown): Fields {
+  const [name = '', ...rest] = path.split('.');
+  const value = record[name];
+  return {
+    ...record,
+    [name]: rest.length === 0 ? change(value) : changed(value as Fields, rest.join('.'), change),
+  };
+}
+
+function more(value: unknown): unknown {
+  if (typeof value === 'number') return value + 1;
+  return new LosslessNumber(new Big(String(value)).plus(LAST_DIGIT).toFixed());
+}
+
+function later(ms: number): (value: unknown) => unknown {
+  return (value) => (typeof value === 'string' ? new Date(Date.parse(value) + ms).toISOString() : value);
+}

@@ -1,0 +1,42 @@
+import { sql, type Kysely, type Selectable } from 'kysely';
+import type { OrderEventsTable, Tables } from '../schema.ts';
+
+/** Ids are looked through so many at a time: no read holds the write-ahead log for long. */
+const IDS_A_READ = 500;
+
+/** Which events are read: observed at or after `from` and before `to`, and recorded up to `lastId`. */
+export interface ChangesScope {
+  readonly account: string;
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly lastId: number;
+}
+
+/** A line of the history. */
+export type ChangeRow = Selectable<OrderEventsTable>;
+
+/** The id of the newest event there is; 0 where there is none. */
+export async function lastEventId(db: Kysely<Tables>): Promise<number> {
+  const row = await db
+    .selectFrom('order_events')
+    .select((select) => select.fn.max('id').as('id'))
+    .executeTakeFirst();
+  return row?.id ?? 0;
+}
+
+/** The events of a period in the order in which they were recorded, some at a time. */
+export async function* changesOf(db: Kysely<Tables>, scope: ChangesScope): AsyncGenerator<ChangeRow> {
+  const { account, from, to, lastId } = scope;
+  for (let before = 0; before < lastId; before += IDS_A_READ) {
+    let events = db
+      .selectFrom('order_events')
+      .selectAll()
+      .where('id', '>', before)
+      .where('id', '<=', Math.min(before + IDS_A_READ, lastId))
+      // With the sign no index of accounts is used: the events are read in the order in which they stand.
+      .where(sql`+account`, '=', account);
+    if (from !== null) events = events.where('observed_at', '>=', from);
+    if (to !== null) events = events.where('observed_at', '<', to);
+    yield* await events.orderBy('id').execute();
+  }
+}

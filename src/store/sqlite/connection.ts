@@ -1,0 +1,155 @@
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import Database from 'better-sqlite3';
+import {
+  CompiledQuery,
+  DummyDriver,
+  Kysely,
+  SqliteAdapter,
+  SqliteDialect,
+  SqliteDriver,
+  SqliteQueryCompiler,
+  type DatabaseConnection,
+  type SqliteDatabase,
+  type SqliteStatement,
+} from 'kysely';
+import type { Tables } from '../schema.ts';
+
+/** How long a statement may block the event loop while another program writes; after that the wait is asynchronous. */
+export const BUSY_TIMEOUT_MS = 50;
+/** The same while the database is opened, when there is nothing else to do. */
+const OPENING_TIMEOUT_MS = 250;
+const WAL_LIMIT_BYTES = 64 * 1024 * 1024;
+/** Less often than SQLite's own 1,000: a page that many commits change is then copied once, with one sync. */
+const CHECKPOINT_PAGES = 4_000;
+const KEPT_STATEMENTS = 200;
+
+/** Builds queries that are compiled without a database. */
+export const queries = new Kysely<Tables>({
+  dialect: {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: () => {
+      throw new Error('this builder has no database');
+    },
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  },
+});
+
+/** An open SQLite connection: the driver's handle, and Kysely on top of it. */
+export interface Connection {
+  readonly path: string;
+  readonly sqlite: Database.Database;
+  readonly kysely: Kysely<Tables>;
+  /** The driver, with its statements kept. */
+  readonly statements: SqliteDatabase;
+  /** Whether the path still names the file that is open: a moved or deleted file takes writes silently. */
+  isInPlace(): boolean;
+}
+
+/** Seam of the simulation: what runs around each statement, so that the process can die at any commit. */
+export type WrapStatement = (sql: string, statement: SqliteStatement) => SqliteStatement;
+
+/**
+ * Opens the file, made new with mode 0600 where `create` says so. `check` throws when the file is not ours, before
+ * anything of it is changed. Throws the driver's and the system's errors.
+ */
+export function connect(
+  path: string,
+  options: { create: boolean; check?: (sqlite: Database.Database) => void; wrap?: WrapStatement },
+): Connection {
+  if (options.create && !existsSync(path)) {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    closeSync(openSync(path, 'a', 0o600));
+  }
+  const opened = statSync(path);
+  const sqlite = new Database(path, {
+    fileMustExist: true,
+    timeout: OPENING_TIMEOUT_MS,
+  });
+  try {
+    options.check?.(sqlite);
+    for (const ending of ['', '-wal', '-shm']) closeToOthers(`${path}${ending}`);
+    sqlite.pragma('journal_mode = wal');
+    sqlite.pragma('synchronous = full');
+    sqlite.pragma(`journal_size_limit = ${WAL_LIMIT_BYTES}`);
+    sqlite.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+    sqlite.pragma('foreign_keys = on');
+  } catch (error) {
+    sqlite.close();
+    throw error;
+  }
+  const statements = keepStatements(sqlite, options.wrap);
+  return {
+    path,
+    sqlite,
+    statements,
+    kysely: new Kysely<Tables>({ dialect: new ImmediateSqliteDialect(sqlite, statements) }),
+    isInPlace() {
+      const now = statSync(path, { throwIfNoEntry: false });
+      return now !== undefined && now.ino === opened.ino && now.dev === opened.dev;
+    },
+  };
+}
+
+/** A backup is often put back with a wider mode; a file of another user's is left as it is. */
+function closeToOthers(path: string): void {
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
+  if ((mode & 0o077) === 0) return;
+  try {
+    chmodSync(path, mode & 0o700);
+  } catch {
+    return;
+  }
+}
+
+class ImmediateSqliteDialect extends SqliteDialect {
+  readonly #database: Database.Database;
+  readonly #kept: SqliteDatabase;
+
+  constructor(database: Database.Database, kept: SqliteDatabase) {
+    super({ database: kept });
+    this.#database = database;
+    this.#kept = kept;
+  }
+
+  override createDriver(): SqliteDriver {
+    return new ImmediateSqliteDriver(this.#kept, this.#database);
+  }
+}
+
+class ImmediateSqliteDriver extends SqliteDriver {
+  readonly #database: Database.Database;
+
+  constructor(kept: SqliteDatabase, database: Database.Database) {
+    super({ database: kept });
+    this.#database = database;
+  }
+
+  /** A plain `begin` that reads and then writes fails at once when another connection wrote in between. */
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+  }
+
+  /** SQLite rolls back by itself when the disk is full; a second rollback would hide why. */
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    if (this.#database.inTransaction) await connection.executeQuery(CompiledQuery.raw('rollback'));
+  }
+}
+
+/** Prepares each SQL text once: preparing costs more than running. The oldest goes when too many are kept. */
+function keepStatements(database: Database.Database, wrap?: WrapStatement): SqliteDatabase {
+  const kept = new Map<string, SqliteStatement>();
+  return {
+    close: () => database.close(),
+    prepare(sql) {
+      const known = kept.get(sql);
+      if (known !== undefined) return known;
+      const prepared = database.prepare(sql) as unknown as SqliteStatement;
+      const statement = wrap === undefined ? prepared : wrap(sql, prepared);
+      if (kept.size >= KEPT_STATEMENTS) kept.delete(kept.keys().next().value ?? '');
+      kept.set(sql, statement);
+      return statement;
+    },
+  };
+}

@@ -1,0 +1,153 @@
+import { existsSync, statSync } from 'node:fs';
+import type { Kysely } from 'kysely';
+import { Migrator } from 'kysely/migration';
+import { MIGRATIONS } from '../../../migrations/index.ts';
+import type { Clock } from '../../clock.ts';
+import { BUSY_TIMEOUT_MS, connect, type Connection, type WrapStatement } from './connection.ts';
+import { openError, storeError, StoreError } from '../errors.ts';
+import type { Tables } from '../schema.ts';
+import { Writer } from './writer.ts';
+
+/** The open database. Reads go through `db`, every write through `writer`. */
+export interface Store {
+  readonly path: string;
+  readonly db: Kysely<Tables>;
+  readonly writer: Writer;
+  /** A number that changes when another connection has committed. */
+  dataVersion(): number;
+  isInPlace(): boolean;
+  close(): Promise<void>;
+}
+
+/** How a command opens the database. */
+export interface OpenOptions {
+  /**
+   * `migrate` makes the database or brings it up to date; `upgrade` only the latter; `current` wants one that is up to
+   * date; `any` takes an older one too.
+   */
+  readonly expect: 'migrate' | 'upgrade' | 'current' | 'any';
+  readonly wrap?: WrapStatement;
+  readonly synchronous?: 'off';
+}
+
+/** Opens the database. Throws `StoreError` that says what is wrong with the file and what to do. */
+export async function openStore(path: string, clock: Clock, options: OpenOptions): Promise<Store> {
+  assertFile(path, options);
+  const connection = openConnection(path, options);
+  try {
+    if (options.synchronous === 'off') connection.sqlite.pragma('synchronous = off');
+    const mayMigrate = options.expect === 'migrate' || options.expect === 'upgrade';
+    if (mayMigrate && !isUpToDate(appliedMigrations(connection.sqlite))) await migrate(connection);
+    connection.sqlite.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
+  } catch (error) {
+    await closeConnection(connection);
+    throw storeError(error, path);
+  }
+  return {
+    path,
+    db: connection.kysely,
+    writer: new Writer(connection, clock),
+    dataVersion: () => connection.sqlite.pragma('data_version', { simple: true }) as number,
+    isInPlace: () => connection.isInPlace(),
+    close: () => closeConnection(connection),
+  };
+}
+
+/** Migrations of a database file: those that ran, and those that wait. */
+export interface MigrationStatus {
+  readonly applied: readonly string[];
+  readonly pending: readonly string[];
+}
+
+/** Which migrations an open database has. */
+export async function migrationStatus(store: Store): Promise<MigrationStatus> {
+  const migrations = await new Migrator({ db: store.db, provider: { getMigrations } }).getMigrations();
+  const names = (isApplied: boolean) =>
+    migrations.filter(({ executedAt }) => (executedAt !== undefined) === isApplied).map(({ name }) => name);
+  return { applied: names(true), pending: names(false) };
+}
+
+function assertFile(path: string, options: OpenOptions): void {
+  if (!existsSync(path)) {
+    assertNothingLeft(path);
+    if (options.expect === 'migrate') return;
+    throw new StoreError('unusable', `there is no database at ${path}; make it with: order-sync db migrate`);
+  }
+  const file = statSync(path);
+  if (!file.isFile()) throw new StoreError('unusable', `${path} is not a file; set database.url to the database file`);
+  if (file.size === 0) {
+    throw new StoreError(
+      'unusable',
+      `${path} is empty (0 bytes), a database was expected; restore a backup, or delete the file to begin anew`,
+    );
+  }
+}
+
+/** SQLite empties what it finds beside a new database: the newest commits of one that was moved away. */
+function assertNothingLeft(path: string): void {
+  const left = `${path}-wal`;
+  if ((statSync(left, { throwIfNoEntry: false })?.size ?? 0) === 0) return;
+  throw new StoreError(
+    'unusable',
+    `there is no database at ${path}, but its newest changes are in ${left}: put the database back beside it; only to begin anew delete that file`,
+  );
+}
+
+function openConnection(path: string, options: OpenOptions): Connection {
+  try {
+    return connect(path, {
+      create: options.expect === 'migrate',
+      check: (sqlite) => assertKnownVersion(sqlite, path, options),
+      ...(options.wrap === undefined ? {} : { wrap: options.wrap }),
+    });
+  } catch (error) {
+    throw openError(error, path);
+  }
+}
+
+/** Kysely closes the driver only once a query has gone through it; closing twice does no harm. */
+async function closeConnection(connection: Connection): Promise<void> {
+  await connection.kysely.destroy();
+  connection.sqlite.close();
+}
+
+function assertKnownVersion(sqlite: Connection['sqlite'], path: string, options: OpenOptions): void {
+  const applied = appliedMigrations(sqlite);
+  const unknown = applied.find((name) => !Object.hasOwn(MIGRATIONS, name));
+  if (unknown !== undefined) {
+    throw new StoreError('unusable', `${path} was made by a newer version (migration ${unknown}); upgrade order-sync`);
+  }
+  if (options.expect === 'current' && applied.length === 0) {
+    const hint = 'check database.url, or make them with: order-sync db migrate';
+    throw new StoreError('unusable', `${path} is a database without the tables of order-sync; ${hint}`);
+  }
+  if (options.expect === 'current' && !isUpToDate(applied)) {
+    throw new StoreError('unusable', `${path} is not up to date; bring it up to date with: order-sync db migrate`);
+  }
+}
+
+function appliedMigrations(sqlite: Connection['sqlite']): readonly string[] {
+  const hasMigrations =
+    sqlite.prepare(`select 1 from sqlite_master where name = 'kysely_migration'`).get() !== undefined;
+  const rows = hasMigrations ? sqlite.prepare('select name from kysely_migration').all() : [];
+  return (rows as { name: string }[]).map(({ name }) => name);
+}
+
+/** Asked before the migrator, which describes every table to itself to find that there is nothing to do. */
+function isUpToDate(applied: readonly string[]): boolean {
+  return applied.length === Object.keys(MIGRATIONS).length;
+}
+
+async function getMigrations() {
+  return { ...MIGRATIONS };
+}
+
+async function migrate({ kysely, path }: Connection): Promise<void> {
+  const { error } = await new Migrator({ db: kysely, provider: { getMigrations } }).migrateToLatest();
+  if (error !== undefined) {
+    const known = storeError(error, path);
+    if (known instanceof StoreError) throw known;
+    const detail = error instanceof Error ? error.message : 'no reason given';
+    throw new StoreError('unusable', `${path} could not be migrated: ${detail}`, { cause: error });
+  }
+}

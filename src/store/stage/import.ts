@@ -1,0 +1,138 @@
+import { sql, type Kysely, type RawBuilder } from 'kysely';
+import type { Tables } from '../schema.ts';
+import type { Store } from '../sqlite/store.ts';
+
+/** The columns an import fills. */
+export const IMPORT_COLUMNS = [
+  'external_order_id',
+  'asset',
+  'asset_position',
+  'from_currency',
+  'to_currency',
+  'order_type',
+  'order_limit',
+  'payment_token',
+  'provider_type',
+  'crypto_address',
+  'bonus',
+] as const;
+
+const AMOUNTS: readonly string[] = ['asset', 'order_limit', 'bonus'];
+
+/** A checked row of an import, with the line it came from. */
+export type ImportRow = Readonly<Record<(typeof IMPORT_COLUMNS)[number], string | null>> & { readonly line: number };
+
+/** A row whose id stands elsewhere with other content. */
+export interface ImportConflict {
+  readonly line: number;
+  readonly externalOrderId: string;
+  /** Names of the columns that differ. */
+  readonly columns: string;
+  /** Where the id stands: `line 5` or `merchant_orders`. */
+  readonly place: string;
+}
+
+/** What became of the rows. With conflicts nothing was inserted; `conflictCount` counts those not named too. */
+export interface Settlement {
+  readonly inserted: number;
+  readonly conflicts: readonly ImportConflict[];
+  readonly conflictCount: number;
+}
+
+interface Staging extends Tables {
+  import_rows: Record<(typeof IMPORT_COLUMNS)[number], string | null> & { line: number };
+}
+
+/** One list of the columns in which the rows `a` and `b` differ; empty when they are the same. */
+const DIFFERENT = sql.raw(
+  IMPORT_COLUMNS.map((name) => `case when ${same(name)} then '' else ', ${name}' end`).join(' || '),
+);
+
+/**
+ * Rows on their way in. They wait in a temporary table of this connection, so that no other program waits while a long
+ * file is read, and memory does not grow with it.
+ */
+export class ImportStage {
+  readonly #store: Store;
+  readonly #db: Kysely<Staging>;
+
+  private constructor(store: Store) {
+    this.#store = store;
+    this.#db = store.db;
+  }
+
+  /** An empty stage. A connection has one; an older one is emptied. */
+  static async open(store: Store): Promise<ImportStage> {
+    const columns = sql.raw(IMPORT_COLUMNS.map((column) => `${column} text`).join(', '));
+    await sql`drop table if exists temp.import_rows`.execute(store.db);
+    await sql`create temporary table import_rows (line integer primary key, ${columns})`.execute(store.db);
+    await sql`create index temp.import_rows_id on import_rows (external_order_id)`.execute(store.db);
+    return new ImportStage(store);
+  }
+
+  /** Takes a batch of at most 1,000 rows. */
+  async take(rows: readonly ImportRow[]): Promise<void> {
+    if (rows.length === 0) return;
+    await this.#db
+      .insertInto('import_rows')
+      .values([...rows])
+      .execute();
+  }
+
+  /**
+   * Looks for rows that contradict each other or the table and, when there are none and inserting `isWanted`, inserts
+   * every row that is not there yet. One transaction: nobody inserts in between. At most `limit` conflicts are named.
+   */
+  async settle(account: string, options: { isWanted: boolean; limit: number }): Promise<Settlement> {
+    return await this.#store.writer.write(async (tx) => {
+      const inFile = await findConflicts(tx, options.limit, {
+        place: sql`'line ' || a.line`,
+        others: sql`import_rows a on a.external_order_id = b.external_order_id and a.line < b.line
+          and a.line = (select min(line) from import_rows where external_order_id = b.external_order_id)`,
+      });
+      const inTable = await findConflicts(tx, options.limit, {
+        place: sql`'merchant_orders'`,
+        others: sql`merchant_orders a on a.account = ${account} and a.external_order_id = b.external_order_id`,
+      });
+      const conflicts = [...inFile.named, ...inTable.named].toSorted((one, other) => one.line - other.line);
+      const conflictCount = inFile.count + inTable.count;
+      const inserted = options.isWanted && conflictCount === 0 ? await insertMissing(tx, account) : 0;
+      return { inserted, conflicts: conflicts.slice(0, options.limit), conflictCount };
+    });
+  }
+}
+
+/** Rows `b` of the stage whose row `a` elsewhere has other content. */
+async function findConflicts(
+  tx: Kysely<Tables>,
+  limit: number,
+  { place, others }: { place: RawBuilder<unknown>; others: RawBuilder<unknown> },
+): Promise<{ named: ImportConflict[]; count: number }> {
+  const { rows } = await sql<ImportConflict & { total: number | bigint }>`
+    select line, "externalOrderId", substr(differences, 3) as columns, place, count(*) over () as total
+    from (select b.line, b.external_order_id as "externalOrderId", ${place} as place, ${DIFFERENT} as differences
+      from import_rows b join ${others}) as compared
+    where differences <> '' order by line limit ${limit}`.execute(tx);
+  return { named: rows, count: Number(rows[0]?.total ?? 0) };
+}
+
+async function insertMissing(tx: Kysely<Tables>, account: string): Promise<number> {
+  const columns = sql.raw(IMPORT_COLUMNS.join(', '));
+  const result = await sql`
+    insert into merchant_orders (account, ${columns})
+    select ${account}, ${columns} from import_rows r
+    where line = (select min(line) from import_rows where external_order_id = r.external_order_id)
+      and not exists (select 1 from merchant_orders
+        where account = ${account} and external_order_id = r.external_order_id)`.execute(tx);
+  return Number(result.numAffectedRows ?? 0n);
+}
+
+/** Whether a column of `a` and `b` is the same. Amounts are compared without the zeros that add nothing to a plain number. */
+function same(name: string): string {
+  if (!AMOUNTS.includes(name)) return `a.${name} is b.${name}`;
+  const number = (row: string) => {
+    const text = `${row}.${name}`;
+    return `case when ${text} like '%.%' then rtrim(rtrim(${text}, '0'), '.') else ${text} end`;
+  };
+  return `(${number('a')}) is (${number('b')})`;
+}

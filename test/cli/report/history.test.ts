@@ -1,0 +1,165 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { runProgram } from '../../support/cli-function.ts';
+import { commandPlace } from '../../support/command-place.ts';
+import { runCommand } from '../../support/cli-process.ts';
+
+const FORMATS = ['table', 'csv', 'json', 'xlsx', 'html'] as const;
+const HOUR_MS = 60 * 60_000;
+const HOSTILE = '=HYPERLINK("http://x")<script>\u001b[31m';
+
+const at = commandPlace();
+beforeEach(() => {
+  const merchant = new Database(at.path);
+  merchant
+    .prepare(
+      `insert into merchant_orders (external_order_id, asset, from_currency, to_currency, created_at) values
+        (?, '1.50', 'BTC', 'EUR', '2026-01-01T00:00:00.000Z'), ('b', '1', 'BTC', 'EUR', '2026-01-03T00:00:00.000Z')`,
+    )
+    .run(HOSTILE);
+  const event = merchant.prepare(`insert into order_events
+    (account, external_order_id, field, old_value, new_value, observed_at, source, reason, actor)
+    values ('default', ?, 'state', 'pending', ?, ?, ?, ?, ?)`);
+  event.run(HOSTILE, 'sending', '2026-01-01T00:00:01.000Z', 'create', null, null);
+  event.run('b', 'cancelled', '2026-01-03T00:00:01.000Z', 'operator', 'a mistake', 'anna');
+  merchant.exec(`update merchant_orders set state = 'cancelled' where external_order_id = 'b'`);
+  merchant.exec(`update merchant_orders set updated_at = '2026-01-03T00:00:01.000Z', next_action_at = null`);
+  merchant.close();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const run = (...args: readonly string[]) => runProgram(args, at.options);
+const runProcess = (...args: readonly string[]) => runCommand(args, at.options);
+
+describe('orders explain', () => {
+  it('tells what happened and what happens next, of now or of a moment', async () => {
+    const [now, then] = await Promise.all([
+      runProcess('orders', 'explain', 'b'),
+      run('orders', 'explain', 'b', '--as-of', '2026-01-03'),
+    ]);
+    expect([now.code, now.stderr, then.code, then.stderr]).toEqual([0, '', 0, '']);
+    expect(now.stdout.split('\n').slice(1)).toEqual([
+      '',
+      '2026-01-03T00:00:00.000Z  The row was inserted.',
+      '2026-01-03T00:00:01.000Z  anna cancelled it before it was sent: a mistake.',
+      '',
+      'What happens next:',
+      '  Nothing: it has ended.',
+      '',
+    ]);
+    expect(then.stdout).toBe(`Order b at 2026-01-03T00:00:00.000Z: pending
+
+2026-01-03T00:00:00.000Z  The row was inserted.
+
+What happens next:
+  It is sent when its time has come.
+  To keep it from being sent: orders cancel.
+`);
+  });
+
+  it('tells programs the same, and does not let an id steer the terminal', async () => {
+    const [json, text] = await Promise.all([
+      run('orders', 'explain', 'b', '--json', '--as-of', '2026-01-04'),
+      run('orders', 'explain', HOSTILE),
+    ]);
+    expect(JSON.parse(json.stdout)).toEqual({
+      schema: 'order-sync.story/1',
+      externalOrderId: 'b',
+      asOf: '2026-01-04T00:00:00.000Z',
+      state: 'cancelled',
+      told: [
+        { at: '2026-01-03T00:00:00.000Z', text: 'The row was inserted.' },
+        { at: '2026-01-03T00:00:01.000Z', text: 'anna cancelled it before it was sent: a mistake.' },
+      ],
+      next: ['Nothing: it has ended.'],
+    });
+    expect(text.stdout).not.toContain('\u001b');
+  });
+
+  it('ends with 1 for an order that is not there, with 64 for a time that is none', async () => {
+    const [absent, wrong] = await Promise.all([
+      run('orders', 'explain', 'c'),
+      run('orders', 'explain', 'b', '--as-of', 'yesterday'),
+    ]);
+    expect([absent.code, absent.stdout, absent.stderr]).toEqual([
+      1,
+      '',
+      'order-sync: there is no order "c" in the table\n',
+    ]);
+    expect([wrong.code, wrong.stdout]).toEqual([64, '']);
+  });
+});
+
+describe('report ageing and report changes', () => {
+  const REPORTS = [
+    ['ageing', '--as-of', '2026-02-01'],
+    ['changes', '--to', '2026-02-01'],
+  ] as const;
+
+  it.each(REPORTS)('%s is the same bytes each time, in each form, for its owner alone', async (...report) => {
+    const write = (name: string, formats: readonly string[]) =>
+      Promise.all(formats.map((format) => run('report', ...report, '--format', format, '--out', `${name}.${format}`)));
+    const ends = await write('one', FORMATS);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + HOUR_MS });
+    ends.push(...(await write('two', ['xlsx', 'html'])));
+    for (const { code, stderr } of ends) expect([code, stderr]).toEqual([0, '']);
+    for (const format of ['xlsx', 'html']) {
+      const bytes = readFileSync(join(at.folder, `one.${format}`));
+      expect(readFileSync(join(at.folder, `two.${format}`)).equals(bytes)).toBe(true);
+      expect(statSync(join(at.folder, `one.${format}`)).mode & 0o777).toBe(0o600);
+    }
+    const part = report[0] === 'ageing' ? 'oldest' : 'changes';
+    const csv = readFileSync(join(at.folder, `one-${part}.csv`), 'utf8');
+    expect(csv).toContain(`"'=HYPERLINK(""http://x"")<script>`);
+    expect(readFileSync(join(at.folder, 'one.html'), 'utf8')).not.toContain('<script');
+  });
+
+  it('ageing tells programs where the orders stood at the moment', async () => {
+    const { code, stdout } = await runProcess('report', 'ageing', '--as-of', '2026-01-02', '--json');
+    expect(code).toBe(0);
+    const { facts, sections } = JSON.parse(stdout) as {
+      facts: Record<string, unknown>;
+      sections: Record<string, unknown[]>;
+    };
+    expect(facts).toMatchObject({ asOf: '2026-01-02T00:00:00.000Z', orders: 1 });
+    expect(sections['pairs']).toMatchObject([
+      { state: 'sending', pair: 'BTC/EUR', orders: 1, p50_seconds: '86399.000', longest_seconds: '86399.000' },
+    ]);
+    expect(sections['oldest']).toMatchObject([{ external_order_id: HOSTILE, since: '2026-01-01T00:00:01.000Z' }]);
+  });
+
+  it('changes has who decided and why, of the period alone', async () => {
+    const { code, stdout } = await runProcess(
+      'report',
+      'changes',
+      '--from',
+      '2026-01-02',
+      '--to',
+      '2026-01-04',
+      '--json',
+    );
+    expect(code).toBe(0);
+    const { facts, sections } = JSON.parse(stdout) as { facts: unknown; sections: Record<string, unknown[]> };
+    expect(facts).toEqual({ from: '2026-01-02T00:00:00.000Z', to: '2026-01-04T00:00:00.000Z' });
+    expect(sections['changes']).toEqual([
+      {
+        id: 2,
+        observed_at: '2026-01-03T00:00:01.000Z',
+        external_order_id: 'b',
+        field: 'state',
+        old_value: 'pending',
+        new_value: 'cancelled',
+        exchange_time: null,
+        source: 'operator',
+        actor: 'anna',
+        reason: 'a mistake',
+      },
+    ]);
+    const wrong = await run('report', 'changes', '--from', '2026-01-04', '--to', '2026-01-02');
+    expect([wrong.code, wrong.stdout]).toEqual([64, '']);
+  });
+});

@@ -1,0 +1,361 @@
+import {
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import readExcelFile from 'read-excel-file/node';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { DAY_COLUMNS, PAIR_COLUMNS } from '../../../src/reports/reconciliation/totals.ts';
+import { runProgram } from '../../support/cli-function.ts';
+import { runCommand } from '../../support/cli-process.ts';
+import { stage, type Stage } from '../../support/daemon-process.ts';
+import { AS_OF, reconciledDatabase, type ReconciledOrder } from '../../support/reconciled-database.ts';
+
+const HOUR_MS = 60 * 60_000;
+const MISMATCH: readonly ReconciledOrder[] = [
+  { id: 'a' },
+  { id: '=1+1', asset: '2', record: { input: '2.000000000000000001' } },
+];
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
+});
+afterEach(() => {
+  vi.useRealTimers();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const database = (orders: readonly ReconciledOrder[]) => reconciledDatabase(join(folder, 'orders.db'), orders);
+
+async function report(orders: readonly ReconciledOrder[], ...args: string[]) {
+  await database(orders);
+  return await run(...args);
+}
+
+const environment = { ORDER_SYNC_DATABASE_URL: 'sqlite:orders.db', TZ: 'Pacific/Auckland' };
+const run = (...args: string[]) => runProgram(['report', 'reconciliation', ...args], { cwd: folder, environment });
+const runProcess = (...args: string[]) =>
+  runCommand(['report', 'reconciliation', ...args], { cwd: folder, environment });
+
+/** Decimals are text, counts are numbers; nothing else is there. */
+const decimal = z.string().regex(/^-?\d+(\.\d+)?$/);
+const count = z.int().nonnegative();
+const text = z.string();
+function rowSchema(columns: typeof PAIR_COLUMNS) {
+  const kinds = { decimal, count, text, time: text, percent: z.number() };
+  return z.strictObject(Object.fromEntries(columns.map(({ key, kind }) => [key, kinds[kind]])));
+}
+const documentSchema = z.strictObject({
+  schema: z.literal('order-sync.reconciliation/1'),
+  title: text,
+  facts: z.strictObject({
+    verdict: z.enum(['clean', 'not clean']),
+    because: text.nullable(),
+    rule: text,
+    account: z.literal('default'),
+    as_of: z.iso.datetime(),
+    from: z.iso.datetime().nullable(),
+    to: z.iso.datetime().nullable(),
+    orders: count,
+    checked: count,
+    unchecked: count,
+    nothing_to_compare: count,
+    given_up: count,
+    sent_again: count,
+    errors: count,
+    warnings: count,
+    infos: count,
+    acknowledged: count,
+    unknown_age: count,
+    other_accounts: count,
+    oldest_lookup: z.iso.datetime().nullable(),
+    oldest_lookup_final: z.iso.datetime().nullable(),
+    fresh_for_seconds: count,
+    tolerance: decimal,
+  }),
+  sections: z.strictObject({
+    pairs: z.array(rowSchema(PAIR_COLUMNS)),
+    days: z.array(rowSchema(DAY_COLUMNS)),
+    unchecked: z.array(z.strictObject({ reason: text, orders: count })),
+    classes: z.array(
+      z.strictObject({ day: text, pair: text, class: text, severity: text, open: count, acknowledged: count }),
+    ),
+    findings: z.array(
+      z.strictObject({
+        id: count.nullable(),
+        severity: z.enum(['error', 'warning', 'info']),
+        class: text,
+        status: z.enum(['open', 'acknowledged']),
+        external_order_id: text,
+        day: text,
+        pair: text,
+        expected: text.nullable(),
+        actual: text.nullable(),
+        since: z.iso.datetime().nullable(),
+        reason: text.nullable(),
+      }),
+    ),
+  }),
+});
+
+describe('report reconciliation', () => {
+  it('ends with 0 where both sides agree', async () => {
+    await database([{ id: 'a' }, { id: 'b' }]);
+    const { code, stdout, stderr } = await runProcess('--as-of', AS_OF);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^Verdict +clean$/m);
+  });
+
+  it('ends with 1 where they do not, and names the order, both amounts and the difference', async () => {
+    await database(MISMATCH);
+    const { code, stdout, stderr } = await runProcess('--as-of', AS_OF);
+    expect([code, stderr]).toEqual([1, '']);
+    expect(stdout).toMatch(/^Because +open errors: 1$/m);
+    expect(stdout).toMatch(/│ AMOUNT_MISMATCH │ open +│ =1\+1 +│ 2 +│ 2\.000000000000000001 │/);
+    expect(stdout).toMatch(/│ BTC\/EUR │ 2 +│ 2 +│ 3\.5 +│ 3\.500000000000000001 │ 0\.000000000000000001 │/);
+  });
+
+  it('has JSON of the shape that its schema names', async () => {
+    const { stdout } = await report(
+      [...MISMATCH, { id: 'c', state: 'open', lastLookupAt: null }],
+      '--json',
+      '--as-of',
+      AS_OF,
+      '--from',
+      '2026-01-01',
+    );
+    const read = documentSchema.parse(JSON.parse(stdout));
+    expect(read.facts).toMatchObject({ orders: 3, checked: 2, unchecked: 1, as_of: AS_OF });
+    expect(read.sections.findings.map((row) => row.class)).toEqual(['AMOUNT_MISMATCH', 'UNCHECKED']);
+    expect(stdout).toContain('"difference": "0.000000000000000001"');
+  });
+
+  it('writes one CSV file a section, for its owner alone, and takes the form from the name', async () => {
+    const { code, stdout } = await report(MISMATCH, '--as-of', AS_OF, '--out', 'january.csv');
+    expect([code, stdout]).toEqual([1, '']);
+    const names = readdirSync(folder).filter((name) => name.endsWith('.csv'));
+    expect(names.toSorted()).toEqual(
+      ['classes', 'days', 'findings', 'pairs', 'report', 'unchecked'].map((name) => `january-${name}.csv`),
+    );
+    expect(names.map((name) => statSync(join(folder, name)).mode & 0o777)).toEqual(names.map(() => 0o600));
+    const findings = parse<Record<string, string>>(readFileSync(join(folder, 'january-findings.csv')), {
+      columns: true,
+    });
+    expect(findings).toEqual([expect.objectContaining({ external_order_id: "'=1+1", actual: '2.000000000000000001' })]);
+  });
+
+  it('takes the place of a file that is there once it is whole, for its owner alone', async () => {
+    writeFileSync(join(folder, 'january.json'), 'old', { mode: 0o644 });
+    await report(MISMATCH, '--as-of', AS_OF, '--out', 'january.json');
+    expect(JSON.parse(readFileSync(join(folder, 'january.json'), 'utf8'))).toMatchObject({ facts: { orders: 2 } });
+    expect(statSync(join(folder, 'january.json')).mode & 0o777).toBe(0o600);
+    expect(readdirSync(folder).filter((name) => name.startsWith('january'))).toEqual(['january.json']);
+    // A device is no file that could be replaced.
+    symlinkSync('/dev/null', join(folder, 'nowhere'));
+    expect(await run('--as-of', AS_OF, '--format', 'json', '--out', 'nowhere')).toMatchObject({ code: 1 });
+    expect(lstatSync(join(folder, 'nowhere')).isSymbolicLink()).toBe(true);
+    writeFileSync(join(folder, 'january.json.tmp'), 'of another report');
+    expect(await run('--as-of', AS_OF, '--out', 'january.json')).toMatchObject({ code: 74 });
+    expect(readFileSync(join(folder, 'january.json.tmp'), 'utf8')).toBe('of another report');
+  });
+
+  it('writes XLSX and HTML, the same bytes each time', async () => {
+    await report(MISMATCH, '--as-of', AS_OF, '--out', 'one.xlsx');
+    await run('--as-of', AS_OF, '--out', 'one.html');
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + HOUR_MS });
+    await run('--as-of', AS_OF, '--out', 'two.xlsx');
+    await run('--as-of', AS_OF, '--format', 'html', '--out', 'two.page');
+    const bytes = (name: string) => readFileSync(join(folder, name));
+    expect(bytes('two.xlsx').equals(bytes('one.xlsx'))).toBe(true);
+    expect(bytes('two.page').equals(bytes('one.html'))).toBe(true);
+    const sheets = await readExcelFile(bytes('one.xlsx'));
+    const [header = [], row = []] = sheets.find(({ sheet }) => sheet === 'pairs')?.data ?? [];
+    const cells = Object.fromEntries(header.map((label, index) => [String(label), row[index]]));
+    expect(cells).toMatchObject({ Pair: 'BTC/EUR', Orders: 2, Ours: 3.5, Theirs: '3.500000000000000001' });
+    expect(bytes('one.html').toString()).toContain('<svg ');
+  });
+
+  it.each([
+    [['--as-of', '2126-01-01'], /--as-of is yet to come/],
+    [['--as-of', AS_OF, '--online'], /leave --as-of out/],
+    [['--from', '2026-01-02', '--to', '2026-01-01'], /--from must be before --to/],
+    [['--format', 'pdf'], /Allowed choices/],
+  ])('refuses %j', async (args, message) => {
+    const { code, stderr } = await report([], ...args);
+    expect(code).toBe(64);
+    expect(stderr).toMatch(message);
+  });
+});
+
+describe('report reconciliation --against', () => {
+  const ledger = (...lines: string[]) => writeFileSync(join(folder, 'ledger.csv'), `${lines.join('\n')}\n`);
+  const against = (...args: string[]) => report(ORDERS, '--as-of', AS_OF, '--against', 'ledger.csv', ...args);
+  const ORDERS: readonly ReconciledOrder[] = [
+    { id: 'a', asset: '0.10' },
+    { id: 'b' },
+    { id: 'c', asset: '12345678901234567.123456789012345678' },
+    { id: 'd', state: 'rejected', record: null },
+    { id: 'e', state: 'abandoned', record: null, changedAt: '2026-01-05T11:00:00.000Z' },
+  ];
+
+  it('ends with 0 where the ledger has each order once with its amount, in any spelling and any order', async () => {
+    ledger('Amount,Order no.', '12345678901234567.123456789012345678,c', '0.1,a', '1.500,b');
+    const { code, stdout } = await against('--against-id', 'Order no.', '--against-amount', 'Amount', '--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      facts: { verdict: 'clean', ledger: 'ledger.csv', ledger_lines: 3, ledger_differences: 0 },
+      sections: { ledger: [] },
+    });
+  });
+
+  it('names each difference with both sides and the line, and ends with 1', async () => {
+    ledger(
+      'external_order_id,asset,currency',
+      'a,0.1,EUR',
+      'b,1.5000000000000000001,BTC',
+      'd,1.5,BTC',
+      'e,1.5,BTC',
+      'b,1.5,BTC',
+      '=z,1,BTC',
+      'c,"1,5",BTC',
+    );
+    const { code, stdout } = await against('--against-currency', 'currency', '--json');
+    expect(code).toBe(1);
+    const { facts, sections } = JSON.parse(stdout) as {
+      facts: Record<string, unknown>;
+      sections: {
+        ledger: { problem: string; external_order_id: string; line: number; ours: string; ledger: string }[];
+      };
+    };
+    expect(facts).toMatchObject({ verdict: 'not clean', because: 'differences from the ledger: 7', ledger_lines: 7 });
+    expect(sections.ledger.map((row) => [row.external_order_id, row.line, row.problem, row.ours, row.ledger])).toEqual([
+      ['b', 3, 'the amount differs', '1.50 BTC', '1.5000000000000000001 BTC'],
+      ['c', 8, 'an amount cannot be read', '12345678901234567.123456789012345678 BTC', '1,5 BTC'],
+      ['a', 2, 'the currency differs', '0.10 BTC', '0.1 EUR'],
+      ['b', 6, 'stands in the ledger more than once', '1.50 BTC', '1.5 BTC'],
+      ['e', 5, 'in the ledger, but given up by a person; the exchange may have it', '1.50 BTC', '1.5 BTC'],
+      ['d', 4, 'in the ledger, but never at the exchange', '1.50 BTC', '1.5 BTC'],
+      ['=z', 7, 'not among our orders of the period', null, '1 BTC'],
+    ]);
+  });
+
+  it('finds orders of ours that the ledger does not have, and reads several files as one', async () => {
+    ledger('external_order_id,asset', 'a,0.1');
+    writeFileSync(join(folder, 'more.csv'), 'external_order_id,asset\r\nb,1.5\r\na,0.1\r\n');
+    const { stdout } = await against('more.csv', '--format', 'csv');
+    const [, section = ''] = stdout.split('\nledger\n');
+    expect(parse(section, { columns: true })).toEqual([
+      expect.objectContaining({
+        problem: 'stands in the ledger more than once',
+        external_order_id: 'a',
+        file: 'more.csv',
+      }),
+      expect.objectContaining({ problem: 'missing in the ledger', external_order_id: 'c', ledger: '' }),
+    ]);
+  });
+
+  it.each<[string, string[], RegExp]>([
+    [
+      'a column that is not there',
+      ['id,asset', 'a,1'],
+      /ledger\.csv:1: has no column "external_order_id"; it has "id", "asset"/,
+    ],
+    [
+      'a line of another width',
+      ['external_order_id,asset', 'a,1', 'b'],
+      /ledger\.csv:3: has 1 fields, the header has 2/,
+    ],
+    ['an open quote', ['external_order_id,asset', '"a,1'], /ledger\.csv:2: a quote is opened and never closed/],
+    ['a column twice', ['external_order_id,asset,asset', 'a,1,1'], /has the column "asset" twice/],
+  ])('ends with 65 and names the line for %s', async (_name, lines, message) => {
+    ledger(...lines);
+    const { code, stdout, stderr } = await against();
+    expect([code, stdout]).toEqual([65, '']);
+    expect(stderr).toMatch(message);
+  });
+
+  it('says that a ledger is not there', async () => {
+    const { code, stderr } = await against();
+    expect(code).toBe(74);
+    expect(stderr).toMatch(/ENOENT/);
+  });
+});
+
+describe('report reconciliation --online', () => {
+  let on: Stage;
+  beforeEach(async () => {
+    on = await stage();
+    on.insert(3);
+    await runProgram(['sync'], { cwd: folder, environment: on.environment });
+  });
+  afterEach(() => on[Symbol.asyncDispose]());
+
+  const online = async (by: typeof runCommand | typeof runProgram = runProgram) => {
+    const args = ['report', 'reconciliation', '--online', '--json'];
+    const { code, stdout, stderr } = await by(args, { cwd: folder, environment: on.environment });
+    const { facts, sections } = JSON.parse(stdout) as {
+      facts: Record<string, unknown>;
+      sections: { findings: { class: string; external_order_id: string }[] };
+    };
+    const findings = sections.findings.filter((row) => row.class === 'PREORDER_MISSING');
+    return { code, stderr, facts, missing: findings.map((row) => row.external_order_id) };
+  };
+
+  /** What the report says of three orders: as they are, when the id of one pre-order is unknown, and as they were. */
+  async function loseOneAndFindItAgain() {
+    const known = await online(runCommand);
+    const change = on.merchant.prepare('update merchant_orders set pre_order_id = ? where external_order_id = ?');
+    const { id } = on.merchant
+      .prepare(`select pre_order_id as id from merchant_orders where external_order_id = 'o-1'`)
+      .get() as { id: string };
+    change.run('never-made', 'o-1');
+    const lost = await online();
+    change.run(id, 'o-1');
+    return [known, lost, await online()];
+  }
+  const NOTICED = [
+    { stderr: '', missing: [], facts: { pre_orders_asked: 3, pre_orders_missing: 0 } },
+    {
+      code: 1,
+      missing: ['o-1'],
+      facts: { pre_orders_asked: 3, pre_orders_missing: 1, pre_orders_unanswered: 0 },
+    },
+    { missing: [], facts: { pre_orders_missing: 0 } },
+  ];
+
+  it('asks for each pre-order by itself, notes the one that is gone, and that it is there again', async () => {
+    expect(await loseOneAndFindItAgain()).toMatchObject(NOTICED);
+  });
+
+  it('takes the pre-order of another order for no answer', async () => {
+    on.merchant.exec(`update merchant_orders set pre_order_id =
+      (select pre_order_id from merchant_orders where external_order_id = 'o-2') where external_order_id = 'o-1'`);
+    expect(await online()).toMatchObject({ code: 1, missing: [], facts: { pre_orders_unanswered: 1 } });
+  });
+
+  it('asks through a daemon that runs', async () => {
+    const daemon = await on.start(['run']);
+    expect(await loseOneAndFindItAgain()).toMatchObject(NOTICED);
+    daemon.process.kill('SIGTERM');
+    expect(await daemon.exit).toEqual({ code: 0, signal: null });
+  });
+
+  it('is not clean when the exchange does not answer', async () => {
+    await on.sandbox.close();
+    expect(await online()).toMatchObject({
+      code: 1,
+      missing: [],
+      facts: { verdict: 'not clean', pre_orders_asked: 3, pre_orders_unanswered: 3 },
+    });
+  });
+});

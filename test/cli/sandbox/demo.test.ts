@@ -1,0 +1,26 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runCommand } from '../../support/cli-process.ts';
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('demo', () => {
+  it('brings a shop’s orders to their end with a real daemon, whatever settings there are, and leaves nothing', async () => {
+    // Among so many are some whose create is not answered.
+    const environment = { TMPDIR: folder, ORDER_SYNC_DATABASE_URL: 'none', ORDER_SYNC_EXCHANGE_BASE_URL: 'none' };
+    const { code, stdout, stderr } = await runCommand(['demo', '--orders', '21'], { cwd: folder, environment });
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/A shop has inserted 21 orders into .*; the daemon \(process \d+\) works on them\.\n/);
+    expect(stdout).toMatch(/^final 21$/m);
+    expect(stdout).toMatch(/│ BTC\/USD +│ final │ \w+ +│ \d+ +│ 0\.0000000\d+ +│/);
+    expect(stdout).toMatch(/\n21 orders sent, 21 pre-orders at the exchange, 0 created twice\.\n/);
+    expect(stdout).not.toContain('\u001b');
+    expect(readdirSync(folder).filter((name) => name.startsWith('order-sync'))).toEqual([]);
+  });
+});

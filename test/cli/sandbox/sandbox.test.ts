@@ -1,0 +1,105 @@
+import { fork, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runProgram } from '../../support/cli-function.ts';
+import { CLI, LOADER } from '../../support/program.ts';
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'order-sync-sandbox-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('order-sync sandbox', () => {
+  it('prints lines to paste, logs each request, and ends with 0 at a signal', async () => {
+    const log = join(folder, 'requests.ndjson');
+    writeFileSync(join(folder, 'lives.yaml'), 'brief: { appearsAfter: 1ms, steps: [{ after: 1ms, order: DONE }] }');
+    const sandbox = fork(
+      CLI,
+      ['sandbox', '--key', `a'b`, '--log', log, '--scenarios', 'lives.yaml', '--scenario', 'brief'],
+      {
+        cwd: folder,
+        execArgv: ['--import', LOADER],
+        stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+      },
+    );
+    try {
+      let output = '';
+      sandbox.stdout?.on('data', (chunk) => (output += String(chunk)));
+      const [{ url }] = (await once(sandbox, 'message')) as [{ url: string }];
+      const answer = await fetch(`${url}/api/v1/merchant/orders?externalOrderId=shop-1`, {
+        headers: { 'x-api-key': `a'b` },
+      });
+      expect(answer.status).toBe(404);
+      sandbox.kill('SIGTERM');
+      expect(await once(sandbox, 'close')).toEqual([0, null]);
+      const pasted = spawnSync('sh', ['-c', `${output}\nenv`], {
+        encoding: 'utf8',
+        env: { PATH: process.env['PATH'] },
+      });
+      expect(pasted.stdout).toContain(`ORDER_SYNC_EXCHANGE_BASE_URL=${url}\n`);
+      expect(pasted.stdout).toContain(`ORDER_SYNC_EXCHANGE_API_KEY=a'b\n`);
+      expect(JSON.parse(readFileSync(log, 'utf8'))).toMatchObject({
+        method: 'GET',
+        externalOrderId: 'shop-1',
+        status: 404,
+      });
+    } finally {
+      sandbox.kill('SIGKILL');
+    }
+  });
+
+  it('delivers photos to the address it is given, and says and logs so without the token', async () => {
+    const merchant = createServer((request, response) => request.resume().once('end', () => response.end()));
+    merchant.listen(0, '127.0.0.1');
+    await once(merchant, 'listening');
+    const photoUrl = `http://127.0.0.1:${(merchant.address() as AddressInfo).port}/photos`;
+    const log = join(folder, 'requests.ndjson');
+    const sandbox = fork(CLI, ['sandbox', '--photo-url', photoUrl, '--log', log], {
+      execArgv: ['--import', LOADER],
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    });
+    try {
+      const said = once(sandbox.stderr!, 'data');
+      const [{ url }] = (await once(sandbox, 'message')) as [{ url: string }];
+      const post = async (path: string, body: unknown) =>
+        await fetch(`${url}/api/v1/merchant/client${path}`, {
+          method: 'POST',
+          headers: { 'x-api-key': 'sandbox-key', 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        });
+      await post('', { email: 'canary@shop.example' });
+      await post('/link-1/idv/photos/external/upload', { kycLevelType: 'MAIN', token: 'canary-token' });
+      expect(String(await said)).toBe('photos of link-1 delivered: 200\n');
+      sandbox.kill('SIGTERM');
+      expect(await once(sandbox, 'close')).toEqual([0, null]);
+      const lines = readFileSync(log, 'utf8').trimEnd().split('\n');
+      expect(JSON.parse(lines[2] ?? '')).toMatchObject({ linkId: 'link-1', level: 'MAIN', status: 200 });
+      expect(lines.join()).not.toContain('canary');
+    } finally {
+      sandbox.kill('SIGKILL');
+      merchant.close();
+    }
+  });
+
+  it.each([
+    ['--photo-url', 'https://merchant.example/photos', /--photo-url names another machine/],
+    ['--photo-url', 'http://127.0.0.1.merchant.example/', /--photo-url names another machine/],
+    ['--photo-url', 'file:///etc/passwd', /--photo-url .* an http or https address/],
+    ['--photo-url', 'http://me:secret@127.0.0.1/', /--photo-url .* without a user name/],
+    ['--port', '65536', /--port .* a whole number up to 65535/],
+    ['--rate', '10/soon', /--rate .* duration/],
+    ['--faults', 'flood=0.1', /--faults .* flood=0.1 is not/],
+    ['--faults', 'html=0.6,hang=0.6', /--faults .* more than 1 together/],
+    ['--scenario', 'nonsense', /--scenario must be one of completed, /],
+    ['--log', '/nowhere/requests', /--log: .* no such file/],
+  ])('refuses %s %s as wrong usage', async (option, value, message) => {
+    const { code, stderr } = await runProgram(['sandbox', option, value]);
+    expect([code, stderr]).toEqual([64, expect.stringMatching(message)]);
+  });
+});

@@ -1,0 +1,340 @@
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ConfigError, configSources, loadConfig } from '../../src/config/config.ts';
+
+const KEY = 'k3y-that-must-stay-hidden';
+const EXCHANGE = { ORDER_SYNC_EXCHANGE_BASE_URL: 'https://exchange.example', ORDER_SYNC_EXCHANGE_API_KEY: KEY };
+let cwd = '';
+
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'order-sync-config-'));
+});
+afterEach(() => rmSync(cwd, { recursive: true, force: true }));
+
+function write(name: string, content: string | Buffer, mode = 0o600): string {
+  const path = join(cwd, name);
+  writeFileSync(path, content);
+  chmodSync(path, mode);
+  return path;
+}
+
+const load = (env: NodeJS.ProcessEnv = {}, file: string | null = null) =>
+  loadConfig({ env: { ...EXCHANGE, ...env }, cwd, file, requireExchange: true });
+
+/** The message of the ConfigError: one line, without the key. */
+function refusal(env: NodeJS.ProcessEnv, file: string | null = null): string {
+  try {
+    loadConfig({ env, cwd, file, requireExchange: true });
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    const { message, exitCode } = error as ConfigError;
+    expect(exitCode).toBe(78);
+    expect(message).not.toContain('\n');
+    expect(message).not.toContain(KEY);
+    return message;
+  }
+  throw new Error('was accepted');
+}
+const refusalOf = (env: NodeJS.ProcessEnv) => refusal({ ...EXCHANGE, ...env });
+const refusalOfFile = (yaml: string) => {
+  write('own.yaml', yaml);
+  return refusal(EXCHANGE, 'own.yaml');
+};
+
+describe('the layers', () => {
+  it('gives the documented defaults, frozen, with durations in milliseconds', () => {
+    const config = load();
+    expect(config).toEqual({
+      exchange: {
+        baseUrl: 'https://exchange.example',
+        apiKey: KEY,
+        rate: { requests: 10, interval: 1_000 },
+        concurrency: 8,
+        timeout: 15_000,
+        maxResponseBytes: 1_048_576,
+      },
+      database: { url: 'sqlite:data/order-sync.db', path: join(cwd, 'data/order-sync.db') },
+      schedule: { cron: '*/5 * * * * *' },
+      create: {
+        onUnknown: 'hold',
+        verifyAfter: [5, 15, 45, 120, 300, 900, 3_600, 14_400, 43_200, 86_400].map((seconds) => seconds * 1_000),
+      },
+      follow: {
+        finalStatuses: [],
+        openStatuses: ['REQUEST'],
+        recheckFinalAfter: [3_600_000, 86_400_000, 604_800_000],
+      },
+      reconcile: { tolerance: '0', orderMissingAfter: 86_400_000, freshFor: 86_400_000, cron: '*/10 * * * *' },
+      links: { cron: '*/10 * * * *', finalStatuses: [] },
+      ops: { listen: { host: '127.0.0.1', port: 9464 } },
+      photos: {
+        listen: undefined,
+        folder: join(cwd, 'data/photos'),
+        tokenLifetime: 86_400_000,
+        maxFileBytes: 20 * 1024 ** 2,
+        maxFiles: 20,
+        maxTotalBytes: 100 * 1024 ** 2,
+        timeout: 120_000,
+        concurrency: 4,
+      },
+      webhooks: { url: undefined, secret: undefined },
+      log: { level: 'info' },
+    });
+    expect(Object.isFrozen(config.exchange.rate) && Object.isFrozen(config.create.verifyAfter)).toBe(true);
+  });
+
+  it('lays a file over the defaults and the environment over the file', () => {
+    write('own.yaml', 'exchange:\n  timeout: 20s\n  concurrency: 4\n');
+    const { exchange } = load({ ORDER_SYNC_EXCHANGE_CONCURRENCY: '2' }, 'own.yaml');
+    expect([exchange.timeout, exchange.concurrency, exchange.rate.requests]).toEqual([20_000, 2, 10]);
+  });
+
+  it('takes the file from ORDER_SYNC_CONFIG, and --config before it', () => {
+    const env = { ...EXCHANGE, ORDER_SYNC_CONFIG: write('a.yaml', 'log: {level: warn}') };
+    write('b.yaml', 'log: {level: debug}');
+    expect(loadConfig({ env, cwd, requireExchange: true }).log.level).toBe('warn');
+    expect(loadConfig({ env, cwd, file: 'b.yaml', requireExchange: true }).log.level).toBe('debug');
+  });
+
+  it('says where each setting stands and hides secrets', () => {
+    write('own.yaml', 'webhooks:\n  secret: whsec_hidden\nlog:\n  level: warn\n');
+    const env = { ...EXCHANGE, ORDER_SYNC_FOLLOW_FINAL_STATUSES: 'A, B' };
+    const sources = configSources({ env, cwd, file: 'own.yaml' });
+    const of = (setting: string) => sources.find((source) => source.setting === setting);
+    expect(of('log.level')).toEqual({ setting: 'log.level', value: 'warn', source: 'own.yaml:4' });
+    expect(of('exchange.timeout')).toMatchObject({ value: '15s', source: 'default' });
+    expect(of('follow.finalStatuses')).toMatchObject({ value: 'A, B', source: 'ORDER_SYNC_FOLLOW_FINAL_STATUSES' });
+    expect(of('exchange.apiKey')).toMatchObject({ value: '(set, hidden)', source: 'ORDER_SYNC_EXCHANGE_API_KEY' });
+    expect(of('webhooks.url')).toMatchObject({ value: '(not set)' });
+    expect(JSON.stringify(sources)).not.toMatch(/whsec_hidden|k3y/);
+  });
+
+  it('keeps each digit of a key that looks like a number', () => {
+    write('own.yaml', 'exchange:\n  apiKey: 00123456789012345678901234567890\n');
+    const env = { ORDER_SYNC_EXCHANGE_BASE_URL: 'https://exchange.example' };
+    const { exchange } = loadConfig({ env, cwd, file: 'own.yaml', requireExchange: true });
+    expect(exchange.apiKey).toBe('00123456789012345678901234567890');
+  });
+
+  it('reads lists with and without brackets', () => {
+    for (const text of ['1s,2m', '[1s, 2m]']) {
+      expect(load({ ORDER_SYNC_CREATE_VERIFY_AFTER: text }).create.verifyAfter).toEqual([1_000, 120_000]);
+    }
+    expect(load({ ORDER_SYNC_FOLLOW_OPEN_STATUSES: '' }).follow.openStatuses).toEqual([]);
+    expect(load({ ORDER_SYNC_FOLLOW_OPEN_STATUSES: '["A", \'B\']' }).follow.openStatuses).toEqual(['A', 'B']);
+  });
+});
+
+describe('the exchange', () => {
+  it('is required where a command talks to it, and only there', () => {
+    expect(refusal({})).toMatch(/^exchange\.baseUrl is not set/);
+    expect(refusal({ ORDER_SYNC_EXCHANGE_BASE_URL: 'https://a.example' })).toMatch(/ORDER_SYNC_EXCHANGE_API_KEY_FILE/);
+    expect(loadConfig({ env: {}, cwd, file: null, requireExchange: false }).exchange.baseUrl).toBeUndefined();
+  });
+
+  it.each([
+    'https://a.example',
+    'https://a.example/base',
+    'http://localhost:80',
+    'http://127.3.2.1:9',
+    'http://[::1]:1',
+  ])('may be at %s', (url) => {
+    expect(load({ ORDER_SYNC_EXCHANGE_BASE_URL: `${url}/` }).exchange.baseUrl).toBe(
+      new URL(url).href.replace(/\/$/, ''),
+    );
+  });
+
+  it.each([
+    ['http://a.example', /https:\/\//],
+    ['http://127.0.0.1.a.example', /https:\/\//],
+    ['http://localhost.a.example', /https:\/\//],
+    ['http://0.0.0.0', /https:\/\//],
+    [`https://u:${KEY}@a.example`, /user name or password/],
+    ['https://@a.example', /user name or password/],
+    ['https://a.example/?x=1', /query/],
+    ['https://a.example/?', /query/],
+    ['https://a.example/#', /fragment/],
+    ['ftp://a.example', /address/],
+    ['https:/a.example', /address/],
+    ['https://a.exa mple', /address/],
+    ['a.example', /address/],
+  ])('may not be at %s', (url, reason) => {
+    expect(refusalOf({ ORDER_SYNC_EXCHANGE_BASE_URL: url })).toMatch(reason);
+  });
+
+  it.each([`${KEY} `.repeat(2), `${KEY}\nx`, `${KEY}ü`, `${KEY}\0`])(
+    'refuses a key that is no header value, unseen',
+    (key) => {
+      expect(refusalOf({ ORDER_SYNC_EXCHANGE_API_KEY: key })).toMatch(/exchange\.apiKey must be printable ASCII/);
+    },
+  );
+});
+
+describe('files with values', () => {
+  const withKeyFile = (path: string): NodeJS.ProcessEnv => ({
+    ORDER_SYNC_EXCHANGE_BASE_URL: 'https://a.example',
+    ORDER_SYNC_EXCHANGE_API_KEY_FILE: path,
+  });
+
+  it('give the key without its trailing newline', () => {
+    const env = withKeyFile(write('key', `${KEY}\n`));
+    expect(loadConfig({ env, cwd, file: null, requireExchange: true }).exchange.apiKey).toBe(KEY);
+  });
+
+  it.each([0o640, 0o604, 0o644])('are refused for a secret when others can read them (mode %o)', (mode) => {
+    expect(refusal(withKeyFile(write('key', KEY, mode)))).toMatch(/others can read it: run `chmod 600/);
+  });
+
+  it('are refused when empty, absent, a folder or not text', () => {
+    expect(refusal(withKeyFile(write('key', '\n')))).toMatch(/is empty/);
+    expect(refusal(withKeyFile(join(cwd, 'none')))).toMatch(
+      /ORDER_SYNC_EXCHANGE_API_KEY_FILE names cannot be read: ENOENT/,
+    );
+    expect(refusal(withKeyFile(cwd))).toMatch(/cannot be read: EISDIR/);
+    expect(refusal(withKeyFile(write('raw', Buffer.from([0xff, 0xfe]))))).toMatch(/not UTF-8/);
+  });
+
+  it('are refused beside the variable itself', () => {
+    expect(refusalOf({ ORDER_SYNC_EXCHANGE_API_KEY_FILE: write('key', KEY) })).toMatch(/both set/);
+  });
+
+  it('may be open to others when they hold no secret', () => {
+    expect(load({ ORDER_SYNC_LOG_LEVEL_FILE: write('level', 'warn\n', 0o644) }).log.level).toBe('warn');
+  });
+
+  it('of settings are refused when they hold a secret that others can read', () => {
+    write('own.yaml', `exchange:\n  apiKey: ${KEY}\n`, 0o644);
+    expect(refusal({ ORDER_SYNC_EXCHANGE_BASE_URL: 'https://a.example' }, 'own.yaml')).toMatch(
+      /own\.yaml holds exchange\.apiKey/,
+    );
+  });
+});
+
+describe('a slip in a file is named with its line', () => {
+  it.each([
+    [
+      'exchange:\n  baseURL: https://a.example',
+      'own.yaml:2: exchange.baseURL is not a setting; did you mean exchange.baseUrl?',
+    ],
+    ['exchagne:\n  timeout: 1s', 'own.yaml:1: exchagne is not a setting; did you mean exchange?'],
+    ['log:\n  level:\n    deep: 1', 'own.yaml:2: log.level takes a value or a list of values'],
+    ['log: info', 'own.yaml:1: log holds settings by name, not a value'],
+    ['- a', 'own.yaml:1: the file holds settings by name, not a value'],
+    ['__proto__:\n  a: 1', 'own.yaml:1: __proto__ is not a setting; did you mean photos?'],
+    [
+      'log:\n  level: loud',
+      'log.level must be one of trace, debug, info, warn, error, fatal, silent (from own.yaml:2)',
+    ],
+    ['log:\n  level: [info]', 'log.level takes one value, not a list (from own.yaml:2)'],
+  ])('%j', (yaml, message) => {
+    expect(refusalOfFile(yaml)).toBe(message);
+  });
+
+  it('also when it is no sound YAML, without quoting it', () => {
+    expect(refusalOfFile('log:\n  level: info\n  level: warn')).toMatch(/^own\.yaml:3: is not sound YAML/);
+    expect(refusalOfFile(`exchange:\n  apiKey: "${KEY}\n`)).toMatch(/^own\.yaml:\d: is not sound YAML/);
+    expect(refusalOfFile(`log:\n  level: &a [*a]`)).toMatch(/^own\.yaml:\d/);
+  });
+
+  it('also when the file is missing', () => {
+    expect(refusal(EXCHANGE, 'none.yaml')).toMatch(/^none\.yaml cannot be read: ENOENT/);
+  });
+
+  it('but empty files and empty sections are fine', () => {
+    write('own.yaml', '# nothing yet\n');
+    write('two.yaml', 'exchange:\nlog:\n');
+    expect([load({}, 'own.yaml').log.level, load({}, 'two.yaml').log.level]).toEqual(['info', 'info']);
+  });
+});
+
+describe('a wrong value names the setting, what it takes and the variable', () => {
+  it.each([
+    ['EXCHANGE_TIMEOUT', '15', /exchange\.timeout must be a duration .* \(from ORDER_SYNC_EXCHANGE_TIMEOUT\)/],
+    ['EXCHANGE_TIMEOUT', '15 seconds', /250ms, 5s, 10m/],
+    ['EXCHANGE_TIMEOUT', '0s', /above zero/],
+    ['EXCHANGE_TIMEOUT', '2h', /at most 3600 s/],
+    ['EXCHANGE_TIMEOUT', '', /duration/],
+    ['EXCHANGE_RATE_REQUESTS', '1.5', /whole number/],
+    ['EXCHANGE_RATE_REQUESTS', '0', /from 1/],
+    ['EXCHANGE_CONCURRENCY', '1e2', /whole number/],
+    ['EXCHANGE_MAX_RESPONSE_BYTES', '1 MiBs', /size/],
+    ['CREATE_ON_UNKNOWN', 'Hold', /one of hold, resend/],
+    ['CREATE_VERIFY_AFTER', '5s,5s', /grow/],
+    ['CREATE_VERIFY_AFTER', '[]', /at least 1/],
+    ['CREATE_VERIFY_AFTER', '5s,,6s', /empty item/],
+    ['OPS_LISTEN', '9464', /HOST:PORT/],
+    ['OPS_LISTEN', '127.0.0.1:70000', /HOST:PORT/],
+    ['DATABASE_URL', 'postgres://a', /sqlite:PATH/],
+    ['DATABASE_URL', 'sqlite:', /sqlite:PATH/],
+    ['FOLLOW_FINAL_STATUSES', 'DONE,REQUEST', /REQUEST stands in both/],
+    ['RECONCILE_TOLERANCE', '-0.01', /decimal of at least 0/],
+    ['RECONCILE_TOLERANCE', '1%', /decimal of at least 0/],
+    ['RECONCILE_TOLERANCE', '', /decimal of at least 0/],
+    ['RECONCILE_FRESH_FOR', '0h', /above zero/],
+    ['SCHEDULE_CRON', '* * * *', /cron expression of 5 or 6 fields/],
+    ['SCHEDULE_CRON', '61 * * * *', /cron expression/],
+    ['SCHEDULE_CRON', '0 0 31 2 *', /impossible/],
+    ['SCHEDULE_CRON', '0 0 31W 2 *', /never fire/],
+    ['SCHEDULE_CRON', '0 0 1 * 1#5', /never fire/],
+    ['SCHEDULE_CRON', '5-1 * * * *', /reversed range 5-1/],
+    ['SCHEDULE_CRON', '0 0 1,22-2/2 * *', /reversed range 22-2/],
+    ['SCHEDULE_CRON', '0 0 * nov-feb *', /reversed range nov-feb/],
+    ['SCHEDULE_CRON', '0 0 * * fri-mon', /reversed range fri-mon/],
+  ])('%s=%s', (name, value, reason) => {
+    expect(refusalOf({ [`ORDER_SYNC_${name}`]: value })).toMatch(reason);
+  });
+
+  it.each([
+    '*/5 * * * *',
+    '0 0 29 2 *',
+    '0 0 * * 5-7',
+    '0 0 * * fri-sun',
+    '0 0 L * *',
+    '0 22-23 1 jan-feb *',
+    '@daily',
+  ])('takes the cron expression %s', (cron) => {
+    expect(load({ ORDER_SYNC_SCHEDULE_CRON: cron }).schedule.cron).toBe(cron);
+  });
+
+  it.each([
+    ['1 MiB', 1_048_576],
+    ['512KiB', 524_288],
+    ['2048', 2_048],
+    ['1 MB', 1_000_000],
+  ])('takes the size %s', (text, bytes) => {
+    expect(load({ ORDER_SYNC_EXCHANGE_MAX_RESPONSE_BYTES: text }).exchange.maxResponseBytes).toBe(bytes);
+  });
+
+  it('keeps each digit of the tolerance, and takes an empty cron of reconcile as off', () => {
+    const env = { ORDER_SYNC_RECONCILE_TOLERANCE: '0.000000000000000000010', ORDER_SYNC_RECONCILE_CRON: '' };
+    expect(load(env).reconcile).toMatchObject({ tolerance: '0.000000000000000000010', cron: undefined });
+  });
+
+  it('knows an address to listen on and off', () => {
+    expect(load({ ORDER_SYNC_OPS_LISTEN: 'off' }).ops.listen).toBeUndefined();
+    expect(load({ ORDER_SYNC_OPS_LISTEN: '[::1]:0' }).ops.listen).toEqual({ host: '::1', port: 0 });
+  });
+
+  it('names the nearest variable', () => {
+    const message = refusalOf({ ORDER_SYNC_EXCHANG_BASEURL: 'x' });
+    expect(message).toMatch(/ORDER_SYNC_EXCHANG_BASEURL .* did you mean ORDER_SYNC_EXCHANGE_BASE_URL\?/);
+  });
+});
+
+describe('the path of the database', () => {
+  const pathOf = (file: string) => load({ ORDER_SYNC_DATABASE_URL: `sqlite:${file}` }).database.path;
+
+  it('is the same by whatever symbolic links it is named, made or not', () => {
+    mkdirSync(join(cwd, 'data'));
+    symlinkSync('data', join(cwd, 'link'));
+    const made = join(realpathSync(cwd), 'data', 'orders.db');
+    expect(pathOf('link/orders.db')).toBe(made);
+    expect(pathOf('link/new/orders.db')).toBe(join(realpathSync(cwd), 'data', 'new', 'orders.db'));
+    write('data/orders.db', '');
+    symlinkSync('data/orders.db', join(cwd, 'orders.db'));
+    expect(pathOf('orders.db')).toBe(made);
+    expect(pathOf('link/orders.db')).toBe(made);
+  });
+});

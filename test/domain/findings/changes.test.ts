@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import {
+  decideFindings,
+  withoutKnownChanges,
+  type FindingStatus,
+  type KnownFinding,
+} from '../../../src/domain/findings/changes.ts';
+import type { FindingClassName } from '../../../src/domain/findings/classes.ts';
+import type { Finding } from '../../../src/domain/findings/record.ts';
+
+const NOTHING = { opened: [], reopened: [], seenAgain: [], resolved: [] };
+
+const found = (name: FindingClassName, actual = '1.6'): Finding => ({ class: name, expected: '1.5', actual });
+const known = (name: FindingClassName, status: FindingStatus, actual = '1.6'): KnownFinding => ({
+  id: 1,
+  status,
+  ...found(name, actual),
+});
+
+/** Which list each finding went to. */
+const became = (before: readonly KnownFinding[], now: readonly Finding[], judged: readonly FindingClassName[]) => {
+  const changes = decideFindings(before, now, judged);
+  return Object.entries(changes).flatMap(([list, findings]) =>
+    (findings as Finding[]).map((one) => `${one.class} ${list}`),
+  );
+};
+
+describe('findings held against those that are written down', () => {
+  it('are opened when they are new', () => {
+    expect(decideFindings([], [found('AMOUNT_MISMATCH')], ['AMOUNT_MISMATCH'])).toEqual({
+      ...NOTHING,
+      opened: [found('AMOUNT_MISMATCH')],
+    });
+  });
+
+  it.each<[FindingStatus, string, string]>([
+    ['open', '1.6', 'seenAgain'],
+    ['open', '1.7', 'seenAgain'],
+    ['acknowledged', '1.6', 'seenAgain'],
+    ['acknowledged', '1.7', 'reopened'],
+    ['resolved', '1.6', 'reopened'],
+    ['resolved', '1.7', 'reopened'],
+  ])('of how things stand: %s and now %s is %s', (status, actual, list) => {
+    const before = [known('AMOUNT_MISMATCH', status)];
+    expect(became(before, [found('AMOUNT_MISMATCH', actual)], [])).toEqual([`AMOUNT_MISMATCH ${list}`]);
+  });
+
+  it('stay acknowledged with other values where they only explain', () => {
+    const before = [known('RATE_INCONSISTENT', 'acknowledged')];
+    expect(became(before, [found('RATE_INCONSISTENT', '9')], [])).toEqual(['RATE_INCONSISTENT seenAgain']);
+  });
+
+  it('resolve themselves when they are judged and not true any more, acknowledged or not', () => {
+    const before = [known('AMOUNT_MISMATCH', 'open'), known('PAIR_MISMATCH', 'acknowledged')];
+    expect(became(before, [], ['AMOUNT_MISMATCH', 'PAIR_MISMATCH'])).toEqual([
+      'AMOUNT_MISMATCH resolved',
+      'PAIR_MISMATCH resolved',
+    ]);
+    expect(became(before, [], ['PAIR_MISMATCH'])).toEqual(['PAIR_MISMATCH resolved']);
+    expect(became([known('PAIR_MISMATCH', 'resolved')], [], ['PAIR_MISMATCH'])).toEqual([]);
+  });
+
+  it('of what happened never resolve themselves, and are one for each pair of values', () => {
+    const before = [known('TERMS_CHANGED', 'open')];
+    expect(became(before, [], ['TERMS_CHANGED'])).toEqual([]);
+    expect(became(before, [found('TERMS_CHANGED')], [])).toEqual(['TERMS_CHANGED seenAgain']);
+    expect(became(before, [found('TERMS_CHANGED', '1.7')], [])).toEqual(['TERMS_CHANGED opened']);
+  });
+
+  it.each<[FindingStatus, string]>([
+    ['open', 'seenAgain'],
+    ['acknowledged', 'reopened'],
+    ['resolved', 'reopened'],
+  ])('of what happens again are open: %s is %s', (status, list) => {
+    const before = [known('ADDRESS_CHANGED', status), known('STALE_SNAPSHOT', status)];
+    expect(became(before, [found('ADDRESS_CHANGED'), found('STALE_SNAPSHOT')], [])).toEqual([
+      `ADDRESS_CHANGED ${list}`,
+      `STALE_SNAPSHOT ${list}`,
+    ]);
+  });
+
+  it('of what happened are as they were where it is only looked at once more', () => {
+    const before = [known('ADDRESS_CHANGED', 'acknowledged'), known('AMOUNT_MISMATCH', 'resolved')];
+    const now = [found('ADDRESS_CHANGED'), found('ADDRESS_CHANGED', '1.7'), found('AMOUNT_MISMATCH')];
+    expect(withoutKnownChanges(before, now)).toEqual(now.slice(1));
+  });
+
+  it('of what happened are 50 of a class, and then the newest is counted on', () => {
+    const before = Array.from({ length: 49 }, (_, index) => ({
+      ...known('SILENT_CHANGE', 'acknowledged', `v${index}`),
+      id: index + 1,
+    }));
+    const another = [found('SILENT_CHANGE', 'another')];
+    expect(decideFindings(before, another, [])).toEqual({ ...NOTHING, opened: another });
+    const fifty = [...before, { ...known('SILENT_CHANGE', 'acknowledged', 'v49'), id: 50 }];
+    const { reopened } = decideFindings(fifty, another, []);
+    expect(reopened).toMatchObject([{ id: 50, actual: 'another (change 51)' }]);
+    const counted = fifty.with(49, { ...known('SILENT_CHANGE', 'open', 'another (change 51)'), id: 50 });
+    const changes = decideFindings(counted, [found('SILENT_CHANGE', 'more')], []);
+    expect(changes).toMatchObject({ ...NOTHING, seenAgain: [{ id: 50, actual: 'more (change 52)' }] });
+    expect(decideFindings(counted, [found('TERMS_CHANGED')], []).opened).toHaveLength(1);
+    expect(became(counted, [found('SILENT_CHANGE', 'v3')], [])).toEqual(['SILENT_CHANGE reopened']);
+  });
+
+  it('of how things stand are one of a class, with all its values', () => {
+    const two = [found('TYPE_MISMATCH', 'a'), found('TYPE_MISMATCH', 'b')];
+    expect(decideFindings([], two, []).opened).toEqual([
+      { class: 'TYPE_MISMATCH', expected: '1.5; 1.5', actual: 'a; b' },
+    ]);
+  });
+});

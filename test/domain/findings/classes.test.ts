@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { FINDING_CLASSES } from '../../../src/domain/findings/classes.ts';
+
+const README = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
+const CLASSES = Object.entries(FINDING_CLASSES);
+
+describe('the table of classes', () => {
+  it('is the one in the manual, in its order', () => {
+    const [, section = ''] = /\n### Findings\n([^]*?)\n## /.exec(README) ?? [];
+    const rows = section
+      .split('\n')
+      .filter((line) => line.startsWith('| `'))
+      .map((line) =>
+        line
+          .split('|')
+          .map((cell) => cell.trim())
+          .slice(1, -1),
+      );
+    const table = CLASSES.map(([name, { severity, kind, meaning, advice }]) => [
+      kind === 'change' ? `\`${name}\` *` : `\`${name}\``,
+      severity,
+      meaning,
+      advice,
+    ]);
+    expect(rows).toEqual(table);
+  });
+
+  it.each(CLASSES)('says of %s in one sentence what it means, and in one what to do', (_name, { meaning, advice }) => {
+    for (const sentence of [meaning, advice]) expect(sentence).toMatch(/^[A-Z][^.|\n]+(?:\.[a-z][^.|\n]*)*\.$/i);
+  });
+});

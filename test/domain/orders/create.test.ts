@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest';
+import {
+  becomesUnknown,
+  decideClaim,
+  decideCreated,
+  decideMended,
+  type CreateOutcome,
+} from '../../../src/domain/orders/create.ts';
+import { ORDER_STATES, type UncheckedOrder } from '../../../src/domain/orders/states.ts';
+import { after } from '../../../src/domain/orders/tracking.ts';
+import { SECOND, SETTINGS, trackingWith } from '../../support/tracking.ts';
+
+const NOW = new Date('2026-01-05T12:00:00.000Z');
+const ROW: UncheckedOrder = {
+  externalOrderId: 'a',
+  asset: '1.5',
+  assetPosition: 'INPUT',
+  fromCurrency: 'BTC',
+  toCurrency: 'EUR',
+  orderType: 'DEPOSIT',
+  limit: null,
+  paymentToken: null,
+  providerType: null,
+  cryptoAddress: null,
+  bonus: null,
+};
+
+function created(outcome: CreateOutcome, attempts = 1) {
+  const sending = trackingWith({ state: 'sending', attempts, sentAt: NOW });
+  return decideCreated(sending, outcome, NOW, 0.5, SETTINGS);
+}
+
+describe('claiming a row', () => {
+  it('records the attempt and the time before anything is sent', () => {
+    const claim = decideClaim(trackingWith({ attempts: 2, nextActionAt: NOW }), ROW, NOW);
+    expect(claim).toMatchObject({
+      kind: 'send',
+      order: ROW,
+      decision: {
+        tracking: { state: 'sending', attempts: 3, sentAt: NOW, nextActionAt: null },
+        events: [{ field: 'state', oldValue: 'pending', newValue: 'sending' }],
+      },
+    });
+  });
+
+  it('sends nothing of a row that is not valid', () => {
+    expect(decideClaim(trackingWith(), { ...ROW, asset: '0' }, NOW)).toMatchObject({
+      kind: 'invalid',
+      decision: {
+        tracking: { state: 'invalid', attempts: 0, nextActionAt: null, stateReason: 'asset must be positive, is "0"' },
+      },
+    });
+  });
+
+  it.each(ORDER_STATES.filter((state) => state !== 'pending'))('passes over a row that is %s by now', (state) => {
+    expect(decideClaim(trackingWith({ state }), ROW, NOW)).toEqual({ kind: 'skip' });
+  });
+
+  it('takes back a row that was mended, and no other', () => {
+    expect(decideMended(trackingWith({ state: 'invalid', nextActionAt: NOW }), NOW)?.tracking.state).toBe('pending');
+    expect(decideMended(trackingWith({ state: 'invalid' }), NOW)).toBeUndefined();
+    expect(decideMended(trackingWith({ state: 'rejected', nextActionAt: NOW }), NOW)).toBeUndefined();
+  });
+});
+
+describe('the outcome rule', () => {
+  const preOrder = { id: 'p1', exchangeType: 'SELL', body: '{}' };
+
+  it('accepted: the id is kept, the order is looked up in 5 s', () => {
+    const { tracking, events } = created({ kind: 'accepted', preOrder, differences: [] });
+    expect(tracking).toMatchObject({ state: 'accepted', preOrderId: 'p1', exchangeType: 'SELL', stateReason: null });
+    expect(tracking.nextActionAt).toEqual(after(NOW, 5 * SECOND));
+    expect(events.map(({ field }) => field)).toEqual(['state']);
+  });
+
+  it('accepted with another echo: a finding beside it', () => {
+    const differences = [
+      { class: 'PREORDER_ECHO_MISMATCH', expected: 'asset 1', actual: 'asset 2' },
+      { class: 'PREORDER_ECHO_MISMATCH', expected: 'limit 3', actual: 'no limit' },
+    ] as const;
+    const { tracking, events } = created({ kind: 'accepted', preOrder, differences });
+    expect(tracking.state).toBe('accepted');
+    expect(events[1]).toMatchObject({
+      field: 'finding',
+      newValue: 'PREORDER_ECHO_MISMATCH',
+      reason: 'sent asset 1, echoed asset 2; sent limit 3, echoed no limit',
+    });
+  });
+
+  it('rejected: never looked at again by itself', () => {
+    expect(created({ kind: 'rejected', reason: 'HTTP 400' }).tracking).toMatchObject({
+      state: 'rejected',
+      stateReason: 'HTTP 400',
+      nextActionAt: null,
+    });
+  });
+
+  it('rejected when it was sent a second time: the exchange may have taken the first, so it is looked up', () => {
+    const again = trackingWith({ state: 'sending', resends: 1, verifications: 4 });
+    const { tracking } = decideCreated(again, { kind: 'rejected', reason: 'HTTP 409' }, NOW, 0.5, SETTINGS);
+    expect(tracking).toMatchObject({
+      state: 'unknown',
+      stateReason: 'HTTP 409; but an earlier create may have been taken',
+      verifications: 0,
+      nextActionAt: after(NOW, 5 * SECOND),
+    });
+  });
+
+  it('not sent and key refused: back to pending, later with each attempt', () => {
+    const waits = [1, 2, 3, 4].map((attempts) => {
+      const { tracking } = created({ kind: 'not-sent', why: 'refused' }, attempts);
+      expect(tracking).toMatchObject({ state: 'pending', stateReason: 'not sent: refused' });
+      return (tracking.nextActionAt?.getTime() ?? 0) - NOW.getTime();
+    });
+    expect(waits).toEqual([1_500, 3_000, 6_000, 12_000]);
+    expect(created({ kind: 'key-refused' }).tracking).toMatchObject({
+      state: 'pending',
+      nextActionAt: after(NOW, 1_500),
+    });
+  });
+
+  it('rate limited: back to pending for exactly as long as the exchange says', () => {
+    const { tracking } = created({ kind: 'rate-limited', retryAfterMs: 77_000 }, 9);
+    expect(tracking).toMatchObject({ state: 'pending', nextActionAt: after(NOW, 77_000) });
+    expect(created({ kind: 'rate-limited', retryAfterMs: -5 }).tracking.nextActionAt).toEqual(NOW);
+  });
+
+  it('unknown: verified from 5 s on, with nothing spent yet', () => {
+    const { tracking } = created({ kind: 'unknown', why: 'reset' });
+    expect(tracking).toMatchObject({ state: 'unknown', stateReason: 'reset', verifications: 0 });
+    expect(tracking.nextActionAt).toEqual(after(NOW, 5 * SECOND));
+  });
+
+  it('holds for an order that is sending and for no other: anything else is a bug and throws', () => {
+    const outcomes: CreateOutcome[] = [
+      { kind: 'accepted', preOrder, differences: [] },
+      { kind: 'rejected', reason: '' },
+      { kind: 'not-sent', why: '' },
+      { kind: 'rate-limited', retryAfterMs: 0 },
+      { kind: 'key-refused' },
+      { kind: 'unknown', why: '' },
+    ];
+    const settled = ['accepted', 'open', 'final', 'pending', 'cancelled', 'abandoned', 'unknown'] as const;
+    for (const state of settled) {
+      for (const outcome of outcomes) {
+        const deciding = () => decideCreated(trackingWith({ state }), outcome, NOW, 0.5, SETTINGS);
+        expect(deciding, `${state} ${outcome.kind}`).toThrow('may not go from');
+      }
+    }
+  });
+
+  it('takes a second outcome of a resent order as it takes the first, with every verification ahead again', () => {
+    const again = trackingWith({ state: 'sending', verifications: 7, resends: 1 });
+    expect(becomesUnknown(again, 'reset', NOW, SETTINGS).tracking).toMatchObject({ verifications: 0, resends: 1 });
+  });
+});

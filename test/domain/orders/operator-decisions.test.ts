@@ -1,0 +1,184 @@
+import { describe, expect, it } from 'vitest';
+import {
+  commandsFor,
+  decideByOperator,
+  statesFor,
+  type Judgement,
+  type OperatorSettings,
+} from '../../../src/domain/orders/operator-decisions.ts';
+import { isAllowedMove, ORDER_STATES, type OrderState } from '../../../src/domain/orders/states.ts';
+import { HOUR, MINUTE, SETTINGS, trackingWith } from '../../support/tracking.ts';
+
+const NOW = new Date('2026-01-05T12:00:00.000Z');
+const SENT = new Date('2026-01-05T11:50:00.000Z');
+const WHO = { actor: 'anna', reason: 'asked the exchange' };
+
+const JUDGEMENTS: readonly Judgement[] = [
+  { kind: 'exists', preOrderId: 'p1' },
+  { kind: 'not-created' },
+  { kind: 'abandoned' },
+  { kind: 'retry', mayDuplicate: true },
+  { kind: 'cancel' },
+];
+
+/** The moves of a person in the design, once more: state, then where each judgement leads. */
+const LEADS: Readonly<Record<OrderState, Readonly<Partial<Record<Judgement['kind'], string>>>>> = {
+  pending: { cancel: 'cancelled' },
+  sending: {},
+  unknown: {
+    exists: 'held accepted',
+    'not-created': 'held pending',
+    abandoned: 'held abandoned',
+    retry: 'held pending',
+  },
+  held: { exists: 'accepted', 'not-created': 'pending', abandoned: 'abandoned', retry: 'pending' },
+  accepted: { abandoned: 'abandoned' },
+  open: {},
+  final: {},
+  rejected: { retry: 'pending' },
+  invalid: { retry: 'pending' },
+  cancelled: {},
+  abandoned: {},
+};
+const PAIRS = ORDER_STATES.flatMap((state) => JUDGEMENTS.map((judgement) => ({ state, judgement })));
+
+function decide(
+  state: OrderState,
+  judgement: Judgement,
+  changes: Parameters<typeof trackingWith>[0] = {},
+  settings: OperatorSettings = SETTINGS,
+) {
+  const tracking = trackingWith({ state, sentAt: SENT, lastLookupAt: NOW, attempts: 1, verifications: 10, ...changes });
+  return decideByOperator(tracking, { judgement, ...WHO }, NOW, settings);
+}
+
+/** What was decided; fails the test where nothing was. */
+function decided(...input: Parameters<typeof decide>) {
+  const made = decide(...input);
+  if (!made.ok) throw new Error(made.why);
+  return { tracking: made.moves.at(-1)?.tracking, events: made.moves.flatMap(({ events }) => events) };
+}
+
+function refused(...input: Parameters<typeof decide>): string {
+  const made = decide(...input);
+  return made.ok ? 'nothing was refused' : made.why;
+}
+
+describe("a person's decision", () => {
+  it.each(PAIRS)('$judgement.kind of an order that is $state is as the design says', ({ state, judgement }) => {
+    const expected = LEADS[state][judgement.kind];
+    const made = decide(state, judgement);
+    if (expected === undefined) {
+      expect(made).toEqual({ ok: false, why: expect.stringMatching(/^it (is|was) .+; (allowed: |nothing is)/) });
+      return;
+    }
+    const { tracking, events } = decided(state, judgement);
+    expect(events.map(({ newValue }) => newValue).join(' ')).toBe(expected);
+    expect(tracking?.state).toBe(events.at(-1)?.newValue);
+    let from = state;
+    for (const { field, oldValue, newValue, source, reason, actor } of events) {
+      expect({ field, oldValue, source, reason, actor }).toEqual({
+        field: 'state',
+        oldValue: from,
+        source: 'operator',
+        ...WHO,
+      });
+      expect(isAllowedMove(from, newValue as OrderState)).toBe(true);
+      from = newValue as OrderState;
+    }
+    expect(tracking?.stateReason).toBe(WHO.reason);
+  });
+
+  it.each(ORDER_STATES.map((state) => ({ state })))('names what would move an order that is $state', ({ state }) => {
+    const kinds = JUDGEMENTS.map(({ kind }) => kind).filter((kind) => LEADS[state][kind] !== undefined);
+    const commands = commandsFor(state);
+    expect(commands.map((command) => /\S+$/.exec(command)?.[0])).toEqual(kinds);
+    const other = JUDGEMENTS.find(({ kind }) => LEADS[state][kind] === undefined);
+    if (other === undefined) throw new Error('every judgement moves it');
+    const why = refused(state, other);
+    for (const command of commands) expect(why).toContain(command);
+    if (commands.length === 0) expect(why).toContain('; nothing is for a person to decide');
+  });
+
+  it.each(JUDGEMENTS)('$kind knows the states that it moves', ({ kind }) => {
+    expect(statesFor(kind)).toEqual(ORDER_STATES.filter((state) => LEADS[state][kind] !== undefined));
+  });
+});
+
+describe('an order that exists at the exchange', () => {
+  it('is followed from now on under the id that the person gave', () => {
+    const { tracking } = decided('held', { kind: 'exists', preOrderId: 'p9' });
+    expect(tracking).toMatchObject({ state: 'accepted', preOrderId: 'p9', changedAt: NOW });
+    expect(tracking?.nextActionAt).toEqual(new Date(NOW.getTime() + 5_000));
+  });
+});
+
+describe('an order that is sent again', () => {
+  const retry = (mayDuplicate: boolean): Judgement => ({ kind: 'retry', mayDuplicate });
+
+  it.each(['unknown', 'held'] as const)('from %s needs to be told that it may become two', (state) => {
+    expect(refused(state, retry(false))).toContain('--i-know-it-may-duplicate');
+    const { tracking } = decided(state, retry(true));
+    expect(tracking).toMatchObject({ state: 'pending', resends: 1, verifications: 0, nextActionAt: NOW });
+  });
+
+  it.each(['rejected', 'invalid'] as const)('from %s does not, as it was not taken', (state) => {
+    const { tracking } = decided(state, retry(false));
+    expect(tracking).toMatchObject({ state: 'pending', resends: 0, nextActionAt: NOW });
+  });
+
+  it('because it was not created is believed only when the create can no longer be under way', () => {
+    const sentAt = new Date(NOW.getTime() - 10 * MINUTE + 1);
+    for (const state of ['unknown', 'held'] as const) {
+      expect(refused(state, { kind: 'not-created' }, { sentAt })).toBe(
+        'it was sent 2026-01-05T11:50:00.001Z and may still arrive; say so after 2026-01-05T12:00:00.001Z, ' +
+          'or use orders retry --i-know-it-may-duplicate',
+      );
+      expect(decided(state, { kind: 'not-created' }).tracking?.state).toBe('pending');
+    }
+  });
+
+  it.each([
+    ['no look-up', null],
+    ['a look-up while the create may have been under way', new Date(NOW.getTime() - 1)],
+  ])('because it was not created is not believed after %s', (_name, lastLookupAt) => {
+    for (const state of ['unknown', 'held'] as const) {
+      expect(refused(state, { kind: 'not-created' }, { lastLookupAt })).toBe(
+        'no look-up since 2026-01-05T12:00:00.000Z has told that there is no order; run sync first, ' +
+          'or use orders retry --i-know-it-may-duplicate',
+      );
+    }
+  });
+
+  it.each<Judgement>([{ kind: 'not-created' }, retry(true)])(
+    'by $kind remembers how often, as the exchange may have taken an earlier create all the same',
+    (judgement) => {
+      const again = [0, 1].map((resends) => decided('held', judgement, { resends }).tracking?.resends);
+      expect(again).toEqual([1, 2]);
+    },
+  );
+});
+
+describe('an order that waits to be sent', () => {
+  it('again, after nobody knew what came of it, cannot be cancelled: it may be at the exchange', () => {
+    expect(refused('pending', { kind: 'cancel' }, { resends: 1 })).toBe(
+      'it is to be sent again and the exchange may have taken it before, so it is not cancelled; ' +
+        'once it was sent, ask the exchange and use orders resolve',
+    );
+  });
+
+  it('again, as it was proved not taken, can be cancelled', () => {
+    expect(decided('pending', { kind: 'cancel' }, { attempts: 3 }).tracking?.state).toBe('cancelled');
+  });
+});
+
+describe('an order that a person ended', () => {
+  it.each([
+    ['pending', { kind: 'cancel' }],
+    ['held', { kind: 'abandoned' }],
+  ] as const)('from %s is looked at again as a final one is, in case an order appears', (state, judgement) => {
+    const { tracking } = decided(state, judgement, { rechecks: 2 });
+    expect(tracking).toMatchObject({ rechecks: 0, nextActionAt: new Date(NOW.getTime() + HOUR) });
+    expect(decided(state, judgement, {}, { recheckFinalAfter: [] }).tracking?.nextActionAt).toBeNull();
+  });
+});

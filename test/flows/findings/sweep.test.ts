@@ -1,0 +1,253 @@
+import { describe, expect, it } from 'vitest';
+import { createPass } from '../../../src/flows/orders/create.ts';
+import { followPass } from '../../../src/flows/orders/follow.ts';
+import { compareUncompared, sweep } from '../../../src/flows/findings/sweep.ts';
+import { syncOnce } from '../../../src/flows/orders/sync.ts';
+import { scriptedBench } from '../../support/scripted-bench.ts';
+import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from '../../support/scripted-exchange.ts';
+import { DAY, HOUR, SECOND } from '../../support/tracking.ts';
+import type { Workbench, WorkbenchOptions } from '../../support/workbench.ts';
+
+const NEVER = new AbortController().signal;
+
+/** `id CLASS status` of every finding. */
+const findings = ({ merchant }: Workbench) =>
+  merchant
+    .prepare(
+      `select external_order_id || ' ' || class || ' ' || status from findings order by external_order_id, class`,
+    )
+    .pluck()
+    .all();
+
+/** Orders that were accepted, looked up once with what the exchange then shows of them. */
+async function followed(shown: Readonly<Record<string, ScriptedAnswer>>, options: WorkbenchOptions = {}) {
+  const { bench, exchange } = await scriptedBench(options);
+  exchange.answer = (request) =>
+    request.method === 'POST' ? echo(request) : (shown[request.externalOrderId] ?? NOT_FOUND);
+  bench.insert(...Object.keys(shown).map((external_order_id) => ({ external_order_id })));
+  await createPass(bench.app, NEVER);
+  await followPass(bench.app, 'all', NEVER);
+  return { bench, exchange };
+}
+
+/** History of `count` orders that each changed once more, after so long. */
+function changesAfter(bench: Workbench, count: number, gapMs: number): void {
+  const insert = bench.merchant.prepare(
+    `insert into order_events (account, external_order_id, field, old_value, new_value, observed_at, source)
+     values ('default', ?, 'order.status', ?, ?, ?, 'lookup')`,
+  );
+  const began = bench.clock.now().getTime() - 90 * DAY;
+  for (let index = 0; index < count; index += 1) {
+    insert.run(`old-${index}`, null, 'REQUEST', new Date(began).toISOString());
+    insert.run(`old-${index}`, 'REQUEST', 'DONE', new Date(began + gapMs).toISOString());
+  }
+}
+
+describe('the sweep', () => {
+  it('finds nothing of orders that were just looked up', async () => {
+    const { bench } = await followed({ a: record('a'), b: NOT_FOUND });
+    await sweep(bench.app, NEVER);
+    expect(findings(bench)).toEqual([]);
+  });
+
+  it('finds what time alone brings, once, and takes it back when it is no longer true', async () => {
+    const shown: Record<string, ScriptedAnswer> = { none: NOT_FOUND, open: record('open') };
+    const { bench } = await followed(shown);
+    bench.clock.advance(DAY + SECOND);
+    await sweep(bench.app, NEVER);
+    const all = ['none ORDER_MISSING', 'none UNCHECKED', 'open STUCK', 'open UNCHECKED'];
+    expect(findings(bench)).toEqual(all.map((one) => `${one} open`));
+    await sweep(bench.app, NEVER);
+    expect(findings(bench)).toHaveLength(4);
+    await followPass(bench.app, 'all', NEVER);
+    expect(findings(bench)).toEqual([
+      'none ORDER_MISSING open',
+      'none UNCHECKED resolved',
+      'open STUCK open',
+      'open UNCHECKED resolved',
+    ]);
+    shown['none'] = record('none');
+    shown['open'] = record('open', { status: 'NEXT' });
+    await followPass(bench.app, 'all', NEVER);
+    expect(findings(bench)).toEqual(all.map((one) => `${one} resolved`));
+  });
+
+  it('takes back what was settled where nobody judged it', async () => {
+    const { bench } = await followed({ none: NOT_FOUND });
+    bench.clock.advance(DAY + SECOND);
+    await sweep(bench.app, NEVER);
+    bench.merchant.exec(`update merchant_orders set state = 'abandoned'`);
+    bench.merchant.exec(`update findings set status = 'acknowledged' where class = 'ORDER_MISSING'`);
+    await sweep(bench.app, NEVER);
+    expect(findings(bench)).toEqual(['none ORDER_MISSING resolved', 'none UNCHECKED resolved']);
+  });
+
+  it('learns from the newest changes how long an order usually stands still', async () => {
+    const { bench } = await followed({ a: record('a') });
+    changesAfter(bench, 200, 3 * DAY);
+    const stuck = () => findings(bench).filter((one) => String(one).includes('STUCK'));
+    bench.clock.advance(3 * DAY);
+    await sweep(bench.app, NEVER);
+    expect(stuck()).toEqual([]);
+    bench.clock.advance(SECOND);
+    await sweep(bench.app, NEVER);
+    expect(stuck()).toEqual(['a STUCK open']);
+    // What is usual has become longer.
+    changesAfter(bench, 200, 9 * DAY);
+    await sweep(bench.app, NEVER);
+    expect(stuck()).toEqual(['a STUCK resolved']);
+  });
+
+  it('finds a look-up that is too old by reconcile.freshFor, and a missing order by reconcile.orderMissingAfter', async () => {
+    const environment = { ORDER_SYNC_RECONCILE_FRESH_FOR: '2h', ORDER_SYNC_RECONCILE_ORDER_MISSING_AFTER: '1h' };
+    const { bench } = await followed({ a: NOT_FOUND }, { environment });
+    bench.clock.advance(HOUR);
+    await sweep(bench.app, NEVER);
+    expect(findings(bench)).toEqual(['a ORDER_MISSING open']);
+    bench.clock.advance(HOUR + SECOND);
+    await sweep(bench.app, NEVER);
+    expect(findings(bench)).toEqual(['a ORDER_MISSING open', 'a UNCHECKED open']);
+  });
+
+  it('judges more orders than one page holds, in short transactions', async () => {
+    let commits = 0;
+    const { bench } = await scriptedBench({
+      overrides: {
+        store: {
+          wrap(sql, statement) {
+            if (sql !== 'commit') return statement;
+            const run = statement.run.bind(statement);
+            return Object.assign(statement, {
+              run: (parameters: readonly unknown[]) => {
+                commits += 1;
+                return run(parameters);
+              },
+            });
+          },
+        },
+      },
+    });
+    const ids = Array.from({ length: 1_203 }, (_, index) => `o${index}`);
+    bench.insert(...ids.map((external_order_id) => ({ external_order_id })));
+    bench.merchant.exec(`update merchant_orders set state = 'sending', attempts = 1`);
+    bench.merchant.exec(`update merchant_orders set state = 'accepted', sent_at = next_action_at`);
+    bench.clock.advance(2 * DAY);
+    commits = 0;
+    await sweep(bench.app, NEVER);
+    expect(findings(bench)).toHaveLength(2 * ids.length);
+    expect(commits).toBeGreaterThanOrEqual(1_203 / 50);
+    commits = 0;
+    await sweep(bench.app, NEVER);
+    expect(commits).toBe(0);
+    bench.clock.advance(DAY);
+    await sweep(bench.app, NEVER);
+    const seen = bench.merchant.prepare('select distinct last_seen_at from findings').pluck().all();
+    expect(seen).toEqual([bench.clock.now().toISOString()]);
+  });
+
+  it('stops between two pages when it must', async () => {
+    const { bench } = await followed({ a: NOT_FOUND });
+    bench.clock.advance(2 * DAY);
+    await sweep(bench.app, AbortSignal.abort());
+    expect(findings(bench)).toEqual([]);
+  });
+});
+
+describe('records that an older version kept', () => {
+  /** What such a record looks like after the migration. */
+  const forget = ({ merchant }: Workbench) =>
+    merchant.exec('update order_records set compared_at = null, input_asset = null, from_currency = null');
+
+  it('are compared once, with their columns filled in, every digit kept', async () => {
+    const { bench } = await followed({ a: record('a'), b: record('b') });
+    const body = bodyWith('12345678901234567890.10');
+    bench.merchant.prepare(`update order_records set body = ? where external_order_id = 'a'`).run(body);
+    forget(bench);
+    await compareUncompared(bench.app, NEVER);
+    expect(findings(bench)).toEqual(['a AMOUNT_MISMATCH open']);
+    const kept = bench.merchant.prepare('select input_asset, compared_at is null as waits from order_records');
+    expect(kept.all()).toEqual([
+      { input_asset: '12345678901234567890.10', waits: 0 },
+      { input_asset: '1.5', waits: 0 },
+    ]);
+  });
+
+  it('are compared page by page, also where they cannot be read', async () => {
+    const { bench } = await followed({ a: record('a') });
+    const insert = bench.merchant.prepare(
+      `insert into order_records (account, external_order_id, body, received_at) values ('default', ?, ?, ?)`,
+    );
+    for (let index = 0; index < 123; index += 1)
+      insert.run(`gone-${index}`, 'no JSON', bench.clock.now().toISOString());
+    bench.merchant.prepare(`update order_records set body = '[]' where external_order_id = 'a'`).run();
+    forget(bench);
+    await compareUncompared(bench.app, NEVER);
+    expect(findings(bench)).toEqual(['a UNCHECKED open']);
+  });
+
+  it('are compared once more when the settings of the comparison are others', async () => {
+    const ids = Array.from({ length: 201 }, (_, index) => `o${index}`);
+    const { bench, exchange } = await scriptedBench();
+    exchange.answer = (request) =>
+      request.method === 'POST' ? echo(request) : withAmount(request.externalOrderId, '1.51');
+    bench.insert(...ids.map((external_order_id) => ({ external_order_id })));
+    await createPass(bench.app, NEVER);
+    await followPass(bench.app, 'all', NEVER);
+    const sweepWith = (tolerance: string) =>
+      compareUncompared({ ...bench.app, settings: { ...bench.app.settings, tolerance } }, NEVER);
+    const standing = () => new Set(findings(bench).map((one) => String(one).replace(/^o\d+ /, '')));
+    await sweepWith('0');
+    expect(standing()).toEqual(new Set(['AMOUNT_MISMATCH open']));
+    await sweepWith('0.01');
+    expect(standing()).toEqual(new Set(['AMOUNT_MISMATCH resolved']));
+    bench.merchant.exec(`update findings set status = 'open'`);
+    await sweepWith('0.01');
+    expect(standing()).toEqual(new Set(['AMOUNT_MISMATCH open']));
+    await sweepWith('0');
+    expect(findings(bench)).toHaveLength(ids.length);
+  });
+
+  it('do not count as new: their findings are of the time at which they came', async () => {
+    const { bench } = await followed({ a: record('a', { serverDate: '2026-01-05T12:00:00Z' }) });
+    forget(bench);
+    bench.clock.advance(HOUR);
+    await compareUncompared(bench.app, NEVER);
+    expect(findings(bench)).toEqual([]);
+    const received = bench.merchant.prepare('select received_at from order_records').pluck().get();
+    expect(received).toBe('2026-01-05T12:00:00.000Z');
+  });
+});
+
+describe('the end of sync', () => {
+  it('sweeps, and asks for a person while findings stand open, not when they are acknowledged or only explain', async () => {
+    const { bench } = await followed({ none: NOT_FOUND });
+    bench.clock.advance(DAY);
+    const sync = async () => {
+      const { end, summary } = await syncOnce(bench.app, 'all', NEVER);
+      return [end, summary.findings];
+    };
+    expect(await sync()).toEqual(['look', 1]);
+    expect(await sync()).toEqual(['look', 1]);
+    bench.merchant.exec(`update findings set status = 'acknowledged'`);
+    expect(await sync()).toEqual(['done', 0]);
+    bench.merchant.exec(`update findings set status = 'open', severity = 'info'`);
+    expect(await sync()).toEqual(['done', 0]);
+  });
+
+  it('does not sweep when the time has run out', async () => {
+    const { bench, exchange } = await followed({ none: NOT_FOUND });
+    exchange.answer = () => refusal(503);
+    bench.clock.advance(2 * DAY);
+    const { end } = await syncOnce(bench.app, 'all', AbortSignal.abort());
+    expect([end, findings(bench)]).toEqual(['out-of-time', []]);
+  });
+});
+
+function bodyWith(inputAsset: string, id = 'a'): string {
+  const { body } = record(id) as { body: string };
+  return body.replace('"inputAsset":1.5', `"inputAsset":${inputAsset}`);
+}
+
+function withAmount(id: string, inputAsset: string): ScriptedAnswer {
+  return { status: 200, body: bodyWith(inputAsset, id) };
+}

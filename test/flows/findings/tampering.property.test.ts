@@ -1,0 +1,181 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { FINDING_CLASSES, type FindingClassName } from '../../../src/domain/findings/classes.ts';
+import { decideOrders } from '../../../src/flows/orders/operator-decisions.ts';
+import { syncOnce } from '../../../src/flows/orders/sync.ts';
+import { SCENARIOS, type Scenario, type ScenarioStep } from '../../../src/sandbox/orders/scenario.ts';
+import { STRAY_ORDER, TAMPERINGS, type TamperingName } from '../../../src/sandbox/orders/tampering.ts';
+import { certified, type Certified } from '../../support/certified.ts';
+import { hastyClock } from '../../support/test-clock.ts';
+import { workbench, type Workbench } from '../../support/workbench.ts';
+
+const SEED = 4;
+const HOUR_MS = 60 * 60_000;
+const RATE_WINDOW_MS = 1_000;
+/** A generated order is final by then. */
+const LONGEST_LIFE_MS = 16 * HOUR_MS;
+const FOREVER = new AbortController().signal;
+/** Mapped, so that a status outside of them is found. */
+const STATUSES = {
+  ORDER_SYNC_FOLLOW_FINAL_STATUSES: 'COMPLETED,REJECTED',
+  ORDER_SYNC_FOLLOW_OPEN_STATUSES: 'REQUEST,IN_PROGRESS',
+};
+/** What a request may suffer without its order ever needing a person. */
+const SUFFERED = [
+  'fault-reset-after',
+  'fault-error-taken',
+  'fault-truncated',
+  'fault-wrong-json',
+  'fault-html',
+  'fault-slow',
+  'fault-rate-limited',
+  'fault-lookup-reset-before',
+  'fault-lookup-error-taken',
+  'fault-lookup-truncated',
+  'fault-lookup-rate-limited',
+];
+
+interface Life {
+  readonly asset: string;
+  readonly from: string;
+  readonly to: string;
+  readonly cryptoAddress: string | null;
+  readonly scenario: Scenario;
+}
+
+/** Any amount that is positive, up to 17 digits before the point and 18 behind it, also such as `1.50`. */
+const amounts = fc
+  .tuple(fc.bigInt({ min: 0n, max: 10n ** 17n - 1n }), fc.option(fc.stringMatching(/^\d{1,18}$/), { nil: undefined }))
+  .map(([whole, fraction]) => (fraction === undefined ? `${whole}` : `${whole}.${fraction}`))
+  .filter((text) => /[1-9]/.test(text));
+const delays = fc.integer({ min: 0, max: 3 * HOUR_MS });
+const completedSteps = fc
+  .tuple(fc.subarray([0, 1, 2]), fc.array(delays, { minLength: 4, maxLength: 4 }))
+  .map(([kept, waits]): readonly ScenarioStep[] => {
+    const before: readonly Omit<ScenarioStep, 'afterMs'>[] = [
+      { orderStatus: 'IN_PROGRESS', cryptoStatus: 'PENDING' },
+      { cryptoStatus: 'CONFIRMED' },
+      { fiatStatus: 'PENDING' },
+    ];
+    const end = { orderStatus: 'COMPLETED', cryptoStatus: 'CONFIRMED', fiatStatus: 'PAID', completed: true };
+    const steps = [...before.filter((_, index) => kept.includes(index)), end];
+    return steps.map((step, index) => ({ ...step, afterMs: waits[index] ?? 0 }));
+  });
+const rejectedSteps = fc
+  .tuple(fc.boolean(), delays, delays)
+  .map(([begins, first, second]): readonly ScenarioStep[] => [
+    ...(begins ? [{ afterMs: first, orderStatus: 'IN_PROGRESS', cryptoStatus: 'PENDING' }] : []),
+    { afterMs: second, orderStatus: 'REJECTED', cryptoStatus: 'CANCELLED', fiatStatus: 'CANCELLED', completed: true },
+  ]);
+const lives = (steps: fc.Arbitrary<readonly ScenarioStep[]>): fc.Arbitrary<Life> =>
+  fc.record({
+    asset: amounts,
+    from: fc.constantFrom('BTC', 'ETH', 'USDT'),
+    to: fc.constantFrom('EUR', 'USD'),
+    cryptoAddress: fc.constantFrom(null, 'an-address'),
+    scenario: fc.record({ appearsAfterMs: fc.oneof(fc.integer({ min: 0, max: 60_000 }), delays), steps }),
+  });
+/** How long nobody looks, and whether the program is ended and started meanwhile. */
+interface Gap {
+  readonly ms: number;
+  readonly restarts: boolean;
+}
+const gaps = fc.array(fc.record({ ms: fc.integer({ min: 0, max: 4 * HOUR_MS }), restarts: fc.boolean() }), {
+  maxLength: 5,
+});
+
+describe('the report of reconciliation', () => {
+  it('is clean, with no finding at all, whatever orders live through that nobody tampers with', async () => {
+    const histories = fc.record({
+      orders: fc.array(lives(fc.oneof(completedSteps, rejectedSteps)), { minLength: 1, maxLength: 6 }),
+      suffered: fc.uniqueArray(fc.constantFrom(...SUFFERED), { maxLength: 6 }),
+      gaps,
+    });
+    await fc.assert(
+      fc.asyncProperty(histories, async ({ orders, suffered, gaps: waits }) => {
+        const named = orders.map((life, index): [string, Life] => [`${suffered[index] ?? 'shop'}-${index}`, life]);
+        expect(await reportOf(new Map(named), waits)).toEqual({ isClean: true, findings: [], written: [] });
+      }),
+      { seed: SEED, numRuns: 30 },
+    );
+  });
+
+  it.each(Object.keys(TAMPERINGS) as TamperingName[])(
+    'has the one class that the table names when an order is tampered with: %s',
+    async (name) => {
+      const histories = fc.record({ tampered: lives(completedSteps), other: lives(completedSteps), gaps });
+      const id = `tamper-${name}-1`;
+      const { finding } = TAMPERINGS[name];
+      await fc.assert(
+        fc.asyncProperty(histories, async ({ tampered, other, gaps: waits }) => {
+          const orders = new Map([
+            ['shop-1', other],
+            [id, tampered],
+          ]);
+          expect(await reportOf(orders, waits)).toEqual({
+            // While the exchange answers with an older record nothing is known of the order as it is.
+            isClean: FINDING_CLASSES[finding].severity === 'info' && name !== 'stale',
+            findings: [`${finding} ${id}`],
+            written: name === 'stale' ? [`${finding} ${id}`, `UNCHECKED ${id}`] : [`${finding} ${id}`],
+          });
+        }),
+        { seed: SEED, numRuns: 3 },
+      );
+    },
+  );
+
+  it('names a way to tamper for each class that an answer of the exchange can bring about', () => {
+    const named = new Set(Object.values(TAMPERINGS).map(({ finding }) => finding));
+    const others = (Object.keys(FINDING_CLASSES) as FindingClassName[]).filter((name) => !named.has(name));
+    expect(others).toEqual(['CREATE_UNKNOWN', 'ORDER_MISSING', 'STUCK']);
+  });
+});
+
+/** What the report says once the orders were followed to their end and looked at again. */
+async function reportOf(orders: ReadonlyMap<string, Life>, waits: readonly Gap[]): Promise<Certified> {
+  await using bench = await workbench({
+    clock: hastyClock(),
+    environment: STATUSES,
+    scenarioOf: (id) => (id.startsWith('tamper-stray') ? SCENARIOS['completed'] : orders.get(id)?.scenario),
+  });
+  for (const [id, life] of orders) insert(bench, id, life);
+  await cancelStrays(bench, [...orders.keys()]);
+  const toTheEnd = [LONGEST_LIFE_MS, HOUR_MS, HOUR_MS].map((ms): Gap => ({ ms, restarts: false }));
+  for (const { ms, restarts } of [...waits, ...toTheEnd]) {
+    await syncOnce(bench.app, 'all', FOREVER);
+    if (restarts) await bench.restart();
+    // A new owner lets the rate limit's window of the last one pass.
+    bench.clock.advance(ms + RATE_WINDOW_MS);
+  }
+  await syncOnce(bench.app, 'all', FOREVER);
+  return await certified(bench.app, bench.config.database.path);
+}
+
+function insert(bench: Workbench, id: string, life: Life): void {
+  const { asset, currencyPair } = STRAY_ORDER;
+  const isStray = id.startsWith('tamper-stray');
+  const now = bench.clock.now().toISOString();
+  const columns = {
+    external_order_id: id,
+    asset: isStray ? asset : life.asset,
+    from_currency: isStray ? currencyPair.fromCurrency : life.from,
+    to_currency: isStray ? currencyPair.toCurrency : life.to,
+    // The stray order is nobody's: it has none of these.
+    crypto_address: id.startsWith('tamper-') ? 'an-address' : life.cryptoAddress,
+    payment_token: id.startsWith('tamper-') ? 'a-token' : null,
+    provider_type: id.startsWith('tamper-') ? 'CARDPROV' : null,
+    created_at: now,
+    next_action_at: now,
+  };
+  const names = Object.keys(columns);
+  bench.merchant
+    .prepare(`insert into merchant_orders (${names.join(', ')}) values (${names.map((name) => `@${name}`).join(', ')})`)
+    .run(columns);
+}
+
+/** An order is only unexpected when nothing of it was sent. */
+async function cancelStrays({ app }: Workbench, ids: readonly string[]): Promise<void> {
+  const targets = ids.filter((id) => id.startsWith('tamper-stray')).map((externalOrderId) => ({ externalOrderId }));
+  const action = { judgement: { kind: 'cancel' }, actor: 'a test', reason: 'not wanted' } as const;
+  for await (const result of decideOrders(app, targets, action)) expect(result.kind).toBe('done');
+}

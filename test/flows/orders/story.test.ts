@@ -1,0 +1,332 @@
+import { describe, expect, it } from 'vitest';
+import { readRecordView } from '../../../src/exchange/record-view.ts';
+import { createPass } from '../../../src/flows/orders/create.ts';
+import { followPass } from '../../../src/flows/orders/follow.ts';
+import { decideOrders } from '../../../src/flows/orders/operator-decisions.ts';
+import { tellStory, type Story } from '../../../src/reports/story/story.ts';
+import type { Judgement } from '../../../src/domain/orders/operator-decisions.ts';
+import { readStory } from '../../../src/store/reports/story.ts';
+import { scriptedBench } from '../../support/scripted-bench.ts';
+import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from '../../support/scripted-exchange.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../../support/tracking.ts';
+
+const NEVER = new AbortController().signal;
+const ENDED = { completionDate: '2026-01-05T12:00:07Z', serverDate: '2026-01-05T12:00:08Z' };
+
+/** Order `a` on its way, and its story as the program tells it. */
+async function ordered(create?: ScriptedAnswer, asset?: string) {
+  const { bench, exchange } = await scriptedBench();
+  const answers: { create: ScriptedAnswer | undefined; lookup: ScriptedAnswer } = { create, lookup: NOT_FOUND };
+  exchange.answer = (request) => (request.method === 'POST' ? (answers.create ?? echo(request)) : answers.lookup);
+  bench.insert({ external_order_id: 'a', asset: asset ?? '1.50' });
+  const pass = async (ms: number) => {
+    bench.clock.advance(ms);
+    await createPass(bench.app, NEVER);
+    await followPass(bench.app, 'due', NEVER);
+  };
+  const tell = (asOf: Date): Story => {
+    const rows = readStory(bench.config.database.path, 'default', 'a');
+    if (rows === undefined) throw new Error('there is no order');
+    const view = rows.record === null ? undefined : readRecordView(rows.record.body);
+    const newest = rows.record === null || view === undefined ? null : { ...rows.record, view };
+    return tellStory({ ...rows, record: newest }, asOf, bench.app.settings);
+  };
+  return {
+    bench,
+    answers,
+    pass,
+    tell,
+    decide: async (judgement: Judgement) => {
+      const action = { judgement, actor: 'anna', reason: 'asked the exchange' };
+      for await (const { kind } of decideOrders(bench.app, [{ externalOrderId: 'a' }], action)) {
+        expect(kind).toBe('done');
+      }
+    },
+    /** Every moment of the story: what happened, and what was to happen next; checks that each is a prefix. */
+    replay: () => {
+      const whole = tell(bench.clock.now());
+      const lines: string[] = [];
+      for (const at of new Set(whole.told.map((one) => one.at))) {
+        const then = tell(new Date(at));
+        expect(then.told).toEqual(whole.told.filter((one) => one.at <= at));
+        lines.push(...then.told.filter((one) => one.at === at).map(({ text }) => `${short(at)} ${text}`));
+        lines.push(...then.next.map((next) => `    > ${next}`));
+      }
+      lines.push(`${short(whole.asOf)} is ${whole.state}`, ...whole.next.map((next) => `    > ${next}`));
+      return lines.map((line) => line.replaceAll('2026-01-05T', '')).join('\n');
+    },
+  };
+}
+
+function short(at: string): string {
+  return at.replace(/^2026-01-05T/, '');
+}
+
+describe('the story of an order', () => {
+  it('that was accepted, became an order, and ended', async () => {
+    const { answers, pass, replay } = await ordered();
+    await pass(0);
+    await pass(5 * SECOND);
+    answers.lookup = record('a', { modificationDate: '2026-01-05T12:00:06Z' });
+    await pass(5 * SECOND);
+    answers.lookup = record('a', { status: 'COMPLETED', modificationDate: '2026-01-05T12:00:07Z', ...ENDED });
+    await pass(10 * SECOND);
+    expect(replay()).toMatchInlineSnapshot(`
+      "12:00:00.000Z The row was inserted.
+      12:00:00.000Z Create request 1 went out.
+      12:00:00.000Z The exchange accepted it as pre-order p1: 1.50 BTC to EUR.
+          > It is looked up until its order appears, next by 12:00:05.000Z if nothing delays it.
+          > When it is certain that it was never taken up: orders resolve --as abandoned.
+      12:00:10.000Z The status of the order is REQUEST (the exchange dates it 12:00:06Z).
+      12:00:10.000Z The status of the crypto transaction is NEW (the exchange dates it 12:00:06Z).
+      12:00:10.000Z The status of the fiat transaction is NEW (the exchange dates it 12:00:06Z).
+      12:00:10.000Z The exchange has the order now; it is followed.
+          > It is followed to its end, next by 12:00:15.000Z if nothing delays it.
+      12:00:20.000Z The status of the order went from REQUEST to COMPLETED (the exchange dates it 12:00:07Z).
+      12:00:20.000Z The order is final.
+      12:00:20.000Z The newest record came: order o1, 1.5 BTC in.
+          > It is looked at again, in case it changes all the same, next at 13:00:20.000Z.
+      12:00:20.000Z is final
+          > It is looked at again, in case it changes all the same, next at 13:00:20.000Z."
+    `);
+  });
+
+  it('whose outcome was unknown until a look-up found it', async () => {
+    const { answers, pass, replay } = await ordered(refusal(503));
+    await pass(0);
+    await pass(5 * SECOND);
+    answers.lookup = record('a');
+    await pass(10 * SECOND);
+    expect(replay()).toMatchInlineSnapshot(`
+      "12:00:00.000Z The row was inserted.
+      12:00:00.000Z Create request 1 went out.
+      12:00:00.000Z Nobody knows what came of the create: HTTP 503 without a documented error. It is looked up, not sent again.
+      12:00:00.000Z Finding CREATE_UNKNOWN (error): A create was sent and nobody knows whether the exchange took it.
+          > It is looked up, next by 12:00:05.000Z if nothing delays it; if no look-up finds an order it is held for a person.
+          > A person who knows better: orders resolve --as exists, orders resolve --as not-created, orders resolve --as abandoned, orders retry.
+          > A person should look at finding CREATE_UNKNOWN: Ask the exchange for the external order id, then say so with orders resolve.
+      12:00:05.000Z Finding CREATE_UNKNOWN was seen again. Expected: a known outcome; is: sent 12:00:00.000Z, unknown.
+          > It is looked up, next by 12:00:15.000Z if nothing delays it; if no look-up finds an order it is held for a person.
+          > A person who knows better: orders resolve --as exists, orders resolve --as not-created, orders resolve --as abandoned, orders retry.
+          > A person should look at finding CREATE_UNKNOWN: Ask the exchange for the external order id, then say so with orders resolve.
+      12:00:15.000Z The status of the order is REQUEST.
+      12:00:15.000Z The status of the crypto transaction is NEW.
+      12:00:15.000Z The status of the fiat transaction is NEW.
+      12:00:15.000Z The exchange has the order now; it is followed.
+      12:00:15.000Z The newest record came: order o1, 1.5 BTC in.
+      12:00:15.000Z Finding CREATE_UNKNOWN is no longer true.
+          > It is followed to its end, next at 12:00:20.000Z.
+      12:00:15.000Z is open
+          > It is followed to its end, next at 12:00:20.000Z."
+    `);
+  });
+
+  it('that was held until a person knew better', async () => {
+    const { bench, answers, pass, decide, replay } = await ordered('reset');
+    await pass(0);
+    for (let days = 0; days < 11; days += 1) await pass(DAY);
+    answers.create = undefined;
+    bench.clock.advance(SECOND);
+    await decide({ kind: 'not-created' });
+    await pass(SECOND);
+    expect(replay()).toMatchInlineSnapshot(`
+      "12:00:00.000Z The row was inserted.
+      12:00:00.000Z Create request 1 went out.
+      12:00:00.000Z Nobody knows what came of the create: POST /api/v1/merchant/orders/request: ECONNRESET. It is looked up, not sent again.
+      12:00:00.000Z Finding CREATE_UNKNOWN (error): A create was sent and nobody knows whether the exchange took it.
+          > It is looked up, next by 12:00:05.000Z if nothing delays it; if no look-up finds an order it is held for a person.
+          > A person who knows better: orders resolve --as exists, orders resolve --as not-created, orders resolve --as abandoned, orders retry.
+          > A person should look at finding CREATE_UNKNOWN: Ask the exchange for the external order id, then say so with orders resolve.
+      2026-01-15T12:00:00.000Z It was held for a person: the outcome of the create is unknown and 10 look-ups found no order; decide at the exchange.
+          > A person must decide: orders resolve --as exists, orders resolve --as not-created, orders resolve --as abandoned, orders retry.
+          > Until then it is looked up once a day, in case the order appears, next by 2026-01-16T12:00:00.000Z if nothing delays it.
+          > A person should look at finding CREATE_UNKNOWN: Ask the exchange for the external order id, then say so with orders resolve.
+      2026-01-16T12:00:00.000Z A look-up found no order.
+          > A person must decide: orders resolve --as exists, orders resolve --as not-created, orders resolve --as abandoned, orders retry.
+          > Until then it is looked up once a day, in case the order appears, next by 2026-01-17T12:00:00.000Z if nothing delays it.
+          > A person should look at finding CREATE_UNKNOWN: Ask the exchange for the external order id, then say so with orders resolve.
+      2026-01-16T12:00:01.000Z anna had it sent again, from held: asked the exchange.
+      2026-01-16T12:00:01.000Z Finding CREATE_UNKNOWN was seen again. Expected: a known outcome; is: sent 12:00:00.000Z, pending.
+          > It is sent again when its time has come.
+          > It cannot be cancelled: the exchange may have taken it before.
+          > A person should look at finding CREATE_UNKNOWN: Ask the exchange for the external order id, then say so with orders resolve.
+      2026-01-16T12:00:02.000Z Create request 2 went out.
+      2026-01-16T12:00:02.000Z The exchange accepted it as pre-order p1: 1.50 BTC to EUR.
+      2026-01-16T12:00:02.000Z Finding CREATE_UNKNOWN is no longer true.
+          > It is looked up until its order appears, next at 2026-01-16T12:00:07.000Z.
+          > When it is certain that it was never taken up: orders resolve --as abandoned.
+      2026-01-16T12:00:02.000Z is accepted
+          > It is looked up until its order appears, next at 2026-01-16T12:00:07.000Z.
+          > When it is certain that it was never taken up: orders resolve --as abandoned."
+    `);
+  });
+
+  it('that a person resolved, gave up, and that appeared all the same', async () => {
+    const { answers, pass, decide, replay } = await ordered('reset');
+    await pass(0);
+    await pass(MINUTE);
+    await decide({ kind: 'exists', preOrderId: 'p7' });
+    await pass(HOUR);
+    await decide({ kind: 'abandoned' });
+    answers.lookup = record('a');
+    await pass(HOUR);
+    expect(replay()).toMatchInlineSnapshot(`
+      "12:00:00.000Z The row was inserted.
+      12:00:00.000Z Create request 1 went out.
+      12:00:00.000Z Nobody knows what came of the create: POST /api/v1/merchant/orders/request: ECONNRESET. It is looked up, not sent again.
+      12:00:00.000Z Finding CREATE_UNKNOWN (error): A create was sent and nobody knows whether the exchange took it.
+          > It is looked up, next by 12:00:05.000Z if nothing delays it; if no look-up finds an order it is held for a person.
+          > A person who knows better: orders resolve --as exists, orders resolve --as not-created, orders resolve --as abandoned, orders retry.
+          > A person should look at finding CREATE_UNKNOWN: Ask the exchange for the external order id, then say so with orders resolve.
+      12:01:00.000Z anna ended its look-ups to decide: asked the exchange.
+      12:01:00.000Z anna said that it exists at the exchange as pre-order p7: asked the exchange.
+      12:01:00.000Z Finding CREATE_UNKNOWN was seen again. Expected: a known outcome; is: sent 12:00:00.000Z, unknown.
+      12:01:00.000Z Finding CREATE_UNKNOWN is no longer true.
+          > It is looked up until its order appears, next by 12:01:05.000Z if nothing delays it.
+          > When it is certain that it was never taken up: orders resolve --as abandoned.
+      13:01:00.000Z anna gave it up: asked the exchange.
+          > It is looked at again, in case an order appears all the same, next by 14:01:00.000Z if nothing delays it.
+      14:01:00.000Z The status of the order is REQUEST.
+      14:01:00.000Z The status of the crypto transaction is NEW.
+      14:01:00.000Z The status of the fiat transaction is NEW.
+      14:01:00.000Z The exchange has an order all the same, although the row was abandoned; it is followed.
+      14:01:00.000Z The newest record came: order o1, 1.5 BTC in.
+      14:01:00.000Z Finding UNEXPECTED_ORDER (error): The exchange has an order for a row that was rejected, cancelled, abandoned or never sent. Expected: no order: abandoned; is: o1.
+          > It is followed to its end, next at 14:01:05.000Z.
+          > A person should look at finding UNEXPECTED_ORDER: Find out who made the order; the row follows it from now on.
+      14:01:00.000Z is open
+          > It is followed to its end, next at 14:01:05.000Z.
+          > A person should look at finding UNEXPECTED_ORDER: Find out who made the order; the row follows it from now on."
+    `);
+  });
+
+  it('that was not taken, then rejected, and sent again by a person', async () => {
+    const { bench, answers, pass, decide, replay } = await ordered({ status: 429, headers: { 'retry-after': '30' } });
+    await pass(0);
+    answers.create = refusal(400, 'currency is off');
+    await pass(HOUR);
+    bench.clock.advance(SECOND);
+    await decide({ kind: 'retry', mayDuplicate: false });
+    answers.create = undefined;
+    await pass(SECOND);
+    expect(replay()).toMatchInlineSnapshot(`
+      "12:00:00.000Z The row was inserted.
+      12:00:00.000Z Create request 1 went out.
+      12:00:00.000Z It waits to be sent again: not taken: the exchange limits the rate (429).
+          > It is sent again when its time has come.
+          > To keep it from being sent: orders cancel.
+      13:00:00.000Z Create request 2 went out.
+      13:00:00.000Z The exchange refused it: HTTP 400 REFUSED: currency is off.
+          > Nothing by itself.
+          > When what the exchange refused is put right: orders retry.
+      13:00:01.000Z anna had it sent again, from rejected: asked the exchange.
+          > It is sent again when its time has come.
+          > To keep it from being sent: orders cancel.
+      13:00:02.000Z Create request 3 went out.
+      13:00:02.000Z The exchange accepted it as pre-order p1: 1.50 BTC to EUR.
+          > It is looked up until its order appears, next at 13:00:07.000Z.
+          > When it is certain that it was never taken up: orders resolve --as abandoned.
+      13:00:02.000Z is accepted
+          > It is looked up until its order appears, next at 13:00:07.000Z.
+          > When it is certain that it was never taken up: orders resolve --as abandoned."
+    `);
+  });
+
+  it('that was invalid and mended', async () => {
+    const { bench, pass, tell, replay } = await ordered(undefined, '0');
+    await pass(0);
+    bench.clock.advance(SECOND);
+    bench.merchant.exec(`update merchant_orders set asset = '2' where external_order_id = 'a'`);
+    bench.merchant.exec(`update merchant_orders set next_action_at = '${bench.clock.now().toISOString()}'`);
+    expect(tell(bench.clock.now()).next).toEqual(['The row was changed: it is checked again as soon as a pass runs.']);
+    await pass(SECOND);
+    expect(replay()).toMatchInlineSnapshot(`
+      "12:00:00.000Z The row was inserted.
+      12:00:00.000Z Our own check refused the row and nothing was sent: asset must be positive, is "0".
+          > Nothing until the row is mended; then it is checked again by itself.
+      12:00:02.000Z The row was mended and waits to be sent.
+      12:00:02.000Z Create request 1 went out.
+      12:00:02.000Z The exchange accepted it as pre-order p1: 2 BTC to EUR.
+          > It is looked up until its order appears, next at 12:00:07.000Z.
+          > When it is certain that it was never taken up: orders resolve --as abandoned.
+      12:00:02.000Z is accepted
+          > It is looked up until its order appears, next at 12:00:07.000Z.
+          > When it is certain that it was never taken up: orders resolve --as abandoned."
+    `);
+  });
+
+  it('that a person cancelled before it was sent', async () => {
+    const { bench, decide, replay } = await ordered();
+    bench.clock.advance(SECOND);
+    await decide({ kind: 'cancel' });
+    expect(replay()).toMatchInlineSnapshot(`
+      "12:00:00.000Z The row was inserted.
+          > It is sent when its time has come.
+          > To keep it from being sent: orders cancel.
+      12:00:01.000Z anna cancelled it before it was sent: asked the exchange.
+          > It is looked at again, in case an order appears all the same, next at 13:00:01.000Z.
+      12:00:01.000Z is cancelled
+          > It is looked at again, in case an order appears all the same, next at 13:00:01.000Z."
+    `);
+  });
+
+  it('that is final says when it is looked at again, and when no more', async () => {
+    const { answers, pass, tell, bench } = await ordered();
+    answers.lookup = record('a', { status: 'COMPLETED', ...ENDED });
+    await pass(0);
+    const next = async (ms: number) => {
+      await pass(ms);
+      return tell(bench.clock.now()).next;
+    };
+    const again = (at: string) => [`It is looked at again, in case it changes all the same, next at ${at}.`];
+    expect(await next(5 * SECOND)).toEqual(again('2026-01-05T13:00:05.000Z'));
+    expect(await next(HOUR)).toEqual(again('2026-01-06T12:00:05.000Z'));
+    expect(await next(DAY)).toEqual(again('2026-01-12T13:00:05.000Z'));
+    expect(await next(7 * DAY)).toEqual(['Nothing: it has ended.']);
+    expect(tell(new Date('2026-01-06T12:30:00.000Z')).next).toEqual([
+      'It is looked at again, in case it changes all the same, next by 2026-01-12T12:00:05.000Z if nothing delays it.',
+    ]);
+  });
+
+  it('that was final and opened again', async () => {
+    const { answers, pass, replay } = await ordered();
+    answers.lookup = record('a', { status: 'COMPLETED', ...ENDED, modificationDate: '2026-01-05T12:00:07Z' });
+    await pass(0);
+    await pass(5 * SECOND);
+    await pass(HOUR);
+    answers.lookup = record('a', { status: 'REQUEST', modificationDate: '2026-01-06T12:00:07Z' });
+    await pass(DAY);
+    expect(replay()).toMatchInlineSnapshot(`
+      "12:00:00.000Z The row was inserted.
+      12:00:00.000Z Create request 1 went out.
+      12:00:00.000Z The exchange accepted it as pre-order p1: 1.50 BTC to EUR.
+          > It is looked up until its order appears, next by 12:00:05.000Z if nothing delays it.
+          > When it is certain that it was never taken up: orders resolve --as abandoned.
+      12:00:05.000Z The status of the order is COMPLETED (the exchange dates it 12:00:07Z).
+      12:00:05.000Z The status of the crypto transaction is NEW (the exchange dates it 12:00:07Z).
+      12:00:05.000Z The status of the fiat transaction is NEW (the exchange dates it 12:00:07Z).
+      12:00:05.000Z The exchange has the order now; it is final.
+          > It is looked at again, in case it changes all the same, next by 13:00:05.000Z if nothing delays it.
+      2026-01-06T13:00:05.000Z The status of the order went from COMPLETED to REQUEST (the exchange dates it 2026-01-06T12:00:07Z).
+      2026-01-06T13:00:05.000Z The order that was final is open again; it is followed.
+      2026-01-06T13:00:05.000Z The newest record came: order o1, 1.5 BTC in.
+      2026-01-06T13:00:05.000Z Finding TERMINAL_REOPENED (warning): A final order is open again. Expected: final as COMPLETED; is: open as REQUEST, modified 2026-01-06T12:00:07Z.
+          > It is followed to its end, next at 2026-01-06T13:00:10.000Z.
+          > A person should look at finding TERMINAL_REOPENED: Do not rely on the earlier end; the order is followed again.
+      2026-01-06T13:00:05.000Z is open
+          > It is followed to its end, next at 2026-01-06T13:00:10.000Z.
+          > A person should look at finding TERMINAL_REOPENED: Do not rely on the earlier end; the order is followed again."
+    `);
+  });
+
+  it('is empty before it was inserted', async () => {
+    const { tell } = await ordered();
+    expect(tell(new Date('2026-01-05T11:59:59.999Z'))).toEqual({
+      externalOrderId: 'a',
+      asOf: '2026-01-05T11:59:59.999Z',
+      state: null,
+      told: [],
+      next: ['There is no such order yet.'],
+    });
+  });
+});

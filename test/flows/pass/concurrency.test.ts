@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { workThrough } from '../../../src/flows/pass/concurrency.ts';
+
+async function* numbers(count: number): AsyncGenerator<number> {
+  for (let number = 0; number < count; number += 1) yield number;
+}
+
+describe('working through a stream', () => {
+  it('works on each item once, on as many at a time as it may', async () => {
+    const done: number[] = [];
+    let inHand = 0;
+    let most = 0;
+    await workThrough(numbers(50), 4, async (number) => {
+      inHand += 1;
+      most = Math.max(most, inHand);
+      await new Promise((resolve) => setImmediate(resolve));
+      inHand -= 1;
+      done.push(number);
+    });
+    expect(done).toEqual(Array.from({ length: 50 }, (_, number) => number));
+    expect(most).toBe(4);
+  });
+
+  it('takes nothing new after a failure, finishes what is in hand, and then fails with it', async () => {
+    const begun: number[] = [];
+    const finished: number[] = [];
+    const slow = Promise.withResolvers<void>();
+    const working = workThrough(numbers(1_000), 2, async (number) => {
+      begun.push(number);
+      if (number === 1) throw new Error('the second');
+      await slow.promise;
+      finished.push(number);
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(begun).toEqual([0, 1]);
+    slow.resolve();
+    await expect(working).rejects.toThrow('the second');
+    expect([begun, finished]).toEqual([[0, 1], [0]]);
+  });
+
+  it('fails when the stream fails', async () => {
+    async function* broken(): AsyncGenerator<number> {
+      yield 1;
+      throw new Error('the stream');
+    }
+    await expect(workThrough(broken(), 3, async () => {})).rejects.toThrow('the stream');
+  });
+});

@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { createApp } from '../../../src/app.ts';
+import { createPass } from '../../../src/flows/orders/create.ts';
+import { followPass } from '../../../src/flows/orders/follow.ts';
+import { waitAfterLastOwner } from '../../../src/flows/pass/lease.ts';
+import type { WrapStatement } from '../../../src/store/sqlite/connection.ts';
+import { OwnedError } from '../../../src/store/errors.ts';
+import { scriptedBench } from '../../support/scripted-bench.ts';
+
+const NEVER = new AbortController().signal;
+
+describe('a request that a person asked for', () => {
+  it('counts for the next owner, who waits until it has left the window', async () => {
+    const { bench } = await scriptedBench();
+    const { store, account } = bench.app;
+    const wait = async () => (await waitAfterLastOwner(store, account, bench.clock.now(), 1_000)).waitMs;
+    expect(await wait()).toBe(0);
+    await bench.app.exchange.showOrder('a');
+    expect(await wait()).toBeGreaterThanOrEqual(1_000);
+  });
+
+  it('does not leave while that cannot be written', async () => {
+    const { bench, exchange } = await scriptedBench();
+    bench.merchant.exec(`create trigger no_lease before insert on request_leases
+      begin select raise(abort, 'no lease'); end`);
+    await expect(bench.app.exchange.showOrder('a')).rejects.toThrow('no lease');
+    expect(exchange.requests).toEqual([]);
+  });
+});
+
+describe('an owner that another has followed although the lock was to prevent it', () => {
+  const lockless = { becomeOwner: async () => ({ release: () => {} }) };
+
+  it.each([
+    ['at once', 0],
+    ['once its right to send is over', 60_000],
+  ])('sends nothing more, %s, and says so', async (_name, laterMs) => {
+    const { bench, exchange } = await scriptedBench();
+    bench.insert({ external_order_id: 'a' });
+    await createPass(bench.app, NEVER);
+    await using second = await createApp(bench.config, { clock: bench.clock, log: bench.app.log, ...lockless });
+    bench.insert({ external_order_id: 'b' });
+    bench.clock.advance(laterMs);
+    await expect(createPass(bench.app, NEVER)).rejects.toThrow(OwnedError);
+    expect(bench.row('b')['state']).toBe('pending');
+    expect(exchange.count('POST')).toBe(1);
+    if (laterMs > 0) await expect(followPass(bench.app, 'all', NEVER)).rejects.toThrow(OwnedError);
+    bench.clock.advance(5_000);
+    await createPass(second, NEVER);
+    expect(exchange.count('POST')).toBe(2);
+    const lease = () => bench.merchant.prepare('select requests_until from request_leases').pluck().get();
+    const before = lease();
+    await bench.app[Symbol.asyncDispose]();
+    expect(lease()).toBe(before);
+  });
+});
+
+describe('a commit that takes longer than the right to send lasts', () => {
+  /** The next commits take three seconds each. */
+  async function slowly() {
+    let slowCommits = 0;
+    let advance = (_ms: number): void => {};
+    const wrap: WrapStatement = (text, statement) => {
+      if (text !== 'commit') return statement;
+      const run = (parameters: readonly unknown[]) => {
+        if (slowCommits > 0) advance(3_000);
+        slowCommits -= 1;
+        return statement.run(parameters);
+      };
+      return { reader: false, run, all: () => [], iterate: (parameters) => statement.iterate(parameters) };
+    };
+    const { bench, exchange } = await scriptedBench({ overrides: { store: { wrap } } });
+    advance = (ms) => bench.clock.advance(ms);
+    const aheadMs: number[] = [];
+    const { answer } = exchange;
+    exchange.answer = (request) => {
+      const until = bench.merchant.prepare('select requests_until from request_leases').pluck().get() as string;
+      aheadMs.push(Date.parse(until) - bench.clock.now().getTime());
+      return answer(request);
+    };
+    return { bench, exchange, aheadMs, slow: (commits: number) => (slowCommits = commits) };
+  }
+
+  it.each([1, 3])('is followed by a renewal before a create or a look-up leaves: %i of them', async (commits) => {
+    const { bench, aheadMs, slow } = await slowly();
+    bench.insert({ external_order_id: 'a' });
+    slow(commits);
+    await createPass(bench.app, NEVER);
+    bench.clock.advance(60_000);
+    slow(commits);
+    await followPass(bench.app, 'all', NEVER);
+    expect(aheadMs).toEqual([2_000, 2_000]);
+  });
+
+  it('lets nothing out where the renewal fails: the order waits', async () => {
+    const { bench, exchange, slow } = await slowly();
+    bench.insert({ external_order_id: 'a' });
+    bench.merchant.exec(`create trigger one_lease before update on request_leases
+      begin select raise(abort, 'no second lease'); end`);
+    slow(1);
+    await createPass(bench.app, NEVER);
+    expect(exchange.requests).toEqual([]);
+    expect(bench.row('a')).toMatchObject({ state: 'pending', state_reason: 'not sent: no second lease' });
+    bench.merchant.exec('drop trigger one_lease');
+  });
+});

@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/clock.ts';
+import { askPreOrders, notePreOrders } from '../../../src/flows/reports/pre-orders.ts';
+import { listFindings } from '../../../src/store/findings.ts';
+import { openStore } from '../../../src/store/sqlite/store.ts';
+import { AS_OF, reconciledDatabase } from '../../support/reconciled-database.ts';
+
+const ACCOUNT = 'default';
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The pre-order of order a, as the exchange answers with it. */
+function preOrder(changes: Readonly<Record<string, string>> = {}): string {
+  const fields = {
+    id: '"pre-a"',
+    externalOrderId: '"a"',
+    asset: '1.5',
+    assetPosition: '"INPUT"',
+    currencyPair: '{"fromCurrency":"BTC","toCurrency":"EUR"}',
+    orderType: '"DEPOSIT"',
+    ...changes,
+  };
+  return `{${Object.entries(fields)
+    .map(([name, value]) => `"${name}":${value}`)
+    .join(',')}}`;
+}
+
+/** What comes of asking for it once after the other, and which findings stand after each time. */
+async function asked(...bodies: readonly string[]) {
+  const path = join(folder, 'orders.db');
+  await reconciledDatabase(path, [{ id: 'a' }]);
+  const store = await openStore(path, systemClock(), { expect: 'current' });
+  const seen = [];
+  for (const body of bodies) {
+    const answers = await askPreOrders(
+      path,
+      { account: ACCOUNT, asOf: AS_OF },
+      () => ({ kind: 'known', body }),
+      () => {},
+    );
+    await notePreOrders(store, ACCOUNT, answers, systemClock().now());
+    const findings = await listFindings(store.db, { account: ACCOUNT, limit: 10 });
+    const lines = findings.map((row) => `${row.class} ${row.status}: ${row.expected}, ${row.actual}`);
+    seen.push([answers.unanswered, answers.differing, lines]);
+  }
+  await store.close();
+  return seen;
+}
+
+describe('pre-orders that the exchange is asked for', () => {
+  it('agree to the last digit, in any spelling', async () => {
+    expect(await asked(preOrder({ asset: '1.500' }))).toEqual([[0, 0, []]]);
+  });
+
+  it('are found to differ, until they agree again', async () => {
+    const line = (status: string) => `PREORDER_ECHO_MISMATCH ${status}: asset 1.50, asset 1.500000000000000001`;
+    expect(await asked(preOrder({ asset: '1.500000000000000001' }), preOrder())).toEqual([
+      [0, 1, [line('open')]],
+      [0, 0, [line('resolved')]],
+    ]);
+  });
+
+  it.each([
+    ['of another id', preOrder({ id: '"pre-b"' })],
+    ['of another order', preOrder({ externalOrderId: '"b"' })],
+    ['that are none', '[]'],
+    ['that are no JSON', '<html>'],
+  ])('are no answer: %s', async (_name, body) => {
+    expect(await asked(body)).toEqual([[1, 0, []]]);
+  });
+});

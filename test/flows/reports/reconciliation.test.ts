@@ -1,0 +1,410 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { certify } from '../../../src/flows/reports/reconciliation.ts';
+import { csvText } from '../../../src/reports/formats/csv.ts';
+import type { ReportDocument, Row } from '../../../src/reports/formats/document.ts';
+import { htmlText } from '../../../src/reports/formats/html.ts';
+import { jsonText } from '../../../src/reports/formats/json.ts';
+import { reconciliationDocument } from '../../../src/reports/reconciliation/document.ts';
+import { tableText } from '../../../src/reports/formats/table.ts';
+import { xlsxBytes } from '../../../src/reports/formats/xlsx.ts';
+import { openScratch } from '../../../src/store/stage/scratch.ts';
+import { openSnapshot } from '../../../src/store/sqlite/snapshot.ts';
+import {
+  AS_OF,
+  reconciledDatabase,
+  type ReconciledOrder,
+  type WrittenFinding,
+} from '../../support/reconciled-database.ts';
+import { HOSTILE, wholeText } from '../../support/report-document.ts';
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Given {
+  readonly orders: readonly ReconciledOrder[];
+  readonly findings?: readonly WrittenFinding[];
+  readonly from?: string;
+  readonly to?: string;
+  readonly asOf?: string;
+  readonly tolerance?: string;
+}
+
+let made = 0;
+const ACKNOWLEDGED = { status: 'acknowledged', changedAt: '2026-01-05T13:00:00.000Z' };
+
+/** Makes the database, goes through it, and gives the report to `use` while its findings can be read. */
+async function reportOf<Result>(
+  { orders, findings = [], from, to, asOf = AS_OF, tolerance = '0' }: Given,
+  use: (report: { document: ReportDocument; isClean: boolean }) => Result,
+): Promise<Awaited<Result>> {
+  const path = join(folder, `orders-${(made += 1)}.db`);
+  await reconciledDatabase(path, orders, findings);
+  using scratch = openScratch();
+  const settings = { tolerance, freshFor: 86_400_000, orderMissingAfter: 86_400_000 };
+  const read = async () => {
+    using snapshot = openSnapshot(path);
+    return await certify(snapshot, scratch, { account: 'default', from, to, asOf }, settings);
+  };
+  const scope = { account: 'default', from: from ?? null, to: to ?? null, asOf, ...settings };
+  return await use(reconciliationDocument(scope, await read(), []));
+}
+
+function rowsOf({ document }: { document: ReportDocument }, name: string): Row[] {
+  const section = document.sections.find((one) => one.name === name);
+  if (section === undefined || Symbol.asyncIterator in section.rows) throw new Error(`no section ${name}`);
+  return [...section.rows];
+}
+
+function factsOf({ document }: { document: ReportDocument }): Record<string, unknown> {
+  return Object.fromEntries(document.facts.map(({ key, value }) => [key, value]));
+}
+
+/** The verdict, and each finding as `class status order`. */
+async function judged(given: Given): Promise<{ isClean: boolean; findings: string[]; reasons: unknown[] }> {
+  return await reportOf(given, (report) => ({
+    isClean: report.isClean,
+    findings: rowsOf(report, 'findings').map((row) => `${row['class']} ${row['status']} ${row['external_order_id']}`),
+    reasons: rowsOf(report, 'unchecked').map(({ reason, orders }) => [reason, orders]),
+  }));
+}
+
+describe('the report of reconciliation', () => {
+  it('is clean where every order agrees, to the last digit and in any spelling', async () => {
+    const orders = [
+      { id: 'a', asset: '1.50', record: { input: '1.5' } },
+      { id: 'b', asset: '12345678901234567.123456789012345678' },
+      { id: 'c', state: 'open', asset: '1e-7', record: { input: '0.0000001' } },
+    ];
+    expect(await judged({ orders })).toEqual({ isClean: true, findings: [], reasons: [] });
+  });
+
+  it('adds both sides up exactly, by day and pair', async () => {
+    const orders: ReconciledOrder[] = [
+      { id: 'a', asset: '0.1' },
+      { id: 'b', asset: '0.2', createdAt: '2026-01-04T23:59:59.999Z' },
+      { id: 'c', asset: '0.2' },
+      { id: 'd', asset: '7', from: 'ETH', record: { input: '7.000000000000000001' } },
+      { id: 'e', asset: '4', state: 'pending', record: null, lastLookupAt: null, sentAt: null },
+      { id: 'f', asset: '2', state: 'accepted', record: null },
+    ];
+    const { days, pairs, isClean } = await reportOf({ orders }, (report) => ({
+      isClean: report.isClean,
+      days: rowsOf(report, 'days'),
+      pairs: rowsOf(report, 'pairs'),
+    }));
+    expect(isClean).toBe(false);
+    expect(
+      days.map((row) => [row['day'], row['pair'], row['orders'], row['ours'], row['theirs'], row['difference']]),
+    ).toEqual([
+      ['2026-01-04', 'BTC/EUR', 1, '0.2', '0.2', '0'],
+      ['2026-01-05', 'BTC/EUR', 4, '0.3', '0.3', '0'],
+      ['2026-01-05', 'ETH/EUR', 1, '7', '7.000000000000000001', '0.000000000000000001'],
+    ]);
+    expect(pairs[0]).toMatchObject({
+      pair: 'BTC/EUR',
+      orders: 5,
+      at_exchange: 3,
+      compared: 3,
+      asset: '6.5',
+      ours: '0.5',
+      theirs: '0.5',
+      output: '300',
+      fee: '0.003',
+      reward: '1.5',
+      checked: 4,
+      unchecked: 0,
+      nothing_to_compare: 1,
+    });
+  });
+
+  it('finds a differing amount by itself, where no finding was written', async () => {
+    const orders = [{ id: 'a', asset: '1', record: { input: '1.000000000000000001' } }];
+    expect(await judged({ orders })).toMatchObject({ isClean: false, findings: ['AMOUNT_MISMATCH open a'] });
+    expect(await judged({ orders, tolerance: '0.000000000000000001' })).toMatchObject({ isClean: true, findings: [] });
+  });
+
+  it('does not find again what is written down, and leaves acknowledged findings and infos out of the verdict', async () => {
+    const orders = [{ id: 'a', asset: '1', record: { input: '2' } }, { id: 'b' }];
+    const acknowledged = {
+      id: 'a',
+      class: 'AMOUNT_MISMATCH',
+      status: 'acknowledged',
+      changedAt: '2026-01-05T13:00:00.000Z',
+    };
+    const info = { id: 'b', class: 'CLOCK_SKEW', severity: 'info' };
+    const report = await judged({ orders, findings: [acknowledged, info] });
+    expect(report).toEqual({
+      isClean: true,
+      findings: ['AMOUNT_MISMATCH acknowledged a', 'CLOCK_SKEW open b'],
+      reasons: [],
+    });
+  });
+
+  it.each<[string, Omit<ReconciledOrder, 'id'>, string]>([
+    ['a create of unknown outcome', { state: 'unknown', record: null }, 'CREATE_UNKNOWN'],
+    ['an order that is held', { state: 'held', record: null }, 'CREATE_UNKNOWN'],
+    [
+      'a pre-order of which nothing came',
+      { state: 'accepted', record: null, sentAt: '2026-01-05T00:00:00.000Z' },
+      'ORDER_MISSING',
+    ],
+  ])('finds %s by itself, although it was just looked up and no sweep has been', async (_name, order, name) => {
+    const orders = [{ id: 'a', ...order }];
+    expect(await judged({ orders })).toMatchObject({ isClean: false, findings: [`${name} open a`] });
+  });
+
+  it('is clean when a person knows that nothing came of a pre-order', async () => {
+    const orders: ReconciledOrder[] = [
+      { id: 'a', state: 'accepted', record: null, sentAt: '2026-01-05T00:00:00.000Z' },
+    ];
+    const findings = [{ id: 'a', class: 'ORDER_MISSING', ...ACKNOWLEDGED }];
+    expect(await judged({ orders, findings })).toEqual({
+      isClean: true,
+      findings: ['ORDER_MISSING acknowledged a'],
+      reasons: [],
+    });
+  });
+
+  it.each<[string, Omit<ReconciledOrder, 'id'>]>([
+    ['unknown', { state: 'unknown', record: null }],
+    ['held', { state: 'held', record: null }],
+    ['about to be sent again', { state: 'pending', record: null, resends: 1 }],
+    ['being sent again', { state: 'sending', record: null, resends: 1 }],
+  ])('does not count an order as checked whose outcome nobody knows: %s', async (_name, order) => {
+    const orders = [{ id: 'a', ...order }];
+    const findings = [{ id: 'a', class: 'CREATE_UNKNOWN', ...ACKNOWLEDGED }];
+    expect(await judged({ orders })).toEqual({
+      isClean: false,
+      findings: ['CREATE_UNKNOWN open a'],
+      reasons: [['nobody knows whether the exchange took it', 1]],
+    });
+    expect(await judged({ orders, findings })).toEqual({
+      isClean: false,
+      findings: ['CREATE_UNKNOWN acknowledged a'],
+      reasons: [['nobody knows whether the exchange took it', 1]],
+    });
+  });
+
+  it('does not count an order as checked while the exchange answers with an older record, final or not', async () => {
+    const orders: ReconciledOrder[] = [
+      { id: 'a', staleDate: '2026-01-05T11:00:00.000Z' },
+      { id: 'b', state: 'open', staleDate: '2026-01-05T11:00:00.000Z' },
+    ];
+    const findings = [{ id: 'a', class: 'STALE_SNAPSHOT', severity: 'info', ...ACKNOWLEDGED }];
+    expect(await judged({ orders, findings })).toEqual({
+      isClean: false,
+      findings: ['STALE_SNAPSHOT acknowledged a', 'STALE_SNAPSHOT open b'],
+      reasons: [['the exchange answers with an older record', 2]],
+    });
+  });
+
+  it('does not take an order for given up until it was looked up after the decision', async () => {
+    const decided = '2026-01-05T11:00:00.000Z';
+    const abandoned = { state: 'abandoned', record: null, changedAt: decided };
+    const orders: ReconciledOrder[] = [
+      { id: 'a', ...abandoned, lastLookupAt: '2026-01-05T10:59:59.000Z' },
+      { id: 'b', ...abandoned, lastLookupAt: null },
+      { id: 'c', ...abandoned, lastLookupAt: '2026-01-05T11:00:00.001Z' },
+    ];
+    expect(await judged({ orders })).toEqual({
+      isClean: false,
+      findings: ['UNCHECKED open a', 'UNCHECKED open b'],
+      reasons: [['given up, and not looked up since', 2]],
+    });
+    const facts = await reportOf({ orders }, factsOf);
+    expect(facts).toMatchObject({ given_up: 3, nothing_to_compare: 1, unchecked: 2 });
+  });
+
+  it('says how many orders were sent again after an unknown outcome', async () => {
+    const orders: ReconciledOrder[] = [
+      { id: 'a', resends: 1 },
+      { id: 'b', state: 'accepted', record: null, resends: 2 },
+      { id: 'c' },
+    ];
+    expect(await reportOf({ orders }, factsOf)).toMatchObject({ verdict: 'clean', sent_again: 2 });
+  });
+
+  it('shows an amount of another pair as a difference, and adds no currencies together', async () => {
+    const other = { from: 'ETH', to: 'EUR', output: '7', fee: '8', reward: '9' };
+    const orders = [{ id: 'a', asset: '1', record: other }, { id: 'b' }];
+    const { findings, pair } = await reportOf({ orders }, (report) => ({
+      findings: rowsOf(report, 'findings'),
+      pair: rowsOf(report, 'pairs')[0],
+    }));
+    expect(findings).toEqual([
+      expect.objectContaining({ class: 'PAIR_MISMATCH', expected: 'BTC/EUR', actual: 'ETH/EUR' }),
+    ]);
+    expect(pair).toMatchObject({ ours: '2.5', theirs: '1.5', difference: '-1', other_pair: 1 });
+    expect(pair).toMatchObject({ output: '100', fee: '0.001', reward: '0.5' });
+  });
+
+  it('counts the orders whose output, fee or reward is in no sum', async () => {
+    const orders: ReconciledOrder[] = [
+      { id: 'a', record: { output: null } },
+      { id: 'b', record: { output: 'much', fee: null } },
+      { id: 'c', record: { reward: '1/2' } },
+      { id: 'd', state: 'accepted', record: null },
+    ];
+    const [pair] = await reportOf({ orders }, (report) => rowsOf(report, 'pairs'));
+    expect(pair).toMatchObject({ output: '100', no_output: 2, fee: '0.002', no_fee: 1, reward: '1', no_reward: 1 });
+  });
+
+  it.each<[string, Omit<ReconciledOrder, 'id'>, string]>([
+    ['an order that is being sent', { state: 'sending', record: null, lastLookupAt: null }, 'its create is on its way'],
+    ['one never looked up', { state: 'accepted', record: null, lastLookupAt: null }, 'never looked up with success'],
+    ['one looked up long ago', { state: 'open', lastLookupAt: '2026-01-04T23:59:59.000Z' }, 'looked up too long ago'],
+    ['one of another position', { position: 'OUTPUT' }, 'the amount of this position cannot be compared'],
+    ['a record without an amount', { record: { input: null } }, 'the record has no amount that can be read'],
+    ['a record with an odd amount', { record: { input: 'one' } }, 'the record has no amount that can be read'],
+    [
+      'a record without a pair',
+      { record: { from: null, to: null } },
+      'the record has no currency pair, or cannot be read',
+    ],
+    ['a record not compared yet', { record: { comparedAt: null } }, 'the record was not compared yet'],
+    [
+      'a record that came afterwards, whatever date it bears',
+      { record: { receivedAt: '2026-01-07T00:00:00.000Z', comparedAt: '2026-01-07T00:00:00.000Z' } },
+      'changed after the moment of the report',
+    ],
+    [
+      'one that changed afterwards',
+      { changedAt: '2026-01-06T00:00:00.001Z' },
+      'changed after the moment of the report',
+    ],
+  ])('counts %s as unchecked and is not clean', async (_name, order, reason) => {
+    const report = await judged({ orders: [{ id: 'a', ...order }, { id: 'b' }] });
+    expect(report).toEqual({ isClean: false, findings: ['UNCHECKED open a'], reasons: [[reason, 1]] });
+  });
+
+  it.each<[string, Omit<ReconciledOrder, 'id'>]>([
+    ['a final order, however long ago', { state: 'final', lastLookupAt: '2025-01-01T00:00:00.000Z' }],
+    ['a fresh look-up without an order', { state: 'accepted', record: null }],
+    ['an order never sent', { state: 'pending', record: null, lastLookupAt: null, sentAt: null }],
+    ['a refused order', { state: 'rejected', record: null, lastLookupAt: null }],
+    ['a look-up just in time', { state: 'open', lastLookupAt: '2026-01-05T00:00:00.000Z' }],
+    ['a record that came again unchanged', { record: { receivedAt: '2026-01-07T00:00:00.000Z' } }],
+  ])('is clean with %s', async (_name, order) => {
+    expect(await judged({ orders: [{ id: 'a', ...order }] })).toEqual({ isClean: true, findings: [], reasons: [] });
+  });
+
+  it('speaks for its moment: later rows, findings and decisions do not exist for it', async () => {
+    const orders = [{ id: 'a' }, { id: 'late', createdAt: '2026-01-06T00:00:00.001Z' }];
+    const after = '2026-01-06T08:00:00.000Z';
+    const findings: WrittenFinding[] = [
+      { id: 'a', class: 'ADDRESS_CHANGED', firstSeenAt: after },
+      { id: 'a', class: 'TX_HASH_CHANGED', status: 'acknowledged', changedAt: after, reason: 'later' },
+      { id: 'a', class: 'LEG_CONFLICT', severity: 'warning', status: 'resolved', resolvedAt: after },
+      { id: 'a', class: 'STUCK', severity: 'warning', status: 'resolved', resolvedAt: '2026-01-05T20:00:00.000Z' },
+      { id: 'late', class: 'ORDER_REPLACED' },
+    ];
+    const lines = await reportOf({ orders, findings }, (report) => ({
+      facts: factsOf(report),
+      findings: rowsOf(report, 'findings').map((row) => [row['class'], row['status'], row['reason']]),
+    }));
+    expect(lines.facts).toMatchObject({ orders: 1, errors: 1, warnings: 1, as_of: AS_OF });
+    expect(lines.findings).toEqual([
+      ['TX_HASH_CHANGED', 'open', null],
+      ['LEG_CONFLICT', 'open', null],
+    ]);
+  });
+
+  it('takes orders inserted at or after --from and before --to, and only their findings', async () => {
+    const orders = ['2026-01-01', '2026-01-02', '2026-01-03'].map((day) => ({
+      id: day,
+      createdAt: `${day}T00:00:00.000Z`,
+    }));
+    const findings = orders.map(({ id }) => ({ id, class: 'ORDER_REPLACED', firstSeenAt: '2026-01-03T00:00:00.000Z' }));
+    const given = { orders, findings, from: '2026-01-02T00:00:00.000Z', to: '2026-01-03T00:00:00.000Z' };
+    expect((await judged(given)).findings).toEqual(['ORDER_REPLACED open 2026-01-02']);
+    expect(await reportOf(given, factsOf)).toMatchObject({ orders: 1, from: given.from, to: given.to });
+    expect((await judged({ ...given, to: '2027-01-01T00:00:00.000Z' })).findings).toHaveLength(2);
+  });
+
+  it('lists what is grave first, then by class and order', async () => {
+    const orders = ['b', 'a', 'c'].map((id) => ({ id }));
+    const findings: WrittenFinding[] = [
+      { id: 'b', class: 'CLOCK_SKEW', severity: 'info' },
+      { id: 'c', class: 'STUCK', severity: 'warning' },
+      { id: 'c', class: 'ORDER_REPLACED' },
+      { id: 'b', class: 'ORDER_REPLACED' },
+      { id: 'a', class: 'TX_HASH_REUSED' },
+    ];
+    expect((await judged({ orders, findings })).findings).toEqual([
+      'ORDER_REPLACED open b',
+      'ORDER_REPLACED open c',
+      'TX_HASH_REUSED open a',
+      'STUCK open c',
+      'CLOCK_SKEW open b',
+    ]);
+  });
+
+  it('lists what was found of an order whose row is gone, whatever the period, and is not clean', async () => {
+    const findings = [{ id: 'gone', class: 'ORDER_REPLACED' }];
+    const report = await judged({ orders: [{ id: 'a' }], findings, from: '2026-01-02', to: '2026-01-03' });
+    expect(report).toEqual({ isClean: false, findings: ['ORDER_REPLACED open gone'], reasons: [] });
+    const classes = await reportOf({ orders: [], findings }, (one) => rowsOf(one, 'classes'));
+    expect(classes).toEqual([expect.objectContaining({ day: '?', pair: '?/?', class: 'ORDER_REPLACED', open: 1 })]);
+  });
+
+  it.each(['', 'yesterday', '2026-01-05', '2026-13-05T00:00:00.000Z', '3026-01-05T00:00:00.000Z'])(
+    'is not clean where nobody knows when a row was inserted: %j',
+    async (createdAt) => {
+      const orders = [{ id: 'a', createdAt, sentAt: '2026-01-05T10:00:00.000Z' }];
+      const facts = await reportOf({ orders }, factsOf);
+      expect(facts).toMatchObject({ verdict: 'not clean', unknown_age: 1 });
+      expect(facts['because']).toContain('rows whose created_at is no time before they were sent: 1');
+    },
+  );
+
+  it('names its account, and is not clean where there are rows of others, which nobody sends', async () => {
+    const other = { account: 'another', state: 'pending', record: null, sentAt: null, lastLookupAt: null };
+    const orders: ReconciledOrder[] = [{ id: 'a' }, { id: 'b', ...other }, { id: 'c', ...other, account: 'Default' }];
+    expect(await reportOf({ orders }, factsOf)).toMatchObject({
+      account: 'default',
+      orders: 1,
+      because: 'rows of other accounts, which are not driven: 2',
+      other_accounts: 2,
+    });
+  });
+
+  it('says how old its oldest look-up is', async () => {
+    const orders = [
+      { id: 'a', state: 'open', lastLookupAt: '2026-01-05T11:00:00.000Z' },
+      { id: 'b', state: 'accepted', record: null, lastLookupAt: '2026-01-05T10:30:00.000Z' },
+      { id: 'c', lastLookupAt: '2025-12-01T00:00:00.000Z' },
+    ];
+    const facts = await reportOf({ orders }, factsOf);
+    expect(facts).toMatchObject({
+      oldest_lookup: '2026-01-05T10:30:00.000Z',
+      oldest_lookup_final: '2025-12-01T00:00:00.000Z',
+      verdict: 'clean',
+    });
+  });
+
+  it('has the same bytes in every form, in whatever order the rows were inserted', async () => {
+    const orders: ReconciledOrder[] = [
+      ...HOSTILE.map((id, index) => ({ id, asset: `${index}.1`, record: { input: `${index}.2` } })),
+      ...HOSTILE.map((from, index) => ({ id: `o${index}`, from, state: 'open', lastLookupAt: null })),
+      { id: 'later', createdAt: '2026-01-05T11:00:00.000Z', state: 'accepted', record: null },
+    ];
+    const forms = async (given: readonly ReconciledOrder[]) => {
+      const texts = [csvText, htmlText, jsonText, tableText].map((form) =>
+        reportOf({ orders: given }, ({ document }) => wholeText(form(document))),
+      );
+      const workbook = await reportOf({ orders: given }, ({ document }) => xlsxBytes(document));
+      return [...(await Promise.all(texts)), workbook.toString('hex')];
+    };
+    const first = await forms(orders);
+    expect(first[0]).toContain("'=HYPERLINK");
+    expect(first[1]).not.toContain('<script>');
+    const second = await forms(orders.toReversed());
+    expect(second.map((text, index) => text === first[index])).toEqual([true, true, true, true, true]);
+  });
+});

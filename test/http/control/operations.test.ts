@@ -1,0 +1,500 @@
+import { describe, expect, it, vi } from 'vitest';
+import { StoreError } from '../../../src/store/errors.ts';
+import { controlBench, failureIn, scriptedControl } from '../../support/control-bench.ts';
+import type { ScriptedAnswer } from '../../support/scripted-exchange.ts';
+import { unguarded } from '../../support/unguarded.ts';
+
+const EMAIL = 'ada@canary.example';
+const PREFIX = '/api/v1/merchant';
+const DIGITS = '12345678901234567.123456789';
+const LINK = `{"linkId":"link-1", "status":"NEW","more":${DIGITS}}`;
+const NOTHING = { reason: null, httpStatus: null, code: null, status: null };
+
+interface Case {
+  readonly asked: readonly [method: string, path: string, body?: unknown];
+  readonly sent: readonly [method: string, path: string, body: string | RegExp];
+  readonly answer: string;
+}
+
+/** Every operation that asks the exchange: what is asked, what goes to the exchange, and what comes back. */
+const CASES: readonly Case[] = [
+  {
+    asked: ['POST', '/clients', { email: EMAIL, reference: 'customer-7' }],
+    sent: ['POST', `${PREFIX}/client`, `{"email":"${EMAIL}"}`],
+    answer: LINK,
+  },
+  {
+    asked: ['POST', '/clients/validate', { email: EMAIL }],
+    sent: ['POST', `${PREFIX}/client/validate/email`, `{"email":"${EMAIL}"}`],
+    answer: `{"status":"OK","more":${DIGITS}}`,
+  },
+  { asked: ['GET', '/clients/link-1'], sent: ['GET', `${PREFIX}/client/link-1`, ''], answer: LINK },
+  { asked: ['GET', '/clients/a%2Fb%3F'], sent: ['GET', `${PREFIX}/client/a%2Fb%3F`, ''], answer: LINK },
+  { asked: ['POST', '/clients/link-1/follow'], sent: ['GET', `${PREFIX}/client/link-1`, ''], answer: LINK },
+  {
+    asked: ['GET', '/clients/link-1/idv/MAIN'],
+    sent: ['GET', `${PREFIX}/client/link-1/idv/MAIN`, ''],
+    answer: `{"linkId":"link-1","token":"canary-token","tokenValidTill":"2026-01-05T12:00:00Z","more":${DIGITS}}`,
+  },
+  {
+    asked: ['POST', '/clients/link-1/idv/photos', { level: 'LIVENESS', actionId: 'a' }],
+    sent: [
+      'POST',
+      `${PREFIX}/client/link-1/idv/photos/external/upload`,
+      /^\{"kycLevelType":"LIVENESS","actionId":"a","token":"[\w-]{43}"\}$/,
+    ],
+    answer: `{"status":"ok","more":${DIGITS}}`,
+  },
+  {
+    asked: ['POST', '/clients/link-1/idv/photos', { level: 'MAIN' }],
+    sent: [
+      'POST',
+      `${PREFIX}/client/link-1/idv/photos/external/upload`,
+      /^\{"kycLevelType":"MAIN","token":"[\w-]{43}"\}$/,
+    ],
+    answer: '{"status":"ok"}',
+  },
+  {
+    asked: ['GET', '/clients/link-1/customer'],
+    sent: ['GET', `${PREFIX}/client/link-1/cardprov/customer`, ''],
+    answer: `{"customerNumber":"canary-7","firstName":"Ada","lastName":null,"more":${DIGITS}}`,
+  },
+  {
+    asked: ['GET', '/clients/link-1/cards'],
+    sent: ['GET', `${PREFIX}/client/link-1/cardprov/customer/card`, ''],
+    answer: `[{"id":"c","number":"4111111111111111","token":"canary-card","more":${DIGITS}}]`,
+  },
+  {
+    asked: ['POST', '/clients/link-1/sdk-token'],
+    sent: ['POST', `${PREFIX}/sdk/token?linkId=link-1`, ''],
+    answer: `{"token":"canary-sdk","expiresAt":"2026-01-05T12:00:00Z","more":${DIGITS}}`,
+  },
+  {
+    asked: ['GET', '/orders?externalOrderId=shop%261'],
+    sent: ['GET', `${PREFIX}/orders?externalOrderId=shop%261`, ''],
+    answer: `{"externalOrderId":"shop&1","order":{"exchangeOperation":{"ratio":${DIGITS}}},"reward":-0.10}`,
+  },
+  {
+    asked: ['GET', '/pre-orders/p1'],
+    sent: ['GET', `${PREFIX}/orders/request/p1`, ''],
+    answer: `{"id":"p1","asset":${DIGITS},"limit":1E+400}`,
+  },
+];
+
+describe('an operation of the control socket', () => {
+  it.each(CASES.map((one) => [`${one.asked[0]} ${one.asked[1]}`, one] as const))(
+    '%s asks the exchange once, and passes its answer on byte for byte',
+    async (_name, { asked, sent: [method, path, body], answer }) => {
+      const on = await scriptedControl();
+      on.exchange.answer = () => ({ status: 200, body: answer });
+      const { status, headers, text } = await on.ask(...asked);
+      expect([status, text]).toEqual([200, `{"ok":true,"value":${answer}}`]);
+      expect(headers['content-type']).toMatch(/^application\/json/);
+      expect(on.exchange.requests).toMatchObject([{ method, path }]);
+      const [{ body: sentBody } = expect.fail()] = on.exchange.requests;
+      if (typeof body === 'string') expect(sentBody).toBe(body);
+      else expect(sentBody).toMatch(body);
+      expect(JSON.stringify(on.log.lines)).not.toMatch(/canary|4111|123456789|[\w-]{43}/);
+    },
+  );
+
+  it('is as good with an answer 201 or 202 of the exchange', async () => {
+    const on = await scriptedControl();
+    on.exchange.answer = () => ({ status: 201, body: LINK });
+    expect(await on.ask('POST', '/clients', { email: EMAIL })).toMatchObject({ status: 200 });
+  });
+});
+
+describe('a remembered link', () => {
+  it('is listed without what is not for others, the newest first', async () => {
+    const on = await controlBench();
+    await on.ask('POST', '/clients', { email: EMAIL, reference: 'customer-7' });
+    on.bench.clock.advance(1_000);
+    await on.ask('POST', '/clients', { email: 'no-cards@canary.example' });
+    await on.ask('POST', '/clients/link-1/follow', { reference: 'customer-8' });
+    const { text } = await on.ask('GET', '/links');
+    const { value } = JSON.parse(text) as { value: Record<string, unknown>[] };
+    expect(value.map(({ link_id, reference, source }) => [link_id, reference, source])).toEqual([
+      ['link-2', null, 'created'],
+      ['link-1', 'customer-8', 'created'],
+    ]);
+    expect(Object.keys(value[0] ?? {})).not.toContain('account');
+    expect(text).not.toContain('canary');
+  });
+
+  it.each([
+    ['?limit=1', ['link-2']],
+    ['?status=NOT_VERIFIED', ['link-2', 'link-1']],
+    ['?status=OTHER', []],
+  ])('is listed with %s as asked', async (query, expected) => {
+    const on = await controlBench();
+    await on.ask('POST', '/clients', { email: EMAIL });
+    on.bench.clock.advance(1_000);
+    await on.ask('POST', '/clients', { email: `x${EMAIL}` });
+    const { value } = JSON.parse((await on.ask('GET', `/links${query}`)).text) as { value: { link_id: string }[] };
+    expect(value.map(({ link_id }) => link_id)).toEqual(expected);
+  });
+
+  it.each(['?limit=0', '?limit=1001', '?limit=x', '?limit=1.5', '?limit='])('is not listed with %s', async (query) => {
+    const on = await controlBench();
+    const answer = await on.ask('GET', `/links${query}`);
+    expect([answer.status, failureIn(answer).kind]).toEqual([400, 'invalid']);
+  });
+});
+
+const refused = (status: number, error: Readonly<Record<string, string>>): ScriptedAnswer => ({
+  status,
+  body: JSON.stringify(error),
+});
+
+describe('an error of the control socket', () => {
+  it.each<[string, ScriptedAnswer, number, Record<string, unknown>]>([
+    [
+      'what the exchange does not have',
+      refused(404, { message: 'link not found', code: '404', status: 'NOT_FOUND' }),
+      404,
+      { reason: 'not-found', message: 'link not found', code: '404', status: 'NOT_FOUND' },
+    ],
+    [
+      'a bad address',
+      refused(400, { message: 'm', code: '400', status: 'INVALID_EMAIL' }),
+      400,
+      { reason: 'invalid-email', message: 'm', code: '400', status: 'INVALID_EMAIL' },
+    ],
+    [
+      'a link that is there',
+      refused(400, { message: 'm', code: 'c', status: 'LINK_ALREADY_EXISTS' }),
+      400,
+      { reason: 'link-already-exists', message: 'm', code: 'c', status: 'LINK_ALREADY_EXISTS' },
+    ],
+    [
+      'another bad request',
+      refused(400, { message: 'm', code: 'c', status: 'BAD_REQUEST' }),
+      400,
+      { reason: 'bad-request', message: 'm', code: 'c', status: 'BAD_REQUEST' },
+    ],
+    [
+      'no address to deliver to',
+      refused(400, { message: 'Upload url was not set', code: 'INVALID_VALUE' }),
+      400,
+      { reason: 'upload-url-not-set', message: 'Upload url was not set', code: 'INVALID_VALUE', status: null },
+    ],
+    [
+      'any other refusal',
+      refused(403, { message: 'm', code: 'c', status: 'FORBIDDEN' }),
+      403,
+      { reason: 'other', message: 'm', code: 'c', status: 'FORBIDDEN' },
+    ],
+    [
+      'a refusal that has a status of ours',
+      refused(413, { message: 'm', code: 'c', status: 's' }),
+      413,
+      { reason: 'other', message: 'm', code: 'c', status: 's' },
+    ],
+  ])('tells of %s with the HTTP status of the exchange', async (_name, answer, httpStatus, error) => {
+    const on = await scriptedControl();
+    on.exchange.answer = () => answer;
+    const said = await on.ask('POST', '/clients', { email: EMAIL });
+    expect([said.status, failureIn(said)]).toEqual([httpStatus, { kind: 'refused', httpStatus, ...error }]);
+  });
+
+  it('tells of a refused key with 502', async () => {
+    const on = await controlBench({ apiKey: 'canary-wrong' });
+    const said = await on.ask('GET', '/clients/link-1');
+    const message = 'the exchange refuses the key (401)';
+    expect([said.status, failureIn(said)]).toEqual([
+      502,
+      { ...NOTHING, kind: 'key-refused', message, httpStatus: 401 },
+    ]);
+    expect(said.text + JSON.stringify(on.log.lines)).not.toContain('canary');
+  });
+
+  it('tells of the rate limit of the exchange with 503 and when to come again', async () => {
+    const on = await scriptedControl();
+    on.exchange.answer = () => ({ status: 429, headers: { 'retry-after': '7' } });
+    const said = await on.ask('GET', '/clients/link-1');
+    const message = 'the exchange limits the rate (429)';
+    expect([said.status, said.headers['retry-after']]).toEqual([503, '7']);
+    expect(failureIn(said)).toEqual({ ...NOTHING, kind: 'rate-limited', message, httpStatus: 429 });
+  });
+
+  it('tells of an exchange that cannot be reached with 503, and says that nothing was sent', async () => {
+    const environment = { ORDER_SYNC_EXCHANGE_BASE_URL: 'http://127.0.0.1:1' };
+    const on = await controlBench({ environment });
+    const said = await on.ask('GET', '/clients/link-1');
+    const message = expect.stringContaining('ECONNREFUSED') as string;
+    expect([said.status, failureIn(said)]).toEqual([503, { ...NOTHING, kind: 'not-sent', message }]);
+  });
+
+  it.each<[string, ScriptedAnswer]>([
+    ['500', { status: 500, body: '{"message":"m","code":"c","status":"s"}' }],
+    ['404 that is not documented', { status: 404, body: '<html>' }],
+    ['200 that is no JSON', { status: 200, body: 'OK' }],
+    ['200 that is something else', { status: 200, body: '{"link":"link-1"}' }],
+    ['200 that is empty', { status: 200, body: '' }],
+    ['301', { status: 301, headers: { location: 'http://127.0.0.1:1/' } }],
+    ['connection that breaks', 'reset'],
+    ['body that is cut off', 'truncated'],
+  ])('tells of an answer %s with 504', async (_name, answer) => {
+    const on = await scriptedControl();
+    on.exchange.answer = () => answer;
+    const said = await on.ask('GET', '/clients/link-1');
+    const message = expect.stringMatching(/./) as string;
+    expect([said.status, failureIn(said)]).toEqual([504, { ...NOTHING, kind: 'unknown', message }]);
+    expect(on.exchange.requests).toHaveLength(1);
+  });
+
+  it('says what to do when nobody can tell whether a link was made', async () => {
+    const on = await scriptedControl();
+    on.exchange.answer = () => 'reset';
+    const said = await on.ask('POST', '/clients', { email: EMAIL });
+    expect([said.status, failureIn(said).message]).toEqual([504, expect.stringContaining('client validate')]);
+    expect(on.exchange.requests).toHaveLength(1);
+  });
+
+  it('names a link that was made but cannot be remembered, with 500: asking again would be wrong', async () => {
+    const on = await controlBench();
+    const full = new StoreError('unusable', 'the disk is broken');
+    vi.spyOn(on.bench.app.store.writer, 'writeStubbornly').mockRejectedValue(full);
+    const said = await on.ask('POST', '/clients', { email: EMAIL });
+    expect([said.status, failureIn(said).kind]).toEqual([500, 'failed']);
+    expect(failureIn(said).message).toMatch(/"link-1" was made but cannot be remembered: the disk is broken/);
+  });
+
+  it('tells of a database that cannot be written with 503: nothing was done', async () => {
+    const on = await controlBench();
+    vi.spyOn(on.bench.app.store.writer, 'write').mockRejectedValue(new StoreError('disk', 'the disk is full'));
+    const order = { external_order_id: 'a', asset: '1', from_currency: 'BTC', to_currency: 'EUR' };
+    for (const said of [await on.ask('POST', '/orders', order), await on.ask('POST', '/clients', { email: EMAIL })]) {
+      expect([said.status, failureIn(said)]).toEqual([
+        503,
+        { ...NOTHING, kind: 'failed', message: 'the disk is full' },
+      ]);
+    }
+    expect(on.bench.sandbox.requests).toEqual([]);
+    expect(on.log.with('an operation that was asked for failed')).toHaveLength(2);
+  });
+
+  it('tells of a bug with 500, and keeps what it was for the log', async () => {
+    const on = await controlBench();
+    vi.spyOn(on.bench.app.exchange, 'showLink').mockRejectedValue(new TypeError('x is not a function'));
+    const said = await on.ask('GET', '/clients/link-1');
+    const message = 'the daemon failed; its log says why';
+    expect([said.status, failureIn(said)]).toEqual([500, { ...NOTHING, kind: 'failed', message }]);
+    expect(on.log.with(/failed/)).toMatchObject([{ problem: 'TypeError: x is not a function' }]);
+  });
+});
+
+describe('an id that cannot be sent', () => {
+  const long = 'a'.repeat(501);
+  it.each<[method: string, path: string, body?: unknown]>([
+    ['GET', '/clients/..'],
+    ['GET', '/clients/%2e%2E'],
+    ['GET', '/clients/.'],
+    ['GET', '/clients/'],
+    ['GET', '/clients//customer'],
+    ['GET', '/clients/../cards'],
+    ['GET', `/clients/${long}`],
+    ['GET', '/clients/a%00b'],
+    ['GET', '/clients/a%0D%0Ab'],
+    ['GET', '/clients/%2e%2e/idv/MAIN'],
+    ['POST', '/clients/%2e%2e/idv/photos', { level: 'MAIN' }],
+    ['POST', '/clients/%2e%2e/follow'],
+    ['POST', '/clients/%2e%2e/sdk-token'],
+    ['POST', '/clients/%C3%A9/sdk-token'],
+    ['POST', '/clients', { email: '' }],
+    ['POST', '/clients', { email: `${long}@canary.example` }],
+    ['POST', '/clients/validate', { email: 'canary\u0000@x' }],
+    ['POST', '/clients', { email: EMAIL, reference: ' ' }],
+    ['POST', '/clients', { email: EMAIL, reference: `of ${EMAIL}` }],
+    ['GET', '/orders?externalOrderId='],
+    ['GET', `/orders?externalOrderId=${'a'.repeat(7_000)}`],
+    ['GET', '/pre-orders/..'],
+    ['GET', '/pre-orders/'],
+  ])('is refused before any request: %s %s', async (...asked) => {
+    const on = await controlBench();
+    const said = await on.ask(...asked);
+    expect([said.status, failureIn(said)]).toMatchObject([400, { ...NOTHING, kind: 'unusable' }]);
+    expect(said.text).not.toContain('canary');
+    expect(on.bench.sandbox.requests).toEqual([]);
+    expect(on.log.with(/failed/)).toEqual([]);
+  });
+});
+
+describe('POST /orders', () => {
+  const ORDER = { external_order_id: 'shop-1', asset: '1.50', from_currency: 'BTC', to_currency: 'EUR' };
+
+  it.each([
+    ['a number', DIGITS, DIGITS],
+    ['text', `"${DIGITS}"`, DIGITS],
+    ['a number as small as it may be', '0.000000012345678901', '0.000000012345678901'],
+  ])('puts an order in, its amount given as %s, with every digit', async (_name, written, stored) => {
+    const on = await controlBench();
+    const body = `{"external_order_id":"shop-1","asset":${written},"from_currency":"BTC","to_currency":"EUR","order_limit":${written}}`;
+    const { status, text } = await on.ask('POST', '/orders', body);
+    expect([status, text]).toEqual([201, '{"ok":true,"value":{"external_order_id":"shop-1","state":"pending"}}']);
+    expect(on.bench.row('shop-1')).toMatchObject({
+      asset: stored,
+      order_limit: stored,
+      state: 'pending',
+      asset_position: 'INPUT',
+      order_type: 'DEPOSIT',
+      bonus: null,
+    });
+    expect(on.wakes()).toBe(1);
+  });
+
+  it('puts every column of the merchant in', async () => {
+    const on = await controlBench();
+    const order = {
+      ...ORDER,
+      asset: '1.50',
+      asset_position: 'OUTPUT',
+      order_type: 'WITHDRAW',
+      order_limit: '0.10',
+      payment_token: 'p',
+      provider_type: 'CARDPROV',
+      crypto_address: 'a',
+      bonus: '0.01',
+    };
+    expect((await on.ask('POST', '/orders', order)).status).toBe(201);
+    expect(on.bench.row('shop-1')).toMatchObject(order);
+  });
+
+  it('takes the same order again with 200, in whatever state it is, and wakes nothing for it', async () => {
+    const on = await controlBench();
+    expect((await on.ask('POST', '/orders', ORDER)).status).toBe(201);
+    for (const asset of ['"1.50"', '1.5', '"1.5"', '1.500']) {
+      const body = JSON.stringify(ORDER).replace('"1.50"', asset);
+      const { status, text } = await on.ask('POST', '/orders', body);
+      expect([asset, status, text]).toEqual([asset, 200, expect.stringContaining('"state":"pending"')]);
+    }
+    unguarded(on.bench.merchant, () => on.bench.merchant.exec(`update merchant_orders set state = 'cancelled'`));
+    expect((await on.ask('POST', '/orders', ORDER)).text).toContain('"state":"cancelled"');
+    expect(on.wakes()).toBe(1);
+  });
+
+  it.each([
+    [{ asset: '1.51' }, 'another asset'],
+    [{ to_currency: 'USD', bonus: '0.1' }, 'another to_currency, bonus'],
+  ])('refuses other content under a known id with 409: %j', async (changes, said) => {
+    const on = await controlBench();
+    await on.ask('POST', '/orders', ORDER);
+    const before = on.bench.row('shop-1');
+    const answer = await on.ask('POST', '/orders', { ...ORDER, ...changes });
+    const message = `"shop-1" stands in the table with ${said}`;
+    expect([answer.status, failureIn(answer)]).toEqual([409, { ...NOTHING, kind: 'invalid', message }]);
+    expect(on.bench.row('shop-1')).toEqual(before);
+    expect(on.wakes()).toBe(1);
+  });
+
+  it('puts an order in once that is handed in many times at the same moment', async () => {
+    const on = await controlBench();
+    const same = await Promise.all(Array.from({ length: 9 }, () => on.ask('POST', '/orders', ORDER)));
+    expect(same.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([...Array<number>(8).fill(200), 201]);
+    const amounts = Array.from({ length: 9 }, (_, index) => `${index + 1}`);
+    const other = await Promise.all(
+      amounts.map((asset) => on.ask('POST', '/orders', { ...ORDER, external_order_id: 'shop-2', asset })),
+    );
+    expect(other.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, ...Array<number>(8).fill(409)]);
+    expect(on.wakes()).toBe(2);
+  });
+
+  it.each([
+    [{ asset: '0' }, /^asset /],
+    [{ asset: '-1' }, /^asset /],
+    [{ asset: 'a lot' }, /^asset /],
+    [{ asset: '' }, /^asset /],
+    [{ asset: null }, /^body\/asset/],
+    [{ asset: true }, /^body\/asset/],
+    [{ asset: undefined }, /^body\/asset/],
+    [{ external_order_id: '' }, /^external_order_id /],
+    [{ external_order_id: 1 }, /^body\/external_order_id/],
+    [{ from_currency: undefined }, /^body\/from_currency/],
+    [{ bonus: 'x' }, /^bonus /],
+    [{ state: 'final' }, /state/],
+    [{ account: 'other' }, /account/],
+  ])('refuses what is no order with 400, and says what is wrong: %j', async (changes, message) => {
+    const on = await controlBench();
+    const answer = await on.ask('POST', '/orders', { ...ORDER, ...changes });
+    expect([answer.status, failureIn(answer)]).toMatchObject([400, { ...NOTHING, kind: 'invalid' }]);
+    expect(failureIn(answer).message).toMatch(message);
+    expect(on.bench.merchant.prepare('select count(*) from merchant_orders').pluck().get()).toBe(0);
+    expect(on.wakes()).toBe(0);
+  });
+});
+
+describe('POST /sync', () => {
+  const linesOf = (text: string) =>
+    text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+  it('answers with one pass, in lines that end with its result', async () => {
+    const on = await controlBench();
+    on.bench.insert({ external_order_id: 'a' }, { external_order_id: 'b' });
+    const { status, headers, text } = await on.ask('POST', '/sync?scope=due&timeoutMs=60000');
+    expect([status, headers['content-type']]).toEqual([200, 'application/x-ndjson']);
+    expect(linesOf(text).at(-1)).toMatchObject({ type: 'result', end: 'done', summary: { sent: 2, accepted: 2 } });
+  });
+
+  it('tells its progress while it runs', async () => {
+    const on = await scriptedControl();
+    on.bench.insert({ external_order_id: 'a' });
+    const arrived = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<ScriptedAnswer>();
+    on.exchange.answer = () => {
+      arrived.resolve();
+      return released.promise;
+    };
+    const asked = on.ask('POST', '/sync');
+    await arrived.promise;
+    on.bench.clock.advance(250);
+    await on.bench.clock.turn();
+    released.resolve('reset');
+    const lines = linesOf((await asked).text);
+    expect(lines[0]).toMatchObject({ type: 'progress', counts: { failed: 0 } });
+    expect(lines.at(-1)).toMatchObject({ type: 'result', end: 'look', summary: { unknown: 1 } });
+  });
+
+  it('ends with an error when the pass fails, and the log says why', async () => {
+    const on = await controlBench();
+    on.bench.merchant.exec('alter table merchant_orders rename to gone');
+    const { status, text } = await on.ask('POST', '/sync');
+    expect([status, linesOf(text).at(-1)]).toMatchObject([200, { type: 'error' }]);
+    expect(on.log.with('a pass that was asked for failed')).toHaveLength(1);
+  });
+
+  it.each(['scope=other', 'timeoutMs=0', 'timeoutMs=soon', 'timeoutMs=1e99'])('refuses %s with 400', async (query) => {
+    const on = await controlBench();
+    const answer = await on.ask('POST', `/sync?${query}`);
+    expect([answer.status, failureIn(answer).kind]).toEqual([400, 'invalid']);
+  });
+
+  it('stops the pass when nobody reads it any more, and finishes what is in flight', async () => {
+    const on = await scriptedControl({ environment: { ORDER_SYNC_EXCHANGE_CONCURRENCY: '1' } });
+    on.bench.insert({ external_order_id: 'a' }, { external_order_id: 'b' }, { external_order_id: 'c' });
+    const passed = vi.spyOn(on.bench.app.exchange.gate, 'pass');
+    const arrived = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    const { answer } = on.exchange;
+    on.exchange.answer = async (request) => {
+      arrived.resolve();
+      await released.promise;
+      return await answer(request);
+    };
+    const reader = new AbortController();
+    const asked = on.ask('POST', '/sync', undefined, { signal: reader.signal });
+    await arrived.promise;
+    const [[, , signal = expect.fail()] = expect.fail()] = passed.mock.calls;
+    const stopped = new Promise((resolve) => signal.addEventListener('abort', resolve));
+    reader.abort();
+    await expect(asked).rejects.toThrow(/abort/);
+    await stopped;
+    released.resolve();
+    await on.control.close();
+    const states = on.bench.merchant.prepare('select state from merchant_orders order by external_order_id').pluck();
+    expect(states.all()).toEqual(['accepted', 'pending', 'pending']);
+  });
+});

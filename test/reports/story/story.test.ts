@@ -1,0 +1,264 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ORDER_STATES, type OrderState } from '../../../src/domain/orders/states.ts';
+import type { StoryEvent, StoryEvidence, StoryFinding, StoryOrder } from '../../../src/reports/story/evidence.ts';
+import { tellStory } from '../../../src/reports/story/story.ts';
+import { SETTINGS } from '../../support/tracking.ts';
+
+const BEGIN = Date.parse('2026-01-05T12:00:00.000Z');
+const at = (seconds: number) => new Date(BEGIN + seconds * 1_000).toISOString();
+
+const ORDER: StoryOrder = {
+  externalOrderId: 'a',
+  createdAt: at(0),
+  updatedAt: at(0),
+  nextActionAt: null,
+  lastLookupAt: null,
+  preOrderId: 'p1',
+  asset: '1.50',
+  fromCurrency: 'BTC',
+  toCurrency: 'EUR',
+  verifications: 0,
+};
+const FINDING: StoryFinding = {
+  class: 'AMOUNT_MISMATCH',
+  severity: 'error',
+  expected: '1.5',
+  actual: '1.6',
+  firstSeenAt: at(10),
+  lastSeenAt: at(10),
+  resolvedAt: null,
+  changedBy: null,
+  changedAt: null,
+  reason: null,
+};
+
+function event(seconds: number, changes: Partial<StoryEvent>): StoryEvent {
+  return {
+    field: 'state',
+    oldValue: 'pending',
+    newValue: 'sending',
+    observedAt: at(seconds),
+    exchangeTime: null,
+    source: 'create',
+    reason: null,
+    actor: null,
+    ...changes,
+  };
+}
+
+function evidence(changes: Partial<StoryEvidence> = {}): StoryEvidence {
+  return { order: ORDER, events: [], record: null, findings: [], ...changes };
+}
+
+const tell = (given: StoryEvidence, seconds = 1_000) => tellStory(given, new Date(at(seconds)), SETTINGS);
+const texts = (given: StoryEvidence) => tell(given).told.map(({ text }) => text);
+
+describe('an order that a person has sent again', () => {
+  const again = [
+    event(1, {}),
+    event(2, { oldValue: 'sending', newValue: 'unknown', reason: 'reset' }),
+    event(3, { oldValue: 'unknown', newValue: 'held', source: 'operator', actor: 'anna', reason: 'hurry' }),
+    event(3, { oldValue: 'held', newValue: 'pending', source: 'operator', actor: 'anna', reason: 'hurry' }),
+  ];
+
+  it('is not said to be one that can be cancelled', () => {
+    expect(tell(evidence({ events: again })).next).toEqual([
+      'It is sent again as soon as a pass runs.',
+      'It cannot be cancelled: the exchange may have taken it before.',
+    ]);
+  });
+
+  it.each([
+    ['open', 'The exchange has the order after all, so that it is not sent again; it is followed.'],
+    ['final', 'The exchange has the order after all, so that it is not sent again; it is final.'],
+  ])('and that a look-up under way found %s is said not to be sent again', (newValue, sentence) => {
+    const found = event(4, { oldValue: 'pending', newValue, source: 'lookup' });
+    expect(texts(evidence({ events: [...again, found] })).slice(-1)).toEqual([sentence]);
+  });
+});
+
+describe('a finding in a story', () => {
+  it('is advice until it is acknowledged or no longer true', () => {
+    const advice =
+      'A person should look at finding AMOUNT_MISMATCH: Compare with the pre-order; settle the difference with the exchange.';
+    const acknowledged = evidence({
+      findings: [{ ...FINDING, changedBy: 'anna', changedAt: at(20), reason: 'settled' }],
+    });
+    expect(tell(acknowledged, 9).next).not.toContain(advice);
+    expect(tell(acknowledged, 10).next).toContain(advice);
+    expect(tell(acknowledged, 19).next).toContain(advice);
+    expect(tell(acknowledged, 20).next).not.toContain(advice);
+    expect(texts(acknowledged).slice(1)).toEqual([
+      'Finding AMOUNT_MISMATCH (error): The order has another input amount than the row. Expected: 1.5; is: 1.6.',
+      'anna acknowledged finding AMOUNT_MISMATCH: settled',
+    ]);
+    const resolved = evidence({ findings: [{ ...FINDING, lastSeenAt: at(15), resolvedAt: at(20) }] });
+    expect(tell(resolved, 19).next).toContain(advice);
+    expect(tell(resolved, 20).next).not.toContain(advice);
+    expect(texts(resolved).slice(1)).toEqual([
+      'Finding AMOUNT_MISMATCH (error): The order has another input amount than the row.',
+      'Finding AMOUNT_MISMATCH was seen again. Expected: 1.5; is: 1.6.',
+      'Finding AMOUNT_MISMATCH is no longer true.',
+    ]);
+  });
+
+  it('is told once where the history has it too, and also where it has it alone', () => {
+    const seen = event(10, { field: 'finding', oldValue: null, newValue: 'AMOUNT_MISMATCH', reason: 'they differ' });
+    expect(texts(evidence({ events: [seen], findings: [FINDING] }))).toHaveLength(2);
+    expect(texts(evidence({ events: [seen] }))).toContain('Finding AMOUNT_MISMATCH: they differ.');
+  });
+
+  it('of a class that this version does not know is told all the same', () => {
+    const { told, next } = tell(evidence({ findings: [{ ...FINDING, class: 'FROM_TOMORROW' }] }));
+    expect(told[1]?.text).toBe('Finding FROM_TOMORROW (error). Expected: 1.5; is: 1.6.');
+    expect(next.at(-1)).toBe('A person should look at finding FROM_TOMORROW: this version does not know it.');
+  });
+});
+
+describe('a change in a story', () => {
+  it.each([
+    [{ field: 'order.status', oldValue: null, newValue: 'REQUEST' }, 'The status of the order is REQUEST.'],
+    [
+      { field: 'fiatTransaction.status', oldValue: 'NEW', newValue: 'PAID', exchangeTime: 'noon' },
+      'The status of the fiat transaction went from NEW to PAID (the exchange dates it noon).',
+    ],
+    [
+      { field: 'cryptoTransaction.status', oldValue: 'NEW', newValue: null },
+      'The status of the crypto transaction is not given any more; it was NEW.',
+    ],
+    [
+      { field: 'record.stale', oldValue: 'noon', newValue: 'morning' },
+      'The exchange sent a record of morning, older than the one of noon that we have; nothing was changed.',
+    ],
+    [{ field: 'new.field', oldValue: '1', newValue: null, reason: 'so' }, 'new.field went from 1 to nothing: so.'],
+    [
+      { oldValue: 'cancelled', newValue: 'final' },
+      'The exchange has an order all the same, although the row was cancelled; it is final.',
+    ],
+  ])('%j', (changes, sentence) => {
+    expect(texts(evidence({ events: [event(1, changes)] }))[1]).toBe(sentence);
+  });
+
+  it('numbers creates as they were recorded, also where the clock was set back in between', () => {
+    const events = [event(20, {}), event(21, { oldValue: 'sending', newValue: 'pending' }), event(10, {})];
+    const given = evidence({ events });
+    expect(tell(given, 15).told.at(-1)?.text).toBe('Create request 2 went out.');
+    expect(tell(given).told.map(({ text }) => text.match(/request \d/)?.[0])).toEqual([
+      undefined,
+      'request 2',
+      'request 1',
+      undefined,
+    ]);
+  });
+});
+
+describe('a look-up in a story', () => {
+  it('that found nothing is told, with how many are spent', () => {
+    const events = [event(1, {}), event(2, { oldValue: 'sending', newValue: 'unknown' })];
+    const order = { ...ORDER, lastLookupAt: at(7), verifications: 1 };
+    expect(texts(evidence({ order, events })).at(-1)).toBe('A look-up found no order; 1 of 10 look-ups are spent.');
+  });
+
+  it('that brought the newest record tells what it says', () => {
+    const view = {
+      orderId: 'o1',
+      orderNumber: '77',
+      inputAsset: '1.50',
+      outputAsset: '60000',
+      fromCurrency: 'BTC',
+      toCurrency: 'EUR',
+      ratio: '40000',
+      fee: '0.001',
+    };
+    const record = { receivedAt: at(7), view };
+    const told = texts(evidence({ order: { ...ORDER, lastLookupAt: at(7) }, record }));
+    expect(told.at(-1)).toBe(
+      'The newest record came: order o1 (number 77), 1.50 BTC in, 60000 EUR out, ratio 40000, fee 0.001.',
+    );
+    expect(texts(evidence({ order: { ...ORDER, lastLookupAt: at(9) }, record })).at(-1)).toBe(
+      'A look-up brought no newer record of the order.',
+    );
+  });
+});
+
+describe('what happens next', () => {
+  it.each(ORDER_STATES.map((state) => ({ state })))(
+    'is told of an order that is $state, now and of the past',
+    ({ state }) => {
+      const events = state === 'pending' ? [] : [event(5, { newValue: state })];
+      const due = { ...ORDER, updatedAt: at(5), nextActionAt: at(2_000) };
+      const now = tell(evidence({ order: due, events }));
+      const past = tell(evidence({ order: { ...due, updatedAt: at(1_001) }, events }));
+      expect([now.state, past.state]).toEqual([state, state]);
+      expect(now.next.length).toBeGreaterThan(0);
+      const isTimed = !['sending', 'rejected', 'invalid'].includes(state);
+      expect(now.next.join(' ').includes(` at ${at(2_000)}`)).toBe(isTimed);
+      // The time that the row bears now is none that the past knew.
+      expect(past.next.join(' ')).not.toContain(at(2_000));
+    },
+  );
+
+  it.each([
+    ['unknown', 7, '2026-01-05T12:00:10.000Z'],
+    ['unknown', 11, '2026-01-05T12:00:20.000Z'],
+    ['held', 86_405, '2026-01-07T12:00:05.000Z'],
+    ['final', 100, '2026-01-05T13:00:05.000Z'],
+    ['open', 65, '2026-01-05T12:02:05.000Z'],
+  ] as const)('of the past goes by the plan: %s at second %i', (state, seconds, expected) => {
+    const order = { ...ORDER, updatedAt: at(900_000) };
+    const given = evidence({ order, events: [event(5, { newValue: state })] });
+    expect(tell(given, seconds).next.join(' ')).toContain(`next by ${expected} if nothing delays it`);
+  });
+
+  it('is a pass where the time has come', () => {
+    const due = evidence({ order: { ...ORDER, nextActionAt: at(1) } });
+    expect(tell(due).next[0]).toBe('It is sent as soon as a pass runs.');
+    expect(tell({ ...due, events: [event(0, { newValue: 'open' })] }).next[0]).toBe(
+      'It is followed to its end, next as soon as a pass runs.',
+    );
+  });
+
+  it('says that an unknown outcome may be sent once more where the settings say so', () => {
+    const events = [event(1, { newValue: 'unknown' })];
+    const [line] = tellStory(evidence({ events }), new Date(at(2)), { ...SETTINGS, onUnknown: 'resend' }).next;
+    expect(line).toContain('if no look-up finds an order it is sent once more or held for a person');
+  });
+});
+
+describe('the story of an earlier moment', () => {
+  const seconds = fc.integer({ min: 0, max: 100 });
+  const maybe = fc.option(seconds.map(at), { nil: null });
+  const events = fc.array(
+    fc.record({
+      when: seconds,
+      newValue: fc.constantFrom<OrderState>(...ORDER_STATES),
+      source: fc.constantFrom('create', 'lookup', 'operator'),
+    }),
+    { maxLength: 8 },
+  );
+  const findings = fc.array(
+    fc.record({ firstSeenAt: seconds.map(at), lastSeenAt: seconds.map(at), resolvedAt: maybe, changedAt: maybe }),
+    { maxLength: 3 },
+  );
+
+  it('is how that of a later one begins, whatever happened', () => {
+    fc.assert(
+      fc.property(events, findings, maybe, seconds, seconds, (happened, found, lastLookupAt, one, other) => {
+        const given = evidence({
+          order: { ...ORDER, lastLookupAt, updatedAt: at(100) },
+          events: happened.map(({ when, ...changes }) => event(when, changes)),
+          findings: found.map((changes) => ({ ...FINDING, ...changes })),
+        });
+        const [early, late] = [Math.min(one, other), Math.max(one, other)];
+        const before = tell(given, early).told;
+        expect(tell(given, late).told.slice(0, before.length)).toEqual(before);
+        expect(
+          tell(given, late)
+            .told.slice(before.length)
+            .every(({ at: when }) => when > at(early)),
+        ).toBe(true);
+      }),
+    );
+  });
+});

@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/clock.ts';
+import { changesOf, lastEventId, type ChangesScope } from '../../../src/store/reports/changes.ts';
+import { openStore, type Store } from '../../../src/store/sqlite/store.ts';
+import { newDatabase } from '../../support/new-database.ts';
+
+const DAY_MS = 86_400_000;
+const BEGIN = Date.parse('2026-01-01T00:00:00.000Z');
+const EVERYTHING: ChangesScope = { account: 'default', from: null, to: null, lastId: Number.MAX_SAFE_INTEGER };
+
+let folder = '';
+let store: Store;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
+  const path = join(folder, 'orders.db');
+  await newDatabase(path);
+  store = await openStore(path, systemClock(), { expect: 'current' });
+});
+afterEach(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** So many events, one a minute from the beginning of the year on. */
+function put(count: number, account = 'default'): void {
+  const merchant = new Database(store.path);
+  const insert =
+    merchant.prepare(`insert into order_events (account, external_order_id, field, new_value, observed_at, source)
+    values (?, 'a', 'order.status', ?, ?, 'lookup')`);
+  merchant.transaction(() => {
+    for (let index = 0; index < count; index += 1) {
+      insert.run(account, String(index), new Date(BEGIN + index * 60_000).toISOString());
+    }
+  })();
+  merchant.close();
+}
+
+async function values(scope: ChangesScope): Promise<(string | null)[]> {
+  const all: (string | null)[] = [];
+  for await (const change of changesOf(store.db, scope)) all.push(change.new_value);
+  return all;
+}
+
+describe('the changes of a period', () => {
+  it('are all of them, once each, in the order in which they were recorded, however many', async () => {
+    put(5_000);
+    const lastId = await lastEventId(store.db);
+    expect(lastId).toBe(5_000);
+    const all = await values({ ...EVERYTHING, lastId });
+    expect(all).toEqual(Array.from({ length: 5_000 }, (_, index) => String(index)));
+  });
+
+  it('begin at its beginning and end before its end', async () => {
+    put(3 * 1_440);
+    const from = new Date(BEGIN + DAY_MS).toISOString();
+    const to = new Date(BEGIN + 2 * DAY_MS).toISOString();
+    const day = await values({ ...EVERYTHING, from, to, lastId: await lastEventId(store.db) });
+    expect([day.length, day[0], day.at(-1)]).toEqual([1_440, '1440', '2879']);
+  });
+
+  it('are those of the account, recorded until the report began', async () => {
+    put(10);
+    const lastId = await lastEventId(store.db);
+    put(5, 'other');
+    put(7);
+    expect(await values({ ...EVERYTHING, lastId })).toHaveLength(10);
+    expect(await values({ ...EVERYTHING, lastId: await lastEventId(store.db) })).toHaveLength(17);
+  });
+
+  it('are none where nothing has happened', async () => {
+    expect(await lastEventId(store.db)).toBe(0);
+    expect(await values({ ...EVERYTHING, lastId: 0 })).toEqual([]);
+  });
+});

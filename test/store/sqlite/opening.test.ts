@@ -1,0 +1,289 @@
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { Kysely, SqliteDialect } from 'kysely';
+import { Migrator } from 'kysely/migration';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { MIGRATIONS } from '../../../migrations/index.ts';
+import { systemClock } from '../../../src/clock.ts';
+import { openError, OwnedError, storeError, StoreError } from '../../../src/store/errors.ts';
+import { becomeOwner } from '../../../src/store/sqlite/owner.ts';
+import { migrationStatus, openStore, type OpenOptions } from '../../../src/store/sqlite/store.ts';
+
+const NAMES = Object.keys(MIGRATIONS);
+const EXPECTATIONS = ['migrate', 'upgrade', 'current', 'any'] as const satisfies readonly OpenOptions['expect'][];
+
+let folder = '';
+let path = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
+  path = join(folder, 'orders.db');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const openAs = (expectation: OpenOptions['expect'], at = path) => openStore(at, systemClock(), { expect: expectation });
+
+/** Makes a database, and changes it with SQL. */
+async function makeDatabase(sql: string): Promise<void> {
+  await (await openAs('migrate')).close();
+  makeForeign(sql);
+}
+
+/** Makes the database that the version before the newest migration made. */
+async function makeOlder(): Promise<void> {
+  const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database: new Database(path) }) });
+  const older = Object.fromEntries(Object.entries(MIGRATIONS).slice(0, -1));
+  const { error } = await new Migrator({ db, provider: { getMigrations: async () => older } }).migrateToLatest();
+  expect(error).toBeUndefined();
+  await db.destroy();
+}
+
+/** An SQLite database of another program. */
+function makeForeign(sql: string): void {
+  const connection = new Database(path);
+  connection.exec(sql);
+  connection.close();
+}
+
+async function problemOf(opening: Promise<unknown>): Promise<unknown> {
+  const error: unknown = await opening.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  return error instanceof StoreError ? [error.problem, error.message] : error;
+}
+
+describe('a database that is not there', () => {
+  it.each(['upgrade', 'current', 'any'] as const)(
+    'is no database to work on, and is not made: %s',
+    async (expectation) => {
+      expect(await problemOf(openAs(expectation))).toEqual([
+        'unusable',
+        `there is no database at ${path}; make it with: order-sync db migrate`,
+      ]);
+      expect(statSync(path, { throwIfNoEntry: false })).toBeUndefined();
+    },
+  );
+
+  it.each(EXPECTATIONS)('is not made where the newest changes of a moved one are left: %s', async (expectation) => {
+    await (await openAs('migrate')).close();
+    const connection = new Database(path);
+    connection.exec(`create table newest (id)`);
+    renameSync(path, `${path}.moved`);
+    connection.close();
+    const { size } = statSync(`${path}-wal`);
+    expect(await problemOf(openAs(expectation))).toEqual([
+      'unusable',
+      expect.stringMatching(/^there is no database at .* put the database back beside it; /),
+    ]);
+    expect(statSync(`${path}-wal`).size).toBe(size);
+    renameSync(`${path}.moved`, path);
+    const back = await openAs(expectation);
+    await back.close();
+    const again = new Database(path);
+    expect(again.prepare(`select name from sqlite_master where name = 'newest'`).all()).toHaveLength(1);
+    again.close();
+  });
+
+  it('is made, with its folder and all tables', async () => {
+    path = join(folder, 'a', 'b', 'orders.db');
+    const store = await openAs('migrate');
+    expect(await migrationStatus(store)).toEqual({ applied: NAMES, pending: [] });
+    await store.close();
+    const again = await openAs('current');
+    await again.close();
+  });
+
+  it('cannot be made within a file: the trouble is the disk', async () => {
+    writeFileSync(join(folder, 'file'), '');
+    expect(await problemOf(openAs('migrate', join(folder, 'file', 'orders.db')))).toEqual([
+      'disk',
+      expect.stringMatching(/orders\.db cannot be opened \(.*\); check its folder and the permissions$/),
+    ]);
+  });
+});
+
+describe('a file that is no database of ours', () => {
+  it.each(EXPECTATIONS)('of 0 bytes is left as it is: %s', async (expectation) => {
+    writeFileSync(path, '');
+    expect(await problemOf(openAs(expectation))).toEqual([
+      'unusable',
+      `${path} is empty (0 bytes), a database was expected; restore a backup, or delete the file to begin anew`,
+    ]);
+    expect(statSync(path).size).toBe(0);
+  });
+
+  it.each(EXPECTATIONS)('of text is left as it is: %s', async (expectation) => {
+    const text = 'external_order_id,asset\n'.repeat(100);
+    writeFileSync(path, text);
+    expect(await problemOf(openAs(expectation))).toEqual([
+      'unusable',
+      expect.stringMatching(/orders\.db is not a sound SQLite database \(.*\); restore a backup$/),
+    ]);
+    expect(readFileSync(path, 'utf8')).toBe(text);
+  });
+
+  it.each(EXPECTATIONS)('but a folder is refused: %s', async (expectation) => {
+    mkdirSync(path);
+    expect(await problemOf(openAs(expectation))).toEqual([
+      'unusable',
+      `${path} is not a file; set database.url to the database file`,
+    ]);
+  });
+
+  it('but of another program is not changed by a command that reads', async () => {
+    makeForeign('create table theirs (id)');
+    const before = readFileSync(path);
+    expect(await problemOf(openAs('current'))).toEqual([
+      'unusable',
+      `${path} is a database without the tables of order-sync; check database.url, or make them with: order-sync db migrate`,
+    ]);
+    expect(readFileSync(path).equals(before)).toBe(true);
+  });
+
+  it('but has a table of the same name is not made ours, and keeps its own', async () => {
+    makeForeign(`create table merchant_orders (mine); insert into merchant_orders values ('kept')`);
+    expect(await problemOf(openAs('migrate'))).toEqual([
+      'unusable',
+      expect.stringMatching(/could not be migrated: .*merchant_orders.* already exists/),
+    ]);
+    const connection = new Database(path);
+    expect(connection.prepare('select mine from merchant_orders').pluck().all()).toEqual(['kept']);
+    expect(connection.prepare(`select name from sqlite_master where name = 'order_events'`).all()).toEqual([]);
+    connection.close();
+  });
+});
+
+describe('a database of another version', () => {
+  it.each(EXPECTATIONS)('that is newer is left as it is: %s', async (expectation) => {
+    await makeDatabase(`insert into kysely_migration (name, timestamp) values ('9999_future', '2030-01-01')`);
+    const before = readFileSync(path);
+    expect(await problemOf(openAs(expectation))).toEqual([
+      'unusable',
+      `${path} was made by a newer version (migration 9999_future); upgrade order-sync`,
+    ]);
+    expect(readFileSync(path).equals(before)).toBe(true);
+  });
+
+  it('that lacks only the newest migration is brought up to date, and not read before', async () => {
+    await makeOlder();
+    expect(await problemOf(openAs('current'))).toEqual(['unusable', expect.stringMatching(/is not up to date/)]);
+    const store = await openAs('upgrade');
+    expect(await migrationStatus(store)).toEqual({ applied: NAMES, pending: [] });
+    await store.close();
+  });
+
+  it('that is older is not read, but says which migrations are pending', async () => {
+    makeForeign('create table kysely_migration (name varchar(255) primary key, timestamp varchar(255) not null)');
+    expect(await problemOf(openAs('current'))).toMatchObject([
+      'unusable',
+      expect.stringContaining('order-sync db migrate'),
+    ]);
+    const store = await openAs('any');
+    expect(await migrationStatus(store)).toEqual({ applied: [], pending: NAMES });
+    await store.close();
+  });
+
+  it('that is older is brought up to date', async () => {
+    makeForeign('create table theirs (id)');
+    const store = await openAs('migrate');
+    expect(await migrationStatus(store)).toEqual({ applied: NAMES, pending: [] });
+    await store.close();
+  });
+});
+
+describe('a corrupt database', () => {
+  const isUnusable = ['unusable', expect.stringMatching(/is not a sound SQLite database/)];
+
+  it.each(EXPECTATIONS)('that was cut short is refused: %s', async (expectation) => {
+    await makeDatabase('vacuum');
+    truncateSync(path, 3 * 4_096);
+    expect(await problemOf(openAs(expectation))).toEqual(isUnusable);
+  });
+
+  it('is found also where only some of its rows are', async () => {
+    await makeDatabase(`
+      with recursive n(i) as (select 1 union all select i + 1 from n where i < 2000)
+        insert into merchant_orders (external_order_id) select i from n;
+      vacuum;`);
+    const bytes = readFileSync(path);
+    const rows = bytes.lastIndexOf('DEPOSIT');
+    bytes.fill(0xa5, rows - 8_192, rows);
+    writeFileSync(path, bytes);
+    const store = await openAs('current');
+    const reading = store.db.selectFrom('merchant_orders').selectAll().execute();
+    await expect(reading).rejects.toSatisfy((error: unknown) => {
+      const meant = storeError(error, path);
+      return meant instanceof StoreError && meant.problem === 'unusable';
+    });
+    await store.close();
+  });
+});
+
+describe('an error of the database', () => {
+  const driver = (code: string) => Object.assign(new Error('what the driver says'), { code });
+
+  it.each([
+    ['SQLITE_CORRUPT', 'unusable'],
+    ['SQLITE_CORRUPT_INDEX', 'unusable'],
+    ['SQLITE_NOTADB', 'unusable'],
+    ['SQLITE_FULL', 'disk'],
+    ['SQLITE_IOERR_WRITE', 'disk'],
+    ['SQLITE_READONLY', 'disk'],
+    ['SQLITE_READONLY_DBMOVED', 'disk'],
+    ['SQLITE_CANTOPEN', 'disk'],
+    ['SQLITE_PERM', 'disk'],
+    ['SQLITE_BUSY', 'busy'],
+    ['SQLITE_BUSY_SNAPSHOT', 'busy'],
+    ['SQLITE_CONSTRAINT_TRIGGER', 'refused'],
+  ])('%s is: %s', (code, problem) => {
+    const error = driver(code);
+    const meant = storeError(error, '/data/orders.db');
+    expect(meant).toMatchObject({ name: 'StoreError', problem, cause: error });
+    expect(storeError(meant, 'elsewhere')).toBe(meant);
+  });
+
+  it('that is a fault of the program stays what it is', () => {
+    const bug = driver('SQLITE_ERROR');
+    expect(storeError(bug, path)).toBe(bug);
+    const other = new TypeError('x is not a function');
+    expect(openError(other, path)).toBe(other);
+  });
+
+  it.each(['EACCES', 'EROFS', 'ENOTDIR', 'ENOSPC', 'EMFILE'])(
+    'that the system gives for the file is the disk: %s',
+    (code) => {
+      const error = Object.assign(new Error(`${code}: refused, open '${path}'`), { code, errno: -1, syscall: 'open' });
+      expect(openError(error, path)).toMatchObject({ problem: 'disk', cause: error });
+    },
+  );
+});
+
+describe('the owner of an account', () => {
+  it('is one at a time; the next one has its turn when the first goes', async () => {
+    const first = await becomeOwner(path, systemClock(), 0);
+    await expect(becomeOwner(path, systemClock(), 0)).rejects.toThrow(OwnedError);
+    first.release();
+    const second = await becomeOwner(path, systemClock(), 0);
+    second.release();
+    expect(statSync(`${path}.lock`).mode & 0o777).toBe(0o600);
+  });
+
+  it('is nobody where there can be no lock: the trouble is the disk', async () => {
+    writeFileSync(join(folder, 'file'), '');
+    const within = join(folder, 'file', 'orders.db');
+    expect(await problemOf(becomeOwner(within, systemClock(), 0))).toMatchObject(['disk', expect.any(String)]);
+    mkdirSync(`${path}.lock`);
+    expect(await problemOf(becomeOwner(path, systemClock(), 0))).toMatchObject(['disk', expect.any(String)]);
+  });
+});
