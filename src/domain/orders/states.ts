@@ -14,7 +14,7 @@ export const ALLOWED_NEXT = {
   abandoned: ['open', 'final'],
 } as const satisfies Record<string, readonly string[]>;
 
-/** Where an order stands; see src/README.md for the diagram. */
+/** Where an order stands; docs/architecture.md draws the moves. */
 export type OrderState = keyof typeof ALLOWED_NEXT;
 
 /** Every state, in the order in which an order passes through them. */

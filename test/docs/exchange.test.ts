@@ -14,7 +14,7 @@ const NAMES =
 const ROOT = new URL('../../', import.meta.url);
 
 /** The rows of the table, by their cells. */
-const rows = readFileSync(new URL('src/exchange/README.md', ROOT), 'utf8')
+const rows = readFileSync(new URL('docs/exchange.md', ROOT), 'utf8')
   .split('\n')
   .filter((line) => /^\| \d/.test(line))
   .map((line) => line.split('|').map((cell) => cell.trim()))
