@@ -1,8 +1,9 @@
 'use strict';
-const { MEMORY_FLAGS, nodeBinary } = require('./src/runtime.cjs');
+const { MEMORY_FLAGS, nodeBinary, typescript } = require('./src/runtime.cjs');
 
 const interpreter = nodeBinary();
 if (interpreter === undefined) throw new Error('no usable Node: run `npm ci`, or install Node 24 or newer');
+const { flags, environment } = typescript();
 
 module.exports = {
   apps: [
@@ -12,9 +13,8 @@ module.exports = {
       script: 'src/cli.ts',
       args: ['run'],
       interpreter,
-      node_args: [...MEMORY_FLAGS, '--import', 'tsx/esm'],
-      // What tsx keeps lies in a folder that anybody may have made.
-      env: { TSX_DISABLE_CACHE: '1' },
+      node_args: [...MEMORY_FLAGS, ...flags],
+      env: environment,
       // Online means ready: settings read, database open, the account owned.
       wait_ready: true,
       listen_timeout: 30_000,

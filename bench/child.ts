@@ -114,7 +114,7 @@ function forkFile(
   const output = openSync(join(folder, `${name}.log`), 'a');
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), args, {
     cwd: folder,
-    execArgv: [...flags, '--import', import.meta.resolve('tsx/esm')],
+    execArgv: [...flags],
     // Settings of the person who measures must not reach what is measured.
     env: { ...environment },
     stdio: ['ignore', output, 'inherit', 'ipc'],

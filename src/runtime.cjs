@@ -4,6 +4,7 @@ const { spawn } = require('node:child_process');
 const { existsSync, lstatSync, mkdirSync, readFileSync, statSync } = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
+const { pathToFileURL } = require('node:url');
 
 const CHECKOUT = path.join(__dirname, '..');
 const MODULES = path.join(CHECKOUT, 'node_modules');
@@ -43,13 +44,10 @@ function runNode(args, extraEnvironment = {}) {
       `Node ${process.versions.node} is too old: run \`npm ci\` without --omit=optional, or install Node ${OLDEST_USABLE} or newer`,
     );
   }
-  if (existsSync(MODULES) && !existsSync(path.join(MODULES, '@esbuild'))) {
-    refuse('packages that it needs were left out: run `npm ci` without --omit=optional');
-  }
   const hasChannel = typeof process.send === 'function';
   const child = spawn(binary, args, {
     stdio: hasChannel ? ['inherit', 'inherit', 'inherit', 'ipc'] : 'inherit',
-    env: { ...compiledCode(), ...process.env, ...translatedCode(), ...extraEnvironment, ...pathWithTools() },
+    env: { ...compiledCode(), ...process.env, ...extraEnvironment, ...pathWithTools() },
     ...(hasChannel && {
       serialization: process.env.NODE_CHANNEL_SERIALIZATION_MODE === 'advanced' ? 'advanced' : 'json',
     }),
@@ -87,7 +85,32 @@ function compiledCode() {
   return uid !== undefined && uid === process.getuid?.() ? { NODE_COMPILE_CACHE: COMPILE_CACHE } : {};
 }
 
-/** tsx runs what it finds translated in this folder of everybody's: it may only where nobody else made it or writes there. */
+/**
+ * Flags and environment with which Node runs the TypeScript files of this checkout. Node strips the types by itself, but
+ * not below `node_modules`: there tsx translates the files.
+ * @returns {{ flags: readonly string[], environment: NodeJS.ProcessEnv }}
+ */
+function typescript() {
+  if (!__dirname.split(path.sep).includes('node_modules')) {
+    // The first releases of Node 24 call it an experiment at each start.
+    return { flags: ['--disable-warning=ExperimentalWarning'], environment: {} };
+  }
+  // Without its path tsx would read the tsconfig.json of whatever folder the program is started in.
+  const tsconfig = path.join(CHECKOUT, 'tsconfig.json');
+  const loader = pathToFileURL(require.resolve('tsx/esm')).href;
+  return { flags: ['--import', loader], environment: { ...translatedCode(), TSX_TSCONFIG_PATH: tsconfig } };
+}
+
+/** Ends the process, and says what to do, where npm has not installed what the program is built on. */
+function requireDependencies() {
+  try {
+    require.resolve('commander');
+  } catch {
+    refuse('its dependencies are not installed: run `npm ci` in the checkout');
+  }
+}
+
+/** tsx runs what it finds translated in this folder, which anybody may make: it is used only where this user alone can write. */
 function translatedCode() {
   const uid = process.geteuid?.();
   const folder = path.join(os.tmpdir(), `tsx-${uid}`);
@@ -121,6 +144,6 @@ function isForeground() {
   }
 }
 
-module.exports = { COMPILE_CACHE, MEMORY_FLAGS, nodeBinary, runNode, refuse };
+module.exports = { COMPILE_CACHE, MEMORY_FLAGS, nodeBinary, requireDependencies, runNode, typescript };
 
 if (require.main === module) runNode(process.argv.slice(2));

@@ -19,6 +19,13 @@ function start(code: string, options: SpawnOptions = {}): ChildProcess {
   return spawn(process.execPath, [RUNTIME, '-e', code], { stdio: ['ignore', 'pipe', 'inherit'], ...options });
 }
 
+/** How a runtime, wherever it lies, has TypeScript run. */
+function typescript(runtime: string): { flags: readonly string[]; environment: Record<string, string> } {
+  const code = `JSON.stringify(require(${JSON.stringify(runtime)}).typescript())`;
+  const environment = { PATH: process.env['PATH'], TMPDIR: folder };
+  return JSON.parse(spawnSync(process.execPath, ['-p', code], { encoding: 'utf8', env: environment }).stdout) as never;
+}
+
 describe('the runtime', () => {
   it('runs the given arguments on a Node that is new enough, with the tools of the checkout first', () => {
     const code = 'console.log(process.versions.node); console.log(process.env.PATH)';
@@ -50,26 +57,35 @@ describe('the runtime', () => {
     expect(signal).toBe('SIGKILL');
   });
 
+  it('leaves TypeScript to Node', () => {
+    expect(typescript(RUNTIME)).toEqual({
+      flags: ['--disable-warning=ExperimentalWarning'],
+      environment: {},
+    });
+  });
+
   it.each([
     ['it makes itself', () => {}, undefined],
     ['it made before', (at: string) => mkdirSync(at, { mode: 0o700 }), undefined],
     ['others may write to', (at: string) => (mkdirSync(at), chmodSync(at, 0o777)), '1'],
     ['is a link', (at: string) => (mkdirSync(`${at}-theirs`), symlinkSync(`${at}-theirs`, at)), '1'],
     ['is a file', (at: string) => writeFileSync(at, ''), '1'],
-  ])('has translated code kept only in a folder of its own: one that %s', (_name, prepare, disabled) => {
-    const own = join(folder, `tsx-${process.geteuid?.()}`);
-    prepare(own);
-    const { stdout } = spawnSync(
-      process.execPath,
-      [RUNTIME, '-p', `JSON.stringify(process.env.TSX_DISABLE_CACHE ?? null)`],
-      {
-        encoding: 'utf8',
-        env: { PATH: process.env['PATH'], TMPDIR: folder },
-      },
-    );
-    expect(JSON.parse(stdout)).toBe(disabled ?? null);
-    if (disabled === undefined) expect(statSync(own).mode & 0o777).toBe(0o700);
-  });
+  ])(
+    'below node_modules, where Node strips no types, has tsx keep its code only in a folder that %s',
+    (_name, prepare, disabled) => {
+      const own = join(folder, `tsx-${process.geteuid?.()}`);
+      prepare(own);
+      const installed = join(folder, 'node_modules/order-sync/src/runtime.cjs');
+      mkdirSync(join(installed, '..'), { recursive: true });
+      cpSync(RUNTIME, installed);
+      symlinkSync(join(RUNTIME, '../../node_modules/tsx'), join(folder, 'node_modules/tsx'));
+      const { flags, environment } = typescript(installed);
+      expect(flags).toEqual(['--import', expect.stringMatching(/^file:.*\/tsx\//)]);
+      expect(environment['TSX_TSCONFIG_PATH']).toBe(join(installed, '../../tsconfig.json'));
+      expect(environment['TSX_DISABLE_CACHE']).toBe(disabled);
+      if (disabled === undefined) expect(statSync(own).mode & 0o777).toBe(0o700);
+    },
+  );
 
   it('passes messages both ways and closes the channel with its parent', async () => {
     const child = start(`process.on('message', (m) => process.send({ echo: m })); process.send('ready')`, {
@@ -91,14 +107,6 @@ describe('the runtime', () => {
       78,
       `order-sync: Node ${version} is too old: run \`npm ci\` without --omit=optional, or install Node 24 or newer\n`,
     ]);
-  });
-
-  it('exits 78 with what to do where npm was told to leave packages out that are needed', () => {
-    mkdirSync(join(folder, 'src'));
-    mkdirSync(join(folder, 'node_modules'));
-    cpSync(RUNTIME, join(folder, 'src/runtime.cjs'));
-    const { status, stderr } = spawnSync(process.execPath, [join(folder, 'src/runtime.cjs')], { encoding: 'utf8' });
-    expect([status, stderr]).toEqual([78, expect.stringMatching(/^order-sync: .* without --omit=optional\n$/)]);
   });
 
   it('has a launcher that says what to do before `npm ci`', () => {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LOADER } from '../support/program.ts';
+import { FLAGS } from '../support/program.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const KEY = 'contract-external-key';
@@ -24,7 +24,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
   sandbox = fork('src/cli.ts', ['sandbox', '--port', '0', '--key', KEY], {
     cwd: ROOT,
-    execArgv: ['--import', LOADER],
+    execArgv: FLAGS,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   [{ url }] = (await once(sandbox, 'message')) as [{ url: string }];

@@ -42,8 +42,6 @@ describe('the simulation catches a planted bug:', () => {
       symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
       expect(run(folder, 'git', ['apply', join(PATCHES, `${name}.patch`)])).toEqual({ status: 0, output: '' });
       const { status, output } = run(folder, process.execPath, [
-        '--import',
-        'tsx/esm',
         'test/simulation/main.ts',
         '--seeds',
         SEEDS,

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
-import { CLI, COMPILED, LOADER } from './program.ts';
+import { CLI, COMPILED, FLAGS } from './program.ts';
 
 /** A command that has ended, with what it said. */
 export interface Finished {
@@ -26,7 +26,7 @@ export function startCommand(
   options: CommandOptions,
 ): { process: ChildProcess; finished: Promise<Finished> } {
   const stdio: StdioOptions = ['pipe', options.stdout ?? 'pipe', 'pipe'];
-  const child = spawn(process.execPath, ['--import', LOADER, CLI, ...args], {
+  const child = spawn(process.execPath, [...FLAGS, CLI, ...args], {
     cwd: options.cwd,
     stdio,
     env: { ...COMPILED, ORDER_SYNC_CONFIG: '/dev/null', ...options.environment },

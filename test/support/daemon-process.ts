@@ -10,7 +10,7 @@ import { seededRandom } from '../../src/sandbox/random.ts';
 import { startSandbox, type LoggedRequest, type Sandbox } from '../../src/sandbox/server.ts';
 import type { SandboxOptions } from '../../src/sandbox/exchange.ts';
 import { openStore } from '../../src/store/sqlite/store.ts';
-import { CLI, COMPILED, LOADER } from './program.ts';
+import { CLI, COMPILED, FLAGS } from './program.ts';
 
 const KEY = 'canary-key-77';
 
@@ -94,7 +94,7 @@ export async function stage(
     async start(args, more = {}) {
       const child = fork(CLI, args, {
         cwd: folder,
-        execArgv: ['--import', LOADER],
+        execArgv: FLAGS,
         env: { ...COMPILED, ...settings, ...more },
         stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       });

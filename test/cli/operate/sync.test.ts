@@ -10,7 +10,7 @@ import { controlBench, scriptedControl } from '../../support/control-bench.ts';
 import { stage, type Stage } from '../../support/daemon-process.ts';
 import { echo } from '../../support/scripted-exchange.ts';
 import type { Workbench } from '../../support/workbench.ts';
-import { CLI, LOADER } from '../../support/program.ts';
+import { CLI, FLAGS } from '../../support/program.ts';
 
 /** Runs a command with a terminal of its own. */
 const SCRIPT = '/usr/bin/script';
@@ -300,9 +300,16 @@ describe.skipIf(!existsSync(SCRIPT))('the progress of sync', () => {
     on.insert(3);
     if (where !== 'alone') await on.start(['run']);
     const summary = join(dirname(on.path), 'summary.json');
-    const command = 'stty rows 24 cols 120 <&2; "$NODE" --import "$LOADER" "$CLI" sync --json > "$SUMMARY"';
+    const command = 'stty rows 24 cols 120 <&2; "$NODE" $FLAGS "$CLI" sync --json > "$SUMMARY"';
     const child = spawn(SCRIPT, ['--quiet', '--return', '--command', command, '/dev/null'], {
-      env: { ...on.environment, SHELL: '/bin/sh', NODE: process.execPath, LOADER, CLI, SUMMARY: summary },
+      env: {
+        ...on.environment,
+        SHELL: '/bin/sh',
+        NODE: process.execPath,
+        FLAGS: FLAGS.join(' '),
+        CLI,
+        SUMMARY: summary,
+      },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     let terminal = '';

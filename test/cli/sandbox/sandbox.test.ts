@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runProgram } from '../../support/cli-function.ts';
-import { CLI, LOADER } from '../../support/program.ts';
+import { CLI, FLAGS } from '../../support/program.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -24,7 +24,7 @@ describe('order-sync sandbox', () => {
       ['sandbox', '--key', `a'b`, '--log', log, '--scenarios', 'lives.yaml', '--scenario', 'brief'],
       {
         cwd: folder,
-        execArgv: ['--import', LOADER],
+        execArgv: FLAGS,
         stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
       },
     );
@@ -61,7 +61,7 @@ describe('order-sync sandbox', () => {
     const photoUrl = `http://127.0.0.1:${(merchant.address() as AddressInfo).port}/photos`;
     const log = join(folder, 'requests.ndjson');
     const sandbox = fork(CLI, ['sandbox', '--photo-url', photoUrl, '--log', log], {
-      execArgv: ['--import', LOADER],
+      execArgv: FLAGS,
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
     try {
