@@ -5,7 +5,7 @@ import type { Config } from './config/config.ts';
 import { ExchangeClient } from './exchange/client.ts';
 import { Gate } from './exchange/gate.ts';
 import { httpTransport } from './exchange/transport.ts';
-import type { Transport } from './exchange/wire-call.ts';
+import type { Transport } from './exchange/transport.ts';
 import type { FlowDeps } from './flows/pass/deps.ts';
 import { RequestLease, waitAfterLastOwner } from './flows/pass/lease.ts';
 import { recover } from './flows/orders/recover.ts';
@@ -33,7 +33,7 @@ export interface Overrides {
 /** The program, wired: it owns the account until it is disposed of. */
 export interface App extends FlowDeps, AsyncDisposable {
   /** Gives up what cannot be finished: requests in flight, results that cannot be written. */
-  giveUp(): void;
+  endGracePeriod(): void;
 }
 
 /**
@@ -75,7 +75,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
       .catch((error: unknown) => log.warn({ problem: String(error) }, 'the lease was not given back'));
   });
 
-  const lastCall = new AbortController();
+  const gracePeriodOver = new AbortController();
   const disposal = undo.move();
   return {
     account: ACCOUNT,
@@ -86,13 +86,13 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     settings,
     links: config.links,
     photos: config.photos,
-    inHand: config.exchange.concurrency * 2,
+    concurrency: config.exchange.concurrency * 2,
     lease,
     tally,
-    lastCall: lastCall.signal,
-    giveUp() {
+    gracePeriodOver: gracePeriodOver.signal,
+    endGracePeriod() {
       store.writer.giveUp();
-      lastCall.abort();
+      gracePeriodOver.abort();
     },
     [Symbol.asyncDispose]: () => disposal.disposeAsync(),
   };

@@ -1,9 +1,9 @@
 import { schedule, type ScheduledTask } from 'node-cron';
 import { createApp, type App, type Overrides } from './app.ts';
 import type { Config } from './config/config.ts';
-import { KeyRefusedError } from './exchange/reasons.ts';
+import { KeyRefusedError } from './exchange/refusals.ts';
 import { createPass } from './flows/orders/create.ts';
-import { drain } from './flows/pass/grace-period.ts';
+import { withGracePeriod } from './flows/pass/grace-period.ts';
 import { followPass } from './flows/orders/follow.ts';
 import { linksPass } from './flows/clients/links.ts';
 import { compareUncompared, sweep } from './flows/findings/sweep.ts';
@@ -69,7 +69,7 @@ export async function runDaemon(
 
   await aborted(stop);
   app.log.info({}, 'stopping: nothing new is taken, requests in flight are finished');
-  const results = await drain(app, stop, () =>
+  const results = await withGracePeriod(app, stop, () =>
     Promise.allSettled([
       ...tasks,
       control.close(),

@@ -3,7 +3,7 @@ import { parse, stringify } from 'lossless-json';
 import type { App } from '../app.ts';
 import type { Answer } from '../exchange/client.ts';
 import { pathId, UnusableIdError } from '../exchange/ids.ts';
-import { refusalReason } from '../exchange/reasons.ts';
+import { refusalReason } from '../exchange/refusals.ts';
 import type { Outcome } from '../http/control/answer.ts';
 import type { OwnerRequest } from '../http/control/client.ts';
 import { printable } from '../reports/formats/text.ts';

@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
 import { ConfigError } from '../config/config.ts';
 import { UnusableIdError } from '../exchange/ids.ts';
-import { KeyRefusedError } from '../exchange/reasons.ts';
+import { KeyRefusedError } from '../exchange/refusals.ts';
 import { OwnerGoneError } from '../http/control/client.ts';
 import { OwnedError, StoreError, storeError, type StoreProblem } from '../store/errors.ts';
 

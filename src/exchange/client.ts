@@ -5,7 +5,7 @@ import type { LookupAnswer } from '../domain/orders/follow.ts';
 import type { MerchantOrder } from '../domain/orders/states.ts';
 import type { Gate, Passage } from './gate.ts';
 import { emailAddress, headerId, pathId, queryId } from './ids.ts';
-import { readCreate, readLookup } from './order-answers.ts';
+import { readCreate, readLookup } from './orders.ts';
 import { ask, passageOf, type Reply } from './reply.ts';
 import {
   cardsSchema,
@@ -20,9 +20,10 @@ import {
   type SdkToken,
   type VerificationLevel,
   type VerificationToken,
-} from './wire-links.ts';
-import { preOrderBody, readBody } from './wire.ts';
-import type { Transport, WireRequest } from './wire-call.ts';
+} from './schemas.ts';
+import { readBody } from './json.ts';
+import { preOrderBody } from './orders.ts';
+import type { Transport, HttpRequest } from './transport.ts';
 
 const CLIENTS = '/api/v1/merchant/client';
 const ORDERS = '/api/v1/merchant/orders';
@@ -72,7 +73,7 @@ export class ExchangeClient {
     signal?: AbortSignal,
   ): Promise<{ outcome: CreateOutcome; passage: Passage }> {
     const secrets = order.paymentToken === null ? [] : [order.paymentToken];
-    const request: WireRequest = { method: 'POST', path: `${ORDERS}/request`, body: preOrderBody(order), secrets };
+    const request: HttpRequest = { method: 'POST', path: `${ORDERS}/request`, body: preOrderBody(order), secrets };
     const reply = await ask(this.#transport, this.#clock, request, signal);
     const outcome = readCreate(reply, order);
     const passage = passageOf(reply);
@@ -168,11 +169,11 @@ export class ExchangeClient {
     await this.#transport.close();
   }
 
-  async #read<Value>(request: WireRequest, schema: z.ZodType<Value>, signal?: AbortSignal): Promise<Answer<Value>> {
+  async #read<Value>(request: HttpRequest, schema: z.ZodType<Value>, signal?: AbortSignal): Promise<Answer<Value>> {
     return readAnswer(await this.#ask(request, signal), schema);
   }
 
-  async #ask(request: WireRequest, signal?: AbortSignal): Promise<Reply> {
+  async #ask(request: HttpRequest, signal?: AbortSignal): Promise<Reply> {
     const task = async () => {
       await this.#hold();
       const reply = await ask(this.#transport, this.#clock, request);
@@ -189,7 +190,7 @@ function readAnswer<Value>(reply: Reply, schema: z.ZodType<Value>): Answer<Value
   return { kind: 'ok', value, body: reply.body };
 }
 
-function get(path: string): WireRequest {
+function get(path: string): HttpRequest {
   return { method: 'GET', path };
 }
 
@@ -197,10 +198,10 @@ function post(
   path: string,
   body: Readonly<Record<string, string | undefined>>,
   secrets: readonly string[],
-): WireRequest {
+): HttpRequest {
   return { method: 'POST', path, body: JSON.stringify(body), secrets };
 }
 
-function orderRequest(externalOrderId: string): WireRequest {
+function orderRequest(externalOrderId: string): HttpRequest {
   return { method: 'GET', path: `${ORDERS}?externalOrderId=${encodeURIComponent(externalOrderId)}` };
 }

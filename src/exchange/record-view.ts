@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { isLosslessNumber } from 'lossless-json';
 import { readDecimal } from '../domain/decimal.ts';
 import type { PreOrderView, RecordView } from '../domain/findings/record.ts';
-import { isTooDeep, orderRecordSchema, type PreOrder } from './wire.ts';
+import { isTooDeep } from './json.ts';
+import { orderRecordSchema, type PreOrder } from './schemas.ts';
 
 /** A JSON object of which nothing is known. */
 type Fields = Readonly<Record<string, unknown>>;

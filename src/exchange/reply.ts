@@ -1,7 +1,8 @@
 import type { Clock } from '../clock.ts';
 import type { Passage } from './gate.ts';
-import { errorSchema, readBody, type ErrorBody } from './wire.ts';
-import { HIDDEN, TransportError, type Transport, type WireRequest } from './wire-call.ts';
+import { readBody } from './json.ts';
+import { errorSchema, type ErrorBody } from './schemas.ts';
+import { HIDDEN, TransportError, type Transport, type HttpRequest } from './transport.ts';
 
 /** What came of one request, before it is read for its endpoint. Carries no header, no key and no request body. */
 export type Reply =
@@ -19,7 +20,7 @@ const LONGEST_RETRY_AFTER_MS = 24 * 60 * 60_000;
 export async function ask(
   transport: Transport,
   clock: Clock,
-  request: WireRequest,
+  request: HttpRequest,
   signal?: AbortSignal,
 ): Promise<Reply> {
   try {

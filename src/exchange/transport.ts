@@ -3,7 +3,52 @@ import https from 'node:https';
 import type { Duplex } from 'node:stream';
 import got, { type Request, type RequestFunction } from 'got';
 import { systemClock, type Clock } from '../clock.ts';
-import { HIDDEN, TransportError, type Transport, type WireRequest, type WireResponse } from './wire-call.ts';
+
+/** One request to the exchange (§4), before the base address and the key are added. */
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST';
+  /** Path from the base address, already encoded, with its query: `/api/v1/merchant/orders?externalOrderId=a`. */
+  readonly path: string;
+  /** Headers beside the key and the content type. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The JSON body as it goes on the wire, byte for byte. */
+  readonly body?: string;
+  /** Texts of the request that are to stand in no error, should the exchange quote them. */
+  readonly secrets?: readonly string[];
+}
+
+/** Stands in an error where the exchange quotes a secret. */
+export const HIDDEN = '<hidden>';
+
+/** One whole answer of the exchange. */
+export interface HttpResponse {
+  readonly status: number;
+  /** Value of the Retry-After header, when there was one. */
+  readonly retryAfter?: string;
+  /** The body as received: valid UTF-8, within the size limit. */
+  readonly body: string;
+}
+
+/**
+ * No whole answer came. `sent` is `never` only where it is proved that no byte of the request left (no connection was
+ * made); everything else is `perhaps`. Carries no header, key or body.
+ */
+export class TransportError extends Error {
+  override readonly name = 'TransportError';
+  readonly sent: 'never' | 'perhaps';
+  readonly code: string;
+  constructor(message: string, options: { sent: 'never' | 'perhaps'; code: string }) {
+    super(message);
+    this.sent = options.sent;
+    this.code = options.code;
+  }
+}
+
+/** Carries one request to the exchange and one answer back. Rejects with `TransportError` and nothing else. */
+export interface Transport {
+  send(request: HttpRequest, signal?: AbortSignal): Promise<HttpResponse>;
+  close(): Promise<void>;
+}
 
 /** Settings of the connection to the exchange. */
 export interface TransportOptions {
@@ -72,7 +117,7 @@ export function httpTransport(options: TransportOptions, clock: Pick<Clock, 'mon
   };
 }
 
-function bodyHeaders({ method, body }: WireRequest): Record<string, string> {
+function bodyHeaders({ method, body }: HttpRequest): Record<string, string> {
   if (method !== 'POST') return {};
   const length = { 'content-length': String(Buffer.byteLength(body ?? '')) };
   return body === undefined ? length : { ...length, 'content-type': 'application/json' };
@@ -138,10 +183,10 @@ function letGo(stream: Request): void {
 }
 
 /** Reads one answer. By events: iterating over the stream costs a tenth of the whole request. */
-function receive(stream: Request, request: WireRequest, options: TransportOptions): Promise<WireResponse> {
+function receive(stream: Request, request: HttpRequest, options: TransportOptions): Promise<HttpResponse> {
   const chunks: Buffer[] = [];
   let size = 0;
-  return new Promise<WireResponse>((resolve, reject) => {
+  return new Promise<HttpResponse>((resolve, reject) => {
     const fail = (error: unknown) => {
       reject(transportError(error, stream, request, options));
       stream.destroy();
@@ -166,7 +211,7 @@ function receive(stream: Request, request: WireRequest, options: TransportOption
   });
 }
 
-function answerOf(stream: Request, chunks: readonly Buffer[], apiKey: string): WireResponse {
+function answerOf(stream: Request, chunks: readonly Buffer[], apiKey: string): HttpResponse {
   const { response } = stream;
   if (response === undefined) throw new Error('no answer');
   const retryAfter = response.headers['retry-after'];
@@ -182,7 +227,7 @@ function answerOf(stream: Request, chunks: readonly Buffer[], apiKey: string): W
 function transportError(
   error: unknown,
   stream: Request,
-  request: WireRequest,
+  request: HttpRequest,
   options: TransportOptions,
 ): TransportError {
   if (error instanceof TransportError) return error;
@@ -206,7 +251,7 @@ function wasNeverSent(error: unknown, stream: Request, isSecure: boolean): boole
  * Says what went wrong without the error's own text, which may quote the address, the headers or the body, and without
  * an e-mail address that was given in place of an id.
  */
-function describe(error: unknown, request: WireRequest): string {
+function describe(error: unknown, request: HttpRequest): string {
   const path = request.path.split('?')[0]?.replaceAll(/[^/]*%40[^/]*/g, HIDDEN);
   return `${request.method} ${path}: ${codeOf(error)}`;
 }

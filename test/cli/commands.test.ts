@@ -7,7 +7,7 @@ import { CommandError, EXIT, explainError } from '../../src/cli/exit.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { ConfigError } from '../../src/config/config.ts';
 import { UnusableIdError } from '../../src/exchange/ids.ts';
-import { KeyRefusedError } from '../../src/exchange/reasons.ts';
+import { KeyRefusedError } from '../../src/exchange/refusals.ts';
 import { OwnedError, StoreError } from '../../src/store/errors.ts';
 import { runCommand, type CommandOptions } from '../support/cli-process.ts';
 

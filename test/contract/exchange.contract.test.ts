@@ -4,9 +4,9 @@ import { systemClock } from '../../src/clock.ts';
 import type { MerchantOrder } from '../../src/domain/orders/states.ts';
 import { ExchangeClient, type Answer } from '../../src/exchange/client.ts';
 import { Gate } from '../../src/exchange/gate.ts';
-import { refusalReason } from '../../src/exchange/reasons.ts';
+import { refusalReason } from '../../src/exchange/refusals.ts';
 import { httpTransport } from '../../src/exchange/transport.ts';
-import type { Link } from '../../src/exchange/wire-links.ts';
+import type { Link } from '../../src/exchange/schemas.ts';
 import { seededRandom } from '../../src/sandbox/random.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 

@@ -2,7 +2,7 @@ import { LosslessNumber } from 'lossless-json';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Answer, ExchangeClient } from '../../src/exchange/client.ts';
 import { UnusableIdError } from '../../src/exchange/ids.ts';
-import { refusalReason } from '../../src/exchange/reasons.ts';
+import { refusalReason } from '../../src/exchange/refusals.ts';
 import { forgetAnswers, nockExchange } from '../support/nock-exchange.ts';
 import { testClock } from '../support/test-clock.ts';
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { ExchangeClient, type Answer } from '../../src/exchange/client.ts';
 import { Gate } from '../../src/exchange/gate.ts';
-import { refusalReason } from '../../src/exchange/reasons.ts';
+import { refusalReason } from '../../src/exchange/refusals.ts';
 import { httpTransport } from '../../src/exchange/transport.ts';
 import { EMAIL_INPUTS } from '../../src/sandbox/inputs.ts';
 import { seededRandom } from '../../src/sandbox/random.ts';

@@ -1,4 +1,4 @@
-import { TransportError, type Transport, type WireRequest, type WireResponse } from '../../src/exchange/wire-call.ts';
+import { TransportError, type Transport, type HttpRequest, type HttpResponse } from '../../src/exchange/transport.ts';
 import { SandboxExchange } from '../../src/sandbox/exchange.ts';
 import type { Observer } from './observer.ts';
 import type { Chance, Plan } from './plan.ts';
@@ -46,7 +46,7 @@ const COMMON: readonly Fault[] = [
 const CREATE_FAULTS: readonly Fault[] = [...COMMON, 'refused', 'other-echo'];
 const LOOKUP_FAULTS: readonly Fault[] = [...COMMON, 'stale', 'stale', 'stale', 'missing'];
 
-type Ending = { readonly response: WireResponse } | { readonly sent: 'never' | 'perhaps' };
+type Ending = { readonly response: HttpResponse } | { readonly sent: 'never' | 'perhaps' };
 
 /** An exchange behind the transport's interface, whose network and machines fail as the plan says. */
 export class SimulatedExchange {
@@ -89,8 +89,8 @@ export class SimulatedExchange {
     };
   }
 
-  async #carry(request: WireRequest, life: Life): Promise<WireResponse> {
-    const { promise, resolve, reject } = Promise.withResolvers<WireResponse>();
+  async #carry(request: HttpRequest, life: Life): Promise<HttpResponse> {
+    const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
     const id = idOf(request);
     const fault = this.#faultFor(request);
     const what = `${request.method} ${JSON.stringify(id)} ${fault ?? 'fine'}`;
@@ -117,7 +117,7 @@ export class SimulatedExchange {
     return await promise;
   }
 
-  #faultFor({ method }: WireRequest): Fault | undefined {
+  #faultFor({ method }: HttpRequest): Fault | undefined {
     const { now } = this.#scheduler;
     const { keyRefused, faults, calmAt } = this.#plan;
     if (now >= calmAt) return undefined;
@@ -130,7 +130,7 @@ export class SimulatedExchange {
     return this.#chance.of([0, 1, 5, 50, LONGEST_LATENCY_MS]);
   }
 
-  #endingOf(request: WireRequest, id: string, fault: Fault | undefined): Ending {
+  #endingOf(request: HttpRequest, id: string, fault: Fault | undefined): Ending {
     const body = fault === undefined || FAULTS[fault].taken ? this.#handle(request, id) : undefined;
     switch (fault) {
       case 'lost-after':
@@ -165,7 +165,7 @@ export class SimulatedExchange {
     }
   }
 
-  #handle(request: WireRequest, id: string): { status: number; body: string } {
+  #handle(request: HttpRequest, id: string): { status: number; body: string } {
     const headers = { 'x-api-key': KEY, 'content-type': 'application/json' };
     const answer = this.sandbox.handle({
       method: request.method,
@@ -188,7 +188,7 @@ function errorBody(status: string): string {
   return JSON.stringify({ message: 'as simulated', code: '0', status });
 }
 
-function idOf({ path, body }: WireRequest): string {
+function idOf({ path, body }: HttpRequest): string {
   if (body === undefined) return new URL(path, 'http://simulated').searchParams.get('externalOrderId') ?? '';
   const [, id] = /"externalOrderId":("(?:[^"\\]|\\.)*")/.exec(body) ?? [];
   return JSON.parse(id ?? '""') as string;

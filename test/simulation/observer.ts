@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import type { WireRequest, WireResponse } from '../../src/exchange/wire-call.ts';
+import type { HttpRequest, HttpResponse } from '../../src/exchange/transport.ts';
 import type { SandboxExchange } from '../../src/sandbox/exchange.ts';
 import type { Plan, PlannedOrder } from './plan.ts';
 
@@ -142,7 +142,7 @@ export class Observer {
   }
 
   /** A request leaves the process. */
-  left(request: WireRequest, id: string, now: number): void {
+  left(request: HttpRequest, id: string, now: number): void {
     this.#inFlight += 1;
     if (this.#inFlight > this.#plan.concurrency) this.fail('bounded concurrency', `${this.#inFlight} in flight`);
     if (request.method === 'POST') this.#createLeft(request, this.#of(id), now);
@@ -150,9 +150,9 @@ export class Observer {
 
   /** What came of a request has reached the process. */
   ended(
-    { method }: WireRequest,
+    { method }: HttpRequest,
     id: string,
-    ending: { readonly response?: WireResponse; readonly sent?: 'never' | 'perhaps' },
+    ending: { readonly response?: HttpResponse; readonly sent?: 'never' | 'perhaps' },
   ): void {
     this.#inFlight -= 1;
     const known = this.#of(id);
@@ -242,7 +242,7 @@ export class Observer {
     return order.scenario.steps.some(({ completed }) => completed) ? ['final'] : ['open'];
   }
 
-  #createLeft({ body }: WireRequest, known: Known, now: number): void {
+  #createLeft({ body }: HttpRequest, known: Known, now: number): void {
     const row = this.#rows().get(known.order.id);
     if (row?.state !== 'sending') this.fail('intent before send', `${quoted(known)} left while ${row?.state}`);
     const earlier = known.creates.at(-1);

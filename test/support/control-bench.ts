@@ -96,7 +96,7 @@ async function serve(bench: Workbench, log: CapturedLog): Promise<ControlBench> 
   const control = await serveControl({ ...bench.app, wakeCreates: () => (wakes += 1) }, socketPath, stopping.signal);
   onTestFinished(async () => {
     stopping.abort();
-    bench.app.giveUp();
+    bench.app.endGracePeriod();
     await control.close();
   });
   return {

@@ -31,7 +31,7 @@ export interface PhotoBench {
 export async function photoBench(options: WorkbenchOptions = {}): Promise<PhotoBench> {
   const log = capturedLog();
   const { bench, exchange } = await scriptedBench({ ...options, overrides: { log: log.logger, ...options.overrides } });
-  onTestFinished(() => bench.app.giveUp());
+  onTestFinished(() => bench.app.endGracePeriod());
   exchange.answer = () => ({ status: 200, body: '{"status":"ok"}' });
   const { folder } = bench.config.photos;
   const all = (table: string) => bench.merchant.prepare(`select * from ${table}`).all() as Record<string, unknown>[];

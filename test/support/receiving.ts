@@ -23,7 +23,7 @@ export async function receiving(limits: Readonly<Record<string, string>> = {}): 
   const stop = new AbortController();
   const receiver = await servePhotos(on.bench.app, { host: '127.0.0.1', port: 0 }, stop.signal);
   onTestFinished(async () => {
-    on.bench.app.giveUp();
+    on.bench.app.endGracePeriod();
     await receiver.close();
   });
   return { ...on, receiver, url: receiver.url, stop };

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { parse } from 'lossless-json';
-import { cardsSchema } from '../../exchange/wire-links.ts';
+import { cardsSchema } from '../../exchange/schemas.ts';
 import { asTable } from '../../reports/formats/text.ts';
 import { answerTo, linkPath, noLink, printAnswer } from '../answer.ts';
 

@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { VERIFICATION_LEVELS, type VerificationLevel } from '../../exchange/wire-links.ts';
+import { VERIFICATION_LEVELS, type VerificationLevel } from '../../exchange/schemas.ts';
 import { requestPhotos } from '../../flows/clients/photos.ts';
 import { answerTo, linkPath, noLink, printAnswer } from '../answer.ts';
 

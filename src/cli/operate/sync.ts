@@ -2,7 +2,7 @@ import { InvalidArgumentError, type Command } from 'commander';
 import { createLogUpdate } from 'log-update';
 import { deadline, repeatedly } from '../../clock.ts';
 import { parseDuration } from '../../config/values.ts';
-import { drain } from '../../flows/pass/grace-period.ts';
+import { withGracePeriod } from '../../flows/pass/grace-period.ts';
 import { syncOnce, type SyncEnd, type SyncResult } from '../../flows/orders/sync.ts';
 import type { Counts } from '../../flows/pass/counters.ts';
 import { OwnerGoneError, OwnerRefusalError } from '../../http/control/client.ts';
@@ -52,7 +52,7 @@ export function registerSync(program: Command): void {
           const path = `/sync?scope=${scope}&timeoutMs=${options.timeout}`;
           return besideDaemon(owner.lines({ method: 'POST', path, waitMs: options.timeout }), progress);
         },
-        (app) => drain(app, signal, () => syncOnce(app, scope, signal, (counts) => progress.show(counts))),
+        (app) => withGracePeriod(app, signal, () => syncOnce(app, scope, signal, (counts) => progress.show(counts))),
         stop,
       ).catch((error: unknown) => {
         if (error instanceof OwnerRefusalError) throw trouble(error.outcome);

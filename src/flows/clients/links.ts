@@ -7,16 +7,16 @@ import {
 } from '../../domain/clients/link.ts';
 import type { Answer } from '../../exchange/client.ts';
 import { isPlain, UnusableIdError } from '../../exchange/ids.ts';
-import { refusalReason } from '../../exchange/reasons.ts';
-import type { Link } from '../../exchange/wire-links.ts';
+import { refusalReason } from '../../exchange/refusals.ts';
+import type { Link } from '../../exchange/schemas.ts';
 import { StoreError } from '../../store/errors.ts';
 import { FIRST_CHECK, linksToCheck, readLink, saveLink, trackedLinkOf, type CheckKey } from '../../store/links.ts';
 import { isNewStatus } from '../../store/records.ts';
 import type { Store } from '../../store/sqlite/store.ts';
 import type { FlowDeps } from '../pass/deps.ts';
-import { workThrough } from '../pass/concurrency.ts';
+import { forEachConcurrently } from '../pass/concurrency.ts';
 
-type LinkDeps = Pick<FlowDeps, 'account' | 'store' | 'exchange' | 'clock' | 'log' | 'lastCall'>;
+type LinkDeps = Pick<FlowDeps, 'account' | 'store' | 'exchange' | 'clock' | 'log' | 'gracePeriodOver'>;
 
 const PAGE = 200;
 const LONGEST_REFERENCE = 500;
@@ -44,12 +44,12 @@ export async function makeLink(
   if (answer.kind === 'unknown') return { ...answer, why: `${answer.why}; ${WHEN_UNKNOWN}` };
   if (answer.kind !== 'ok') return answer;
   const { linkId } = answer.value;
-  const { store, log, lastCall } = deps;
+  const { store, log, gracePeriodOver } = deps;
   try {
     // Nothing else would ever tell this id again.
     const decision = await store.writer.writeStubbornly(
       (tx) => remember(deps, tx, answer.value, reference, 'created'),
-      lastCall,
+      gracePeriodOver,
       ({ message }) => log.error({ linkId, problem: message }, 'a link that was made cannot be remembered yet'),
     );
     tell(deps, decision);
@@ -83,8 +83,8 @@ export async function adoptLink(
  */
 export async function linksPass(deps: FlowDeps, signal: AbortSignal): Promise<void> {
   // Orders are more urgent: most turns of the lane are left to them.
-  const inHand = Math.ceil(deps.inHand / 4);
-  await workThrough(uncheckedLinks(deps, signal), inHand, (key) => check(deps, key, signal));
+  const concurrency = Math.ceil(deps.concurrency / 4);
+  await forEachConcurrently(uncheckedLinks(deps, signal), concurrency, (key) => check(deps, key, signal));
 }
 
 async function* uncheckedLinks(
@@ -105,11 +105,11 @@ async function* uncheckedLinks(
 }
 
 async function check(deps: FlowDeps, key: CheckKey, signal: AbortSignal): Promise<void> {
-  const { exchange, lease, lastCall, tally, log } = deps;
+  const { exchange, lease, gracePeriodOver, tally, log } = deps;
   const { linkId } = key;
   const task = async () => {
     await lease.hold();
-    const { answer, passage } = await exchange.lookUpLink(linkId, lastCall);
+    const { answer, passage } = await exchange.lookUpLink(linkId, gracePeriodOver);
     if (answer.kind === 'key-refused') tally.noteKey('refused');
     else if (answer.kind === 'ok' || answer.kind === 'refused') tally.noteKey('works');
     return { result: answer, passage };

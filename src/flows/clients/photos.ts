@@ -3,7 +3,7 @@ import { decideDelivery } from '../../domain/clients/photo.ts';
 import { after } from '../../domain/orders/tracking.ts';
 import type { Answer } from '../../exchange/client.ts';
 import { storableLinkId } from '../../exchange/ids.ts';
-import type { VerificationLevel } from '../../exchange/wire-links.ts';
+import type { VerificationLevel } from '../../exchange/schemas.ts';
 import {
   deletePhotos,
   forgetPhotoToken,

@@ -5,9 +5,9 @@ import type { Decision, Tracking } from '../../domain/orders/tracking.ts';
 import type { Passage } from '../../exchange/gate.ts';
 import { dueOrders, FIRST_DUE, readOrder, saveDecision, trackingOf, uncheckedOrderOf } from '../../store/orders.ts';
 import { keepPreOrder } from '../../store/records.ts';
-import { apart } from '../pass/isolate.ts';
+import { isolateFailure } from '../pass/isolate.ts';
 import type { FlowDeps } from '../pass/deps.ts';
-import { workThrough } from '../pass/concurrency.ts';
+import { forEachConcurrently } from '../pass/concurrency.ts';
 import { noteFindings, noteOutcome, type NewFindings } from '../findings/note.ts';
 import type { Tally } from '../pass/counters.ts';
 
@@ -19,8 +19,12 @@ const NOT_SENT: Passage = { wasSent: false, health: 'none' };
  * aborts. The intent of each request is durable before it goes; what came of it is written before the order is let go.
  */
 export async function createPass(deps: FlowDeps, signal: AbortSignal): Promise<void> {
-  await workThrough(mendedOrders(deps, signal), 1, (id) => apart(deps, id, () => takeBackMended(deps, id)));
-  await workThrough(pendingOrders(deps, signal), deps.inHand, (id) => apart(deps, id, () => send(deps, id, signal)));
+  await forEachConcurrently(mendedOrders(deps, signal), 1, (id) =>
+    isolateFailure(deps, id, () => takeBackMended(deps, id)),
+  );
+  await forEachConcurrently(pendingOrders(deps, signal), deps.concurrency, (id) =>
+    isolateFailure(deps, id, () => send(deps, id, signal)),
+  );
 }
 
 async function* pendingOrders(deps: FlowDeps, signal: AbortSignal): AsyncGenerator<string> {
@@ -69,7 +73,7 @@ async function send(deps: FlowDeps, externalOrderId: string, signal: AbortSignal
     if (claimed === undefined) return { result: undefined, passage: NOT_SENT };
     const refusal = await mayNotSend(deps);
     if (refusal !== undefined) return { result: { ...claimed, outcome: refusal }, passage: NOT_SENT };
-    const { outcome, passage } = await exchange.createPreOrder(claimed.order, deps.lastCall);
+    const { outcome, passage } = await exchange.createPreOrder(claimed.order, deps.gracePeriodOver);
     return { result: { ...claimed, outcome }, passage };
   };
   const sent = await exchange.gate.pass('create', task, signal);
@@ -124,7 +128,7 @@ function reportNoText(tally: Tally, log: Logger, externalOrderId: string): void 
 }
 
 async function recordOutcome(deps: FlowDeps, tracking: Tracking, outcome: CreateOutcome): Promise<void> {
-  const { store, clock, settings, log, lastCall } = deps;
+  const { store, clock, settings, log, gracePeriodOver } = deps;
   const { account, externalOrderId } = tracking;
   const random = clock.random();
   const write = async (tx: typeof store.db) => {
@@ -136,7 +140,7 @@ async function recordOutcome(deps: FlowDeps, tracking: Tracking, outcome: Create
     }
     return { decision, findings: await noteCreated(tx, deps, outcome, decision.tracking, now) };
   };
-  const recorded = await store.writer.writeStubbornly(write, lastCall, (error) =>
+  const recorded = await store.writer.writeStubbornly(write, gracePeriodOver, (error) =>
     log.error({ externalOrderId, problem: error.message }, 'the outcome of a create cannot be written yet'),
   );
   countOutcome(deps, outcome, recorded);

@@ -10,9 +10,9 @@ import type { OrderEvent } from '../../domain/orders/tracking.ts';
 import { readFollowed } from '../../store/followed.ts';
 import { dueOrders, FIRST_DUE, orderIds, saveDecision, trackingOf, type DueKey } from '../../store/orders.ts';
 import { isNewStatus } from '../../store/records.ts';
-import { apart } from '../pass/isolate.ts';
+import { isolateFailure } from '../pass/isolate.ts';
 import type { FlowDeps } from '../pass/deps.ts';
-import { workThrough } from '../pass/concurrency.ts';
+import { forEachConcurrently } from '../pass/concurrency.ts';
 import { reconcileAnswer, type NewFindings } from '../findings/note.ts';
 
 const PAGE = 200;
@@ -44,7 +44,7 @@ export async function followPass(
   since: Date = deps.clock.now(),
 ): Promise<void> {
   const orders = scope === 'due' ? dueToLookUp(deps, signal) : allFollowed(deps, signal, since);
-  await workThrough(orders, deps.inHand, (id) => apart(deps, id, () => lookUp(deps, id, signal)));
+  await forEachConcurrently(orders, deps.concurrency, (id) => isolateFailure(deps, id, () => lookUp(deps, id, signal)));
 }
 
 /** After each page the states are gone through from the first, so that a new unknown outcome waits for one page only. */
@@ -109,11 +109,11 @@ function isOver({ exchange }: FlowDeps, signal: AbortSignal): boolean {
 }
 
 async function lookUp(deps: FlowDeps, externalOrderId: string, signal: AbortSignal): Promise<void> {
-  const { exchange, lease, lastCall, tally } = deps;
+  const { exchange, lease, gracePeriodOver, tally } = deps;
   const task = async () => {
     await lease.hold();
     const askedAt = deps.clock.now();
-    const { answer, reply, passage } = await exchange.lookUpOrder(externalOrderId, lastCall);
+    const { answer, reply, passage } = await exchange.lookUpOrder(externalOrderId, gracePeriodOver);
     if (reply === 'key-refused') tally.noteKey('refused');
     else if (reply === 'ok' || reply === 'refused') tally.noteKey('works');
     return { result: { answer, askedAt }, passage };

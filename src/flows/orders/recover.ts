@@ -14,7 +14,7 @@ import {
   trackingOf,
 } from '../../store/orders.ts';
 import type { Store } from '../../store/sqlite/store.ts';
-import { apart } from '../pass/isolate.ts';
+import { isolateFailure } from '../pass/isolate.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { noteOutcome } from '../findings/note.ts';
 import type { Tally } from '../pass/counters.ts';
@@ -40,7 +40,7 @@ export async function recover(deps: RecoverDeps, clockWentBack: boolean): Promis
   let found = 0;
   for (let fromId = ''; ;) {
     const ids = await orderIds(store.db, { account, states: ['sending'], fromId, limit: PAGE });
-    for (const id of ids) await apart(deps, id, () => sendingBecomesUnknown(deps, id));
+    for (const id of ids) await isolateFailure(deps, id, () => sendingBecomesUnknown(deps, id));
     found += ids.length;
     if (ids.length < PAGE) break;
     fromId = ids.at(-1) ?? fromId;

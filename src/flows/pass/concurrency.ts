@@ -1,8 +1,8 @@
 /**
- * Works on a stream of items, at most `limit` at a time, until the stream ends. Rejects with the first error, once the
- * items in hand are done.
+ * Does the work for each item of a stream, at most `limit` at a time, until the stream ends. Rejects with the first error, once the
+ * items in flight are done.
  */
-export async function workThrough<Item>(
+export async function forEachConcurrently<Item>(
   items: AsyncIterable<Item>,
   limit: number,
   work: (item: Item) => Promise<void>,

@@ -23,10 +23,10 @@ export interface FlowDeps {
   readonly settings: CreateSettings & FollowSettings & FindingSettings;
   readonly links: { readonly finalStatuses: readonly string[] };
   readonly photos: Config['photos'];
-  /** Most orders that one pass has in hand at a time. */
-  readonly inHand: number;
+  /** Most orders that one pass works on at a time. */
+  readonly concurrency: number;
   readonly lease: RequestLease;
   readonly tally: Tally;
   /** Aborts when results that cannot be written must be given up: the process has no time left. */
-  readonly lastCall: AbortSignal;
+  readonly gracePeriodOver: AbortSignal;
 }

@@ -1,27 +1,27 @@
 import type { Clock } from '../../clock.ts';
 
-/** What is in flight at a stop has this long to finish. */
-const DRAIN_MS = 16_000;
+const GRACE_PERIOD_MS = 16_000;
 
-/** What is given up at the end. */
-interface Draining {
-  readonly clock: Clock;
-  giveUp(): void;
+interface Stopping {
+  readonly clock: Pick<Clock, 'sleep'>;
+  readonly endGracePeriod: () => void;
 }
 
-/** Does the work. What is in flight when `signal` aborts has a while to finish, then it is given up. */
-export async function drain<Result>(app: Draining, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
-  const isOver = new AbortController();
-  const giveUp = () =>
-    void app.clock.sleep(DRAIN_MS, isOver.signal).then(
-      () => app.giveUp(),
-      () => undefined,
-    );
-  if (signal.aborted) giveUp();
-  else signal.addEventListener('abort', giveUp, { once: true, signal: isOver.signal });
+/**
+ * Does the work. When `signal` aborts, what is in flight has 16 s to finish; after that `endGracePeriod` breaks it off.
+ */
+export async function withGracePeriod<Result>(
+  { clock, endGracePeriod }: Stopping,
+  signal: AbortSignal,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const isDone = new AbortController();
+  const begin = () => void clock.sleep(GRACE_PERIOD_MS, isDone.signal).then(endGracePeriod, () => undefined);
+  if (signal.aborted) begin();
+  else signal.addEventListener('abort', begin, { once: true, signal: isDone.signal });
   try {
     return await work();
   } finally {
-    isOver.abort();
+    isDone.abort();
   }
 }

@@ -7,7 +7,7 @@ import type { FlowDeps } from './deps.ts';
 const PUT_OFF_MS = 5 * 60_000;
 
 /** Works on one order. What the database refuses of it is logged and counted as failed: it must not stop the others. */
-export async function apart(
+export async function isolateFailure(
   deps: Pick<FlowDeps, 'account' | 'store' | 'clock' | 'log' | 'tally'>,
   externalOrderId: string,
   work: () => Promise<void>,

@@ -1,6 +1,6 @@
 import type { FindingClassName } from '../../domain/findings/classes.ts';
 import type { Finding } from '../../domain/findings/record.ts';
-import { readPreOrder } from '../../exchange/order-answers.ts';
+import { readPreOrder } from '../../exchange/orders.ts';
 import {
   nextPreOrders,
   ordersWithFinding,
@@ -9,7 +9,7 @@ import {
 } from '../../store/reports/reconciliation.ts';
 import { openSnapshot } from '../../store/sqlite/snapshot.ts';
 import type { Store } from '../../store/sqlite/store.ts';
-import { workThrough } from '../pass/concurrency.ts';
+import { forEachConcurrently } from '../pass/concurrency.ts';
 import { orderOf } from '../findings/judge.ts';
 import { noteFindings } from '../findings/note.ts';
 
@@ -54,7 +54,7 @@ export async function askPreOrders(
   const standing = standingBefore(path, scope.account);
   const counts = { asked: 0, unanswered: 0, missing: 0, differing: 0 };
   let inARow = 0;
-  await workThrough(preOrdersOf(path, scope), IN_HAND, async (row) => {
+  await forEachConcurrently(preOrdersOf(path, scope), IN_HAND, async (row) => {
     const answer = inARow < MOST_UNANSWERED ? await ask(row.pre_order_id ?? '') : UNANSWERED;
     counts.asked += 1;
     inARow = answer.kind === 'unanswered' ? inARow + 1 : 0;

@@ -1,5 +1,5 @@
 import { parse } from 'lossless-json';
-import { refusalReason, type RefusalReason } from '../../exchange/reasons.ts';
+import { refusalReason, type RefusalReason } from '../../exchange/refusals.ts';
 import type { Reply } from '../../exchange/reply.ts';
 
 /** What this program itself has against a request: nothing was sent to the exchange. */

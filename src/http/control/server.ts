@@ -54,11 +54,11 @@ export async function serveControl(
   chmodSync(socketPath, OWNER_ONLY);
   return {
     async close() {
-      const { lastCall, clock } = deps;
+      const { gracePeriodOver, clock } = deps;
       const isClosed = new AbortController();
-      const noTimeLeft = lastCall.aborted
+      const noTimeLeft = gracePeriodOver.aborted
         ? Promise.resolve()
-        : once(lastCall, 'abort', { signal: isClosed.signal }).catch(() => undefined);
+        : once(gracePeriodOver, 'abort', { signal: isClosed.signal }).catch(() => undefined);
       const closed = server.close();
       // Also what nobody waits for any more: an answer of the exchange that is on its way is recorded.
       await Promise.race([noTimeLeft, allDone(running)]);

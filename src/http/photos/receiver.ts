@@ -29,7 +29,7 @@ const STATUS_OF = {
   'too-large': 413,
 } as const;
 
-type ReceiverDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'log' | 'photos' | 'lastCall'>;
+type ReceiverDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'log' | 'photos' | 'gracePeriodOver'>;
 
 /** A receiver of photos that listens. */
 export interface PhotoReceiver extends AsyncDisposable {
@@ -204,13 +204,13 @@ async function listenOn(server: FastifyInstance, { host, port }: ListenAddress):
 }
 
 async function closeServer(
-  { clock, lastCall }: ReceiverDeps,
+  { clock, gracePeriodOver }: ReceiverDeps,
   server: FastifyInstance,
   running: ReadonlySet<Promise<unknown>>,
 ): Promise<void> {
   const isClosed = new AbortController();
   const closed = server.close().finally(() => isClosed.abort());
-  const noTimeLeft = aborted(lastCall, isClosed.signal);
+  const noTimeLeft = aborted(gracePeriodOver, isClosed.signal);
   const flushed = Promise.allSettled(running).then(() => clock.sleep(FLUSH_MS, isClosed.signal));
   await Promise.race([noTimeLeft, flushed]).catch(() => undefined);
   server.server.closeAllConnections();

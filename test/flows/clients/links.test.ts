@@ -324,11 +324,11 @@ describe('a pass over the links', () => {
     const ids = Array.from({ length: 450 }, (_, index) => `l${index}`);
     const { bench, exchange, asked, toLookUp, pass } = await linked(ids);
     const lookUpLink = bench.app.exchange.lookUpLink.bind(bench.app.exchange);
-    let inHand = 0;
+    let inFlight = 0;
     let most = 0;
     vi.spyOn(bench.app.exchange, 'lookUpLink').mockImplementation(async (...args) => {
-      most = Math.max(most, ++inHand);
-      return await lookUpLink(...args).finally(() => (inHand -= 1));
+      most = Math.max(most, ++inFlight);
+      return await lookUpLink(...args).finally(() => (inFlight -= 1));
     });
     const full = Promise.withResolvers<void>();
     exchange.answer = async (request) => {

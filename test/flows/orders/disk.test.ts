@@ -110,7 +110,7 @@ describe('a full disk', () => {
     const notYet = log.next(NOT_YET);
     const pass = problemOf(createPass(bench.app, NEVER));
     await notYet;
-    bench.app.giveUp();
+    bench.app.endGracePeriod();
     expect(await pass).toBe('disk');
     await bench.restart();
     expect(bench.states(id(1))).toEqual(['sending', 'unknown']);

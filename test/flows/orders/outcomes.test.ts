@@ -243,7 +243,7 @@ describe('a create whose answer proves nothing', () => {
   it('a program that gives up while it waits: unknown, and written down', async () => {
     const { bench, exchange } = await scriptedBench();
     exchange.answer = () => {
-      bench.app.giveUp();
+      bench.app.endGracePeriod();
       return 'hang';
     };
     bench.insert({ external_order_id: 'a' });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { workThrough } from '../../../src/flows/pass/concurrency.ts';
+import { forEachConcurrently } from '../../../src/flows/pass/concurrency.ts';
 
 async function* numbers(count: number): AsyncGenerator<number> {
   for (let number = 0; number < count; number += 1) yield number;
@@ -8,13 +8,13 @@ async function* numbers(count: number): AsyncGenerator<number> {
 describe('working through a stream', () => {
   it('works on each item once, on as many at a time as it may', async () => {
     const done: number[] = [];
-    let inHand = 0;
+    let inFlight = 0;
     let most = 0;
-    await workThrough(numbers(50), 4, async (number) => {
-      inHand += 1;
-      most = Math.max(most, inHand);
+    await forEachConcurrently(numbers(50), 4, async (number) => {
+      inFlight += 1;
+      most = Math.max(most, inFlight);
       await new Promise((resolve) => setImmediate(resolve));
-      inHand -= 1;
+      inFlight -= 1;
       done.push(number);
     });
     expect(done).toEqual(Array.from({ length: 50 }, (_, number) => number));
@@ -25,7 +25,7 @@ describe('working through a stream', () => {
     const begun: number[] = [];
     const finished: number[] = [];
     const slow = Promise.withResolvers<void>();
-    const working = workThrough(numbers(1_000), 2, async (number) => {
+    const working = forEachConcurrently(numbers(1_000), 2, async (number) => {
       begun.push(number);
       if (number === 1) throw new Error('the second');
       await slow.promise;
@@ -43,6 +43,6 @@ describe('working through a stream', () => {
       yield 1;
       throw new Error('the stream');
     }
-    await expect(workThrough(broken(), 3, async () => {})).rejects.toThrow('the stream');
+    await expect(forEachConcurrently(broken(), 3, async () => {})).rejects.toThrow('the stream');
   });
 });

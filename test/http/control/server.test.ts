@@ -228,7 +228,7 @@ describe('a control socket that stops', () => {
     await arrived.promise;
     on.stopping.abort();
     const closed = on.control.close();
-    on.bench.app.giveUp();
+    on.bench.app.endGracePeriod();
     await expect(asked).rejects.toMatchObject({ code: 'ECONNRESET' });
     await closed;
   });

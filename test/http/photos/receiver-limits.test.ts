@@ -299,7 +299,7 @@ describe('the receiver', () => {
     await fileIsOpen(on);
     on.stop.abort();
     const closed = on.receiver.close();
-    on.bench.app.giveUp();
+    on.bench.app.endGracePeriod();
     await closed;
     await client.closed;
     expect(kept(on)).toEqual(NOTHING);

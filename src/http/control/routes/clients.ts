@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { VERIFICATION_LEVELS } from '../../../exchange/wire-links.ts';
+import { VERIFICATION_LEVELS } from '../../../exchange/schemas.ts';
 import { adoptLink, makeLink } from '../../../flows/clients/links.ts';
 import { requestPhotos } from '../../../flows/clients/photos.ts';
 import { StoreError } from '../../../store/errors.ts';

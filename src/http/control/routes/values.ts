@@ -6,7 +6,7 @@ import {
   sdkTokenSchema,
   validationSchema,
   verificationTokenSchema,
-} from '../../../exchange/wire-links.ts';
+} from '../../../exchange/schemas.ts';
 
 /**
  * What the exchange answers (§2), as the document of the control socket describes it. Values are passed on as received,

@@ -1,5 +1,43 @@
 import { z } from 'zod';
 
+const text = z.string().nullish();
+/** Every status is recorded, so its length is bounded. */
+const statusText = z.string().max(1_000);
+
+/**
+ * A pre-order (§2.6). Only the two ids must be as the document says: whatever else differs, the exchange has made it,
+ * and its id must not be lost. Enumerations are open, unknown fields are kept.
+ */
+export const preOrderSchema = z.looseObject({
+  id: z.string().min(1),
+  externalOrderId: z.string(),
+  currencyPair: z.looseObject({}).nullish().catch(null),
+});
+
+/** A pre-order as received. */
+export type PreOrder = z.output<typeof preOrderSchema>;
+
+/** The fields of an order record (§2.7) that decide something, and must be as the document says. */
+export const orderRecordSchema = z.object({
+  externalOrderId: z.string(),
+  order: z.object({
+    id: z.string(),
+    exchangeType: text,
+    status: statusText,
+    modificationDate: text,
+    completionDate: text,
+    serverDate: text,
+    cryptoTransaction: z.object({ status: statusText.nullish() }).nullish(),
+    fiatTransaction: z.object({ status: statusText.nullish() }).nullish(),
+  }),
+});
+
+/** The error body (§7). §4.5 shows one without `status`. */
+export const errorSchema = z.looseObject({ message: z.string(), code: z.string(), status: z.string().optional() });
+
+/** An error body as received. */
+export type ErrorBody = z.output<typeof errorSchema>;
+
 /** A client link (§2.1). The status is an open string. */
 export const linkSchema = z.looseObject({ linkId: z.string().min(1), status: z.string() });
 
@@ -24,8 +62,6 @@ export const sdkTokenSchema = z.looseObject({ token: z.string().min(1), expiresA
 
 /** An SDK token as received: a secret. */
 export type SdkToken = z.output<typeof sdkTokenSchema>;
-
-const text = z.string().nullish();
 
 /** A customer of the card-payment provider (§2.4): personal data. */
 export const customerSchema = z.looseObject({ customerNumber: text, firstName: text, lastName: text, linkId: text });

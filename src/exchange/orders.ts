@@ -1,3 +1,4 @@
+import { LosslessNumber, stringify } from 'lossless-json';
 import type { CreateOutcome } from '../domain/orders/create.ts';
 import type { LookupAnswer } from '../domain/orders/follow.ts';
 import type { MerchantOrder } from '../domain/orders/states.ts';
@@ -5,10 +6,30 @@ import type { Finding } from '../domain/findings/record.ts';
 import { comparePreOrder } from '../domain/findings/compare.ts';
 import { readRecordView, viewOfPreOrder } from './record-view.ts';
 import type { Reply } from './reply.ts';
-import { preOrderSchema, readBody } from './wire.ts';
+import { readBody } from './json.ts';
+import { preOrderSchema } from './schemas.ts';
 
 /** Answers with the documented error body that say that an order was not taken. 408 and 409 may come after it was. */
 const CREATE_REFUSALS: readonly number[] = [400, 403, 404, 422];
+
+/** The body of §4.9: amounts with every digit, fields that are not given left out. */
+export function preOrderBody(order: MerchantOrder): string {
+  const number = (decimal: string | null) => (decimal === null ? undefined : new LosslessNumber(decimal));
+  const body = stringify({
+    externalOrderId: order.externalOrderId,
+    asset: number(order.asset),
+    assetPosition: order.assetPosition,
+    currencyPair: { fromCurrency: order.fromCurrency, toCurrency: order.toCurrency },
+    orderType: order.orderType,
+    limit: number(order.limit),
+    paymentToken: order.paymentToken ?? undefined,
+    providerType: order.providerType ?? undefined,
+    cryptoAddress: order.cryptoAddress ?? undefined,
+    bonus: number(order.bonus),
+  });
+  if (body === undefined) throw new Error('an order gave no JSON');
+  return body;
+}
 
 /** The outcome rule for an answer to a create. */
 export function readCreate(reply: Reply, order: MerchantOrder): CreateOutcome {

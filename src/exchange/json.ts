@@ -1,0 +1,46 @@
+import { parse } from 'lossless-json';
+import type { z } from 'zod';
+
+/** Deeper than any answer of the interface; lossless-json reads by recursion. */
+const MAX_DEPTH = 50;
+
+/** A body read against its schema, or undefined where it cannot be. Numbers keep their digits unless `read` says otherwise. */
+export function readBody<Schema extends z.ZodType>(
+  schema: Schema,
+  body: string,
+  read: (body: string) => unknown = parse,
+): z.output<Schema> | undefined {
+  try {
+    if (isTooDeep(body)) return undefined;
+    const result = schema.safeParse(read(body));
+    return result.success ? result.data : undefined;
+  } catch {
+    // Not JSON. The error's text quotes the body, so it is not passed on.
+    return undefined;
+  }
+}
+
+const [QUOTE, BACKSLASH, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [34, 92, 91, 93, 123, 125] as const;
+
+/** Counts brackets outside strings, so that a hostile answer cannot overflow the stack of the parser. */
+export function isTooDeep(body: string): boolean {
+  let depth = 0;
+  for (let index = 0; index < body.length; index += 1) {
+    const character = body.charCodeAt(index);
+    if (character === QUOTE) index = endOfString(body, index);
+    else if (character === OPEN_BRACKET || character === OPEN_BRACE) depth += 1;
+    else if (character === CLOSE_BRACKET || character === CLOSE_BRACE) depth -= 1;
+    if (depth > MAX_DEPTH) return true;
+  }
+  return false;
+}
+
+/** Where the string that begins at `start` ends: at the next quote that is not escaped. */
+function endOfString(body: string, start: number): number {
+  for (let index = start + 1; index < body.length; index += 1) {
+    const character = body.charCodeAt(index);
+    if (character === BACKSLASH) index += 1;
+    else if (character === QUOTE) return index;
+  }
+  return body.length;
+}
