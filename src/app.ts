@@ -10,7 +10,8 @@ import type { FlowDeps } from './flows/pass/deps.ts';
 import { RequestLease, waitAfterLastOwner } from './flows/pass/lease.ts';
 import { recover } from './flows/orders/recover.ts';
 import { Tally } from './flows/pass/counters.ts';
-import { becomeOwner, countOwner } from './store/sqlite/owner.ts';
+import { nextGeneration } from './store/accounts.ts';
+import { becomeOwner } from './store/sqlite/owner.ts';
 import { openStore, type OpenOptions } from './store/sqlite/store.ts';
 
 /** The one account of this version; the tables are made for several. */
@@ -53,7 +54,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const settings = { ...config.create, ...config.follow, ...config.reconcile };
   const rate = { requests: config.exchange.rate.requests, intervalMs: config.exchange.rate.interval };
   // Before the last owner's lease is read: from now on it gets no other.
-  const generation = await store.writer.write((tx) => countOwner(tx, ACCOUNT));
+  const generation = await store.writer.write((tx) => nextGeneration(tx, ACCOUNT));
   const { waitMs, clockWentBack } = await waitAfterLastOwner(store, ACCOUNT, clock.now(), rate.intervalMs);
   const tally = new Tally();
   await recover({ account: ACCOUNT, store, clock, log, settings, tally }, clockWentBack);
@@ -69,7 +70,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   undo.defer(() => exchange.close());
   undo.defer(() => {
     // At once or not at all: the next owner waits two seconds for a lease that is left, a locked database lasts longer.
-    store.writer.giveUp();
+    store.writer.endGracePeriod();
     return lease
       .giveBack()
       .catch((error: unknown) => log.warn({ problem: String(error) }, 'the lease was not given back'));
@@ -91,7 +92,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     tally,
     gracePeriodOver: gracePeriodOver.signal,
     endGracePeriod() {
-      store.writer.giveUp();
+      store.writer.endGracePeriod();
       gracePeriodOver.abort();
     },
     [Symbol.asyncDispose]: () => disposal.disposeAsync(),

@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs';
 import { InvalidArgumentError, type Command } from 'commander';
 import { systemClock } from '../clock.ts';
 import { loadConfig, processEnvironment, type Config, type ExchangeConfig } from '../config/config.ts';
-import { openStore, type OpenOptions, type Store } from '../store/sqlite/store.ts';
+import type { Store } from '../store/port.ts';
+import { openStore, type OpenOptions } from '../store/sqlite/store.ts';
 
 /** The one account of this version. */
 export const ACCOUNT = 'default';

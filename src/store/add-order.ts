@@ -1,13 +1,12 @@
-import type { Kysely } from 'kysely';
+import type { Transaction } from './port.ts';
 import { IMPORT_COLUMNS } from './stage/import.ts';
-import type { Tables } from './schema.ts';
 
 /** The merchant's columns of a row. */
 export type MerchantColumns = Readonly<Record<(typeof IMPORT_COLUMNS)[number], string | null>>;
 
 /** Inserts an order, unless its id is there already: then the row that is there, and nothing is written. */
 export async function insertOrder(
-  tx: Kysely<Tables>,
+  tx: Transaction,
   account: string,
   columns: MerchantColumns,
 ): Promise<(MerchantColumns & { readonly state: string }) | undefined> {

@@ -1,9 +1,10 @@
-import type { Kysely, Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
 import type { FindingChanges, FindingStatus, KnownFinding } from '../domain/findings/changes.ts';
 import { FINDING_CLASSES, type FindingClassName, type Severity } from '../domain/findings/classes.ts';
-import { queries } from './sqlite/connection.ts';
-import type { FindingsTable, Tables } from './schema.ts';
-import { statement } from './sqlite/statement.ts';
+
+import type { Database, Transaction } from './port.ts';
+import type { FindingsTable } from './schema.ts';
+import { queries, statement } from './statement.ts';
 
 const knownStatement = statement((v: { account: string; externalOrderId: string }) =>
   queries
@@ -16,7 +17,7 @@ const knownStatement = statement((v: { account: string; externalOrderId: string 
 
 /** The findings of one order, resolved ones too. */
 export async function findingsOf(
-  db: Kysely<Tables>,
+  db: Database,
   account: string,
   externalOrderId: string,
 ): Promise<readonly KnownFinding[]> {
@@ -34,7 +35,7 @@ export async function findingsOf(
 
 /** Writes down what became of an order's findings. */
 export async function saveFindings(
-  tx: Kysely<Tables>,
+  tx: Transaction,
   order: { account: string; externalOrderId: string },
   { opened, reopened, seenAgain, resolved }: FindingChanges,
   now: Date,
@@ -84,7 +85,7 @@ export interface FindingFilter {
 }
 
 /** The newest findings that the filter lets through. */
-export async function listFindings(db: Kysely<Tables>, filter: FindingFilter): Promise<FindingRow[]> {
+export async function listFindings(db: Database, filter: FindingFilter): Promise<FindingRow[]> {
   let rows = db.selectFrom('findings').selectAll().where('account', '=', filter.account);
   if (filter.class !== undefined) rows = rows.where('class', '=', filter.class);
   if (filter.severity !== undefined) rows = rows.where('severity', '=', filter.severity);
@@ -93,7 +94,7 @@ export async function listFindings(db: Kysely<Tables>, filter: FindingFilter): P
 }
 
 /** Findings with these ids; those that are not there are left out. */
-export async function findingsById(db: Kysely<Tables>, account: string, ids: readonly number[]): Promise<FindingRow[]> {
+export async function findingsById(db: Database, account: string, ids: readonly number[]): Promise<FindingRow[]> {
   return await db.selectFrom('findings').selectAll().where('account', '=', account).where('id', 'in', ids).execute();
 }
 
@@ -102,7 +103,7 @@ export async function findingsById(db: Kysely<Tables>, account: string, ids: rea
  * person was shown.
  */
 export async function acknowledge(
-  tx: Kysely<Tables>,
+  tx: Transaction,
   { id, account, expected, actual }: Pick<FindingRow, 'id' | 'account' | 'expected' | 'actual'>,
   by: { readonly actor: string; readonly reason: string; readonly now: Date },
 ): Promise<boolean> {

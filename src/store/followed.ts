@@ -1,8 +1,6 @@
-import type { Kysely } from 'kysely';
-import { queries } from './sqlite/connection.ts';
 import type { OrderRow } from './orders.ts';
-import type { Tables } from './schema.ts';
-import { statement } from './sqlite/statement.ts';
+import type { Database, Transaction } from './port.ts';
+import { queries, statement } from './statement.ts';
 
 /** A row with what a look-up is held against. */
 export interface FollowedRow extends OrderRow {
@@ -41,7 +39,7 @@ const followedStatement = statement((v: { account: string; externalOrderId: stri
 
 /** One row that is followed, or undefined. */
 export async function readFollowed(
-  db: Kysely<Tables>,
+  db: Database,
   account: string,
   externalOrderId: string,
 ): Promise<FollowedRow | undefined> {
@@ -62,47 +60,9 @@ const firstSentStatement = statement((v: { account: string; externalOrderId: str
 );
 
 /** When the intent of the order's first create was recorded. */
-export async function firstSentAt(tx: Kysely<Tables>, account: string, externalOrderId: string): Promise<Date | null> {
+export async function firstSentAt(tx: Transaction, account: string, externalOrderId: string): Promise<Date | null> {
   const { rows } = await firstSentStatement(tx, { account, externalOrderId });
   return rows[0] === undefined ? null : new Date(rows[0].observed_at);
-}
-
-const factStatement = statement((v: { account: string; name: string }) =>
-  queries.selectFrom('account_facts').select('value').where('account', '=', v.account).where('name', '=', v.name),
-);
-
-/** What the account's first record said of it; what is given becomes it when there is none. */
-export async function accountFact(
-  tx: Kysely<Tables>,
-  fact: { account: string; name: string; given: string; now: Date },
-): Promise<string> {
-  const { account, name, given } = fact;
-  const known = await readAccountFact(tx, { account, name });
-  if (known === undefined) await setAccountFact(tx, fact);
-  return known ?? given;
-}
-
-/** What is known of the account, or undefined. */
-export async function readAccountFact(
-  db: Kysely<Tables>,
-  { account, name }: { account: string; name: string },
-): Promise<string | undefined> {
-  const { rows } = await factStatement(db, { account, name });
-  return rows[0]?.value;
-}
-
-/** Remembers something of the account, in place of what was known before. */
-export async function setAccountFact(
-  tx: Kysely<Tables>,
-  { account, name, given, now }: { account: string; name: string; given: string; now: Date },
-): Promise<void> {
-  await tx
-    .insertInto('account_facts')
-    .values({ account, name, value: given, first_seen_at: now.toISOString() })
-    .onConflict((conflict) =>
-      conflict.columns(['account', 'name']).doUpdateSet({ value: given, first_seen_at: now.toISOString() }),
-    )
-    .execute();
 }
 
 const hashStatement = statement((v: { account: string; externalOrderId: string; hash: string }) =>
@@ -117,7 +77,7 @@ const hashStatement = statement((v: { account: string; externalOrderId: string; 
 
 /** Another order whose newest record has the same transaction hash. */
 export async function orderWithHash(
-  tx: Kysely<Tables>,
+  tx: Transaction,
   order: { account: string; externalOrderId: string },
   hash: string,
 ): Promise<string | null> {

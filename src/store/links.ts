@@ -1,8 +1,9 @@
-import type { Kysely, Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
 import type { LinkDecision, LinkEvent, LinkSource, TrackedLink } from '../domain/clients/link.ts';
-import { queries } from './sqlite/connection.ts';
-import type { LinkEventsTable, LinksTable, Tables } from './schema.ts';
-import { statement } from './sqlite/statement.ts';
+
+import type { Database, Transaction } from './port.ts';
+import type { LinkEventsTable, LinksTable } from './schema.ts';
+import { queries, statement } from './statement.ts';
 
 /** A row of `links` as it is stored. */
 export type LinkRow = Selectable<LinksTable>;
@@ -21,7 +22,7 @@ export const FIRST_CHECK: CheckKey = { lastCheckedAt: '', linkId: '' };
  * first, behind `from`.
  */
 export async function linksToCheck(
-  db: Kysely<Tables>,
+  db: Database,
   query: { account: string; finalStatuses: readonly string[]; before: Date; from: CheckKey; limit: number },
 ): Promise<CheckKey[]> {
   const { account, finalStatuses, before, from, limit } = query;
@@ -41,7 +42,7 @@ export async function linksToCheck(
 }
 
 /** One remembered link, or undefined. */
-export async function readLink(db: Kysely<Tables>, account: string, linkId: string): Promise<LinkRow | undefined> {
+export async function readLink(db: Database, account: string, linkId: string): Promise<LinkRow | undefined> {
   return await db
     .selectFrom('links')
     .selectAll()
@@ -52,7 +53,7 @@ export async function readLink(db: Kysely<Tables>, account: string, linkId: stri
 
 /** The newest remembered links, with one status or with any. */
 export async function listLinks(
-  db: Kysely<Tables>,
+  db: Database,
   query: { account: string; status?: string | undefined; limit: number },
 ): Promise<LinkRow[]> {
   let links = db.selectFrom('links').selectAll().where('account', '=', query.account);
@@ -62,7 +63,7 @@ export async function listLinks(
 
 /** The history of one link, oldest first. */
 export async function linkEventsOf(
-  db: Kysely<Tables>,
+  db: Database,
   account: string,
   linkId: string,
 ): Promise<Selectable<LinkEventsTable>[]> {
@@ -76,7 +77,7 @@ export async function linkEventsOf(
 }
 
 /** Takes checks that were written under a clock ahead of this one as made `now`, or their links would wait; how many. */
-export async function bringChecksBack(tx: Kysely<Tables>, account: string, now: Date): Promise<number> {
+export async function correctCheckTimes(tx: Transaction, account: string, now: Date): Promise<number> {
   const result = await tx
     .updateTable('links')
     .set({ last_checked_at: now.toISOString() })
@@ -112,7 +113,7 @@ const saveStatement = statement((row: LinkRow) =>
 );
 
 /** Writes a decision about a link: the row and its events, together. */
-export async function saveLink(tx: Kysely<Tables>, { link, events }: LinkDecision, now: Date): Promise<void> {
+export async function saveLink(tx: Transaction, { link, events }: LinkDecision, now: Date): Promise<void> {
   const { account, linkId } = link;
   await saveStatement(tx, {
     account,

@@ -1,7 +1,6 @@
-import type { Kysely } from 'kysely';
 import type { OrderState } from '../domain/orders/states.ts';
 import type { OrderRow } from './orders.ts';
-import type { Tables } from './schema.ts';
+import type { Database } from './port.ts';
 
 /** Orders of one state that a person decides about together; times are compared with `created_at`. */
 export interface DecisionFilter {
@@ -13,7 +12,7 @@ export interface DecisionFilter {
 }
 
 /** The rows that the filter lets through, in the order of their ids. */
-export async function rowsToDecide(db: Kysely<Tables>, filter: DecisionFilter): Promise<OrderRow[]> {
+export async function rowsToDecide(db: Database, filter: DecisionFilter): Promise<OrderRow[]> {
   let rows = db
     .selectFrom('merchant_orders')
     .selectAll()
@@ -26,7 +25,7 @@ export async function rowsToDecide(db: Kysely<Tables>, filter: DecisionFilter): 
 
 /** Another order that has this pre-order id. */
 export async function orderWithPreOrder(
-  db: Kysely<Tables>,
+  db: Database,
   order: { account: string; externalOrderId: string },
   preOrderId: string,
 ): Promise<string | undefined> {

@@ -1,10 +1,11 @@
-import type { Kysely, Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
 import type { OrderState, UncheckedOrder } from '../domain/orders/states.ts';
 import type { Decision, OrderEvent, Tracking } from '../domain/orders/tracking.ts';
-import { queries } from './sqlite/connection.ts';
+
 import { StoreError } from './errors.ts';
-import type { MerchantOrdersTable, Tables } from './schema.ts';
-import { statement } from './sqlite/statement.ts';
+import type { Database, Transaction } from './port.ts';
+import type { MerchantOrdersTable } from './schema.ts';
+import { queries, statement } from './statement.ts';
 
 /** A row of `merchant_orders` as it is stored. */
 export type OrderRow = Selectable<MerchantOrdersTable>;
@@ -36,7 +37,7 @@ const dueStatement = statement(
 
 /** Orders of one state that are due at `until`, oldest first, behind `from`. */
 export async function dueOrders(
-  db: Kysely<Tables>,
+  db: Database,
   query: { account: string; state: OrderState; until: Date; from: DueKey; limit: number },
 ): Promise<DueKey[]> {
   const { rows } = await dueStatement(db, {
@@ -52,7 +53,7 @@ export async function dueOrders(
 
 /** Ids of orders in one of `states`, in the order of their ids, behind `fromId`; due or not. */
 export async function orderIds(
-  db: Kysely<Tables>,
+  db: Database,
   query: { account: string; states: readonly OrderState[]; fromId: string; limit: number; notLookedUpSince?: Date },
 ): Promise<string[]> {
   const { notLookedUpSince } = query;
@@ -81,17 +82,13 @@ const rowStatement = statement((v: { account: string; externalOrderId: string })
 );
 
 /** One row, or undefined. */
-export async function readOrder(
-  db: Kysely<Tables>,
-  account: string,
-  externalOrderId: string,
-): Promise<OrderRow | undefined> {
+export async function readOrder(db: Database, account: string, externalOrderId: string): Promise<OrderRow | undefined> {
   const { rows } = await rowStatement(db, { account, externalOrderId });
   return rows[0];
 }
 
 /** How many orders stand in each state. */
-export async function countByState(db: Kysely<Tables>, account: string): Promise<Map<string, number>> {
+export async function countByState(db: Database, account: string): Promise<Map<string, number>> {
   const rows = await db
     .selectFrom('merchant_orders')
     .select((select) => ['state', select.fn.countAll<number | bigint>().as('orders')])
@@ -102,8 +99,8 @@ export async function countByState(db: Kysely<Tables>, account: string): Promise
 }
 
 /** Makes orders that are due only after `latest`, or never, due at `to`; how many. */
-export async function bringForward(
-  tx: Kysely<Tables>,
+export async function correctDueTimes(
+  tx: Transaction,
   query: { account: string; states: readonly OrderState[]; latest: Date; to: Date },
 ): Promise<number> {
   const result = await tx
@@ -119,8 +116,8 @@ export async function bringForward(
 }
 
 /** Has no pass look at an order before `until`; nothing else of it changes. */
-export async function putOff(
-  tx: Kysely<Tables>,
+export async function postpone(
+  tx: Transaction,
   query: { account: string; externalOrderId: string; until: Date },
 ): Promise<void> {
   await tx
@@ -132,7 +129,7 @@ export async function putOff(
 }
 
 /** Orders of other accounts that wait to be sent: nothing of this process sends them. */
-export async function countPendingElsewhere(db: Kysely<Tables>, account: string): Promise<number> {
+export async function countPendingElsewhere(db: Database, account: string): Promise<number> {
   const row = await db
     .selectFrom('merchant_orders')
     .select((select) => select.fn.countAll<number | bigint>().as('orders'))
@@ -186,7 +183,7 @@ const saveStatement = statement((v: SaveValues) =>
  * `previousState` any more, so that the transaction writes nothing.
  */
 export async function saveDecision(
-  tx: Kysely<Tables>,
+  tx: Transaction,
   previousState: OrderState,
   decision: Decision,
   now: Date,
@@ -229,7 +226,7 @@ const eventStatement = statement((v: EventValues) =>
   }),
 );
 
-async function insertEvent(tx: Kysely<Tables>, tracking: Tracking, event: OrderEvent, now: Date): Promise<void> {
+async function insertEvent(tx: Transaction, tracking: Tracking, event: OrderEvent, now: Date): Promise<void> {
   const { account, externalOrderId } = tracking;
   const actor = event.actor ?? null;
   await eventStatement(tx, { ...event, actor, account, externalOrderId, observedAt: now.toISOString() });

@@ -1,16 +1,16 @@
-import type { Kysely, SelectQueryBuilder } from 'kysely';
+import type { SelectQueryBuilder } from 'kysely';
 import type { FindingClassName } from '../domain/findings/classes.ts';
 import type { OrderState } from '../domain/orders/states.ts';
 import type { OrderAge } from '../domain/findings/age.ts';
 import type { DueKey } from './orders.ts';
-import type { Tables } from './schema.ts';
+import type { Database, Transaction } from './port.ts';
 
 /** What decides whether an order waits for too long, with its place among what is due. */
 export interface AgedOrder extends OrderAge, DueKey {}
 
 /** Orders of one state in the order of when they are due, behind `from`. */
-export async function agesOf(
-  db: Kysely<Tables>,
+export async function orderAges(
+  db: Database,
   query: { account: string; state: OrderState; from: DueKey; limit: number },
 ): Promise<AgedOrder[]> {
   const rows = await withAge(db)
@@ -31,8 +31,8 @@ export async function agesOf(
 }
 
 /** Orders with these ids. */
-export async function agesOfIds(
-  db: Kysely<Tables>,
+export async function orderAgesById(
+  db: Database,
   account: string,
   externalOrderIds: readonly string[],
 ): Promise<AgedOrder[]> {
@@ -44,7 +44,7 @@ export async function agesOfIds(
 }
 
 /** A finding that stands, as the sweep compares it. */
-export interface StandingFinding {
+export interface UnresolvedFinding {
   readonly id: number;
   readonly externalOrderId: string;
   readonly class: string;
@@ -54,10 +54,10 @@ export interface StandingFinding {
 }
 
 /** Findings of some classes that are not resolved, of orders with these ids. */
-export async function standingOf(
-  db: Kysely<Tables>,
+export async function unresolvedFindings(
+  db: Database,
   query: { account: string; classes: readonly FindingClassName[]; externalOrderIds: readonly string[] },
-): Promise<StandingFinding[]> {
+): Promise<UnresolvedFinding[]> {
   const rows = await standing(db)
     .where('account', '=', query.account)
     .where('external_order_id', 'in', query.externalOrderIds)
@@ -68,10 +68,10 @@ export async function standingOf(
 }
 
 /** Findings of one class and status by their ids, behind `fromId`. */
-export async function standingPage(
-  db: Kysely<Tables>,
+export async function unresolvedPage(
+  db: Database,
   query: { account: string; class: FindingClassName; status: string; fromId: number; limit: number },
-): Promise<StandingFinding[]> {
+): Promise<UnresolvedFinding[]> {
   const rows = await standing(db)
     .where('account', '=', query.account)
     .where('status', '=', query.status)
@@ -85,7 +85,7 @@ export async function standingPage(
 
 /** Ids of orders whose newest record was never held against them, behind `fromId`. */
 export async function uncomparedIds(
-  db: Kysely<Tables>,
+  db: Database,
   query: { account: string; fromId: string; limit: number },
 ): Promise<string[]> {
   const rows = await db
@@ -102,7 +102,7 @@ export async function uncomparedIds(
 
 /** Has records behind `fromId` count as never compared; the id of the last of them, undefined when there is no more. */
 export async function forgetCompared(
-  tx: Kysely<Tables>,
+  tx: Transaction,
   query: { account: string; fromId: string; limit: number },
 ): Promise<string | undefined> {
   const rows = await tx
@@ -124,7 +124,7 @@ export async function forgetCompared(
 }
 
 /** The id of the newest event; 0 when there is none. */
-export async function newestEventId(db: Kysely<Tables>): Promise<number> {
+export async function newestEventId(db: Database): Promise<number> {
   const row = await db.selectFrom('order_events').select('id').orderBy('id', 'desc').limit(1).executeTakeFirst();
   return row?.id ?? 0;
 }
@@ -140,7 +140,7 @@ const STATUS_FIELDS = ['order.status', 'cryptoTransaction.status', 'fiatTransact
 
 /** Changes of statuses among the events with an id from `fromId` to `toId`: no more rows are read than there are ids. */
 export async function statusChanges(
-  db: Kysely<Tables>,
+  db: Database,
   query: { account: string; fromId: number; toId: number },
 ): Promise<StatusChange[]> {
   return await db
@@ -168,7 +168,7 @@ export async function statusChanges(
 }
 
 /** Findings that stand open, without those that only explain. */
-export async function countOpenFindings(db: Kysely<Tables>, account: string): Promise<number> {
+export async function countOpenFindings(db: Database, account: string): Promise<number> {
   const row = await db
     .selectFrom('findings')
     .select((select) => select.fn.countAll<number | bigint>().as('findings'))
@@ -179,7 +179,7 @@ export async function countOpenFindings(db: Kysely<Tables>, account: string): Pr
   return Number(row.findings);
 }
 
-function withAge(db: Kysely<Tables>) {
+function withAge(db: Database) {
   return db
     .selectFrom('merchant_orders as o')
     .leftJoin('order_records as r', (join) =>
@@ -218,11 +218,11 @@ function aged(row: AgeRow): AgedOrder {
   };
 }
 
-function standing(db: Kysely<Tables>) {
+function standing(db: Database) {
   return db.selectFrom('findings').select(['id', 'external_order_id', 'class', 'actual', 'status', 'last_seen_at']);
 }
 
-function standingFinding(row: Awaited<ReturnType<ReturnType<typeof standing>['execute']>>[number]): StandingFinding {
+function standingFinding(row: Awaited<ReturnType<ReturnType<typeof standing>['execute']>>[number]): UnresolvedFinding {
   return {
     id: row.id,
     externalOrderId: row.external_order_id ?? '',

@@ -1,6 +1,7 @@
-import type { Insertable, Kysely, Selectable } from 'kysely';
+import type { Insertable, Selectable } from 'kysely';
 import type { KnownToken } from '../domain/clients/photo.ts';
-import type { PhotosTable, PhotoTokensTable, Tables } from './schema.ts';
+import type { Database, Transaction } from './port.ts';
+import type { PhotosTable, PhotoTokensTable } from './schema.ts';
 
 /** A file that was received. */
 export type PhotoRow = Selectable<PhotosTable>;
@@ -9,7 +10,7 @@ export type PhotoRow = Selectable<PhotosTable>;
 export type NewPhoto = Omit<Insertable<PhotosTable>, 'id'>;
 
 /** Remembers the token of a delivery that is about to be asked for. */
-export async function keepPhotoToken(tx: Kysely<Tables>, token: Omit<PhotoTokensTable, 'delivery'>): Promise<void> {
+export async function keepPhotoToken(tx: Transaction, token: Omit<PhotoTokensTable, 'delivery'>): Promise<void> {
   await tx
     .insertInto('photo_tokens')
     .values({ ...token, delivery: null })
@@ -17,7 +18,7 @@ export async function keepPhotoToken(tx: Kysely<Tables>, token: Omit<PhotoTokens
 }
 
 /** Forgets a token whose delivery was not asked for after all. */
-export async function forgetPhotoToken(tx: Kysely<Tables>, account: string, tokenHash: string): Promise<void> {
+export async function forgetPhotoToken(tx: Transaction, account: string, tokenHash: string): Promise<void> {
   await tx
     .deleteFrom('photo_tokens')
     .where('account', '=', account)
@@ -31,7 +32,7 @@ export type PhotoToken = KnownToken & Pick<PhotoTokensTable, 'link_id' | 'level'
 
 /** Looked up by its hash: how long that takes tells nothing of a token, which nobody can make from its hash. */
 export async function readPhotoToken(
-  db: Kysely<Tables>,
+  db: Database,
   account: string,
   tokenHash: string,
 ): Promise<PhotoToken | undefined> {
@@ -50,7 +51,7 @@ export async function readPhotoToken(
 
 /** Records the files of a delivery, and that it has used the token. */
 export async function recordDelivery(
-  tx: Kysely<Tables>,
+  tx: Transaction,
   token: { account: string; tokenHash: string; delivery: string },
   photos: readonly NewPhoto[],
 ): Promise<void> {
@@ -65,7 +66,7 @@ export async function recordDelivery(
 }
 
 /** The files of one delivery. */
-export async function photosOfDelivery(db: Kysely<Tables>, account: string, delivery: string): Promise<PhotoRow[]> {
+export async function photosOfDelivery(db: Database, account: string, delivery: string): Promise<PhotoRow[]> {
   return await db
     .selectFrom('photos')
     .selectAll()
@@ -77,7 +78,7 @@ export async function photosOfDelivery(db: Kysely<Tables>, account: string, deli
 
 /** All files, or those of one link, the newest first. */
 export async function listPhotos(
-  db: Kysely<Tables>,
+  db: Database,
   { account, linkId, limit }: { account: string; linkId: string | undefined; limit: number },
 ): Promise<PhotoRow[]> {
   let rows = db.selectFrom('photos').selectAll().where('account', '=', account);
@@ -87,7 +88,7 @@ export async function listPhotos(
 
 /** Files that were received before a time, the oldest first. */
 export async function photosBefore(
-  db: Kysely<Tables>,
+  db: Database,
   query: { account: string; before: Date; limit: number },
 ): Promise<Pick<PhotoRow, 'id' | 'stored_name'>[]> {
   return await db
@@ -102,12 +103,12 @@ export async function photosBefore(
 }
 
 /** Takes the rows of files away that are gone. */
-export async function deletePhotos(tx: Kysely<Tables>, account: string, ids: readonly number[]): Promise<void> {
+export async function deletePhotos(tx: Transaction, account: string, ids: readonly number[]): Promise<void> {
   await tx.deleteFrom('photos').where('account', '=', account).where('id', 'in', ids).execute();
 }
 
 /** Forgets tokens that can bring nothing any more: expired ones, and used ones whose files are all gone. */
-export async function forgetSpentTokens(tx: Kysely<Tables>, account: string, now: Date): Promise<void> {
+export async function forgetSpentTokens(tx: Transaction, account: string, now: Date): Promise<void> {
   await tx
     .deleteFrom('photo_tokens')
     .where('account', '=', account)

@@ -1,6 +1,7 @@
-import type { Kysely, Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
 import type { OrderRow } from './orders.ts';
-import type { OrderEventsTable, Tables } from './schema.ts';
+import type { Database } from './port.ts';
+import type { OrderEventsTable } from './schema.ts';
 
 const PAGE = 1_000;
 
@@ -15,7 +16,7 @@ export interface RowFilter {
 export type SummaryRow = Pick<OrderRow, 'from_currency' | 'to_currency' | 'state' | 'order_status' | 'asset'>;
 
 /** Every row that the filter lets through, a page at a time, so that no read stays open long. */
-export async function* summaryRows(db: Kysely<Tables>, filter: RowFilter): AsyncGenerator<SummaryRow> {
+export async function* summaryRows(db: Database, filter: RowFilter): AsyncGenerator<SummaryRow> {
   // An order's id may be empty text; it is invalid, and counted.
   let fromId: string | undefined;
   for (;;) {
@@ -37,7 +38,7 @@ export async function* summaryRows(db: Kysely<Tables>, filter: RowFilter): Async
 
 /** The newest rows, of one state or of all. */
 export async function listOrders(
-  db: Kysely<Tables>,
+  db: Database,
   query: { account: string; state?: string | undefined; limit: number },
 ): Promise<OrderRow[]> {
   let rows = db.selectFrom('merchant_orders').selectAll().where('account', '=', query.account);
@@ -47,7 +48,7 @@ export async function listOrders(
 
 /** The history of one order, oldest first. */
 export async function eventsOf(
-  db: Kysely<Tables>,
+  db: Database,
   account: string,
   externalOrderId: string,
 ): Promise<Selectable<OrderEventsTable>[]> {
@@ -62,7 +63,7 @@ export async function eventsOf(
 
 /** The newest record or the pre-order of an order, as received; undefined when there is none. */
 export async function receivedBody(
-  db: Kysely<Tables>,
+  db: Database,
   table: 'order_records' | 'pre_orders',
   account: string,
   externalOrderId: string,

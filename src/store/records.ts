@@ -1,7 +1,6 @@
-import type { Kysely } from 'kysely';
-import { queries } from './sqlite/connection.ts';
-import type { OrderRecordsTable, ReceivedBodiesTable, Tables } from './schema.ts';
-import { statement } from './sqlite/statement.ts';
+import type { Transaction } from './port.ts';
+import type { OrderRecordsTable, ReceivedBodiesTable } from './schema.ts';
+import { queries, statement } from './statement.ts';
 
 interface ReceivedBody {
   readonly account: string;
@@ -93,7 +92,7 @@ const keepPreOrderStatement = statement((v: ReceivedBody) =>
 
 /** Keeps the newest order record (§2.7) of an order, as received, which is being held against the order. */
 export async function keepOrderRecord(
-  tx: Kysely<Tables>,
+  tx: Transaction,
   received: ComparedBody,
   columns: RecordColumns = NO_COLUMNS,
 ): Promise<void> {
@@ -101,23 +100,23 @@ export async function keepOrderRecord(
 }
 
 /** Keeps a record that says the same as the one before. */
-export async function keepSameRecord(tx: Kysely<Tables>, received: ReceivedBody): Promise<void> {
+export async function keepSameRecord(tx: Transaction, received: ReceivedBody): Promise<void> {
   await keepSameStatement(tx, received);
 }
 
 /** Keeps a record that says something else, of which no column of its own is changed. */
-export async function keepSameColumns(tx: Kysely<Tables>, received: ComparedBody): Promise<void> {
+export async function keepSameColumns(tx: Transaction, received: ComparedBody): Promise<void> {
   await keepSameColumnsStatement(tx, received);
 }
 
 /** Keeps a record that could not be held against its order. */
-export async function keepUncompared(tx: Kysely<Tables>, received: ReceivedBody): Promise<void> {
+export async function keepUncompared(tx: Transaction, received: ReceivedBody): Promise<void> {
   await keepUncomparedStatement(tx, received);
 }
 
 /** The newest order record of an order, and when it was received; undefined when there is none. */
 export async function readRecord(
-  tx: Kysely<Tables>,
+  tx: Transaction,
   account: string,
   externalOrderId: string,
 ): Promise<{ body: string; receivedAt: string } | undefined> {
@@ -130,46 +129,8 @@ export async function readRecord(
 }
 
 /** Keeps the pre-order (§2.6) of an order, as received. */
-export async function keepPreOrder(tx: Kysely<Tables>, received: ReceivedBody): Promise<void> {
+export async function keepPreOrder(tx: Transaction, received: ReceivedBody): Promise<void> {
   await keepPreOrderStatement(tx, received);
-}
-
-const seenStatement = statement((v: { account: string; field: string; value: string; firstSeenAt: string }) =>
-  queries
-    .insertInto('seen_statuses')
-    .values({ account: v.account, field: v.field, value: v.value, first_seen_at: v.firstSeenAt })
-    .onConflict((conflict) => conflict.doNothing()),
-);
-
-/** Remembers a status value; true when it was never seen before. */
-export async function isNewStatus(
-  tx: Kysely<Tables>,
-  seen: { account: string; field: string; value: string; firstSeenAt: string },
-): Promise<boolean> {
-  const result = await seenStatement(tx, seen);
-  return result.numAffectedRows === 1n;
-}
-
-/** Until when an owner may have sent requests, or undefined when none ever did. */
-export async function requestsUntil(db: Kysely<Tables>, account: string): Promise<Date | undefined> {
-  const row = await db
-    .selectFrom('request_leases')
-    .select('requests_until')
-    .where('account', '=', account)
-    .executeTakeFirst();
-  return row === undefined ? undefined : new Date(row.requests_until);
-}
-
-const leaseStatement = statement((v: { account: string; until: string }) =>
-  queries
-    .insertInto('request_leases')
-    .values({ account: v.account, requests_until: v.until })
-    .onConflict((conflict) => conflict.column('account').doUpdateSet({ requests_until: v.until })),
-);
-
-/** Says until when this owner may send requests. */
-export async function leaseRequests(tx: Kysely<Tables>, account: string, until: Date): Promise<void> {
-  await leaseStatement(tx, { account, until: until.toISOString() });
 }
 
 /** By name: what compiles a statement gives a placeholder for each name that is asked for. */

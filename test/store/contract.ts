@@ -2,10 +2,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { decideMended } from '../../src/domain/orders/create.ts';
 import { ALLOWED_NEXT, ORDER_STATES, type OrderState } from '../../src/domain/orders/states.ts';
 import { move, type Decision, type Tracking } from '../../src/domain/orders/tracking.ts';
+import * as accounts from '../../src/store/accounts.ts';
 import * as orders from '../../src/store/orders.ts';
 import { eventsOf, listOrders, receivedBody, summaryRows } from '../../src/store/reading.ts';
 import * as records from '../../src/store/records.ts';
-import type { Store } from '../../src/store/sqlite/store.ts';
+import type { Store } from '../../src/store/port.ts';
 import { trackingWith } from '../support/tracking.ts';
 
 /** An open database of one dialect, and the merchant's own connection to it. */
@@ -241,7 +242,7 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
       await insertDue('other', at(100), 'final');
       await insertDue('ended', null, 'final');
       const query = { account: ACCOUNT, states: ['open'] as const, latest: at(50), to: at(0) };
-      expect(await subject.store.writer.write((tx) => orders.bringForward(tx, query))).toBe(2);
+      expect(await subject.store.writer.write((tx) => orders.correctDueTimes(tx, query))).toBe(2);
       const times = await Promise.all(
         ['near', 'far', 'never', 'other', 'ended'].map(async (id) => (await read(id)).next_action_at),
       );
@@ -561,7 +562,7 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
     it('is new the first time that a status is seen, by account and field', async () => {
       const isNew = (account: string, field: string, value: string) =>
         subject.store.writer.write((tx) =>
-          records.isNewStatus(tx, { account, field, value, firstSeenAt: NOW.toISOString() }),
+          accounts.rememberStatus(tx, { account, field, value, firstSeenAt: NOW.toISOString() }),
         );
       expect(await isNew(ACCOUNT, 'order.status', 'ODD')).toBe(true);
       expect(await isNew(ACCOUNT, 'order.status', 'ODD')).toBe(false);
@@ -572,11 +573,11 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
 
     it('could last be asked until the time that the owner wrote down', async () => {
       const { writer, db } = subject.store;
-      expect(await records.requestsUntil(db, ACCOUNT)).toBeUndefined();
-      await writer.write((tx) => records.leaseRequests(tx, ACCOUNT, new Date(1_000)));
-      await writer.write((tx) => records.leaseRequests(tx, ACCOUNT, NOW));
-      expect(await records.requestsUntil(db, ACCOUNT)).toEqual(NOW);
-      expect(await records.requestsUntil(db, 'other')).toBeUndefined();
+      expect(await accounts.requestsUntil(db, ACCOUNT)).toBeUndefined();
+      await writer.write((tx) => accounts.leaseRequests(tx, ACCOUNT, new Date(1_000)));
+      await writer.write((tx) => accounts.leaseRequests(tx, ACCOUNT, NOW));
+      expect(await accounts.requestsUntil(db, ACCOUNT)).toEqual(NOW);
+      expect(await accounts.requestsUntil(db, 'other')).toBeUndefined();
     });
   });
 

@@ -7,7 +7,7 @@ import { systemClock } from '../../src/clock.ts';
 import { decideChecked, decideRemembered, type LinkDecision } from '../../src/domain/clients/link.ts';
 import { after } from '../../src/domain/orders/tracking.ts';
 import {
-  bringChecksBack,
+  correctCheckTimes,
   FIRST_CHECK,
   linkEventsOf,
   linksToCheck,
@@ -16,7 +16,8 @@ import {
   saveLink,
   trackedLinkOf,
 } from '../../src/store/links.ts';
-import { openStore, type Store } from '../../src/store/sqlite/store.ts';
+import type { Store } from '../../src/store/port.ts';
+import { openStore } from '../../src/store/sqlite/store.ts';
 import { newDatabase } from '../support/new-database.ts';
 
 const NOW = new Date('2026-01-05T12:00:00.000Z');
@@ -165,7 +166,7 @@ describe('links to check', () => {
 
   it('include those whose check was written under a clock ahead of this one, once that is put right', async () => {
     await save(made('ahead', after(NOW, 1_000_000)), made('not ahead'));
-    const moved = await store.writer.write((tx) => bringChecksBack(tx, account, after(NOW, 5)));
+    const moved = await store.writer.write((tx) => correctCheckTimes(tx, account, after(NOW, 5)));
     expect(moved).toBe(1);
     const found = await linksToCheck(store.db, query);
     expect(found).toEqual([

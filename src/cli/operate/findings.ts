@@ -4,7 +4,7 @@ import type { FindingStatus } from '../../domain/findings/changes.ts';
 import { FINDING_CLASSES, type FindingClassName, type Severity } from '../../domain/findings/classes.ts';
 import { asTable, printable } from '../../reports/formats/text.ts';
 import { acknowledge, findingsById, listFindings, type FindingRow } from '../../store/findings.ts';
-import type { Store } from '../../store/sqlite/store.ts';
+import type { Store } from '../../store/port.ts';
 import { CommandError, EXIT } from '../exit.ts';
 import { ACCOUNT, wholeNumber, withStore } from '../options.ts';
 import { agreed, systemUser, text } from '../orders/decide.ts';

@@ -7,7 +7,7 @@ import { importOrders, type ImportFormat, type ImportResult } from '../../flows/
 import { asTable, printable } from '../../reports/formats/text.ts';
 import { readOrder } from '../../store/orders.ts';
 import { eventsOf, listOrders, receivedBody } from '../../store/reading.ts';
-import type { Store } from '../../store/sqlite/store.ts';
+import type { Store } from '../../store/port.ts';
 import { CommandError, EXIT } from '../exit.ts';
 import { ACCOUNT, withStore } from '../options.ts';
 import { registerDecisions } from './decide.ts';

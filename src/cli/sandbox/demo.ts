@@ -16,7 +16,8 @@ import { startSandbox, type Sandbox } from '../../sandbox/server.ts';
 import { listFindings } from '../../store/findings.ts';
 import { countByState } from '../../store/orders.ts';
 import { summaryRows } from '../../store/reading.ts';
-import { openStore, type Store } from '../../store/sqlite/store.ts';
+import type { Store } from '../../store/port.ts';
+import { openStore } from '../../store/sqlite/store.ts';
 import {
   DEMO_SCENARIOS,
   demoOrders,

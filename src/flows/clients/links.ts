@@ -11,8 +11,8 @@ import { refusalReason } from '../../exchange/refusals.ts';
 import type { Link } from '../../exchange/schemas.ts';
 import { StoreError } from '../../store/errors.ts';
 import { FIRST_CHECK, linksToCheck, readLink, saveLink, trackedLinkOf, type CheckKey } from '../../store/links.ts';
-import { isNewStatus } from '../../store/records.ts';
-import type { Store } from '../../store/sqlite/store.ts';
+import { rememberStatus } from '../../store/accounts.ts';
+import type { Transaction } from '../../store/port.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { forEachConcurrently } from '../pass/concurrency.ts';
 
@@ -47,7 +47,7 @@ export async function makeLink(
   const { store, log, gracePeriodOver } = deps;
   try {
     // Nothing else would ever tell this id again.
-    const decision = await store.writer.writeStubbornly(
+    const decision = await store.writer.writeUntilDurable(
       (tx) => remember(deps, tx, answer.value, reference, 'created'),
       gracePeriodOver,
       ({ message }) => log.error({ linkId, problem: message }, 'a link that was made cannot be remembered yet'),
@@ -165,7 +165,7 @@ interface Saved extends LinkDecision {
 
 async function remember(
   { account, clock }: LinkDeps,
-  tx: Store['db'],
+  tx: Transaction,
   { linkId, status }: Link,
   reference: string | null,
   source: LinkSource,
@@ -176,12 +176,12 @@ async function remember(
   return await save(tx, decideRemembered(known, { account, linkId, status, reference, source }, now), now);
 }
 
-async function save(tx: Store['db'], decision: LinkDecision, now: Date): Promise<Saved> {
+async function save(tx: Transaction, decision: LinkDecision, now: Date): Promise<Saved> {
   const { account, status } = decision.link;
   await saveLink(tx, decision, now);
   const isChanged = decision.events.some(({ field }) => field === 'status');
   const seen = { account, field: 'link.status', value: status, firstSeenAt: now.toISOString() };
-  return { ...decision, unseen: isChanged && (await isNewStatus(tx, seen)) ? [status] : [] };
+  return { ...decision, unseen: isChanged && (await rememberStatus(tx, seen)) ? [status] : [] };
 }
 
 function tell({ log }: LinkDeps, { link: { linkId }, events, unseen }: Saved): void {

@@ -5,11 +5,12 @@ import type { Finding, RecordContext, RecordView } from '../../domain/findings/r
 import { compareRecord, type Comparison } from '../../domain/findings/compare.ts';
 import type { Tracking } from '../../domain/orders/tracking.ts';
 import { readExchangeType } from '../../exchange/record-view.ts';
-import { accountFact, firstSentAt, orderWithHash, type FollowedRow } from '../../store/followed.ts';
+import { accountFact } from '../../store/accounts.ts';
+import { firstSentAt, orderWithHash, type FollowedRow } from '../../store/followed.ts';
 import type { OrderRow } from '../../store/orders.ts';
 import { receivedBody } from '../../store/reading.ts';
 import { keepOrderRecord, keepSameColumns, type ComparedBody, type RecordColumns } from '../../store/records.ts';
-import type { Store } from '../../store/sqlite/store.ts';
+import type { Transaction } from '../../store/port.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 
 /** What judging findings works with. */
@@ -65,7 +66,7 @@ interface Judged {
 
 /** What a record shows by itself, with the time, and the classes that it judges. */
 export async function judgeRecord(
-  tx: Store['db'],
+  tx: Transaction,
   deps: ReconcileDeps,
   judged: Judged,
 ): Promise<{ found: readonly Finding[]; classes: readonly FindingClassName[] }> {
@@ -82,7 +83,7 @@ export async function judgeRecord(
 
 /** What the rules find in a record. */
 async function compare(
-  tx: Store['db'],
+  tx: Transaction,
   { account, settings }: ReconcileDeps,
   { row, earlier, before, after, receivedAt, now }: Judged,
   record: RecordView,
@@ -137,7 +138,7 @@ export function orderOf(row: SentRow): MerchantOrder {
  * most records that say something new have another status and nothing more.
  */
 async function readEvidence(
-  tx: Store['db'],
+  tx: Transaction,
   account: string,
   { row, record, earlier, now }: Pick<Judged, 'row' | 'earlier' | 'now'> & { record: RecordView },
 ): Promise<Pick<RecordContext, 'preOrderExchangeType' | 'firstSentAt' | 'merchantId' | 'hashUsedBy'>> {
@@ -158,7 +159,7 @@ async function readEvidence(
 }
 
 /** Until the first record the row has it; then the row has the order's. */
-async function preOrderExchangeType(tx: Store['db'], row: FollowedRow): Promise<string | null> {
+async function preOrderExchangeType(tx: Transaction, row: FollowedRow): Promise<string | null> {
   if (row.earlier_body === null) return row.exchange_type;
   const body = await receivedBody(tx, 'pre_orders', row.account, row.external_order_id);
   return body === undefined ? null : readExchangeType(body);
@@ -166,7 +167,7 @@ async function preOrderExchangeType(tx: Store['db'], row: FollowedRow): Promise<
 
 /** Writes what has a column of its own only where it changed: most changes are of a status. */
 export async function keepRecord(
-  tx: Store['db'],
+  tx: Transaction,
   received: ComparedBody,
   view: RecordView | undefined,
   earlier: RecordView | null,

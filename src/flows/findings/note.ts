@@ -12,7 +12,7 @@ import { readFollowed, type FollowedRow } from '../../store/followed.ts';
 import { trackingOf } from '../../store/orders.ts';
 import { isOfDatabase } from '../../store/errors.ts';
 import { keepSameRecord, keepUncompared, readRecord } from '../../store/records.ts';
-import type { Store } from '../../store/sqlite/store.ts';
+import type { Transaction } from '../../store/port.ts';
 import { judgeRecord, JUDGED_BY_ANSWER, JUDGED_BY_TIME, keepRecord, NEVER_STUCK, type ReconcileDeps } from './judge.ts';
 
 /** Findings that were not open before. */
@@ -33,7 +33,7 @@ export interface LookedUp {
  * Keeps the record that a look-up brought and judges what the look-up shows, in the transaction that records it. What
  * cannot be judged is recorded all the same.
  */
-export async function reconcileAnswer(tx: Store['db'], deps: ReconcileDeps, looked: LookedUp): Promise<NewFindings> {
+export async function reconcileAnswer(tx: Transaction, deps: ReconcileDeps, looked: LookedUp): Promise<NewFindings> {
   try {
     return await judgeAnswer(tx, deps, looked);
   } catch (error) {
@@ -52,7 +52,7 @@ function reportUnjudged({ log }: ReconcileDeps, externalOrderId: string, error: 
   log.error({ externalOrderId, problem: String(error) }, 'what was looked up cannot be compared');
 }
 
-async function judgeAnswer(tx: Store['db'], deps: ReconcileDeps, looked: LookedUp): Promise<NewFindings> {
+async function judgeAnswer(tx: Transaction, deps: ReconcileDeps, looked: LookedUp): Promise<NewFindings> {
   const { row, before, answer, decision, now } = looked;
   const { externalOrderId } = before;
   switch (answer.kind) {
@@ -80,7 +80,7 @@ async function judgeAnswer(tx: Store['db'], deps: ReconcileDeps, looked: LookedU
 
 /** Notes what was judged of an order; judged classes that are not found any more resolve themselves. */
 export async function noteFindings(
-  tx: Store['db'],
+  tx: Transaction,
   { account }: Pick<ReconcileDeps, 'account'>,
   externalOrderId: string,
   judged: { readonly found: readonly Finding[]; readonly classes: readonly FindingClassName[]; readonly now: Date },
@@ -107,7 +107,7 @@ function cutText(given: string | null): string | null {
 
 /** Holds the record that is kept against its order, as if it had just come and were the first. */
 export async function compareKept(
-  tx: Store['db'],
+  tx: Transaction,
   deps: ReconcileDeps,
   externalOrderId: string,
   now: Date,
@@ -136,7 +136,7 @@ export async function compareKept(
 
 /** Judges whether the outcome of the order's create is known, wherever the order was moved. */
 export async function noteOutcome(
-  tx: Store['db'],
+  tx: Transaction,
   deps: Pick<ReconcileDeps, 'account' | 'settings'>,
   tracking: Tracking,
   now: Date,
@@ -150,7 +150,7 @@ export async function noteOutcome(
  * matters: most look-ups bring one.
  */
 async function reconcileRecord(
-  tx: Store['db'],
+  tx: Transaction,
   deps: ReconcileDeps,
   looked: LookedUp,
   { record: view, body }: Extract<LookupAnswer, { kind: 'found' }>,
@@ -177,7 +177,7 @@ async function reconcileRecord(
 
 /** An older record changes nothing, but it may be of another order. It is noted once for each time it bears. */
 async function noteStale(
-  tx: Store['db'],
+  tx: Transaction,
   deps: ReconcileDeps,
   { row, decision, now }: LookedUp,
   view: RecordView,

@@ -1,19 +1,19 @@
 import type { FindingClassName } from '../../domain/findings/classes.ts';
 import { FOLLOWED_STATES } from '../../domain/orders/states.ts';
 import { findOverdue, learnStuckAfter, OVERDUE_CLASSES } from '../../domain/findings/age.ts';
-import { readAccountFact, setAccountFact } from '../../store/followed.ts';
+import { readAccountFact, setAccountFact } from '../../store/accounts.ts';
 import { FIRST_DUE } from '../../store/orders.ts';
 import {
-  agesOf,
-  agesOfIds,
+  orderAges,
+  orderAgesById,
   forgetCompared,
   newestEventId,
-  standingOf,
-  standingPage,
+  unresolvedFindings,
+  unresolvedPage,
   statusChanges,
   uncomparedIds,
   type AgedOrder,
-  type StandingFinding,
+  type UnresolvedFinding,
 } from '../../store/overdue.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { compareKept, noteFindings } from './note.ts';
@@ -40,7 +40,7 @@ export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<void>
     let from = FIRST_DUE;
     while (!signal.aborted) {
       const { account, store, clock } = deps;
-      const page = await agesOf(store.db, { account, state, from, limit: PAGE });
+      const page = await orderAges(store.db, { account, state, from, limit: PAGE });
       const now = clock.now();
       const overdue = page.filter((order) => findOverdue(order, now, settings).length > 0);
       await judge(deps, await newlyOverdue(deps, overdue, settings, now), settings);
@@ -123,7 +123,7 @@ async function newlyOverdue(
 ): Promise<string[]> {
   if (overdue.length === 0) return [];
   const externalOrderIds = overdue.map((order) => order.externalOrderId);
-  const standing = await standingOf(store.db, { account, classes: OVERDUE_CLASSES, externalOrderIds });
+  const standing = await unresolvedFindings(store.db, { account, classes: OVERDUE_CLASSES, externalOrderIds });
   const known = new Map(standing.map((one) => [keyOf(one.externalOrderId, one.class), one]));
   const isKnown = (order: AgedOrder) =>
     findOverdue(order, now, settings).every((finding) => {
@@ -150,7 +150,7 @@ async function judgePages(
   const { account, store, clock } = deps;
   let fromId = 0;
   while (!signal.aborted) {
-    const page = await standingPage(store.db, { account, ...which, fromId, limit: PAGE });
+    const page = await unresolvedPage(store.db, { account, ...which, fromId, limit: PAGE });
     await judge(deps, await noLongerTrue(deps, page, settings), settings);
     fromId = page.at(-1)?.id ?? fromId;
     if (page.length < PAGE) return;
@@ -160,18 +160,18 @@ async function judgePages(
 
 async function noLongerTrue(
   { account, store, clock }: SweepDeps,
-  page: readonly StandingFinding[],
+  page: readonly UnresolvedFinding[],
   settings: SweepSettings,
 ): Promise<string[]> {
   if (page.length === 0) return [];
   const now = clock.now();
-  const orders = await agesOfIds(
+  const orders = await orderAgesById(
     store.db,
     account,
     page.map((one) => one.externalOrderId),
   );
   const byId = new Map(orders.map((order) => [order.externalOrderId, order]));
-  const isTrue = ({ externalOrderId, class: name }: StandingFinding) => {
+  const isTrue = ({ externalOrderId, class: name }: UnresolvedFinding) => {
     const order = byId.get(externalOrderId);
     return order === undefined || findOverdue(order, now, settings).some((finding) => finding.class === name);
   };
@@ -186,7 +186,7 @@ async function judge(deps: SweepDeps, externalOrderIds: readonly string[], setti
     const found = await store.writer.write(async (tx) => {
       const all = [];
       const now = clock.now();
-      for (const order of await agesOfIds(tx, account, ids)) {
+      for (const order of await orderAgesById(tx, account, ids)) {
         const judged = { found: findOverdue(order, now, settings), classes: OVERDUE_CLASSES, now };
         all.push(...(await noteFindings(tx, deps, order.externalOrderId, judged)));
       }

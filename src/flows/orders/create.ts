@@ -6,6 +6,7 @@ import type { Passage } from '../../exchange/gate.ts';
 import { dueOrders, FIRST_DUE, readOrder, saveDecision, trackingOf, uncheckedOrderOf } from '../../store/orders.ts';
 import { keepPreOrder } from '../../store/records.ts';
 import { isolateFailure } from '../pass/isolate.ts';
+import type { Transaction } from '../../store/port.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { forEachConcurrently } from '../pass/concurrency.ts';
 import { noteFindings, noteOutcome, type NewFindings } from '../findings/note.ts';
@@ -131,7 +132,7 @@ async function recordOutcome(deps: FlowDeps, tracking: Tracking, outcome: Create
   const { store, clock, settings, log, gracePeriodOver } = deps;
   const { account, externalOrderId } = tracking;
   const random = clock.random();
-  const write = async (tx: typeof store.db) => {
+  const write = async (tx: Transaction) => {
     const now = clock.now();
     const decision = decideCreated(tracking, outcome, now, random, settings);
     await saveDecision(tx, 'sending', decision, now);
@@ -140,14 +141,14 @@ async function recordOutcome(deps: FlowDeps, tracking: Tracking, outcome: Create
     }
     return { decision, findings: await noteCreated(tx, deps, outcome, decision.tracking, now) };
   };
-  const recorded = await store.writer.writeStubbornly(write, gracePeriodOver, (error) =>
+  const recorded = await store.writer.writeUntilDurable(write, gracePeriodOver, (error) =>
     log.error({ externalOrderId, problem: error.message }, 'the outcome of a create cannot be written yet'),
   );
   countOutcome(deps, outcome, recorded);
 }
 
 async function noteCreated(
-  tx: FlowDeps['store']['db'],
+  tx: Transaction,
   deps: FlowDeps,
   outcome: CreateOutcome,
   tracking: Tracking,

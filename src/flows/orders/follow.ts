@@ -9,8 +9,9 @@ import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../../domain
 import type { OrderEvent } from '../../domain/orders/tracking.ts';
 import { readFollowed } from '../../store/followed.ts';
 import { dueOrders, FIRST_DUE, orderIds, saveDecision, trackingOf, type DueKey } from '../../store/orders.ts';
-import { isNewStatus } from '../../store/records.ts';
+import { rememberStatus } from '../../store/accounts.ts';
 import { isolateFailure } from '../pass/isolate.ts';
+import type { Transaction } from '../../store/port.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { forEachConcurrently } from '../pass/concurrency.ts';
 import { reconcileAnswer, type NewFindings } from '../findings/note.ts';
@@ -154,14 +155,14 @@ async function recordAnswer(
 
 /** Statuses that no order of the account ever had. */
 async function unseenStatuses(
-  tx: FlowDeps['store']['db'],
+  tx: Transaction,
   account: string,
   statuses: readonly SeenStatus[],
   now: Date,
 ): Promise<readonly SeenStatus[]> {
   const unseen = [];
   for (const status of statuses) {
-    if (await isNewStatus(tx, { account, ...status, firstSeenAt: now.toISOString() })) unseen.push(status);
+    if (await rememberStatus(tx, { account, ...status, firstSeenAt: now.toISOString() })) unseen.push(status);
   }
   return unseen;
 }

@@ -4,7 +4,7 @@ import { checkOrder } from '../../domain/orders/check.ts';
 import { quote } from '../../domain/decimal.ts';
 import type { MerchantOrder, UncheckedOrder } from '../../domain/orders/states.ts';
 import { IMPORT_COLUMNS, ImportStage, type ImportRow } from '../../store/stage/import.ts';
-import type { Store } from '../../store/sqlite/store.ts';
+import type { Store } from '../../store/port.ts';
 import { csvLines, ndjsonLines, type ImportLine } from './import-lines.ts';
 
 /** The forms an import file may have. */

@@ -4,16 +4,16 @@ import { becomesUnknown } from '../../domain/orders/create.ts';
 import { FOLLOWED_STATES } from '../../domain/orders/states.ts';
 import { LONGEST_WAIT_MS } from '../../domain/orders/schedule.ts';
 import { after } from '../../domain/orders/tracking.ts';
-import { bringChecksBack } from '../../store/links.ts';
+import { correctCheckTimes } from '../../store/links.ts';
 import {
-  bringForward,
+  correctDueTimes,
   countPendingElsewhere,
   orderIds,
   readOrder,
   saveDecision,
   trackingOf,
 } from '../../store/orders.ts';
-import type { Store } from '../../store/sqlite/store.ts';
+import type { Store } from '../../store/port.ts';
 import { isolateFailure } from '../pass/isolate.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { noteOutcome } from '../findings/note.ts';
@@ -50,8 +50,8 @@ export async function recover(deps: RecoverDeps, clockWentBack: boolean): Promis
   const latest = clockWentBack ? clock.now() : after(clock.now(), longestMs);
   const states = ['pending', ...FOLLOWED_STATES] as const;
   const [moved, links] = await store.writer.write(async (tx) => [
-    await bringForward(tx, { account, states, latest, to: clock.now() }),
-    await bringChecksBack(tx, account, clock.now()),
+    await correctDueTimes(tx, { account, states, latest, to: clock.now() }),
+    await correctCheckTimes(tx, account, clock.now()),
   ]);
   if (moved + links > 0) {
     log.warn({ orders: moved, links }, 'due times written under another clock were brought forward');

@@ -6,7 +6,7 @@ import type { FollowSettings } from '../../domain/orders/follow.ts';
 import type { OverdueSettings } from '../../domain/findings/age.ts';
 import type { ReconcileSettings } from '../../domain/findings/record.ts';
 import type { ExchangeClient } from '../../exchange/client.ts';
-import type { Store } from '../../store/sqlite/store.ts';
+import type { Store } from '../../store/port.ts';
 import type { RequestLease } from './lease.ts';
 import type { Tally } from './counters.ts';
 

@@ -1,10 +1,10 @@
 import { after } from '../../domain/orders/tracking.ts';
 import { StoreError } from '../../store/errors.ts';
-import { putOff } from '../../store/orders.ts';
+import { postpone } from '../../store/orders.ts';
 import type { FlowDeps } from './deps.ts';
 
 /** An order that cannot be written is tried again after this time. */
-const PUT_OFF_MS = 5 * 60_000;
+const POSTPONE_MS = 5 * 60_000;
 
 /** Works on one order. What the database refuses of it is logged and counted as failed: it must not stop the others. */
 export async function isolateFailure(
@@ -22,9 +22,9 @@ export async function isolateFailure(
       'an order cannot be written, it is passed over; look at its row and its triggers',
     );
     const { account, store, clock } = deps;
-    const until = after(clock.now(), PUT_OFF_MS);
+    const until = after(clock.now(), POSTPONE_MS);
     await store.writer
-      .write((tx) => putOff(tx, { account, externalOrderId, until }))
+      .write((tx) => postpone(tx, { account, externalOrderId, until }))
       .catch((again: unknown) => {
         if (!isRefusal(again)) throw again;
       });

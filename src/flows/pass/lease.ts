@@ -1,7 +1,6 @@
 import type { Clock } from '../../clock.ts';
-import { assertNewestOwner } from '../../store/sqlite/owner.ts';
-import { leaseRequests, requestsUntil } from '../../store/records.ts';
-import type { Store } from '../../store/sqlite/store.ts';
+import { assertNewestOwner, leaseRequests, requestsUntil } from '../../store/accounts.ts';
+import type { Store, Transaction } from '../../store/port.ts';
 
 /** How far ahead an owner asks for the right to send: one small write in this time while requests go out. */
 const LEASE_MS = 2_000;
@@ -44,7 +43,7 @@ export class RequestLease {
    * The same as part of the transaction that records an intent. Call what it gives back once the transaction is durable,
    * and then `hold`, which costs nothing unless that took long.
    */
-  async holdWithin(tx: Store['db']): Promise<() => void> {
+  async holdWithin(tx: Transaction): Promise<() => void> {
     if (!this.#isFresh()) return await this.#writeWithin(tx, LEASE_MS);
     await assertNewestOwner(tx, this.#account, this.#generation);
     return () => {};
@@ -64,7 +63,7 @@ export class RequestLease {
     onDurable();
   }
 
-  async #writeWithin(tx: Store['db'], ms: number): Promise<() => void> {
+  async #writeWithin(tx: Transaction, ms: number): Promise<() => void> {
     await assertNewestOwner(tx, this.#account, this.#generation);
     const until = this.#clock.monotonic() + ms;
     await leaseRequests(tx, this.#account, new Date(this.#clock.now().getTime() + ms));

@@ -8,7 +8,7 @@ import {
   type ReportScope,
 } from '../../store/reports/reconciliation.ts';
 import { openSnapshot } from '../../store/sqlite/snapshot.ts';
-import type { Store } from '../../store/sqlite/store.ts';
+import type { Store } from '../../store/port.ts';
 import { forEachConcurrently } from '../pass/concurrency.ts';
 import { orderOf } from '../findings/judge.ts';
 import { noteFindings } from '../findings/note.ts';

@@ -25,7 +25,7 @@ import {
   type ReportScope,
 } from '../../store/reports/reconciliation.ts';
 import type { Scratch } from '../../store/stage/scratch.ts';
-import type { Snapshot } from '../../store/sqlite/snapshot.ts';
+import type { Snapshot } from '../../store/port.ts';
 
 /** What decides whether an order counts as checked and as equal. */
 export interface CertifySettings {

@@ -1,5 +1,6 @@
-import { sql, type Kysely, type Selectable } from 'kysely';
-import type { OrderEventsTable, Tables } from '../schema.ts';
+import { sql, type Selectable } from 'kysely';
+import type { Database } from '../port.ts';
+import type { OrderEventsTable } from '../schema.ts';
 
 /** Ids are looked through so many at a time: no read holds the write-ahead log for long. */
 const IDS_A_READ = 500;
@@ -16,7 +17,7 @@ export interface ChangesScope {
 export type ChangeRow = Selectable<OrderEventsTable>;
 
 /** The id of the newest event there is; 0 where there is none. */
-export async function lastEventId(db: Kysely<Tables>): Promise<number> {
+export async function lastEventId(db: Database): Promise<number> {
   const row = await db
     .selectFrom('order_events')
     .select((select) => select.fn.max('id').as('id'))
@@ -25,7 +26,7 @@ export async function lastEventId(db: Kysely<Tables>): Promise<number> {
 }
 
 /** The events of a period in the order in which they were recorded, some at a time. */
-export async function* changesOf(db: Kysely<Tables>, scope: ChangesScope): AsyncGenerator<ChangeRow> {
+export async function* changesOf(db: Database, scope: ChangesScope): AsyncGenerator<ChangeRow> {
   const { account, from, to, lastId } = scope;
   for (let before = 0; before < lastId; before += IDS_A_READ) {
     let events = db

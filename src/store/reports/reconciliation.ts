@@ -1,6 +1,6 @@
 import { sql, type Compilable } from 'kysely';
 import type { KnownFindingRow, ReconciledRow } from '../../reports/reconciliation/rows.ts';
-import { queries } from '../sqlite/connection.ts';
+import { queries } from '../statement.ts';
 import { IMPORT_COLUMNS } from '../stage/import.ts';
 import type { OrderRow } from '../orders.ts';
 

@@ -1,5 +1,5 @@
 import type { StoryEvent, StoryFinding, StoryOrder } from '../../reports/story/evidence.ts';
-import { queries } from '../sqlite/connection.ts';
+import { queries } from '../statement.ts';
 import { openSnapshot } from '../sqlite/snapshot.ts';
 
 /** What the database has of one order, all of one moment; the record as received. */

@@ -3,12 +3,9 @@ import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import {
   CompiledQuery,
-  DummyDriver,
   Kysely,
-  SqliteAdapter,
   SqliteDialect,
   SqliteDriver,
-  SqliteQueryCompiler,
   type DatabaseConnection,
   type SqliteDatabase,
   type SqliteStatement,
@@ -23,18 +20,6 @@ const WAL_LIMIT_BYTES = 64 * 1024 * 1024;
 /** Less often than SQLite's own 1,000: a page that many commits change is then copied once, with one sync. */
 const CHECKPOINT_PAGES = 4_000;
 const KEPT_STATEMENTS = 200;
-
-/** Builds queries that are compiled without a database. */
-export const queries = new Kysely<Tables>({
-  dialect: {
-    createAdapter: () => new SqliteAdapter(),
-    createDriver: () => new DummyDriver(),
-    createIntrospector: () => {
-      throw new Error('this builder has no database');
-    },
-    createQueryCompiler: () => new SqliteQueryCompiler(),
-  },
-});
 
 /** An open SQLite connection: the driver's handle, and Kysely on top of it. */
 export interface Connection {

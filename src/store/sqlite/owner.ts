@@ -1,19 +1,12 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
-import type { Kysely } from 'kysely';
 import type { Clock } from '../../clock.ts';
-import { queries } from './connection.ts';
+
+import type { Ownership } from '../port.ts';
 import { isBusy, openError, OwnedError } from '../errors.ts';
-import type { Tables } from '../schema.ts';
-import { statement } from './statement.ts';
 
 const TRY_AGAIN_MS = 100;
-
-/** The right to drive an account; the operating system takes it back when the process dies. */
-export interface Ownership {
-  release(): void;
-}
 
 /**
  * Becomes the owner of the database, or waits up to `patienceMs` for another owner to go. Throws `OwnedError` when it
@@ -35,33 +28,6 @@ export async function becomeOwner(
     await clock.sleep(TRY_AGAIN_MS, signal);
   }
 }
-
-/**
- * Counts a new owner and gives it its number. Where the lock did not hold, because its file was removed or the database
- * has two paths, the last owner then finds that another has followed it.
- */
-export async function countOwner(tx: Kysely<Tables>, account: string): Promise<number> {
-  const { rows } = await generationStatement(tx, { account });
-  const generation = (rows[0]?.generation ?? 0) + 1;
-  await tx
-    .insertInto('owner_generations')
-    .values({ account, generation })
-    .onConflict((conflict) => conflict.column('account').doUpdateSet({ generation }))
-    .execute();
-  return generation;
-}
-
-/** Throws `OwnedError` when another owner was counted since. */
-export async function assertNewestOwner(tx: Kysely<Tables>, account: string, generation: number): Promise<void> {
-  const { rows } = await generationStatement(tx, { account });
-  if (rows[0]?.generation !== generation) {
-    throw new OwnedError('another order-sync process has taken over the database; stop one of the two');
-  }
-}
-
-const generationStatement = statement((v: { account: string }) =>
-  queries.selectFrom('owner_generations').select('generation').where('account', '=', v.account),
-);
 
 function tryLock(path: string): Ownership | undefined {
   const lock = openLock(path);

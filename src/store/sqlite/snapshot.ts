@@ -1,11 +1,6 @@
 import Database from 'better-sqlite3';
 import type { Compilable } from 'kysely';
-
-/** The database at one moment, on a connection that cannot write. */
-export interface Snapshot extends Disposable {
-  /** The rows of a query, one at a time; until they are read to the end no other query runs. */
-  rows<Row>(query: Compilable<Row>): IterableIterator<Row>;
-}
+import type { Snapshot } from '../port.ts';
 
 /**
  * Opens a snapshot: what is committed from now on is not seen. It holds up no writer; but while it is open the

@@ -1,23 +1,12 @@
 import { existsSync, statSync } from 'node:fs';
-import type { Kysely } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import { MIGRATIONS } from '../../../migrations/index.ts';
 import type { Clock } from '../../clock.ts';
 import { BUSY_TIMEOUT_MS, connect, type Connection, type WrapStatement } from './connection.ts';
 import { openError, storeError, StoreError } from '../errors.ts';
-import type { Tables } from '../schema.ts';
-import { Writer } from './writer.ts';
-
-/** The open database. Reads go through `db`, every write through `writer`. */
-export interface Store {
-  readonly path: string;
-  readonly db: Kysely<Tables>;
-  readonly writer: Writer;
-  /** A number that changes when another connection has committed. */
-  dataVersion(): number;
-  isInPlace(): boolean;
-  close(): Promise<void>;
-}
+import type { Store } from '../port.ts';
+import { openSnapshot } from './snapshot.ts';
+import { GroupWriter } from './writer.ts';
 
 /** How a command opens the database. */
 export interface OpenOptions {
@@ -46,7 +35,8 @@ export async function openStore(path: string, clock: Clock, options: OpenOptions
   return {
     path,
     db: connection.kysely,
-    writer: new Writer(connection, clock),
+    writer: new GroupWriter(connection, clock),
+    snapshot: () => openSnapshot(path),
     dataVersion: () => connection.sqlite.pragma('data_version', { simple: true }) as number,
     isInPlace: () => connection.isInPlace(),
     close: () => closeConnection(connection),

@@ -1,12 +1,8 @@
-import type { Kysely } from 'kysely';
+import type { CompiledQuery, QueryResult, SqliteDatabase } from 'kysely';
 import type { Clock } from '../../clock.ts';
 import type { Connection } from './connection.ts';
 import { isBusy, storeError, StoreError } from '../errors.ts';
-import type { Tables } from '../schema.ts';
-import { runOn } from './statement.ts';
-
-/** One unit of work inside a transaction: all of it happens or nothing. No network, no waiting for anything else. */
-export type Work<Result> = (tx: Kysely<Tables>) => Promise<Result>;
+import type { Transaction, Work, Writer } from '../port.ts';
 
 interface Waiting {
   readonly work: Work<unknown>;
@@ -18,26 +14,25 @@ const MAX_GROUP = 200;
 const MOST_TURNS = 5;
 const BUSY_TRIES = 40;
 const BUSY_WAIT_MS = 50;
-const STUBBORN_WAIT_MS = 1_000;
+const FULL_DISK_WAIT_MS = 1_000;
 
 /**
  * Group commit: what is asked for while the event loop is busy shares one transaction, and so one sync to the disk. Work
  * that fails fails alone: its group is then run one by one. A locked database or a full disk is no fault of one: the
  * group fails together.
  */
-export class Writer {
+export class GroupWriter implements Writer {
   readonly #connection: Connection;
   readonly #clock: Clock;
   #waiting: Waiting[] = [];
   #isRunning = false;
-  readonly #givenUp = new AbortController();
+  readonly #gracePeriodOver = new AbortController();
 
   constructor(connection: Connection, clock: Clock) {
     this.#connection = connection;
     this.#clock = clock;
   }
 
-  /** Runs the work in a durable transaction. Rejects with `StoreError` when the database cannot take it. */
   write<Result>(work: Work<Result>): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
       this.#waiting.push({ work, resolve, reject });
@@ -48,16 +43,11 @@ export class Writer {
     });
   }
 
-  /** From now on a locked database is not waited for: the process has no time left. */
-  giveUp(): void {
-    this.#givenUp.abort();
+  endGracePeriod(): void {
+    this.#gracePeriodOver.abort();
   }
 
-  /**
-   * Writes what must not be lost, the result of a request that was sent: a full disk or a locked database is waited
-   * out, once a second, until `signal` says that there is no time left.
-   */
-  async writeStubbornly<Result>(
+  async writeUntilDurable<Result>(
     work: Work<Result>,
     signal: AbortSignal,
     onFailure: (error: StoreError) => void,
@@ -66,9 +56,9 @@ export class Writer {
       try {
         return await this.write(work);
       } catch (error) {
-        if (!passes(error) || signal.aborted || !this.#connection.isInPlace()) throw error;
+        if (!isTransient(error) || signal.aborted || !this.#connection.isInPlace()) throw error;
         onFailure(error);
-        await this.#clock.sleep(STUBBORN_WAIT_MS, signal).catch(() => undefined);
+        await this.#clock.sleep(FULL_DISK_WAIT_MS, signal).catch(() => undefined);
       }
     }
   }
@@ -94,7 +84,7 @@ export class Writer {
   async #commitEach(group: readonly Waiting[], groupFailure: unknown): Promise<void> {
     let failure = groupFailure;
     for (const one of group) {
-      if (group.length > 1 && !passes(failure)) failure = await this.#commit([one]);
+      if (group.length > 1 && !isTransient(failure)) failure = await this.#commit([one]);
       if (failure !== undefined) one.reject(failure);
     }
   }
@@ -121,19 +111,26 @@ export class Writer {
     }
     for (let tries = 1; ; tries += 1) {
       try {
-        return await kysely.transaction().execute((tx) => {
-          runOn(statements, tx);
-          return work(tx);
-        });
+        return await kysely.transaction().execute((tx) => work(Object.assign(tx, { run: runOn(statements) })));
       } catch (error) {
-        if (!isBusy(error) || tries >= BUSY_TRIES || this.#givenUp.signal.aborted) throw error;
-        await this.#clock.sleep(BUSY_WAIT_MS, this.#givenUp.signal).catch(() => undefined);
+        if (!isBusy(error) || tries >= BUSY_TRIES || this.#gracePeriodOver.signal.aborted) throw error;
+        await this.#clock.sleep(BUSY_WAIT_MS, this.#gracePeriodOver.signal).catch(() => undefined);
       }
     }
   }
 }
 
 /** Whether the database as a whole takes nothing for now, whatever the work. */
-function passes(error: unknown): error is StoreError {
+function isTransient(error: unknown): error is StoreError {
   return error instanceof StoreError && (error.problem === 'busy' || error.problem === 'disk');
+}
+
+/** Runs compiled queries on the driver, which a transaction has to itself until it ends. */
+function runOn(database: SqliteDatabase): Transaction['run'] {
+  return <Row>({ sql, parameters }: CompiledQuery<Row>): QueryResult<Row> => {
+    const prepared = database.prepare(sql);
+    if (prepared.reader) return { rows: prepared.all(parameters) as Row[] };
+    const { changes, lastInsertRowid } = prepared.run(parameters);
+    return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
+  };
 }

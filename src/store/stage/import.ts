@@ -1,6 +1,6 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { Tables } from '../schema.ts';
-import type { Store } from '../sqlite/store.ts';
+import type { Store, Transaction } from '../port.ts';
 
 /** The columns an import fills. */
 export const IMPORT_COLUMNS = [
@@ -104,7 +104,7 @@ export class ImportStage {
 
 /** Rows `b` of the stage whose row `a` elsewhere has other content. */
 async function findConflicts(
-  tx: Kysely<Tables>,
+  tx: Transaction,
   limit: number,
   { place, others }: { place: RawBuilder<unknown>; others: RawBuilder<unknown> },
 ): Promise<{ named: ImportConflict[]; count: number }> {
@@ -116,7 +116,7 @@ async function findConflicts(
   return { named: rows, count: Number(rows[0]?.total ?? 0) };
 }
 
-async function insertMissing(tx: Kysely<Tables>, account: string): Promise<number> {
+async function insertMissing(tx: Transaction, account: string): Promise<number> {
   const columns = sql.raw(IMPORT_COLUMNS.join(', '));
   const result = await sql`
     insert into merchant_orders (account, ${columns})

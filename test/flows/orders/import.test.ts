@@ -6,7 +6,8 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
 import { importOrders, type ImportFormat, type ImportResult } from '../../../src/flows/orders/import.ts';
-import { openStore, type Store } from '../../../src/store/sqlite/store.ts';
+import type { Store } from '../../../src/store/port.ts';
+import { openStore } from '../../../src/store/sqlite/store.ts';
 import { newDatabase } from '../../support/new-database.ts';
 
 const HEADER = 'external_order_id,asset,from_currency,to_currency';

@@ -255,7 +255,7 @@ describe('an error of the control socket', () => {
   it('names a link that was made but cannot be remembered, with 500: asking again would be wrong', async () => {
     const on = await controlBench();
     const full = new StoreError('unusable', 'the disk is broken');
-    vi.spyOn(on.bench.app.store.writer, 'writeStubbornly').mockRejectedValue(full);
+    vi.spyOn(on.bench.app.store.writer, 'writeUntilDurable').mockRejectedValue(full);
     const said = await on.ask('POST', '/clients', { email: EMAIL });
     expect([said.status, failureIn(said).kind]).toEqual([500, 'failed']);
     expect(failureIn(said).message).toMatch(/"link-1" was made but cannot be remembered: the disk is broken/);

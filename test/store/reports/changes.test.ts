@@ -5,7 +5,8 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
 import { changesOf, lastEventId, type ChangesScope } from '../../../src/store/reports/changes.ts';
-import { openStore, type Store } from '../../../src/store/sqlite/store.ts';
+import type { Store } from '../../../src/store/port.ts';
+import { openStore } from '../../../src/store/sqlite/store.ts';
 import { newDatabase } from '../../support/new-database.ts';
 
 const DAY_MS = 86_400_000;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { queries } from '../../../src/store/sqlite/connection.ts';
+import { queries } from '../../../src/store/statement.ts';
 import { openSnapshot } from '../../../src/store/sqlite/snapshot.ts';
 import { reconciledDatabase } from '../../support/reconciled-database.ts';
 

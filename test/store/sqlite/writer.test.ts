@@ -2,7 +2,7 @@ import Database from 'better-sqlite3';
 import type { SqliteStatement } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readOrder } from '../../../src/store/orders.ts';
-import { isNewStatus } from '../../../src/store/records.ts';
+import { rememberStatus } from '../../../src/store/accounts.ts';
 import { scriptedBench } from '../../support/scripted-bench.ts';
 
 describe('writes that are asked for together', () => {
@@ -23,7 +23,7 @@ describe('writes that are asked for together', () => {
     const { writer } = bench.app.store;
     const see = async (value: string, then = () => {}) => {
       const result = await writer.write(async (tx) => {
-        await isNewStatus(tx, { account: 'default', field: 'f', value, firstSeenAt: 'now' });
+        await rememberStatus(tx, { account: 'default', field: 'f', value, firstSeenAt: 'now' });
         then();
         return value;
       });
@@ -155,7 +155,7 @@ describe('writes that are asked for together', () => {
     bench.merchant.exec('begin immediate');
     const waiting = Promise.allSettled([see('a')]);
     await bench.clock.turn();
-    writer.giveUp();
+    writer.endGracePeriod();
     expect(await waiting).toMatchObject([{ reason: { problem: 'busy' } }]);
     await expect(see('b')).rejects.toMatchObject({ problem: 'busy' });
     bench.merchant.exec('rollback');

@@ -1,0 +1,106 @@
+import { OwnedError } from './errors.ts';
+import type { Database, Transaction } from './port.ts';
+import { queries, statement } from './statement.ts';
+
+/**
+ * Counts a new owner and gives it its number. Where the lock did not hold, because its file was removed or the database
+ * has two paths, the last owner then finds that another has followed it.
+ */
+export async function nextGeneration(tx: Transaction, account: string): Promise<number> {
+  const { rows } = await generationStatement(tx, { account });
+  const generation = (rows[0]?.generation ?? 0) + 1;
+  await tx
+    .insertInto('owner_generations')
+    .values({ account, generation })
+    .onConflict((conflict) => conflict.column('account').doUpdateSet({ generation }))
+    .execute();
+  return generation;
+}
+
+/** Throws `OwnedError` when another owner was counted since. */
+export async function assertNewestOwner(tx: Transaction, account: string, generation: number): Promise<void> {
+  const { rows } = await generationStatement(tx, { account });
+  if (rows[0]?.generation !== generation) {
+    throw new OwnedError('another order-sync process has taken over the database; stop one of the two');
+  }
+}
+
+const generationStatement = statement((v: { account: string }) =>
+  queries.selectFrom('owner_generations').select('generation').where('account', '=', v.account),
+);
+
+const factStatement = statement((v: { account: string; name: string }) =>
+  queries.selectFrom('account_facts').select('value').where('account', '=', v.account).where('name', '=', v.name),
+);
+
+/** What the account's first record said of it; what is given becomes it when there is none. */
+export async function accountFact(
+  tx: Transaction,
+  fact: { account: string; name: string; given: string; now: Date },
+): Promise<string> {
+  const { account, name, given } = fact;
+  const known = await readAccountFact(tx, { account, name });
+  if (known === undefined) await setAccountFact(tx, fact);
+  return known ?? given;
+}
+
+/** What is known of the account, or undefined. */
+export async function readAccountFact(
+  db: Database,
+  { account, name }: { account: string; name: string },
+): Promise<string | undefined> {
+  const { rows } = await factStatement(db, { account, name });
+  return rows[0]?.value;
+}
+
+/** Remembers something of the account, in place of what was known before. */
+export async function setAccountFact(
+  tx: Transaction,
+  { account, name, given, now }: { account: string; name: string; given: string; now: Date },
+): Promise<void> {
+  await tx
+    .insertInto('account_facts')
+    .values({ account, name, value: given, first_seen_at: now.toISOString() })
+    .onConflict((conflict) =>
+      conflict.columns(['account', 'name']).doUpdateSet({ value: given, first_seen_at: now.toISOString() }),
+    )
+    .execute();
+}
+
+const seenStatement = statement((v: { account: string; field: string; value: string; firstSeenAt: string }) =>
+  queries
+    .insertInto('seen_statuses')
+    .values({ account: v.account, field: v.field, value: v.value, first_seen_at: v.firstSeenAt })
+    .onConflict((conflict) => conflict.doNothing()),
+);
+
+/** Remembers a status value; true when it was never seen before. */
+export async function rememberStatus(
+  tx: Transaction,
+  seen: { account: string; field: string; value: string; firstSeenAt: string },
+): Promise<boolean> {
+  const result = await seenStatement(tx, seen);
+  return result.numAffectedRows === 1n;
+}
+
+/** Until when an owner may have sent requests, or undefined when none ever did. */
+export async function requestsUntil(db: Database, account: string): Promise<Date | undefined> {
+  const row = await db
+    .selectFrom('request_leases')
+    .select('requests_until')
+    .where('account', '=', account)
+    .executeTakeFirst();
+  return row === undefined ? undefined : new Date(row.requests_until);
+}
+
+const leaseStatement = statement((v: { account: string; until: string }) =>
+  queries
+    .insertInto('request_leases')
+    .values({ account: v.account, requests_until: v.until })
+    .onConflict((conflict) => conflict.column('account').doUpdateSet({ requests_until: v.until })),
+);
+
+/** Says until when this owner may send requests. */
+export async function leaseRequests(tx: Transaction, account: string, until: Date): Promise<void> {
+  await leaseStatement(tx, { account, until: until.toISOString() });
+}
