@@ -1,11 +1,9 @@
 import { pino, type DestinationStream, type Logger } from 'pino';
-import type { Clock } from './clock.ts';
-import { systemClock } from './clock.ts';
+import { type Clock, systemClock } from './clock.ts';
 import type { Config } from './config/config.ts';
 import { ExchangeClient } from './exchange/client.ts';
 import { Gate } from './exchange/gate.ts';
-import { httpTransport } from './exchange/transport.ts';
-import type { Transport } from './exchange/transport.ts';
+import { httpTransport, type Transport } from './exchange/transport.ts';
 import type { FlowDeps } from './flows/pass/deps.ts';
 import { RequestLease, waitAfterLastOwner } from './flows/pass/lease.ts';
 import { recover } from './flows/orders/recover.ts';

@@ -6,7 +6,8 @@ import { createPass } from './flows/orders/create.ts';
 import { withGracePeriod } from './flows/pass/grace-period.ts';
 import { followPass } from './flows/orders/follow.ts';
 import { linksPass } from './flows/clients/links.ts';
-import { compareUncompared, sweep } from './flows/findings/sweep.ts';
+import { compareNewRecords } from './flows/findings/new-records.ts';
+import { sweep } from './flows/findings/sweep.ts';
 import { serveControl } from './http/control/server.ts';
 import { servePhotos } from './http/photos/receiver.ts';
 import { controlSocketPath } from './http/control/socket-path.ts';
@@ -46,7 +47,7 @@ export async function runDaemon(
   const cron = schedule(config.schedule.cron, wakeAll, { timezone: 'UTC', noOverlap: true });
   const linking = config.links.cron === undefined ? undefined : new SlowCron(app, config.links.cron);
   const sweeping = config.reconcile.cron === undefined ? undefined : new SlowCron(app, config.reconcile.cron);
-  const sweepOnce = sweeping === undefined ? compareUncompared : sweep;
+  const sweepOnce = sweeping === undefined ? compareNewRecords : sweep;
   const tasks = [
     ...(linking === undefined ? [] : [repeat(app, linking.waker, stop, () => linksPass(app, stop))]),
     repeat(app, sweeping?.waker ?? new Waker(), stop, () => sweepOnce(app, stop)),

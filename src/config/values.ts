@@ -1,6 +1,7 @@
 import { createTask, validateDetailed } from 'node-cron';
 import { z } from 'zod';
 import { readDecimal } from '../domain/decimal.ts';
+import { hasControlCharacter } from '../domain/text.ts';
 
 /** Text of a setting as a file or a variable gives it; every type of setting parses it by itself. */
 export type SettingText = string | readonly string[];
@@ -113,8 +114,7 @@ export const headerText = () =>
 export const plainText = () =>
   text((value) => {
     if (value === '') throw new Error('must not be empty');
-    // oxlint-disable-next-line no-control-regex -- finding control characters is the point
-    if (/[\x00-\x1f\x7f]/.test(value)) throw new Error('must not contain control characters');
+    if (hasControlCharacter(value)) throw new Error('must not contain control characters');
     return value;
   });
 

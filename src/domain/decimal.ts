@@ -1,4 +1,5 @@
 import Big from 'big.js';
+import { quote } from './text.ts';
 
 /** More digits than any amount has, few enough that a hostile exponent cannot fill memory. */
 export const MAX_DIGITS = 64;
@@ -51,9 +52,4 @@ export class DecimalSum {
   toString(): string {
     return this.#sum.toFixed();
   }
-}
-
-/** Text for a message: quoted, escaped, and cut where it is long. */
-export function quote(text: string): string {
-  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
 }

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import type { Clock } from '../clock.ts';
 import type { CreateOutcome } from '../domain/orders/create.ts';
 import type { LookupAnswer } from '../domain/orders/follow.ts';
-import type { MerchantOrder } from '../domain/orders/states.ts';
+import type { MerchantOrder } from '../domain/record.ts';
 import type { Gate, Passage } from './gate.ts';
 import { emailAddress, headerId, pathId, queryId } from './ids.ts';
-import { readCreate, readLookup } from './orders.ts';
+import { readCreate, readLookup, preOrderBody } from './orders.ts';
 import { ask, passageOf, type Reply } from './reply.ts';
 import {
   cardsSchema,
@@ -22,7 +22,6 @@ import {
   type VerificationToken,
 } from './schemas.ts';
 import { readBody } from './json.ts';
-import { preOrderBody } from './orders.ts';
 import type { Transport, HttpRequest } from './transport.ts';
 
 const CLIENTS = '/api/v1/merchant/client';

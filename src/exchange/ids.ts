@@ -1,7 +1,6 @@
 import { MAX_ID_BYTES_ENCODED } from '../domain/orders/check.ts';
+import { isPlainText } from '../domain/text.ts';
 
-/** Ids longer than this are refused before any request. */
-const MAX_ID_LENGTH = 500;
 /** RFC 5321: no address is longer. */
 const MAX_EMAIL_LENGTH = 254;
 
@@ -12,7 +11,7 @@ export class UnusableIdError extends Error {
 
 /** An id as one segment of a path. Throws `UnusableIdError` on one that would change the address it is put into. */
 export function pathId(id: string): string {
-  if (id === '.' || id === '..' || !isPlain(id)) throw unusable(id, 'an id');
+  if (id === '.' || id === '..' || !isPlainText(id)) throw unusable(id, 'an id');
   return encodeURIComponent(id);
 }
 
@@ -32,23 +31,17 @@ export function queryId(id: string): string {
 
 /** An id as the value of a header (§4.8). Throws `UnusableIdError` on one that a header cannot carry as it stands. */
 export function headerId(id: string): string {
-  if (id === '.' || id === '..' || !isPlain(id) || !/^[\u0021-\u007e]+$/.test(id)) throw unusable(id, 'an id');
+  if (id === '.' || id === '..' || !isPlainText(id) || !/^[\u0021-\u007e]+$/.test(id)) throw unusable(id, 'an id');
   return id;
 }
 
 /** An e-mail address as the exchange is to judge it (§4.1). Throws `UnusableIdError` on what cannot be one at all. */
 export function emailAddress(email: string): string {
   // The address stays out of the message: it is a person's.
-  if (!isPlain(email) || email.length > MAX_EMAIL_LENGTH) {
+  if (!isPlainText(email) || email.length > MAX_EMAIL_LENGTH) {
     throw new UnusableIdError('the e-mail address is empty, too long or holds control characters; check it');
   }
   return email;
-}
-
-/** Whether text can be sent, stored and shown: not empty, of bounded length, without control characters. */
-export function isPlain(text: string): boolean {
-  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
-  return text !== '' && text.length <= MAX_ID_LENGTH && text.isWellFormed() && !/[\u0000-\u001f\u007f]/.test(text);
 }
 
 function unusable(id: string, what: string): UnusableIdError {

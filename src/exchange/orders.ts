@@ -1,8 +1,7 @@
 import { LosslessNumber, stringify } from 'lossless-json';
 import type { CreateOutcome } from '../domain/orders/create.ts';
 import type { LookupAnswer } from '../domain/orders/follow.ts';
-import type { MerchantOrder } from '../domain/orders/states.ts';
-import type { Finding } from '../domain/findings/record.ts';
+import type { Difference, MerchantOrder } from '../domain/record.ts';
 import { comparePreOrder } from '../domain/findings/compare.ts';
 import { readRecordView, viewOfPreOrder } from './record-view.ts';
 import type { Reply } from './reply.ts';
@@ -56,7 +55,11 @@ export function readCreate(reply: Reply, order: MerchantOrder): CreateOutcome {
 }
 
 /** How a pre-order (§4.10) differs from the order; undefined where the body is not the pre-order asked for. */
-export function readPreOrder(body: string, preOrderId: string, order: MerchantOrder): readonly Finding[] | undefined {
+export function readPreOrder(
+  body: string,
+  preOrderId: string,
+  order: MerchantOrder,
+): readonly Difference[] | undefined {
   const preOrder = readBody(preOrderSchema, body);
   if (preOrder?.id !== preOrderId || preOrder.externalOrderId !== order.externalOrderId) return undefined;
   return comparePreOrder(order, viewOfPreOrder(preOrder));

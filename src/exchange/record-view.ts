@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isLosslessNumber } from 'lossless-json';
 import { readDecimal } from '../domain/decimal.ts';
-import type { PreOrderView, RecordView } from '../domain/findings/record.ts';
+import type { PreOrderView, RecordView } from '../domain/record.ts';
 import { isTooDeep } from './json.ts';
 import { orderRecordSchema, type PreOrder } from './schemas.ts';
 

@@ -1,13 +1,13 @@
 import type { Clock } from '../clock.ts';
-import { refuse, type SandboxAnswer, type SandboxRequest } from './answer.ts';
-import { Clients } from './clients/clients.ts';
+import { refuse, type SandboxAnswer, type SandboxRequest } from './api/answer.ts';
+import { Clients, type PhotosAnswer } from './clients/clients.ts';
 import type { SandboxPreOrder } from './orders/order-record.ts';
 import { Orders } from './orders/orders.ts';
-import { levelSchema, withBody } from './requests.ts';
-import { findRoute, ROUTES, type RouteName, type Values } from './routes.ts';
+import { levelSchema, withBody } from './api/requests.ts';
+import { findRoute, ROUTES, type RouteName, type Values } from './api/routes.ts';
 import type { Scenario } from './orders/scenario.ts';
 
-export type { SandboxAnswer, SandboxRequest } from './answer.ts';
+export type { SandboxAnswer, SandboxRequest } from './api/answer.ts';
 
 /** Settings of the sandbox; times in milliseconds. */
 export interface SandboxOptions {
@@ -46,7 +46,7 @@ export class SandboxExchange {
   }
 
   /** Answers one request. */
-  handle(request: SandboxRequest): SandboxAnswer {
+  handle(request: SandboxRequest): PhotosAnswer {
     if (request.headers['x-api-key'] !== this.#options.apiKey) return refuse('keyRefused');
     const waitMs = this.#waitMs();
     if (waitMs > 0) return tooManyRequests(waitMs);
@@ -65,7 +65,7 @@ export class SandboxExchange {
     return this.#orders.census();
   }
 
-  #serve(name: RouteName, values: Values, request: SandboxRequest): SandboxAnswer {
+  #serve(name: RouteName, values: Values, request: SandboxRequest): PhotosAnswer {
     const { linkId = '', level_type: level, preOrderId = '', externalOrderId = '' } = values;
     switch (name) {
       case 'createLink':

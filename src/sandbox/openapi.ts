@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { ANSWERS } from './answers.ts';
-import { EMAIL_INPUTS } from './inputs.ts';
-import { REFUSALS, type Refusal, type RefusalName } from './faults/refusals.ts';
-import { levelSchema } from './requests.ts';
-import { ROUTES, type Route } from './routes.ts';
+import { ANSWERS } from './api/answer-schemas.ts';
+import { EMAIL_INPUTS } from './clients/email-inputs.ts';
+import { REFUSALS, type Refusal, type RefusalName } from './api/refusals.ts';
+import { levelSchema } from './api/requests.ts';
+import { ROUTES, type Route } from './api/routes.ts';
 
 type Json = Record<string, unknown>;
 

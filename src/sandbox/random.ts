@@ -8,3 +8,8 @@ export function seededRandom(seed: number): () => number {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
 }
+
+/** Draws 32 hexadecimal digits. */
+export function randomHex(random: () => number): string {
+  return Array.from({ length: 32 }, () => Math.floor(random() * 16).toString(16)).join('');
+}

@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely';
-import type { OrderState, UncheckedOrder } from '../domain/orders/states.ts';
+import type { OrderState } from '../domain/orders/states.ts';
+import type { UncheckedOrder } from '../domain/record.ts';
 import type { Decision, OrderEvent, Tracking } from '../domain/orders/tracking.ts';
 
 import { StoreError } from './errors.ts';

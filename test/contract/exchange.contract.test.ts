@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
-import type { MerchantOrder } from '../../src/domain/orders/states.ts';
+import type { MerchantOrder } from '../../src/domain/record.ts';
 import { ExchangeClient, type Answer } from '../../src/exchange/client.ts';
 import { Gate } from '../../src/exchange/gate.ts';
 import { refusalReason } from '../../src/exchange/refusals.ts';

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DecimalSum, MAX_DIGITS, quote, readDecimal, sameDecimal } from '../../src/domain/decimal.ts';
+import { DecimalSum, MAX_DIGITS, readDecimal, sameDecimal } from '../../src/domain/decimal.ts';
+import { quote } from '../../src/domain/text.ts';
 
 /** A plain decimal as whole units of 10^-scale: the exact number, without the library under test. */
 interface Scaled {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { UnusableIdError } from '../../src/exchange/ids.ts';
-import type { MerchantOrder } from '../../src/domain/orders/states.ts';
+import type { MerchantOrder } from '../../src/domain/record.ts';
 import { forgetAnswers, nockExchange } from '../support/nock-exchange.ts';
 
 const CREATE = '/api/v1/merchant/orders/request';

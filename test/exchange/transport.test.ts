@@ -4,8 +4,7 @@ import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock, type Clock } from '../../src/clock.ts';
-import { httpTransport, REUSE_WITHIN_MS } from '../../src/exchange/transport.ts';
-import { TransportError, type Transport } from '../../src/exchange/transport.ts';
+import { httpTransport, REUSE_WITHIN_MS, TransportError, type Transport } from '../../src/exchange/transport.ts';
 import { testClock } from '../support/test-clock.ts';
 
 const KEY = 'canary-key-5b1f';

@@ -4,10 +4,10 @@ import { ExchangeClient, type Answer } from '../../src/exchange/client.ts';
 import { Gate } from '../../src/exchange/gate.ts';
 import { refusalReason } from '../../src/exchange/refusals.ts';
 import { httpTransport } from '../../src/exchange/transport.ts';
-import { EMAIL_INPUTS } from '../../src/sandbox/inputs.ts';
+import { EMAIL_INPUTS } from '../../src/sandbox/clients/email-inputs.ts';
 import { seededRandom } from '../../src/sandbox/random.ts';
-import { REFUSALS, type RefusalName } from '../../src/sandbox/faults/refusals.ts';
-import { ROUTES, type Route, type RouteName } from '../../src/sandbox/routes.ts';
+import { REFUSALS, type RefusalName } from '../../src/sandbox/api/refusals.ts';
+import { ROUTES, type Route, type RouteName } from '../../src/sandbox/api/routes.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 
 const KEY = 'sandbox-errors-key';

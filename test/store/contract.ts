@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { decideMended } from '../../src/domain/orders/create.ts';
+import { decideCorrected } from '../../src/domain/orders/create.ts';
 import { ALLOWED_NEXT, ORDER_STATES, type OrderState } from '../../src/domain/orders/states.ts';
 import { move, type Decision, type Tracking } from '../../src/domain/orders/tracking.ts';
 import * as accounts from '../../src/store/accounts.ts';
@@ -366,7 +366,7 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
       await insertIn('a', 'invalid');
       subject.run(`update merchant_orders set ${column} = 'mended'`);
       expect(await due()).toMatch(/Z$/);
-      const decision = decideMended(orders.trackingOf(await read('a')), NOW);
+      const decision = decideCorrected(orders.trackingOf(await read('a')), NOW);
       expect(decision?.tracking.state).toBe('pending');
     });
 

@@ -5,7 +5,7 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { decideChecked, decideRemembered, type LinkDecision } from '../../src/domain/clients/link.ts';
-import { after } from '../../src/domain/orders/tracking.ts';
+import { after } from '../../src/domain/instant.ts';
 import {
   correctCheckTimes,
   FIRST_CHECK,

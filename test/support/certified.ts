@@ -1,6 +1,6 @@
 import type { App } from '../../src/app.ts';
-import { certify } from '../../src/flows/reports/reconciliation.ts';
-import { askPreOrders, notePreOrders, type PreOrderAnswer } from '../../src/flows/reports/pre-orders.ts';
+import { reconcileOrders } from '../../src/flows/reports/reconciliation.ts';
+import { askPreOrders, recordPreOrderFindings, type PreOrderAnswer } from '../../src/flows/reports/pre-orders.ts';
 import { reconciliationDocument } from '../../src/reports/reconciliation/document.ts';
 import { listFindings } from '../../src/store/findings.ts';
 import { openScratch } from '../../src/store/stage/scratch.ts';
@@ -24,10 +24,10 @@ export async function certified(app: App, path: string): Promise<Certified> {
     const outcome = await exchange.showPreOrder(preOrderId);
     return outcome.kind === 'ok' ? { kind: 'known', body: outcome.body } : { kind: 'missing' };
   };
-  await notePreOrders(store, account, await askPreOrders(path, scope, ask, () => {}), clock.now());
+  await recordPreOrderFindings(store, account, await askPreOrders(path, scope, ask, () => {}), clock.now());
   using scratch = openScratch();
   using snapshot = openSnapshot(path);
-  const reconciled = await certify(snapshot, scratch, scope, settings);
+  const reconciled = await reconcileOrders(snapshot, scratch, scope, settings);
   const { isClean } = reconciliationDocument({ account, from: null, to: null, asOf, ...settings }, reconciled, []);
   const findings = [];
   for (const row of reconciled.findings) findings.push(`${row['class']} ${row['external_order_id']}`);

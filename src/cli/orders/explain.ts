@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { systemClock } from '../../clock.ts';
 import { readRecordView } from '../../exchange/record-view.ts';
 import { printable } from '../../reports/formats/text.ts';
-import { tellStory, type Story } from '../../reports/story/story.ts';
+import { buildStory, type Story } from '../../reports/story/story.ts';
 import { readStory } from '../../store/reports/story.ts';
 import { CommandError, EXIT } from '../exit.ts';
 import { ACCOUNT, withStore } from '../options.ts';
@@ -26,7 +26,7 @@ export function registerExplain(program: Command, orders: Command): void {
         }
         const view = rows.record === null ? undefined : readRecordView(rows.record.body);
         const record = rows.record === null || view === undefined ? null : { ...rows.record, view };
-        return tellStory({ ...rows, record }, until, { ...create, ...follow });
+        return buildStory({ ...rows, record }, until, { ...create, ...follow });
       });
       process.stdout.write(
         json === true ? `${JSON.stringify({ schema: 'order-sync.story/1', ...story }, null, 2)}\n` : asText(story),

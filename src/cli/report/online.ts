@@ -4,7 +4,7 @@ import { systemClock } from '../../clock.ts';
 import { pathId, UnusableIdError } from '../../exchange/ids.ts';
 import {
   askPreOrders,
-  notePreOrders,
+  recordPreOrderFindings,
   type AskedPreOrders,
   type PreOrderAnswer,
 } from '../../flows/reports/pre-orders.ts';
@@ -31,7 +31,7 @@ export async function askExchange(
     (app: App) => askAll((preOrderId) => app.exchange.showPreOrder(preOrderId)),
   );
   await withStore(program, 'current', async (store) => {
-    await notePreOrders(store, ACCOUNT, asked, systemClock().now());
+    await recordPreOrderFindings(store, ACCOUNT, asked, systemClock().now());
   });
   return asked;
 }

@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { systemClock } from '../../clock.ts';
-import { certify, type CertifySettings } from '../../flows/reports/reconciliation.ts';
+import { reconcileOrders, type ReconciliationSettings } from '../../flows/reports/reconciliation.ts';
 import { LedgerError, readLedger } from '../../flows/reports/ledger.ts';
 import type { AskedPreOrders } from '../../flows/reports/pre-orders.ts';
 import { ledgerSupplement } from '../../reports/reconciliation/ledger.ts';
@@ -67,7 +67,7 @@ export function registerReconciliation(program: Command, report: Command): void 
 }
 
 async function reconcileAt(
-  { path, ...settings }: CertifySettings & { path: string },
+  { path, ...settings }: ReconciliationSettings & { path: string },
   options: ReconciliationOptions,
   asked: AskedPreOrders | undefined,
   progress: Progress,
@@ -79,7 +79,7 @@ async function reconcileAt(
     // Closed before anything is written: output may wait for its reader for hours.
     using snapshot = openSnapshot(path);
     const asOf = options.asOf ?? systemClock().now().toISOString();
-    const reconciled = await certify(snapshot, scratch, { account: ACCOUNT, from, to, asOf }, settings, {
+    const reconciled = await reconcileOrders(snapshot, scratch, { account: ACCOUNT, from, to, asOf }, settings, {
       onProgress: (orders) => progress.show(`${orders} orders compared`),
       stage,
     });

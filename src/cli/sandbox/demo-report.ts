@@ -1,5 +1,5 @@
 import { FINDING_CLASSES } from '../../domain/findings/classes.ts';
-import { certify } from '../../flows/reports/reconciliation.ts';
+import { reconcileOrders } from '../../flows/reports/reconciliation.ts';
 import { printable } from '../../reports/formats/text.ts';
 import { reconciliationDocument } from '../../reports/reconciliation/document.ts';
 import { openScratch } from '../../store/stage/scratch.ts';
@@ -20,7 +20,7 @@ export async function reconcileDemo(
 ): Promise<boolean> {
   using scratch = openScratch();
   using snapshot = openSnapshot(path);
-  const reconciled = await certify(snapshot, scratch, { account: ACCOUNT, asOf }, SETTINGS);
+  const reconciled = await reconcileOrders(snapshot, scratch, { account: ACCOUNT, asOf }, SETTINGS);
   const { document } = reconciliationDocument(
     { account: ACCOUNT, from: null, to: null, asOf, ...SETTINGS },
     reconciled,

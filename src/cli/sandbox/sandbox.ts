@@ -5,7 +5,7 @@ import { systemClock } from '../../clock.ts';
 import { isLoopback, parseDuration } from '../../config/values.ts';
 import type { LoggedDelivery } from '../../sandbox/clients/delivery.ts';
 import { FAULTS, type Fault, type FaultPlan } from '../../sandbox/faults/faults.ts';
-import { EMAIL_INPUTS } from '../../sandbox/inputs.ts';
+import { EMAIL_INPUTS } from '../../sandbox/clients/email-inputs.ts';
 import { seededRandom } from '../../sandbox/random.ts';
 import { readScenarios } from '../../sandbox/orders/scenario-file.ts';
 import { SCENARIOS, scenarioNamedIn, type Scenarios } from '../../sandbox/orders/scenario.ts';

@@ -11,7 +11,7 @@ export const PHOTO_EXTENSIONS = {
 export type PhotoType = keyof typeof PHOTO_EXTENSIONS;
 
 /** How many first bytes tell the type of a file. */
-export const TELLING_BYTES = 64;
+export const SIGNATURE_BYTES = 64;
 
 const PNG = '\x89PNG\r\n\x1a\n';
 const HEIC_BRANDS = ['heic', 'heix', 'heim', 'heis', 'hevc', 'hevx'];
@@ -20,7 +20,7 @@ const SHARED_BRANDS = ['mif1', 'msf1'];
 
 /** The type of a file by its first bytes, whatever its name or its sender says; undefined for one that is not taken. */
 export function photoType(bytes: Uint8Array): PhotoType | undefined {
-  const first = String.fromCharCode(...bytes.subarray(0, TELLING_BYTES));
+  const first = String.fromCharCode(...bytes.subarray(0, SIGNATURE_BYTES));
   if (first.startsWith('\xff\xd8\xff')) return 'image/jpeg';
   if (first.startsWith(PNG)) return 'image/png';
   if (first.startsWith('RIFF') && first.startsWith('WEBP', 8)) return 'image/webp';

@@ -1,5 +1,6 @@
 import type { OrderState } from '../orders/states.ts';
-import { COMPARED_POSITION, type Finding, type RecordView } from './record.ts';
+import { COMPARED_POSITION, type Finding } from './finding.ts';
+import type { RecordView } from '../record.ts';
 
 /** What decides whether an order waits for too long. */
 export interface OrderAge {

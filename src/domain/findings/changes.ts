@@ -1,5 +1,5 @@
 import { FINDING_CLASSES, type FindingClassName } from './classes.ts';
-import type { Finding } from './record.ts';
+import type { Finding } from './finding.ts';
 
 /** Where a finding stands; a person acknowledges, everything else happens by itself. */
 export type FindingStatus = 'open' | 'acknowledged' | 'resolved';

@@ -1,16 +1,16 @@
 import { sameDecimal } from '../decimal.ts';
+import type { Difference, MerchantOrder, PreOrderView } from '../record.ts';
 import type { FindingClassName } from './classes.ts';
-import type { MerchantOrder } from '../orders/states.ts';
+import type { Finding, ReconcileSettings, RecordContext } from './finding.ts';
 import { RULES } from './rules.ts';
-import { found, type Finding, type PreOrderView, type ReconcileSettings, type RecordContext } from './record.ts';
 
-/** What a record shows, in the order of the rules, and the classes that it says nothing of. */
+/** What a record shows, in the order of the rules, and the classes that it could not judge. */
 export interface Comparison {
   readonly found: readonly Finding[];
   readonly unjudged: readonly FindingClassName[];
 }
 
-/** Everything that a new order record shows. */
+/** Finds everything that a new order record (§2.7) shows. */
 export function compareRecord(context: RecordContext, settings: ReconcileSettings): Comparison {
   const judged = RULES.map(([name, rule]) => ({ name, shown: rule(context, settings) }));
   return {
@@ -19,8 +19,8 @@ export function compareRecord(context: RecordContext, settings: ReconcileSetting
   };
 }
 
-/** How the returned pre-order differs from the order; a field that was not sent may come back filled. */
-export function comparePreOrder(order: MerchantOrder, preOrder: PreOrderView): readonly Finding[] {
+/** Finds where a pre-order (§2.6) differs from its order. A field that was not sent may come back filled. */
+export function comparePreOrder(order: MerchantOrder, preOrder: PreOrderView): readonly Difference[] {
   const texts = ['assetPosition', 'fromCurrency', 'toCurrency', 'orderType', 'providerType', 'cryptoAddress'] as const;
   const decimals = ['asset', 'limit', 'bonus'] as const;
   const differing = [
@@ -28,15 +28,15 @@ export function comparePreOrder(order: MerchantOrder, preOrder: PreOrderView): r
     ...decimals.filter((field) => order[field] !== null && !sameDecimal(order[field], preOrder[field] ?? '')),
   ].map((field) => {
     const echoed = preOrder[field];
-    return found(
-      'PREORDER_ECHO_MISMATCH',
-      `${field} ${order[field]}`,
-      echoed === null ? `no ${field}` : `${field} ${echoed}`,
-    );
+    return { expected: `${field} ${order[field]}`, actual: echoed === null ? `no ${field}` : `${field} ${echoed}` };
   });
   const isOtherToken = order.paymentToken !== null && order.paymentToken !== preOrder.paymentToken;
   // A payment token is a secret.
-  return isOtherToken
-    ? [...differing, found('PREORDER_ECHO_MISMATCH', 'paymentToken (not shown)', 'another paymentToken')]
-    : differing;
+  const otherToken = { expected: 'paymentToken (not shown)', actual: 'another paymentToken' };
+  return isOtherToken ? [...differing, otherToken] : differing;
+}
+
+/** Gives the findings of a pre-order that differs from its order. */
+export function echoFindings(differences: readonly Difference[]): readonly Finding[] {
+  return differences.map((difference) => ({ class: 'PREORDER_ECHO_MISMATCH', ...difference }));
 }

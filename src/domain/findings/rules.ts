@@ -9,8 +9,8 @@ import {
   type Finding,
   type ReconcileSettings,
   type RecordContext,
-  type RecordView,
-} from './record.ts';
+} from './finding.ts';
+import type { RecordView } from '../record.ts';
 
 const SKEW_LIMIT_MS = 5 * 60_000;
 /** A difference of clocks that is larger is not allowed for. */

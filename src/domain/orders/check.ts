@@ -1,5 +1,6 @@
-import { quote, readDecimal } from '../decimal.ts';
-import type { MerchantOrder, UncheckedOrder } from './states.ts';
+import { isUnicode, quote } from '../text.ts';
+import { readDecimal } from '../decimal.ts';
+import type { MerchantOrder, UncheckedOrder } from '../record.ts';
 
 /** An id is looked up in a query string (§4.11); servers commonly refuse request lines past 8 kB. */
 export const MAX_ID_BYTES_ENCODED = 4_000;
@@ -66,7 +67,7 @@ type Report = (field: keyof MerchantOrder, reason: string) => void;
 function textProblem(value: unknown): string | undefined {
   if (typeof value !== 'string') return value === null || value === undefined ? 'is missing' : 'is not text';
   if (value.trim() === '') return 'is empty';
-  if (!value.isWellFormed() || value.includes('\uFFFD')) return 'is not valid Unicode text';
+  if (!isUnicode(value)) return 'is not valid Unicode text';
   if (value.length > MAX_TEXT_LENGTH) return `is longer than ${MAX_TEXT_LENGTH} characters`;
   return undefined;
 }
@@ -76,7 +77,7 @@ function checkedId(value: unknown, problem: Report): string {
     problem('externalOrderId', typeof value === 'string' ? 'is empty' : 'is missing or not text');
     return '';
   }
-  if (!value.isWellFormed() || value.includes('\uFFFD')) {
+  if (!isUnicode(value)) {
     problem('externalOrderId', 'is not valid Unicode text');
   } else if (value.length > MAX_ID_BYTES_ENCODED || encodeURIComponent(value).length > MAX_ID_BYTES_ENCODED) {
     problem('externalOrderId', `is too long to be looked up: more than ${MAX_ID_BYTES_ENCODED} bytes in a URL`);

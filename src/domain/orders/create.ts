@@ -1,12 +1,12 @@
 import { checkOrder, describeProblems } from './check.ts';
-import type { MerchantOrder, UncheckedOrder } from './states.ts';
-import type { Finding } from '../findings/record.ts';
+import type { Difference, MerchantOrder, UncheckedOrder } from '../record.ts';
 import { createBackoffMs, followIntervalMs, verificationGapMs } from './schedule.ts';
-import { after, finding, move, type Decision, type Tracking } from './tracking.ts';
+import { after } from '../instant.ts';
+import { finding, move, type Decision, type Tracking } from './tracking.ts';
 
 /** What came of one create request (§4.9): the rule of the program, one kind a line of it. */
 export type CreateOutcome =
-  | { readonly kind: 'accepted'; readonly preOrder: AcceptedPreOrder; readonly differences: readonly Finding[] }
+  | { readonly kind: 'accepted'; readonly preOrder: AcceptedPreOrder; readonly differences: readonly Difference[] }
   | { readonly kind: 'rejected'; readonly reason: string }
   | { readonly kind: 'not-sent'; readonly why: string }
   | { readonly kind: 'rate-limited'; readonly retryAfterMs: number }
@@ -53,7 +53,7 @@ export function decideClaim(tracking: Tracking, row: UncheckedOrder, now: Date):
 }
 
 /** A row that was refused and has been changed since goes back to be checked again. */
-export function decideMended(tracking: Tracking, now: Date): Decision | undefined {
+export function decideCorrected(tracking: Tracking, now: Date): Decision | undefined {
   if (tracking.state !== 'invalid' || tracking.nextActionAt === null) return undefined;
   return move(tracking, 'pending', { source: 'import', reason: 'the row was mended' }, { nextActionAt: now });
 }

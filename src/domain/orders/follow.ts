@@ -1,4 +1,4 @@
-import { instant } from '../instant.ts';
+import { instant, after } from '../instant.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from './states.ts';
 import {
   followIntervalMs,
@@ -8,8 +8,8 @@ import {
   unansweredLookupMs,
   verificationGapMs,
 } from './schedule.ts';
-import type { RecordView } from '../findings/record.ts';
-import { after, finding, move, type Decision, type OrderEvent, type Tracking } from './tracking.ts';
+import type { RecordView } from '../record.ts';
+import { finding, move, type Decision, type OrderEvent, type Tracking } from './tracking.ts';
 
 /** The facts of an order record (§2.7) that decide something. Null where the exchange gave nothing. */
 export type OrderFacts = Pick<

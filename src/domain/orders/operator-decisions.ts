@@ -1,7 +1,8 @@
 import { RESEND_NOT_BEFORE_MS } from './follow.ts';
 import type { OrderState } from './states.ts';
 import { followIntervalMs, recheckGapMs } from './schedule.ts';
-import { after, move, type Decision, type Tracking } from './tracking.ts';
+import { after } from '../instant.ts';
+import { move, type Decision, type Tracking } from './tracking.ts';
 
 /** What a person decides about an order. `preOrderId` is what the exchange calls its pre-order (§2.6). */
 export type Judgement =

@@ -37,21 +37,3 @@ export function assertAllowedMove(from: OrderState, to: OrderState, externalOrde
     throw new Error(`order ${JSON.stringify(externalOrderId)} may not go from ${from} to ${to}`);
   }
 }
-
-/** An order as the merchant wrote it, checked and ready to be sent (§2.6). Amounts are exact decimal text. */
-export interface MerchantOrder {
-  readonly externalOrderId: string;
-  readonly asset: string;
-  readonly assetPosition: string;
-  readonly fromCurrency: string;
-  readonly toCurrency: string;
-  readonly orderType: string;
-  readonly limit: string | null;
-  readonly paymentToken: string | null;
-  readonly providerType: string | null;
-  readonly cryptoAddress: string | null;
-  readonly bonus: string | null;
-}
-
-/** The same order before it is checked: what the columns of a row, or the fields of an import file, hold. */
-export type UncheckedOrder = { readonly [Field in keyof MerchantOrder]: unknown };

@@ -97,8 +97,3 @@ export function finding(
 ): OrderEvent {
   return { field: 'finding', oldValue: null, newValue: findingClass, exchangeTime, source, reason };
 }
-
-/** A moment `ms` after `now`. */
-export function after(now: Date, ms: number): Date {
-  return new Date(now.getTime() + ms);
-}

@@ -6,7 +6,8 @@ import {
   type LinkSource,
 } from '../../domain/clients/link.ts';
 import type { Answer } from '../../exchange/client.ts';
-import { isPlain, UnusableIdError } from '../../exchange/ids.ts';
+import { isPlainText } from '../../domain/text.ts';
+import { UnusableIdError } from '../../exchange/ids.ts';
 import { refusalReason } from '../../exchange/refusals.ts';
 import type { Link } from '../../exchange/schemas.ts';
 import { StoreError } from '../../store/errors.ts';
@@ -200,7 +201,7 @@ function tell({ log }: LinkDeps, { link: { linkId }, events, unseen }: Saved): v
 /** Text that can be stored and shown. Throws `UnusableIdError`. */
 function checkReference(reference: string | null): void {
   if (reference === null) return;
-  if (isPlain(reference) && reference.trim() !== '' && reference.length <= LONGEST_REFERENCE) return;
+  if (isPlainText(reference) && reference.trim() !== '' && reference.length <= LONGEST_REFERENCE) return;
   throw new UnusableIdError(
     `the reference is empty, holds control characters or has more than ${LONGEST_REFERENCE} characters; give another one`,
   );

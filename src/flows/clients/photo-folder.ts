@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { access, mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { PHOTO_EXTENSIONS, photoType, TELLING_BYTES, type PhotoType } from '../../domain/clients/photo.ts';
+import { PHOTO_EXTENSIONS, photoType, SIGNATURE_BYTES, type PhotoType } from '../../domain/clients/photo.ts';
 
 /** Where files stay until their delivery is recorded: in the folder of photos, so that moving is one rename. */
 const QUARANTINE = '.incoming';
@@ -61,7 +61,7 @@ export class PhotoFolder {
       size += chunk.length;
       check(size);
       hash.update(chunk);
-      if (first.length < TELLING_BYTES) first = Buffer.concat([first, chunk.subarray(0, TELLING_BYTES)]);
+      if (first.length < SIGNATURE_BYTES) first = Buffer.concat([first, chunk.subarray(0, SIGNATURE_BYTES)]);
       await file.writeFile(chunk);
     }
     await file.sync();

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { decideDelivery } from '../../domain/clients/photo.ts';
-import { after } from '../../domain/orders/tracking.ts';
+import { after } from '../../domain/instant.ts';
 import type { Answer } from '../../exchange/client.ts';
 import { storableLinkId } from '../../exchange/ids.ts';
 import type { VerificationLevel } from '../../exchange/schemas.ts';

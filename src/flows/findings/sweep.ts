@@ -1,22 +1,20 @@
 import type { FindingClassName } from '../../domain/findings/classes.ts';
 import { FOLLOWED_STATES } from '../../domain/orders/states.ts';
 import { findOverdue, learnStuckAfter, OVERDUE_CLASSES } from '../../domain/findings/age.ts';
-import { readAccountFact, setAccountFact } from '../../store/accounts.ts';
 import { FIRST_DUE } from '../../store/orders.ts';
 import {
   orderAges,
   orderAgesById,
-  forgetCompared,
   newestEventId,
   unresolvedFindings,
   unresolvedPage,
   statusChanges,
-  uncomparedIds,
   type AgedOrder,
   type UnresolvedFinding,
 } from '../../store/overdue.ts';
 import type { FlowDeps } from '../pass/deps.ts';
-import { compareKept, noteFindings } from './note.ts';
+import { compareNewRecords } from './new-records.ts';
+import { recordFindings } from './record-findings.ts';
 
 const PAGE = 200;
 /** Orders that one transaction judges: others wait for it. */
@@ -34,7 +32,7 @@ type SweepDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'settings' | 'ta
  * transactions; what happens in between is judged where it happens.
  */
 export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<void> {
-  await compareUncompared(deps, signal);
+  await compareNewRecords(deps, signal);
   const settings = { ...deps.settings, stuckAfter: await usualTime(deps, signal) };
   for (const state of FOLLOWED_STATES) {
     let from = FIRST_DUE;
@@ -50,50 +48,6 @@ export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<void>
     }
   }
   await judgeStanding(deps, settings, signal);
-}
-
-/** Holds records against their orders that were kept before there were findings, or judged by other settings. */
-export async function compareUncompared(deps: SweepDeps, signal: AbortSignal): Promise<void> {
-  await forgetOtherSettings(deps, signal);
-  const { account, store, clock, tally, log } = deps;
-  let fromId = '';
-  while (!signal.aborted) {
-    const ids = await uncomparedIds(store.db, { account, fromId, limit: GROUP });
-    const last = ids.at(-1);
-    if (last === undefined) return;
-    const found = await store.writer.write(async (tx) => {
-      const all = [];
-      for (const id of ids) all.push(...(await compareKept(tx, deps, id, clock.now())));
-      return all;
-    });
-    tally.noteFindings(found);
-    if (found.length > 0) log.warn({ findings: found.length }, 'new findings of records that an older version kept');
-    fromId = last;
-    await clock.turn();
-  }
-}
-
-const SETTINGS_FACT = 'reconcile.settings';
-
-/** What was compared under other settings counts as not compared. */
-async function forgetOtherSettings({ account, store, clock, settings }: SweepDeps, signal: AbortSignal): Promise<void> {
-  const { tolerance, finalStatuses, openStatuses } = settings;
-  const fact = {
-    account,
-    name: SETTINGS_FACT,
-    given: JSON.stringify({ tolerance, finalStatuses, openStatuses }),
-    now: clock.now(),
-  };
-  const known = await readAccountFact(store.db, fact);
-  if (known === fact.given) return;
-  let fromId: string | undefined = known === undefined ? undefined : '';
-  while (fromId !== undefined) {
-    if (signal.aborted) return;
-    const page: { account: string; fromId: string; limit: number } = { account, fromId, limit: PAGE };
-    fromId = await store.writer.write((tx) => forgetCompared(tx, page));
-    await clock.turn();
-  }
-  await store.writer.write((tx) => setAccountFact(tx, fact));
 }
 
 type SweepSettings = Parameters<typeof findOverdue>[2];
@@ -188,7 +142,7 @@ async function judge(deps: SweepDeps, externalOrderIds: readonly string[], setti
       const now = clock.now();
       for (const order of await orderAgesById(tx, account, ids)) {
         const judged = { found: findOverdue(order, now, settings), classes: OVERDUE_CLASSES, now };
-        all.push(...(await noteFindings(tx, deps, order.externalOrderId, judged)));
+        all.push(...(await recordFindings(tx, deps, order.externalOrderId, judged)));
       }
       return all;
     });

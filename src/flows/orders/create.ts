@@ -1,6 +1,7 @@
+import { echoFindings } from '../../domain/findings/compare.ts';
 import type { Logger } from 'pino';
-import { decideClaim, decideCreated, decideMended, type CreateOutcome } from '../../domain/orders/create.ts';
-import type { MerchantOrder } from '../../domain/orders/states.ts';
+import { decideClaim, decideCreated, decideCorrected, type CreateOutcome } from '../../domain/orders/create.ts';
+import type { MerchantOrder } from '../../domain/record.ts';
 import type { Decision, Tracking } from '../../domain/orders/tracking.ts';
 import type { Passage } from '../../exchange/gate.ts';
 import { dueOrders, FIRST_DUE, readOrder, saveDecision, trackingOf, uncheckedOrderOf } from '../../store/orders.ts';
@@ -9,7 +10,7 @@ import { isolateFailure } from '../pass/isolate.ts';
 import type { Transaction } from '../../store/port.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { forEachConcurrently } from '../pass/concurrency.ts';
-import { noteFindings, noteOutcome, type NewFindings } from '../findings/note.ts';
+import { recordFindings, recordUnknownOutcome, type NewFindings } from '../findings/record-findings.ts';
 import type { Tally } from '../pass/counters.ts';
 
 const PAGE = 200;
@@ -62,7 +63,7 @@ async function takeBackMended({ account, store, clock }: FlowDeps, externalOrder
   await store.writer.write(async (tx) => {
     const row = await readOrder(tx, account, externalOrderId);
     const now = clock.now();
-    const decision = row === undefined ? undefined : decideMended(trackingOf(row), now);
+    const decision = row === undefined ? undefined : decideCorrected(trackingOf(row), now);
     if (decision !== undefined) await saveDecision(tx, 'invalid', decision, now);
   });
 }
@@ -155,10 +156,10 @@ async function noteCreated(
   now: Date,
 ): Promise<NewFindings> {
   const isOfOutcome = tracking.state === 'unknown' || tracking.resends > 0;
-  const outcomes = isOfOutcome ? await noteOutcome(tx, deps, tracking, now) : [];
+  const outcomes = isOfOutcome ? await recordUnknownOutcome(tx, deps, tracking, now) : [];
   if (outcome.kind !== 'accepted' || outcome.differences.length === 0) return outcomes;
-  const echo = { found: outcome.differences, classes: ['PREORDER_ECHO_MISMATCH'], now } as const;
-  return [...outcomes, ...(await noteFindings(tx, deps, tracking.externalOrderId, echo))];
+  const echo = { found: echoFindings(outcome.differences), classes: ['PREORDER_ECHO_MISMATCH'], now } as const;
+  return [...outcomes, ...(await recordFindings(tx, deps, tracking.externalOrderId, echo))];
 }
 
 function countOutcome(

@@ -14,7 +14,8 @@ import { isolateFailure } from '../pass/isolate.ts';
 import type { Transaction } from '../../store/port.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { forEachConcurrently } from '../pass/concurrency.ts';
-import { reconcileAnswer, type NewFindings } from '../findings/note.ts';
+import { reconcileAnswer } from '../findings/judge-answer.ts';
+import type { NewFindings } from '../findings/record-findings.ts';
 
 const PAGE = 200;
 

@@ -1,7 +1,7 @@
 import { pipeline, type Readable } from 'node:stream';
 import { CsvError, parse as parseCsv, type CsvErrorCode, type Info } from 'csv-parse';
 import { isLosslessNumber, parse as parseJson } from 'lossless-json';
-import { quote } from '../../domain/decimal.ts';
+import { quote } from '../../domain/text.ts';
 
 /** A line of an import file: its fields by column, or what is wrong with it. A line is that on which a record begins. */
 export type ImportLine =

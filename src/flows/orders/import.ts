@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import { isLosslessNumber } from 'lossless-json';
 import { checkOrder } from '../../domain/orders/check.ts';
-import { quote } from '../../domain/decimal.ts';
-import type { MerchantOrder, UncheckedOrder } from '../../domain/orders/states.ts';
+import { quote } from '../../domain/text.ts';
+import type { MerchantOrder, UncheckedOrder } from '../../domain/record.ts';
 import { IMPORT_COLUMNS, ImportStage, type ImportRow } from '../../store/stage/import.ts';
 import type { Store } from '../../store/port.ts';
 import { csvLines, ndjsonLines, type ImportLine } from './import-lines.ts';

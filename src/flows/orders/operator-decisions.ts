@@ -10,7 +10,7 @@ import type { Tracking } from '../../domain/orders/tracking.ts';
 import { orderWithPreOrder, rowsToDecide, type DecisionFilter } from '../../store/operator.ts';
 import { readOrder, saveDecision, trackingOf } from '../../store/orders.ts';
 import type { FlowDeps } from '../pass/deps.ts';
-import { noteFindings } from '../findings/note.ts';
+import { recordFindings } from '../findings/record-findings.ts';
 
 /** Orders that are written together: few enough that the daemon's own writes hardly wait. */
 const TOGETHER = 50;
@@ -99,7 +99,7 @@ async function decideOrder(
     }
     const { to } = made;
     const judged = { found: findUnknownOutcome(last), classes: settledBy(to), now };
-    await noteFindings(tx, { account }, externalOrderId, judged);
+    await recordFindings(tx, { account }, externalOrderId, judged);
     return { kind: 'done', externalOrderId, from: state, to };
   });
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts';
 import { becomesUnknown } from '../../domain/orders/create.ts';
 import { FOLLOWED_STATES } from '../../domain/orders/states.ts';
 import { LONGEST_WAIT_MS } from '../../domain/orders/schedule.ts';
-import { after } from '../../domain/orders/tracking.ts';
+import { after } from '../../domain/instant.ts';
 import { correctCheckTimes } from '../../store/links.ts';
 import {
   correctDueTimes,
@@ -16,7 +16,7 @@ import {
 import type { Store } from '../../store/port.ts';
 import { isolateFailure } from '../pass/isolate.ts';
 import type { FlowDeps } from '../pass/deps.ts';
-import { noteOutcome } from '../findings/note.ts';
+import { recordUnknownOutcome } from '../findings/record-findings.ts';
 import type { Tally } from '../pass/counters.ts';
 
 const PAGE = 200;
@@ -72,6 +72,6 @@ async function sendingBecomesUnknown(
     const why = 'the process ended while the create was under way';
     const unknown = becomesUnknown(trackingOf(row), why, now, settings);
     await saveDecision(tx, 'sending', unknown, now);
-    await noteOutcome(tx, { account, settings }, unknown.tracking, now);
+    await recordUnknownOutcome(tx, { account }, unknown.tracking, now);
   });
 }

@@ -1,5 +1,5 @@
 import { FINDING_CLASSES } from '../../domain/findings/classes.ts';
-import type { Finding } from '../../domain/findings/record.ts';
+import type { Finding } from '../../domain/findings/finding.ts';
 
 /** What the program did since it was made; a pass is the difference of two readings. */
 export interface Counts {

@@ -4,7 +4,7 @@ import type { Config } from '../../config/config.ts';
 import type { CreateSettings } from '../../domain/orders/create.ts';
 import type { FollowSettings } from '../../domain/orders/follow.ts';
 import type { OverdueSettings } from '../../domain/findings/age.ts';
-import type { ReconcileSettings } from '../../domain/findings/record.ts';
+import type { ReconcileSettings } from '../../domain/findings/finding.ts';
 import type { ExchangeClient } from '../../exchange/client.ts';
 import type { Store } from '../../store/port.ts';
 import type { RequestLease } from './lease.ts';

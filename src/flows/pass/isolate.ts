@@ -1,4 +1,4 @@
-import { after } from '../../domain/orders/tracking.ts';
+import { after } from '../../domain/instant.ts';
 import { StoreError } from '../../store/errors.ts';
 import { postpone } from '../../store/orders.ts';
 import type { FlowDeps } from './deps.ts';

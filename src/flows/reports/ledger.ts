@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { quote } from '../../domain/decimal.ts';
+import { quote } from '../../domain/text.ts';
 import type { LedgerStage } from '../../store/stage/ledger.ts';
 import { csvRecords } from '../orders/import-lines.ts';
 

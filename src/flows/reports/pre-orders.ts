@@ -1,5 +1,6 @@
+import { echoFindings } from '../../domain/findings/compare.ts';
 import type { FindingClassName } from '../../domain/findings/classes.ts';
-import type { Finding } from '../../domain/findings/record.ts';
+import type { Finding } from '../../domain/findings/finding.ts';
 import { readPreOrder } from '../../exchange/orders.ts';
 import {
   nextPreOrders,
@@ -10,8 +11,8 @@ import {
 import { openSnapshot } from '../../store/sqlite/snapshot.ts';
 import type { Store } from '../../store/port.ts';
 import { forEachConcurrently } from '../pass/concurrency.ts';
-import { orderOf } from '../findings/judge.ts';
-import { noteFindings } from '../findings/note.ts';
+import { orderOf } from '../findings/judge-record.ts';
+import { recordFindings } from '../findings/record-findings.ts';
 
 /** What the exchange says of a pre-order (§4.10). */
 export type PreOrderAnswer =
@@ -69,9 +70,14 @@ export async function askPreOrders(
 }
 
 /** Writes down which pre-orders are missing or differ, and which no longer. */
-export async function notePreOrders(store: Store, account: string, asked: AskedPreOrders, now: Date): Promise<void> {
+export async function recordPreOrderFindings(
+  store: Store,
+  account: string,
+  asked: AskedPreOrders,
+  now: Date,
+): Promise<void> {
   for (const { externalOrderId, found, classes } of asked.judged) {
-    await store.writer.write((tx) => noteFindings(tx, { account }, externalOrderId, { found, classes, now }));
+    await store.writer.write((tx) => recordFindings(tx, { account }, externalOrderId, { found, classes, now }));
   }
 }
 
@@ -87,8 +93,8 @@ function judge(row: PreOrderRow, answer: PreOrderAnswer): JudgedPreOrder | undef
       return { externalOrderId, found: [found], classes: ['PREORDER_MISSING'] };
     }
     case 'known': {
-      const found = readPreOrder(answer.body, preOrderId ?? '', orderOf(row));
-      return found === undefined ? undefined : { externalOrderId, found, classes: CLASSES };
+      const differences = readPreOrder(answer.body, preOrderId ?? '', orderOf(row));
+      return differences && { externalOrderId, found: echoFindings(differences), classes: CLASSES };
     }
   }
 }

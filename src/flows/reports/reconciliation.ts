@@ -1,7 +1,6 @@
 import type { FindingClassName } from '../../domain/findings/classes.ts';
 import { findOverdue } from '../../domain/findings/age.ts';
-import type { Finding } from '../../domain/findings/record.ts';
-import { COMPARED_POSITION } from '../../domain/findings/record.ts';
+import { type Finding, COMPARED_POSITION } from '../../domain/findings/finding.ts';
 import { ReconciliationCharts } from '../../reports/reconciliation/charts.ts';
 import { derivedFinding, knownFinding } from '../../reports/reconciliation/findings.ts';
 import {
@@ -28,7 +27,7 @@ import type { Scratch } from '../../store/stage/scratch.ts';
 import type { Snapshot } from '../../store/port.ts';
 
 /** What decides whether an order counts as checked and as equal. */
-export interface CertifySettings {
+export interface ReconciliationSettings {
   readonly tolerance: string;
   /** In milliseconds. */
   readonly freshFor: number;
@@ -37,7 +36,7 @@ export interface CertifySettings {
 }
 
 /** What is done with the orders besides. */
-export interface CertifyBeside {
+export interface ReconciliationProgress {
   /** Called now and then; what it waits for gives way to signals. */
   readonly onProgress?: (orders: number) => Promise<void>;
   /** Where a ledger waits for our orders. */
@@ -57,12 +56,12 @@ const CLASSES: Partial<Record<UncheckedReason, FindingClassName>> = {
  * Goes through every order of the scope beside what the exchange last said of it, in one snapshot, and adds both sides
  * up. Amounts and pairs are compared once more: a report does not rely on the findings that were written down.
  */
-export async function certify(
+export async function reconcileOrders(
   snapshot: Snapshot,
   scratch: Scratch,
   scope: ReportScope,
-  settings: CertifySettings,
-  { onProgress, stage }: CertifyBeside = {},
+  settings: ReconciliationSettings,
+  { onProgress, stage }: ReconciliationProgress = {},
 ): Promise<Reconciled> {
   const totals = new ReconciliationTotals();
   const charts = new ReconciliationCharts();
@@ -115,7 +114,7 @@ function derivedFindings(
   { ours, theirs }: RowAmounts,
   judgement: Judgement,
   asOf: Date,
-  settings: CertifySettings,
+  settings: ReconciliationSettings,
 ): readonly Finding[] {
   if (judgement.kind === 'unchecked') {
     const actual = `${UNCHECKED_REASONS[judgement.reason]}${row.last_lookup_at === null ? '' : `, last ${row.last_lookup_at}`}`;
@@ -134,7 +133,7 @@ function derivedFindings(
 }
 
 /** What a sweep writes down now and then. How long is unusual for an open order only a sweep knows. */
-function waitedFor(row: ReconciledRow, asOf: Date, settings: CertifySettings): readonly Finding[] {
+function waitedFor(row: ReconciledRow, asOf: Date, settings: ReconciliationSettings): readonly Finding[] {
   const overdue = findOverdue(ageOf(row), asOf, { ...settings, stuckAfter: Number.POSITIVE_INFINITY });
   return overdue.filter((finding) => finding.class !== 'UNCHECKED');
 }

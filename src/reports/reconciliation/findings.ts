@@ -1,5 +1,5 @@
 import { FINDING_CLASSES, type FindingClassName, type Severity } from '../../domain/findings/classes.ts';
-import type { Finding } from '../../domain/findings/record.ts';
+import type { Finding } from '../../domain/findings/finding.ts';
 import type { Column } from '../formats/document.ts';
 import { dayOf, pairOf, type KnownFindingRow, type ReconciledRow } from './rows.ts';
 

@@ -1,7 +1,7 @@
 import { readDecimal, type DecimalReading } from '../../domain/decimal.ts';
 import type { OrderState } from '../../domain/orders/states.ts';
 import { isUnchecked, type OrderAge } from '../../domain/findings/age.ts';
-import { COMPARED_POSITION } from '../../domain/findings/record.ts';
+import { COMPARED_POSITION } from '../../domain/findings/finding.ts';
 
 /** An order beside the newest record of it. Amounts are decimal text; `received_at` is null where there is no record. */
 export interface ReconciledRow {

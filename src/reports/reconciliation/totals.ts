@@ -1,5 +1,5 @@
 import { DecimalSum, readDecimal } from '../../domain/decimal.ts';
-import { COMPARED_POSITION } from '../../domain/findings/record.ts';
+import { COMPARED_POSITION } from '../../domain/findings/finding.ts';
 import type { Column, Row } from '../formats/document.ts';
 import type { ReportFinding } from './findings.ts';
 import { dayOf, pairOf, pairOfRecord, type Judgement, type ReconciledRow, type RowAmounts } from './rows.ts';

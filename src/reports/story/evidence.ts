@@ -1,4 +1,4 @@
-import type { RecordView } from '../../domain/findings/record.ts';
+import type { RecordView } from '../../domain/record.ts';
 
 /** Everything that is known of one order. Times are UTC, ISO 8601. */
 export interface StoryEvidence {

@@ -1,7 +1,7 @@
 import { commandsFor } from '../../domain/orders/operator-decisions.ts';
 import type { OrderState } from '../../domain/orders/states.ts';
 import { followIntervalMs, HELD_LOOKUP_MS } from '../../domain/orders/schedule.ts';
-import { after } from '../../domain/orders/tracking.ts';
+import { after } from '../../domain/instant.ts';
 import type { StoryEvent, StoryOrder } from './evidence.ts';
 
 /** Settings that decide what happens next; times in milliseconds. */

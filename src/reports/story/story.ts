@@ -24,7 +24,7 @@ export interface Story {
  * Tells what happened to an order until `asOf` and what happens next. The same evidence tells the same story, and the
  * story of an earlier moment is how that of a later one begins.
  */
-export function tellStory(evidence: StoryEvidence, asOf: Date, settings: StorySettings): Story {
+export function buildStory(evidence: StoryEvidence, asOf: Date, settings: StorySettings): Story {
   const { order, findings } = evidence;
   const { externalOrderId } = order;
   const until = asOf.toISOString();

@@ -1,7 +1,8 @@
 import type { Clock } from '../../clock.ts';
-import { answer, refuse, type SandboxAnswer } from '../answer.ts';
-import { cardsOf, customerOf, randomHex } from './customer.ts';
-import { oddityOf, type PhotoOddity } from './photos.ts';
+import { answer, refuse, type SandboxAnswer } from '../api/answer.ts';
+import { cardsOf, customerOf } from './customer.ts';
+import { randomHex } from '../random.ts';
+import { oddityOf, type PhotoDelivery, type PhotoOddity } from './photos.ts';
 import { statusAfter, verificationOf, type VerificationStep } from './verification.ts';
 
 /** What the clients of a sandbox depend on. */
@@ -17,6 +18,11 @@ interface PhotosWanted {
   readonly kycLevelType: 'MAIN' | 'LIVENESS';
   readonly actionId?: string | null | undefined;
   readonly token?: string | null | undefined;
+}
+
+/** An answer, and the photos that are delivered to the merchant after it (§6). */
+export interface PhotosAnswer extends SandboxAnswer {
+  readonly delivery?: PhotoDelivery;
 }
 
 interface SandboxLink {
@@ -77,7 +83,7 @@ export class Clients {
     });
   }
 
-  requestPhotos(linkId: string, wanted: PhotosWanted, url: string | undefined): SandboxAnswer {
+  requestPhotos(linkId: string, wanted: PhotosWanted, url: string | undefined): PhotosAnswer {
     return this.#ofLink(linkId, ({ photoOddity, hasUploadUrl }) => {
       if (url === undefined || !hasUploadUrl) return refuse('uploadUrlNotSet');
       const { kycLevelType: level, actionId, token } = wanted;
@@ -109,7 +115,7 @@ export class Clients {
     return this.#options.seed ?? 1;
   }
 
-  #ofLink(linkId: string, act: (link: SandboxLink) => SandboxAnswer): SandboxAnswer {
+  #ofLink<Answer extends SandboxAnswer>(linkId: string, act: (link: SandboxLink) => Answer): Answer | SandboxAnswer {
     const link = this.#byId.get(linkId);
     return link === undefined ? refuse('linkNotFound') : act(link);
   }

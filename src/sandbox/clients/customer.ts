@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { seededRandom } from '../random.ts';
+import { randomHex, seededRandom } from '../random.ts';
 
 /**
  * Numbers that card networks publish for tests: no card has one of them.
@@ -61,11 +61,6 @@ export function cardsOf(linkId: string, seed: number): SandboxCard[] {
       type,
     };
   });
-}
-
-/** 32 hexadecimal digits. */
-export function randomHex(random: () => number): string {
-  return Array.from({ length: 32 }, () => Math.floor(random() * 16).toString(16)).join('');
 }
 
 function randomOf(what: string, linkId: string, seed: number): () => number {

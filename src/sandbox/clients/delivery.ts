@@ -1,5 +1,5 @@
 import { deadline, type Clock } from '../../clock.ts';
-import { randomHex } from './customer.ts';
+import { randomHex } from '../random.ts';
 import { photoForm, type PhotoDelivery, type PhotoOddity } from './photos.ts';
 
 /** One delivery that was made, for the log: it holds neither the token nor a photo. */

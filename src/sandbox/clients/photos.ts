@@ -1,5 +1,5 @@
 import { jpeg, png } from './images.ts';
-import { nameAfter } from '../orders/scenario.ts';
+import { nameAfter } from '../names.ts';
 
 /** What can be odd about a delivery; the interface shows neither the order of its parts nor how `details` is sent. */
 export const PHOTO_ODDITIES = ['details-last', 'details-file', 'repeated', 'not-an-image', 'unfinished'] as const;

@@ -1,4 +1,4 @@
-import { nameAfter } from '../orders/scenario.ts';
+import { nameAfter } from '../names.ts';
 
 /** One step of a link's verification, `afterMs` after the step before it. */
 export interface VerificationStep {

@@ -1,4 +1,4 @@
-import { nameAfter } from '../orders/scenario.ts';
+import { nameAfter } from '../names.ts';
 import { tamperingNamedIn } from '../orders/tampering.ts';
 
 /** What the sandbox can do to a request. Those in `NOT_TAKEN` leave the order untaken, the others take it. */

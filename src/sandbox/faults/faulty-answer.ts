@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import type { Clock } from '../../clock.ts';
-import type { SandboxAnswer } from '../exchange.ts';
+import type { SandboxAnswer } from '../api/answer.ts';
 import type { Fault } from './faults.ts';
 
 /** How late a slow answer comes: well within the program's default deadline. */

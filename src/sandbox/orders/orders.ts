@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
-import { answer, refuse, type SandboxAnswer } from '../answer.ts';
+import { answer, refuse, type SandboxAnswer } from '../api/answer.ts';
 import { orderRecord, type OrderRecord, type SandboxPreOrder } from './order-record.ts';
-import type { PreOrderFields } from '../requests.ts';
+import type { PreOrderFields } from '../api/requests.ts';
 import { SCENARIOS, scenarioNamedIn, type Scenario } from './scenario.ts';
 import { STRAY_ORDER, tamperingNamedIn } from './tampering.ts';
 

@@ -1,3 +1,5 @@
+import { nameAfter } from '../names.ts';
+
 /** One step of an order's life, `afterMs` after the step before it. */
 export interface ScenarioStep {
   readonly afterMs: number;
@@ -57,15 +59,4 @@ const PREFIX = 'scenario-';
 export function scenarioNamedIn(externalOrderId: string, scenarios: Scenarios): Scenario | undefined {
   const name = nameAfter(PREFIX, externalOrderId, Object.keys(scenarios));
   return name === undefined ? undefined : scenarios[name];
-}
-
-/** The longest of the names that stands behind the prefix and before a hyphen. */
-export function nameAfter<Name extends string>(
-  prefix: string,
-  externalOrderId: string,
-  names: readonly Name[],
-): Name | undefined {
-  return names
-    .filter((name) => externalOrderId.startsWith(`${prefix}${name}-`))
-    .toSorted((a, b) => b.length - a.length)[0];
 }

@@ -1,7 +1,7 @@
 import Big from 'big.js';
 import { LosslessNumber } from 'lossless-json';
 import type { FindingClassName } from '../../domain/findings/classes.ts';
-import { nameAfter } from './scenario.ts';
+import { nameAfter } from '../names.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -8,7 +8,7 @@ import {
   type ToldLink,
   type TrackedLink,
 } from '../../../src/domain/clients/link.ts';
-import { after } from '../../../src/domain/orders/tracking.ts';
+import { after } from '../../../src/domain/instant.ts';
 import { HOUR } from '../../support/tracking.ts';
 
 const THEN = new Date('2026-01-05T12:00:00.000Z');

@@ -6,7 +6,7 @@ import {
   type KnownFinding,
 } from '../../../src/domain/findings/changes.ts';
 import type { FindingClassName } from '../../../src/domain/findings/classes.ts';
-import type { Finding } from '../../../src/domain/findings/record.ts';
+import type { Finding } from '../../../src/domain/findings/finding.ts';
 
 const NOTHING = { opened: [], reopened: [], seenAgain: [], resolved: [] };
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkOrder, describeProblems, MAX_ID_BYTES_ENCODED } from '../../../src/domain/orders/check.ts';
-import type { UncheckedOrder } from '../../../src/domain/orders/states.ts';
+import type { UncheckedOrder } from '../../../src/domain/record.ts';
 
 const GOOD: UncheckedOrder = {
   externalOrderId: 'shop-1',

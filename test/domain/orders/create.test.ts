@@ -3,11 +3,12 @@ import {
   becomesUnknown,
   decideClaim,
   decideCreated,
-  decideMended,
+  decideCorrected,
   type CreateOutcome,
 } from '../../../src/domain/orders/create.ts';
-import { ORDER_STATES, type UncheckedOrder } from '../../../src/domain/orders/states.ts';
-import { after } from '../../../src/domain/orders/tracking.ts';
+import { ORDER_STATES } from '../../../src/domain/orders/states.ts';
+import type { UncheckedOrder } from '../../../src/domain/record.ts';
+import { after } from '../../../src/domain/instant.ts';
 import { SECOND, SETTINGS, trackingWith } from '../../support/tracking.ts';
 
 const NOW = new Date('2026-01-05T12:00:00.000Z');
@@ -57,9 +58,9 @@ describe('claiming a row', () => {
   });
 
   it('takes back a row that was mended, and no other', () => {
-    expect(decideMended(trackingWith({ state: 'invalid', nextActionAt: NOW }), NOW)?.tracking.state).toBe('pending');
-    expect(decideMended(trackingWith({ state: 'invalid' }), NOW)).toBeUndefined();
-    expect(decideMended(trackingWith({ state: 'rejected', nextActionAt: NOW }), NOW)).toBeUndefined();
+    expect(decideCorrected(trackingWith({ state: 'invalid', nextActionAt: NOW }), NOW)?.tracking.state).toBe('pending');
+    expect(decideCorrected(trackingWith({ state: 'invalid' }), NOW)).toBeUndefined();
+    expect(decideCorrected(trackingWith({ state: 'rejected', nextActionAt: NOW }), NOW)).toBeUndefined();
   });
 });
 

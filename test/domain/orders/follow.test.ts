@@ -8,7 +8,8 @@ import {
   type LookupAnswer,
 } from '../../../src/domain/orders/follow.ts';
 import { isAllowedMove, type OrderState } from '../../../src/domain/orders/states.ts';
-import { after, type OrderEvent, type Tracking } from '../../../src/domain/orders/tracking.ts';
+import { after } from '../../../src/domain/instant.ts';
+import type { OrderEvent, Tracking } from '../../../src/domain/orders/tracking.ts';
 import { DAY, factsWith, found, HOUR, MINUTE, SECOND, SETTINGS, trackingWith } from '../../support/tracking.ts';
 
 const NOW = new Date('2026-01-05T12:00:00.000Z');

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { followPass } from '../../../src/flows/orders/follow.ts';
-import { compareUncompared, sweep } from '../../../src/flows/findings/sweep.ts';
+import { compareNewRecords } from '../../../src/flows/findings/new-records.ts';
+import { sweep } from '../../../src/flows/findings/sweep.ts';
 import { syncOnce } from '../../../src/flows/orders/sync.ts';
 import { scriptedBench } from '../../support/scripted-bench.ts';
 import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from '../../support/scripted-exchange.ts';
@@ -163,7 +164,7 @@ describe('records that an older version kept', () => {
     const body = bodyWith('12345678901234567890.10');
     bench.merchant.prepare(`update order_records set body = ? where external_order_id = 'a'`).run(body);
     forget(bench);
-    await compareUncompared(bench.app, NEVER);
+    await compareNewRecords(bench.app, NEVER);
     expect(findings(bench)).toEqual(['a AMOUNT_MISMATCH open']);
     const kept = bench.merchant.prepare('select input_asset, compared_at is null as waits from order_records');
     expect(kept.all()).toEqual([
@@ -181,7 +182,7 @@ describe('records that an older version kept', () => {
       insert.run(`gone-${index}`, 'no JSON', bench.clock.now().toISOString());
     bench.merchant.prepare(`update order_records set body = '[]' where external_order_id = 'a'`).run();
     forget(bench);
-    await compareUncompared(bench.app, NEVER);
+    await compareNewRecords(bench.app, NEVER);
     expect(findings(bench)).toEqual(['a UNCHECKED open']);
   });
 
@@ -194,7 +195,7 @@ describe('records that an older version kept', () => {
     await createPass(bench.app, NEVER);
     await followPass(bench.app, 'all', NEVER);
     const sweepWith = (tolerance: string) =>
-      compareUncompared({ ...bench.app, settings: { ...bench.app.settings, tolerance } }, NEVER);
+      compareNewRecords({ ...bench.app, settings: { ...bench.app.settings, tolerance } }, NEVER);
     const standing = () => new Set(findings(bench).map((one) => String(one).replace(/^o\d+ /, '')));
     await sweepWith('0');
     expect(standing()).toEqual(new Set(['AMOUNT_MISMATCH open']));
@@ -211,7 +212,7 @@ describe('records that an older version kept', () => {
     const { bench } = await followed({ a: record('a', { serverDate: '2026-01-05T12:00:00Z' }) });
     forget(bench);
     bench.clock.advance(HOUR);
-    await compareUncompared(bench.app, NEVER);
+    await compareNewRecords(bench.app, NEVER);
     expect(findings(bench)).toEqual([]);
     const received = bench.merchant.prepare('select received_at from order_records').pluck().get();
     expect(received).toBe('2026-01-05T12:00:00.000Z');

@@ -3,7 +3,7 @@ import { createApp } from '../../../src/app.ts';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { followPass } from '../../../src/flows/orders/follow.ts';
 import { waitAfterLastOwner } from '../../../src/flows/pass/lease.ts';
-import { after } from '../../../src/domain/orders/tracking.ts';
+import { after } from '../../../src/domain/instant.ts';
 import { capturedLog } from '../../support/captured-log.ts';
 import { scriptedBench } from '../../support/scripted-bench.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../support/tracking.ts';

@@ -3,7 +3,7 @@ import { readRecordView } from '../../../src/exchange/record-view.ts';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { followPass } from '../../../src/flows/orders/follow.ts';
 import { decideOrders } from '../../../src/flows/orders/operator-decisions.ts';
-import { tellStory, type Story } from '../../../src/reports/story/story.ts';
+import { buildStory, type Story } from '../../../src/reports/story/story.ts';
 import type { Judgement } from '../../../src/domain/orders/operator-decisions.ts';
 import { readStory } from '../../../src/store/reports/story.ts';
 import { scriptedBench } from '../../support/scripted-bench.ts';
@@ -29,7 +29,7 @@ async function ordered(create?: ScriptedAnswer, asset?: string) {
     if (rows === undefined) throw new Error('there is no order');
     const view = rows.record === null ? undefined : readRecordView(rows.record.body);
     const newest = rows.record === null || view === undefined ? null : { ...rows.record, view };
-    return tellStory({ ...rows, record: newest }, asOf, bench.app.settings);
+    return buildStory({ ...rows, record: newest }, asOf, bench.app.settings);
   };
   return {
     bench,

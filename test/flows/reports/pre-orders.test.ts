@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
-import { askPreOrders, notePreOrders } from '../../../src/flows/reports/pre-orders.ts';
+import { askPreOrders, recordPreOrderFindings } from '../../../src/flows/reports/pre-orders.ts';
 import { listFindings } from '../../../src/store/findings.ts';
 import { openStore } from '../../../src/store/sqlite/store.ts';
 import { AS_OF, reconciledDatabase } from '../../support/reconciled-database.ts';
@@ -45,7 +45,7 @@ async function asked(...bodies: readonly string[]) {
       () => ({ kind: 'known', body }),
       () => {},
     );
-    await notePreOrders(store, ACCOUNT, answers, systemClock().now());
+    await recordPreOrderFindings(store, ACCOUNT, answers, systemClock().now());
     const findings = await listFindings(store.db, { account: ACCOUNT, limit: 10 });
     const lines = findings.map((row) => `${row.class} ${row.status}: ${row.expected}, ${row.actual}`);
     seen.push([answers.unanswered, answers.differing, lines]);

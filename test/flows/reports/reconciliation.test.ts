@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { certify } from '../../../src/flows/reports/reconciliation.ts';
+import { reconcileOrders } from '../../../src/flows/reports/reconciliation.ts';
 import { csvText } from '../../../src/reports/formats/csv.ts';
 import type { ReportDocument, Row } from '../../../src/reports/formats/document.ts';
 import { htmlText } from '../../../src/reports/formats/html.ts';
@@ -49,7 +49,7 @@ async function reportOf<Result>(
   const settings = { tolerance, freshFor: 86_400_000, orderMissingAfter: 86_400_000 };
   const read = async () => {
     using snapshot = openSnapshot(path);
-    return await certify(snapshot, scratch, { account: 'default', from, to, asOf }, settings);
+    return await reconcileOrders(snapshot, scratch, { account: 'default', from, to, asOf }, settings);
   };
   const scope = { account: 'default', from: from ?? null, to: to ?? null, asOf, ...settings };
   return await use(reconciliationDocument(scope, await read(), []));

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ORDER_STATES, type OrderState } from '../../../src/domain/orders/states.ts';
 import type { StoryEvent, StoryEvidence, StoryFinding, StoryOrder } from '../../../src/reports/story/evidence.ts';
-import { tellStory } from '../../../src/reports/story/story.ts';
+import { buildStory } from '../../../src/reports/story/story.ts';
 import { SETTINGS } from '../../support/tracking.ts';
 
 const BEGIN = Date.parse('2026-01-05T12:00:00.000Z');
@@ -51,7 +51,7 @@ function evidence(changes: Partial<StoryEvidence> = {}): StoryEvidence {
   return { order: ORDER, events: [], record: null, findings: [], ...changes };
 }
 
-const tell = (given: StoryEvidence, seconds = 1_000) => tellStory(given, new Date(at(seconds)), SETTINGS);
+const tell = (given: StoryEvidence, seconds = 1_000) => buildStory(given, new Date(at(seconds)), SETTINGS);
 const texts = (given: StoryEvidence) => tell(given).told.map(({ text }) => text);
 
 describe('an order that a person has sent again', () => {
@@ -221,7 +221,7 @@ describe('what happens next', () => {
 
   it('says that an unknown outcome may be sent once more where the settings say so', () => {
     const events = [event(1, { newValue: 'unknown' })];
-    const [line] = tellStory(evidence({ events }), new Date(at(2)), { ...SETTINGS, onUnknown: 'resend' }).next;
+    const [line] = buildStory(evidence({ events }), new Date(at(2)), { ...SETTINGS, onUnknown: 'resend' }).next;
     expect(line).toContain('if no look-up finds an order it is sent once more or held for a person');
   });
 });

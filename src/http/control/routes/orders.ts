@@ -1,6 +1,6 @@
 import { isLosslessNumber, type LosslessNumber } from 'lossless-json';
 import { z } from 'zod';
-import { quote } from '../../../domain/decimal.ts';
+import { quote } from '../../../domain/text.ts';
 import { addOrder } from '../../../flows/orders/add.ts';
 import { LOOKUP_ERRORS, OWN_ERRORS } from './errors.ts';
 import { operation } from './operation.ts';

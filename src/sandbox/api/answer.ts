@@ -1,6 +1,5 @@
 import { stringify } from 'lossless-json';
-import type { PhotoDelivery } from './clients/photos.ts';
-import { REFUSALS, type Refusal, type RefusalName } from './faults/refusals.ts';
+import { REFUSALS, type Refusal, type RefusalName } from './refusals.ts';
 
 /** A request as the sandbox sees it; header names in lower case. */
 export interface SandboxRequest {
@@ -15,8 +14,6 @@ export interface SandboxAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** What is to be delivered to the merchant after the answer (§6). */
-  readonly delivery?: PhotoDelivery;
 }
 
 /** An answer in JSON; lossless numbers keep every digit. */

@@ -1,5 +1,5 @@
-import { PHOTO_ODDITIES } from './clients/photos.ts';
-import { VERIFICATIONS } from './clients/verification.ts';
+import { PHOTO_ODDITIES } from './photos.ts';
+import { VERIFICATIONS } from './verification.ts';
 
 /** E-mail addresses of clients (§4.1) that choose what the sandbox does, and what that is. */
 export const EMAIL_INPUTS: readonly (readonly [input: string, effect: string])[] = [

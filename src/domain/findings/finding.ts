@@ -1,47 +1,10 @@
 import type { FindingClassName } from './classes.ts';
-import type { MerchantOrder, OrderState } from '../orders/states.ts';
+import type { Difference, MerchantOrder, RecordView } from '../record.ts';
+import type { OrderState } from '../orders/states.ts';
 
 /** What reconciliation found of one order: both values, as text. Secrets are named, not shown. */
-export interface Finding {
+export interface Finding extends Difference {
   readonly class: FindingClassName;
-  readonly expected: string | null;
-  readonly actual: string | null;
-}
-
-/** The fields of a pre-order (§2.6) that are compared. Amounts are decimal text. */
-export type PreOrderView = { readonly [Field in keyof MerchantOrder]: string | null };
-
-/** The fields of an order record (§2.7) that are compared. Amounts are decimal text; null where nothing was given. */
-export interface RecordView {
-  readonly externalOrderId: string;
-  readonly merchantId: string | null;
-  readonly orderId: string;
-  readonly orderNumber: string | null;
-  readonly orderType: string | null;
-  readonly exchangeType: string | null;
-  readonly orderStatus: string;
-  readonly cryptoStatus: string | null;
-  readonly fiatStatus: string | null;
-  readonly creationDate: string | null;
-  readonly modificationDate: string | null;
-  readonly completionDate: string | null;
-  readonly serverDate: string | null;
-  readonly fromCurrency: string | null;
-  readonly toCurrency: string | null;
-  readonly inputAsset: string | null;
-  readonly outputAsset: string | null;
-  readonly ratio: string | null;
-  readonly cryptoCurrency: string | null;
-  readonly fiatCurrency: string | null;
-  readonly externalCryptoAddress: string | null;
-  readonly internalCryptoAddress: string | null;
-  readonly transactionHash: string | null;
-  readonly fee: string | null;
-  readonly paymentToken: string | null;
-  readonly providerType: string | null;
-  readonly percent: string | null;
-  readonly percentEnabled: string | null;
-  readonly reward: string | null;
 }
 
 /** What an order record is compared with. */

@@ -53,11 +53,11 @@ export const preOrderRequest = z
 export type PreOrderFields = z.infer<typeof preOrderRequest>;
 
 /** Answers a request by its body, or says what is wrong with the body. */
-export function withBody<Schema extends z.ZodType>(
+export function withBody<Schema extends z.ZodType, Answer extends SandboxAnswer>(
   schema: Schema,
   { headers, body }: SandboxRequest,
-  act: (fields: z.output<Schema>) => SandboxAnswer,
-): SandboxAnswer {
+  act: (fields: z.output<Schema>) => Answer,
+): Answer | SandboxAnswer {
   if (!/^application\/json(;|$)/i.test(headers['content-type'] ?? '')) {
     return refuse('malformed', 'content-type: must be application/json');
   }

@@ -1,11 +1,12 @@
 import { FINDING_CLASSES, type FindingClassName } from '../../domain/findings/classes.ts';
-import type { MerchantOrder } from '../../domain/orders/states.ts';
+import type { MerchantOrder, RecordView } from '../../domain/record.ts';
 import { findOverdue, OVERDUE_CLASSES } from '../../domain/findings/age.ts';
-import type { Finding, RecordContext, RecordView } from '../../domain/findings/record.ts';
+import type { Finding, RecordContext } from '../../domain/findings/finding.ts';
 import { compareRecord, type Comparison } from '../../domain/findings/compare.ts';
 import type { Tracking } from '../../domain/orders/tracking.ts';
 import { readExchangeType } from '../../exchange/record-view.ts';
 import { accountFact } from '../../store/accounts.ts';
+import { isOfDatabase } from '../../store/errors.ts';
 import { firstSentAt, orderWithHash, type FollowedRow } from '../../store/followed.ts';
 import type { OrderRow } from '../../store/orders.ts';
 import { receivedBody } from '../../store/reading.ts';
@@ -13,8 +14,8 @@ import { keepOrderRecord, keepSameColumns, type ComparedBody, type RecordColumns
 import type { Transaction } from '../../store/port.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 
-/** What judging findings works with. */
-export type ReconcileDeps = Pick<FlowDeps, 'account' | 'settings' | 'log'>;
+/** What judging an order depends on. */
+export type JudgeDeps = Pick<FlowDeps, 'account' | 'settings' | 'log'>;
 
 const STATE_CLASSES = (Object.keys(FINDING_CLASSES) as FindingClassName[]).filter(
   (name) => FINDING_CLASSES[name].kind === 'state',
@@ -64,10 +65,16 @@ interface Judged {
   readonly now: Date;
 }
 
+/** Logs that an order cannot be judged. Throws the error again when it is the database's. */
+export function logUnjudged({ log }: JudgeDeps, externalOrderId: string, error: unknown): void {
+  if (isOfDatabase(error)) throw error;
+  log.error({ externalOrderId, problem: String(error) }, 'a look-up cannot be compared with its order');
+}
+
 /** What a record shows by itself, with the time, and the classes that it judges. */
 export async function judgeRecord(
   tx: Transaction,
-  deps: ReconcileDeps,
+  deps: JudgeDeps,
   judged: Judged,
 ): Promise<{ found: readonly Finding[]; classes: readonly FindingClassName[] }> {
   const { row, view, after, now } = judged;
@@ -84,7 +91,7 @@ export async function judgeRecord(
 /** What the rules find in a record. */
 async function compare(
   tx: Transaction,
-  { account, settings }: ReconcileDeps,
+  { account, settings }: JudgeDeps,
   { row, earlier, before, after, receivedAt, now }: Judged,
   record: RecordView,
 ): Promise<Comparison> {

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { AnswerName } from './answers.ts';
-import type { RefusalName } from './faults/refusals.ts';
+import type { AnswerName } from './answer-schemas.ts';
+import type { RefusalName } from './refusals.ts';
 import { emailRequest, photoRequest, preOrderRequest } from './requests.ts';
 
 /** An endpoint of §4. */

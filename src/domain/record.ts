@@ -1,0 +1,59 @@
+/** An order as the merchant wrote it, checked and ready to be sent (§2.6). Amounts are exact decimal text. */
+export interface MerchantOrder {
+  readonly externalOrderId: string;
+  readonly asset: string;
+  readonly assetPosition: string;
+  readonly fromCurrency: string;
+  readonly toCurrency: string;
+  readonly orderType: string;
+  readonly limit: string | null;
+  readonly paymentToken: string | null;
+  readonly providerType: string | null;
+  readonly cryptoAddress: string | null;
+  readonly bonus: string | null;
+}
+
+/** The same order before it is checked: what the columns of a row, or the fields of an import file, hold. */
+export type UncheckedOrder = { readonly [Field in keyof MerchantOrder]: unknown };
+
+/** The fields of a pre-order (§2.6) that are compared. Amounts are decimal text. */
+export type PreOrderView = { readonly [Field in keyof MerchantOrder]: string | null };
+
+/** The fields of an order record (§2.7) that are compared. Amounts are decimal text; null where nothing was given. */
+export interface RecordView {
+  readonly externalOrderId: string;
+  readonly merchantId: string | null;
+  readonly orderId: string;
+  readonly orderNumber: string | null;
+  readonly orderType: string | null;
+  readonly exchangeType: string | null;
+  readonly orderStatus: string;
+  readonly cryptoStatus: string | null;
+  readonly fiatStatus: string | null;
+  readonly creationDate: string | null;
+  readonly modificationDate: string | null;
+  readonly completionDate: string | null;
+  readonly serverDate: string | null;
+  readonly fromCurrency: string | null;
+  readonly toCurrency: string | null;
+  readonly inputAsset: string | null;
+  readonly outputAsset: string | null;
+  readonly ratio: string | null;
+  readonly cryptoCurrency: string | null;
+  readonly fiatCurrency: string | null;
+  readonly externalCryptoAddress: string | null;
+  readonly internalCryptoAddress: string | null;
+  readonly transactionHash: string | null;
+  readonly fee: string | null;
+  readonly paymentToken: string | null;
+  readonly providerType: string | null;
+  readonly percent: string | null;
+  readonly percentEnabled: string | null;
+  readonly reward: string | null;
+}
+
+/** One value that differs between the two sides, as text. Secrets are named, not shown. */
+export interface Difference {
+  readonly expected: string | null;
+  readonly actual: string | null;
+}

@@ -1,0 +1,23 @@
+/** Ids and references longer than this are refused. */
+const LONGEST_PLAIN_TEXT = 500;
+
+/** Quotes text for a message: escaped, and cut after 60 characters. */
+export function quote(text: string): string {
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
+}
+
+/** Tells whether text holds an ASCII control character: such text can steer a terminal or break a header. */
+export function hasControlCharacter(text: string): boolean {
+  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+  return /[\u0000-\u001f\u007f]/.test(text);
+}
+
+/** Tells whether text is valid Unicode that lost no character when it was decoded. */
+export function isUnicode(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\uFFFD');
+}
+
+/** Tells whether text can be sent, stored and shown: 1 to 500 characters, none of them a control character. */
+export function isPlainText(text: string): boolean {
+  return text !== '' && text.length <= LONGEST_PLAIN_TEXT && text.isWellFormed() && !hasControlCharacter(text);
+}

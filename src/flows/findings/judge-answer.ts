@@ -1,0 +1,156 @@
+import { findOverdue, type OrderAge } from '../../domain/findings/age.ts';
+import type { KnownFinding } from '../../domain/findings/changes.ts';
+import type { Finding } from '../../domain/findings/finding.ts';
+import { replaced } from '../../domain/findings/rules.ts';
+import type { LookupAnswer, LookupDecision } from '../../domain/orders/follow.ts';
+import type { Tracking } from '../../domain/orders/tracking.ts';
+import type { RecordView } from '../../domain/record.ts';
+import { readRecordView } from '../../exchange/record-view.ts';
+import { findingsOf } from '../../store/findings.ts';
+import type { FollowedRow } from '../../store/followed.ts';
+import { keepSameRecord, keepUncompared } from '../../store/records.ts';
+import type { Transaction } from '../../store/port.ts';
+import {
+  JUDGED_BY_ANSWER,
+  JUDGED_BY_TIME,
+  judgeRecord,
+  keepRecord,
+  logUnjudged,
+  NEVER_STUCK,
+  type JudgeDeps,
+} from './judge-record.ts';
+import { recordFindings, type NewFindings } from './record-findings.ts';
+
+/** A look-up and what was decided about it. */
+export interface LookedUp {
+  /** The row before the look-up. */
+  readonly row: FollowedRow;
+  readonly before: Tracking;
+  readonly answer: LookupAnswer;
+  readonly decision: LookupDecision;
+  readonly now: Date;
+}
+
+type Found = Extract<LookupAnswer, { kind: 'found' }>;
+
+/**
+ * Stores the record that a look-up brought and judges what the look-up shows, in the transaction that records it. A
+ * record that cannot be judged is stored all the same. Throws only what the database throws.
+ */
+export async function reconcileAnswer(tx: Transaction, deps: JudgeDeps, looked: LookedUp): Promise<NewFindings> {
+  try {
+    return await judgeAnswer(tx, deps, looked);
+  } catch (error) {
+    const { before, answer, decision, now } = looked;
+    logUnjudged(deps, before.externalOrderId, error);
+    if (answer.kind === 'found' && decision.keepsRecord) {
+      const { account, externalOrderId } = before;
+      await keepUncompared(tx, { account, externalOrderId, body: answer.body, receivedAt: now.toISOString() });
+    }
+    return [];
+  }
+}
+
+async function judgeAnswer(tx: Transaction, deps: JudgeDeps, looked: LookedUp): Promise<NewFindings> {
+  const { answer } = looked;
+  switch (answer.kind) {
+    case 'found':
+      return looked.decision.keepsRecord
+        ? await judgeNewest(tx, deps, looked, answer)
+        : await judgeOlder(tx, deps, looked, answer.record);
+    case 'not-found':
+      return await judgeNotFound(tx, deps, looked);
+    case 'unanswered':
+      return answer.answeredFor === undefined
+        ? []
+        : await recordFindings(tx, deps, looked.before.externalOrderId, {
+            found: [
+              { class: 'IDENTITY_MISMATCH', expected: looked.before.externalOrderId, actual: answer.answeredFor },
+            ],
+            classes: ['IDENTITY_MISMATCH'],
+            now: looked.now,
+          });
+  }
+}
+
+/**
+ * Judges the newest record. One that differs from the record before only in the time of the server is not compared
+ * again unless that time matters: most look-ups bring such a record.
+ */
+async function judgeNewest(
+  tx: Transaction,
+  deps: JudgeDeps,
+  looked: LookedUp,
+  { record: view, body }: Found,
+): Promise<NewFindings> {
+  const { row, before, decision, now } = looked;
+  const { account, external_order_id: externalOrderId, earlier_body: earlierBody } = row;
+  const received = { account, externalOrderId, body, receivedAt: now.toISOString() };
+  const isSame =
+    earlierBody !== null && decision.events.length === 0 && withoutServerDate(earlierBody) === withoutServerDate(body);
+  if (isSame) {
+    await keepSameRecord(tx, received);
+    const known = row.has_findings === 0 ? [] : await findingsOf(tx, account, externalOrderId);
+    if (!isToComplete(looked) && !known.some(isJudgedByTime)) return [];
+  }
+  const earlier = earlierBody === null ? null : (readRecordView(earlierBody) ?? null);
+  if (!isSame) await keepRecord(tx, { ...received, comparedAt: received.receivedAt }, view, earlier);
+  const judged = { row, view, earlier, before, after: decision.tracking, receivedAt: now, now };
+  const { found, classes } = await judgeRecord(tx, deps, judged);
+  if (found.length === 0 && row.has_findings === 0) return [];
+  const isMoved = before.changedAt !== decision.tracking.changedAt;
+  const all: typeof classes = isMoved ? [...classes, 'STUCK'] : classes;
+  return await recordFindings(tx, deps, externalOrderId, { found, classes: all, now });
+}
+
+/** An older record changes nothing, but it may be of another order. It is recorded once for each date that it bears. */
+async function judgeOlder(
+  tx: Transaction,
+  deps: JudgeDeps,
+  { row, decision, now }: LookedUp,
+  view: RecordView,
+): Promise<NewFindings> {
+  const stale = decision.events
+    .filter(({ field }) => field === 'record.stale')
+    .map(({ oldValue, newValue }): Finding => ({ class: 'STALE_SNAPSHOT', expected: oldValue, actual: newValue }));
+  if (stale.length === 0 && row.has_findings === 0) return [];
+  const earlier = earlierView(row);
+  const found = [...stale, ...overdue(deps, row, decision.tracking, now)];
+  const judged = { found, foundAgain: replaced({ record: view, earlier }), classes: JUDGED_BY_ANSWER, now };
+  return await recordFindings(tx, deps, row.external_order_id, judged);
+}
+
+async function judgeNotFound(
+  tx: Transaction,
+  deps: JudgeDeps,
+  { row, before, decision, now }: LookedUp,
+): Promise<NewFindings> {
+  const wasFound = before.state === 'open' || before.state === 'final';
+  const vanished: Finding = { class: 'ORDER_VANISHED', expected: `order ${before.orderId}`, actual: 'not found' };
+  const found = [...(wasFound ? [vanished] : []), ...overdue(deps, row, decision.tracking, now)];
+  if (found.length === 0 && row.has_findings === 0) return [];
+  return await recordFindings(tx, deps, before.externalOrderId, { found, classes: JUDGED_BY_ANSWER, now });
+}
+
+function isJudgedByTime({ class: name, status }: KnownFinding): boolean {
+  return status !== 'resolved' && JUDGED_BY_TIME.includes(name);
+}
+
+/** The order is open and bears the date of its completion, which can pass without a new record. */
+function isToComplete({ answer, decision }: LookedUp): boolean {
+  return answer.kind === 'found' && answer.record.completionDate !== null && decision.tracking.state === 'open';
+}
+
+/** What time alone shows where no new record came. */
+function overdue({ settings }: JudgeDeps, row: FollowedRow, tracking: Tracking, now: Date): readonly Finding[] {
+  const age: OrderAge = { ...tracking, assetPosition: row.asset_position, record: earlierView(row) };
+  return findOverdue(age, now, { ...settings, ...NEVER_STUCK });
+}
+
+function earlierView(row: FollowedRow): RecordView | null {
+  return row.earlier_body === null ? null : (readRecordView(row.earlier_body) ?? null);
+}
+
+function withoutServerDate(body: string): string {
+  return body.replace(/"serverDate"\s*:\s*"[^"]*"/, '');
+}

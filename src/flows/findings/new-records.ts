@@ -1,0 +1,84 @@
+import { readRecordView } from '../../exchange/record-view.ts';
+import { readAccountFact, setAccountFact } from '../../store/accounts.ts';
+import { readFollowed } from '../../store/followed.ts';
+import { trackingOf } from '../../store/orders.ts';
+import { forgetCompared, uncomparedIds } from '../../store/overdue.ts';
+import { keepUncompared, readRecord } from '../../store/records.ts';
+import type { Transaction } from '../../store/port.ts';
+import type { FlowDeps } from '../pass/deps.ts';
+import { judgeRecord, keepRecord, logUnjudged, type JudgeDeps } from './judge-record.ts';
+import { recordFindings, type NewFindings } from './record-findings.ts';
+
+type CompareDeps = JudgeDeps & Pick<FlowDeps, 'store' | 'clock' | 'tally'>;
+
+/** Orders whose records one transaction compares: other writers wait for it. */
+const GROUP = 50;
+const PAGE = 200;
+const SETTINGS_FACT = 'reconcile.settings';
+
+/** Compares the stored records that were never compared, or were compared under other settings than today's. */
+export async function compareNewRecords(deps: CompareDeps, signal: AbortSignal): Promise<void> {
+  await forgetOtherSettings(deps, signal);
+  const { account, store, clock, tally, log } = deps;
+  let fromId = '';
+  while (!signal.aborted) {
+    const ids = await uncomparedIds(store.db, { account, fromId, limit: GROUP });
+    const last = ids.at(-1);
+    if (last === undefined) return;
+    const found = await store.writer.write(async (tx) => {
+      const all = [];
+      for (const id of ids) all.push(...(await compareStored(tx, deps, id, clock.now())));
+      return all;
+    });
+    tally.noteFindings(found);
+    if (found.length > 0) log.warn({ findings: found.length }, 'stored records were compared and bring new findings');
+    fromId = last;
+    await clock.turn();
+  }
+}
+
+/** Compares the stored record with its order, as if it had just come and were the first. */
+async function compareStored(
+  tx: Transaction,
+  deps: JudgeDeps,
+  externalOrderId: string,
+  now: Date,
+): Promise<NewFindings> {
+  const { account } = deps;
+  const row = await readFollowed(tx, account, externalOrderId);
+  const stored = await readRecord(tx, account, externalOrderId);
+  if (row === undefined || stored === undefined) return [];
+  const { body, receivedAt } = stored;
+  try {
+    const view = readRecordView(body);
+    await keepRecord(tx, { account, externalOrderId, body, receivedAt, comparedAt: now.toISOString() }, view, null);
+    const order = trackingOf(row);
+    const judged = { row, view, earlier: null, before: order, after: order, receivedAt: new Date(receivedAt), now };
+    const { found: foundAgain, classes } = await judgeRecord(tx, deps, judged);
+    return await recordFindings(tx, deps, externalOrderId, { found: [], foundAgain, classes, now });
+  } catch (error) {
+    logUnjudged(deps, externalOrderId, error);
+    await keepUncompared(tx, { account, externalOrderId, body, receivedAt });
+    return [];
+  }
+}
+
+/** Marks records as not compared when the settings of the comparison have changed since. */
+async function forgetOtherSettings(
+  { account, store, clock, settings }: CompareDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const { tolerance, finalStatuses, openStatuses } = settings;
+  const given = JSON.stringify({ tolerance, finalStatuses, openStatuses });
+  const fact = { account, name: SETTINGS_FACT, given, now: clock.now() };
+  const known = await readAccountFact(store.db, fact);
+  if (known === given) return;
+  let fromId: string | undefined = known === undefined ? undefined : '';
+  while (fromId !== undefined) {
+    if (signal.aborted) return;
+    const page: { account: string; fromId: string; limit: number } = { account, fromId, limit: PAGE };
+    fromId = await store.writer.write((tx) => forgetCompared(tx, page));
+    await clock.turn();
+  }
+  await store.writer.write((tx) => setAccountFact(tx, fact));
+}

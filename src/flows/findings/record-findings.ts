@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import { findUnknownOutcome } from '../../domain/findings/age.ts';
+import { decideFindings, withoutKnownChanges } from '../../domain/findings/changes.ts';
+import type { FindingClassName } from '../../domain/findings/classes.ts';
+import type { Finding } from '../../domain/findings/finding.ts';
+import type { Tracking } from '../../domain/orders/tracking.ts';
+import { findingsOf, saveFindings } from '../../store/findings.ts';
+import type { Transaction } from '../../store/port.ts';
+import type { FlowDeps } from '../pass/deps.ts';
+
+/** Findings that were not open before. */
+export type NewFindings = readonly Finding[];
+
+/** What was found of one order, and the classes that could be judged. */
+export interface JudgedFindings {
+  readonly found: readonly Finding[];
+  /** Found in evidence that was judged before: a change that is known already did not happen once more. */
+  readonly foundAgain?: readonly Finding[];
+  readonly classes: readonly FindingClassName[];
+  readonly now: Date;
+}
+
+/** The longest value that is stored whole, in characters. */
+const LONGEST_VALUE = 300;
+
+/** Writes down what was found of an order. Findings of the judged classes that are no longer true resolve themselves. */
+export async function recordFindings(
+  tx: Transaction,
+  { account }: Pick<FlowDeps, 'account'>,
+  externalOrderId: string,
+  { found, foundAgain = [], classes, now }: JudgedFindings,
+): Promise<NewFindings> {
+  const known = await findingsOf(tx, account, externalOrderId);
+  const news = [...found.map(shortened), ...withoutKnownChanges(known, foundAgain.map(shortened))];
+  const changes = decideFindings(known, news, classes);
+  await saveFindings(tx, { account, externalOrderId }, changes, now);
+  return [...changes.opened, ...changes.reopened];
+}
+
+/** Opens or resolves the finding that nobody knows the outcome of the order's create. */
+export async function recordUnknownOutcome(
+  tx: Transaction,
+  deps: Pick<FlowDeps, 'account'>,
+  tracking: Tracking,
+  now: Date,
+): Promise<NewFindings> {
+  const found = findUnknownOutcome(tracking);
+  return await recordFindings(tx, deps, tracking.externalOrderId, { found, classes: ['CREATE_UNKNOWN'], now });
+}
+
+/** The exchange decides how long its values are. Two long ones that begin alike stay different by their hash. */
+function shortened(finding: Finding): Finding {
+  return { ...finding, expected: shortenedText(finding.expected), actual: shortenedText(finding.actual) };
+}
+
+function shortenedText(text: string | null): string | null {
+  if (text === null || text.length <= LONGEST_VALUE) return text?.toWellFormed() ?? null;
+  const hash = createHash('sha256').update(text).digest('hex').slice(0, 16);
+  return `${text.slice(0, LONGEST_VALUE).toWellFormed()}… (SHA-256 ${hash})`;
+}
