@@ -406,9 +406,7 @@ describe('the pre-order that came back', () => {
     ['bonus', null, 'bonus 0.5', 'no bonus'],
     ['paymentToken', 'token-2', 'paymentToken (not shown)', 'another paymentToken'],
   ])('differs in %s', (field, value, expected, actual) => {
-    expect(comparePreOrder(orderWith(), { ...echo, [field]: value })).toEqual([
-      { expected, actual },
-    ]);
+    expect(comparePreOrder(orderWith(), { ...echo, [field]: value })).toEqual([{ expected, actual }]);
   });
 
   it('agrees where decimals are written otherwise, and where fields that were not sent came back filled', () => {

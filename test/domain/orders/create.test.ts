@@ -76,8 +76,8 @@ describe('the outcome rule', () => {
 
   it('accepted with another echo: a finding beside it', () => {
     const differences = [
-      { class: 'PREORDER_ECHO_MISMATCH', expected: 'asset 1', actual: 'asset 2' },
-      { class: 'PREORDER_ECHO_MISMATCH', expected: 'limit 3', actual: 'no limit' },
+      { expected: 'asset 1', actual: 'asset 2' },
+      { expected: 'limit 3', actual: 'no limit' },
     ] as const;
     const { tracking, events } = created({ kind: 'accepted', preOrder, differences });
     expect(tracking.state).toBe('accepted');
