@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { FINDING_CLASSES } from '../../../src/domain/findings/classes.ts';
 
-const README = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
+const MANUAL = readFileSync(new URL('../../../docs/reconciliation.md', import.meta.url), 'utf8');
 const CLASSES = Object.entries(FINDING_CLASSES);
 
 describe('the table of classes', () => {
   it('is the one in the manual, in its order', () => {
-    const [, section = ''] = /\n### Findings\n([^]*?)\n## /.exec(README) ?? [];
+    const [, section = ''] = /\n## Findings\n([^]*)/.exec(MANUAL) ?? [];
     const rows = section
       .split('\n')
       .filter((line) => line.startsWith('| `'))

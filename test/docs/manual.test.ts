@@ -1,0 +1,216 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import Database from 'better-sqlite3';
+import type { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { isMap, isScalar, parseDocument } from 'yaml';
+import { EXIT } from '../../src/cli/exit.ts';
+import { createProgram } from '../../src/cli/program.ts';
+import { ALLOWED_NEXT } from '../../src/domain/orders/states.ts';
+import { commandPlace } from '../support/command-place.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+interface Page {
+  readonly path: string;
+  readonly text: string;
+}
+
+function page(path: string): Page {
+  return { path, text: readFileSync(join(ROOT, path), 'utf8') };
+}
+
+const PAGES: readonly Page[] = ['README.md', ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`)].map(
+  page,
+);
+
+/** The lines of every code block, fenced or indented; a line that ends with a backslash goes on in the next. */
+function codeLines({ text }: Page): string[] {
+  const lines: string[] = [];
+  let isFenced = false;
+  for (const line of text.replaceAll(/\\\n\s*/g, '').split('\n')) {
+    if (line.startsWith('```')) isFenced = !isFenced;
+    else if (isFenced || line.startsWith('    ')) lines.push(line.trim());
+  }
+  return lines;
+}
+
+function codeSpans({ text }: Page): string[] {
+  return [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
+}
+
+/** The cells of each row of the table below a heading, without its head. */
+function tableBelow({ text }: Page, heading: string): string[][] {
+  const [, section = ''] = text.split(`\n${heading}\n`);
+  const [table = ''] = /(?:^\|.*\n)+/m.exec(section) ?? [];
+  return table
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    )
+    .slice(2);
+}
+
+function namesIn(cell = ''): string[] {
+  return [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
+}
+
+/** As a forge makes an address of a heading. */
+function anchorsOf({ text }: Page): string[] {
+  return [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+/** The words of a command line of a shell, up to what pipes or redirects it, or is a comment. */
+function wordsOf(line: string): string[] {
+  const words = [...line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map((match) => match.slice(1).find(Boolean) ?? '');
+  const end = words.findIndex((word) => /^(?:[|>#]|&&)/.test(word));
+  return end < 0 ? words : words.slice(0, end);
+}
+
+describe('the README', () => {
+  it('is one screen: at most 120 lines', () => {
+    expect(page('README.md').text.trimEnd().split('\n').length).toBeLessThanOrEqual(120);
+  });
+
+  it('leads to every page of docs', () => {
+    const pages = PAGES.filter(({ path }) => path !== 'README.md').map(({ path }) => `](${path})`);
+    expect(pages.filter((link) => !page('README.md').text.includes(link))).toEqual([]);
+  });
+});
+
+describe.each(PAGES)('$path', (shown) => {
+  const { path, text } = shown;
+
+  it('has links that lead to a file, and to a heading where they name one', () => {
+    const links = [...text.matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)];
+    const broken = links.filter(([, target = '', anchor]) => {
+      const file = target === '' ? path : relative(ROOT, join(ROOT, dirname(path), target));
+      return !existsSync(join(ROOT, file)) || (anchor !== undefined && !anchorsOf(page(file)).includes(anchor));
+    });
+    expect(broken.map(([link]) => link)).toEqual([]);
+  });
+
+  it('names files that are there', () => {
+    const files = codeSpans(shown).filter((code) => /^(?:src|test|migrations|config|bench|docs)\/[\w./-]+$/.test(code));
+    // A merchant makes this one.
+    const missing = files.filter((file) => file !== 'config/local.yaml' && !existsSync(join(ROOT, file)));
+    expect(missing).toEqual([]);
+  });
+
+  it('names scripts of npm that are there', () => {
+    const { scripts } = JSON.parse(page('package.json').text) as { scripts: Record<string, string> };
+    const named = [...text.matchAll(/\bnpm run ([\w:-]+)/g)].map(([, name = '']) => name);
+    expect(named.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
+  });
+});
+
+describe('settings', () => {
+  const paths = settingPaths(parseDocument(page('config/default.yaml').text).contents);
+  const sections = new Set(paths.map((path) => path.split('.')[0]));
+
+  it.each(PAGES)('that $path names are in config/default.yaml', (shown) => {
+    const named = codeSpans(shown).filter((code) => {
+      const [section, ...rest] = code.split('.');
+      return /^[a-z][\w.]+$/i.test(code) && rest.length > 0 && sections.has(section ?? '') && !code.endsWith('.ts');
+    });
+    expect(named.filter((name) => !paths.some((path) => path === name || path.startsWith(`${name}.`)))).toEqual([]);
+  });
+
+  it.each(PAGES)('whose variables $path names are there too', ({ text }) => {
+    const known = new Set(
+      paths.map((path) => `ORDER_SYNC_${path.replaceAll(/[A-Z]/g, '_$&').replaceAll('.', '_').toUpperCase()}`),
+    );
+    const named = [...text.matchAll(/\bORDER_SYNC_\w+/g)].map(([name]) => name.replace(/_FILE$/, ''));
+    const others = named.filter((name) => !known.has(name) && !/^ORDER_SYNC_(?:CONFIG$|CONTRACT_)/.test(name));
+    expect(others).toEqual([]);
+  });
+});
+
+function settingPaths(node: unknown, prefix = ''): string[] {
+  if (!isMap(node)) return [prefix];
+  return node.items.flatMap(({ key, value }) => {
+    const name = isScalar(key) ? String(key.value) : '';
+    return settingPaths(value, prefix === '' ? name : `${prefix}.${name}`);
+  });
+}
+
+describe('commands', () => {
+  const lines = PAGES.flatMap(({ path, text }) =>
+    [...codeLines({ path, text }), ...codeSpans({ path, text })]
+      .map((line) => line.replace(/^npm run demo(?: --)?/, 'order-sync demo'))
+      .filter((line) => /^(?:[A-Z_]+=\S+ )*(?:npx )?order-sync /.test(line))
+      .map((line) => ({ path, line })),
+  );
+
+  it('are shown', () => expect(lines.length).toBeGreaterThan(30));
+
+  it.each(lines)('of $path are understood: $line', async ({ line }) => {
+    const words = wordsOf(line);
+    const args = words.slice(words.indexOf('order-sync') + 1);
+    const program = await createProgram(args);
+    const reached: string[] = [];
+    replaceActions(program, reached);
+    await program.parseAsync(args, { from: 'user' });
+    expect(reached).toHaveLength(1);
+  });
+});
+
+/** Has each command only tell that it was reached. */
+function replaceActions(command: Command, reached: string[]): void {
+  command.exitOverride().configureOutput({ writeOut: () => {}, writeErr: () => {} });
+  for (const sub of command.commands) replaceActions(sub, reached);
+  if (command.parent !== null) command.action(() => void reached.push(command.name()));
+}
+
+describe('tables', () => {
+  it('of exit codes are those of the program', () => {
+    const codes = tableBelow(page('docs/operating.md'), '## Exit codes').map(([code]) => Number(code));
+    expect(codes).toEqual(Object.values(EXIT));
+  });
+
+  it('of states are the moves that are allowed', () => {
+    const moves = tableBelow(page('docs/integrating.md'), '## States').map(([state, , next]) => [
+      namesIn(state).join(''),
+      namesIn(next).toSorted(),
+    ]);
+    const allowed = Object.entries(ALLOWED_NEXT).map(([state, next]) => [state, next.toSorted()]);
+    expect(Object.fromEntries(moves)).toEqual(Object.fromEntries(allowed));
+  });
+});
+
+describe('tables of columns', () => {
+  const place = commandPlace();
+
+  function columnsOf(table: string): string[] {
+    const db = new Database(place.path, { readonly: true });
+    try {
+      return (db.pragma(`table_info(${table})`) as { name: string }[]).map(({ name }) => name);
+    } finally {
+      db.close();
+    }
+  }
+
+  it('have every column of merchant_orders, once', () => {
+    const manual = page('docs/integrating.md');
+    const [, unlisted = ''] = /The columns (`sent_at`[^.]+?) are the bookkeeping/.exec(manual.text) ?? [];
+    const shown = ['## What you write', '## What you read'].flatMap((heading) =>
+      tableBelow(manual, heading).flatMap(([names]) => namesIn(names)),
+    );
+    expect([...shown, ...namesIn(unlisted)]).toEqual(expect.arrayContaining(columnsOf('merchant_orders')));
+  });
+
+  it('have every column of order_events, once', () => {
+    const shown = tableBelow(page('docs/integrating.md'), '## Events').flatMap(([names]) => namesIn(names));
+    expect(shown.toSorted()).toEqual(columnsOf('order_events').toSorted());
+  });
+});
