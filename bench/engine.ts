@@ -42,10 +42,10 @@ process.once('SIGTERM', () => {
 serve<Round>({}, async ({ kind, batch, count, aheadMs: ahead }) => {
   aheadMs = ahead;
   if (kind === 'create') insertOrders(path, batch, count);
-  const before = { ...app.tally.counts };
+  const before = { ...app.counters };
   commits = 0;
   const took = await timed(() => (kind === 'create' ? createPass(app, signal) : followPass(app, 'all', signal)));
-  const { accepted, lookedUp, findings, failed } = app.tally.counts;
+  const { accepted, lookedUp, findings, failed } = app.counters;
   const done = kind === 'create' ? accepted - before.accepted : lookedUp - before.lookedUp;
   if (done !== count || findings > 0 || failed > 0) {
     throw new Error(`${kind}: ${done} of ${count} orders, ${findings} findings, ${failed} failed`);

@@ -1,13 +1,13 @@
-import { pino, type DestinationStream, type Logger } from 'pino';
-import { type Clock, systemClock } from './clock.ts';
+import type { Logger } from 'pino';
+import { systemClock, type Clock } from './clock.ts';
 import type { Config } from './config/config.ts';
 import { ExchangeClient } from './exchange/client.ts';
-import { Gate } from './exchange/gate.ts';
 import { httpTransport, type Transport } from './exchange/transport.ts';
 import type { FlowDeps } from './flows/pass/deps.ts';
 import { RequestLease, waitAfterLastOwner } from './flows/pass/lease.ts';
 import { recover } from './flows/orders/recover.ts';
-import { Tally } from './flows/pass/counters.ts';
+import { newCounters } from './flows/pass/counters.ts';
+import { createLog } from './log.ts';
 import { nextGeneration } from './store/accounts.ts';
 import { becomeOwner } from './store/sqlite/owner.ts';
 import { openStore, type OpenOptions } from './store/sqlite/store.ts';
@@ -15,7 +15,7 @@ import { openStore, type OpenOptions } from './store/sqlite/store.ts';
 /** The one account of this version; the tables are made for several. */
 const ACCOUNT = 'default';
 /** A start that waits longer than this says so. */
-const TOLD_WAIT_MS = 1_000;
+const LOGGED_WAIT_MS = 1_000;
 
 /** What tests, the simulation and the benchmark put in place of the real thing. */
 export interface Overrides {
@@ -54,27 +54,32 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   // Before the last owner's lease is read: from now on it gets no other.
   const generation = await store.writer.write((tx) => nextGeneration(tx, ACCOUNT));
   const { waitMs, clockWentBack } = await waitAfterLastOwner(store, ACCOUNT, clock.now(), rate.intervalMs);
-  const tally = new Tally();
-  await recover({ account: ACCOUNT, store, clock, log, settings, tally }, clockWentBack);
-
-  const gate = new Gate({ concurrency: config.exchange.concurrency, rate }, clock);
-  if (waitMs > 0) gate.waitFirst(waitMs);
-  if (waitMs > TOLD_WAIT_MS) {
+  const counters = newCounters();
+  await recover({ account: ACCOUNT, store, clock, log, settings, counters }, clockWentBack);
+  if (waitMs > LOGGED_WAIT_MS) {
     const seconds = Math.ceil(waitMs / 1_000);
     log.info({ seconds }, "waiting for the last owner's requests to be out of the rate limit's window");
   }
   const lease = new RequestLease(store, ACCOUNT, clock, generation);
-  const exchange = new ExchangeClient(overrides.transport ?? connect(config), gate, clock, () => lease.hold());
+  const gracePeriodOver = new AbortController();
+  const exchange = new ExchangeClient({
+    transport: overrides.transport ?? connect(config),
+    clock,
+    concurrency: config.exchange.concurrency,
+    rate,
+    openAfterMs: waitMs,
+    lease,
+    gracePeriodOver: gracePeriodOver.signal,
+  });
   undo.defer(() => exchange.close());
   undo.defer(() => {
     // At once or not at all: the next owner waits two seconds for a lease that is left, a locked database lasts longer.
     store.writer.endGracePeriod();
     return lease
-      .giveBack()
-      .catch((error: unknown) => log.warn({ problem: String(error) }, 'the lease was not given back'));
+      .release()
+      .catch((error: unknown) => log.warn({ problem: String(error) }, 'the lease was not released'));
   });
 
-  const gracePeriodOver = new AbortController();
   const disposal = undo.move();
   return {
     account: ACCOUNT,
@@ -87,40 +92,13 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     photos: config.photos,
     concurrency: config.exchange.concurrency * 2,
     lease,
-    tally,
+    counters,
     gracePeriodOver: gracePeriodOver.signal,
     endGracePeriod() {
       store.writer.endGracePeriod();
       gracePeriodOver.abort();
     },
     [Symbol.asyncDispose]: () => disposal.disposeAsync(),
-  };
-}
-
-/** One JSON line an event. */
-export function createLog(config: Config, destination: DestinationStream = linesOfTurns()): Logger {
-  return pino({ level: config.log.level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
-}
-
-/**
- * Standard output. The lines of one turn of the event loop go in one write, at its end or when the process exits: a kill
- * loses the lines of the turn that it breaks off, as if it had come before them.
- */
-function linesOfTurns(): DestinationStream {
-  const output = pino.destination({ fd: 1, sync: true });
-  const clock = systemClock();
-  let waiting = '';
-  const flush = () => {
-    const lines = waiting;
-    waiting = '';
-    if (lines !== '') output.write(lines);
-  };
-  process.once('exit', flush);
-  return {
-    write(line) {
-      if (waiting === '') void clock.turn().then(flush);
-      waiting += line;
-    },
   };
 }
 

@@ -95,7 +95,7 @@ async function repeat(app: App, waker: Waker, stop: AbortSignal, pass: () => Pro
       if (!passes || !app.store.isInPlace()) throw error;
       app.log.error({ problem: error.message }, 'the database cannot be written; nothing is sent until it can');
     }
-    if (app.tally.key === 'refused' && !app.tally.keyEverWorked) {
+    if (app.exchange.key.refusedAt !== undefined && !app.exchange.key.wasTaken) {
       throw new KeyRefusedError('the exchange refuses the key (401); set exchange.apiKey and start again');
     }
     await waker.next(stop);

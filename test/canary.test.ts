@@ -3,10 +3,9 @@ import { dirname, join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../src/clock.ts';
-import { ExchangeClient } from '../src/exchange/client.ts';
-import { Gate } from '../src/exchange/gate.ts';
-import { httpTransport } from '../src/exchange/transport.ts';
 import { canaryExchange, CANARIES, MODES, type CanaryExchange, type Mode } from './support/canary-exchange.ts';
+import { httpTransport } from '../src/exchange/transport.ts';
+import { loneClient } from './support/exchange-client.ts';
 import { runProgram } from './support/cli-function.ts';
 import { runCommand } from './support/cli-process.ts';
 import { askSocket } from './support/control-bench.ts';
@@ -164,14 +163,9 @@ async function deliverPhotos(url: string): Promise<void> {
 
 /** What the client itself gives and throws where it does not get what it asked for. */
 async function inspectAnswers(): Promise<void> {
-  const clock = systemClock();
-  const options = { baseUrl: exchange.url, apiKey: CANARIES.key, timeoutMs: 60_000, maxResponseBytes: 100_000 };
-  const transport = httpTransport(options);
-  const client = new ExchangeClient(
-    transport,
-    new Gate({ concurrency: 1, rate: { requests: 1_000, intervalMs: 1 } }, clock),
-    clock,
-  );
+  const client = loneClient({ baseUrl: exchange.url, apiKey: CANARIES.key });
+  const connection = { baseUrl: exchange.url, apiKey: CANARIES.key, timeoutMs: 60_000, maxResponseBytes: 100_000 };
+  const transport = httpTransport(connection);
   const seen = (value: unknown) =>
     note('answers and errors, inspected', inspect(value, { depth: Infinity, showHidden: true }));
   const calls = [
@@ -193,6 +187,7 @@ async function inspectAnswers(): Promise<void> {
     const path = `/api/v1/merchant/client/${encodeURIComponent(email)}`;
     await transport.send({ method: 'POST', path, body: JSON.stringify({ email }) }).catch(seen);
   }
+  await transport.close();
   await client.close();
 }
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { parse, stringify } from 'lossless-json';
 import type { App } from '../app.ts';
-import type { Answer } from '../exchange/client.ts';
+import type { Reply } from '../exchange/reply.ts';
 import { pathId, UnusableIdError } from '../exchange/ids.ts';
 import { refusalReason } from '../exchange/refusals.ts';
 import type { Outcome } from '../http/control/answer.ts';
@@ -13,7 +13,7 @@ import { throughOwner } from './owner.ts';
 
 /** One operation of the exchange: how a daemon is asked for it, and how it is done where there is none. */
 export interface Question extends OwnerRequest {
-  readonly alone: (app: App) => Promise<Answer<unknown>>;
+  readonly alone: (app: App) => Promise<Reply<unknown>>;
   /** What a 404 means: `no link "a"`. */
   readonly absent?: string;
 }

@@ -1,43 +1,58 @@
 import { withJitter } from '../domain/orders/schedule.ts';
 
-/** What a request says about the health of what it goes to; `none` when it says nothing. */
-export type Health = 'answered' | 'failed' | 'refused-for-now' | 'none';
+/**
+ * What a request says of the exchange: it serves, it failed, it serves nobody for now (429, 401, no connection), or
+ * nothing, as a request that never left.
+ */
+export type Health = 'answered' | 'failed' | 'refused-for-now' | 'nothing';
 
-/** Failures in a row after which requests are held back. */
-export const FAILURES_TO_HOLD = 3;
-const FIRST_HOLD_MS = 1_000;
-const LONGEST_HOLD_MS = 5 * 60_000;
+/** Failures in a row after which the breaker opens. */
+export const FAILURES_TO_OPEN = 3;
+const FIRST_OPEN_MS = 1_000;
+const LONGEST_OPEN_MS = 5 * 60_000;
 
-/** Requests flow, or are held until a moment of monotonic time; then one goes ahead as a probe. */
+/**
+ * A circuit breaker. It is closed while `openUntil` is 0, open until that moment of monotonic time, and half-open from
+ * then until a probe shows how the exchange does.
+ */
 export interface BreakerState {
+  /** In a row. */
   readonly failures: number;
-  readonly holds: number;
-  readonly heldUntil: number;
+  /** How often it opened since it was last closed. */
+  readonly openings: number;
+  /** How often it ever opened. */
+  readonly openingsEver: number;
+  readonly openUntil: number;
 }
 
 /** Requests flow. */
-export const CLOSED: BreakerState = { failures: 0, holds: 0, heldUntil: 0 };
+export const CLOSED: BreakerState = { failures: 0, openings: 0, openingsEver: 0, openUntil: 0 };
 
 /**
  * The state after one more request. An outage must not turn a backlog into unknown outcomes, nor fill the history with
- * attempts: after three failures in a row, or at once where the exchange or the network says "not now", requests are
- * held for 1 s, doubling to 5 min, and each hold ends with a single probe.
+ * attempts: after three failures in a row, or at once where the exchange serves nobody for now, the breaker opens for
+ * 1 s, doubling to 5 min, or for `retryAfterMs` where that is longer.
  */
 export function nextBreaker(
   state: BreakerState,
   health: Health,
   now: number,
   random: number,
-  holdMs = 0,
+  retryAfterMs = 0,
 ): BreakerState {
-  if (health === 'none') return state;
-  // What was in flight when a hold began must not end it: the exchange may have asked for the hold since.
-  if (health === 'answered') return state.heldUntil > now ? state : CLOSED;
+  if (health === 'nothing') return state;
+  const isOpen = state.openUntil > now;
+  // A request that was in flight when the breaker opened must not close it: the exchange may have asked to wait since.
+  if (health === 'answered') return isOpen ? state : { ...CLOSED, openingsEver: state.openingsEver };
   const failures = state.failures + 1;
-  const mustHold = health === 'refused-for-now' || failures >= FAILURES_TO_HOLD;
-  if (!mustHold) return { ...state, failures };
-  // Nor must it lengthen the hold.
-  if (state.heldUntil > now) return { ...state, failures, heldUntil: Math.max(state.heldUntil, now + holdMs) };
-  const backoffMs = withJitter(Math.min(FIRST_HOLD_MS * 2 ** Math.min(state.holds, 12), LONGEST_HOLD_MS), random);
-  return { failures, holds: state.holds + 1, heldUntil: now + Math.max(holdMs, backoffMs) };
+  if (health === 'failed' && failures < FAILURES_TO_OPEN) return { ...state, failures };
+  // Nor must it double the time.
+  if (isOpen) return { ...state, failures, openUntil: Math.max(state.openUntil, now + retryAfterMs) };
+  const backoffMs = withJitter(Math.min(FIRST_OPEN_MS * 2 ** Math.min(state.openings, 12), LONGEST_OPEN_MS), random);
+  return {
+    failures,
+    openings: state.openings + 1,
+    openingsEver: state.openingsEver + 1,
+    openUntil: now + Math.max(retryAfterMs, backoffMs),
+  };
 }

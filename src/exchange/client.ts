@@ -3,10 +3,10 @@ import type { Clock } from '../clock.ts';
 import type { CreateOutcome } from '../domain/orders/create.ts';
 import type { LookupAnswer } from '../domain/orders/follow.ts';
 import type { MerchantOrder } from '../domain/record.ts';
-import type { Gate, Passage } from './gate.ts';
+import { Gate, type BreakerView, type GateOptions, type Turn, type TurnReport } from './gate.ts';
 import { emailAddress, headerId, pathId, queryId } from './ids.ts';
-import { readCreate, readLookup, preOrderBody } from './orders.ts';
-import { ask, passageOf, type Reply } from './reply.ts';
+import { preOrderBody, readCreate, readLookup } from './orders.ts';
+import { ask, readReply, type FailedReply, type Reply, type UnreadReply } from './reply.ts';
 import {
   cardsSchema,
   customerSchema,
@@ -21,20 +21,12 @@ import {
   type VerificationLevel,
   type VerificationToken,
 } from './schemas.ts';
-import { readBody } from './json.ts';
 import type { Transport, HttpRequest } from './transport.ts';
 
 const CLIENTS = '/api/v1/merchant/client';
 const ORDERS = '/api/v1/merchant/orders';
-const NO_TURN: Reply = { kind: 'not-sent', why: 'it was given up before its turn came' };
-
-/**
- * The answer to an operation. `body` is what was received, byte for byte, and `value` is read from it; a refusal carries
- * the documented error (§7). `unknown`: nobody can tell whether the exchange did what was asked.
- */
-export type Answer<Value> =
-  | { readonly kind: 'ok'; readonly value: Value; readonly body: string }
-  | Exclude<Reply, { kind: 'ok' }>;
+const NO_TURN: FailedReply = { kind: 'not-sent', why: 'it was given up before its turn came' };
+const FAILED: TurnReport = { wasSent: true, health: 'failed' };
 
 /** What §4.5 is asked with. */
 export interface PhotoRequest {
@@ -45,76 +37,121 @@ export interface PhotoRequest {
   readonly token?: string | undefined;
 }
 
+/** Settings of the client, and what it stands on. */
+export interface ClientOptions extends GateOptions {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  /** The account's lease: `ensure` resolves once a request may leave, and rejects when none may. */
+  readonly lease: { ensure(): Promise<void> };
+  /** Aborts when requests in flight are broken off: the process has no time left. */
+  readonly gracePeriodOver?: AbortSignal;
+}
+
+/** What the replies to creates and look-ups have shown of the key. */
+export interface KeyState {
+  /** Whether the exchange has taken it since the program started. */
+  readonly wasTaken: boolean;
+  /** When the exchange refused it, on the monotonic clock; undefined when it has taken it since. */
+  readonly refusedAt: number | undefined;
+}
+
+/** A look-up of an order, and when it was asked. */
+export interface OrderLookup {
+  readonly answer: LookupAnswer;
+  readonly askedAt: Date;
+}
+
 /**
- * The merchant interface of the exchange, one method an endpoint. All methods go through one gate. Those of a pass take
- * no turn themselves: the pass holds one with `gate.pass`, because a create's intent is recorded after its turn has come
- * and before it goes. The others take a turn ahead of the passes, never reject with an answer of the exchange, and throw
- * `UnusableIdError`, before any request, on an id that cannot be sent. Their signal ends the wait for the turn; a request
- * that has left is not broken off, since what came of it would be lost: §4.1 tells the id of a new link once.
+ * The merchant interface of the exchange, one method an endpoint. Each method takes its turn at the gate, ensures the
+ * account's lease, sends one request, and reads the reply; it never rejects with an answer of the exchange.
+ *
+ * The methods for creates and look-ups share the limits and stop while their circuit breaker is open: they give undefined
+ * when no turn came. All others are asked by a person, go ahead of those, and are tried whatever the breakers say; they
+ * throw `UnusableIdError`, before any request, on an id that cannot be sent. A signal ends the wait for the turn. A
+ * request that has left is broken off at the end of the grace period alone, since what came of it would be lost: §4.1
+ * tells the id of a new link once.
  */
 export class ExchangeClient {
-  readonly gate: Gate;
   readonly #transport: Transport;
+  readonly #gate: Gate;
   readonly #clock: Clock;
-  readonly #hold: () => Promise<void>;
+  readonly #lease: ClientOptions['lease'];
+  readonly #gracePeriodOver: AbortSignal | undefined;
+  #key: KeyState = { wasTaken: false, refusedAt: undefined };
 
-  /** `hold` resolves once a request of one of the other methods may leave; the passes see to that by themselves. */
-  constructor(transport: Transport, gate: Gate, clock: Clock, hold: () => Promise<void> = async () => {}) {
-    this.#transport = transport;
-    this.gate = gate;
-    this.#clock = clock;
-    this.#hold = hold;
+  constructor(options: ClientOptions) {
+    this.#transport = options.transport;
+    this.#gate = new Gate(options, options.clock);
+    this.#clock = options.clock;
+    this.#lease = options.lease;
+    this.#gracePeriodOver = options.gracePeriodOver;
   }
 
-  /** §4.9, once, within a turn of the `create` lane. What came of it, by the outcome rule. Never rejects. */
-  async createPreOrder(
-    order: MerchantOrder,
-    signal?: AbortSignal,
-  ): Promise<{ outcome: CreateOutcome; passage: Passage }> {
+  get key(): KeyState {
+    return this.#key;
+  }
+
+  /** The circuit breaker of creates or of look-ups. */
+  breaker(lane: 'create' | 'lookup'): BreakerView {
+    return this.#gate.breaker(lane);
+  }
+
+  /** The turn of a create: its intent is recorded after its turn has come and before the request leaves. */
+  async turnToCreate(signal: AbortSignal): Promise<Turn | undefined> {
+    return await this.#gate.turn('create', signal);
+  }
+
+  /** §4.9, once, which ends the turn. What came of it, by the outcome rule. Never rejects. */
+  async createPreOrder(order: MerchantOrder, turn: Turn): Promise<CreateOutcome> {
     const secrets = order.paymentToken === null ? [] : [order.paymentToken];
     const request: HttpRequest = { method: 'POST', path: `${ORDERS}/request`, body: preOrderBody(order), secrets };
-    const reply = await ask(this.#transport, this.#clock, request, signal);
-    const outcome = readCreate(reply, order);
-    const passage = passageOf(reply);
-    return { outcome, passage: outcome.kind === 'unknown' ? { ...passage, health: 'failed' } : passage };
+    try {
+      // Recording the intent may have taken longer than the lease lasts.
+      await this.#lease.ensure();
+    } catch (error) {
+      return { kind: 'not-sent', why: error instanceof Error ? error.message : String(error) };
+    }
+    const outcome = readCreate(await this.#send(request, turn), order);
+    if (outcome.kind === 'unknown') turn.report = FAILED;
+    turn.end();
+    return outcome;
   }
 
-  /** §4.11, once, within a turn of the `lookup` lane. Never rejects. */
-  async lookUpOrder(
-    externalOrderId: string,
-    signal?: AbortSignal,
-  ): Promise<{ answer: LookupAnswer; reply: Reply['kind']; passage: Passage }> {
-    const reply = await ask(this.#transport, this.#clock, orderRequest(externalOrderId), signal);
+  /** §4.11, once, in a turn of the look-ups. */
+  async lookUpOrder(externalOrderId: string, signal?: AbortSignal): Promise<OrderLookup | undefined> {
+    using turn = await this.#gate.turn('lookup', signal);
+    if (turn === undefined) return undefined;
+    await this.#lease.ensure();
+    const askedAt = this.#clock.now();
+    const reply = await this.#send(get(`${ORDERS}?externalOrderId=${encodeURIComponent(externalOrderId)}`), turn);
     const answer = readLookup(reply, externalOrderId);
-    const passage = passageOf(reply);
     // An answer about another order is wrong for this one alone: the others need not wait.
-    const isUnreadable = answer.kind === 'unanswered' && answer.answeredFor === undefined && reply.kind === 'ok';
-    const health = isUnreadable ? 'failed' : passage.health;
-    return { answer, reply: reply.kind, passage: { ...passage, health } };
+    const isUnreadable = reply.kind === 'ok' && answer.kind === 'unanswered' && answer.answeredFor === undefined;
+    if (isUnreadable) turn.report = FAILED;
+    return { answer, askedAt };
+  }
+
+  /** §4.3, once, in a turn of the look-ups. */
+  async lookUpLink(linkId: string, signal?: AbortSignal): Promise<Reply<Link> | undefined> {
+    const request = get(`${CLIENTS}/${pathId(linkId)}`);
+    using turn = await this.#gate.turn('lookup', signal);
+    return turn === undefined ? undefined : await this.#ask(request, linkSchema, turn);
   }
 
   /** §4.1: registers a client, or links one that is registered. */
-  async createLink(email: string, signal?: AbortSignal): Promise<Answer<Link>> {
-    return await this.#read(post(CLIENTS, { email: emailAddress(email) }, [email]), linkSchema, signal);
+  async createLink(email: string, signal?: AbortSignal): Promise<Reply<Link>> {
+    return await this.#askForPerson(post(CLIENTS, { email: emailAddress(email) }, [email]), linkSchema, signal);
   }
 
   /** §4.2: whether a link for the e-mail could be made; the value's status is `OK`. */
-  async validateEmail(email: string, signal?: AbortSignal): Promise<Answer<{ status: string }>> {
+  async validateEmail(email: string, signal?: AbortSignal): Promise<Reply<{ status: string }>> {
     const request = post(`${CLIENTS}/validate/email`, { email: emailAddress(email) }, [email]);
-    return await this.#read(request, validationSchema, signal);
+    return await this.#askForPerson(request, validationSchema, signal);
   }
 
   /** §4.3: the link and its verification status. */
-  async showLink(linkId: string, signal?: AbortSignal): Promise<Answer<Link>> {
-    return await this.#read(get(`${CLIENTS}/${pathId(linkId)}`), linkSchema, signal);
-  }
-
-  /** §4.3, once, within a turn of the `lookup` lane. Never rejects with an answer of the exchange. */
-  async lookUpLink(linkId: string, signal?: AbortSignal): Promise<{ answer: Answer<Link>; passage: Passage }> {
-    const reply = await ask(this.#transport, this.#clock, get(`${CLIENTS}/${pathId(linkId)}`), signal);
-    const answer = readAnswer(reply, linkSchema);
-    const passage = passageOf(reply);
-    return { answer, passage: answer.kind === 'unknown' ? { ...passage, health: 'failed' } : passage };
+  async showLink(linkId: string, signal?: AbortSignal): Promise<Reply<Link>> {
+    return await this.#askForPerson(get(`${CLIENTS}/${pathId(linkId)}`), linkSchema, signal);
   }
 
   /** §4.4: an access token for a verification flow. A secret. */
@@ -122,8 +159,8 @@ export class ExchangeClient {
     linkId: string,
     level: VerificationLevel,
     signal?: AbortSignal,
-  ): Promise<Answer<VerificationToken>> {
-    return await this.#read(get(`${CLIENTS}/${pathId(linkId)}/idv/${level}`), verificationTokenSchema, signal);
+  ): Promise<Reply<VerificationToken>> {
+    return await this.#askForPerson(get(`${CLIENTS}/${pathId(linkId)}/idv/${level}`), verificationTokenSchema, signal);
   }
 
   /** §4.5: asks for the delivery of verification photos (§6). */
@@ -131,62 +168,92 @@ export class ExchangeClient {
     linkId: string,
     { level, actionId, token }: PhotoRequest,
     signal?: AbortSignal,
-  ): Promise<Answer<{ status: string }>> {
+  ): Promise<Reply<{ status: string }>> {
     const body = { kycLevelType: level, ...(level === 'LIVENESS' && { actionId }), token };
     const path = `${CLIENTS}/${pathId(linkId)}/idv/photos/external/upload`;
-    return await this.#read(post(path, body, token === undefined ? [] : [token]), validationSchema, signal);
+    return await this.#askForPerson(post(path, body, token === undefined ? [] : [token]), validationSchema, signal);
   }
 
   /** §4.6: the customer record of the card-payment provider. Personal data. */
-  async showCustomer(linkId: string, signal?: AbortSignal): Promise<Answer<Customer>> {
-    return await this.#read(get(`${CLIENTS}/${pathId(linkId)}/cardprov/customer`), customerSchema, signal);
+  async showCustomer(linkId: string, signal?: AbortSignal): Promise<Reply<Customer>> {
+    return await this.#askForPerson(get(`${CLIENTS}/${pathId(linkId)}/cardprov/customer`), customerSchema, signal);
   }
 
   /** §4.7: the customer's saved cards. Personal data, and tokens that are secrets. */
-  async listCards(linkId: string, signal?: AbortSignal): Promise<Answer<Card[]>> {
-    return await this.#read(get(`${CLIENTS}/${pathId(linkId)}/cardprov/customer/card`), cardsSchema, signal);
+  async listCards(linkId: string, signal?: AbortSignal): Promise<Reply<Card[]>> {
+    return await this.#askForPerson(get(`${CLIENTS}/${pathId(linkId)}/cardprov/customer/card`), cardsSchema, signal);
   }
 
   /** §4.8: a short-lived SDK token. A secret. The document leaves open which of the two forms counts: both are sent. */
-  async sdkToken(linkId: string, signal?: AbortSignal): Promise<Answer<SdkToken>> {
+  async sdkToken(linkId: string, signal?: AbortSignal): Promise<Reply<SdkToken>> {
     const path = `/api/v1/merchant/sdk/token?linkId=${pathId(linkId)}`;
-    return await this.#read({ method: 'POST', path, headers: { linkId: headerId(linkId) } }, sdkTokenSchema, signal);
+    return await this.#askForPerson(
+      { method: 'POST', path, headers: { linkId: headerId(linkId) } },
+      sdkTokenSchema,
+      signal,
+    );
   }
 
   /** §4.10 as the exchange answers now: any JSON, so that a person sees also what is not as the document says. */
-  async showPreOrder(preOrderId: string, signal?: AbortSignal): Promise<Answer<unknown>> {
-    return await this.#read(get(`${ORDERS}/request/${pathId(preOrderId)}`), z.unknown(), signal);
+  async showPreOrder(preOrderId: string, signal?: AbortSignal): Promise<Reply<unknown>> {
+    return await this.#askForPerson(get(`${ORDERS}/request/${pathId(preOrderId)}`), z.unknown(), signal);
   }
 
   /** §4.11 as the exchange answers now: any JSON. */
-  async showOrder(externalOrderId: string, signal?: AbortSignal): Promise<Answer<unknown>> {
-    return await this.#read(get(`${ORDERS}?externalOrderId=${queryId(externalOrderId)}`), z.unknown(), signal);
+  async showOrder(externalOrderId: string, signal?: AbortSignal): Promise<Reply<unknown>> {
+    return await this.#askForPerson(get(`${ORDERS}?externalOrderId=${queryId(externalOrderId)}`), z.unknown(), signal);
   }
 
   async close(): Promise<void> {
-    this.gate.close();
+    this.#gate.close();
     await this.#transport.close();
   }
 
-  async #read<Value>(request: HttpRequest, schema: z.ZodType<Value>, signal?: AbortSignal): Promise<Answer<Value>> {
-    return readAnswer(await this.#ask(request, signal), schema);
+  async #askForPerson<Value>(
+    request: HttpRequest,
+    schema: z.ZodType<Value>,
+    signal?: AbortSignal,
+  ): Promise<Reply<Value>> {
+    using turn = await this.#gate.turn('person', signal);
+    return turn === undefined ? NO_TURN : await this.#ask(request, schema, turn);
   }
 
-  async #ask(request: HttpRequest, signal?: AbortSignal): Promise<Reply> {
-    const task = async () => {
-      await this.#hold();
-      const reply = await ask(this.#transport, this.#clock, request);
-      return { result: reply, passage: passageOf(reply) };
-    };
-    return (await this.gate.pass('person', task, signal)) ?? NO_TURN;
+  async #ask<Value>(request: HttpRequest, schema: z.ZodType<Value>, turn: Turn): Promise<Reply<Value>> {
+    await this.#lease.ensure();
+    const reply = readReply(await this.#send(request, turn), schema);
+    turn.report = reportOf(reply);
+    return reply;
+  }
+
+  async #send(request: HttpRequest, turn: Turn): Promise<UnreadReply> {
+    turn.report = { wasSent: true, health: 'nothing' };
+    const reply = await ask(this.#transport, this.#clock, request, this.#gracePeriodOver);
+    turn.report = reportOf(reply);
+    if (turn.lane !== 'person') this.#noteKey(reply);
+    return reply;
+  }
+
+  #noteKey({ kind }: UnreadReply): void {
+    if (kind === 'key-refused') this.#key = { ...this.#key, refusedAt: this.#clock.monotonic() };
+    else if (kind === 'ok' || kind === 'refused') this.#key = { wasTaken: true, refusedAt: undefined };
   }
 }
 
-function readAnswer<Value>(reply: Reply, schema: z.ZodType<Value>): Answer<Value> {
-  if (reply.kind !== 'ok') return reply;
-  const value = readBody(schema, reply.body);
-  if (value === undefined) return { kind: 'unknown', why: 'the answer cannot be read' };
-  return { kind: 'ok', value, body: reply.body };
+/** What a reply says of the exchange. */
+function reportOf(reply: FailedReply | { readonly kind: 'ok' }): TurnReport {
+  switch (reply.kind) {
+    case 'ok':
+    case 'refused':
+      return { wasSent: true, health: 'answered' };
+    case 'rate-limited':
+      return { wasSent: true, health: 'refused-for-now', retryAfterMs: reply.retryAfterMs };
+    case 'key-refused':
+      return { wasSent: true, health: 'refused-for-now' };
+    case 'not-sent':
+      return { wasSent: false, health: 'refused-for-now' };
+    case 'unknown':
+      return FAILED;
+  }
 }
 
 function get(path: string): HttpRequest {
@@ -199,8 +266,4 @@ function post(
   secrets: readonly string[],
 ): HttpRequest {
   return { method: 'POST', path, body: JSON.stringify(body), secrets };
-}
-
-function orderRequest(externalOrderId: string): HttpRequest {
-  return { method: 'GET', path: `${ORDERS}?externalOrderId=${encodeURIComponent(externalOrderId)}` };
 }

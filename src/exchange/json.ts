@@ -4,26 +4,25 @@ import type { z } from 'zod';
 /** Deeper than any answer of the interface; lossless-json reads by recursion. */
 const MAX_DEPTH = 50;
 
-/** A body read against its schema, or undefined where it cannot be. Numbers keep their digits unless `read` says otherwise. */
-export function readBody<Schema extends z.ZodType>(
-  schema: Schema,
-  body: string,
-  read: (body: string) => unknown = parse,
-): z.output<Schema> | undefined {
+/** The value of a JSON body, with numbers as `LosslessNumber`; undefined where the body is no JSON or too deep. */
+export function readJson(body: string): unknown {
   try {
-    if (isTooDeep(body)) return undefined;
-    const result = schema.safeParse(read(body));
-    return result.success ? result.data : undefined;
+    return isTooDeep(body) ? undefined : parse(body);
   } catch {
-    // Not JSON. The error's text quotes the body, so it is not passed on.
+    // The error's text quotes the body, so it is not passed on.
     return undefined;
   }
+}
+
+/** A body read against its schema, or undefined where it cannot be. Numbers keep their digits. */
+export function readBody<Schema extends z.ZodType>(schema: Schema, body: string): z.output<Schema> | undefined {
+  return schema.safeParse(readJson(body)).data;
 }
 
 const [QUOTE, BACKSLASH, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [34, 92, 91, 93, 123, 125] as const;
 
 /** Counts brackets outside strings, so that a hostile answer cannot overflow the stack of the parser. */
-export function isTooDeep(body: string): boolean {
+function isTooDeep(body: string): boolean {
   let depth = 0;
   for (let index = 0; index < body.length; index += 1) {
     const character = body.charCodeAt(index);

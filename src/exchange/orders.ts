@@ -4,7 +4,7 @@ import type { LookupAnswer } from '../domain/orders/follow.ts';
 import type { Difference, MerchantOrder } from '../domain/record.ts';
 import { comparePreOrder } from '../domain/findings/compare.ts';
 import { readRecordView, viewOfPreOrder } from './record-view.ts';
-import type { Reply } from './reply.ts';
+import type { UnreadReply } from './reply.ts';
 import { readBody } from './json.ts';
 import { preOrderSchema } from './schemas.ts';
 
@@ -31,7 +31,7 @@ export function preOrderBody(order: MerchantOrder): string {
 }
 
 /** The outcome rule for an answer to a create. */
-export function readCreate(reply: Reply, order: MerchantOrder): CreateOutcome {
+export function readCreate(reply: UnreadReply, order: MerchantOrder): CreateOutcome {
   if (reply.kind === 'refused') {
     if (CREATE_REFUSALS.includes(reply.httpStatus)) return { kind: 'rejected', reason: refusal(reply) };
     return { kind: 'unknown', why: refusal(reply) };
@@ -66,7 +66,7 @@ export function readPreOrder(
 }
 
 /** Only the record asked for, and the documented 404, are evidence. */
-export function readLookup(reply: Reply, externalOrderId: string): LookupAnswer {
+export function readLookup(reply: UnreadReply, externalOrderId: string): LookupAnswer {
   if (reply.kind === 'ok') {
     const record = readRecordView(reply.body);
     if (record === undefined) return { kind: 'unanswered', why: 'the order record cannot be read' };
@@ -81,7 +81,7 @@ export function readLookup(reply: Reply, externalOrderId: string): LookupAnswer 
   return { kind: 'unanswered', why: 'why' in reply ? reply.why : reply.kind };
 }
 
-function refusal(reply: Extract<Reply, { kind: 'refused' }>): string {
+function refusal(reply: Extract<UnreadReply, { kind: 'refused' }>): string {
   const { message, status, code } = reply.error;
   return `HTTP ${reply.httpStatus} ${status ?? code}: ${message.slice(0, 500)}`;
 }

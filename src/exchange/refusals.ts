@@ -1,4 +1,4 @@
-import type { Reply } from './reply.ts';
+import type { FailedReply } from './reply.ts';
 
 /** The exchange has never taken the key since the program started: a wrong setting, not a passing fault. */
 export class KeyRefusedError extends Error {
@@ -20,8 +20,8 @@ const BY_STATUS: Readonly<Record<string, RefusalReason>> = {
   BAD_REQUEST: 'bad-request',
 };
 
-/** Which documented refusal an answer is (§7). The message is for people and decides nothing. */
-export function refusalReason({ httpStatus, error }: Extract<Reply, { kind: 'refused' }>): RefusalReason {
+/** Says which documented refusal a reply is (§7). The message is for people and decides nothing. */
+export function refusalReason({ httpStatus, error }: Extract<FailedReply, { kind: 'refused' }>): RefusalReason {
   // Documented for links; what else the exchange does not have is said in the same words.
   if (httpStatus === 404 && error.status === 'NOT_FOUND') return 'not-found';
   if (error.status === undefined && error.code === 'INVALID_VALUE') return 'upload-url-not-set';

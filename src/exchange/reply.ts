@@ -1,35 +1,44 @@
+import type { z } from 'zod';
 import type { Clock } from '../clock.ts';
-import type { Passage } from './gate.ts';
 import { readBody } from './json.ts';
 import { errorSchema, type ErrorBody } from './schemas.ts';
-import { HIDDEN, TransportError, type Transport, type HttpRequest } from './transport.ts';
+import { HIDDEN, TransportError, type HttpRequest, type Transport } from './transport.ts';
 
-/** What came of one request, before it is read for its endpoint. Carries no header, no key and no request body. */
-export type Reply =
-  | { readonly kind: 'ok'; readonly body: string }
+/** A reply without a value. It carries no header, no key and no request body. */
+export type FailedReply =
   | { readonly kind: 'refused'; readonly httpStatus: number; readonly error: ErrorBody }
   | { readonly kind: 'rate-limited'; readonly retryAfterMs: number }
   | { readonly kind: 'key-refused' }
+  /** It is proved that the exchange got nothing. */
   | { readonly kind: 'not-sent'; readonly why: string }
+  /** Nobody can tell whether the exchange did what was asked. */
   | { readonly kind: 'unknown'; readonly why: string };
+
+/**
+ * The reply of the exchange to one request. `body` is what was received, byte for byte, and `value` is read from it; a
+ * refusal carries the documented error (§7).
+ */
+export type Reply<Value> = { readonly kind: 'ok'; readonly value: Value; readonly body: string } | FailedReply;
+
+/** A reply whose body has not been read for its endpoint. */
+export type UnreadReply = { readonly kind: 'ok'; readonly body: string } | FailedReply;
 
 const DEFAULT_RETRY_AFTER_MS = 5_000;
 const LONGEST_RETRY_AFTER_MS = 24 * 60 * 60_000;
 
-/** Sends one request and says what came of it. Never rejects. */
+/** Sends one request. Never rejects: what the exchange answers, and what goes wrong, is a reply. */
 export async function ask(
   transport: Transport,
-  clock: Clock,
+  clock: Pick<Clock, 'now'>,
   request: HttpRequest,
   signal?: AbortSignal,
-): Promise<Reply> {
+): Promise<UnreadReply> {
   try {
     const { status, body, retryAfter } = await transport.send(request, signal);
     if (status >= 200 && status < 300) return { kind: 'ok', body };
     if (status === 401) return { kind: 'key-refused' };
     if (status === 429) return { kind: 'rate-limited', retryAfterMs: retryAfterMs(retryAfter, clock.now()) };
-    // It is shown as it is, and no number of it is an amount.
-    const error = status >= 400 && status < 500 ? readBody(errorSchema, body, JSON.parse) : undefined;
+    const error = status >= 400 && status < 500 ? readBody(errorSchema, body) : undefined;
     if (error !== undefined) return { kind: 'refused', httpStatus: status, error: hiding(request.secrets, error) };
     return { kind: 'unknown', why: `HTTP ${status} without a documented error` };
   } catch (error) {
@@ -38,34 +47,24 @@ export async function ask(
   }
 }
 
-/** The error without what of the request it quotes, in whatever case; words such as `INVALID_EMAIL` stay. */
-function hiding(secrets: readonly string[] = [], error: ErrorBody): ErrorBody {
-  if (secrets.length === 0) return error;
-  const quoted = new RegExp(secrets.map((secret) => RegExp.escape(secret)).join('|'), 'gi');
-  const hide = (_name: string, value: unknown) =>
-    typeof value === 'string' && !/^[A-Z0-9_]+$/.test(value) ? value.replace(quoted, HIDDEN) : value;
-  return JSON.parse(JSON.stringify(error), hide) as ErrorBody;
+/** Reads the body of a reply for its endpoint. */
+export function readReply<Value>(reply: UnreadReply, schema: z.ZodType<Value>): Reply<Value> {
+  if (reply.kind !== 'ok') return reply;
+  const value = readBody(schema, reply.body);
+  if (value === undefined) return { kind: 'unknown', why: 'the answer cannot be read' };
+  return { kind: 'ok', value, body: reply.body };
 }
 
-/** What a reply means for the gate. */
-export function passageOf(reply: Reply): Passage {
-  switch (reply.kind) {
-    case 'ok':
-    case 'refused':
-      return { wasSent: true, health: 'answered' };
-    case 'rate-limited':
-      return { wasSent: true, health: 'refused-for-now', holdMs: reply.retryAfterMs };
-    case 'key-refused':
-      return { wasSent: true, health: 'refused-for-now' };
-    case 'not-sent':
-      return { wasSent: false, health: 'refused-for-now' };
-    case 'unknown':
-      return { wasSent: true, health: 'failed' };
-  }
+/** The error without what it quotes of the request, in whatever case; words such as `INVALID_EMAIL` stay. */
+function hiding(secrets: readonly string[] = [], { message, code, status }: ErrorBody): ErrorBody {
+  const quoted = new RegExp(secrets.map((secret) => RegExp.escape(secret)).join('|'), 'gi');
+  const hide = (text: string) =>
+    secrets.length === 0 || /^[A-Z0-9_]+$/.test(text) ? text : text.replace(quoted, HIDDEN);
+  return { message: hide(message), code: hide(code), ...(status !== undefined && { status: hide(status) }) };
 }
 
 /** Retry-After as seconds or as an HTTP date; a missing or unreadable one is 5 s, the longest taken is a day. */
-export function retryAfterMs(header: string | undefined, now: Date): number {
+function retryAfterMs(header: string | undefined, now: Date): number {
   const seconds = header !== undefined && /^\d{1,9}$/.test(header.trim()) ? Number(header) * 1_000 : undefined;
   const date = header === undefined || seconds !== undefined ? Number.NaN : Date.parse(header) - now.getTime();
   const ms = seconds ?? (Number.isNaN(date) ? DEFAULT_RETRY_AFTER_MS : Math.max(date, 0));

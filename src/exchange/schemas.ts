@@ -1,3 +1,4 @@
+import { isLosslessNumber } from 'lossless-json';
 import { z } from 'zod';
 
 const text = z.string().nullish();
@@ -17,6 +18,12 @@ export const preOrderSchema = z.looseObject({
 /** A pre-order as received. */
 export type PreOrder = z.output<typeof preOrderSchema>;
 
+const transactionSchema = z.preprocess(
+  // A number is read as an object.
+  (value) => (isLosslessNumber(value) ? value.value : value),
+  z.object({ status: statusText.nullish() }).nullish(),
+);
+
 /** The fields of an order record (§2.7) that decide something, and must be as the document says. */
 export const orderRecordSchema = z.object({
   externalOrderId: z.string(),
@@ -27,15 +34,15 @@ export const orderRecordSchema = z.object({
     modificationDate: text,
     completionDate: text,
     serverDate: text,
-    cryptoTransaction: z.object({ status: statusText.nullish() }).nullish(),
-    fiatTransaction: z.object({ status: statusText.nullish() }).nullish(),
+    cryptoTransaction: transactionSchema,
+    fiatTransaction: transactionSchema,
   }),
 });
 
 /** The error body (§7). §4.5 shows one without `status`. */
-export const errorSchema = z.looseObject({ message: z.string(), code: z.string(), status: z.string().optional() });
+export const errorSchema = z.object({ message: z.string(), code: z.string(), status: z.string().optional() });
 
-/** An error body as received. */
+/** The documented fields of an error body. */
 export type ErrorBody = z.output<typeof errorSchema>;
 
 /** A client link (§2.1). The status is an open string. */

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import type { MerchantOrder } from '../../src/domain/record.ts';
-import { ExchangeClient, type Answer } from '../../src/exchange/client.ts';
-import { Gate } from '../../src/exchange/gate.ts';
+import type { ExchangeClient } from '../../src/exchange/client.ts';
+import type { Reply } from '../../src/exchange/reply.ts';
 import { refusalReason } from '../../src/exchange/refusals.ts';
-import { httpTransport } from '../../src/exchange/transport.ts';
 import type { Link } from '../../src/exchange/schemas.ts';
 import { seededRandom } from '../../src/sandbox/random.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
+import { createPreOrder, loneClient } from '../support/exchange-client.ts';
 
 /*
  * What the client relies on of an exchange, over a real connection. Against the sandbox, or against another exchange:
@@ -51,9 +51,7 @@ let client: ExchangeClient;
 const clients: ExchangeClient[] = [];
 
 function connect(withKey: string): ExchangeClient {
-  const clock = systemClock();
-  const transport = httpTransport({ baseUrl, apiKey: withKey, timeoutMs: 30_000, maxResponseBytes: 1_048_576 });
-  const connected = new ExchangeClient(transport, new Gate({ concurrency: 1, rate }, clock), clock);
+  const connected = loneClient({ baseUrl, apiKey: withKey, concurrency: 1, rate });
   clients.push(connected);
   return connected;
 }
@@ -71,20 +69,20 @@ afterAll(async () => {
 });
 
 /** The value of an answer, which has to be one. */
-function valueOf<Value>(answer: Answer<Value>): Value {
+function valueOf<Value>(answer: Reply<Value>): Value {
   if (answer.kind !== 'ok') throw new Error(`no value: ${JSON.stringify(answer)}`);
   return answer.value;
 }
 
 /** What an answer that is no value comes to. */
-function reasonOf(answer: Answer<unknown>) {
+function reasonOf(answer: Reply<unknown>) {
   return answer.kind === 'refused' ? refusalReason(answer) : answer.kind;
 }
 
 const target = isExternal ? 'the exchange of the environment' : 'the sandbox';
 
 describe(`${target}, asked about what nobody has`, () => {
-  it.each<[string, () => Promise<Answer<unknown>>]>([
+  it.each<[string, () => Promise<Reply<unknown>>]>([
     ['§4.3', () => client.showLink(nobody)],
     ['§4.4', () => client.verificationToken(nobody, 'MAIN')],
     ['§4.4', () => client.verificationToken(nobody, 'LIVENESS')],
@@ -108,8 +106,7 @@ describe(`${target}, asked about what nobody has`, () => {
   });
 
   it('answers in the documented shape that there is no such order (§4.11) or pre-order (§4.10)', async () => {
-    const lookUp = () => client.lookUpOrder(nobody).then((result) => ({ result, passage: result.passage }));
-    expect(await client.gate.pass('lookup', lookUp)).toMatchObject({ answer: { kind: 'not-found' } });
+    expect(await client.lookUpOrder(nobody)).toMatchObject({ answer: { kind: 'not-found' } });
     expect(await client.showOrder(nobody)).toMatchObject({ kind: 'refused', httpStatus: 404 });
     expect(await client.showPreOrder(nobody)).toMatchObject({ kind: 'refused', httpStatus: 404 });
   });
@@ -166,14 +163,12 @@ describe.runIf(mayCreate)(`${target}, asked to make things`, () => {
   });
 
   it('makes a pre-order that says what was sent (§4.9), shows it (§4.10), and answers about its order (§4.11)', async () => {
-    const create = () => client.createPreOrder(order).then((result) => ({ result, passage: result.passage }));
-    const created = await client.gate.pass('create', create);
-    if (created?.outcome.kind !== 'accepted') throw new Error(`not accepted: ${JSON.stringify(created)}`);
-    expect(created.outcome.differences).toEqual([]);
-    const { id } = created.outcome.preOrder;
+    const created = await createPreOrder(client, order);
+    if (created.kind !== 'accepted') throw new Error(`not accepted: ${JSON.stringify(created)}`);
+    expect(created.differences).toEqual([]);
+    const { id } = created.preOrder;
     expect(valueOf(await client.showPreOrder(id))).toMatchObject({ id, externalOrderId: ours });
-    const lookUp = () => client.lookUpOrder(ours).then((result) => ({ result, passage: result.passage }));
-    const { answer } = (await client.gate.pass('lookup', lookUp)) ?? {};
+    const { answer } = (await client.lookUpOrder(ours)) ?? {};
     // The order may be there already, or not yet: both are evidence.
     expect(['found', 'not-found']).toContain(answer?.kind);
   });

@@ -1,11 +1,26 @@
 import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
-import { CLOSED, FAILURES_TO_HOLD, nextBreaker } from '../../src/exchange/breaker.ts';
-import { Gate, type Lane, type Passage } from '../../src/exchange/gate.ts';
+import { CLOSED, FAILURES_TO_OPEN, nextBreaker } from '../../src/exchange/breaker.ts';
+import { Gate, type Lane, type TurnReport } from '../../src/exchange/gate.ts';
 import { RateWindow } from '../../src/exchange/rate-window.ts';
 import type { Clock } from '../../src/clock.ts';
 
-const FINE: Passage = { wasSent: true, health: 'answered' };
+const ANSWERED: TurnReport = { wasSent: true, health: 'answered' };
+const REFUSED: TurnReport = { wasSent: false, health: 'refused-for-now' };
+
+/** Works in a turn of the lane, and ends it with the report. Undefined when no turn came. */
+async function within<Result>(
+  gate: Gate,
+  lane: Lane,
+  work: () => Result | Promise<Result>,
+  { report = ANSWERED, signal }: { report?: TurnReport; signal?: AbortSignal } = {},
+): Promise<Result | undefined> {
+  using turn = await gate.turn(lane, signal);
+  if (turn === undefined) return undefined;
+  const result = await work();
+  turn.report = report;
+  return result;
+}
 
 /** A clock whose sleeps end when it is moved on. */
 function steppedClock(): Clock & { pass(ms: number): Promise<void> } {
@@ -74,25 +89,29 @@ describe('the rate window', () => {
 });
 
 describe('the breaker', () => {
-  it('lets single failures pass and holds after several in a row, longer each time', () => {
+  it('lets single failures pass and opens after several in a row, longer each time', () => {
     let state = CLOSED;
-    for (let failure = 1; failure < FAILURES_TO_HOLD; failure += 1) state = nextBreaker(state, 'failed', 0, 0.5);
-    expect(state.heldUntil).toBe(0);
+    for (let failure = 1; failure < FAILURES_TO_OPEN; failure += 1) state = nextBreaker(state, 'failed', 0, 0.5);
+    expect(state.openUntil).toBe(0);
     state = nextBreaker(state, 'failed', 0, 1);
-    expect(state.heldUntil).toBe(1_000);
+    expect(state.openUntil).toBe(1_000);
     state = nextBreaker(state, 'failed', 1_000, 1);
-    expect(state.heldUntil).toBe(3_000);
-    expect(nextBreaker(state, 'answered', 3_000, 1)).toEqual(CLOSED);
+    expect(state).toMatchObject({ openUntil: 3_000, openings: 2 });
+    expect(nextBreaker(state, 'answered', 3_000, 1)).toEqual({ ...CLOSED, openingsEver: 2 });
   });
 
-  it('holds at once, and for as long as the exchange asks', () => {
-    expect(nextBreaker(CLOSED, 'refused-for-now', 0, 0.5, 60_000).heldUntil).toBe(60_000);
+  it('opens at once where nobody is served, for as long as the exchange asks', () => {
+    expect(nextBreaker(CLOSED, 'refused-for-now', 0, 0.5, 60_000).openUntil).toBe(60_000);
   });
 
-  it('does not end a hold with the answer to a request that was in flight before it', () => {
-    const held = nextBreaker(CLOSED, 'refused-for-now', 0, 0.5, 60_000);
-    expect(nextBreaker(held, 'answered', 59_999, 0.5)).toEqual(held);
-    expect(nextBreaker(held, 'answered', 60_000, 0.5)).toEqual(CLOSED);
+  it('is not closed by the answer to a request that was in flight when it opened', () => {
+    const open = nextBreaker(CLOSED, 'refused-for-now', 0, 0.5, 60_000);
+    expect(nextBreaker(open, 'answered', 59_999, 0.5)).toEqual(open);
+    expect(nextBreaker(open, 'answered', 60_000, 0.5)).toEqual({ ...CLOSED, openingsEver: 1 });
+  });
+
+  it('learns nothing from a request that says nothing', () => {
+    expect(nextBreaker(CLOSED, 'nothing', 0, 0.5)).toBe(CLOSED);
   });
 });
 
@@ -104,23 +123,23 @@ describe('the gate', () => {
     const gate = new Gate({ concurrency: 8, rate: { requests: 3, intervalMs: 100 } }, clock);
     const starts: number[] = [];
     const all = Promise.all(
-      Array.from({ length: 8 }, () =>
-        gate.pass('create', async () => {
-          starts.push(clock.monotonic());
-          return { result: 1, passage: FINE };
-        }),
-      ),
+      Array.from({ length: 8 }, () => within(gate, 'create', () => starts.push(clock.monotonic()))),
     );
     await clock.pass(1_000);
     await all;
     expect(starts).toEqual([0, 0, 0, 100, 100, 100, 200, 200]);
   });
 
-  it('sends nothing until the last owner is out of the window', async () => {
+  it('does not count a turn in which nothing was sent', async () => {
+    const gate = new Gate({ concurrency: 1, rate: { requests: 1, intervalMs: 60_000 } }, steppedClock());
+    for (let unused = 0; unused < 3; unused += 1) (await gate.turn('create'))?.end();
+    expect(await within(gate, 'create', () => 'sent')).toBe('sent');
+  });
+
+  it('gives no turn until the last owner is out of the window', async () => {
     const clock = steppedClock();
-    const gate = new Gate({ concurrency: 1, rate: open }, clock);
-    gate.waitFirst(700);
-    const started = gate.pass('lookup', async () => ({ result: clock.monotonic(), passage: FINE }));
+    const gate = new Gate({ concurrency: 1, rate: open, openAfterMs: 700 }, clock);
+    const started = within(gate, 'lookup', () => clock.monotonic());
     await clock.pass(2_000);
     expect(await started).toBe(700);
   });
@@ -128,17 +147,17 @@ describe('the gate', () => {
   it('lets go at once of what waits for the rate limit when its signal aborts, and finishes what runs', async () => {
     const clock = steppedClock();
     const gate = new Gate({ concurrency: 4, rate: { requests: 1, intervalMs: 60_000 } }, clock);
-    const running = Promise.withResolvers<{ result: string; passage: Passage }>();
+    const running = Promise.withResolvers<string>();
     const stop = new AbortController();
-    const first = gate.pass('create', () => running.promise, stop.signal);
-    const task = (result: string) => async () => ({ result, passage: FINE });
-    const waiting = [gate.pass('create', task('a'), stop.signal), gate.pass('lookup', task('b'), stop.signal)];
-    const other = gate.pass('lookup', task('not stopped'));
+    const { signal } = stop;
+    const first = within(gate, 'create', () => running.promise, { signal });
+    const waiting = [within(gate, 'create', () => 'a', { signal }), within(gate, 'lookup', () => 'b', { signal })];
+    const other = within(gate, 'lookup', () => 'not stopped');
     await clock.pass(0);
     stop.abort();
     expect(await Promise.all(waiting)).toEqual([undefined, undefined]);
-    expect(await gate.pass('create', task('too late'), stop.signal)).toBeUndefined();
-    running.resolve({ result: 'finished', passage: FINE });
+    expect(await within(gate, 'create', () => 'too late', { signal })).toBeUndefined();
+    running.resolve('finished');
     expect(await first).toBe('finished');
     await clock.pass(60_000);
     expect(await other).toBe('not stopped');
@@ -147,46 +166,46 @@ describe('the gate', () => {
   it('puts creates ahead of look-ups without starving them', async () => {
     const gate = new Gate({ concurrency: 1, rate: open }, steppedClock());
     const order: Lane[] = [];
-    const task = (lane: Lane) => gate.pass(lane, async () => ({ result: order.push(lane), passage: FINE }));
+    const request = (lane: Lane) => within(gate, lane, () => order.push(lane));
     await Promise.all([
-      ...Array.from({ length: 20 }, () => task('lookup')),
-      ...Array.from({ length: 20 }, () => task('create')),
+      ...Array.from({ length: 20 }, () => request('lookup')),
+      ...Array.from({ length: 20 }, () => request('create')),
     ]);
     const whileBoth = order.slice(1, 21);
     expect(whileBoth.filter((lane) => lane === 'create').length).toBeGreaterThanOrEqual(15);
     expect(whileBoth.filter((lane) => lane === 'lookup').length).toBeGreaterThanOrEqual(3);
   });
 
-  it('runs no task of a held lane, and after the hold a single probe that the others wait for', async () => {
+  it('gives no turn while the breaker is open, and then a single probe that the others wait for', async () => {
     const clock = steppedClock();
     const gate = new Gate({ concurrency: 4, rate: open }, clock);
-    await gate.pass('create', async () => ({ result: 1, passage: { wasSent: false, health: 'refused-for-now' } }));
-    expect(gate.isHeld('lookup')).toBe(true);
-    expect(await gate.pass('create', async () => ({ result: 1, passage: FINE }))).toBeUndefined();
+    await within(gate, 'create', () => 1, { report: REFUSED });
+    expect(gate.breaker('lookup').isOpen).toBe(true);
+    expect(await within(gate, 'create', () => 1)).toBeUndefined();
+    expect(await within(gate, 'person', () => 1)).toBe(1);
     await clock.pass(1_000);
-    const probe = Promise.withResolvers<{ result: number; passage: Passage }>();
+    const probe = Promise.withResolvers<number>();
     const ran: number[] = [];
-    const task = (number: number) => async () => ({ result: ran.push(number), passage: FINE });
-    const first = gate.pass('create', () => probe.promise);
-    const others = Promise.all([gate.pass('create', task(2)), gate.pass('create', task(3))]);
+    const request = (number: number) => within(gate, 'create', () => ran.push(number));
+    const first = within(gate, 'create', () => probe.promise);
+    const others = Promise.all([request(2), request(3)]);
     await clock.pass(0);
-    const late = gate.pass('create', task(4));
+    const late = request(4);
     await clock.pass(0);
     expect(ran).toEqual([]);
-    probe.resolve({ result: 1, passage: FINE });
+    probe.resolve(1);
     expect(await first).toBe(1);
     await Promise.all([others, late]);
     expect(new Set(ran)).toEqual(new Set([2, 3, 4]));
   });
 
-  it('runs none of those that wait for a probe when that fails', async () => {
+  it('gives none to those that wait for a probe when that fails', async () => {
     const clock = steppedClock();
     const gate = new Gate({ concurrency: 4, rate: open }, clock);
-    const refused: Passage = { wasSent: false, health: 'refused-for-now' };
-    await gate.pass('create', async () => ({ result: 1, passage: refused }));
+    await within(gate, 'create', () => 1, { report: REFUSED });
     await clock.pass(1_000);
-    const probe = gate.pass('create', async () => ({ result: 1, passage: refused }));
-    const others = Promise.all([1, 2].map(() => gate.pass('create', async () => ({ result: 1, passage: FINE }))));
+    const probe = within(gate, 'create', () => 1, { report: REFUSED });
+    const others = Promise.all([1, 2].map(() => within(gate, 'create', () => 1)));
     expect(await probe).toBe(1);
     expect(await others).toEqual([undefined, undefined]);
   });

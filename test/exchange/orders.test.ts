@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { FAILURES_TO_OPEN } from '../../src/exchange/breaker.ts';
 import { UnusableIdError } from '../../src/exchange/ids.ts';
 import type { MerchantOrder } from '../../src/domain/record.ts';
+import { createPreOrder } from '../support/exchange-client.ts';
 import { forgetAnswers, nockExchange } from '../support/nock-exchange.ts';
 
 const CREATE = '/api/v1/merchant/orders/request';
@@ -31,17 +33,17 @@ async function created(status: number, body: string, headers: Record<string, str
     .post(CREATE, (sent: unknown) => typeof sent === 'object')
     .matchHeader('content-type', 'application/json')
     .reply(status, body, headers);
-  return (await client.createPreOrder(ORDER)).outcome;
+  return await createPreOrder(client, ORDER);
 }
 
 describe('create pre-order (§4.9)', () => {
   it('sends what the row says, every digit and no field that is not given', async () => {
     const { answer, client, sent } = nockExchange();
     answer(200, '');
-    await client.createPreOrder(ORDER);
+    await createPreOrder(client, ORDER);
     answer(200, '');
     const given = { limit: '1e3', paymentToken: 't', providerType: 'P', cryptoAddress: 'x"y', bonus: '0.10' };
-    await client.createPreOrder({ ...ORDER, ...given });
+    await createPreOrder(client, { ...ORDER, ...given });
     const more = ',"limit":1e3,"paymentToken":"t","providerType":"P","cryptoAddress":"x\\"y","bonus":0.10}';
     expect(sent.map(({ body }) => body)).toEqual([BODY, `${BODY.slice(0, -1)}${more}`]);
     expect(sent[0]).toEqual({
@@ -64,7 +66,7 @@ describe('create pre-order (§4.9)', () => {
   it('hides a payment token that a refusal quotes', async () => {
     const { answer, client } = nockExchange();
     answer(400, '{"message":"no such token: CANARY-7","code":"1","status":"BAD_REQUEST"}');
-    const { outcome } = await client.createPreOrder({ ...ORDER, paymentToken: 'canary-7' });
+    const outcome = await createPreOrder(client, { ...ORDER, paymentToken: 'canary-7' });
     expect(outcome).toEqual({ kind: 'rejected', reason: 'HTTP 400 BAD_REQUEST: no such token: <hidden>' });
   });
 
@@ -113,9 +115,9 @@ describe('create pre-order (§4.9)', () => {
     const { answer, client } = nockExchange();
     const accepted = { kind: 'accepted', preOrder: { id: 'p1' } };
     answer(200, FULL_ECHO);
-    expect((await client.createPreOrder(FULL)).outcome).toMatchObject({ ...accepted, differences: [] });
+    expect(await createPreOrder(client, FULL)).toMatchObject({ ...accepted, differences: [] });
     answer(200, FULL_ECHO.replace(sent, echoed));
-    const { outcome } = await client.createPreOrder(FULL);
+    const outcome = await createPreOrder(client, FULL);
     expect(outcome).toMatchObject(accepted);
     const differences = outcome.kind === 'accepted' ? outcome.differences : [];
     expect(differences.map(({ expected, actual }) => `sent ${expected}, echoed ${actual}`)).toEqual([difference]);
@@ -194,7 +196,7 @@ describe('get order by external id (§4.11)', () => {
   async function lookedUp(status: number, body: string, id = 'a') {
     const { scope, client } = nockExchange();
     scope.get(LOOKUP).query({ externalOrderId: id }).reply(status, body);
-    return (await client.lookUpOrder(id)).answer;
+    return (await client.lookUpOrder(id))?.answer ?? expect.fail();
   }
   const record =
     '{"externalOrderId":"a","order":{"id":"o1","status":"SOMETHING_NEW","cryptoTransaction":{"status":"NEW"},"more":1}}';
@@ -228,15 +230,19 @@ describe('get order by external id (§4.11)', () => {
   });
 
   it.each([
-    ['a documented error', 400, NOT_FOUND, 'answered'],
-    ['an error of no documented shape', 400, '', 'failed'],
-    ['a server error', 503, NOT_FOUND, 'failed'],
-    ['a record that cannot be read', 200, '{}', 'failed'],
-    ['a record of another order, wrong for this one alone', 200, record.replace('"a"', '"b"'), 'answered'],
-  ])('says of the health of the exchange after %s', async (_name, status, body, health) => {
-    const { scope, client } = nockExchange();
-    scope.get(LOOKUP).query({ externalOrderId: 'a' }).reply(status, body);
-    expect((await client.lookUpOrder('a')).passage.health).toBe(health);
+    ['a documented error', 400, NOT_FOUND, false],
+    ['an error of no documented shape', 400, '', true],
+    ['a server error', 503, NOT_FOUND, true],
+    ['a record that cannot be read', 200, '{}', true],
+    ['a record of another order, wrong for this one alone', 200, record.replace('"a"', '"b"'), false],
+  ])('opens the breaker, or not, when several in a row bring %s', async (_name, status, body, opens) => {
+    const { answer, client } = nockExchange();
+    for (let asked = 0; asked < FAILURES_TO_OPEN; asked += 1) {
+      expect(client.breaker('lookup').isOpen).toBe(false);
+      answer(status, body);
+      await client.lookUpOrder('a');
+    }
+    expect(client.breaker('lookup').isOpen).toBe(opens);
   });
 
   it('takes a status longer than any for a record that cannot be read', async () => {

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
-import { ExchangeClient, type Answer } from '../../src/exchange/client.ts';
-import { Gate } from '../../src/exchange/gate.ts';
+import type { ExchangeClient } from '../../src/exchange/client.ts';
+import type { Reply } from '../../src/exchange/reply.ts';
 import { refusalReason } from '../../src/exchange/refusals.ts';
-import { httpTransport } from '../../src/exchange/transport.ts';
 import { EMAIL_INPUTS } from '../../src/sandbox/clients/email-inputs.ts';
 import { seededRandom } from '../../src/sandbox/random.ts';
 import { REFUSALS, type RefusalName } from '../../src/sandbox/api/refusals.ts';
 import { ROUTES, type Route, type RouteName } from '../../src/sandbox/api/routes.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
+import { createPreOrder, loneClient } from '../support/exchange-client.ts';
 
 const KEY = 'sandbox-errors-key';
 
 /** An endpoint asked about a client, as far as that is what it takes. */
-type Ask = (client: ExchangeClient, about: { linkId: string; email: string }) => Promise<Answer<unknown>>;
+type Ask = (client: ExchangeClient, about: { linkId: string; email: string }) => Promise<Reply<unknown>>;
 
 const ASKS: Readonly<Record<Exclude<RouteName, 'createPreOrder'>, Ask>> = {
   createLink: (client, { email }) => client.createLink(email),
@@ -40,10 +40,7 @@ let sandbox: Sandbox;
 const clients: ExchangeClient[] = [];
 
 function connect(apiKey: string): ExchangeClient {
-  const clock = systemClock();
-  const options = { baseUrl: sandbox.url, apiKey, timeoutMs: 30_000, maxResponseBytes: 100_000 };
-  const gate = new Gate({ concurrency: 4, rate: { requests: 1_000, intervalMs: 1_000 } }, clock);
-  const client = new ExchangeClient(httpTransport(options), gate, clock);
+  const client = loneClient({ baseUrl: sandbox.url, apiKey });
   clients.push(client);
   return client;
 }
@@ -67,7 +64,7 @@ function addressFor(effect: RegExp, count: number): string {
 }
 
 /** Asks an endpoint so that it refuses for this reason, by the inputs that are documented alone. */
-async function refusedFor(name: keyof typeof ASKS, refusal: RefusalName, count: number): Promise<Answer<unknown>> {
+async function refusedFor(name: keyof typeof ASKS, refusal: RefusalName, count: number): Promise<Reply<unknown>> {
   const client = connect(KEY);
   const ask = (about: { linkId?: string; email?: string }) => ASKS[name](client, { linkId: '', email: '', ...about });
   const made = async (email: string) => {
@@ -131,7 +128,7 @@ describe('a documented error of the sandbox', () => {
     const nothing = { limit: null, paymentToken: null, providerType: null, cryptoAddress: null, bonus: null };
     const what = { externalOrderId: 'shop-1', asset: '1', assetPosition: 'INPUT', orderType: 'DEPOSIT' };
     const order = { ...nothing, ...what, fromCurrency: 'BTC', toCurrency: 'EUR' };
-    expect((await connect('another-key').createPreOrder(order)).outcome).toEqual({ kind: 'key-refused' });
+    expect(await createPreOrder(connect('another-key'), order)).toEqual({ kind: 'key-refused' });
     expect(sandbox.exchange.census().preOrders).toBe(0);
   });
 });

@@ -1,8 +1,7 @@
 import nock from 'nock';
 import { systemClock, type Clock } from '../../src/clock.ts';
-import { ExchangeClient } from '../../src/exchange/client.ts';
-import { Gate } from '../../src/exchange/gate.ts';
-import { httpTransport } from '../../src/exchange/transport.ts';
+import type { ExchangeClient } from '../../src/exchange/client.ts';
+import { loneClient } from './exchange-client.ts';
 
 // Files that run later in the same process meet the real network again.
 nock.restore();
@@ -40,11 +39,9 @@ export function nockExchange(clock: Clock = systemClock()): NockExchange {
   scope.on('request', ({ method, url, headers }: Request, _interceptor: unknown, body: string) => {
     sent.push({ method, path: url.slice(BASE_URL.length), headers: Object.fromEntries(headers), body });
   });
-  const gate = new Gate({ concurrency: 8, rate: { requests: 1_000, intervalMs: 1_000 } }, clock);
-  const transport = httpTransport({ baseUrl: BASE_URL, apiKey: API_KEY, timeoutMs: 60_000, maxResponseBytes: 100_000 });
   return {
     scope,
-    client: new ExchangeClient(transport, gate, clock),
+    client: loneClient({ baseUrl: BASE_URL, apiKey: API_KEY, clock }),
     sent,
     answer(status, body, headers) {
       nock.cleanAll();

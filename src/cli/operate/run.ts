@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { createLog } from '../../app.ts';
+import { createLog } from '../../log.ts';
 import { runDaemon } from '../../daemon.ts';
 import { exchangeConfig } from '../options.ts';
 import { stopSignal } from './stop-signal.ts';

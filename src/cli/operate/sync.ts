@@ -4,7 +4,7 @@ import { deadline, repeatedly } from '../../clock.ts';
 import { parseDuration } from '../../config/values.ts';
 import { withGracePeriod } from '../../flows/pass/grace-period.ts';
 import { syncOnce, type SyncEnd, type SyncResult } from '../../flows/orders/sync.ts';
-import type { Counts } from '../../flows/pass/counters.ts';
+import type { Counters } from '../../flows/pass/counters.ts';
 import { OwnerGoneError, OwnerRefusalError } from '../../http/control/client.ts';
 import type { SyncLine } from '../../http/control/routes/sync.ts';
 import { StoreError } from '../../store/errors.ts';
@@ -95,10 +95,10 @@ function duration(text: string): number {
 /** One line on a terminal's stderr that follows a pass; nothing elsewhere. */
 class Progress implements Disposable {
   readonly #line = process.stderr.isTTY ? createLogUpdate(process.stderr) : undefined;
-  #counts: Readonly<Counts> | undefined;
+  #counts: Readonly<Counters> | undefined;
   #refresh: Disposable | undefined;
 
-  show(counts: Readonly<Counts>): void {
+  show(counts: Readonly<Counters>): void {
     this.#counts = counts;
     if (this.#line === undefined) return;
     this.#refresh ??= repeatedly(REFRESH_MS, () => this.#draw());

@@ -5,9 +5,9 @@ import {
   type LinkDecision,
   type LinkSource,
 } from '../../domain/clients/link.ts';
-import type { Answer } from '../../exchange/client.ts';
 import { isPlainText } from '../../domain/text.ts';
 import { UnusableIdError } from '../../exchange/ids.ts';
+import type { Reply } from '../../exchange/reply.ts';
 import { refusalReason } from '../../exchange/refusals.ts';
 import type { Link } from '../../exchange/schemas.ts';
 import { StoreError } from '../../store/errors.ts';
@@ -36,7 +36,7 @@ export async function makeLink(
   deps: LinkDeps,
   { email, reference }: { email: string; reference: string | null },
   signal?: AbortSignal,
-): Promise<Answer<Link>> {
+): Promise<Reply<Link>> {
   checkReference(reference);
   if (reference?.toLowerCase().includes(email.toLowerCase()) === true) {
     throw new UnusableIdError('the reference holds the e-mail address, which is not stored; give another one');
@@ -68,7 +68,7 @@ export async function adoptLink(
   deps: LinkDeps,
   { linkId, reference }: { linkId: string; reference: string | null },
   signal?: AbortSignal,
-): Promise<Answer<Link>> {
+): Promise<Reply<Link>> {
   checkReference(reference);
   const answer = await deps.exchange.showLink(linkId, signal);
   if (answer.kind !== 'ok') return answer;
@@ -97,7 +97,7 @@ async function* uncheckedLinks(
   for (;;) {
     const page = await linksToCheck(store.db, { account, finalStatuses, before, from, limit: PAGE });
     for (const key of page) {
-      if (signal.aborted || exchange.gate.isHeld('lookup')) return;
+      if (signal.aborted || exchange.breaker('lookup').isOpen) return;
       yield key;
       from = key;
     }
@@ -106,18 +106,11 @@ async function* uncheckedLinks(
 }
 
 async function check(deps: FlowDeps, key: CheckKey, signal: AbortSignal): Promise<void> {
-  const { exchange, lease, gracePeriodOver, tally, log } = deps;
+  const { exchange, log } = deps;
   const { linkId } = key;
-  const task = async () => {
-    await lease.hold();
-    const { answer, passage } = await exchange.lookUpLink(linkId, gracePeriodOver);
-    if (answer.kind === 'key-refused') tally.noteKey('refused');
-    else if (answer.kind === 'ok' || answer.kind === 'refused') tally.noteKey('works');
-    return { result: answer, passage };
-  };
-  const answer = await exchange.gate.pass('lookup', task, signal).catch(asNotSent);
-  if (answer === undefined) return;
-  const evidence = evidenceOf(answer, linkId);
+  const reply = await exchange.lookUpLink(linkId, signal).catch(asNotSent);
+  if (reply === undefined) return;
+  const evidence = evidenceOf(reply, linkId);
   if (typeof evidence === 'string') {
     log.warn({ linkId, why: evidence }, 'a look at a link brought no answer, it will be tried again');
     return;
@@ -126,25 +119,25 @@ async function check(deps: FlowDeps, key: CheckKey, signal: AbortSignal): Promis
 }
 
 /** The exchange may have given an id that cannot be put into a request. */
-function asNotSent(error: unknown): Answer<Link> {
+function asNotSent(error: unknown): Reply<Link> {
   if (!(error instanceof UnusableIdError)) throw error;
   return { kind: 'not-sent', why: error.message };
 }
 
 /** Only the link asked for, and the documented 404, are evidence; of anything else, why it is none. */
-function evidenceOf(answer: Answer<Link>, linkId: string): LinkAnswer | string {
-  switch (answer.kind) {
+function evidenceOf(reply: Reply<Link>, linkId: string): LinkAnswer | string {
+  switch (reply.kind) {
     case 'ok':
-      if (answer.value.linkId !== linkId) return 'the answer is about another link';
-      return { kind: 'found', status: answer.value.status };
+      if (reply.value.linkId !== linkId) return 'the answer is about another link';
+      return { kind: 'found', status: reply.value.status };
     case 'refused':
-      return refusalReason(answer) === 'not-found' ? { kind: 'not-found' } : `HTTP ${answer.httpStatus}`;
+      return refusalReason(reply) === 'not-found' ? { kind: 'not-found' } : `HTTP ${reply.httpStatus}`;
     case 'not-sent':
     case 'unknown':
-      return answer.why;
+      return reply.why;
     case 'rate-limited':
     case 'key-refused':
-      return answer.kind;
+      return reply.kind;
   }
 }
 

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { decideDelivery } from '../../domain/clients/photo.ts';
 import { after } from '../../domain/instant.ts';
-import type { Answer } from '../../exchange/client.ts';
+import type { Reply } from '../../exchange/reply.ts';
 import { storableLinkId } from '../../exchange/ids.ts';
 import type { VerificationLevel } from '../../exchange/schemas.ts';
 import {
@@ -46,7 +46,7 @@ export async function requestPhotos(
   { account, store, exchange, clock, log, photos }: PhotoDeps & Pick<FlowDeps, 'exchange'>,
   { linkId, level, actionId }: { linkId: string; level: VerificationLevel; actionId?: string | undefined },
   signal?: AbortSignal,
-): Promise<Answer<{ status: string }>> {
+): Promise<Reply<{ status: string }>> {
   storableLinkId(linkId);
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   const tokenHash = hashOf(token);

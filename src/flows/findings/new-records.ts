@@ -5,11 +5,12 @@ import { trackingOf } from '../../store/orders.ts';
 import { forgetCompared, uncomparedIds } from '../../store/overdue.ts';
 import { keepUncompared, readRecord } from '../../store/records.ts';
 import type { Transaction } from '../../store/port.ts';
+import { countFindings } from '../pass/counters.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { judgeRecord, keepRecord, logUnjudged, type JudgeDeps } from './judge-record.ts';
 import { recordFindings, type NewFindings } from './record-findings.ts';
 
-type CompareDeps = JudgeDeps & Pick<FlowDeps, 'store' | 'clock' | 'tally'>;
+type CompareDeps = JudgeDeps & Pick<FlowDeps, 'store' | 'clock' | 'counters'>;
 
 /** Orders whose records one transaction compares: other writers wait for it. */
 const GROUP = 50;
@@ -19,7 +20,7 @@ const SETTINGS_FACT = 'reconcile.settings';
 /** Compares the stored records that were never compared, or were compared under other settings than today's. */
 export async function compareNewRecords(deps: CompareDeps, signal: AbortSignal): Promise<void> {
   await forgetOtherSettings(deps, signal);
-  const { account, store, clock, tally, log } = deps;
+  const { account, store, clock, counters, log } = deps;
   let fromId = '';
   while (!signal.aborted) {
     const ids = await uncomparedIds(store.db, { account, fromId, limit: GROUP });
@@ -30,7 +31,7 @@ export async function compareNewRecords(deps: CompareDeps, signal: AbortSignal):
       for (const id of ids) all.push(...(await compareStored(tx, deps, id, clock.now())));
       return all;
     });
-    tally.noteFindings(found);
+    countFindings(counters, found);
     if (found.length > 0) log.warn({ findings: found.length }, 'stored records were compared and bring new findings');
     fromId = last;
     await clock.turn();

@@ -12,6 +12,7 @@ import {
   type AgedOrder,
   type UnresolvedFinding,
 } from '../../store/overdue.ts';
+import { countFindings } from '../pass/counters.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { compareNewRecords } from './new-records.ts';
 import { recordFindings } from './record-findings.ts';
@@ -25,7 +26,7 @@ const EVENTS_AT_A_TIME = 1_000;
 /** A finding that stands is marked as seen no more often than this: 100,000 of them would be written at each sweep. */
 const SEEN_AGAIN_AFTER_MS = 24 * 60 * 60_000;
 
-type SweepDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'settings' | 'tally' | 'log'>;
+type SweepDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'settings' | 'counters' | 'log'>;
 
 /**
  * Judges what time alone brings, and what an older version left uncompared. Orders are read in pages and judged in short
@@ -134,7 +135,7 @@ async function noLongerTrue(
 
 /** Judges orders as they stand in the transaction that writes it down. */
 async function judge(deps: SweepDeps, externalOrderIds: readonly string[], settings: SweepSettings): Promise<void> {
-  const { account, store, clock, tally, log } = deps;
+  const { account, store, clock, counters, log } = deps;
   for (let first = 0; first < externalOrderIds.length; first += GROUP) {
     const ids = externalOrderIds.slice(first, first + GROUP);
     const found = await store.writer.write(async (tx) => {
@@ -146,7 +147,7 @@ async function judge(deps: SweepDeps, externalOrderIds: readonly string[], setti
       }
       return all;
     });
-    tally.noteFindings(found);
+    countFindings(counters, found);
     if (found.length > 0) log.warn({ findings: found.length }, 'new findings of orders that wait for too long');
   }
 }

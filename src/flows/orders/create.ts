@@ -1,65 +1,54 @@
 import { echoFindings } from '../../domain/findings/compare.ts';
-import type { Logger } from 'pino';
 import { decideClaim, decideCreated, decideCorrected, type CreateOutcome } from '../../domain/orders/create.ts';
 import type { MerchantOrder } from '../../domain/record.ts';
 import type { Decision, Tracking } from '../../domain/orders/tracking.ts';
-import type { Passage } from '../../exchange/gate.ts';
 import { dueOrders, FIRST_DUE, readOrder, saveDecision, trackingOf, uncheckedOrderOf } from '../../store/orders.ts';
-import { keepPreOrder } from '../../store/records.ts';
-import { isolateFailure } from '../pass/isolate.ts';
 import type { Transaction } from '../../store/port.ts';
-import type { FlowDeps } from '../pass/deps.ts';
-import { forEachConcurrently } from '../pass/concurrency.ts';
+import { keepPreOrder } from '../../store/records.ts';
 import { recordFindings, recordUnknownOutcome, type NewFindings } from '../findings/record-findings.ts';
-import type { Tally } from '../pass/counters.ts';
+import { forEachConcurrently } from '../pass/concurrency.ts';
+import { countFindings } from '../pass/counters.ts';
+import type { FlowDeps } from '../pass/deps.ts';
+import { isolateFailure } from '../pass/isolate.ts';
 
 const PAGE = 200;
-const NOT_SENT: Passage = { wasSent: false, health: 'none' };
 
 /**
- * Sends every pending order that is due, and ends when none is left, when the exchange cannot serve, or when `signal`
- * aborts. The intent of each request is durable before it goes; what came of it is written before the order is let go.
+ * Sends every pending order that is due, and ends when none is left, when the circuit breaker opens, or when `signal`
+ * aborts. The intent of each request is durable before it goes; what came of it is durable before the pass ends.
  */
 export async function createPass(deps: FlowDeps, signal: AbortSignal): Promise<void> {
-  await forEachConcurrently(mendedOrders(deps, signal), 1, (id) =>
-    isolateFailure(deps, id, () => takeBackMended(deps, id)),
+  await forEachConcurrently(dueIn(deps, 'invalid', signal), 1, (id) =>
+    isolateFailure(deps, id, () => recheckCorrected(deps, id)),
   );
-  await forEachConcurrently(pendingOrders(deps, signal), deps.concurrency, (id) =>
-    isolateFailure(deps, id, () => send(deps, id, signal)),
+  await forEachConcurrently(dueIn(deps, 'pending', signal), deps.concurrency, (id) =>
+    isolateFailure(deps, id, () => sendOrder(deps, id, signal)),
   );
-}
-
-async function* pendingOrders(deps: FlowDeps, signal: AbortSignal): AsyncGenerator<string> {
-  yield* dueIn(deps, 'pending', signal, () => !deps.exchange.gate.isHeld('create'));
-}
-
-async function* mendedOrders(deps: FlowDeps, signal: AbortSignal): AsyncGenerator<string> {
-  yield* dueIn(deps, 'invalid', signal, () => true);
 }
 
 async function* dueIn(
-  { account, store, clock }: FlowDeps,
+  { account, store, clock, exchange }: FlowDeps,
   state: 'pending' | 'invalid',
   signal: AbortSignal,
-  mayGoOn: () => boolean,
 ): AsyncGenerator<string> {
   let from = FIRST_DUE;
   for (;;) {
     const page = await dueOrders(store.db, { account, state, until: clock.now(), from, limit: PAGE });
     const before = from;
     for (const due of page) {
-      if (signal.aborted || !mayGoOn()) return;
+      if (signal.aborted || (state === 'pending' && exchange.breaker('create').isOpen)) return;
       yield due.externalOrderId;
       from = due;
     }
     if (page.length < PAGE) return;
-    // Ids that are no text are read otherwise than they are compared: a page of them would come again and again.
+    // SQLite reads ids that are no text otherwise than it compares them: a page of them would come again and again.
     const isStuck = from.externalOrderId === before.externalOrderId;
     if (isStuck) from = { nextActionAt: `${from.nextActionAt}~`, externalOrderId: '' };
   }
 }
 
-async function takeBackMended({ account, store, clock }: FlowDeps, externalOrderId: string): Promise<void> {
+/** A row that was invalid and has been corrected goes back to be checked again. */
+async function recheckCorrected({ account, store, clock }: FlowDeps, externalOrderId: string): Promise<void> {
   await store.writer.write(async (tx) => {
     const row = await readOrder(tx, account, externalOrderId);
     const now = clock.now();
@@ -68,33 +57,19 @@ async function takeBackMended({ account, store, clock }: FlowDeps, externalOrder
   });
 }
 
-async function send(deps: FlowDeps, externalOrderId: string, signal: AbortSignal): Promise<void> {
+async function sendOrder(deps: FlowDeps, externalOrderId: string, signal: AbortSignal): Promise<void> {
   const { exchange } = deps;
-  const task = async () => {
-    const claimed = await claim(deps, externalOrderId);
-    if (claimed === undefined) return { result: undefined, passage: NOT_SENT };
-    const refusal = await mayNotSend(deps);
-    if (refusal !== undefined) return { result: { ...claimed, outcome: refusal }, passage: NOT_SENT };
-    const { outcome, passage } = await exchange.createPreOrder(claimed.order, deps.gracePeriodOver);
-    return { result: { ...claimed, outcome }, passage };
-  };
-  const sent = await exchange.gate.pass('create', task, signal);
-  if (sent !== undefined) await recordOutcome(deps, sent.tracking, sent.outcome);
-}
-
-/** Why the request may not leave although its intent is durable: that took longer than the right to send lasts. */
-async function mayNotSend({ lease }: FlowDeps): Promise<CreateOutcome | undefined> {
-  try {
-    await lease.hold();
-    return undefined;
-  } catch (error) {
-    return { kind: 'not-sent', why: error instanceof Error ? error.message : String(error) };
-  }
+  using turn = await exchange.turnToCreate(signal);
+  if (turn === undefined) return;
+  const claimed = await claim(deps, externalOrderId);
+  if (claimed === undefined) return;
+  const outcome = await exchange.createPreOrder(claimed.order, turn);
+  await recordOutcome(deps, claimed.tracking, outcome);
 }
 
 /** Makes the intent durable, for the row as it stands now. Undefined when there is nothing to send. */
 async function claim(
-  { account, store, clock, tally, log, lease }: FlowDeps,
+  { account, store, clock, counters, log, lease }: FlowDeps,
   externalOrderId: string,
 ): Promise<{ order: MerchantOrder; tracking: Tracking } | undefined> {
   const claimed = await store.writer.write(async (tx) => {
@@ -105,28 +80,26 @@ async function claim(
     if (decided.kind === 'skip') return undefined;
     await saveDecision(tx, 'pending', decided.decision, now);
     // Together with the intent: once that is durable nothing but the request may come in between.
-    return { ...decided, onDurable: await lease.holdWithin(tx) };
+    return { ...decided, onDurable: await lease.renewWithin(tx) };
   });
   if (claimed === undefined) {
-    if (externalOrderId.includes('\uFFFD')) reportNoText(tally, log, externalOrderId);
+    // SQLite also takes bytes that are no text; the id that is read is then not the id that is there.
+    if (externalOrderId.includes('\uFFFD')) {
+      counters.failed += 1;
+      log.error(
+        { externalOrderId },
+        'an id is not valid Unicode text, so nothing was sent; delete the row, insert it again',
+      );
+    }
     return undefined;
   }
   claimed.onDurable();
   if (claimed.kind === 'invalid') {
-    tally.counts.invalid += 1;
+    counters.invalid += 1;
     log.warn({ externalOrderId, reason: claimed.decision.tracking.stateReason }, 'order is invalid, nothing was sent');
     return undefined;
   }
   return { order: claimed.order, tracking: claimed.decision.tracking };
-}
-
-/** SQLite also takes bytes that are no text; the id that is read is then not the id that is there. */
-function reportNoText(tally: Tally, log: Logger, externalOrderId: string): void {
-  tally.counts.failed += 1;
-  log.error(
-    { externalOrderId },
-    'an id is not valid Unicode text, so nothing was sent; delete the row, insert it again',
-  );
 }
 
 async function recordOutcome(deps: FlowDeps, tracking: Tracking, outcome: CreateOutcome): Promise<void> {
@@ -163,18 +136,16 @@ async function noteCreated(
 }
 
 function countOutcome(
-  { tally, log }: FlowDeps,
+  { counters, log }: FlowDeps,
   outcome: CreateOutcome,
   { decision, findings }: { decision: Decision; findings: NewFindings },
 ): void {
-  const { counts } = tally;
   const { externalOrderId, stateReason: reason } = decision.tracking;
-  if (outcome.kind !== 'not-sent') counts.sent += 1;
-  tally.noteFindings(findings);
+  if (outcome.kind !== 'not-sent') counters.sent += 1;
+  countFindings(counters, findings);
   switch (outcome.kind) {
     case 'accepted':
-      counts.accepted += 1;
-      tally.noteKey('works');
+      counters.accepted += 1;
       log.info({ externalOrderId, preOrderId: outcome.preOrder.id }, 'pre-order created');
       if (outcome.differences.length > 0) {
         log.warn(
@@ -185,22 +156,20 @@ function countOutcome(
       return;
     case 'rejected':
       // A second create that is refused leaves the first unknown.
-      counts[decision.tracking.state === 'unknown' ? 'unknown' : 'rejected'] += 1;
-      tally.noteKey('works');
+      counters[decision.tracking.state === 'unknown' ? 'unknown' : 'rejected'] += 1;
       log.warn({ externalOrderId, reason }, 'order was rejected');
       return;
     case 'unknown':
-      counts.unknown += 1;
+      counters.unknown += 1;
       log.warn({ externalOrderId, reason }, 'the outcome of a create is unknown, it will be looked up');
       return;
     case 'key-refused':
-      tally.noteKey('refused');
-      counts.failed += 1;
+      counters.failed += 1;
       log.error({ externalOrderId, reason }, 'the exchange refuses the key; check exchange.apiKey');
       return;
     case 'not-sent':
     case 'rate-limited':
-      counts.failed += 1;
+      counters.failed += 1;
       log.warn({ externalOrderId, reason }, 'order was not taken, it will be sent again');
       return;
   }

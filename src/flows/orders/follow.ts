@@ -7,15 +7,17 @@ import {
 } from '../../domain/orders/follow.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../../domain/orders/states.ts';
 import type { OrderEvent } from '../../domain/orders/tracking.ts';
+import type { OrderLookup } from '../../exchange/client.ts';
+import { rememberStatus } from '../../store/accounts.ts';
 import { readFollowed } from '../../store/followed.ts';
 import { dueOrders, FIRST_DUE, orderIds, saveDecision, trackingOf, type DueKey } from '../../store/orders.ts';
-import { rememberStatus } from '../../store/accounts.ts';
-import { isolateFailure } from '../pass/isolate.ts';
 import type { Transaction } from '../../store/port.ts';
-import type { FlowDeps } from '../pass/deps.ts';
-import { forEachConcurrently } from '../pass/concurrency.ts';
 import { reconcileAnswer } from '../findings/judge-answer.ts';
 import type { NewFindings } from '../findings/record-findings.ts';
+import { forEachConcurrently } from '../pass/concurrency.ts';
+import { countFindings } from '../pass/counters.ts';
+import type { FlowDeps } from '../pass/deps.ts';
+import { isolateFailure } from '../pass/isolate.ts';
 
 const PAGE = 200;
 
@@ -27,17 +29,13 @@ interface SeenStatus {
   readonly value: string;
 }
 
-const KNOWN_STATUSES = new WeakMap<FlowDeps['store'], Set<string>>();
-/** More than any exchange has; one that makes them up cannot fill the memory. */
-const MOST_KNOWN = 1_000;
-
 /** Which orders a follow pass looks up: those that are due, or every order being followed, due or not. */
 export type FollowScope = 'due' | 'all';
 
 /**
  * Looks orders up and records what changed. Each order is looked up once, an unknown outcome each time it comes due; the
- * pass ends when none is left, when the exchange cannot serve, or when `signal` aborts. With the scope `all`, orders that were looked up after `since` count
- * as done.
+ * pass ends when none is left, when the circuit breaker opens, or when `signal` aborts. With the scope `all`, orders that
+ * were looked up after `since` count as done.
  */
 export async function followPass(
   deps: FlowDeps,
@@ -107,31 +105,17 @@ async function* allFollowed(deps: FlowDeps, signal: AbortSignal, notLookedUpSinc
 }
 
 function isOver({ exchange }: FlowDeps, signal: AbortSignal): boolean {
-  return signal.aborted || exchange.gate.isHeld('lookup');
+  return signal.aborted || exchange.breaker('lookup').isOpen;
 }
 
 async function lookUp(deps: FlowDeps, externalOrderId: string, signal: AbortSignal): Promise<void> {
-  const { exchange, lease, gracePeriodOver, tally } = deps;
-  const task = async () => {
-    await lease.hold();
-    const askedAt = deps.clock.now();
-    const { answer, reply, passage } = await exchange.lookUpOrder(externalOrderId, gracePeriodOver);
-    if (reply === 'key-refused') tally.noteKey('refused');
-    else if (reply === 'ok' || reply === 'refused') tally.noteKey('works');
-    return { result: { answer, askedAt }, passage };
-  };
-  const answered = await exchange.gate.pass('lookup', task, signal);
-  if (answered !== undefined) await recordAnswer(deps, externalOrderId, answered);
+  const lookup = await deps.exchange.lookUpOrder(externalOrderId, signal);
+  if (lookup !== undefined) await recordAnswer(deps, externalOrderId, lookup);
 }
 
-async function recordAnswer(
-  deps: FlowDeps,
-  externalOrderId: string,
-  { answer, askedAt }: { answer: LookupAnswer; askedAt: Date },
-): Promise<void> {
+async function recordAnswer(deps: FlowDeps, externalOrderId: string, { answer, askedAt }: OrderLookup): Promise<void> {
   const { account, store, clock, settings } = deps;
   const random = clock.random();
-  const known = knownStatuses(deps);
   const recorded = await store.writer.write(async (tx) => {
     const row = await readFollowed(tx, account, externalOrderId);
     const before = row === undefined ? undefined : trackingOf(row);
@@ -143,73 +127,54 @@ async function recordAnswer(
     const decision = decideLookup(before, answer, now, random, settings);
     await saveDecision(tx, before.state, decision, now);
     const findings = await reconcileAnswer(tx, deps, { row, before, answer, decision, now });
-    const statuses = changedStatuses(known, decision.events);
-    return { before, decision, findings, statuses, unseen: await unseenStatuses(tx, account, statuses, now) };
+    return { before, decision, findings, unseen: await unseenStatuses(tx, account, decision.events, now) };
   });
   if (recorded === undefined) return;
-  for (const status of recorded.statuses) if (known.size < MOST_KNOWN) known.add(keyOf(status));
   for (const { field, value } of recorded.unseen) {
     if (!DOCUMENTED_STATUSES.includes(value)) deps.log.warn({ field, value }, 'a status that was not seen before');
   }
   countAnswer(deps, recorded.before.state, answer, recorded);
 }
 
-/** Statuses that no order of the account ever had. */
+/** Remembers the statuses that changed; those that no order of the account ever had. */
 async function unseenStatuses(
   tx: Transaction,
   account: string,
-  statuses: readonly SeenStatus[],
+  events: readonly OrderEvent[],
   now: Date,
 ): Promise<readonly SeenStatus[]> {
   const unseen = [];
-  for (const status of statuses) {
-    if (await rememberStatus(tx, { account, ...status, firstSeenAt: now.toISOString() })) unseen.push(status);
+  for (const { field, newValue: value } of events) {
+    if (!field.endsWith('.status') || value === null) continue;
+    if (await rememberStatus(tx, { account, field, value, firstSeenAt: now.toISOString() }))
+      unseen.push({ field, value });
   }
   return unseen;
 }
 
-/** Statuses of an order that changed, without those that are known to be in the database. */
-function changedStatuses(known: ReadonlySet<string>, events: readonly OrderEvent[]): readonly SeenStatus[] {
-  return events.flatMap(({ field, newValue: value }) =>
-    field.endsWith('.status') && value !== null && !known.has(keyOf({ field, value })) ? [{ field, value }] : [],
-  );
-}
-
-/** What this process has seen written down, so that it is not written with each order again. */
-function knownStatuses({ store }: FlowDeps): Set<string> {
-  const known = KNOWN_STATUSES.get(store) ?? new Set();
-  KNOWN_STATUSES.set(store, known);
-  return known;
-}
-
-function keyOf({ field, value }: SeenStatus): string {
-  return `${field} ${value}`;
-}
-
 function countAnswer(
-  { tally, log }: FlowDeps,
+  { counters, log }: FlowDeps,
   before: OrderState,
   answer: LookupAnswer,
   { decision, findings }: { decision: LookupDecision; findings: NewFindings },
 ): void {
-  const { counts } = tally;
   const { externalOrderId, state, stateReason: reason } = decision.tracking;
-  tally.noteFindings(findings);
+  countFindings(counters, findings);
   for (const { class: finding } of findings) log.warn({ externalOrderId, finding }, 'a new finding');
   if (answer.kind === 'unanswered') {
-    counts.failed += 1;
+    counters.failed += 1;
     log.warn({ externalOrderId, why: answer.why }, 'look-up brought no answer, it will be tried again');
     return;
   }
-  counts.lookedUp += 1;
+  counters.lookedUp += 1;
   const changes = decision.events.filter(({ field }) => field === 'state' || field.endsWith('.status'));
-  if (changes.length > 0) counts.changed += 1;
+  if (changes.length > 0) counters.changed += 1;
   for (const { field, oldValue, newValue } of changes) {
     log.info({ externalOrderId, field, oldValue, newValue }, 'order changed');
   }
-  if (state === 'final' && before !== 'final') counts.final += 1;
+  if (state === 'final' && before !== 'final') counters.final += 1;
   if (state === 'held' && before !== 'held') {
-    counts.held += 1;
+    counters.held += 1;
     log.warn({ externalOrderId, reason }, 'order is held, a person must decide');
   }
 }

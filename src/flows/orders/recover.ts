@@ -1,5 +1,3 @@
-import type { Logger } from 'pino';
-import type { Clock } from '../../clock.ts';
 import { becomesUnknown } from '../../domain/orders/create.ts';
 import { FOLLOWED_STATES } from '../../domain/orders/states.ts';
 import { LONGEST_WAIT_MS } from '../../domain/orders/schedule.ts';
@@ -13,25 +11,16 @@ import {
   saveDecision,
   trackingOf,
 } from '../../store/orders.ts';
-import type { Store } from '../../store/port.ts';
 import { isolateFailure } from '../pass/isolate.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { recordUnknownOutcome } from '../findings/record-findings.ts';
-import type { Tally } from '../pass/counters.ts';
 
 const PAGE = 200;
 
-interface RecoverDeps {
-  readonly account: string;
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly settings: FlowDeps['settings'];
-  readonly tally: Tally;
-}
+type RecoverDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'log' | 'settings' | 'counters'>;
 
 /**
- * What a new owner does before it sends anything: an order found `sending` may have been taken, so it becomes unknown;
+ * Puts right what the last owner left, before anything is sent: an order found `sending` may have been taken, so it becomes unknown;
  * a due time further away than any schedule gives was written under a wrong clock, or by another program where there is
  * none, so the order is looked at now.
  */

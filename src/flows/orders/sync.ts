@@ -4,7 +4,7 @@ import { createPass } from './create.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { followPass, type FollowScope } from './follow.ts';
 import { sweep } from '../findings/sweep.ts';
-import { Tally, type Counts } from '../pass/counters.ts';
+import { newCounters, type Counters } from '../pass/counters.ts';
 
 /**
  * What one pass did. `unknown` and `held` are the orders that stand so after it, `findings` those that stand open,
@@ -35,69 +35,80 @@ export interface SyncResult {
   readonly summary: SyncSummary;
 }
 
-/** So many holds in a row are waited out; with the next the exchange counts as out of reach. */
-const PATIENCE = 2;
-/** A hold longer than this is not waited out. */
-const LONGEST_PATIENCE_MS = 10_000;
+/** The breaker may open so often in a row; with the next time the exchange counts as out of reach. */
+const MOST_OPENINGS = 2;
+/** A breaker that is open for longer than this is not waited for. */
+const LONGEST_WAIT_MS = 10_000;
 
 /**
- * One pass: sends every pending order whose time has come, then looks up every order being followed once. A moment in
- * which the exchange cannot serve is waited out. `onProgress` is given the pass's own counts, which go on changing while
- * it runs.
+ * One pass: sends every pending order whose time has come, then looks up every order being followed once. A breaker that
+ * opens for a moment is waited for. `onProgress` is given the pass's own counters, which go on changing while it runs.
  */
 export async function syncOnce(
   deps: FlowDeps,
   scope: FollowScope,
   signal: AbortSignal,
-  onProgress?: (counts: Readonly<Counts>) => void,
+  onProgress?: (counters: Readonly<Counters>) => void,
 ): Promise<SyncResult> {
   const startedAt = deps.clock.monotonic();
-  const tally = new Tally();
-  onProgress?.(tally.counts);
-  const pass: FlowDeps = { ...deps, tally };
+  const counters = newCounters();
+  onProgress?.(counters);
+  const pass: SyncDeps = { ...deps, counters, startedAt };
   const since = deps.clock.now();
-  await withPatience(pass, 'create', signal, () => createPass(pass, signal));
-  await withPatience(pass, 'lookup', signal, () => followPass(pass, scope, signal, since));
+  await repeatWhileOpen(pass, 'create', signal, () => createPass(pass, signal));
+  await repeatWhileOpen(pass, 'lookup', signal, () => followPass(pass, scope, signal, since));
   if (!signal.aborted) await sweep(pass, signal);
-  const standing = await countByState(deps.store.db, deps.account);
-  const { findings: newFindings, ...counts } = tally.counts;
+  const orders = await countByState(deps.store.db, deps.account);
+  const { findings: newFindings, ...counts } = counters;
   const summary: SyncSummary = {
     ...counts,
-    unknown: standing.get('unknown') ?? 0,
-    held: standing.get('held') ?? 0,
+    unknown: orders.get('unknown') ?? 0,
+    held: orders.get('held') ?? 0,
     findings: await countOpenFindings(deps.store.db, deps.account),
-    remaining: standing.get('pending') ?? 0,
+    remaining: orders.get('pending') ?? 0,
     durationMs: Math.round(deps.clock.monotonic() - startedAt),
   };
   return { summary, end: endOf(pass, summary, newFindings, signal) };
 }
 
+interface SyncDeps extends FlowDeps {
+  /** On the monotonic clock. */
+  readonly startedAt: number;
+}
+
 /** Both passes go on where they stopped: what is done is not due any more, or was looked up since the pass began. */
-async function withPatience(
-  { exchange, tally, clock }: FlowDeps,
+async function repeatWhileOpen(
+  deps: SyncDeps,
   lane: 'create' | 'lookup',
   signal: AbortSignal,
   pass: () => Promise<void>,
 ): Promise<void> {
+  const { exchange, clock } = deps;
   for (;;) {
-    const before = exchange.gate.holdOf(lane);
+    const before = exchange.breaker(lane);
     await pass();
-    const { heldMs, holds, holdsEver } = exchange.gate.holdOf(lane);
-    // A hold stops the pass also where it was over before the pass had finished what it had in hand.
-    const wasStopped = before.heldMs > 0 || holdsEver > before.holdsEver;
-    const isPatient = holds <= PATIENCE && heldMs <= LONGEST_PATIENCE_MS;
-    if (!wasStopped || !isPatient || tally.key === 'refused' || signal.aborted) return;
-    await clock.sleep(heldMs, signal).catch(() => undefined);
+    const { openForMs, openings, openingsEver } = exchange.breaker(lane);
+    // A breaker stops the pass also where it is open no more once what was in flight is done.
+    const wasStopped = before.isOpen || openingsEver > before.openingsEver;
+    const isWorthWaiting = openings <= MOST_OPENINGS && openForMs <= LONGEST_WAIT_MS;
+    if (!wasStopped || !isWorthWaiting || isKeyRefused(deps) || signal.aborted) return;
+    await clock.sleep(openForMs, signal).catch(() => undefined);
   }
 }
 
-function endOf({ tally, exchange }: FlowDeps, summary: SyncSummary, newFindings: number, signal: AbortSignal): SyncEnd {
-  if (tally.key === 'refused') return 'key-refused';
+/** Since the pass began: what was refused before it may have been put right. */
+function isKeyRefused({ exchange, startedAt }: SyncDeps): boolean {
+  const { refusedAt } = exchange.key;
+  return refusedAt !== undefined && refusedAt >= startedAt;
+}
+
+function endOf(deps: SyncDeps, summary: SyncSummary, newFindings: number, signal: AbortSignal): SyncEnd {
+  if (isKeyRefused(deps)) return 'key-refused';
   if (signal.aborted) return 'out-of-time';
-  const lanes = [exchange.gate.holdOf('create'), exchange.gate.holdOf('lookup')];
-  if (lanes.some(({ heldMs }) => heldMs > 0)) return 'out-of-reach';
-  // The holds are over, and nothing that came through since has shown that the exchange serves again.
-  if (summary.failed > 0 && lanes.every(({ holds }) => holds > 0)) return 'out-of-reach';
+  const breakers = [deps.exchange.breaker('create'), deps.exchange.breaker('lookup')];
+  if (breakers.some(({ isOpen }) => isOpen)) return 'out-of-reach';
+  // Both are half-open: nothing that came through since has shown that the exchange serves again.
+  if (summary.failed > 0 && breakers.every(({ openings }) => openings > 0)) return 'out-of-reach';
   const { held, unknown, failed, invalid, rejected, findings } = summary;
   const mustLook = held + unknown + failed + invalid + rejected + findings + newFindings > 0;
   return mustLook ? 'look' : 'done';

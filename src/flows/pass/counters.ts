@@ -1,8 +1,8 @@
 import { FINDING_CLASSES } from '../../domain/findings/classes.ts';
 import type { Finding } from '../../domain/findings/finding.ts';
 
-/** What the program did since it was made; a pass is the difference of two readings. */
-export interface Counts {
+/** What was done, by one pass or since the program was wired. */
+export interface Counters {
   sent: number;
   accepted: number;
   rejected: number;
@@ -16,9 +16,9 @@ export interface Counts {
   findings: number;
 }
 
-/** Counts of one process, and whether the key works. */
-export class Tally {
-  readonly counts: Counts = {
+/** Counters of which nothing is counted yet. */
+export function newCounters(): Counters {
+  return {
     sent: 0,
     accepted: 0,
     rejected: 0,
@@ -31,20 +31,9 @@ export class Tally {
     failed: 0,
     findings: 0,
   };
+}
 
-  /** Whether an answer showed that the key works, or that it does not; undefined before the first answer. */
-  key: 'works' | 'refused' | undefined;
-
-  /** Whether any answer ever showed that the key works. */
-  keyEverWorked = false;
-
-  /** Findings that only explain something need nobody. */
-  noteFindings(findings: readonly Finding[]): void {
-    this.counts.findings += findings.filter((one) => FINDING_CLASSES[one.class].severity !== 'info').length;
-  }
-
-  noteKey(key: 'works' | 'refused'): void {
-    this.key = key;
-    if (key === 'works') this.keyEverWorked = true;
-  }
+/** Counts findings, without those that only explain something: they need nobody. */
+export function countFindings(counters: Counters, findings: readonly Finding[]): void {
+  counters.findings += findings.filter((one) => FINDING_CLASSES[one.class].severity !== 'info').length;
 }

@@ -8,7 +8,7 @@ import type { ReconcileSettings } from '../../domain/findings/finding.ts';
 import type { ExchangeClient } from '../../exchange/client.ts';
 import type { Store } from '../../store/port.ts';
 import type { RequestLease } from './lease.ts';
-import type { Tally } from './counters.ts';
+import type { Counters } from './counters.ts';
 
 /** What findings depend on; how long an order may stand still is learned. */
 type FindingSettings = ReconcileSettings & Omit<OverdueSettings, 'stuckAfter'>;
@@ -26,7 +26,7 @@ export interface FlowDeps {
   /** Most orders that one pass works on at a time. */
   readonly concurrency: number;
   readonly lease: RequestLease;
-  readonly tally: Tally;
-  /** Aborts when results that cannot be written must be given up: the process has no time left. */
+  readonly counters: Counters;
+  /** Aborts when the process has no time left: requests in flight and results that cannot be written are given up. */
   readonly gracePeriodOver: AbortSignal;
 }

@@ -3,12 +3,14 @@ import { StoreError } from '../../store/errors.ts';
 import { postpone } from '../../store/orders.ts';
 import type { FlowDeps } from './deps.ts';
 
-/** An order that cannot be written is tried again after this time. */
 const POSTPONE_MS = 5 * 60_000;
 
-/** Works on one order. What the database refuses of it is logged and counted as failed: it must not stop the others. */
+/**
+ * Works on one order. What the database refuses of it is logged and counted as failed, and the order is postponed: it
+ * must not stop the others.
+ */
 export async function isolateFailure(
-  deps: Pick<FlowDeps, 'account' | 'store' | 'clock' | 'log' | 'tally'>,
+  { account, store, clock, log, counters }: Pick<FlowDeps, 'account' | 'store' | 'clock' | 'log' | 'counters'>,
   externalOrderId: string,
   work: () => Promise<void>,
 ): Promise<void> {
@@ -16,12 +18,11 @@ export async function isolateFailure(
     await work();
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    deps.tally.counts.failed += 1;
-    deps.log.error(
+    counters.failed += 1;
+    log.error(
       { externalOrderId, problem: error.message },
       'an order cannot be written, it is passed over; look at its row and its triggers',
     );
-    const { account, store, clock } = deps;
     const until = after(clock.now(), POSTPONE_MS);
     await store.writer
       .write((tx) => postpone(tx, { account, externalOrderId, until }))

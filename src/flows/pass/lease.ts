@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts';
 import { assertNewestOwner, leaseRequests, requestsUntil } from '../../store/accounts.ts';
 import type { Store, Transaction } from '../../store/port.ts';
 
-/** How far ahead an owner asks for the right to send: one small write in this time while requests go out. */
+/** A lease lasts this long: one small write in this time while requests go out. */
 const LEASE_MS = 2_000;
 const RENEW_BEFORE_MS = 500;
 
@@ -29,7 +29,7 @@ export class RequestLease {
    * Resolves once requests may go out. Rejects when that cannot be made durable, or with `OwnedError` when another owner
    * has taken over: then nothing may be sent.
    */
-  async hold(): Promise<void> {
+  async ensure(): Promise<void> {
     // A write that waits for the database may be durable only when what it asked for is over.
     while (!this.#isFresh()) {
       this.#renewing ??= this.#write(LEASE_MS).finally(() => {
@@ -40,17 +40,17 @@ export class RequestLease {
   }
 
   /**
-   * The same as part of the transaction that records an intent. Call what it gives back once the transaction is durable,
-   * and then `hold`, which costs nothing unless that took long.
+   * Renews the lease as part of the transaction that records an intent. Call the function it returns once the
+   * transaction is durable, and then `ensure`, which costs nothing unless that took long.
    */
-  async holdWithin(tx: Transaction): Promise<() => void> {
+  async renewWithin(tx: Transaction): Promise<() => void> {
     if (!this.#isFresh()) return await this.#writeWithin(tx, LEASE_MS);
     await assertNewestOwner(tx, this.#account, this.#generation);
     return () => {};
   }
 
-  /** The owner goes: it sends nothing more from now on. */
-  async giveBack(): Promise<void> {
+  /** Ends the lease: this owner sends nothing more. */
+  async release(): Promise<void> {
     if (this.#until !== Number.NEGATIVE_INFINITY) await this.#write(0);
   }
 
@@ -74,7 +74,7 @@ export class RequestLease {
 }
 
 /**
- * How long a new owner sends nothing, so that its requests and the last owner's together keep the limit. A lease that
+ * Says how long a new owner sends nothing, so that its requests and the last owner's together keep the limit. A lease that
  * ends later than any lease can was written under another clock; it is not waited for longer than a lease lasts.
  */
 export async function waitAfterLastOwner(

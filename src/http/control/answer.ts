@@ -1,6 +1,6 @@
 import { parse } from 'lossless-json';
 import { refusalReason, type RefusalReason } from '../../exchange/refusals.ts';
-import type { Reply } from '../../exchange/reply.ts';
+import type { FailedReply } from '../../exchange/reply.ts';
 
 /** What this program itself has against a request: nothing was sent to the exchange. */
 export interface OwnRefusal {
@@ -13,7 +13,7 @@ export interface OwnRefusal {
 /** What an operation of the control socket comes to. `body` is JSON as the exchange wrote it, every digit kept. */
 export type Outcome =
   | { readonly kind: 'ok'; readonly body: string; readonly httpStatus?: number }
-  | Exclude<Reply, { kind: 'ok' }>
+  | FailedReply
   | OwnRefusal;
 
 /** The error of an answer: the same six fields whatever happened, null where there is nothing to say. */

@@ -302,10 +302,10 @@ describe('a pass over the links', () => {
   it('notes whether the key works', async () => {
     const { bench, answers, pass } = await linked(['a']);
     await pass();
-    expect(bench.app.tally.key).toBe('works');
+    expect(bench.app.exchange.key).toEqual({ wasTaken: true, refusedAt: undefined });
     answers.set('a', refusal(401));
     await pass();
-    expect(bench.app.tally.key).toBe('refused');
+    expect(bench.app.exchange.key).toEqual({ wasTaken: true, refusedAt: bench.clock.monotonic() });
   });
 
   it('goes on past a link whose id cannot be put into a request', async () => {
@@ -370,7 +370,7 @@ describe('a pass over the links', () => {
     const { bench, answers, asked, pass } = await linked(Array.from({ length: 50 }, (_, index) => `l${index}`));
     for (let index = 0; index < 50; index += 1) answers.set(`l${index}`, { status: 503, body: '' });
     await pass();
-    expect(bench.app.exchange.gate.isHeld('lookup')).toBe(true);
+    expect(bench.app.exchange.breaker('lookup').isOpen).toBe(true);
     expect(asked.length).toBeLessThan(10);
     asked.length = 0;
     await linksPass(bench.app, NEVER);

@@ -439,7 +439,7 @@ describe('an order record', () => {
         await shows({ a: odd, b: record('b', { status }) });
         expect(exchange.count('GET')).toBe(before + 2);
         expect(bench.row('b')['order_status']).toBe(status.toWellFormed());
-        expect(bench.app.tally.counts.failed).toBe(0);
+        expect(bench.app.counters.failed).toBe(0);
       }),
       { numRuns: 40 },
     );

@@ -98,7 +98,7 @@ describe('the create pass', () => {
       .pluck()
       .get();
     expect(pending).toBe(250);
-    expect(bench.app.tally.counts.failed).toBeGreaterThan(0);
+    expect(bench.app.counters.failed).toBeGreaterThan(0);
   });
 
   it('passes over an order that the database does not let it write, and sends the others', async () => {
@@ -111,7 +111,7 @@ describe('the create pass', () => {
     await create();
     expect(['a', 'bad', 'c'].map((id) => bench.row(id)['state'])).toEqual(['accepted', 'pending', 'accepted']);
     expect(log.with(/cannot be written/)).toMatchObject([{ externalOrderId: 'bad', problem: 'not now' }]);
-    expect(bench.app.tally.counts.failed).toBe(1);
+    expect(bench.app.counters.failed).toBe(1);
     bench.merchant.exec('drop trigger of_the_merchant');
     bench.clock.advance(5 * 60_000);
     await create();
@@ -180,7 +180,7 @@ describe('the create pass', () => {
     await create();
     expect(bench.row('a0')).toMatchObject({ state: 'pending', state_reason: expect.stringMatching(/key/) as string });
     expect(bench.sandbox.requests.length).toBeLessThanOrEqual(bench.config.exchange.concurrency);
-    expect(bench.app.tally.key).toBe('refused');
+    expect(bench.app.exchange.key).toEqual({ wasTaken: false, refusedAt: bench.clock.monotonic() });
   });
 
   it('goes back to pending when nothing listens, and does not run through the backlog', async () => {

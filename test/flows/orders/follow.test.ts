@@ -285,7 +285,7 @@ describe('the follow pass', () => {
       when new.external_order_id = 'bad' begin select raise(abort, 'not now'); end`);
     bench.clock.advance(DAY);
     await followPass(bench.app, 'due', NEVER);
-    expect(bench.app.tally.counts.failed).toBe(1);
+    expect(bench.app.counters.failed).toBe(1);
     const due = bench.merchant
       .prepare('select external_order_id from merchant_orders where next_action_at <= ?')
       .pluck();

@@ -96,7 +96,7 @@ describe('an outcome for an order that is not sending any more', () => {
     expect(log.with(/cannot be written/)).toMatchObject([
       { externalOrderId: 'a', problem: expect.stringContaining('order "a" is no longer sending') as string },
     ]);
-    expect(bench.app.tally.counts.failed).toBe(1);
+    expect(bench.app.counters.failed).toBe(1);
     expect(bench.row('a')).toMatchObject({ state: 'held', pre_order_id: null });
     expect(bench.states('a')).toEqual(['sending']);
   });
@@ -143,7 +143,7 @@ describe('a create that was answered 401', () => {
     bench.clock.advance(10_000);
     await createPass(bench.app, NEVER);
     expect([bench.row('a')['state'], bench.row('b')['state']]).toEqual(['accepted', 'accepted']);
-    expect(bench.app.tally.key).toBe('works');
+    expect(bench.app.exchange.key).toEqual({ wasTaken: true, refusedAt: undefined });
   });
 
   it('goes back to pending also when the body is not the documented one', async () => {

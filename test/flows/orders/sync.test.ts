@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { followPass, type FollowScope } from '../../../src/flows/orders/follow.ts';
 import { syncOnce, type SyncResult } from '../../../src/flows/orders/sync.ts';
-import type { Counts } from '../../../src/flows/pass/counters.ts';
+import type { Counters } from '../../../src/flows/pass/counters.ts';
 import { scriptedBench } from '../../support/scripted-bench.ts';
 import {
   echo,
@@ -131,7 +131,7 @@ describe('the summary of sync', () => {
   it('gives its counts while it runs', async () => {
     const { bench, exchange } = await scriptedBench({ environment: { ORDER_SYNC_EXCHANGE_CONCURRENCY: '1' } });
     const seen: number[] = [];
-    let counts: Readonly<Counts> | undefined;
+    let counts: Readonly<Counters> | undefined;
     exchange.answer = (request) => {
       seen.push(counts?.sent ?? -1);
       return request.method === 'POST' ? echo(request) : NOT_FOUND;

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { deadline } from '../../../clock.ts';
 import { syncOnce, type SyncResult } from '../../../flows/orders/sync.ts';
-import type { Counts } from '../../../flows/pass/counters.ts';
+import type { Counters } from '../../../flows/pass/counters.ts';
 import { STORE_PROBLEMS, StoreError, type StoreProblem } from '../../../store/errors.ts';
 import { errorAnswers } from './document.ts';
 import { OWN_ERRORS } from './errors.ts';
@@ -11,7 +11,7 @@ import type { ControlDeps, Serving } from './operation.ts';
 
 /** A line of the answer of `POST /sync`. */
 export type SyncLine =
-  | { readonly type: 'progress'; readonly counts: Counts }
+  | { readonly type: 'progress'; readonly counts: Counters }
   | ({ readonly type: 'result' } & SyncResult)
   | { readonly type: 'error'; readonly message: string; readonly problem?: StoreProblem };
 
@@ -90,7 +90,7 @@ async function* syncLines(
   signal: AbortSignal,
   onRun: Serving['onRun'],
 ): AsyncGenerator<string> {
-  let counts: Readonly<Counts> | undefined;
+  let counts: Readonly<Counters> | undefined;
   let last: SyncLine | undefined;
   const running = syncOnce(deps, scope, signal, (now) => (counts = now))
     .then((result) => (last = { type: 'result', ...result }))

@@ -1,0 +1,34 @@
+import { systemClock, type Clock } from '../../src/clock.ts';
+import type { CreateOutcome } from '../../src/domain/orders/create.ts';
+import type { MerchantOrder } from '../../src/domain/record.ts';
+import { ExchangeClient } from '../../src/exchange/client.ts';
+import type { RateLimit } from '../../src/exchange/rate-window.ts';
+import { httpTransport } from '../../src/exchange/transport.ts';
+
+/** Settings of a client that stands alone. */
+export interface LoneClientOptions {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly clock?: Clock;
+  readonly concurrency?: number;
+  readonly rate?: RateLimit;
+}
+
+/** The real client without an account: no lease, no database. */
+export function loneClient({ baseUrl, apiKey, clock = systemClock(), ...limits }: LoneClientOptions): ExchangeClient {
+  return new ExchangeClient({
+    transport: httpTransport({ baseUrl, apiKey, timeoutMs: 60_000, maxResponseBytes: 100_000 }),
+    clock,
+    concurrency: 8,
+    rate: { requests: 1_000, intervalMs: 1_000 },
+    lease: { ensure: async () => {} },
+    ...limits,
+  });
+}
+
+/** Creates a pre-order (§4.9) in a turn of its own. */
+export async function createPreOrder(client: ExchangeClient, order: MerchantOrder): Promise<CreateOutcome> {
+  using turn = await client.turnToCreate(new AbortController().signal);
+  if (turn === undefined) throw new Error('no turn came');
+  return await client.createPreOrder(order, turn);
+}
