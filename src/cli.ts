@@ -1,7 +1,7 @@
-import { explainError } from './cli/exit.ts';
+import { explainError } from './cli/shared/exit.ts';
 import { createProgram } from './cli/program.ts';
 
-// Database, socket and report files hold people's orders: nobody else reads them.
+// Database, socket and report files hold people's orders: no other user may read them.
 process.umask(0o077);
 // A reader that has seen enough (`| head`) is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -47,10 +47,9 @@ async function receiving(on: Stage): Promise<{ daemon: Daemon; url: string }> {
 /** Makes a link and asks for its photos, as the merchant's own program does: over the control socket. */
 async function ask(on: Stage, email: string): Promise<string> {
   const owner = new Owner(controlSocketPath(on.path), 60_000);
-  const made = await owner.ask({ method: 'POST', path: '/clients', body: { email } });
+  const made = await owner.ask('createLink', { email });
   const { linkId } = JSON.parse(made.kind === 'ok' ? made.body : '{}') as { linkId: string };
-  const path = `/clients/${linkId}/idv/photos`;
-  const asked = await owner.ask({ method: 'POST', path, body: { level: 'MAIN' } });
+  const asked = await owner.ask('requestPhotos', { linkId, level: 'MAIN' });
   expect([made.kind, asked.kind]).toEqual(['ok', 'ok']);
   return linkId;
 }

@@ -5,7 +5,7 @@ import Database from 'better-sqlite3';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { isMap, isScalar, parseDocument } from 'yaml';
-import { EXIT } from '../../src/cli/exit.ts';
+import { EXIT } from '../../src/cli/shared/exit.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { ALLOWED_NEXT } from '../../src/domain/orders/states.ts';
 import { commandPlace } from '../support/command-place.ts';

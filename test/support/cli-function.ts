@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { vi } from 'vitest';
-import { EXIT, explainError } from '../../src/cli/exit.ts';
+import { EXIT, explainError } from '../../src/cli/shared/exit.ts';
 import { createProgram } from '../../src/cli/program.ts';
 
 /** What a command line came to. */

@@ -1,7 +1,7 @@
 import { request, type IncomingHttpHeaders } from 'node:http';
 import { onTestFinished } from 'vitest';
 import { serveControl, type ControlSocket } from '../../src/http/control/server.ts';
-import type { Failure } from '../../src/http/control/answer.ts';
+import type { EnvelopeError } from '../../src/http/control/envelope.ts';
 import { controlSocketPath } from '../../src/http/control/socket-path.ts';
 import { capturedLog, type CapturedLog } from './captured-log.ts';
 import { scriptedBench } from './scripted-bench.ts';
@@ -83,8 +83,8 @@ export function askSocket(
 }
 
 /** The error of an answer that is no success. */
-export function failureIn({ text }: SocketAnswer): Failure {
-  const { ok, error } = JSON.parse(text) as { ok: boolean; error?: Failure };
+export function failureIn({ text }: SocketAnswer): EnvelopeError {
+  const { ok, error } = JSON.parse(text) as { ok: boolean; error?: EnvelopeError };
   if (ok || error === undefined) throw new Error(`a success: ${text}`);
   return error;
 }

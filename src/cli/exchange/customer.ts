@@ -1,50 +1,34 @@
 import type { Command } from 'commander';
 import { parse } from 'lossless-json';
-import { cardsSchema } from '../../exchange/schemas.ts';
 import { asTable } from '../../reports/formats/text.ts';
-import { answerTo, linkPath, noLink, printAnswer } from '../answer.ts';
+import { ask, printAnswer } from '../shared/exchange.ts';
 
-/** What of a card is shown without `--reveal`, its number masked; a field that the interface does not show is a secret. */
+/** The fields of a card that are shown without `--reveal`, its number masked. A field that the interface does not name is a secret. */
 const SHOWN = ['id', 'bank', 'country', 'number', 'type'] as const;
 const REVEALED = [...SHOWN, 'token'] as const;
 /** A number of fewer digits is hidden whole: its last four would be most of it. */
 const SHORTEST_NUMBER = 8;
 
-/** `order-sync customer`: clients at the card-payment provider (§4.6, §4.7). */
-export function registerCustomer(program: Command): void {
-  const customer = program
-    .command('customer')
-    .description('clients at the card-payment provider')
-    .addHelpText('after', '\nExample:\n  order-sync customer cards 7f1c2a');
-  customer
-    .command('show')
-    .description('the customer record of a link (§4.6); personal data')
+/** `order-sync customer show` (§4.6). */
+export function defineShow(command: Command): void {
+  command
     .argument('<linkId>')
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  order-sync customer show 7f1c2a')
-    .action(async (linkId: string, options: { json?: boolean }) => {
-      const body = await answerTo(program, {
-        method: 'GET',
-        path: `${linkPath(linkId)}/customer`,
-        alone: ({ exchange }) => exchange.showCustomer(linkId),
-        absent: noLink(linkId),
-      });
-      printAnswer(body, options.json);
+    .action(async (linkId: string, { json }: { json?: boolean }) => {
+      printAnswer(await ask(command, 'showCustomer', { linkId }), json);
     });
-  customer
-    .command('cards')
-    .description('the saved cards of a link (§4.7)')
+}
+
+/** `order-sync customer cards` (§4.7). */
+export function defineCards(command: Command): void {
+  command
     .argument('<linkId>')
-    .option('--reveal', 'card numbers and tokens as the exchange gives them')
+    .option('--reveal', 'show card numbers and tokens as the exchange gives them')
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  order-sync customer cards 7f1c2a')
     .action(async (linkId: string, { reveal, json }: { reveal?: boolean; json?: boolean }) => {
-      const body = await answerTo(program, {
-        method: 'GET',
-        path: `${linkPath(linkId)}/cards`,
-        alone: ({ exchange }) => exchange.listCards(linkId),
-        absent: noLink(linkId),
-      });
+      const { body } = await ask(command, 'listCards', { linkId });
       process.stdout.write(reveal === true ? revealed(body, json === true) : masked(body, json === true));
     });
 }
@@ -54,18 +38,14 @@ function revealed(body: string, asJson: boolean): string {
 }
 
 function masked(body: string, asJson: boolean): string {
-  const cards = rows(body, SHOWN).map((card) => ({
-    ...card,
-    number: maskNumber(card['number'] ?? null),
-  }));
+  const cards = rows(body, SHOWN).map((card) => ({ ...card, number: maskNumber(card['number'] ?? null) }));
   return asJson ? `${JSON.stringify(cards, null, 2)}\n` : asTable(cards, SHOWN);
 }
 
-/** These fields of each card. */
+/** These fields of each card. The client has checked that the body holds a list of cards. */
 function rows(body: string, names: readonly (typeof REVEALED)[number][]): Record<string, string | null>[] {
-  return cardsSchema
-    .parse(parse(body))
-    .map((card) => Object.fromEntries(names.map((name) => [name, card[name] ?? null])));
+  const cards = parse(body) as Partial<Record<string, string | null>>[];
+  return cards.map((card) => Object.fromEntries(names.map((name) => [name, card[name] ?? null])));
 }
 
 function maskNumber(number: string | null): string | null {

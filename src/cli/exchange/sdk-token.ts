@@ -1,21 +1,13 @@
 import type { Command } from 'commander';
-import { answerTo, linkPath, noLink, printAnswer } from '../answer.ts';
+import { ask, printAnswer } from '../shared/exchange.ts';
 
 /** `order-sync sdk-token` (§4.8). */
-export function registerSdkToken(program: Command): void {
-  program
-    .command('sdk-token')
-    .description('a short-lived SDK token for a link (§4.8); it is a secret')
+export function defineSdkToken(command: Command): void {
+  command
     .argument('<linkId>')
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  order-sync sdk-token 7f1c2a')
-    .action(async (linkId: string, options: { json?: boolean }) => {
-      const body = await answerTo(program, {
-        method: 'POST',
-        path: `${linkPath(linkId)}/sdk-token`,
-        alone: ({ exchange }) => exchange.sdkToken(linkId),
-        absent: noLink(linkId),
-      });
-      printAnswer(body, options.json);
+    .action(async (linkId: string, { json }: { json?: boolean }) => {
+      printAnswer(await ask(command, 'sdkToken', { linkId }), json);
     });
 }

@@ -1,34 +1,34 @@
 import type { Command } from 'commander';
-import { migrationStatus } from '../../store/sqlite/store.ts';
-import { EXIT } from '../exit.ts';
-import { withStore } from '../options.ts';
+import { migrationStatus, type OpenOptions } from '../../store/sqlite/store.ts';
+import { EXIT } from '../shared/exit.ts';
+import { withStore } from '../shared/store.ts';
 
-/** `order-sync db migrate` and `db status`. */
-export function registerDb(program: Command): void {
-  const db = program
-    .command('db')
-    .description('the database')
-    .addHelpText('after', '\nExample:\n  order-sync db status');
-  for (const [name, description, expect] of [
-    ['migrate', 'makes the database, or brings it up to date', 'migrate'],
-    ['status', 'which migrations the database has; exit 1 when some are pending', 'any'],
-  ] as const) {
-    db.command(name)
-      .description(description)
-      .option('--json', 'print JSON')
-      .addHelpText('after', `\nExample:\n  order-sync db ${name}`)
-      .action(async (options: { json?: boolean }) => {
-        await withStore(program, expect, async (store) => {
-          const { path } = store;
-          const status = await migrationStatus(store);
-          const text = `database: ${path}\napplied:  ${list(status.applied)}\npending:  ${list(status.pending)}\n`;
-          process.stdout.write(options.json === true ? `${JSON.stringify({ path, ...status })}\n` : text);
-          if (status.pending.length === 0) return;
-          process.stderr.write(`${path} is not up to date; bring it up to date with: order-sync db migrate\n`);
-          process.exitCode = EXIT.look;
-        });
+/** `order-sync db migrate`. */
+export function defineMigrate(command: Command): void {
+  define(command, 'migrate');
+}
+
+/** `order-sync db status`. */
+export function defineStatus(command: Command): void {
+  define(command, 'any');
+}
+
+/** Both print the same facts; `migrate` brings the database up to date before. */
+function define(command: Command, expect: OpenOptions['expect']): void {
+  command
+    .option('--json', 'print JSON')
+    .addHelpText('after', `\nExample:\n  order-sync db ${command.name()}`)
+    .action(async ({ json }: { json?: boolean }) => {
+      await withStore(command, expect, async (store) => {
+        const { path } = store;
+        const status = await migrationStatus(store);
+        const text = `database: ${path}\napplied:  ${list(status.applied)}\npending:  ${list(status.pending)}\n`;
+        process.stdout.write(json === true ? `${JSON.stringify({ path, ...status })}\n` : text);
+        if (status.pending.length === 0) return;
+        process.stderr.write(`${path} is not up to date; bring it up to date with: order-sync db migrate\n`);
+        process.exitCode = EXIT.look;
       });
-  }
+    });
 }
 
 function list(names: readonly string[]): string {

@@ -1,15 +1,13 @@
 import type { Command } from 'commander';
 import { controlDocument } from '../../http/control/openapi.ts';
 
-/** `order-sync openapi`: what the control socket of the daemon offers. */
-export function registerOpenApi(program: Command): void {
-  program
-    .command('openapi')
-    .description("the OpenAPI 3.1 document of the daemon's control socket; needs no settings")
+/** `order-sync openapi`: the document of the operations that the control socket of the daemon offers. */
+export function defineOpenApi(command: Command): void {
+  command
     .option('--json', 'the document is JSON in any case')
     .addHelpText('after', '\nExample:\n  order-sync openapi > openapi.json')
     .action(async () => {
-      const document = await controlDocument(program.version() ?? '');
+      const document = await controlDocument(command.parent?.version() ?? '');
       process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
     });
 }

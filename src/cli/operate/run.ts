@@ -1,17 +1,15 @@
 import type { Command } from 'commander';
 import { createLog } from '../../log.ts';
 import { runDaemon } from '../../daemon.ts';
-import { exchangeConfig } from '../options.ts';
-import { stopSignal } from './stop-signal.ts';
+import { exchangeConfig } from '../shared/options.ts';
+import { stopSignal } from '../shared/stop-signal.ts';
 
 /** `order-sync run`: the daemon. */
-export function registerRun(program: Command): void {
-  program
-    .command('run')
-    .description('the daemon: sends pending orders, follows them to the end, one JSON log line per event on stdout')
+export function defineRun(command: Command): void {
+  command
     .addHelpText('after', '\nExample:\n  ORDER_SYNC_EXCHANGE_API_KEY_FILE=/etc/order-sync/key order-sync run')
     .action(async () => {
-      const config = exchangeConfig(program);
+      const config = exchangeConfig(command);
       const log = createLog(config);
       const stopping = stopSignal();
       try {

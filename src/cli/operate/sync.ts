@@ -1,18 +1,16 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import type { Command } from 'commander';
 import { createLogUpdate } from 'log-update';
 import { deadline, repeatedly } from '../../clock.ts';
-import { parseDuration } from '../../config/values.ts';
-import { withGracePeriod } from '../../flows/pass/grace-period.ts';
-import { syncOnce, type SyncEnd, type SyncResult } from '../../flows/orders/sync.ts';
+import type { SyncEnd, SyncResult } from '../../flows/orders/sync.ts';
 import type { Counters } from '../../flows/pass/counters.ts';
 import { OwnerGoneError, OwnerRefusalError } from '../../http/control/client.ts';
-import type { SyncLine } from '../../http/control/routes/sync.ts';
+import type { SyncLine } from '../../http/control/operations/sync.ts';
 import { StoreError } from '../../store/errors.ts';
-import { trouble } from '../answer.ts';
-import { CommandError, EXIT } from '../exit.ts';
-import { exchangeConfig } from '../options.ts';
-import { throughOwner } from '../owner.ts';
-import { stopSignal } from './stop-signal.ts';
+import { commandError } from '../shared/exchange.ts';
+import { CommandError, EXIT } from '../shared/exit.ts';
+import { duration, exchangeConfig } from '../shared/options.ts';
+import { throughOwner } from '../shared/owner.ts';
+import { stopSignal } from '../shared/stop-signal.ts';
 
 const EXIT_OF: Readonly<Record<SyncEnd, number>> = {
   done: EXIT.ok,
@@ -21,53 +19,52 @@ const EXIT_OF: Readonly<Record<SyncEnd, number>> = {
   'out-of-time': EXIT.unavailable,
   'key-refused': EXIT.keyRefused,
 };
-const SAID: Readonly<Record<Exclude<SyncEnd, 'done'>, string>> = {
+const ADVICE: Readonly<Record<Exclude<SyncEnd, 'done'>, string>> = {
   look: 'a person should look: see order-sync findings list, and orders list --state held, --state unknown, --state invalid, --state rejected',
   'out-of-reach':
-    'the exchange is out of reach or holds requests back; what is left waits in the database, run sync again',
+    'the exchange is out of reach or holds requests back; the remaining orders wait in the database, run sync again',
   'out-of-time':
-    'the time ran out or the pass was stopped; what is left waits in the database, run sync again or give a longer --timeout',
+    'the time ran out or the pass was stopped; the remaining orders wait in the database, run sync again or give a longer --timeout',
   'key-refused': 'the exchange refuses the key (401); check exchange.apiKey',
 };
 const REFRESH_MS = 250;
 
 /** `order-sync sync`: one pass, alone or by the daemon that drives the account. */
-export function registerSync(program: Command): void {
-  program
-    .command('sync')
-    .description('one pass: sends what is pending and due, looks up every order being followed once, exits')
+export function defineSync(command: Command): void {
+  command
     .option('--json', 'print the summary as JSON')
-    .option('--timeout <duration>', 'give up after this long', duration, duration('10m'))
-    .option('--due-only', 'look up only orders whose time has come')
+    .option('--timeout <duration>', 'end the pass after this time', duration, duration('10m'))
+    .option('--due-only', 'look up only the orders that are due')
     .addHelpText('after', '\nExample:\n  order-sync sync --json --timeout 2m')
-    .action(async (options: { json?: boolean; timeout: number; dueOnly?: boolean }) => {
-      const config = exchangeConfig(program);
+    .action(async ({ json, timeout, dueOnly }: { json?: boolean; timeout: number; dueOnly?: boolean }) => {
       const stop = stopSignal();
-      const signal = AbortSignal.any([stop, deadline(options.timeout)]);
-      const scope = options.dueOnly === true ? 'due' : 'all';
+      const signal = AbortSignal.any([stop, deadline(timeout)]);
+      const scope = dueOnly === true ? 'due' : 'all';
       using progress = new Progress();
       const result = await throughOwner(
-        config,
-        (owner) => {
-          const path = `/sync?scope=${scope}&timeoutMs=${options.timeout}`;
-          return besideDaemon(owner.lines({ method: 'POST', path, waitMs: options.timeout }), progress);
+        exchangeConfig(command),
+        (owner) => besideDaemon(owner.sync({ scope, timeoutMs: timeout }), progress),
+        async (app) => {
+          const { withGracePeriod } = await import('../../flows/pass/grace-period.ts');
+          const { syncOnce } = await import('../../flows/orders/sync.ts');
+          const pass = () => syncOnce(app, scope, signal, (counts) => progress.show(counts));
+          return await withGracePeriod(app, signal, pass);
         },
-        (app) => withGracePeriod(app, signal, () => syncOnce(app, scope, signal, (counts) => progress.show(counts))),
         stop,
       ).catch((error: unknown) => {
-        if (error instanceof OwnerRefusalError) throw trouble(error.outcome);
+        if (error instanceof OwnerRefusalError) throw commandError(error.result);
         throw stop.aborted
           ? new CommandError(EXIT.unavailable, 'stopped before the pass was done', { cause: error })
           : error;
       });
       progress[Symbol.dispose]();
-      print(result, options.json === true);
+      print(result, json === true);
       process.exitCode = EXIT_OF[result.end];
     });
 }
 
-async function besideDaemon(lines: AsyncGenerator<unknown>, progress: Progress): Promise<SyncResult> {
-  for await (const line of lines as AsyncGenerator<SyncLine>) {
+async function besideDaemon(lines: AsyncGenerator<SyncLine>, progress: Progress): Promise<SyncResult> {
+  for await (const line of lines) {
     if (line.type === 'progress') progress.show(line.counts);
     if (line.type === 'result') return { summary: line.summary, end: line.end };
     if (line.type === 'error') {
@@ -81,15 +78,7 @@ async function besideDaemon(lines: AsyncGenerator<unknown>, progress: Progress):
 function print({ summary, end }: SyncResult, asJson: boolean): void {
   const text = Object.entries(summary).map(([name, value]) => `${name.padEnd(11)} ${value}`);
   process.stdout.write(asJson ? `${JSON.stringify(summary)}\n` : `${text.join('\n')}\n`);
-  if (end !== 'done') process.stderr.write(`${SAID[end]}\n`);
-}
-
-function duration(text: string): number {
-  try {
-    return parseDuration(text);
-  } catch {
-    throw new InvalidArgumentError('write a duration such as 250ms, 5s, 10m or 24h');
-  }
+  if (end !== 'done') process.stderr.write(`${ADVICE[end]}\n`);
 }
 
 /** One line on a terminal's stderr that follows a pass; nothing elsewhere. */

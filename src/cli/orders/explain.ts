@@ -4,22 +4,21 @@ import { readRecordView } from '../../exchange/record-view.ts';
 import { printable } from '../../reports/formats/text.ts';
 import { buildStory, type Story } from '../../reports/story/story.ts';
 import { readStory } from '../../store/reports/story.ts';
-import { CommandError, EXIT } from '../exit.ts';
-import { ACCOUNT, withStore } from '../options.ts';
-import { utcTime } from '../report/period.ts';
+import { CommandError, EXIT } from '../shared/exit.ts';
+import { ACCOUNT } from '../shared/options.ts';
+import { utcTime } from '../shared/period.ts';
+import { withStore } from '../shared/store.ts';
 
 /** `order-sync orders explain`: the story of one order. */
-export function registerExplain(program: Command, orders: Command): void {
-  orders
-    .command('explain')
-    .description('the whole story of one order in sentences, and what happens next')
+export function defineExplain(command: Command): void {
+  command
     .argument('<externalOrderId>')
     .option('--as-of <time>', 'as it was at this time (UTC, ISO 8601)', utcTime)
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  order-sync orders explain shop-1001 --as-of 2026-01-31T12:00:00Z')
     .action(async (externalOrderId: string, { asOf, json }: { asOf?: string; json?: boolean }) => {
       const until = asOf === undefined ? systemClock().now() : new Date(asOf);
-      const story = await withStore(program, 'current', async ({ path }, { create, follow }) => {
+      const story = await withStore(command, 'current', async ({ path }, { create, follow }) => {
         const rows = readStory(path, ACCOUNT, externalOrderId);
         if (rows === undefined) {
           throw new CommandError(EXIT.look, `there is no order ${JSON.stringify(externalOrderId)} in the table`);

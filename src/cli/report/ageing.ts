@@ -3,21 +3,19 @@ import { systemClock } from '../../clock.ts';
 import { ageingDocument, WAITING_STATES } from '../../reports/ageing.ts';
 import type { ReportDocument } from '../../reports/formats/document.ts';
 import { readAgeing } from '../../store/reports/ageing.ts';
-import { ACCOUNT, withStore } from '../options.ts';
+import { ACCOUNT } from '../shared/options.ts';
+import { withStore } from '../shared/store.ts';
 import { addReportOptions, writeReport, type OutputOptions } from './output.ts';
-import { addAsOfOption, addPeriodOptions, type PeriodOptions } from './period.ts';
+import { addAsOfOption, addPeriodOptions, type PeriodOptions } from '../shared/period.ts';
 
 const MOST_OLDEST = 50;
 
 /** `order-sync report ageing`. */
-export function registerAgeing(program: Command, report: Command): void {
-  const command = report
-    .command('ageing')
-    .description('how long orders have stood where they stand, with percentiles, and which have waited the longest');
+export function defineAgeing(command: Command): void {
   addAsOfOption(addReportOptions(addPeriodOptions(command)))
     .addHelpText('after', '\nExample:\n  order-sync report ageing --as-of 2026-02-01 --out ageing.html')
     .action(async ({ from, to, asOf, ...output }: PeriodOptions & OutputOptions & { readonly asOf?: string }) => {
-      const path = await withStore(program, 'current', async (store) => store.path);
+      const path = await withStore(command, 'current', async (store) => store.path);
       const until = asOf ?? systemClock().now().toISOString();
       const document = readDocument(path, { from: from ?? null, to: to ?? null, asOf: until });
       await writeReport(document, output);

@@ -4,11 +4,9 @@ import { asTable } from '../../reports/formats/text.ts';
 
 const CLASSES = Object.keys(FINDING_CLASSES) as readonly FindingClassName[];
 
-/** `order-sync report explain`: what the classes of findings mean. */
-export function registerExplain(report: Command): void {
-  report
-    .command('explain')
-    .description('what a class of findings means and what to do; of all classes unless one is named')
+/** `order-sync report explain`: the meaning of the classes of findings. */
+export function defineExplain(command: Command): void {
+  command
     .addArgument(new Argument('[class]').choices(CLASSES))
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  order-sync report explain AMOUNT_MISMATCH')

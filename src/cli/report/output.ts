@@ -8,8 +8,8 @@ import { tableText } from '../../reports/formats/table.ts';
 
 type Pieces = AsyncIterable<string | Uint8Array>;
 
-/** How a document is written in each form. Loading what draws and zips takes time, so it is done where it is needed. */
-const FORMS = {
+/** Writers of a document, by format. Those that draw or zip take time to load, so they are loaded when they are needed. */
+const WRITERS = {
   table: tableText,
   csv: csvText,
   json: jsonText,
@@ -22,14 +22,14 @@ const FORMS = {
     yield* htmlText(document);
   },
 } as const satisfies Record<string, (document: ReportDocument) => Pieces>;
-type Format = keyof typeof FORMS;
-const FORMATS = Object.keys(FORMS) as readonly Format[];
-/** Forms that nobody reads at a terminal. */
+type Format = keyof typeof WRITERS;
+const FORMATS = Object.keys(WRITERS) as readonly Format[];
+/** Formats that nobody reads at a terminal. */
 const FILES: readonly Format[] = ['xlsx', 'html'];
 /** Texts are gathered into writes of about so many characters. */
 const CHUNK = 64 * 1024;
 
-/** The options that every report has for its form. */
+/** The options of every report for its format. */
 export interface OutputOptions {
   readonly format?: Format;
   readonly json?: boolean;
@@ -40,7 +40,9 @@ export interface OutputOptions {
 export function addReportOptions(command: Command): Command {
   return command
     .addOption(
-      new Option('--format <format>', 'how it is written; unless given, by the name of --out').choices(FORMATS),
+      new Option('--format <format>', 'format of the report; unless given, the name of --out tells it').choices(
+        FORMATS,
+      ),
     )
     .addOption(new Option('--json', 'the same as --format json').conflicts('format'))
     .option('--out <file>', 'write to a file, made readable for you alone, instead of stdout')
@@ -60,8 +62,8 @@ export function addReportOptions(command: Command): Command {
 export async function writeReport(document: ReportDocument, options: OutputOptions): Promise<void> {
   const format = formatOf(options);
   const { out } = options;
-  if (out === undefined) return await toStdout(FORMS[format](document));
-  if (format !== 'csv') return await toFile(out, FORMS[format](document));
+  if (out === undefined) return await toStdout(WRITERS[format](document));
+  if (format !== 'csv') return await toFile(out, WRITERS[format](document));
   const extension = extname(out);
   const stem = out.slice(0, out.length - extension.length);
   for (const { name, text } of csvParts(document)) {
@@ -77,7 +79,7 @@ function formatOf({ format, json, out = '' }: OutputOptions): Format {
 
 async function toStdout(text: Pieces): Promise<void> {
   for await (const chunk of gathered(text)) {
-    // What became of it is the stream's own event; a reader that has gone ends the report.
+    // An error is the stream's own event; a reader that has gone ends the report.
     const isGone = await new Promise<boolean>((resolve) => {
       process.stdout.write(chunk, (error) => resolve(error instanceof Error));
     });
@@ -85,7 +87,7 @@ async function toStdout(text: Pieces): Promise<void> {
   }
 }
 
-/** What is there already stays until the report is whole. */
+/** A file that is there already stays until the report is complete. */
 async function toFile(path: string, text: Pieces): Promise<void> {
   // A pipe or a device is written to and not replaced.
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) return await writeTo(openSync(path, 'w'), text);

@@ -6,12 +6,12 @@ const SHOWN_EVERY_MS = 200;
 
 /** A line on a terminal that says how far a report is. */
 export interface Progress extends Disposable {
-  /** Gives way to signals, such as Ctrl-C, besides. */
+  /** Shows the text; signals, such as Ctrl-C, are handled meanwhile. */
   show(text: string): Promise<void>;
   clear(): void;
 }
 
-/** Shows nothing of what takes less than a second, nor where standard error is no terminal. */
+/** Makes a progress line. It shows nothing in the first second, nor where standard error is no terminal. */
 export function slowProgress(clock: Clock): Progress {
   const line = process.stderr.isTTY ? createLogUpdate(process.stderr) : undefined;
   let nextAt = clock.monotonic() + SILENT_FOR_MS;

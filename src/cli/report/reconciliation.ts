@@ -11,11 +11,12 @@ import { reconciliationDocument, type Supplement } from '../../reports/reconcili
 import { openLedgerStage, type LedgerStage } from '../../store/stage/ledger.ts';
 import { openScratch } from '../../store/stage/scratch.ts';
 import { openSnapshot } from '../../store/sqlite/snapshot.ts';
-import { CommandError, EXIT } from '../exit.ts';
-import { ACCOUNT, withStore } from '../options.ts';
+import { CommandError, EXIT } from '../shared/exit.ts';
+import { ACCOUNT } from '../shared/options.ts';
+import { withStore } from '../shared/store.ts';
 import { askExchange } from './online.ts';
 import { addReportOptions, writeReport, type OutputOptions } from './output.ts';
-import { addAsOfOption, addPeriodOptions, type PeriodOptions } from './period.ts';
+import { addAsOfOption, addPeriodOptions, type PeriodOptions } from '../shared/period.ts';
 import { slowProgress, type Progress } from './progress.ts';
 
 interface LedgerOptions {
@@ -30,24 +31,21 @@ type ReconciliationOptions = PeriodOptions &
   LedgerOptions & { readonly asOf?: string; readonly online?: boolean };
 
 const HELP = `
-The report is clean, and the exit code 0, when nothing is unchecked, no finding of severity error or warning is open, and
-a ledger given with --against agrees. Findings that are acknowledged, and those of severity info, are listed and do not
-count. It speaks for one moment: what changed after --as-of counts as unchecked.
+The report is clean, and the exit code is 0, when no order is unchecked, no finding of severity error or warning is open,
+and a ledger given with --against agrees. Acknowledged findings, and findings of severity info, are listed and do not
+count. The report speaks for one moment: an order that changed after --as-of counts as unchecked.
 
 Examples:
   order-sync report reconciliation --from 2026-01-01 --to 2026-02-01 --out january.html
   order-sync report reconciliation --against ledger.csv --against-id "Order no." --against-amount Amount`;
 
 /** `order-sync report reconciliation`. */
-export function registerReconciliation(program: Command, report: Command): void {
-  const command = report
-    .command('reconciliation')
-    .description('our orders beside what the exchange says of them: exact sums, differences, findings, completeness');
+export function defineReconciliation(command: Command): void {
   addAsOfOption(addReportOptions(addPeriodOptions(command)))
     .option('--online', 'ask the exchange for each pre-order of the period, within the rate limit')
     .option('--against <file...>', 'compare with a ledger of another system, CSV with a header')
     .option('--against-id <column>', 'column of the external order id', 'external_order_id')
-    .option('--against-amount <column>', 'column of the amount that was given', 'asset')
+    .option('--against-amount <column>', 'column of the amount given', 'asset')
     .option('--against-currency <column>', 'column of its currency; not compared unless named')
     .addHelpText('after', HELP)
     .action(async (options: ReconciliationOptions) => {
@@ -55,12 +53,12 @@ export function registerReconciliation(program: Command, report: Command): void 
       if (options.asOf !== undefined && options.online === true) {
         command.error('error: --online asks what holds now: leave --as-of out');
       }
-      if (options.asOf !== undefined && options.asOf > now) command.error('error: --as-of is yet to come');
-      // Checks that the database is ours and up to date, and says what to do when it is not.
-      const found = await withStore(program, 'current', async ({ path }, { reconcile }) => ({ path, ...reconcile }));
+      if (options.asOf !== undefined && options.asOf > now) command.error('error: --as-of is in the future');
+      // Checks that the database is ours and up to date; the error says what to do when it is not.
+      const found = await withStore(command, 'current', async ({ path }, { reconcile }) => ({ path, ...reconcile }));
       using progress = slowProgress(systemClock());
       const scope = { account: ACCOUNT, from: options.from, to: options.to, asOf: now };
-      const asked = options.online === true ? await askExchange(program, found.path, scope, progress) : undefined;
+      const asked = options.online === true ? await askExchange(command, found.path, scope, progress) : undefined;
       const isClean = await reconcileAt(found, options, asked, progress);
       if (!isClean) process.exitCode = EXIT.look;
     });

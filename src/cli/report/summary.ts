@@ -2,18 +2,18 @@ import type { Command } from 'commander';
 import type { Column, ReportDocument } from '../../reports/formats/document.ts';
 import { summarize, SUMMARY_COLUMNS, type SummaryLine } from '../../reports/summary.ts';
 import { summaryRows } from '../../store/reading.ts';
-import { ACCOUNT, withStore } from '../options.ts';
+import { ACCOUNT } from '../shared/options.ts';
+import { withStore } from '../shared/store.ts';
 import { addReportOptions, writeReport, type OutputOptions } from './output.ts';
-import { addPeriodOptions, type PeriodOptions } from './period.ts';
+import { addPeriodOptions, type PeriodOptions } from '../shared/period.ts';
 
 /** `order-sync report summary`. */
-export function registerSummary(program: Command, report: Command): void {
-  const summary = report.command('summary').description('counts and exact sums by pair, state and status');
-  addReportOptions(addPeriodOptions(summary))
+export function defineSummary(command: Command): void {
+  addReportOptions(addPeriodOptions(command))
     .addHelpText('after', '\nExample:\n  order-sync report summary --from 2026-01-01 --format csv --out january.csv')
     .action(async ({ from, to, ...output }: PeriodOptions & OutputOptions) => {
       const filter = { account: ACCOUNT, from, to };
-      const lines = await withStore(program, 'current', (store) => summarize(summaryRows(store.db, filter)));
+      const lines = await withStore(command, 'current', (store) => summarize(summaryRows(store.db, filter)));
       await writeReport(summaryDocument(lines), output);
     });
 }

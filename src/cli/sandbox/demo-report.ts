@@ -4,7 +4,7 @@ import { printable } from '../../reports/formats/text.ts';
 import { reconciliationDocument } from '../../reports/reconciliation/document.ts';
 import { openScratch } from '../../store/stage/scratch.ts';
 import { openSnapshot } from '../../store/sqlite/snapshot.ts';
-import { ACCOUNT } from '../options.ts';
+import { ACCOUNT } from '../shared/options.ts';
 
 const CLASS_WIDTH = Math.max(...Object.keys(FINDING_CLASSES).map((name) => name.length));
 const ORDER_WIDTH = 28;

@@ -28,8 +28,8 @@ import {
   type DemoScenario,
 } from './demo-orders.ts';
 import { reconcileDemo } from './demo-report.ts';
-import { EXIT } from '../exit.ts';
-import { ACCOUNT, wholeNumber } from '../options.ts';
+import { EXIT } from '../shared/exit.ts';
+import { ACCOUNT, wholeNumber } from '../shared/options.ts';
 
 const SPEED = 4;
 const LONGEST_MS = 50_000;
@@ -57,10 +57,8 @@ Example:
   npm run demo -- --scenario mismatch --keep`;
 
 /** `order-sync demo`: the main job from end to end, on a sandbox exchange and a fresh database. */
-export function registerDemo(program: Command): void {
-  program
-    .command('demo')
-    .description('orders of a shop to their end, on a sandbox exchange with faults; needs no settings')
+export function defineDemo(command: Command): void {
+  command
     .addOption(new Option('--scenario <name>', 'what the exchange does').choices(DEMO_SCENARIOS).default('clean'))
     .option('--keep', 'keep the database and say how to look at it')
     .option('--orders <n>', `so many orders, at most ${MOST_ORDERS}`, fewOrders, MOST_ORDERS)

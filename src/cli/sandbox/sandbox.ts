@@ -65,10 +65,8 @@ invented. Others come from a file:
       - { after: 1h, order: COMPLETED, fiat: PAID, completed: true }`;
 
 /** `order-sync sandbox`: the sandbox exchange in the foreground. */
-export function registerSandbox(program: Command): void {
-  const command = program.command('sandbox');
+export function defineSandbox(command: Command): void {
   command
-    .description('an exchange to try things on: prints the environment lines to paste, runs until a signal')
     .option('--port <n>', 'port on 127.0.0.1; 0 for any', wholeNumber(65_535), 0)
     .option('--key <key>', 'the key it takes', key, 'sandbox-key')
     .option('--seed <n>', 'decides its chances, customers and cards', wholeNumber(2 ** 32 - 1), 1)

@@ -1,60 +1,67 @@
 import { request, type IncomingMessage } from 'node:http';
 import { createInterface } from 'node:readline';
 import { deadline } from '../../clock.ts';
-import { outcomeOf, type Outcome } from './answer.ts';
+import { pathId, queryId } from '../../exchange/ids.ts';
+import { readEnvelope } from './envelope.ts';
+import { ADDRESSES, type OperationAddress, type OperationId } from './operations/addresses.ts';
+import type { AskedOperation, InputOf } from './operations/index.ts';
+import type { SyncInput, SyncLine } from './operations/sync.ts';
+import type { FailedResult, Result } from './result.ts';
 
-/** Nobody listens on the control socket. */
+/** No process listens on the control socket. */
 export class NoOwnerError extends Error {
   override readonly name = 'NoOwnerError';
 }
 
-/** The owner listened, and went away before its answer was whole. */
+/** The owner listened, and went away before its answer was complete. */
 export class OwnerGoneError extends Error {
   override readonly name = 'OwnerGoneError';
 }
 
-/** The owner answered a question for lines with something else; `outcome` says why. */
+/** The owner answered with something else than lines; `result` says why. */
 export class OwnerRefusalError extends Error {
   override readonly name = 'OwnerRefusalError';
-  readonly outcome: Exclude<Outcome, { kind: 'ok' }>;
-  constructor(outcome: Exclude<Outcome, { kind: 'ok' }>) {
-    super(`the owner does not do this: ${outcome.kind}`);
-    this.outcome = outcome;
+  readonly result: FailedResult;
+  constructor(result: FailedResult) {
+    super(`the owner does not do this: ${result.kind}`);
+    this.result = result;
   }
 }
 
 /** One request to the owner; `path` is encoded and has its query. */
-export interface OwnerRequest {
-  readonly method: 'GET' | 'POST';
+interface OwnerRequest {
+  readonly method: OperationAddress['method'];
   readonly path: string;
-  /** Goes as JSON. */
-  readonly body?: Readonly<Record<string, unknown>>;
-  /** How long the owner may take until it asks the exchange for the last time; a minute, its own limit, unless given. */
-  readonly waitMs?: number;
+  /** JSON text. */
+  readonly body: string | undefined;
 }
 
-/** The owner sends nothing that has had no turn by then. */
-const LONGEST_WAIT_MS = 60_000;
+/** The owner sends no request whose turn has not come by then. */
+export const LONGEST_WAIT_MS = 60_000;
 const NOBODY = ['ENOENT', 'ECONNREFUSED', 'ENOTDIR'];
 
 /** The owner of the account, reached over its control socket. Rejects with `NoOwnerError` when there is none. */
 export class Owner {
   readonly #socketPath: string;
-  readonly #patienceMs: number;
+  readonly #graceMs: number;
   readonly #signal: AbortSignal | undefined;
 
-  /** `patienceMs`: how long after a question's own wait an answer may still come. */
-  constructor(socketPath: string, patienceMs: number, signal?: AbortSignal) {
+  /** `graceMs`: an answer may still come so long after the owner asks the exchange for the last time. */
+  constructor(socketPath: string, graceMs: number, signal?: AbortSignal) {
     this.#socketPath = socketPath;
-    this.#patienceMs = patienceMs;
+    this.#graceMs = graceMs;
     this.#signal = signal;
   }
 
-  /** Asks for one operation. An owner that went away, or hangs, leaves it unknown whether it was done. */
-  async ask(question: OwnerRequest): Promise<Outcome> {
-    const tooLate = this.#tooLate(question);
+  /**
+   * Asks for one operation. An owner that goes away or does not answer leaves it unknown whether it was done. Throws
+   * `UnusableIdError`, before anything is sent, on an id that cannot stand in the request.
+   */
+  async ask<Id extends AskedOperation>(id: Id, input: InputOf<Id>): Promise<Result> {
+    const asked = requestFor(id, input);
+    const tooLate = deadline(LONGEST_WAIT_MS + this.#graceMs);
     try {
-      return await readOutcome(await this.#send(question, tooLate));
+      return await readResult(await this.#send(asked, tooLate));
     } catch (error) {
       if (error instanceof NoOwnerError || this.#signal?.aborted === true) throw error;
       const what = tooLate.aborted ? 'did not answer in time' : 'went away before it answered';
@@ -62,21 +69,21 @@ export class Owner {
     }
   }
 
-  /** Asks for an answer that comes in lines, and gives each as parsed JSON. Throws `OwnerRefusalError` on another. */
-  async *lines(question: OwnerRequest): AsyncGenerator<unknown> {
-    const tooLate = this.#tooLate(question);
+  /** Asks for a pass, and gives each line of the answer. Throws `OwnerRefusalError` on an answer that has no lines. */
+  async *sync(input: SyncInput): AsyncGenerator<SyncLine> {
+    const tooLate = deadline(input.timeoutMs + this.#graceMs);
     try {
-      const response = await this.#send(question, tooLate);
+      const response = await this.#send(requestFor('sync', input), tooLate);
       if (response.statusCode !== 200) {
-        const outcome = await readOutcome(response);
-        if (outcome.kind !== 'ok') throw new OwnerRefusalError(outcome);
+        const result = await readResult(response);
+        if (result.kind !== 'ok') throw new OwnerRefusalError(result);
       }
       try {
         for await (const text of createInterface({ input: response })) {
-          if (text !== '') yield JSON.parse(text) as unknown;
+          if (text !== '') yield JSON.parse(text) as SyncLine;
         }
       } finally {
-        // Who has read enough leaves nobody to hear that the owner broke it off.
+        // A reader that has read enough does not hear that the owner broke the answer off.
         response.destroy();
       }
     } catch (error) {
@@ -87,12 +94,7 @@ export class Owner {
     }
   }
 
-  #tooLate({ waitMs }: OwnerRequest): AbortSignal {
-    return deadline((waitMs ?? LONGEST_WAIT_MS) + this.#patienceMs);
-  }
-
   #send({ method, path, body }: OwnerRequest, tooLate: AbortSignal): Promise<IncomingMessage> {
-    const json = body === undefined ? undefined : JSON.stringify(body);
     return new Promise((resolve, reject) => {
       const call = request(
         {
@@ -100,7 +102,7 @@ export class Owner {
           method,
           path,
           signal: this.#signal === undefined ? tooLate : AbortSignal.any([this.#signal, tooLate]),
-          ...(json === undefined ? {} : { headers: { 'content-type': 'application/json' } }),
+          ...(body !== undefined && { headers: { 'content-type': 'application/json' } }),
         },
         resolve,
       );
@@ -108,13 +110,27 @@ export class Owner {
         const isNobody = NOBODY.includes(error.code ?? '');
         reject(isNobody ? new NoOwnerError('no order-sync process listens', { cause: error }) : error);
       });
-      call.end(json);
+      call.end(body);
     });
   }
 }
 
-async function readOutcome(response: IncomingMessage): Promise<Outcome> {
+/** The request for an operation: the address names some fields of the input, the rest goes where the address says. */
+function requestFor(id: OperationId, input: object): OwnerRequest {
+  const { method, url, rest }: OperationAddress = ADDRESSES[id];
+  const fields = new Map(Object.entries(input).filter(([, value]) => value !== undefined));
+  const path = url.replaceAll(/:(\w+)/g, (_, name: string) => {
+    const value = pathId(String(fields.get(name)));
+    fields.delete(name);
+    return value;
+  });
+  if (rest === 'body') return { method, path, body: JSON.stringify(Object.fromEntries(fields)) };
+  const query = [...fields].map(([name, value]) => `${name}=${queryId(String(value))}`).join('&');
+  return { method, path: query === '' ? path : `${path}?${query}`, body: undefined };
+}
+
+async function readResult(response: IncomingMessage): Promise<Result> {
   const body = Buffer.concat((await response.toArray()) as Buffer[]).toString();
   const retryAfterSeconds = Number(response.headers['retry-after'] ?? 0);
-  return outcomeOf({ httpStatus: response.statusCode ?? 0, retryAfterSeconds, body });
+  return readEnvelope({ httpStatus: response.statusCode ?? 0, retryAfterSeconds, body });
 }

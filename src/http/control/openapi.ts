@@ -1,8 +1,8 @@
 import swagger from '@fastify/swagger';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
-import { bareServer } from './server.ts';
-import { ERRORS } from './routes/errors.ts';
-import { addRoutes } from './routes/index.ts';
+import { ERRORS } from './operations/errors.ts';
+import { addRoutes } from './routes.ts';
+import { controlServer } from './server.ts';
 
 type Json = Record<string, unknown>;
 type ErrorsByStatus = Readonly<Record<string, (typeof ERRORS)[keyof typeof ERRORS]>>;
@@ -45,7 +45,7 @@ const TAGS = [
 
 /** The OpenAPI 3.1 document of the control socket, generated from the routes themselves. */
 export async function controlDocument(version: string): Promise<Json> {
-  const server = bareServer({ error: () => {} });
+  const server = controlServer({ error: () => {} });
   await server.register(swagger, {
     openapi: {
       openapi: '3.1.0',

@@ -1,12 +1,13 @@
 import { lookup } from 'node:dns/promises';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import multipart from '@fastify/multipart';
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ConfigError, type ListenAddress } from '../../config/config.ts';
 import type { FlowDeps } from '../../flows/pass/deps.ts';
 import { DeliveryRefusal, type DeliveryPart } from '../../flows/clients/photo-form.ts';
 import { acceptDelivery, sweepPhotos, type DeliveryOutcome } from '../../flows/clients/photos.ts';
 import { StoreError } from '../../store/errors.ts';
+import { closeServer, createServer } from '../server.ts';
 import { maxBodyBytes, Upload } from './upload.ts';
 
 /** Parts of a delivery beside its files: `details`, and some that are not ours. */
@@ -14,10 +15,8 @@ const OTHER_PARTS = 8;
 /** The head of a request has this long to arrive. */
 const HEADERS_MS = 10_000;
 const KEEP_ALIVE_MS = 5_000;
-/** So that senders who only connect leave the daemon some file descriptors. */
 const MAX_CONNECTIONS = 128;
-/** Answers have this long to be read when the daemon stops. */
-const FLUSH_MS = 1_000;
+const UNREADABLE = 'this is no request that can be read';
 const RETRY_AFTER_S = 10;
 
 const STATUS_OF = {
@@ -50,24 +49,34 @@ export async function servePhotos(
 ): Promise<PhotoReceiver> {
   await sweepPhotos(deps);
   const running = new Set<Promise<unknown>>();
-  const server = await createServer(deps, stopping, running);
+  const server = await receivingServer(deps, stopping, running);
   await listenOn(server, listen);
   const { port } = server.server.address() as AddressInfo;
   const host = listen.host.includes(':') ? `[${listen.host}]` : listen.host;
   const url = `http://${host}:${port}/photos`;
   deps.log.info({ url }, 'listening for photos');
   let closed: Promise<void> | undefined;
-  const close = () => (closed ??= closeServer(deps, server, running));
+  const close = () =>
+    // A delivery that was cut off still removes its files.
+    (closed ??= closeServer(server, running, deps).then(async () => void (await Promise.allSettled(running))));
   return { url, close, [Symbol.asyncDispose]: close };
 }
 
-async function createServer(
+async function receivingServer(
   deps: ReceiverDeps,
   stopping: AbortSignal,
   running: Set<Promise<unknown>>,
 ): Promise<FastifyInstance> {
   const { photos, clock } = deps;
-  const server = bareServer(photos);
+  const server = createServer({
+    limits: {
+      connectionTimeout: photos.timeout,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      http: { headersTimeout: HEADERS_MS, connectionsCheckingInterval: HEADERS_MS / 2 },
+    },
+    maxConnections: MAX_CONNECTIONS,
+    unreadable: () => JSON.stringify({ status: 'refused', reason: UNREADABLE }),
+  });
   await server.register(multipart, {
     // One way for all of them; `details` may be sent as a file as well.
     isPartAFile: () => true,
@@ -88,7 +97,7 @@ async function createServer(
   server.setErrorHandler((error, _request, reply) => {
     const httpStatus = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
     if (httpStatus === 415) return refuse(reply, 415, 'the body must be multipart/form-data');
-    if (httpStatus < 500) return refuse(reply, httpStatus, 'this is no request that can be read');
+    if (httpStatus < 500) return refuse(reply, httpStatus, UNREADABLE);
     return fail(deps, reply, error);
   });
   server.post('/photos', async (request, reply) => {
@@ -102,23 +111,6 @@ async function createServer(
     if (stopping.aborted) reply.header('connection', 'close');
     return send(reply, outcome);
   });
-  return server;
-}
-
-/** A server without routes, that knows no type of body. */
-function bareServer({ timeout }: ReceiverDeps['photos']): FastifyInstance {
-  const server = Fastify({
-    logger: false,
-    connectionTimeout: timeout,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    http: { headersTimeout: HEADERS_MS, connectionsCheckingInterval: HEADERS_MS / 2 },
-    exposeHeadRoutes: false,
-    return503OnClosing: false,
-    frameworkErrors: (_error, _request, reply) => void refuse(reply, 400, 'this is no request that can be read'),
-    clientErrorHandler: endConnection,
-  });
-  server.server.maxConnections = MAX_CONNECTIONS;
-  server.removeAllContentTypeParsers();
   return server;
 }
 
@@ -201,36 +193,4 @@ async function listenOn(server: FastifyInstance, { host, port }: ListenAddress):
     const reason = code in why ? why[code as keyof typeof why] : `it is no address of this machine (${code})`;
     throw new ConfigError(`photos.listen ${host}:${port} cannot be used: ${reason}`, { cause: error });
   }
-}
-
-async function closeServer(
-  { clock, gracePeriodOver }: ReceiverDeps,
-  server: FastifyInstance,
-  running: ReadonlySet<Promise<unknown>>,
-): Promise<void> {
-  const isClosed = new AbortController();
-  const closed = server.close().finally(() => isClosed.abort());
-  const noTimeLeft = aborted(gracePeriodOver, isClosed.signal);
-  const flushed = Promise.allSettled(running).then(() => clock.sleep(FLUSH_MS, isClosed.signal));
-  await Promise.race([noTimeLeft, flushed]).catch(() => undefined);
-  server.server.closeAllConnections();
-  await closed;
-  // What was cut off is still taking its files away.
-  await Promise.allSettled(running);
-}
-
-function aborted(signal: AbortSignal, until: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true, signal: until });
-    until.addEventListener('abort', () => resolve(), { once: true });
-  });
-}
-
-/** Answers what is no HTTP at all, or came too slowly, where there still is somebody to answer. */
-function endConnection(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  const status = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 }[error.code ?? ''] ?? 400;
-  const head = `HTTP/1.1 ${status} \r\nconnection: close\r\ncontent-length: 0\r\n\r\n`;
-  socket.end(head, () => socket.destroy());
 }

@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import Database from 'better-sqlite3';
 import { unguarded } from '../../support/unguarded.ts';
 import { describe, expect, it } from 'vitest';
-import { agreed } from '../../../src/cli/orders/decide.ts';
+import { agrees } from '../../../src/cli/shared/decision.ts';
 import { runProgram } from '../../support/cli-function.ts';
 import { commandPlace } from '../../support/command-place.ts';
 import { runCommand } from '../../support/cli-process.ts';
@@ -114,8 +114,8 @@ describe('orders resolve, retry and cancel', () => {
       [['cancel', 'a', '--state', 'pending', ...REASON], 'give either ids or --state'],
       [['cancel', 'a', '--yes', ...REASON], '--from, --to and --yes go with --state'],
       [['cancel', 'a'], "required option '--reason <text>' not specified"],
-      [['cancel', 'a', '--reason', ' '], 'A text of 1 to 500 characters is wanted.'],
-      [['cancel', 'a', ...REASON, '--actor', ''], 'A text of 1 to 500 characters is wanted.'],
+      [['cancel', 'a', '--reason', ' '], '--reason'],
+      [['cancel', 'a', ...REASON, '--actor', ''], '--actor'],
       [['cancel', '--state', 'open', ...REASON], 'Allowed choices are pending.'],
       [['retry', '--state', 'accepted', ...REASON], 'Allowed choices are unknown, held, rejected, invalid.'],
       [['resolve', 'a', '--as', 'done', ...REASON], 'Allowed choices are exists, not-created, abandoned.'],
@@ -123,7 +123,7 @@ describe('orders resolve, retry and cancel', () => {
       [['resolve', 'a', 'b', '--as', 'exists', '--pre-order-id', 'p', ...REASON], '--as exists is for one order'],
       [['resolve', 'a', '--as', 'exists', '--pre-order-id', '..', ...REASON], '".." cannot be an id'],
       [['resolve', 'a', '--as', 'abandoned', '--pre-order-id', 'p', ...REASON], '--pre-order-id goes with --as exists'],
-      [['cancel', '--state', 'pending', '--from', '2026-02-30', ...REASON], 'Write a time such as'],
+      [['cancel', '--state', 'pending', '--from', '2026-02-30', ...REASON], '--from'],
     ] as const;
     const told = await Promise.all(wrong.map(([args]) => orders(...args)));
     for (const [index, { code, stdout, stderr }] of told.entries()) {
@@ -186,7 +186,7 @@ describe('the question', () => {
     const input = new PassThrough();
     const output = new PassThrough();
     input.end(typed);
-    expect(await agreed('Go on? [y/N] ', input, output)).toBe(answer);
+    expect(await agrees('Go on? [y/N] ', input, output)).toBe(answer);
     expect(String(output.read())).toContain('Go on? [y/N] ');
   });
 });

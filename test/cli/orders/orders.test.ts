@@ -127,7 +127,7 @@ describe('orders import', () => {
     ]);
     expect(told).toHaveLength(51);
     expect(told.at(-1)).toBe(
-      '61 problems, the first 50 are named above; nothing was inserted; mend the file and import it again',
+      '61 problems, the first 50 are named above; nothing was inserted; correct the file and import it again',
     );
     expect(ids()).toEqual([]);
   });

@@ -1,9 +1,9 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { bareServer } from '../../../src/http/control/server.ts';
+import { controlServer } from '../../../src/http/control/server.ts';
 import { controlDocument } from '../../../src/http/control/openapi.ts';
-import { addRoutes } from '../../../src/http/control/routes/index.ts';
+import { addRoutes } from '../../../src/http/control/routes.ts';
 import { controlBench, type ControlBench } from '../../support/control-bench.ts';
 
 type JsonSchema = Exclude<Parameters<typeof z.fromJSONSchema>[0], boolean>;
@@ -69,7 +69,7 @@ describe('the document of the control socket', () => {
   });
 
   it('holds every route of the server, and nothing else', async () => {
-    const server = bareServer({ error: () => {} });
+    const server = controlServer({ error: () => {} });
     const routes: string[] = [];
     server.addHook('onRoute', ({ method, url }) => void routes.push(`${String(method)} ${url}`));
     addRoutes(server, { deps: () => expect.fail(), stopping: new AbortController().signal, onRun: () => {} });

@@ -4,7 +4,7 @@ import { createConnection, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { NoOwnerError, Owner, OwnerGoneError } from '../../../src/http/control/client.ts';
+import { LONGEST_WAIT_MS, NoOwnerError, Owner, OwnerGoneError } from '../../../src/http/control/client.ts';
 import { serveControl } from '../../../src/http/control/server.ts';
 import { askSocket, controlBench, failureIn, scriptedControl, type ControlBench } from '../../support/control-bench.ts';
 import type { ScriptedAnswer } from '../../support/scripted-exchange.ts';
@@ -252,7 +252,7 @@ describe('the file of the socket', () => {
     left.close();
     await once(left, 'close');
     expect(statSync(on.socketPath).isSocket()).toBe(true);
-    await expect(new Owner(on.socketPath, 60_000).ask({ method: 'GET', path: '/links' })).rejects.toThrow(NoOwnerError);
+    await expect(new Owner(on.socketPath, 60_000).ask('listLinks', { limit: 1 })).rejects.toThrow(NoOwnerError);
     const again = await serveControl({ ...on.bench.app, wakeCreates: () => {} }, on.socketPath, on.stopping.signal);
     expect(await askSocket(on.socketPath, 'GET', '/links')).toMatchObject({ status: 200 });
     await again.close();
@@ -260,7 +260,7 @@ describe('the file of the socket', () => {
 });
 
 describe('an owner that listens and does not answer to the end', () => {
-  const QUESTION = { method: 'GET', path: '/links', waitMs: 1 } as const;
+  const PASS = { scope: 'all', timeoutMs: 1 } as const;
 
   /** The path of a socket that takes connections and requests, and says this and no more. */
   async function hung(said = '', onClose = () => {}): Promise<string> {
@@ -279,21 +279,21 @@ describe('an owner that listens and does not answer to the end', () => {
   }
 
   it('leaves it open what became of the request', async () => {
-    expect(await new Owner(await hung(), 1).ask(QUESTION)).toMatchObject({
+    expect(await new Owner(await hung(), 1 - LONGEST_WAIT_MS).ask('listLinks', { limit: 1 })).toMatchObject({
       kind: 'unknown',
       why: expect.stringMatching(/did not answer in time; nobody can tell whether it was done/) as string,
     });
   });
 
   it('is waited for no longer where the answer comes in lines', async () => {
-    const lines = new Owner(await hung(), 1).lines(QUESTION);
+    const lines = new Owner(await hung(), 1).sync(PASS);
     await expect(lines.next()).rejects.toThrow(new OwnerGoneError('the daemon did not answer in time; try again'));
   });
 
-  it('is let go of by who has read enough of its lines: how it ends is of no matter then', async () => {
+  it('is left alone by a reader that has read enough of its lines, however it ends then', async () => {
     const closed = Promise.withResolvers<void>();
     const said = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\n[1]\n\r\n';
-    const lines = new Owner(await hung(said, closed.resolve), 60_000).lines({ method: 'GET', path: '/links' });
+    const lines = new Owner(await hung(said, closed.resolve), 60_000).sync(PASS);
     expect(await lines.next()).toEqual({ done: false, value: [1] });
     await lines.return(undefined);
     await closed.promise;

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
 
-/** What happened at or after `from` and before `to`: UTC, ISO 8601 with milliseconds. */
+/** The time at or after `from` and before `to`: UTC, ISO 8601 with milliseconds. */
 export interface PeriodOptions {
   readonly from?: string;
   readonly to?: string;
@@ -17,18 +17,22 @@ export function addPeriodOptions(command: Command, what = 'orders inserted'): Co
     });
 }
 
-/** Adds `--as-of`, for which a report speaks in place of now. */
+/** Adds `--as-of`, the moment for which a report speaks in place of now. */
 export function addAsOfOption(command: Command): Command {
-  return command.option('--as-of <time>', 'speak for this moment instead of now (UTC, ISO 8601)', utcTime);
+  return command.option(
+    '--as-of <time>',
+    'the moment that the report speaks for, in place of now (UTC, ISO 8601)',
+    utcTime,
+  );
 }
 
-/** A day, which begins at midnight, or a time of it; in UTC, whatever the machine's time zone is. */
+/** Reads a day, which begins at midnight, or a time of a day; in UTC, whatever the machine's time zone is. Throws `InvalidArgumentError`. */
 export function utcTime(text: string): string {
   const [, day, clock = 'T00:00'] = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)?Z?$/.exec(text) ?? [];
   const read = new Date(`${day}${clock}Z`);
   // A day that the month does not have would otherwise be one of the next month.
   if (Number.isNaN(read.getTime()) || !read.toISOString().startsWith(`${day}T`)) {
-    throw new InvalidArgumentError('Write a time such as 2026-01-31 or 2026-01-31T12:00:00Z.');
+    throw new InvalidArgumentError('Give a time such as 2026-01-31 or 2026-01-31T12:00:00Z.');
   }
   return read.toISOString();
 }

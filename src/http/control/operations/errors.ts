@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Failure } from '../answer.ts';
+import { NOT_OF_THE_EXCHANGE, type EnvelopeError } from '../envelope.ts';
 
 const KINDS = [
   'refused',
@@ -10,7 +10,7 @@ const KINDS = [
   'unusable',
   'invalid',
   'failed',
-] as const satisfies readonly Failure['kind'][];
+] as const satisfies readonly EnvelopeError['kind'][];
 
 const REASONS = [
   'not-found',
@@ -19,7 +19,7 @@ const REASONS = [
   'bad-request',
   'upload-url-not-set',
   'other',
-] as const satisfies readonly Failure['reason'][];
+] as const satisfies readonly EnvelopeError['reason'][];
 
 /** Every answer that is no success. */
 export const failureSchema = z
@@ -45,12 +45,16 @@ export const failureSchema = z
 interface DocumentedError {
   readonly name: string;
   readonly description: string;
-  readonly examples: Readonly<Record<string, Failure>>;
+  readonly examples: Readonly<Record<string, EnvelopeError>>;
 }
 
-const NOTHING = { reason: null, httpStatus: null, code: null, status: null } as const;
-
-function refused(httpStatus: number, reason: Failure['reason'], message: string, code: string, status: string | null) {
+function refused(
+  httpStatus: number,
+  reason: EnvelopeError['reason'],
+  message: string,
+  code: string,
+  status: string | null,
+) {
   return { kind: 'refused', reason, message, httpStatus, code, status } as const;
 }
 
@@ -60,8 +64,12 @@ export const ERRORS = {
     name: 'BadRequest',
     description: 'The request cannot be used, an id cannot be sent, or the exchange refused it.',
     examples: {
-      invalid: { ...NOTHING, kind: 'invalid', message: 'body/email: Invalid input: expected string' },
-      unusable: { ...NOTHING, kind: 'unusable', message: '".." cannot be an id; check the id and try again' },
+      invalid: { ...NOT_OF_THE_EXCHANGE, kind: 'invalid', message: 'body/email: Invalid input: expected string' },
+      unusable: {
+        ...NOT_OF_THE_EXCHANGE,
+        kind: 'unusable',
+        message: '".." cannot be an id; check the id and try again',
+      },
       invalidEmail: refused(400, 'invalid-email', 'invalid email', '400', 'INVALID_EMAIL'),
       linkExists: refused(400, 'link-already-exists', 'link already exists', '400', 'LINK_ALREADY_EXISTS'),
       badRequest: refused(400, 'bad-request', 'validation error', '400', 'BAD_REQUEST'),
@@ -77,13 +85,17 @@ export const ERRORS = {
     name: 'Conflict',
     description: 'The id stands for an order with other content already. Nothing was changed.',
     examples: {
-      differs: { ...NOTHING, kind: 'invalid', message: '"shop-1001" stands in the table with another asset' },
+      differs: {
+        ...NOT_OF_THE_EXCHANGE,
+        kind: 'invalid',
+        message: '"shop-1001" stands in the table with another asset',
+      },
     },
   },
   '413': {
     name: 'TooLarge',
     description: 'The body of the request is too large.',
-    examples: { tooLarge: { ...NOTHING, kind: 'invalid', message: 'Request body is too large' } },
+    examples: { tooLarge: { ...NOT_OF_THE_EXCHANGE, kind: 'invalid', message: 'Request body is too large' } },
   },
   '4xx': {
     name: 'Refused',
@@ -94,13 +106,18 @@ export const ERRORS = {
     name: 'Failed',
     description:
       'The daemon failed; its log says why. A link that was made but cannot be remembered is named in the message.',
-    examples: { failed: { ...NOTHING, kind: 'failed', message: 'the daemon failed; its log says why' } },
+    examples: { failed: { ...NOT_OF_THE_EXCHANGE, kind: 'failed', message: 'the daemon failed; its log says why' } },
   },
   '502': {
     name: 'KeyRefused',
     description: 'The exchange refuses the merchant key.',
     examples: {
-      keyRefused: { ...NOTHING, kind: 'key-refused', message: 'the exchange refuses the key (401)', httpStatus: 401 },
+      keyRefused: {
+        ...NOT_OF_THE_EXCHANGE,
+        kind: 'key-refused',
+        message: 'the exchange refuses the key (401)',
+        httpStatus: 401,
+      },
     },
   },
   '503': {
@@ -110,18 +127,24 @@ export const ERRORS = {
       'reached, the daemon stops, or its database cannot be written.',
     examples: {
       rateLimited: {
-        ...NOTHING,
+        ...NOT_OF_THE_EXCHANGE,
         kind: 'rate-limited',
         message: 'the exchange limits the rate (429)',
         httpStatus: 429,
       },
-      notSent: { ...NOTHING, kind: 'not-sent', message: 'GET /api/v1/merchant/client/link-1: ECONNREFUSED' },
+      notSent: {
+        ...NOT_OF_THE_EXCHANGE,
+        kind: 'not-sent',
+        message: 'GET /api/v1/merchant/client/link-1: ECONNREFUSED',
+      },
     },
   },
   '504': {
     name: 'OutcomeUnknown',
     description: 'No answer came, or none that can be read. Nobody can tell whether the exchange did what was asked.',
-    examples: { unknown: { ...NOTHING, kind: 'unknown', message: 'POST /api/v1/merchant/client: ETIMEDOUT' } },
+    examples: {
+      unknown: { ...NOT_OF_THE_EXCHANGE, kind: 'unknown', message: 'POST /api/v1/merchant/client: ETIMEDOUT' },
+    },
   },
 } as const satisfies Readonly<Record<string, DocumentedError>>;
 

@@ -2,8 +2,6 @@ import { z } from 'zod';
 import { VERIFICATION_LEVELS } from '../../../exchange/schemas.ts';
 import { adoptLink, makeLink } from '../../../flows/clients/links.ts';
 import { requestPhotos } from '../../../flows/clients/photos.ts';
-import { StoreError } from '../../../store/errors.ts';
-import type { Outcome } from '../answer.ts';
 import { EXCHANGE_ERRORS, LOOKUP_ERRORS } from './errors.ts';
 import { operation } from './operation.ts';
 import {
@@ -24,11 +22,8 @@ const email = z.string().describe('Address of the client. It is passed to the ex
 const reference = z.string().nullish().describe('Your own name for the link; no e-mail address.');
 
 /** Operations about clients: §4.1 to §4.8. */
-export const CLIENT_OPERATIONS = [
-  operation({
-    method: 'POST',
-    url: '/clients',
-    operationId: 'createLink',
+export const CLIENT_OPERATIONS = {
+  createLink: operation({
     tag,
     summary: 'Registers a client and makes a link, or links a registered client (§4.1). The link is remembered.',
     description:
@@ -37,35 +32,25 @@ export const CLIENT_OPERATIONS = [
     body: z.strictObject({ email, reference }).meta({ examples: [{ email: '<EMAIL>', reference: 'customer-7' }] }),
     values: { 200: linkValue },
     errors: [...EXCHANGE_ERRORS, '413'],
-    run: (deps, { body: { email: address, reference: name } }, signal) =>
-      makeLink(deps, { email: address, reference: name ?? null }, signal).catch(notRemembered),
+    run: (deps, input, signal) => makeLink(deps, { ...input, reference: input.reference ?? null }, signal),
   }),
-  operation({
-    method: 'POST',
-    url: '/clients/validate',
-    operationId: 'validateEmail',
+  validateEmail: operation({
     tag,
     summary: 'Asks whether a link could be made for an e-mail address (§4.2).',
     body: z.strictObject({ email }).meta({ examples: [{ email: '<EMAIL>' }] }),
     values: { 200: validationValue },
     errors: [...EXCHANGE_ERRORS, '413'],
-    run: ({ exchange }, { body }, signal) => exchange.validateEmail(body.email, signal),
+    run: ({ exchange }, input, signal) => exchange.validateEmail(input.email, signal),
   }),
-  operation({
-    method: 'GET',
-    url: '/clients/:linkId',
-    operationId: 'showLink',
+  showLink: operation({
     tag,
     summary: 'The link and its verification status (§4.3).',
     params,
     values: { 200: linkValue },
     errors: LOOKUP_ERRORS,
-    run: ({ exchange }, { params: { linkId: id } }, signal) => exchange.showLink(id, signal),
+    run: ({ exchange }, input, signal) => exchange.showLink(input.linkId, signal),
   }),
-  operation({
-    method: 'POST',
-    url: '/clients/:linkId/follow',
-    operationId: 'followLink',
+  followLink: operation({
     tag,
     summary: 'Looks a link up (§4.3) and remembers it.',
     params,
@@ -75,25 +60,17 @@ export const CLIENT_OPERATIONS = [
       .meta({ examples: [{ reference: 'customer-7' }] }),
     values: { 200: linkValue },
     errors: [...LOOKUP_ERRORS, '413'],
-    run: (deps, { params: { linkId: id }, body }, signal) =>
-      adoptLink(deps, { linkId: id, reference: body?.reference ?? null }, signal),
+    run: (deps, input, signal) => adoptLink(deps, { ...input, reference: input.reference ?? null }, signal),
   }),
-  operation({
-    method: 'GET',
-    url: '/clients/:linkId/idv/:level',
-    operationId: 'verificationToken',
+  verificationToken: operation({
     tag,
     summary: 'A token for a verification flow (§4.4).',
     params: z.object({ linkId, level }),
     values: { 200: verificationTokenValue },
     errors: LOOKUP_ERRORS,
-    run: ({ exchange }, { params: { linkId: id, level: flow } }, signal) =>
-      exchange.verificationToken(id, flow, signal),
+    run: ({ exchange }, input, signal) => exchange.verificationToken(input.linkId, input.level, signal),
   }),
-  operation({
-    method: 'POST',
-    url: '/clients/:linkId/idv/photos',
-    operationId: 'requestPhotos',
+  requestPhotos: operation({
     tag,
     summary: 'Asks for the delivery of verification photos (§4.5). The token that it takes is made here.',
     params,
@@ -106,53 +83,30 @@ export const CLIENT_OPERATIONS = [
       .meta({ examples: [{ level: 'LIVENESS', actionId: 'action-1' }] }),
     values: { 200: deliveryValue },
     errors: [...LOOKUP_ERRORS, '413'],
-    run: (deps, { params: { linkId: id }, body }, signal) => {
-      const actionId = body.actionId ?? undefined;
-      return requestPhotos(
-        deps,
-        { linkId: id, level: body.level, ...(actionId !== undefined && { actionId }) },
-        signal,
-      );
-    },
+    run: (deps, input, signal) => requestPhotos(deps, { ...input, actionId: input.actionId ?? undefined }, signal),
   }),
-  operation({
-    method: 'GET',
-    url: '/clients/:linkId/customer',
-    operationId: 'showCustomer',
+  showCustomer: operation({
     tag,
     summary: "The client's record at the card-payment provider (§4.6).",
     params,
     values: { 200: customerValue },
     errors: LOOKUP_ERRORS,
-    run: ({ exchange }, { params: { linkId: id } }, signal) => exchange.showCustomer(id, signal),
+    run: ({ exchange }, input, signal) => exchange.showCustomer(input.linkId, signal),
   }),
-  operation({
-    method: 'GET',
-    url: '/clients/:linkId/cards',
-    operationId: 'listCards',
+  listCards: operation({
     tag,
     summary: "The client's saved cards (§4.7), numbers and tokens as the exchange gives them.",
     params,
     values: { 200: cardsValue },
     errors: LOOKUP_ERRORS,
-    run: ({ exchange }, { params: { linkId: id } }, signal) => exchange.listCards(id, signal),
+    run: ({ exchange }, input, signal) => exchange.listCards(input.linkId, signal),
   }),
-  operation({
-    method: 'POST',
-    url: '/clients/:linkId/sdk-token',
-    operationId: 'sdkToken',
+  sdkToken: operation({
     tag,
     summary: 'A short-lived SDK token (§4.8).',
     params,
     values: { 200: sdkTokenValue },
     errors: LOOKUP_ERRORS,
-    run: ({ exchange }, { params: { linkId: id } }, signal) => exchange.sdkToken(id, signal),
+    run: ({ exchange }, input, signal) => exchange.sdkToken(input.linkId, signal),
   }),
-];
-
-/** A link that was made but cannot be remembered: asked for again it would be refused. The message names it. */
-function notRemembered(error: unknown): Outcome {
-  // Without such a cause the database refused before the request.
-  if (!(error instanceof StoreError) || !(error.cause instanceof StoreError)) throw error;
-  return { kind: 'failed', message: error.message, httpStatus: 500 };
-}
+};

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { answerOf, outcomeOf, type Outcome } from '../../../src/http/control/answer.ts';
+import { readEnvelope, writeEnvelope } from '../../../src/http/control/envelope.ts';
+import type { Result } from '../../../src/http/control/result.ts';
 
-const OUTCOMES: readonly Outcome[] = [
+const RESULTS: readonly Result[] = [
   { kind: 'ok', body: '{"asset":12345678901234567.123456789}', httpStatus: 200 },
   { kind: 'ok', body: '[]', httpStatus: 201 },
   { kind: 'ok', body: ' null', httpStatus: 200 },
@@ -18,16 +19,13 @@ const OUTCOMES: readonly Outcome[] = [
   { kind: 'failed', message: 'm', httpStatus: 503 },
 ];
 
-describe('an answer of the control socket', () => {
-  it.each(OUTCOMES.map((outcome) => [JSON.stringify(outcome), outcome] as const))(
-    'tells all of %s',
-    (_name, outcome) => {
-      expect(outcomeOf(answerOf(outcome))).toEqual(outcome);
-    },
-  );
+describe('an envelope of the control socket', () => {
+  it.each(RESULTS.map((result) => [JSON.stringify(result), result] as const))('tells all of %s', (_name, result) => {
+    expect(readEnvelope(writeEnvelope(result))).toEqual(result);
+  });
 
   it('says when to come again in whole seconds, not too early', () => {
-    expect(answerOf({ kind: 'rate-limited', retryAfterMs: 1_001 }).retryAfterSeconds).toBe(2);
+    expect(writeEnvelope({ kind: 'rate-limited', retryAfterMs: 1_001 }).retryAfterSeconds).toBe(2);
   });
 
   it.each([
@@ -39,7 +37,7 @@ describe('an answer of the control socket', () => {
     '{"error":"Not Found","statusCode":404}',
     '{"ok":false,"error":{"kind":"new"}}',
   ])('that cannot be read, %s, is a failure that says what to do', (body) => {
-    expect(outcomeOf({ httpStatus: 404, body })).toMatchObject({
+    expect(readEnvelope({ httpStatus: 404, body })).toMatchObject({
       kind: 'failed',
       message: expect.stringMatching(/another version; start it again$/) as string,
     });

@@ -1,13 +1,12 @@
 import { Readable } from 'node:stream';
-import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { deadline } from '../../../clock.ts';
 import { syncOnce, type SyncResult } from '../../../flows/orders/sync.ts';
 import type { Counters } from '../../../flows/pass/counters.ts';
 import { STORE_PROBLEMS, StoreError, type StoreProblem } from '../../../store/errors.ts';
-import { errorAnswers } from './document.ts';
+import type { OperationId } from './addresses.ts';
 import { OWN_ERRORS } from './errors.ts';
-import type { ControlDeps, Serving } from './operation.ts';
+import type { OperationDeps } from './operation.ts';
+import { errorAnswers } from './schema.ts';
 
 /** A line of the answer of `POST /sync`. */
 export type SyncLine =
@@ -54,41 +53,40 @@ const lineSchema = z
     ],
   });
 
-/** `POST /sync`: one pass by the daemon, with its progress in lines of JSON. It ends when nobody reads it any more. */
-export function addSync(server: FastifyInstance, { deps, stopping, onRun }: Serving): void {
-  server.post(
-    '/sync',
-    {
-      schema: {
-        operationId: 'sync',
-        tags: ['sync'],
-        summary: 'One pass: sends what is pending and due, looks up every followed order once.',
-        description: 'The answer comes in lines of JSON: `progress` now and then, at the end one `result` or `error`.',
-        querystring: querySchema,
-        response: {
-          200: {
-            description: 'Lines of JSON; the last one is a `result` or an `error`.',
-            content: { 'application/x-ndjson': { schema: lineSchema } },
-          },
-          ...errorAnswers(OWN_ERRORS),
-        },
-      },
+/** The fields that `sync` takes. */
+export type SyncInput = z.output<typeof querySchema>;
+
+/** The schema of the route of `sync`, as `schemaOf` makes it of the other operations. */
+export const SYNC_SCHEMA = {
+  operationId: 'sync' satisfies OperationId,
+  tags: ['sync'],
+  summary: 'One pass: sends what is pending and due, looks up every followed order once.',
+  description: 'The answer comes in lines of JSON: `progress` now and then, at the end one `result` or `error`.',
+  querystring: querySchema,
+  response: {
+    200: {
+      description: 'Lines of JSON; the last one is a `result` or an `error`.',
+      content: { 'application/x-ndjson': { schema: lineSchema } },
     },
-    async (request, reply) => {
-      const { scope, timeoutMs } = request.query as z.output<typeof querySchema>;
-      const isGone = new AbortController();
-      reply.raw.once('close', () => isGone.abort());
-      const signal = AbortSignal.any([stopping, isGone.signal, deadline(timeoutMs)]);
-      return await reply.type('application/x-ndjson').send(Readable.from(syncLines(deps(), scope, signal, onRun)));
-    },
-  );
+    ...errorAnswers(OWN_ERRORS),
+  },
+};
+
+/** Has the daemon make one pass, and gives its progress and its end in lines of JSON. `signal` aborts when nobody reads them any more. */
+export function syncLines(
+  deps: OperationDeps,
+  scope: SyncInput['scope'],
+  signal: AbortSignal,
+  onRun: (running: Promise<unknown>) => void,
+): Readable {
+  return Readable.from(lines(deps, scope, signal, onRun));
 }
 
-async function* syncLines(
-  deps: ControlDeps,
-  scope: 'all' | 'due',
+async function* lines(
+  deps: OperationDeps,
+  scope: SyncInput['scope'],
   signal: AbortSignal,
-  onRun: Serving['onRun'],
+  onRun: (running: Promise<unknown>) => void,
 ): AsyncGenerator<string> {
   let counts: Readonly<Counters> | undefined;
   let last: SyncLine | undefined;

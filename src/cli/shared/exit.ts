@@ -1,9 +1,5 @@
 import { CommanderError } from 'commander';
-import { ConfigError } from '../config/config.ts';
-import { UnusableIdError } from '../exchange/ids.ts';
-import { KeyRefusedError } from '../exchange/refusals.ts';
-import { OwnerGoneError } from '../http/control/client.ts';
-import { OwnedError, StoreError, storeError, type StoreProblem } from '../store/errors.ts';
+import { StoreError, storeError, type StoreProblem } from '../../store/errors.ts';
 
 /** The exit codes of every command. */
 export const EXIT = {
@@ -28,6 +24,15 @@ const STORE_EXIT: Readonly<Record<StoreProblem, number>> = {
   busy: EXIT.owned,
 };
 
+/** Errors of lower floors by name, so that no command loads all that could throw one. */
+const EXIT_OF_ERROR: Readonly<Record<string, number>> = {
+  ConfigError: EXIT.config,
+  OwnedError: EXIT.owned,
+  KeyRefusedError: EXIT.keyRefused,
+  OwnerGoneError: EXIT.unavailable,
+  UnusableIdError: EXIT.usage,
+};
+
 /** A command cannot do what was asked, for a reason that is no bug. The message says what to do. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
@@ -38,27 +43,26 @@ export class CommandError extends Error {
   }
 }
 
-/** The exit code of an error that ends a command, and the line that says what to do. */
+/** Gives the exit code of an error that ends a command, and the line that says what to do. */
 export function explainError(thrown: unknown): { code: number; message: string } {
   const error = storeError(thrown, 'the database');
   // Commander has said by itself what is wrong with the usage.
   if (error instanceof CommanderError) return { code: error.exitCode === 0 ? EXIT.ok : EXIT.usage, message: '' };
-  const message = error instanceof Error ? error.message : String(error);
+  if (!(error instanceof Error)) return bug(String(error));
+  const { message } = error;
   if (error instanceof CommandError) return { code: error.exitCode, message };
-  if (error instanceof ConfigError) return { code: EXIT.config, message };
   if (error instanceof StoreError) return { code: STORE_EXIT[error.problem], message };
-  if (error instanceof OwnedError) return { code: EXIT.owned, message };
-  if (error instanceof KeyRefusedError) return { code: EXIT.keyRefused, message };
-  if (error instanceof OwnerGoneError) return { code: EXIT.unavailable, message };
-  if (error instanceof UnusableIdError) return { code: EXIT.usage, message };
-  if (isFileError(error))
-    return { code: EXIT.disk, message: `${message}; check the path, its permissions and the space` };
+  const code = EXIT_OF_ERROR[error.name];
+  if (code !== undefined) return { code, message };
+  if (!isFileError(error)) return bug(message);
+  return { code: EXIT.disk, message: `${message}; check the path, its permissions and the space` };
+}
+
+function bug(message: string): { code: number; message: string } {
   return { code: EXIT.bug, message: `this is a bug, please report it: ${message}` };
 }
 
-/** Whether the system refused a path or a stream, rather than a connection. */
-function isFileError(error: unknown): boolean {
-  return (
-    error instanceof Error && 'errno' in error && ('path' in error || ('syscall' in error && error.syscall === 'write'))
-  );
+/** Tells an error of a path or a stream from one of a connection. */
+function isFileError(error: Error): boolean {
+  return 'errno' in error && ('path' in error || ('syscall' in error && error.syscall === 'write'));
 }

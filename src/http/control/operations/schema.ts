@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { ERRORS, failureSchema, type ErrorStatus } from './errors.ts';
 import type { Operation } from './operation.ts';
 
-/** The schema of a route, from which both its validation and the OpenAPI document come. */
-export function schemaOf(operation: Operation): FastifySchema {
-  const { operationId, tag, summary, description, params, query, body, values, errors } = operation;
+/** The schema of an operation's route: requests are checked by it, and the OpenAPI document is made from it. */
+export function schemaOf(operationId: string, operation: Operation): FastifySchema {
+  const { tag, summary, description, params, query, body, values, errors } = operation;
   const successes = Object.entries(values).map(([status, value]) => [status, success(value)] as const);
   return {
     operationId,

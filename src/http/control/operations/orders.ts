@@ -12,11 +12,8 @@ const jsonNumber = z.custom<LosslessNumber>(isLosslessNumber, 'expected a number
 const amount = z.union([z.string(), jsonNumber]).describe('A decimal, as text or as a number; every digit counts.');
 
 /** Operations about orders: putting one in, §4.10 and §4.11. */
-export const ORDER_OPERATIONS = [
-  operation({
-    method: 'POST',
-    url: '/orders',
-    operationId: 'addOrder',
+export const ORDER_OPERATIONS = {
+  addOrder: operation({
     tag,
     summary: 'Puts an order into the table, as inserting a row does.',
     description: 'The answer is 201 for a new order, and 200 for one that is there with the same content.',
@@ -39,8 +36,8 @@ export const ORDER_OPERATIONS = [
       }),
     values: { 200: addedOrderValue, 201: addedOrderValue },
     errors: [...OWN_ERRORS, '409', '413'],
-    async run(deps, { body }) {
-      const addition = await addOrder(deps, body);
+    async run(deps, fields) {
+      const addition = await addOrder(deps, fields);
       switch (addition.kind) {
         case 'invalid':
           return { kind: 'invalid', message: addition.problems.join('; '), httpStatus: 400 };
@@ -59,10 +56,7 @@ export const ORDER_OPERATIONS = [
       }
     },
   }),
-  operation({
-    method: 'GET',
-    url: '/orders',
-    operationId: 'lookUpOrder',
+  lookUpOrder: operation({
     tag,
     summary: 'The order record of an external order id (§4.11), as the exchange answers now.',
     query: z.object({
@@ -70,17 +64,14 @@ export const ORDER_OPERATIONS = [
     }),
     values: { 200: orderRecordValue },
     errors: LOOKUP_ERRORS,
-    run: ({ exchange }, { query }, signal) => exchange.showOrder(query.externalOrderId, signal),
+    run: ({ exchange }, input, signal) => exchange.showOrder(input.externalOrderId, signal),
   }),
-  operation({
-    method: 'GET',
-    url: '/pre-orders/:id',
-    operationId: 'showPreOrder',
+  showPreOrder: operation({
     tag,
     summary: 'A pre-order (§4.10), as the exchange answers now.',
     params: z.object({ id: z.string().meta({ description: 'Id of the pre-order.', examples: ['4be1c7'] }) }),
     values: { 200: preOrderValue },
     errors: LOOKUP_ERRORS,
-    run: ({ exchange }, { params }, signal) => exchange.showPreOrder(params.id, signal),
+    run: ({ exchange }, input, signal) => exchange.showPreOrder(input.id, signal),
   }),
-];
+};

@@ -7,11 +7,8 @@ import { rememberedLinksValue } from './values.ts';
 const DEFAULT_LIMIT = 50;
 
 /** Operations about remembered links. */
-export const LINK_OPERATIONS = [
-  operation({
-    method: 'GET',
-    url: '/links',
-    operationId: 'listLinks',
+export const LINK_OPERATIONS = {
+  listLinks: operation({
     tag: 'links',
     summary: 'The newest remembered links, from the database.',
     query: z.object({
@@ -29,10 +26,10 @@ export const LINK_OPERATIONS = [
     }),
     values: { 200: rememberedLinksValue },
     errors: OWN_ERRORS,
-    async run({ store, account }, { query }) {
-      const links = await listLinks(store.db, { account, ...query });
+    async run({ store, account }, filter) {
+      const links = await listLinks(store.db, { account, ...filter });
       const shown = links.map(({ account: _account, ...link }) => link);
       return { kind: 'ok', body: JSON.stringify(shown) };
     },
   }),
-];
+};

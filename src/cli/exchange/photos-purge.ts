@@ -1,0 +1,19 @@
+import type { Command } from 'commander';
+import { systemClock } from '../../clock.ts';
+import { purgePhotos } from '../../flows/clients/photos.ts';
+import { ACCOUNT, duration } from '../shared/options.ts';
+import { withStore } from '../shared/store.ts';
+
+/** `order-sync photos purge`: deletes photos that were received long ago. */
+export function definePurge(command: Command): void {
+  command
+    .requiredOption('--older-than <duration>', 'received longer ago than this: 12h, 90d', duration)
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  order-sync photos purge --older-than 90d')
+    .action(async ({ olderThan, json }: { olderThan: number; json?: boolean }) => {
+      const purged = await withStore(command, 'current', (store, { photos }) =>
+        purgePhotos({ account: ACCOUNT, store, clock: systemClock(), photos }, olderThan),
+      );
+      process.stdout.write(json === true ? `${JSON.stringify({ purged })}\n` : `${purged} photos are purged\n`);
+    });
+}

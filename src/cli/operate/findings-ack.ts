@@ -1,0 +1,122 @@
+import { InvalidArgumentError, type Command } from 'commander';
+import { systemClock } from '../../clock.ts';
+import { printable } from '../../reports/formats/text.ts';
+import { acknowledge, findingsById, listFindings, type FindingRow } from '../../store/findings.ts';
+import type { Store } from '../../store/port.ts';
+import { actorOf, addReasonOptions, confirm, type DecisionOptions } from '../shared/decision.ts';
+import { CommandError, EXIT } from '../shared/exit.ts';
+import { tableOf } from '../shared/list.ts';
+import { ACCOUNT } from '../shared/options.ts';
+import { withStore } from '../shared/store.ts';
+import { addFilter, FINDING_COLUMNS, type FindingsFilter } from './findings-filter.ts';
+
+/** Findings that are acknowledged in one call; of them so many are shown before the question, and written in one transaction. */
+const MOST_AT_ONCE = 10_000;
+const MOST_SHOWN = 100;
+const TOGETHER = 100;
+
+/** The result for one finding. */
+interface Acknowledged {
+  readonly id: number;
+  readonly class: string;
+  readonly externalOrderId: string | null;
+  /** The values that the person knows about. */
+  readonly expected: string | null;
+  readonly actual: string | null;
+  readonly done: boolean;
+}
+
+/** `order-sync findings ack`. */
+export function defineAck(command: Command): void {
+  addReasonOptions(addFilter(command.argument('[id...]', 'ids of findings', ids)))
+    .option('--yes', 'with --class or --severity: do not ask')
+    .option('--json', 'print JSON')
+    .addHelpText('after', "\nExample:\n  order-sync findings ack 12 13 --reason 'agreed with the exchange'")
+    .action(async (wanted: readonly number[] = [], options: DecisionOptions & FindingsFilter) => {
+      const { class: name, severity, reason, yes } = options;
+      const isFiltered = name !== undefined || severity !== undefined;
+      if (isFiltered === wanted.length > 0) command.error('error: give either ids, or --class or --severity');
+      if (!isFiltered && yes === true) command.error('error: --yes goes with --class or --severity');
+      const actor = actorOf(options);
+      await withStore(command, 'current', async (store) => {
+        const rows = isFiltered
+          ? await confirmed(store, { class: name, severity }, yes === true)
+          : await named(store, [...new Set(wanted)]);
+        print(await acknowledgeAll(store, rows, { actor, reason }), options.json === true);
+      });
+    });
+}
+
+async function named(store: Store, wanted: readonly number[]): Promise<readonly FindingRow[]> {
+  const rows: FindingRow[] = [];
+  for (let first = 0; first < wanted.length; first += TOGETHER) {
+    rows.push(...(await findingsById(store.db, ACCOUNT, wanted.slice(first, first + TOGETHER))));
+  }
+  const missing = wanted.filter((id) => !rows.some((row) => row.id === id));
+  if (missing.length > 0) throw new CommandError(EXIT.look, `there is no finding ${missing.join(', ')}`);
+  return rows;
+}
+
+/** The open findings that the person agrees to acknowledge, after seeing them. */
+async function confirmed(store: Store, filter: FindingsFilter, isAgreed: boolean): Promise<readonly FindingRow[]> {
+  const rows = await listFindings(store.db, { account: ACCOUNT, ...filter, status: 'open', limit: MOST_AT_ONCE });
+  if (rows.length === 0) process.stderr.write('there is no such open finding\n');
+  if (isAgreed || rows.length === 0) return rows;
+  const more = rows.length > MOST_SHOWN ? `… and ${rows.length - MOST_SHOWN} more\n` : '';
+  const atMost = rows.length === MOST_AT_ONCE ? '; there may be more, run it again for the rest' : '';
+  process.stderr.write(`${tableOf(rows.slice(0, MOST_SHOWN), FINDING_COLUMNS)}${more}`);
+  await confirm(`These ${rows.length} findings would be acknowledged${atMost}. Go on? [y/N] `);
+  return rows;
+}
+
+async function acknowledgeAll(
+  store: Store,
+  rows: readonly FindingRow[],
+  by: { readonly actor: string; readonly reason: string },
+): Promise<readonly Acknowledged[]> {
+  const clock = systemClock();
+  const all: Acknowledged[] = [];
+  for (let first = 0; first < rows.length; first += TOGETHER) {
+    const group = rows.slice(first, first + TOGETHER);
+    const done = await store.writer.write(async (tx) => {
+      const results = [];
+      for (const row of group) results.push(await acknowledge(tx, row, { ...by, now: clock.now() }));
+      return results;
+    });
+    all.push(
+      ...group.map((row, index) => ({
+        id: row.id,
+        class: row.class,
+        externalOrderId: row.external_order_id,
+        expected: row.expected,
+        actual: row.actual,
+        done: done[index] === true,
+      })),
+    );
+  }
+  return all;
+}
+
+function print(results: readonly Acknowledged[], asJson: boolean): void {
+  const passedOver = results.filter(({ done }) => !done);
+  if (asJson) process.stdout.write(`${JSON.stringify(results, null, 2)}\n`);
+  else process.stdout.write(`${acknowledgedLines(results)}${results.length - passedOver.length} acknowledged\n`);
+  for (const { id } of passedOver) process.stderr.write(`${id}: passed over, it is not open or has changed\n`);
+  if (passedOver.length > 0) process.exitCode = EXIT.look;
+}
+
+/** One line for each acknowledged finding, with the values that it had. */
+function acknowledgedLines(results: readonly Acknowledged[]): string {
+  const lines = results
+    .filter(({ done }) => done)
+    .map((one) => {
+      const [order, expected, actual] = [one.externalOrderId, one.expected, one.actual].map(printable);
+      return `${one.id} ${one.class} ${order}: ${expected} → ${actual}\n`;
+    });
+  return lines.join('');
+}
+
+function ids(given: string, before: readonly number[] = []): readonly number[] {
+  if (!/^[1-9]\d{0,14}$/.test(given)) throw new InvalidArgumentError('The id of a finding is a whole number.');
+  return [...before, Number(given)];
+}

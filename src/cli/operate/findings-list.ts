@@ -1,0 +1,25 @@
+import { Option, type Command } from 'commander';
+import type { FindingStatus } from '../../domain/findings/changes.ts';
+import { listFindings } from '../../store/findings.ts';
+import { addListOptions, printList, type ListOptions } from '../shared/list.ts';
+import { ACCOUNT } from '../shared/options.ts';
+import { withStore } from '../shared/store.ts';
+import { addFilter, FINDING_COLUMNS, type FindingsFilter } from './findings-filter.ts';
+
+const STATUSES = ['open', 'acknowledged', 'resolved'] as const satisfies readonly FindingStatus[];
+
+/** `order-sync findings list`. */
+export function defineList(command: Command): void {
+  addFilter(command).addOption(
+    new Option('--status <status>', 'only findings of this status').choices([...STATUSES, 'any']).default('open'),
+  );
+  addListOptions(command)
+    .addHelpText('after', '\nExample:\n  order-sync findings list --severity error')
+    .action(async (options: FindingsFilter & ListOptions & { readonly status: FindingStatus | 'any' }) => {
+      const { class: name, severity, limit } = options;
+      const status = options.status === 'any' ? undefined : options.status;
+      const query = { account: ACCOUNT, class: name, severity, status, limit: limit + 1 };
+      const found = await withStore(command, 'current', (store) => listFindings(store.db, query));
+      printList(found, options, FINDING_COLUMNS);
+    });
+}

@@ -1,0 +1,74 @@
+import { open } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { Option, type Command } from 'commander';
+import { createLogUpdate } from 'log-update';
+import { importOrders, type ImportFormat, type ImportResult } from '../../flows/orders/import.ts';
+import { printable } from '../../reports/formats/text.ts';
+import { CommandError, EXIT } from '../shared/exit.ts';
+import { ACCOUNT } from '../shared/options.ts';
+import { withStore } from '../shared/store.ts';
+
+const HELP = `
+Columns: external_order_id, asset, from_currency, to_currency, and, where wanted, asset_position, order_type, order_limit,
+payment_token, provider_type, crypto_address, bonus.
+An order that is in the table already with the same content is passed over; with other content it is an error.
+
+Examples:
+  order-sync orders import january.csv
+  shop-export | order-sync orders import - --format ndjson`;
+
+/** `order-sync orders import`. */
+export function defineImport(command: Command): void {
+  command
+    .argument('<file>', 'CSV with a header, or NDJSON; - for standard input')
+    .addOption(
+      new Option('--format <format>', 'where the name of the file does not tell it').choices(['csv', 'ndjson']),
+    )
+    .option('--json', 'print the counts as JSON')
+    .addHelpText('after', HELP)
+    .action(async (file: string, { format = formatOf(file), json }: { format?: ImportFormat; json?: boolean }) => {
+      if (format === undefined) {
+        return command.error(`error: the name ${file} does not tell the format: give --format csv or --format ndjson`);
+      }
+      const input = await openInput(file);
+      const progress = process.stderr.isTTY ? createLogUpdate(process.stderr) : undefined;
+      const result = await withStore(command, 'migrate', (store) =>
+        importOrders(store, ACCOUNT, input, format, (read) => progress?.(`${read} rows read`)),
+      );
+      progress?.clear();
+      print(result, file, json === true);
+    });
+}
+
+async function openInput(file: string): Promise<Readable> {
+  if (file === '-') return process.stdin;
+  const handle = await open(file).catch((error: Error) => {
+    throw new CommandError(EXIT.data, `the file cannot be read: ${error.message}`, { cause: error });
+  });
+  if (!(await handle.stat()).isDirectory()) return handle.createReadStream();
+  await handle.close();
+  throw new CommandError(EXIT.data, `${file} is a folder; name a file`);
+}
+
+function print(result: ImportResult, file: string, asJson: boolean): void {
+  const { read, inserted, alreadyPresent, problemCount, problems } = result;
+  for (const { line, column, reason } of problems) {
+    const text = column === undefined ? reason : `${column}: ${reason}`;
+    process.stderr.write(`${file}:${line}: ${printable(text)}\n`);
+  }
+  if (problemCount > 0) {
+    const count = problemCount === 1 ? '1 problem' : `${problemCount} problems`;
+    const more = problemCount > problems.length ? `, the first ${problems.length} are named above` : '';
+    process.stderr.write(`${count}${more}; nothing was inserted; correct the file and import it again\n`);
+    process.exitCode = EXIT.data;
+  }
+  const counts = { read, inserted, alreadyPresent, problems: problemCount };
+  process.stdout.write(
+    asJson ? `${JSON.stringify(counts)}\n` : `${read} read, ${inserted} inserted, ${alreadyPresent} already present\n`,
+  );
+}
+
+function formatOf(file: string): ImportFormat | undefined {
+  if (/\.csv$/i.test(file)) return 'csv';
+  return /\.(ndjson|jsonl)$/i.test(file) ? 'ndjson' : undefined;
+}

@@ -1,0 +1,53 @@
+import type { Command } from 'commander';
+import { asTable, printable } from '../../reports/formats/text.ts';
+import { readOrder } from '../../store/orders.ts';
+import type { Store } from '../../store/port.ts';
+import { eventsOf, receivedBody } from '../../store/reading.ts';
+import { CommandError, EXIT } from '../shared/exit.ts';
+import { historyLine } from '../shared/history.ts';
+import { ACCOUNT } from '../shared/options.ts';
+import { withStore } from '../shared/store.ts';
+import { REVEAL, withoutToken, withoutTokens } from './tokens.ts';
+
+/** `order-sync orders show`. */
+export function defineShow(command: Command): void {
+  command
+    .argument('<externalOrderId>')
+    .option('--json', 'print JSON')
+    .option(...REVEAL)
+    .addHelpText('after', '\nExample:\n  order-sync orders show shop-1001')
+    .action(async (externalOrderId: string, { json, reveal }: { json?: boolean; reveal?: boolean }) => {
+      const all = await withStore(command, 'current', (store) => readAll(store, externalOrderId));
+      if (all === undefined) {
+        throw new CommandError(EXIT.look, `there is no order ${JSON.stringify(externalOrderId)} in the table`);
+      }
+      const shown = reveal === true ? all : hidden(all);
+      process.stdout.write(json === true ? `${JSON.stringify(shown, null, 2)}\n` : asSections(shown));
+    });
+}
+
+/** Everything the database has of one order. Bodies stay text: parsing them here would round their amounts. */
+async function readAll({ db }: Store, externalOrderId: string) {
+  const order = await readOrder(db, ACCOUNT, externalOrderId);
+  if (order === undefined) return undefined;
+  const events = await eventsOf(db, ACCOUNT, externalOrderId);
+  const preOrder = (await receivedBody(db, 'pre_orders', ACCOUNT, externalOrderId)) ?? null;
+  const record = (await receivedBody(db, 'order_records', ACCOUNT, externalOrderId)) ?? null;
+  return { order, events, preOrder, record };
+}
+
+type Everything = NonNullable<Awaited<ReturnType<typeof readAll>>>;
+
+function hidden({ order, events, preOrder, record }: Everything): Everything {
+  return { order: withoutToken(order), events, preOrder: withoutTokens(preOrder), record: withoutTokens(record) };
+}
+
+function asSections({ order, events, preOrder, record }: Everything): string {
+  const fields = Object.entries(order).filter(([, value]) => value !== null);
+  return [
+    asTable(fields.map(([field, value]) => ({ field, value: value as string | number }))),
+    events.length === 0 ? 'history: nothing has happened yet\n' : asTable(events.map((event) => historyLine(event))),
+    `pre-order: ${printable(preOrder ?? 'none')}\n`,
+    `record: ${printable(record ?? 'none')}\n`,
+  ].join('');
+}

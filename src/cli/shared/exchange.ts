@@ -1,0 +1,116 @@
+import type { Command } from 'commander';
+import { parse, stringify } from 'lossless-json';
+import { UnusableIdError } from '../../exchange/ids.ts';
+import { refusalReason } from '../../exchange/refusals.ts';
+import type { AskedOperation, InputOf } from '../../http/control/operations/index.ts';
+import type { FailedResult, Result } from '../../http/control/result.ts';
+import { printable } from '../../reports/formats/text.ts';
+import { CommandError, EXIT } from './exit.ts';
+import { exchangeConfig } from './options.ts';
+import { throughOwner } from './owner.ts';
+
+/** Has one operation done. Throws `UnusableIdError`. */
+export type Ask = <Id extends AskedOperation>(id: Id, input: InputOf<Id>) => Promise<Result>;
+
+/** The successful answer to an operation. */
+export interface Answer {
+  /** JSON as the exchange wrote it, with every digit. */
+  readonly body: string;
+  /** No daemon runs: the command did it by itself. */
+  readonly isAlone: boolean;
+}
+
+/** Gives `work` a way to have operations done: by the owner of the account, or, where there is none, as the owner. */
+export async function withExchange<Value>(
+  command: Command,
+  work: (ask: Ask, isAlone: boolean) => Promise<Value>,
+): Promise<Value> {
+  return await throughOwner(
+    exchangeConfig(command),
+    (owner) => work((id, input) => owner.ask(id, input), false),
+    async (app) => {
+      const { OPERATIONS } = await import('../../http/control/operations/index.ts');
+      const deps = { ...app, wakeCreates: () => {} };
+      return await work((id, input) => OPERATIONS[id].run(deps, input as never), true);
+    },
+  );
+}
+
+/** Has one operation done. Throws `CommandError` where it fails. */
+export async function ask<Id extends AskedOperation>(command: Command, id: Id, input: InputOf<Id>): Promise<Answer> {
+  return await withExchange(command, async (askOwner, isAlone) => {
+    const result = await askOwner(id, input);
+    if (result.kind !== 'ok') throw commandError(result, absentFor(input));
+    return { body: result.body, isAlone };
+  });
+}
+
+/** Prints an answer: as the exchange wrote it, or one line a field for people. */
+export function printAnswer({ body }: Answer, asJson: boolean | undefined): void {
+  process.stdout.write(asJson === true ? `${body}\n` : asFields(body));
+}
+
+function asFields(body: string): string {
+  const fields = Object.entries(parse(body) as Record<string, unknown>);
+  const width = Math.max(0, ...fields.map(([name]) => name.length));
+  return fields.map(([name, value]) => `${printable(name).padEnd(width)}  ${asText(value)}\n`).join('');
+}
+
+function asText(value: unknown): string {
+  return printable(typeof value === 'string' ? value : stringify(value));
+}
+
+/** The meaning of a 404 for an operation with this input. */
+function absentFor(input: object): string | undefined {
+  const { linkId, externalOrderId, id } = input as Readonly<Record<string, string | undefined>>;
+  if (externalOrderId !== undefined) return `no order with the external order id ${JSON.stringify(externalOrderId)}`;
+  if (id !== undefined) return `no pre-order with the id ${JSON.stringify(id)}`;
+  // An e-mail address given by mistake must stand in no error.
+  if (linkId?.includes('@') === true) return 'an e-mail address is no link id: no such link';
+  return linkId === undefined ? undefined : `no link ${JSON.stringify(linkId)}`;
+}
+
+/** The error of a failed result: a reason of ours, or what the exchange said. Quotes no e-mail address and no token. */
+export function commandError(result: FailedResult, absent?: string): Error {
+  switch (result.kind) {
+    case 'refused':
+      return new CommandError(EXIT.look, refusal(result, absent));
+    case 'key-refused':
+      return new CommandError(EXIT.keyRefused, 'the exchange refuses the key (401); check exchange.apiKey');
+    case 'rate-limited':
+      return new CommandError(EXIT.unavailable, 'the exchange limits the rate (429); try again later');
+    case 'not-sent':
+      return new CommandError(EXIT.unavailable, `nothing was sent to the exchange: ${result.why}; try again`);
+    case 'unknown':
+      return new CommandError(EXIT.unavailable, `the exchange gave no usable answer: ${result.why}`);
+    case 'unusable':
+      return new UnusableIdError(result.message);
+    case 'invalid':
+      if (result.httpStatus === 404) {
+        const message = 'the daemon does not know this operation, it may be of another version; start it again';
+        return new CommandError(EXIT.unavailable, message);
+      }
+      return new CommandError(EXIT.usage, `the daemon does not take this: ${result.message}`);
+    case 'failed':
+      return new CommandError(EXIT.unavailable, `the daemon could not do it: ${result.message}`);
+  }
+}
+
+function refusal(result: Extract<Result, { kind: 'refused' }>, absent: string | undefined): string {
+  const { message, status, code } = result.error;
+  const said = `HTTP ${result.httpStatus} ${printable(status ?? code)}: ${printable(message)}`;
+  switch (refusalReason(result)) {
+    case 'invalid-email':
+      return `the exchange does not take the e-mail address (${said})`;
+    case 'link-already-exists':
+      return `there is a link for this e-mail address already (${said})`;
+    case 'upload-url-not-set':
+      return `the exchange has no address to deliver photos to; set it in the merchant settings there (${said})`;
+    case 'not-found':
+    case 'bad-request':
+    case 'other':
+      return result.httpStatus === 404 && absent !== undefined
+        ? `${absent} at the exchange (${said})`
+        : `the exchange refused: ${said}`;
+  }
+}

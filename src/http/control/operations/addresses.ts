@@ -1,0 +1,32 @@
+/** The address of an operation on the control socket. */
+export interface OperationAddress {
+  readonly method: 'GET' | 'POST';
+  /** A `:name` stands for a field of the input. */
+  readonly url: string;
+  /** The part of the request that carries the other fields of the input. */
+  readonly rest?: 'query' | 'body';
+}
+
+/**
+ * Every operation of the control socket, by its id. The socket, its OpenAPI document and the commands are derived from
+ * this table; it stands apart from the descriptions, so that a command beside a daemon need not load those.
+ */
+export const ADDRESSES = {
+  createLink: { method: 'POST', url: '/clients', rest: 'body' },
+  validateEmail: { method: 'POST', url: '/clients/validate', rest: 'body' },
+  showLink: { method: 'GET', url: '/clients/:linkId' },
+  followLink: { method: 'POST', url: '/clients/:linkId/follow', rest: 'body' },
+  verificationToken: { method: 'GET', url: '/clients/:linkId/idv/:level' },
+  requestPhotos: { method: 'POST', url: '/clients/:linkId/idv/photos', rest: 'body' },
+  showCustomer: { method: 'GET', url: '/clients/:linkId/customer' },
+  listCards: { method: 'GET', url: '/clients/:linkId/cards' },
+  sdkToken: { method: 'POST', url: '/clients/:linkId/sdk-token' },
+  addOrder: { method: 'POST', url: '/orders', rest: 'body' },
+  lookUpOrder: { method: 'GET', url: '/orders', rest: 'query' },
+  showPreOrder: { method: 'GET', url: '/pre-orders/:id' },
+  listLinks: { method: 'GET', url: '/links', rest: 'query' },
+  sync: { method: 'POST', url: '/sync', rest: 'query' },
+} as const satisfies Readonly<Record<string, OperationAddress>>;
+
+/** The id of an operation. */
+export type OperationId = keyof typeof ADDRESSES;

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { commandPlace } from '../support/command-place.ts';
+import { controlBench } from '../support/control-bench.ts';
+import { loadedBy } from '../support/loaded-modules.ts';
+
+const place = commandPlace();
+
+/** The commands among files. */
+const commandsIn = (files: readonly string[]) =>
+  files.filter((file) => /^src\/cli\/(?!shared\/)[^/]+\//.test(file)).map((file) => file.slice('src/cli/'.length));
+
+describe('a command loads what it uses and nothing else:', () => {
+  it('--help loads no command, no settings and no database', async () => {
+    const { packages, files } = await loadedBy(['--help']);
+    expect(packages).toEqual(['commander']);
+    expect(files).toEqual([
+      'src/cli.ts',
+      'src/cli/commands.ts',
+      'src/cli/program.ts',
+      'src/cli/shared/exit.ts',
+      'src/store/errors.ts',
+    ]);
+  });
+
+  it.each([
+    ['orders list --help', ['orders/list.ts', 'orders/tokens.ts']],
+    ['help sync', ['operate/sync.ts']],
+    ['orders --help', []],
+  ])('%s', async (line, commands) => {
+    expect(commandsIn((await loadedBy(line.split(' '))).files)).toEqual(commands);
+  });
+
+  it('db status loads the database, and nothing that talks to the exchange or serves', async () => {
+    const { packages, files } = await loadedBy(['db', 'status'], place.options.environment);
+    expect(packages).toEqual(expect.arrayContaining(['better-sqlite3', 'kysely']));
+    for (const name of ['got', 'fastify', 'pino', 'p-queue', 'log-update']) expect(packages).not.toContain(name);
+    expect(commandsIn(files)).toEqual(['operate/db.ts']);
+    expect(files.filter((file) => /^src\/(exchange|http|sandbox|flows)\//.test(file))).toEqual([]);
+  });
+
+  it('a command beside a daemon loads no exchange client, no server and no database', async () => {
+    const { bench } = await controlBench();
+    const environment = {
+      ORDER_SYNC_EXCHANGE_BASE_URL: bench.config.exchange.baseUrl ?? '',
+      ORDER_SYNC_EXCHANGE_API_KEY: 'unused',
+      ORDER_SYNC_DATABASE_URL: `sqlite:${bench.config.database.path}`,
+    };
+    const { packages, files } = await loadedBy(['client', 'show', 'link-1'], environment);
+    for (const name of ['got', 'fastify', 'pino', 'p-queue', 'better-sqlite3', 'kysely']) {
+      expect(packages).not.toContain(name);
+    }
+    expect(commandsIn(files)).toEqual(['exchange/client.ts']);
+    expect(bench.sandbox.requests).toHaveLength(1);
+  });
+});
