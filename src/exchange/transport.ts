@@ -1,7 +1,8 @@
 import http from 'node:http';
 import https from 'node:https';
-import type { Duplex } from 'node:stream';
-import got, { type Request, type RequestFunction } from 'got';
+import type { Socket } from 'node:net';
+import { finished } from 'node:stream/promises';
+import got, { type Got, type Request } from 'got';
 import { systemClock, type Clock } from '../clock.ts';
 
 /** One request to the exchange (§4), before the base address and the key are added. */
@@ -67,8 +68,8 @@ const FREE_SOCKETS = 32;
 const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * The exchange over HTTP. No retries and no redirects: a retry would slip past the rate limit and could create twice, a
- * redirect would carry the key elsewhere.
+ * The exchange over HTTP. It retries nothing and follows no redirect: a retry would slip past the rate limit and could
+ * create twice, a redirect would carry the key elsewhere.
  *
  * Look-ups use any kept connection. On one that the exchange has just closed, nobody could tell whether a create was
  * taken, and servers close connections that have been idle for a while (after 1 s at the earliest, mostly after 5 s to
@@ -87,27 +88,15 @@ export function httpTransport(options: TransportOptions, clock: Pick<Clock, 'mon
     allowAbsoluteUrls: false,
     timeout: { request: options.timeoutMs },
   });
-  const creating = client.extend({ request: creates.request });
-  const lookingUp = client.extend({ request: lookups.request });
   return {
     async send(request, signal) {
+      const connections = request.method === 'POST' ? creates : lookups;
       if (request.method === 'POST') creates.closeIdle();
-      const stream = (request.method === 'POST' ? creating : lookingUp).stream(request.path.replace(/^\//, ''), {
-        method: request.method,
-        headers: { ...request.headers, ...bodyHeaders(request) },
-      });
-      // As got's option the body would be ended a turn later, and an answer that is faster costs the connection.
-      if (request.method === 'POST') stream.end(request.body);
-      // Our own listener: got would add one to the signal three times a request.
-      const abort = () => stream.destroy();
-      signal?.addEventListener('abort', abort, { once: true });
+      const stream = begin(client, request, connections, signal);
       try {
-        if (signal?.aborted === true) abort();
-        const answer = await receive(stream, request, options);
-        letGo(stream);
-        return answer;
-      } finally {
-        signal?.removeEventListener('abort', abort);
+        return responseOf(stream, await readAll(stream, options.maxResponseBytes), options.apiKey);
+      } catch (error) {
+        throw transportError(error, stream, request, options);
       }
     },
     async close() {
@@ -117,105 +106,73 @@ export function httpTransport(options: TransportOptions, clock: Pick<Clock, 'mon
   };
 }
 
-function bodyHeaders({ method, body }: HttpRequest): Record<string, string> {
-  if (method !== 'POST') return {};
-  const length = { 'content-length': String(Buffer.byteLength(body ?? '')) };
-  return body === undefined ? length : { ...length, 'content-type': 'application/json' };
+function begin(client: Got, request: HttpRequest, { agent, noteAnswer }: Connections, signal?: AbortSignal): Request {
+  const { method, path, body } = request;
+  const headers: Record<string, string> = { ...request.headers };
+  if (method === 'POST') headers['content-length'] = String(Buffer.byteLength(body ?? ''));
+  if (body !== undefined) headers['content-type'] = 'application/json';
+  const stream = client.stream(path.replace(/^\//, ''), { method, headers, agent, ...(signal && { signal }) });
+  stream.once('response', ({ socket }: { socket?: Socket }) => noteAnswer(socket));
+  // As got's option the body would be ended a turn later, and an answer that is faster costs the connection.
+  if (method === 'POST') stream.end(body);
+  return stream;
 }
 
-/** Connections that are kept between requests, and since when each has been idle. */
+/** Connections that are kept between requests, and when each last brought an answer. */
 class Connections {
-  readonly #http = new http.Agent({ keepAlive: true, maxFreeSockets: FREE_SOCKETS });
-  readonly #https = new https.Agent({ keepAlive: true, maxFreeSockets: FREE_SOCKETS });
+  readonly agent = {
+    http: new http.Agent({ keepAlive: true, maxFreeSockets: FREE_SOCKETS }),
+    https: new https.Agent({ keepAlive: true, maxFreeSockets: FREE_SOCKETS }),
+  };
   readonly #clock: Pick<Clock, 'monotonic'>;
-  readonly #idleSince = new WeakMap<Duplex, number>();
+  readonly #answeredAt = new WeakMap<Socket, number>();
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
     this.#clock = clock;
-    for (const agent of [this.#http, this.#https]) {
-      const keep = agent.keepSocketAlive.bind(agent);
-      agent.keepSocketAlive = (socket) => {
-        this.#idleSince.set(socket, this.#clock.monotonic());
-        return keep(socket);
-      };
-    }
   }
 
-  /**
-   * What got calls in place of Node's own. Of the forty options that got passes only these differ from Node's defaults,
-   * and Node copies all of them several times a request.
-   */
-  readonly request: RequestFunction = (url, { method, headers }, onResponse) =>
-    url.protocol === 'https:'
-      ? https.request(url, { method, headers, agent: this.#https }, onResponse)
-      : http.request(url, { method, headers, agent: this.#http }, onResponse);
+  readonly noteAnswer = (socket: Socket | undefined): void => {
+    if (socket !== undefined) this.#answeredAt.set(socket, this.#clock.monotonic());
+  };
 
   /** Closes what was idle for too long; at each create, as a timer would come late where the process stood still. */
   closeIdle(): void {
     const latest = this.#clock.monotonic() - REUSE_WITHIN_MS;
-    for (const agent of [this.#http, this.#https]) {
-      for (const name in agent.freeSockets) {
-        for (const socket of agent.freeSockets[name] ?? []) {
-          if ((this.#idleSince.get(socket) ?? Number.NEGATIVE_INFINITY) < latest) socket.destroy();
-        }
+    for (const { freeSockets } of [this.agent.http, this.agent.https]) {
+      for (const socket of Object.values(freeSockets).flatMap((sockets) => sockets ?? [])) {
+        if ((this.#answeredAt.get(socket) ?? Number.NEGATIVE_INFINITY) < latest) socket.destroy();
       }
     }
   }
 
   close(): void {
-    this.#http.destroy();
-    this.#https.destroy();
+    this.agent.http.destroy();
+    this.agent.https.destroy();
   }
 }
 
-/** Where got's stream holds the request and the answer that it is done with. */
-const LINKS = ['_request', 'response', '_unproxyEvents', '_cancelTimeouts'] as const;
-
-/**
- * Takes a stream that has ended apart. V8 takes what a stream holds for long-lived, until its slow collection finds that
- * it is not: that took a sixth of the time at full speed.
- */
-function letGo(stream: Request): void {
-  stream.removeAllListeners();
-  // Whatever happens to the connection from now on is not about this request.
-  stream.on('error', () => {});
-  for (const link of LINKS) Reflect.set(stream, link, undefined);
-}
-
-/** Reads one answer. By events: iterating over the stream costs a tenth of the whole request. */
-function receive(stream: Request, request: HttpRequest, options: TransportOptions): Promise<HttpResponse> {
+/** The bytes of an answer, after decompression. */
+async function readAll(stream: Request, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  return new Promise<HttpResponse>((resolve, reject) => {
-    const fail = (error: unknown) => {
-      reject(transportError(error, stream, request, options));
-      stream.destroy();
-    };
-    stream.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      chunks.push(chunk);
-      if (size <= options.maxResponseBytes) return;
-      const message = `the answer is larger than ${options.maxResponseBytes} bytes`;
-      fail(new TransportError(message, { sent: 'perhaps', code: 'TOO_LARGE' }));
-    });
-    stream.once('end', () => {
-      try {
-        resolve(answerOf(stream, chunks, options.apiKey));
-      } catch (error) {
-        fail(error);
-      }
-    });
-    stream.on('error', fail);
-    // Destroyed by the signal: no error comes. After an answer this does nothing.
-    stream.once('close', () => fail(new Error('no answer')));
+  stream.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    chunks.push(chunk);
+    // At once, so that the connection is closed before the rest of the answer has come.
+    if (size > maxBytes) stream.destroy();
   });
+  await finished(stream, { writable: false }).catch((error: unknown) => {
+    if (size <= maxBytes) throw error;
+    throw new TransportError(`the answer is larger than ${maxBytes} bytes`, { sent: 'perhaps', code: 'TOO_LARGE' });
+  });
+  return Buffer.concat(chunks);
 }
 
-function answerOf(stream: Request, chunks: readonly Buffer[], apiKey: string): HttpResponse {
+function responseOf(stream: Request, bytes: Buffer, apiKey: string): HttpResponse {
   const { response } = stream;
   if (response === undefined) throw new Error('no answer');
   const retryAfter = response.headers['retry-after'];
-  const body = UTF_8.decode(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
+  const body = UTF_8.decode(bytes);
   return {
     status: response.statusCode,
     ...(retryAfter === undefined ? {} : { retryAfter }),
@@ -228,23 +185,19 @@ function transportError(
   error: unknown,
   stream: Request,
   request: HttpRequest,
-  options: TransportOptions,
+  { baseUrl }: TransportOptions,
 ): TransportError {
   if (error instanceof TransportError) return error;
-  const isSecure = options.baseUrl.startsWith('https:');
   return new TransportError(describe(error, request), {
-    sent: wasNeverSent(error, stream, isSecure) ? 'never' : 'perhaps',
+    sent: wasNeverSent(stream, baseUrl.startsWith('https:')) ? 'never' : 'perhaps',
     code: codeOf(error),
   });
 }
 
 /** Nothing left when no connection was ever made on a socket of this request's own. */
-function wasNeverSent(error: unknown, stream: Request, isSecure: boolean): boolean {
-  const source = (error as { request?: Request }).request ?? stream;
-  const timings = (error as { timings?: Request['timings'] }).timings ?? source.timings;
-  if (source.reusedSocket === true || stream.response !== undefined) return false;
-  const phases = timings as { connect?: number; secureConnect?: number; socket?: number } | undefined;
-  return isSecure ? phases?.secureConnect === undefined : phases?.connect === undefined;
+function wasNeverSent({ reusedSocket, response, timings }: Request, isSecure: boolean): boolean {
+  if (reusedSocket === true || response !== undefined) return false;
+  return (isSecure ? timings?.secureConnect : timings?.connect) === undefined;
 }
 
 /**
