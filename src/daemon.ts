@@ -1,22 +1,18 @@
-import { schedule, type ScheduledTask } from 'node-cron';
-import { createApp, type App, type Overrides } from './app.ts';
+import { once } from 'node:events';
+import { createApp, type Overrides } from './app.ts';
 import type { Config } from './config/config.ts';
-import { KeyRefusedError } from './exchange/refusals.ts';
-import { createPass } from './flows/orders/create.ts';
-import { withGracePeriod } from './flows/pass/grace-period.ts';
-import { followPass } from './flows/orders/follow.ts';
 import { linksPass } from './flows/clients/links.ts';
 import { compareNewRecords } from './flows/findings/new-records.ts';
 import { sweep } from './flows/findings/sweep.ts';
+import { createPass } from './flows/orders/create.ts';
+import { followPass } from './flows/orders/follow.ts';
+import { withGracePeriod } from './flows/pass/grace-period.ts';
+import { repeatEvery, repeatPass, watchDatabase } from './flows/pass/repeat.ts';
+import { Cron, Waker, WATCHDOG_MS } from './flows/pass/waker.ts';
 import { serveControl } from './http/control/server.ts';
-import { servePhotos } from './http/photos/receiver.ts';
 import { controlSocketPath } from './http/control/socket-path.ts';
-import { StoreError } from './store/errors.ts';
+import { servePhotos } from './http/photos/receiver.ts';
 
-/** A new row is seen within this time: well below the 250 ms promised, and each look costs. */
-const LOOK_FOR_ROWS_MS = 100;
-/** Wakes the passes when cron has not: after the system's clock was set back, for one. */
-const WATCHDOG_MS = 10_000;
 /** A second daemon waits this long for the first to go, as when pm2 restarts it. */
 const OWNER_PATIENCE_MS = 3_000;
 
@@ -33,151 +29,47 @@ export async function runDaemon(
   await using app = await createApp(config, { ownerPatienceMs: OWNER_PATIENCE_MS, ...overrides });
   const failed = new AbortController();
   const stop = AbortSignal.any([stopping, failed.signal]);
-  const creating = new Waker();
-  const following = new Waker();
-  const wakeAll = () => {
-    creating.wake();
-    following.wake();
+
+  const creates = new Waker();
+  const lookups = new Waker();
+  const links = new Waker();
+  const findings = new Waker();
+  const wakeOrders = () => {
+    creates.wake();
+    lookups.wake();
   };
 
   const { listen } = config.photos;
   await using receiver = listen === undefined ? undefined : await servePhotos(app, listen, stop);
-  const served = { ...app, wakeCreates: () => creating.wake() };
+  const served = { ...app, wakeCreates: () => creates.wake() };
   const control = await serveControl(served, controlSocketPath(config.database.path), stop);
-  const cron = schedule(config.schedule.cron, wakeAll, { timezone: 'UTC', noOverlap: true });
-  const linking = config.links.cron === undefined ? undefined : new SlowCron(app, config.links.cron);
-  const sweeping = config.reconcile.cron === undefined ? undefined : new SlowCron(app, config.reconcile.cron);
-  const sweepOnce = sweeping === undefined ? compareNewRecords : sweep;
+  await using orderTicks = new Cron(app.clock, config.schedule.cron, wakeOrders);
+  await using linkTicks = new Cron(app.clock, config.links.cron, () => links.wake());
+  await using sweepTicks = new Cron(app.clock, config.reconcile.cron, () => findings.wake());
+  const findingsPass = config.reconcile.cron === undefined ? compareNewRecords : sweep;
+
   const tasks = [
-    ...(linking === undefined ? [] : [repeat(app, linking.waker, stop, () => linksPass(app, stop))]),
-    repeat(app, sweeping?.waker ?? new Waker(), stop, () => sweepOnce(app, stop)),
-    repeat(app, creating, stop, () => createPass(app, stop)),
-    repeat(app, following, stop, () => followPass(app, 'due', stop)),
-    watchDatabase(app, stop, () => creating.wake()),
-    every(app, WATCHDOG_MS, stop, () => {
-      wakeAll();
-      linking?.watch();
-      sweeping?.watch();
+    repeatPass(app, creates, stop, () => createPass(app, stop)),
+    repeatPass(app, lookups, stop, () => followPass(app, 'due', stop)),
+    repeatPass(app, findings, stop, () => findingsPass(app, stop)),
+    ...(config.links.cron === undefined ? [] : [repeatPass(app, links, stop, () => linksPass(app, stop))]),
+    watchDatabase(app, stop, () => creates.wake()),
+    repeatEvery(app.clock, WATCHDOG_MS, stop, () => {
+      orderTicks.tick();
+      linkTicks.tickIfOverdue();
+      sweepTicks.tickIfOverdue();
     }),
-  ].map((task) =>
-    task.catch((error: unknown) => {
-      failed.abort(error);
-      throw error;
-    }),
-  );
+  ];
+  for (const task of tasks) task.catch((error: unknown) => failed.abort(error));
   app.log.info({ database: config.database.path, pid: process.pid }, 'order-sync is ready');
   onReady();
 
-  await aborted(stop);
+  if (!stop.aborted) await once(stop, 'abort');
   app.log.info({}, 'stopping: nothing new is taken, requests in flight are finished');
   const results = await withGracePeriod(app, stop, () =>
-    Promise.allSettled([
-      ...tasks,
-      control.close(),
-      receiver?.close(),
-      cron.destroy(),
-      linking?.stop(),
-      sweeping?.stop(),
-    ]),
+    Promise.allSettled([...tasks, control.close(), receiver?.close()]),
   );
-  const reason = results.find((result) => result.status === 'rejected');
-  if (reason !== undefined) throw reason.reason;
+  const failure = results.find((result) => result.status === 'rejected');
+  if (failure !== undefined) throw failure.reason;
   app.log.info({}, 'stopped');
-}
-
-/** Runs a pass each time it is woken; a full disk or a locked database is waited out, anything else ends the daemon. */
-async function repeat(app: App, waker: Waker, stop: AbortSignal, pass: () => Promise<void>): Promise<void> {
-  while (!stop.aborted) {
-    try {
-      await pass();
-    } catch (error) {
-      const passes = error instanceof StoreError && (error.problem === 'disk' || error.problem === 'busy');
-      if (!passes || !app.store.isInPlace()) throw error;
-      app.log.error({ problem: error.message }, 'the database cannot be written; nothing is sent until it can');
-    }
-    if (app.exchange.key.refusedAt !== undefined && !app.exchange.key.wasTaken) {
-      throw new KeyRefusedError('the exchange refuses the key (401); set exchange.apiKey and start again');
-    }
-    await waker.next(stop);
-  }
-}
-
-/** Sees what other programs commit, and that the file is still the one that is open. */
-async function watchDatabase(app: App, stop: AbortSignal, onCommit: () => void): Promise<void> {
-  let version = app.store.dataVersion();
-  await every(app, LOOK_FOR_ROWS_MS, stop, () => {
-    if (!app.store.isInPlace()) {
-      throw new StoreError(
-        'disk',
-        `${app.store.path} was moved or deleted while it was open; put it back and start again`,
-      );
-    }
-    const now = app.store.dataVersion();
-    if (now !== version) onCommit();
-    version = now;
-  });
-}
-
-async function every(app: App, ms: number, stop: AbortSignal, work: () => void): Promise<void> {
-  while (!stop.aborted) {
-    await app.clock.sleep(ms, stop).catch(() => undefined);
-    if (!stop.aborted) work();
-  }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-}
-
-/** Wakes by a cron that is slower than the watchdog: that one wakes only where a tick is overdue. */
-class SlowCron {
-  readonly waker = new Waker();
-  readonly #app: App;
-  readonly #task: ScheduledTask;
-  #overdueAt: number;
-
-  constructor(app: App, cron: string) {
-    this.#app = app;
-    this.#task = schedule(cron, () => this.#tick(), { timezone: 'UTC', noOverlap: true });
-    this.#overdueAt = this.#nextOverdueAt();
-  }
-
-  watch(): void {
-    if (this.#app.clock.monotonic() > this.#overdueAt) this.#tick();
-  }
-
-  async stop(): Promise<void> {
-    await this.#task.destroy();
-  }
-
-  #tick(): void {
-    this.#overdueAt = this.#nextOverdueAt();
-    this.waker.wake();
-  }
-
-  #nextOverdueAt(): number {
-    return this.#app.clock.monotonic() + (this.#task.msToNext() ?? 0) + WATCHDOG_MS;
-  }
-}
-
-/** Remembers that it was woken while nobody waited. */
-class Waker {
-  #isWoken = false;
-  #resolve: (() => void) | undefined;
-
-  wake(): void {
-    this.#isWoken = true;
-    this.#resolve?.();
-  }
-
-  async next(stop: AbortSignal): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#resolve = resolve;
-    const onStop = () => resolve();
-    stop.addEventListener('abort', onStop);
-    if (!this.#isWoken && !stop.aborted) await promise;
-    stop.removeEventListener('abort', onStop);
-    this.#isWoken = false;
-  }
 }

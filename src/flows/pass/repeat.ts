@@ -1,0 +1,65 @@
+import type { Clock } from '../../clock.ts';
+import { KeyRefusedError } from '../../exchange/refusals.ts';
+import { StoreError } from '../../store/errors.ts';
+import type { FlowDeps } from './deps.ts';
+import type { Waker } from './waker.ts';
+
+/** A new row is seen within this time: well below the 250 ms promised, and each look costs. */
+const LOOK_FOR_ROWS_MS = 100;
+
+/**
+ * Runs a pass, and again each time it is woken, until `stop` aborts. A full disk or a locked database is waited out;
+ * rejects with any other error, and with `KeyRefusedError` when the exchange has never taken the key.
+ */
+export async function repeatPass(
+  { exchange, store, log }: Pick<FlowDeps, 'exchange' | 'store' | 'log'>,
+  waker: Waker,
+  stop: AbortSignal,
+  pass: () => Promise<void>,
+): Promise<void> {
+  while (!stop.aborted) {
+    try {
+      await pass();
+    } catch (error) {
+      const isTransient = error instanceof StoreError && (error.problem === 'disk' || error.problem === 'busy');
+      if (!isTransient || !store.isInPlace()) throw error;
+      log.error({ problem: error.message }, 'the database cannot be written; nothing is sent until it can');
+    }
+    const { refusedAt, wasTaken } = exchange.key;
+    if (refusedAt !== undefined && !wasTaken) {
+      throw new KeyRefusedError('the exchange refuses the key (401); set exchange.apiKey and start again');
+    }
+    await waker.next(stop);
+  }
+}
+
+/** Calls back when other programs commit, until `stop` aborts. Rejects when the database is no longer in its place. */
+export async function watchDatabase(
+  { store, clock }: Pick<FlowDeps, 'store' | 'clock'>,
+  stop: AbortSignal,
+  onCommit: () => void,
+): Promise<void> {
+  let version = store.dataVersion();
+  await repeatEvery(clock, LOOK_FOR_ROWS_MS, stop, () => {
+    if (!store.isInPlace()) {
+      const message = `${store.path} was moved or deleted while it was open; put it back and start again`;
+      throw new StoreError('disk', message);
+    }
+    const now = store.dataVersion();
+    if (now !== version) onCommit();
+    version = now;
+  });
+}
+
+/** Does the work every `ms` until `stop` aborts. Rejects with what the work throws. */
+export async function repeatEvery(
+  clock: Pick<Clock, 'sleep'>,
+  ms: number,
+  stop: AbortSignal,
+  work: () => void,
+): Promise<void> {
+  while (!stop.aborted) {
+    await clock.sleep(ms, stop).catch(() => undefined);
+    if (!stop.aborted) work();
+  }
+}

@@ -1,0 +1,61 @@
+import { schedule, type ScheduledTask } from 'node-cron';
+import type { Clock } from '../../clock.ts';
+
+/** A tick that is later than this is overdue. */
+export const WATCHDOG_MS = 10_000;
+
+/** Wakes one pass, at once or, where the pass is running, when it has ended. */
+export class Waker {
+  #isWoken = false;
+  #resolve: (() => void) | undefined;
+
+  wake(): void {
+    this.#isWoken = true;
+    this.#resolve?.();
+  }
+
+  /** Resolves when the pass is to run again, or when `stop` aborts. */
+  async next(stop: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#resolve = resolve;
+    const onStop = () => resolve();
+    stop.addEventListener('abort', onStop);
+    if (!this.#isWoken && !stop.aborted) await promise;
+    stop.removeEventListener('abort', onStop);
+    this.#isWoken = false;
+  }
+}
+
+/** Ticks at the times of a cron expression in UTC, or never where there is none, until it is disposed of. */
+export class Cron implements AsyncDisposable {
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #onTick: () => void;
+  readonly #task: ScheduledTask | undefined;
+  #overdueAt = 0;
+
+  constructor(clock: Pick<Clock, 'monotonic'>, expression: string | undefined, onTick: () => void) {
+    this.#clock = clock;
+    this.#onTick = onTick;
+    if (expression === undefined) return;
+    this.#task = schedule(expression, () => this.tick(), { timezone: 'UTC', noOverlap: true });
+    this.#expectNext();
+  }
+
+  tick(): void {
+    this.#expectNext();
+    this.#onTick();
+  }
+
+  /** Ticks where node-cron has not, as when the system's clock was set back. */
+  tickIfOverdue(): void {
+    if (this.#task !== undefined && this.#clock.monotonic() > this.#overdueAt) this.tick();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#task?.destroy();
+  }
+
+  #expectNext(): void {
+    this.#overdueAt = this.#clock.monotonic() + (this.#task?.msToNext() ?? 0) + WATCHDOG_MS;
+  }
+}
