@@ -7,7 +7,6 @@ import {
 } from '../../domain/orders/follow.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../../domain/orders/states.ts';
 import type { OrderEvent } from '../../domain/orders/tracking.ts';
-import type { OrderLookup } from '../../exchange/client.ts';
 import { rememberStatus } from '../../store/accounts.ts';
 import { readFollowed } from '../../store/followed.ts';
 import { dueOrders, FIRST_DUE, orderIds, saveDecision, trackingOf, type DueKey } from '../../store/orders.ts';
@@ -109,12 +108,10 @@ function isOver({ exchange }: FlowDeps, signal: AbortSignal): boolean {
 }
 
 async function lookUp(deps: FlowDeps, externalOrderId: string, signal: AbortSignal): Promise<void> {
-  const lookup = await deps.exchange.lookUpOrder(externalOrderId, signal);
-  if (lookup !== undefined) await recordAnswer(deps, externalOrderId, lookup);
-}
-
-async function recordAnswer(deps: FlowDeps, externalOrderId: string, { answer, askedAt }: OrderLookup): Promise<void> {
-  const { account, store, clock, settings } = deps;
+  const { account, store, exchange, clock, settings } = deps;
+  const lookup = await exchange.lookUpOrder(externalOrderId, signal);
+  if (lookup === undefined) return;
+  const { answer, askedAt } = lookup;
   const random = clock.random();
   const recorded = await store.writer.write(async (tx) => {
     const row = await readFollowed(tx, account, externalOrderId);
