@@ -1,21 +1,9 @@
-import type { FindingClassName } from '../../domain/findings/classes.ts';
-import { findOverdue } from '../../domain/findings/age.ts';
-import { type Finding, COMPARED_POSITION } from '../../domain/findings/finding.ts';
 import { ReconciliationCharts } from '../../reports/reconciliation/charts.ts';
-import { derivedFinding, knownFinding } from '../../reports/reconciliation/findings.ts';
-import {
-  ageOf,
-  amountsOf,
-  judgeRow,
-  UNCHECKED_REASONS,
-  type Judgement,
-  type ReconciledRow,
-  type RowAmounts,
-  type UncheckedReason,
-} from '../../reports/reconciliation/rows.ts';
-import { isOfOtherPair, ReconciliationTotals } from '../../reports/reconciliation/totals.ts';
 import type { Reconciled } from '../../reports/reconciliation/document.ts';
-import type { LedgerStage } from '../../store/stage/ledger.ts';
+import { derivedFinding, knownFinding } from '../../reports/reconciliation/findings.ts';
+import { judgeOrder, type JudgedOrder, type ReconciliationSettings } from '../../reports/reconciliation/judge.ts';
+import { ReconciliationTotals } from '../../reports/reconciliation/totals.ts';
+import type { Snapshot } from '../../store/port.ts';
 import {
   knownFindings,
   reconciledRows,
@@ -23,126 +11,60 @@ import {
   rowsOfUnknownAge,
   type ReportScope,
 } from '../../store/reports/reconciliation.ts';
+import type { LedgerOrder, LedgerStage } from '../../store/stage/ledger.ts';
 import type { Scratch } from '../../store/stage/scratch.ts';
-import type { Snapshot } from '../../store/port.ts';
 
-/** What decides whether an order counts as checked and as equal. */
-export interface ReconciliationSettings {
-  readonly tolerance: string;
-  /** In milliseconds. */
-  readonly freshFor: number;
-  /** An accepted pre-order is missing its order after so many milliseconds. */
-  readonly orderMissingAfter: number;
-}
-
-/** What is done with the orders besides. */
-export interface ReconciliationProgress {
-  /** Called now and then; what it waits for gives way to signals. */
+/** What a caller may want of each order while the orders are read. */
+export interface ReconciliationListener {
+  /** Called after every 5,000 orders; waiting in it lets signals through. */
   readonly onProgress?: (orders: number) => Promise<void>;
-  /** Where a ledger waits for our orders. */
+  /** Takes our side of a comparison with a ledger. */
   readonly stage?: LedgerStage | undefined;
 }
 
 const PROGRESS_EVERY = 5_000;
-/** States of which time may show by itself that something is amiss. */
-const WAITED_FOR: readonly string[] = ['accepted'];
-/** Reasons why an order is unchecked that are findings of a class of their own. */
-const CLASSES: Partial<Record<UncheckedReason, FindingClassName>> = {
-  outcomeUnknown: 'CREATE_UNKNOWN',
-  olderRecord: 'STALE_SNAPSHOT',
-};
 
-/**
- * Goes through every order of the scope beside what the exchange last said of it, in one snapshot, and adds both sides
- * up. Amounts and pairs are compared once more: a report does not rely on the findings that were written down.
- */
+/** Judges every order of the scope by its newest record, in one snapshot, and adds both sides up. */
 export async function reconcileOrders(
   snapshot: Snapshot,
   scratch: Scratch,
   scope: ReportScope,
   settings: ReconciliationSettings,
-  { onProgress, stage }: ReconciliationProgress = {},
+  { onProgress, stage }: ReconciliationListener = {},
 ): Promise<Reconciled> {
   const totals = new ReconciliationTotals();
   const charts = new ReconciliationCharts();
-  const unchecked = new Map<UncheckedReason, number>();
-  const oldestLookup: { open: string | null; final: string | null } = { open: null, final: null };
+  const asOf = new Date(scope.asOf);
   for (const row of snapshot.rows(knownFindings(scope))) {
     const finding = knownFinding(row, scope.asOf);
     scratch.add(finding);
     totals.addFinding(finding);
   }
-  const asOf = new Date(scope.asOf);
   let orders = 0;
   for (const row of snapshot.rows(reconciledRows(scope))) {
-    const amounts = amountsOf(row);
-    const judgement = judgeRow(row, amounts, asOf, settings.freshFor);
-    totals.addRow(row, amounts, judgement);
-    charts.add(row, judgement, asOf);
-    if (judgement.kind === 'unchecked') {
-      unchecked.set(judgement.reason, (unchecked.get(judgement.reason) ?? 0) + 1);
-    }
-    for (const finding of derivedFindings(row, amounts, judgement, asOf, settings)) {
+    const order = judgeOrder(row, asOf, settings);
+    totals.addOrder(order, scope.asOf);
+    charts.addOrder(order, asOf);
+    for (const finding of order.findings) {
       const derived = derivedFinding(row, finding);
       if (scratch.addUnlessKnown(derived)) totals.addFinding(derived);
     }
-    if (judgement.kind !== 'nothing') noteLookup(oldestLookup, row, scope.asOf);
-    stage?.addOrder({
-      id: row.external_order_id,
-      amount: typeof row.asset === 'string' ? row.asset : null,
-      currency: row.from_currency,
-      // What a person gave up may have been taken all the same.
-      isAtExchange: row.state === 'abandoned' ? null : judgement.kind !== 'nothing',
-    });
+    stage?.addOrder(ledgerOrder(order));
     orders += 1;
     if (orders % PROGRESS_EVERY === 0) await onProgress?.(orders);
   }
-  const otherAccounts = countOf(snapshot, rowsOfOtherAccounts(scope));
-  const unknownAge = countOf(snapshot, rowsOfUnknownAge(scope));
-  return { totals, charts, unchecked, otherAccounts, unknownAge, oldestLookup, findings: scratch.findings() };
+  const count = (rows: Iterable<{ rows: number }>) => [...rows].reduce((sum, one) => sum + one.rows, 0);
+  const otherAccounts = count(snapshot.rows(rowsOfOtherAccounts(scope)));
+  const unknownAge = count(snapshot.rows(rowsOfUnknownAge(scope)));
+  return { totals, charts, otherAccounts, unknownAge, findings: scratch.findings() };
 }
 
-function countOf(snapshot: Snapshot, counts: ReturnType<typeof rowsOfOtherAccounts>): number {
-  let sum = 0;
-  for (const { rows } of snapshot.rows(counts)) sum += rows;
-  return sum;
-}
-
-/** What the row and its record show by themselves. */
-function derivedFindings(
-  row: ReconciledRow,
-  { ours, theirs }: RowAmounts,
-  judgement: Judgement,
-  asOf: Date,
-  settings: ReconciliationSettings,
-): readonly Finding[] {
-  if (judgement.kind === 'unchecked') {
-    const actual = `${UNCHECKED_REASONS[judgement.reason]}${row.last_lookup_at === null ? '' : `, last ${row.last_lookup_at}`}`;
-    return [{ class: CLASSES[judgement.reason] ?? 'UNCHECKED', expected: 'compared with the exchange', actual }];
-  }
-  if (WAITED_FOR.includes(row.state)) return waitedFor(row, asOf, settings);
-  if (row.received_at === null) return [];
-  if (isOfOtherPair(row)) {
-    const expected = `${row.from_currency}/${row.to_currency}`;
-    return [{ class: 'PAIR_MISMATCH', expected, actual: `${row.record_from}/${row.record_to}` }];
-  }
-  if (row.asset_position !== COMPARED_POSITION || !ours.ok || !theirs.ok) return [];
-  return ours.value.minus(theirs.value).abs().lte(settings.tolerance)
-    ? []
-    : [{ class: 'AMOUNT_MISMATCH', expected: ours.text, actual: theirs.text }];
-}
-
-/** What a sweep writes down now and then. How long is unusual for an open order only a sweep knows. */
-function waitedFor(row: ReconciledRow, asOf: Date, settings: ReconciliationSettings): readonly Finding[] {
-  const overdue = findOverdue(ageOf(row), asOf, { ...settings, stuckAfter: Number.POSITIVE_INFINITY });
-  return overdue.filter((finding) => finding.class !== 'UNCHECKED');
-}
-
-/** A look-up after the moment that found nothing new counts as one of the moment. */
-function noteLookup(oldest: { open: string | null; final: string | null }, row: ReconciledRow, asOf: string): void {
-  if (row.last_lookup_at === null) return;
-  const at = row.last_lookup_at < asOf ? row.last_lookup_at : asOf;
-  const side = row.state === 'final' ? 'final' : 'open';
-  const known = oldest[side];
-  if (known === null || at < known) oldest[side] = at;
+function ledgerOrder({ row, judgement }: JudgedOrder): LedgerOrder {
+  return {
+    id: row.external_order_id,
+    amount: typeof row.asset === 'string' ? row.asset : null,
+    currency: row.from_currency,
+    // The exchange may have taken an order that a person abandoned.
+    isAtExchange: row.state === 'abandoned' ? null : judgement.kind !== 'nothing',
+  };
 }

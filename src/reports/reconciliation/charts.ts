@@ -1,6 +1,7 @@
 import { instantMs } from '../../domain/instant.ts';
 import type { Chart, Row } from '../formats/document.ts';
-import { pairOf, type Judgement, type ReconciledRow } from './rows.ts';
+import type { JudgedOrder } from './judge.ts';
+import { pairOf, type ReconciledRow } from './rows.ts';
 
 const HOUR_MS = 3_600_000;
 /** Upper ends in hours of how long orders have stood in a state, and their names. */
@@ -25,8 +26,8 @@ export class ReconciliationCharts {
   readonly #ages = new Map<string, number[]>();
   readonly #toFinal = new Map<string, Map<number, number>>();
 
-  add(row: ReconciledRow, judgement: Judgement, asOf: Date): void {
-    // What the row was at the moment is not known any more.
+  addOrder({ row, judgement }: Pick<JudgedOrder, 'row' | 'judgement'>, asOf: Date): void {
+    // Nobody knows any more in what state the row was at the moment.
     if (judgement.kind === 'unchecked' && judgement.reason === 'changedAfter') return;
     // With what they are before them, no two layers of the flow have a name in common.
     this.#countFlow(`pair ${pairOf(row)}`, `state ${row.state}`);

@@ -1,13 +1,13 @@
 import type { Column, Fact, ReportDocument, Row, Section } from '../formats/document.ts';
 import type { ReconciliationCharts } from './charts.ts';
 import { FINDING_COLUMNS } from './findings.ts';
-import { UNCHECKED_REASONS, type UncheckedReason } from './rows.ts';
+import { UNCHECKED_REASONS, type UncheckedReason } from './judge.ts';
 import { DAY_COLUMNS, PAIR_COLUMNS, type ReconciliationTotals } from './totals.ts';
 
 /** Name and version of the shape of the JSON form. A change that breaks readers gets the next number. */
 export const RECONCILIATION_SCHEMA = 'order-sync.reconciliation/1';
 
-/** What was looked at, and how complete it is. */
+/** The orders that the report is about, and the settings that it was made with. */
 export interface ReconciliationScope {
   readonly account: string;
   readonly from: string | null;
@@ -18,25 +18,23 @@ export interface ReconciliationScope {
   readonly freshFor: number;
 }
 
-/** What going through the orders brought. */
+/** The orders and findings of a scope, added up. */
 export interface Reconciled {
   readonly totals: ReconciliationTotals;
   readonly charts: ReconciliationCharts;
-  readonly unchecked: ReadonlyMap<UncheckedReason, number>;
-  /** Rows of accounts that are not this one. */
+  /** Rows of other accounts. */
   readonly otherAccounts: number;
-  /** Rows of which nobody can say whether they are of the period. */
+  /** Rows whose creation time does not tell whether they are of the period. */
   readonly unknownAge: number;
-  readonly oldestLookup: { readonly open: string | null; readonly final: string | null };
   readonly findings: Iterable<Row>;
 }
 
-/** A part that only some reports have: what the exchange or another system said besides. */
+/** A part that only some reports have: answers of the exchange, or the ledger of another system. */
 export interface Supplement {
   readonly facts: readonly Fact[];
   readonly sections: readonly Section[];
-  /** Why the report is not clean because of it. */
-  readonly troubles: readonly string[];
+  /** Reasons why this part keeps the report from being clean. */
+  readonly problems: readonly string[];
 }
 
 const UNCHECKED_COLUMNS: readonly Column[] = [
@@ -52,35 +50,40 @@ const CLASS_COLUMNS: readonly Column[] = [
   { key: 'acknowledged', label: 'Acknowledged', kind: 'count' },
 ];
 const RULE =
-  'clean: nothing is unchecked, no finding of severity error or warning is open, and no row is left out; infos and acknowledged findings are listed only';
+  'clean: no order is unchecked, no finding of severity error or warning is open, and no row is left out; infos and acknowledged findings are listed and do not count';
 
-/** The certified report, and whether it may say that both sides agree. */
+/** Builds the report, and decides whether it may say that both sides agree. */
 export function reconciliationDocument(
   scope: ReconciliationScope,
   reconciled: Reconciled,
   supplements: readonly Supplement[],
 ): { readonly document: ReportDocument; readonly isClean: boolean } {
-  const { totals, charts, unchecked, findings } = reconciled;
-  const troubles = [...troublesOf(reconciled), ...supplements.flatMap((supplement) => supplement.troubles)];
+  const { totals, charts, findings } = reconciled;
+  const problems = [...problemsOf(reconciled), ...supplements.flatMap((supplement) => supplement.problems)];
   const days = totals.byDay();
   const document = {
     schema: RECONCILIATION_SCHEMA,
     title: 'Reconciliation of our orders with the exchange',
-    facts: [...factsOf(scope, reconciled, troubles), ...supplements.flatMap(({ facts }) => facts)],
+    facts: [...factsOf(scope, reconciled, problems), ...supplements.flatMap(({ facts }) => facts)],
     sections: [
       { name: 'pairs', title: 'By pair', columns: PAIR_COLUMNS, rows: totals.byPair() },
       { name: 'days', title: 'By day and pair', columns: DAY_COLUMNS, rows: days },
-      { name: 'unchecked', title: 'Unchecked orders', columns: UNCHECKED_COLUMNS, rows: uncheckedRows(unchecked) },
+      {
+        name: 'unchecked',
+        title: 'Unchecked orders',
+        columns: UNCHECKED_COLUMNS,
+        rows: uncheckedRows(totals.unchecked),
+      },
       { name: 'classes', title: 'Findings by class', columns: CLASS_COLUMNS, rows: totals.byClass() },
       { name: 'findings', title: 'Findings', columns: FINDING_COLUMNS, rows: findings },
       ...supplements.flatMap(({ sections }) => sections),
     ],
     charts: charts.charts(days),
   };
-  return { document, isClean: troubles.length === 0 };
+  return { document, isClean: problems.length === 0 };
 }
 
-function troublesOf({ totals, otherAccounts, unknownAge }: Reconciled): readonly string[] {
+function problemsOf({ totals, otherAccounts, unknownAge }: Reconciled): readonly string[] {
   const { unchecked, errors, warnings } = totals.counts();
   return [
     ...(unchecked > 0 ? [`${unchecked} unchecked`] : []),
@@ -91,12 +94,13 @@ function troublesOf({ totals, otherAccounts, unknownAge }: Reconciled): readonly
   ];
 }
 
-function factsOf(scope: ReconciliationScope, reconciled: Reconciled, troubles: readonly string[]): readonly Fact[] {
-  const counts = reconciled.totals.counts();
-  const { oldestLookup, otherAccounts, unknownAge } = reconciled;
+function factsOf(scope: ReconciliationScope, reconciled: Reconciled, problems: readonly string[]): readonly Fact[] {
+  const { totals, otherAccounts, unknownAge } = reconciled;
+  const counts = totals.counts();
+  const { oldestLookup } = totals;
   return [
-    { key: 'verdict', label: 'Verdict', value: troubles.length === 0 ? 'clean' : 'not clean' },
-    { key: 'because', label: 'Because', value: troubles.length === 0 ? null : troubles.join('; ') },
+    { key: 'verdict', label: 'Verdict', value: problems.length === 0 ? 'clean' : 'not clean' },
+    { key: 'because', label: 'Because', value: problems.length === 0 ? null : problems.join('; ') },
     { key: 'rule', label: 'Rule', value: RULE },
     { key: 'account', label: 'Account', value: scope.account },
     { key: 'as_of', label: 'As of', value: scope.asOf },

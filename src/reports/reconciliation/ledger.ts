@@ -49,7 +49,7 @@ export function ledgerSupplement(found: {
     sections: [
       { name: 'ledger', title: 'Differences from the ledger', columns: COLUMNS, rows: described(differences) },
     ],
-    troubles: count === 0 ? [] : [`differences from the ledger: ${count}`],
+    problems: count === 0 ? [] : [`differences from the ledger: ${count}`],
   };
 }
 

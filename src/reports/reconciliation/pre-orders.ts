@@ -16,6 +16,6 @@ export function preOrderSupplement(asked: {
       { key: 'pre_orders_unanswered', label: 'Pre-orders not answered', value: unanswered },
     ],
     sections: [],
-    troubles: unanswered === 0 ? [] : [`pre-orders not answered: ${unanswered}`],
+    problems: unanswered === 0 ? [] : [`pre-orders not answered: ${unanswered}`],
   };
 }

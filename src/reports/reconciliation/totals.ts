@@ -1,8 +1,8 @@
 import { DecimalSum, readDecimal } from '../../domain/decimal.ts';
-import { COMPARED_POSITION } from '../../domain/findings/finding.ts';
 import type { Column, Row } from '../formats/document.ts';
 import type { ReportFinding } from './findings.ts';
-import { dayOf, pairOf, pairOfRecord, type Judgement, type ReconciledRow, type RowAmounts } from './rows.ts';
+import type { JudgedOrder, UncheckedReason } from './judge.ts';
+import { dayOf, pairOf } from './rows.ts';
 
 const COUNTS = [
   'orders',
@@ -82,35 +82,52 @@ interface Group {
   readonly totals: Totals;
 }
 
-/** Adds orders and findings up by UTC day and pair. Memory grows with the days and pairs, not with the orders. */
+/** Sums of orders and findings by UTC day and pair. Memory grows with the days and pairs, not with the orders. */
 export class ReconciliationTotals {
   readonly #groups = new Map<string, Group>();
   readonly #classes = new Map<string, { key: readonly string[]; open: number; acknowledged: number }>();
 
-  addRow(row: ReconciledRow, { ours, theirs }: RowAmounts, judgement: Judgement): void {
+  readonly unchecked = new Map<UncheckedReason, number>();
+  /** The oldest look-up that the report relies on, of orders that are not final and of final ones. */
+  readonly oldestLookup: { open: string | null; final: string | null } = { open: null, final: null };
+
+  addOrder(order: JudgedOrder, asOf: string): void {
+    const { row, ours, amounts, isOfOtherPair, judgement } = order;
+    this.#addLookup(order, asOf);
     const { counts, sums } = this.#totals(dayOf(row.created_at), pairOf(row));
     counts.orders += 1;
     if (judgement.kind === 'nothing') counts.nothing_to_compare += 1;
     else counts[judgement.kind] += 1;
+    if (judgement.kind === 'unchecked') {
+      this.unchecked.set(judgement.reason, (this.unchecked.get(judgement.reason) ?? 0) + 1);
+    }
     if (row.state === 'abandoned') counts.given_up += 1;
     if (row.resends > 0) counts.sent_again += 1;
     if (ours.ok) sums.asset.add(ours.value);
     else counts.unreadable += 1;
     if (row.received_at === null) return;
     counts.at_exchange += 1;
-    // Amounts of another pair are none of this one: the difference shows it.
-    const isOther = isOfOtherPair(row);
-    if (isOther) {
+    if (isOfOtherPair) {
       counts.other_pair += 1;
     } else {
       if (!add(sums.output, row.output_asset)) counts.no_output += 1;
       if (!add(sums.fee, row.fee)) counts.no_fee += 1;
       if (!add(sums.reward, row.reward)) counts.no_reward += 1;
     }
-    if (row.asset_position !== COMPARED_POSITION || !ours.ok || !theirs.ok) return;
+    if (amounts === undefined) return;
     counts.compared += 1;
-    sums.ours.add(ours.value);
-    if (!isOther) sums.theirs.add(theirs.value);
+    sums.ours.add(amounts[0].value);
+    // An amount of another pair is none of this one: the difference shows it.
+    if (!isOfOtherPair) sums.theirs.add(amounts[1].value);
+  }
+
+  /** Counts a look-up that found nothing new after the moment as one of the moment. */
+  #addLookup({ row, judgement }: JudgedOrder, asOf: string): void {
+    if (judgement.kind === 'nothing' || row.last_lookup_at === null) return;
+    const at = row.last_lookup_at < asOf ? row.last_lookup_at : asOf;
+    const side = row.state === 'final' ? 'final' : 'open';
+    const oldest = this.oldestLookup[side];
+    if (oldest === null || at < oldest) this.oldestLookup[side] = at;
   }
 
   addFinding(finding: ReportFinding): void {
@@ -178,13 +195,7 @@ export class ReconciliationTotals {
   }
 }
 
-/** Whether the record says that it is for another pair. */
-export function isOfOtherPair(row: ReconciledRow): boolean {
-  const pair = pairOfRecord(row);
-  return pair !== null && pair !== pairOf(row);
-}
-
-/** Whether there was a value to add. */
+/** Adds an amount; false where there is none. */
 function add(sum: DecimalSum, text: string | null): boolean {
   const value = readDecimal(text);
   if (value.ok) sum.add(value.value);

@@ -7,6 +7,7 @@ import { csvText } from '../../../src/reports/formats/csv.ts';
 import type { ReportDocument, Row } from '../../../src/reports/formats/document.ts';
 import { htmlText } from '../../../src/reports/formats/html.ts';
 import { jsonText } from '../../../src/reports/formats/json.ts';
+import { UNCHECKED_REASONS } from '../../../src/reports/reconciliation/judge.ts';
 import { reconciliationDocument } from '../../../src/reports/reconciliation/document.ts';
 import { tableText } from '../../../src/reports/formats/table.ts';
 import { xlsxBytes } from '../../../src/reports/formats/xlsx.ts';
@@ -25,6 +26,9 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The reason of each text. */
+const REASONS = Object.fromEntries(Object.entries(UNCHECKED_REASONS).map(([reason, text]) => [text, reason]));
 
 interface Given {
   readonly orders: readonly ReconciledOrder[];
@@ -70,7 +74,7 @@ async function judged(given: Given): Promise<{ isClean: boolean; findings: strin
   return await reportOf(given, (report) => ({
     isClean: report.isClean,
     findings: rowsOf(report, 'findings').map((row) => `${row['class']} ${row['status']} ${row['external_order_id']}`),
-    reasons: rowsOf(report, 'unchecked').map(({ reason, orders }) => [reason, orders]),
+    reasons: rowsOf(report, 'unchecked').map(({ reason, orders }) => [REASONS[String(reason)], orders]),
   }));
 }
 
@@ -182,12 +186,12 @@ describe('the report of reconciliation', () => {
     expect(await judged({ orders })).toEqual({
       isClean: false,
       findings: ['CREATE_UNKNOWN open a'],
-      reasons: [['nobody knows whether the exchange took it', 1]],
+      reasons: [['outcomeUnknown', 1]],
     });
     expect(await judged({ orders, findings })).toEqual({
       isClean: false,
       findings: ['CREATE_UNKNOWN acknowledged a'],
-      reasons: [['nobody knows whether the exchange took it', 1]],
+      reasons: [['outcomeUnknown', 1]],
     });
   });
 
@@ -200,7 +204,7 @@ describe('the report of reconciliation', () => {
     expect(await judged({ orders, findings })).toEqual({
       isClean: false,
       findings: ['STALE_SNAPSHOT acknowledged a', 'STALE_SNAPSHOT open b'],
-      reasons: [['the exchange answers with an older record', 2]],
+      reasons: [['olderRecord', 2]],
     });
   });
 
@@ -215,7 +219,7 @@ describe('the report of reconciliation', () => {
     expect(await judged({ orders })).toEqual({
       isClean: false,
       findings: ['UNCHECKED open a', 'UNCHECKED open b'],
-      reasons: [['given up, and not looked up since', 2]],
+      reasons: [['givenUp', 2]],
     });
     const facts = await reportOf({ orders }, factsOf);
     expect(facts).toMatchObject({ given_up: 3, nothing_to_compare: 1, unchecked: 2 });
@@ -256,28 +260,20 @@ describe('the report of reconciliation', () => {
   });
 
   it.each<[string, Omit<ReconciledOrder, 'id'>, string]>([
-    ['an order that is being sent', { state: 'sending', record: null, lastLookupAt: null }, 'its create is on its way'],
-    ['one never looked up', { state: 'accepted', record: null, lastLookupAt: null }, 'never looked up with success'],
-    ['one looked up long ago', { state: 'open', lastLookupAt: '2026-01-04T23:59:59.000Z' }, 'looked up too long ago'],
-    ['one of another position', { position: 'OUTPUT' }, 'the amount of this position cannot be compared'],
-    ['a record without an amount', { record: { input: null } }, 'the record has no amount that can be read'],
-    ['a record with an odd amount', { record: { input: 'one' } }, 'the record has no amount that can be read'],
-    [
-      'a record without a pair',
-      { record: { from: null, to: null } },
-      'the record has no currency pair, or cannot be read',
-    ],
-    ['a record not compared yet', { record: { comparedAt: null } }, 'the record was not compared yet'],
+    ['an order that is being sent', { state: 'sending', record: null, lastLookupAt: null }, 'inFlight'],
+    ['one never looked up', { state: 'accepted', record: null, lastLookupAt: null }, 'neverLookedUp'],
+    ['one looked up long ago', { state: 'open', lastLookupAt: '2026-01-04T23:59:59.000Z' }, 'lookedUpLongAgo'],
+    ['one of another position', { position: 'OUTPUT' }, 'otherPosition'],
+    ['a record without an amount', { record: { input: null } }, 'noAmount'],
+    ['a record with an odd amount', { record: { input: 'one' } }, 'noAmount'],
+    ['a record without a pair', { record: { from: null, to: null } }, 'noPair'],
+    ['a record not compared yet', { record: { comparedAt: null } }, 'notCompared'],
     [
       'a record that came afterwards, whatever date it bears',
       { record: { receivedAt: '2026-01-07T00:00:00.000Z', comparedAt: '2026-01-07T00:00:00.000Z' } },
-      'changed after the moment of the report',
+      'changedAfter',
     ],
-    [
-      'one that changed afterwards',
-      { changedAt: '2026-01-06T00:00:00.001Z' },
-      'changed after the moment of the report',
-    ],
+    ['one that changed afterwards', { changedAt: '2026-01-06T00:00:00.001Z' }, 'changedAfter'],
   ])('counts %s as unchecked and is not clean', async (_name, order, reason) => {
     const report = await judged({ orders: [{ id: 'a', ...order }, { id: 'b' }] });
     expect(report).toEqual({ isClean: false, findings: ['UNCHECKED open a'], reasons: [[reason, 1]] });

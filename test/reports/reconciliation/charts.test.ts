@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Chart } from '../../../src/reports/formats/document.ts';
 import { ReconciliationCharts } from '../../../src/reports/reconciliation/charts.ts';
-import type { Judgement, ReconciledRow } from '../../../src/reports/reconciliation/rows.ts';
+import type { Judgement } from '../../../src/reports/reconciliation/judge.ts';
+import type { ReconciledRow } from '../../../src/reports/reconciliation/rows.ts';
 
 const AS_OF = new Date('2026-01-10T00:00:00.000Z');
 const CHECKED: Judgement = { kind: 'checked' };
@@ -33,7 +34,7 @@ const ROW: ReconciledRow = {
 
 function chartsOf(rows: readonly Partial<ReconciledRow>[], judgement = CHECKED): Readonly<Record<string, Chart>> {
   const charts = new ReconciliationCharts();
-  for (const row of rows) charts.add({ ...ROW, ...row }, judgement, AS_OF);
+  for (const row of rows) charts.addOrder({ row: { ...ROW, ...row }, judgement }, AS_OF);
   return Object.fromEntries(charts.charts([]).map((chart) => [chart.title.split(':')[0], chart]));
 }
 

@@ -1,0 +1,163 @@
+import { readDecimal, type DecimalReading } from '../../domain/decimal.ts';
+import { findOverdue, isUnchecked, type OrderAge } from '../../domain/findings/age.ts';
+import type { FindingClassName } from '../../domain/findings/classes.ts';
+import { COMPARED_POSITION, type Finding } from '../../domain/findings/finding.ts';
+import type { OrderState } from '../../domain/orders/states.ts';
+import { pairOf, type ReconciledRow } from './rows.ts';
+
+/** Settings that decide whether an order counts as checked and as equal; times in milliseconds. */
+export interface ReconciliationSettings {
+  /** The largest difference of amounts that counts as none; decimal text. */
+  readonly tolerance: string;
+  readonly freshFor: number;
+  readonly orderMissingAfter: number;
+}
+
+/** Why a report cannot say that an order agrees, in plain words. */
+export const UNCHECKED_REASONS = {
+  changedAfter: 'changed after the moment of the report',
+  inFlight: 'its create is in flight',
+  outcomeUnknown: 'nobody knows whether the exchange took it',
+  givenUp: 'abandoned, and not looked up since',
+  olderRecord: 'the exchange answers with an older record',
+  neverLookedUp: 'never looked up with success',
+  lookedUpLongAgo: 'looked up too long ago',
+  otherPosition: 'the amount of this position cannot be compared',
+  noAmount: 'the record has no amount that can be read',
+  noPair: 'the record has no currency pair, or cannot be read',
+  notCompared: 'the record was not compared yet',
+} as const;
+export type UncheckedReason = keyof typeof UNCHECKED_REASONS;
+
+/** What a report can say of one order: `nothing` where the exchange has nothing to compare it with. */
+export type Judgement =
+  | { readonly kind: 'checked' | 'nothing' }
+  | { readonly kind: 'unchecked'; readonly reason: UncheckedReason };
+
+/** An order of the report with everything that is decided about it. */
+export interface JudgedOrder {
+  readonly row: ReconciledRow;
+  readonly ours: DecimalReading;
+  /** Both amounts, where they can be compared. */
+  readonly amounts: Amounts;
+  /** The record is for another pair than the row. */
+  readonly isOfOtherPair: boolean;
+  readonly judgement: Judgement;
+  readonly findings: readonly Finding[];
+}
+
+/** The two amounts of an order that are compared; undefined where they cannot be. */
+type Amounts = readonly [ours: Decimal, theirs: Decimal] | undefined;
+type Decimal = Extract<DecimalReading, { ok: true }>;
+
+/** States whose orders the exchange has not taken, as far as anybody knows. */
+const NOT_AT_EXCHANGE: readonly string[] = ['pending', 'invalid', 'rejected', 'cancelled', 'abandoned'];
+/** Reasons that have a class of findings of their own. */
+const CLASS_OF_REASON: Partial<Record<UncheckedReason, FindingClassName>> = {
+  outcomeUnknown: 'CREATE_UNKNOWN',
+  olderRecord: 'STALE_SNAPSHOT',
+};
+
+/** Decides whether an order was compared with the exchange as of a moment, and what the row and its record show. */
+export function judgeOrder(row: ReconciledRow, asOf: Date, settings: ReconciliationSettings): JudgedOrder {
+  const ours = readDecimal(row.asset);
+  const theirs = readDecimal(row.input_asset);
+  const isCompared = row.received_at !== null && row.asset_position === COMPARED_POSITION;
+  const amounts: Amounts = isCompared && ours.ok && theirs.ok ? [ours, theirs] : undefined;
+  const age = ageOf(row);
+  const judgement = judge(row, amounts, age, asOf, settings.freshFor);
+  const findings =
+    judgement.kind === 'unchecked'
+      ? [uncheckedFinding(row, judgement.reason)]
+      : row.state === 'accepted'
+        ? overdueFindings(age, asOf, settings)
+        : differences(row, amounts, settings.tolerance);
+  return { row, ours, amounts, isOfOtherPair: isOfOtherPair(row), judgement, findings };
+}
+
+function judge(row: ReconciledRow, amounts: Amounts, age: OrderAge, asOf: Date, freshFor: number): Judgement {
+  if (isChangedAfter(row, asOf.toISOString())) return unchecked('changedAfter');
+  if (isOutcomeUnknown(row)) return unchecked('outcomeUnknown');
+  if (isGivenUpUnseen(row)) return unchecked('givenUp');
+  if (NOT_AT_EXCHANGE.includes(row.state)) return { kind: 'nothing' };
+  if (row.state === 'sending') return unchecked('inFlight');
+  if (row.last_lookup_at === null) return unchecked('neverLookedUp');
+  if (row.stale_date !== null) return unchecked('olderRecord');
+  if (row.received_at !== null) {
+    if (row.asset_position !== COMPARED_POSITION) return unchecked('otherPosition');
+    if (amounts === undefined) return unchecked('noAmount');
+    if (row.compared_at === null) return unchecked('notCompared');
+  }
+  if (!isUnchecked(age, asOf, freshFor)) return { kind: 'checked' };
+  const hasPair = row.received_at === null || (row.record_from !== null && row.record_to !== null);
+  return unchecked(hasPair ? 'lookedUpLongAgo' : 'noPair');
+}
+
+function unchecked(reason: UncheckedReason): Judgement {
+  return { kind: 'unchecked', reason };
+}
+
+function uncheckedFinding(row: ReconciledRow, reason: UncheckedReason): Finding {
+  const last = row.last_lookup_at === null ? '' : `, last ${row.last_lookup_at}`;
+  const actual = UNCHECKED_REASONS[reason] + last;
+  return { class: CLASS_OF_REASON[reason] ?? 'UNCHECKED', expected: 'compared with the exchange', actual };
+}
+
+/** Finds what a sweep may not have recorded yet. How long is too long for STUCK only a sweep knows. */
+function overdueFindings(age: OrderAge, asOf: Date, settings: ReconciliationSettings): readonly Finding[] {
+  const overdue = findOverdue(age, asOf, { ...settings, stuckAfter: Number.POSITIVE_INFINITY });
+  return overdue.filter((finding) => finding.class !== 'UNCHECKED');
+}
+
+/** Compares amount and pair once more: a report does not rely on the findings that were recorded. */
+function differences(row: ReconciledRow, amounts: Amounts, tolerance: string): readonly Finding[] {
+  if (row.received_at === null) return [];
+  if (isOfOtherPair(row)) return [{ class: 'PAIR_MISMATCH', expected: pairOf(row), actual: pairOfRecord(row) }];
+  if (amounts === undefined) return [];
+  const [ours, theirs] = amounts;
+  const isEqual = ours.value.minus(theirs.value).abs().lte(tolerance);
+  return isEqual ? [] : [{ class: 'AMOUNT_MISMATCH', expected: ours.text, actual: theirs.text }];
+}
+
+function isOfOtherPair(row: ReconciledRow): boolean {
+  const hasPair = row.record_from !== null || row.record_to !== null;
+  return hasPair && pairOfRecord(row) !== pairOf(row);
+}
+
+function pairOfRecord(row: ReconciledRow): string {
+  return pairOf({ from_currency: row.record_from, to_currency: row.record_to });
+}
+
+/** A row that is sent once more has left an unknown outcome behind. */
+function isOutcomeUnknown({ state, resends }: ReconciledRow): boolean {
+  if (state === 'unknown' || state === 'held') return true;
+  return resends > 0 && (state === 'pending' || state === 'sending');
+}
+
+/** The exchange may have taken an abandoned order; only a look-up afterwards shows that there is none. */
+function isGivenUpUnseen({ state, last_lookup_at: seen, changed_at: decided }: ReconciledRow): boolean {
+  return state === 'abandoned' && (seen === null || decided === null || seen <= decided);
+}
+
+/** The row says nothing of the moment any more. A record that came later and says the same still does. */
+function isChangedAfter(row: ReconciledRow, moment: string): boolean {
+  return [row.changed_at, row.sent_at, row.compared_at].some((at) => at !== null && at > moment);
+}
+
+function ageOf(row: ReconciledRow): OrderAge {
+  const record = { inputAsset: row.input_asset, fromCurrency: row.record_from, toCurrency: row.record_to };
+  return {
+    state: row.state as OrderState,
+    assetPosition: row.asset_position,
+    record: row.received_at === null ? null : record,
+    sentAt: time(row.sent_at),
+    changedAt: null,
+    lastLookupAt: time(row.last_lookup_at),
+    resends: row.resends,
+    staleDate: row.stale_date,
+  };
+}
+
+function time(text: string | null): Date | null {
+  return text === null ? null : new Date(text);
+}
