@@ -1,16 +1,15 @@
+import { findOverdue, learnStuckAfter, OVERDUE_CLASSES, type OverdueSettings } from '../../domain/findings/age.ts';
 import type { FindingClassName } from '../../domain/findings/classes.ts';
 import { FOLLOWED_STATES } from '../../domain/orders/states.ts';
-import { findOverdue, learnStuckAfter, OVERDUE_CLASSES } from '../../domain/findings/age.ts';
 import { FIRST_DUE } from '../../store/orders.ts';
 import {
+  newestEventId,
   orderAges,
   orderAgesById,
-  newestEventId,
+  statusChanges,
   unresolvedFindings,
   unresolvedPage,
-  statusChanges,
   type AgedOrder,
-  type UnresolvedFinding,
 } from '../../store/overdue.ts';
 import { countFindings } from '../pass/counters.ts';
 import type { FlowDeps } from '../pass/deps.ts';
@@ -18,43 +17,30 @@ import { compareNewRecords } from './new-records.ts';
 import { recordFindings } from './record-findings.ts';
 
 const PAGE = 200;
-/** Orders that one transaction judges: others wait for it. */
+/** Orders that one transaction judges: other writers wait for it. */
 const GROUP = 50;
-/** What time is usual is learned from the newest events, so many at a time. */
 const LEARNED_FROM_EVENTS = 10_000;
 const EVENTS_AT_A_TIME = 1_000;
-/** A finding that stands is marked as seen no more often than this: 100,000 of them would be written at each sweep. */
+/** A finding that stays true is written again no more often than this: there may be 100,000 of them. */
 const SEEN_AGAIN_AFTER_MS = 24 * 60 * 60_000;
 
 type SweepDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'settings' | 'counters' | 'log'>;
 
 /**
- * Judges what time alone brings, and what an older version left uncompared. Orders are read in pages and judged in short
- * transactions; what happens in between is judged where it happens.
+ * Compares the records that were not compared yet, and judges what time alone brings. Orders are read in pages and
+ * judged in short transactions, so that other writers need not wait for the whole sweep.
  */
 export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<void> {
   await compareNewRecords(deps, signal);
-  const settings = { ...deps.settings, stuckAfter: await usualTime(deps, signal) };
-  for (const state of FOLLOWED_STATES) {
-    let from = FIRST_DUE;
-    while (!signal.aborted) {
-      const { account, store, clock } = deps;
-      const page = await orderAges(store.db, { account, state, from, limit: PAGE });
-      const now = clock.now();
-      const overdue = page.filter((order) => findOverdue(order, now, settings).length > 0);
-      await judge(deps, await newlyOverdue(deps, overdue, settings, now), settings);
-      from = page.at(-1) ?? from;
-      if (page.length < PAGE) break;
-      await clock.turn();
-    }
+  const settings = { ...deps.settings, stuckAfter: await learnFromHistory(deps, signal) };
+  for (const state of FOLLOWED_STATES) await openOverdue(deps, settings, state, signal);
+  for (const status of ['open', 'acknowledged']) {
+    for (const name of OVERDUE_CLASSES) await resolveOverdue(deps, settings, { status, class: name }, signal);
   }
-  await judgeStanding(deps, settings, signal);
 }
 
-type SweepSettings = Parameters<typeof findOverdue>[2];
-
-/** How long orders usually stand still, from the newest events alone: the time it takes does not grow with the history. */
-async function usualTime({ account, store, clock }: SweepDeps, signal: AbortSignal): Promise<number> {
+/** Learns after what time without a change an order is stuck, from the newest events alone: the history may be long. */
+async function learnFromHistory({ account, store, clock }: SweepDeps, signal: AbortSignal): Promise<number> {
   const gaps = new Map<string, number>();
   const newest = await newestEventId(store.db);
   const oldest = Math.max(1, newest - LEARNED_FROM_EVENTS + 1);
@@ -69,36 +55,30 @@ async function usualTime({ account, store, clock }: SweepDeps, signal: AbortSign
   return learnStuckAfter([...gaps.values()]);
 }
 
-/** The overdue orders whose findings are not written down yet as they are, or were last seen long ago. */
-async function newlyOverdue(
-  { account, store }: SweepDeps,
-  overdue: readonly AgedOrder[],
-  settings: SweepSettings,
-  now: Date,
-): Promise<string[]> {
-  if (overdue.length === 0) return [];
-  const externalOrderIds = overdue.map((order) => order.externalOrderId);
-  const standing = await unresolvedFindings(store.db, { account, classes: OVERDUE_CLASSES, externalOrderIds });
-  const known = new Map(standing.map((one) => [keyOf(one.externalOrderId, one.class), one]));
-  const isKnown = (order: AgedOrder) =>
-    findOverdue(order, now, settings).every((finding) => {
-      const one = known.get(keyOf(order.externalOrderId, finding.class));
-      const isFresh = one !== undefined && now.getTime() - Date.parse(one.lastSeenAt) < SEEN_AGAIN_AFTER_MS;
-      return isFresh && one.actual === finding.actual;
-    });
-  return overdue.filter((order) => !isKnown(order)).map((order) => order.externalOrderId);
-}
-
-/** Findings that stand and are no longer true. */
-async function judgeStanding(deps: SweepDeps, settings: SweepSettings, signal: AbortSignal): Promise<void> {
-  for (const status of ['open', 'acknowledged']) {
-    for (const name of OVERDUE_CLASSES) await judgePages(deps, settings, { status, class: name }, signal);
+/** Opens the findings of orders that wait for too long. */
+async function openOverdue(
+  deps: SweepDeps,
+  settings: OverdueSettings,
+  state: (typeof FOLLOWED_STATES)[number],
+  signal: AbortSignal,
+): Promise<void> {
+  const { account, store, clock } = deps;
+  let from = FIRST_DUE;
+  while (!signal.aborted) {
+    const page = await orderAges(store.db, { account, state, from, limit: PAGE });
+    const now = clock.now();
+    const overdue = page.filter((order) => findOverdue(order, now, settings).length > 0);
+    await judgeChanged(deps, overdue, settings);
+    from = page.at(-1) ?? from;
+    if (page.length < PAGE) return;
+    await clock.turn();
   }
 }
 
-async function judgePages(
+/** Resolves the findings of one class that are no longer true, whatever state their orders are in now. */
+async function resolveOverdue(
   deps: SweepDeps,
-  settings: SweepSettings,
+  settings: OverdueSettings,
   which: { status: string; class: FindingClassName },
   signal: AbortSignal,
 ): Promise<void> {
@@ -106,52 +86,51 @@ async function judgePages(
   let fromId = 0;
   while (!signal.aborted) {
     const page = await unresolvedPage(store.db, { account, ...which, fromId, limit: PAGE });
-    await judge(deps, await noLongerTrue(deps, page, settings), settings);
+    const ids = page.map(({ externalOrderId }) => externalOrderId);
+    if (ids.length > 0) await judgeChanged(deps, await orderAgesById(store.db, account, ids), settings);
     fromId = page.at(-1)?.id ?? fromId;
     if (page.length < PAGE) return;
     await clock.turn();
   }
 }
 
-async function noLongerTrue(
-  { account, store, clock }: SweepDeps,
-  page: readonly UnresolvedFinding[],
-  settings: SweepSettings,
-): Promise<string[]> {
-  if (page.length === 0) return [];
+/** Judges the orders whose recorded findings differ from what time shows now, or were last seen long ago. */
+async function judgeChanged(deps: SweepDeps, orders: readonly AgedOrder[], settings: OverdueSettings): Promise<void> {
+  if (orders.length === 0) return;
+  const { account, store, clock } = deps;
   const now = clock.now();
-  const orders = await orderAgesById(
-    store.db,
-    account,
-    page.map((one) => one.externalOrderId),
+  const externalOrderIds = orders.map(({ externalOrderId }) => externalOrderId);
+  const recorded = Map.groupBy(
+    await unresolvedFindings(store.db, { account, classes: OVERDUE_CLASSES, externalOrderIds }),
+    ({ externalOrderId }) => externalOrderId,
   );
-  const byId = new Map(orders.map((order) => [order.externalOrderId, order]));
-  const isTrue = ({ externalOrderId, class: name }: UnresolvedFinding) => {
-    const order = byId.get(externalOrderId);
-    return order === undefined || findOverdue(order, now, settings).some((finding) => finding.class === name);
-  };
-  return page.filter((one) => !isTrue(one)).map((one) => one.externalOrderId);
-}
-
-/** Judges orders as they stand in the transaction that writes it down. */
-async function judge(deps: SweepDeps, externalOrderIds: readonly string[], settings: SweepSettings): Promise<void> {
-  const { account, store, clock, counters, log } = deps;
-  for (let first = 0; first < externalOrderIds.length; first += GROUP) {
-    const ids = externalOrderIds.slice(first, first + GROUP);
-    const found = await store.writer.write(async (tx) => {
-      const all = [];
-      const now = clock.now();
-      for (const order of await orderAgesById(tx, account, ids)) {
-        const judged = { found: findOverdue(order, now, settings), classes: OVERDUE_CLASSES, now };
-        all.push(...(await recordFindings(tx, deps, order.externalOrderId, judged)));
-      }
-      return all;
+  const changed = orders.filter((order) => {
+    const known = recorded.get(order.externalOrderId) ?? [];
+    const found = findOverdue(order, now, settings);
+    const isRecorded = found.every(({ class: name, actual }) => {
+      const one = known.find((finding) => finding.class === name);
+      return one?.actual === actual && now.getTime() - Date.parse(one.lastSeenAt) < SEEN_AGAIN_AFTER_MS;
     });
-    countFindings(counters, found);
-    if (found.length > 0) log.warn({ findings: found.length }, 'new findings of orders that wait for too long');
+    return !isRecorded || found.length < known.length;
+  });
+  for (let first = 0; first < changed.length; first += GROUP) {
+    await judge(deps, changed.slice(first, first + GROUP), settings);
   }
 }
 
-function keyOf(externalOrderId: string, name: string): string {
-  return JSON.stringify([externalOrderId, name]);
+/** Judges the orders once more as they are in the transaction that records the findings. */
+async function judge(deps: SweepDeps, orders: readonly AgedOrder[], settings: OverdueSettings): Promise<void> {
+  const { account, store, clock, counters, log } = deps;
+  const ids = orders.map(({ externalOrderId }) => externalOrderId);
+  const found = await store.writer.write(async (tx) => {
+    const all = [];
+    const now = clock.now();
+    for (const order of await orderAgesById(tx, account, ids)) {
+      const judged = { found: findOverdue(order, now, settings), classes: OVERDUE_CLASSES, now };
+      all.push(...(await recordFindings(tx, deps, order.externalOrderId, judged)));
+    }
+    return all;
+  });
+  countFindings(counters, found);
+  if (found.length > 0) log.warn({ findings: found.length }, 'new findings of orders that wait for too long');
 }
