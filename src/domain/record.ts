@@ -13,13 +13,13 @@ export interface MerchantOrder {
   readonly bonus: string | null;
 }
 
-/** The same order before it is checked: what the columns of a row, or the fields of an import file, hold. */
+/** An order before it is checked: the values of the columns of a row, or of the fields of an import file. */
 export type UncheckedOrder = { readonly [Field in keyof MerchantOrder]: unknown };
 
 /** The fields of a pre-order (§2.6) that are compared. Amounts are decimal text. */
 export type PreOrderView = { readonly [Field in keyof MerchantOrder]: string | null };
 
-/** The fields of an order record (§2.7) that are compared. Amounts are decimal text; null where nothing was given. */
+/** The fields of an order record (§2.7) that are compared. Amounts are decimal text; null where the exchange gave none. */
 export interface RecordView {
   readonly externalOrderId: string;
   readonly merchantId: string | null;

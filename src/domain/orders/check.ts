@@ -2,23 +2,23 @@ import { isUnicode, quote } from '../text.ts';
 import { readDecimal } from '../decimal.ts';
 import type { MerchantOrder, UncheckedOrder } from '../record.ts';
 
-/** An id is looked up in a query string (§4.11); servers commonly refuse request lines past 8 kB. */
+/** The longest id in bytes of a URL: it is looked up in a query (§4.11), and servers refuse request lines of 8 kB. */
 export const MAX_ID_BYTES_ENCODED = 4_000;
 
 const MAX_TEXT_LENGTH = 1_000;
 
-/** One thing that is wrong with an order, and the field it is in. */
+/** One error of an order, and the field that it is in. */
 export interface OrderProblem {
   readonly field: keyof MerchantOrder;
   readonly reason: string;
 }
 
-/** A checked order, or everything that is wrong with it. */
+/** A checked order, or all its errors. */
 export type CheckedOrder = { ok: true; order: MerchantOrder } | { ok: false; problems: readonly OrderProblem[] };
 
 /**
- * Checks an order against what the interface says of it (§2.6, §8): nothing that fails here is sent. A value that the
- * interface leaves open is passed on exactly as it stands.
+ * Checks an order by the rules of the interface (§2.6, §8). An order that fails is not sent. Values that the interface
+ * leaves open are passed on unchanged.
  */
 export function checkOrder(row: UncheckedOrder): CheckedOrder {
   const problems: OrderProblem[] = [];
@@ -57,7 +57,7 @@ export function checkOrder(row: UncheckedOrder): CheckedOrder {
   return problems.length === 0 ? { ok: true, order } : { ok: false, problems };
 }
 
-/** All problems as one line for `state_reason` and for messages. */
+/** Joins all errors into one line for `state_reason` and for messages. */
 export function describeProblems(problems: readonly OrderProblem[]): string {
   return problems.map(({ field, reason }) => `${field} ${reason}`).join('; ');
 }
@@ -96,8 +96,8 @@ function checkedAsset(value: unknown, problem: Report): string {
 }
 
 /**
- * §8: the bonus is in the crypto currency and below the crypto amount. Which amount is crypto is known here only when
- * the order sells crypto that it names itself: position INPUT and order type DEPOSIT. Elsewhere the exchange decides.
+ * The bonus is in the crypto currency and less than the crypto amount (§8). The asset is certainly the crypto amount only
+ * with position INPUT and order type DEPOSIT; for other orders the exchange decides.
  */
 function checkBonus(order: MerchantOrder, problem: Report): void {
   if (order.bonus === null) return;

@@ -4,7 +4,7 @@ import { createBackoffMs, followIntervalMs, verificationGapMs } from './schedule
 import { after } from '../instant.ts';
 import { finding, move, type Decision, type Tracking } from './tracking.ts';
 
-/** What came of one create request (§4.9): the rule of the program, one kind a line of it. */
+/** The outcome of one create request (§4.9). Only `unknown` leaves open whether the exchange took the order. */
 export type CreateOutcome =
   | { readonly kind: 'accepted'; readonly preOrder: AcceptedPreOrder; readonly differences: readonly Difference[] }
   | { readonly kind: 'rejected'; readonly reason: string }
@@ -21,18 +21,18 @@ export interface AcceptedPreOrder {
   readonly body: string;
 }
 
-/** What to do with a row that is due to be sent. */
+/** What happens to a row that is due to be sent. */
 export type ClaimDecision =
   | { readonly kind: 'skip' }
   | { readonly kind: 'invalid'; readonly decision: Decision }
   | { readonly kind: 'send'; readonly order: MerchantOrder; readonly decision: Decision };
 
-/** Settings that deciding about creates needs. */
+/** Settings that decide about creates; times in milliseconds after the request. */
 export interface CreateSettings {
   readonly verifyAfter: readonly number[];
 }
 
-/** Decides about one row that a pass found due, as it stands now in the transaction that records the intent. */
+/** Decides about a row that a pass found due. The row is read in the transaction that records the intent. */
 export function decideClaim(tracking: Tracking, row: UncheckedOrder, now: Date): ClaimDecision {
   if (tracking.state !== 'pending') return { kind: 'skip' };
   const checked = checkOrder(row);
@@ -52,13 +52,13 @@ export function decideClaim(tracking: Tracking, row: UncheckedOrder, now: Date):
   return { kind: 'send', order: checked.order, decision };
 }
 
-/** A row that was refused and has been changed since goes back to be checked again. */
+/** Moves an invalid row that was corrected back to pending; undefined where it was not corrected. */
 export function decideCorrected(tracking: Tracking, now: Date): Decision | undefined {
   if (tracking.state !== 'invalid' || tracking.nextActionAt === null) return undefined;
-  return move(tracking, 'pending', { source: 'import', reason: 'the row was mended' }, { nextActionAt: now });
+  return move(tracking, 'pending', { source: 'import', reason: 'the row was corrected' }, { nextActionAt: now });
 }
 
-/** Writes down what came of a create request. The order is `sending`. */
+/** Decides what the outcome of a create does to its order, which is `sending`. */
 export function decideCreated(
   tracking: Tracking,
   outcome: CreateOutcome,
@@ -85,7 +85,7 @@ export function decideCreated(
   }
 }
 
-/** An order found `sending` at start, or whose answer proves nothing: it is verified, never sent again unseen. */
+/** Moves an order whose create has no known outcome to unknown: it is looked up, never just sent again. */
 export function becomesUnknown(tracking: Tracking, why: string, now: Date, settings: CreateSettings): Decision {
   const firstMs = verificationGapMs(0, settings.verifyAfter) ?? 0;
   return move(

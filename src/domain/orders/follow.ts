@@ -11,7 +11,7 @@ import {
 import type { RecordView } from '../record.ts';
 import { finding, move, type Decision, type OrderEvent, type Tracking } from './tracking.ts';
 
-/** The facts of an order record (§2.7) that decide something. Null where the exchange gave nothing. */
+/** The fields of an order record (§2.7) that decide what happens to the order. */
 export type OrderFacts = Pick<
   RecordView,
   | 'orderId'
@@ -24,18 +24,18 @@ export type OrderFacts = Pick<
   | 'serverDate'
 >;
 
-/** What a look-up (§4.11) brought. Only `found` and `not-found` are evidence. */
+/** The answer to a look-up (§4.11). Only `found` and `not-found` are evidence. */
 export type LookupAnswer =
   | { readonly kind: 'found'; readonly record: RecordView; readonly body: string }
   | { readonly kind: 'not-found' }
   | {
       readonly kind: 'unanswered';
       readonly why: string;
-      /** The order that the answer was about instead. */
+      /** The external order id that the answer was about instead. */
       readonly answeredFor?: string;
     };
 
-/** Settings that deciding about look-ups needs; times in milliseconds. */
+/** Settings that decide about look-ups; times in milliseconds. */
 export interface FollowSettings {
   readonly verifyAfter: readonly number[];
   readonly onUnknown: 'hold' | 'resend';
@@ -46,32 +46,32 @@ export interface FollowSettings {
   readonly freshFor: number;
 }
 
-/** What a look-up leads to: what is written, and whether its record is the newest. */
+/** What is written after a look-up. */
 export interface LookupDecision extends Decision {
+  /** The record of the look-up is the newest and is stored. */
   readonly keepsRecord: boolean;
 }
 
-/** A re-send waits at least this long after the request whose outcome is unknown. */
+/** A create is repeated no earlier than this after the request whose outcome is unknown. */
 export const RESEND_NOT_BEFORE_MS = 10 * 60_000;
 const RESEND_AFTER_VERIFICATIONS = 3;
-/** A record's time further ahead than clocks differ says nothing about which record is newer. */
+/** A date further ahead than clocks differ does not tell which record is newer. */
 const MOST_AHEAD_MS = 24 * 60 * 60_000;
-/** In a millisecond. */
-const NANOSECONDS = 1_000_000n;
+const NANOSECONDS_A_MS = 1_000_000n;
 
-/** Unknown outcomes first: until they are verified a person may have to be called. */
+/** States whose orders are looked up, unknown outcomes first: a person may be waiting for them. */
 export const LOOKED_UP_STATES: readonly OrderState[] = [...FOLLOWED_STATES, ...RECHECKED_STATES];
 
 /**
- * Whether what a look-up brought decides about the order as it stands now. A person may have had it sent again in the
- * meantime: an order that is found is not sent once more.
+ * Tells whether the answer to a look-up may decide about the order as it is now. A person may have had it sent again in
+ * the meantime; then only an order that was found counts, and it is not sent once more.
  */
 export function isLookedUp({ state, attempts }: Tracking, answer: LookupAnswer): boolean {
   if (LOOKED_UP_STATES.includes(state)) return true;
   return state === 'pending' && attempts > 0 && answer.kind === 'found';
 }
 
-/** Whether a record says that its order is final. */
+/** Tells whether a record says that its order is final. */
 export function isFinalRecord(facts: OrderFacts, settings: FollowSettings): boolean {
   const status = facts.orderStatus;
   if (settings.finalStatuses.includes(status)) return true;
@@ -81,7 +81,7 @@ export function isFinalRecord(facts: OrderFacts, settings: FollowSettings): bool
   return completed !== undefined && server !== undefined && completed <= server;
 }
 
-/** Writes down what a look-up brought, of an order that `isLookedUp`. */
+/** Decides what the answer to a look-up does to its order. Call it only where `isLookedUp` is true. */
 export function decideLookup(
   known: Tracking,
   answer: LookupAnswer,
@@ -89,7 +89,7 @@ export function decideLookup(
   random: number,
   settings: FollowSettings,
 ): LookupDecision {
-  // A change that was written under a clock ahead of this one would have the order looked up without rest until then.
+  // A change that was dated by a fast clock would have the order looked up without a pause until that date.
   const tracking = known.changedAt !== null && known.changedAt > now ? { ...known, changedAt: now } : known;
   switch (answer.kind) {
     case 'found':
@@ -117,7 +117,7 @@ function found(tracking: Tracking, facts: OrderFacts, now: Date, settings: Follo
     orderStatus: facts.orderStatus,
     cryptoStatus: facts.cryptoStatus,
     fiatStatus: facts.fiatStatus,
-    // A time that cannot be used must not make room for an older one.
+    // A date that cannot be used must not let an older record pass as newer.
     modificationDate: isOrdered ? facts.modificationDate : tracking.modificationDate,
     staleDate: null,
     lastLookupAt: now,
@@ -129,7 +129,7 @@ function found(tracking: Tracking, facts: OrderFacts, now: Date, settings: Follo
   return { tracking: { ...next, nextActionAt }, events, keepsRecord: true };
 }
 
-/** Moves that need a person's eye bring a finding with them. */
+/** Moves that a person should look at bring a finding with them. */
 function movedTo(tracking: Tracking, target: OrderState, facts: OrderFacts): Decision {
   const exchangeTime = facts.modificationDate;
   const decision = move(tracking, target, { source: 'lookup', exchangeTime });
@@ -162,7 +162,7 @@ function statusChanges(tracking: Tracking, facts: OrderFacts): OrderEvent[] {
     }));
 }
 
-/** A record older than the one we have changes nothing; that it came is recorded once. */
+/** A record that is older than ours changes nothing; its arrival is recorded once. */
 function stale(tracking: Tracking, facts: OrderFacts, now: Date, settings: FollowSettings): LookupDecision {
   const rechecks = isRechecked(tracking.state) ? tracking.rechecks + 1 : tracking.rechecks;
   const seen = { ...tracking, rechecks, lastLookupAt: now, staleDate: facts.modificationDate };
@@ -188,8 +188,8 @@ function notFound(tracking: Tracking, now: Date, settings: FollowSettings): Deci
 }
 
 /**
- * One more documented 404 for an unknown outcome. A look-up before its time (`sync` looks up every order) is no
- * verification: it would spend in minutes what is meant to take a day.
+ * Counts a look-up that found no order as one verification of an unknown outcome. A look-up before its time (`sync` looks
+ * up every order) does not count: all verifications would be over in minutes instead of a day.
  */
 function verified(tracking: Tracking, now: Date, settings: FollowSettings): Decision {
   if (tracking.nextActionAt !== null && tracking.nextActionAt > now) return unchanged(tracking, {});
@@ -197,7 +197,7 @@ function verified(tracking: Tracking, now: Date, settings: FollowSettings): Deci
   if (mayResend({ ...tracking, verifications }, now, settings)) return resent({ ...tracking, verifications }, now);
   const gapMs = verificationGapMs(verifications, settings.verifyAfter);
   if (gapMs !== undefined) return unchanged(tracking, { verifications, nextActionAt: after(now, gapMs) });
-  const reason = `the outcome of the create is unknown and ${verifications} look-ups found no order; decide at the exchange`;
+  const reason = `the outcome of the create is unknown and ${verifications} look-ups found no order; ask the exchange and use orders resolve`;
   return move(
     tracking,
     'held',
@@ -216,7 +216,7 @@ function mayResend(tracking: Tracking, now: Date, settings: FollowSettings): boo
   );
 }
 
-/** The re-send goes by way of `held`, as a person's would; both moves are recorded. */
+/** The order goes back to pending by way of held, as when a person decides; both moves are recorded. */
 function resent(tracking: Tracking, now: Date): Decision {
   const how = { source: 'lookup', reason: 'sent again once: create.onUnknown is resend' } as const;
   const held = move(tracking, 'held', how);
@@ -239,13 +239,13 @@ function heldLookupMs({ freshFor }: FollowSettings): number {
   return Math.min(HELD_LOOKUP_MS, longestFreshMs(freshFor));
 }
 
-/** A look-up before its time that brought nothing brings nothing forward either. */
+/** A look-up before its time that was not answered leaves the planned look-up where it is. */
 function afterNoAnswer({ nextActionAt }: Tracking, now: Date, random: number): Date {
   return nextActionAt !== null && nextActionAt > now ? nextActionAt : after(now, unansweredLookupMs(random));
 }
 
 function isRechecked(state: OrderState): boolean {
-  return state === 'final' || state === 'cancelled' || state === 'abandoned';
+  return (RECHECKED_STATES as readonly OrderState[]).includes(state);
 }
 
 function unchanged(tracking: Tracking, changes: Partial<Tracking>): Decision {
@@ -259,13 +259,13 @@ function isOlder(facts: OrderFacts, known: string | null, now: Date): boolean {
 }
 
 /**
- * The time that puts a record in its order among others, in nanoseconds; undefined where it cannot. The exchange's own
- * clock counts as well as this one, which may have been set back.
+ * The time of a record in nanoseconds, by which records are ordered; undefined where the date cannot be used. The later of
+ * the exchange's clock and ours decides what is too far ahead: ours may have been set back.
  */
 function recordTime(text: string | null, { serverDate }: OrderFacts, now: Date): bigint | undefined {
   const time = instant(text);
   const server = instant(serverDate) ?? 0n;
-  const here = BigInt(now.getTime()) * NANOSECONDS;
-  const latest = (server > here ? server : here) + BigInt(MOST_AHEAD_MS) * NANOSECONDS;
+  const here = BigInt(now.getTime()) * NANOSECONDS_A_MS;
+  const latest = (server > here ? server : here) + BigInt(MOST_AHEAD_MS) * NANOSECONDS_A_MS;
   return time === undefined || time > latest ? undefined : time;
 }

@@ -4,7 +4,7 @@ import { followIntervalMs, recheckGapMs } from './schedule.ts';
 import { after } from '../instant.ts';
 import { move, type Decision, type Tracking } from './tracking.ts';
 
-/** What a person decides about an order. `preOrderId` is what the exchange calls its pre-order (§2.6). */
+/** A person's decision about an order. `preOrderId` is the id of its pre-order (§2.6). */
 export type Judgement =
   | { readonly kind: 'exists'; readonly preOrderId: string }
   | { readonly kind: 'not-created' }
@@ -12,26 +12,26 @@ export type Judgement =
   | { readonly kind: 'retry'; readonly mayDuplicate: boolean }
   | { readonly kind: 'cancel' };
 
-/** A judgement, who made it and why. */
+/** A decision, the person who made it, and the reason. */
 export interface OperatorAction {
   readonly judgement: Judgement;
   readonly actor: string;
   readonly reason: string;
 }
 
-/** What comes of it: the moves to be written, one after the other, or why there are none. */
+/** The moves to be written, one after the other, or why the decision is not allowed. */
 export type OperatorDecision =
   | { readonly ok: true; readonly moves: readonly Decision[]; readonly to: OrderState }
   | { readonly ok: false; readonly why: string };
 
-/** Settings that deciding needs; times in milliseconds. */
+/** Settings that the decisions need; times in milliseconds. */
 export interface OperatorSettings {
   readonly recheckFinalAfter: readonly number[];
 }
 
 type Targets = Readonly<Partial<Record<OrderState, OrderState>>>;
 
-/** Where each judgement leads from each state. From `unknown` the way goes through `held`; both moves are recorded. */
+/** The state that each decision leads to from each state. From unknown it goes by way of held; both moves are recorded. */
 const TARGETS: Readonly<Record<Judgement['kind'], Targets>> = {
   exists: { unknown: 'accepted', held: 'accepted' },
   'not-created': { unknown: 'pending', held: 'pending' },
@@ -40,7 +40,7 @@ const TARGETS: Readonly<Record<Judgement['kind'], Targets>> = {
   cancel: { pending: 'cancelled' },
 };
 
-/** How a person writes each judgement. */
+/** The command of each decision. */
 const COMMANDS: Readonly<Record<Judgement['kind'], string>> = {
   exists: 'orders resolve --as exists',
   'not-created': 'orders resolve --as not-created',
@@ -49,33 +49,33 @@ const COMMANDS: Readonly<Record<Judgement['kind'], string>> = {
   cancel: 'orders cancel',
 };
 
-/** Why an order of each state is not moved by just any judgement. */
-const STANDING: Readonly<Record<OrderState, string>> = {
-  pending: 'is pending: it is sent by itself when it is due',
-  sending: 'is being sent: what comes of it is known within seconds',
+/** What an order of each state is and does, to explain why a decision is not allowed. */
+const SITUATIONS: Readonly<Record<OrderState, string>> = {
+  pending: 'is pending: it is sent without a decision when it is due',
+  sending: 'is being sent: its outcome is known within seconds',
   unknown: 'is unknown: the exchange may have taken it, and look-ups go on',
   held: 'is held: the exchange may have taken it',
   accepted: 'is accepted: the exchange has its pre-order',
-  open: 'is open: its order exists at the exchange and is followed to its end there',
+  open: 'is open: its order exists at the exchange and is followed until it is final',
   final: 'is final',
   rejected: 'was rejected by the exchange',
-  invalid: 'is invalid and was not sent: mend the row, or delete it',
+  invalid: 'is invalid and was not sent: correct the row, or delete it',
   cancelled: 'was cancelled: insert it again under another id',
   abandoned: 'was abandoned: insert it again under another id',
 };
 
-/** The states that a judgement moves an order from. */
+/** Gives the states from which a decision can move an order. */
 export function statesFor(kind: Judgement['kind']): readonly OrderState[] {
   return Object.keys(TARGETS[kind]) as OrderState[];
 }
 
-/** The commands that move an order of this state, for people. */
+/** Gives the commands that can move an order of this state. */
 export function commandsFor(state: OrderState): readonly string[] {
   const kinds = Object.keys(TARGETS) as Judgement['kind'][];
   return kinds.filter((kind) => statesFor(kind).includes(state)).map((kind) => COMMANDS[kind]);
 }
 
-/** What a person's judgement does to an order as it stands now. */
+/** Decides what a person's decision does to an order. */
 export function decideByOperator(
   tracking: Tracking,
   action: OperatorAction,
@@ -96,28 +96,28 @@ export function decideByOperator(
 
 function notAllowed(state: OrderState): string {
   const commands = commandsFor(state);
-  const instead = commands.length === 0 ? 'nothing is for a person to decide' : `allowed: ${commands.join(', ')}`;
-  return `it ${STANDING[state]}; ${instead}`;
+  const instead = commands.length === 0 ? 'a person has nothing to decide' : `allowed: ${commands.join(', ')}`;
+  return `it ${SITUATIONS[state]}; ${instead}`;
 }
 
-/** A create that is sent a second time may be a second pre-order: nothing at the exchange prevents it (§4.9). */
+/** A create that is sent twice may make two pre-orders: the exchange does not prevent it (§4.9). */
 function tooDangerous(tracking: Tracking, judgement: Judgement, now: Date): string | undefined {
   if (judgement.kind === 'retry' && !judgement.mayDuplicate && mayBeTaken(tracking)) {
     return (
-      'nobody knows whether the exchange took it, so that sending it again may make a second pre-order; ' +
+      'nobody knows whether the exchange took it, so sending it again may make a second pre-order; ' +
       'ask the exchange and use orders resolve, or give --i-know-it-may-duplicate'
     );
   }
   if (judgement.kind === 'cancel' && tracking.resends > 0) {
     return (
-      'it is to be sent again and the exchange may have taken it before, so it is not cancelled; ' +
-      'once it was sent, ask the exchange and use orders resolve'
+      'it waits to be sent again and the exchange may have taken it before, so it cannot be cancelled; ' +
+      'wait until it is sent, ask the exchange and use orders resolve'
     );
   }
   return judgement.kind === 'not-created' ? notKnowable(tracking, now) : undefined;
 }
 
-/** That an order was not created can be known only from a look-up after the create can no longer arrive. */
+/** Only a look-up after the create can no longer arrive can show that no order was created. */
 function notKnowable({ sentAt, lastLookupAt }: Tracking, now: Date): string | undefined {
   if (sentAt === null) return undefined;
   const knowableAt = after(sentAt, RESEND_NOT_BEFORE_MS);
@@ -127,7 +127,7 @@ function notKnowable({ sentAt, lastLookupAt }: Tracking, now: Date): string | un
     return `${times}, ${instead}`;
   }
   if (lastLookupAt !== null && lastLookupAt >= knowableAt) return undefined;
-  return `no look-up since ${knowableAt.toISOString()} has told that there is no order; run sync first, ${instead}`;
+  return `no look-up since ${knowableAt.toISOString()} found that there is no order; run sync first, ${instead}`;
 }
 
 function mayBeTaken({ state }: Tracking): boolean {
@@ -139,7 +139,7 @@ function changesOf(tracking: Tracking, judgement: Judgement, now: Date, settings
     case 'exists':
       return { preOrderId: judgement.preOrderId, changedAt: now, nextActionAt: after(now, followIntervalMs(0)) };
     case 'not-created':
-      // The person may be wrong: what comes of the next create proves nothing of this one.
+      // The person may be wrong: the outcome of the next create proves nothing about this one.
       return { resends: tracking.resends + 1, verifications: 0, nextActionAt: now };
     case 'retry': {
       const resends = mayBeTaken(tracking) ? tracking.resends + 1 : tracking.resends;

@@ -3,15 +3,15 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** The longest wait that any schedule gives. A due time further away than this was written under a wrong clock. */
+/** The longest wait of any schedule. A due time further away was written by a wrong clock. */
 export const LONGEST_WAIT_MS = 8 * DAY;
 
-/** A number drawn from [0.5, 1) of `ms`, so that retries of many orders do not come at once. `random` is in [0, 1). */
+/** Draws a time from [0.5, 1) of `ms`, so that many retries do not come at once. `random` is in [0, 1). */
 export function withJitter(ms: number, random: number): number {
   return Math.round(ms * (0.5 + random / 2));
 }
 
-/** Wait before attempt `attempt + 1` of an order that was proved not taken: 1 s doubling to 5 min, with jitter. */
+/** Backoff before attempt `attempt + 1` of an order that was certainly not taken: 1 s doubling to 5 min, with jitter. */
 export function createBackoffMs(attempt: number, random: number): number {
   return Math.max(SECOND, withJitter(Math.min(2 ** Math.min(attempt, 12) * SECOND, 5 * MINUTE), random));
 }
@@ -24,7 +24,7 @@ export function followIntervalMs(sinceChangeMs: number, mostMs = Number.POSITIVE
   return Math.min(mostMs, spacedMs(sinceChangeMs));
 }
 
-/** The longest wait between look-ups of an order that must stay fresh for so long: some of it is left for the look-up. */
+/** The longest wait between look-ups that count as fresh for `freshForMs`; a tenth is left for the look-up itself. */
 export function longestFreshMs(freshForMs: number): number {
   return Math.max(5 * SECOND, 0.9 * freshForMs);
 }
@@ -41,13 +41,12 @@ export function unansweredLookupMs(random: number): number {
   return withJitter(30 * SECOND, random);
 }
 
-/** Held orders are looked up once a day, in case the order appears all the same. */
+/** The wait between look-ups of a held order, whose order may still appear. */
 export const HELD_LOOKUP_MS = DAY;
 
 /**
- * Wait until verification number `done + 1` of an unknown order, from `verifyAfter` (`create.verifyAfter`, ms since the
- * request). The gaps count, not the moments: after an outage the look-ups do not come all at once. Undefined when all
- * are spent.
+ * Wait before verification number `done + 1` of an unknown order, by `create.verifyAfter` in ms after the request;
+ * undefined when all are done. The gaps count, not the moments: after an outage the look-ups do not come all at once.
  */
 export function verificationGapMs(done: number, verifyAfter: readonly number[]): number | undefined {
   const at = verifyAfter[done];
@@ -55,7 +54,7 @@ export function verificationGapMs(done: number, verifyAfter: readonly number[]):
   return Math.max(0, at - (done === 0 ? 0 : (verifyAfter[done - 1] ?? 0)));
 }
 
-/** Wait until re-check number `done + 1` of a final order, from `follow.recheckFinalAfter`; undefined when done. */
+/** Wait before look-up number `done + 1` of an order that has ended, by `follow.recheckFinalAfter`; undefined when all are done. */
 export function recheckGapMs(done: number, recheckFinalAfter: readonly number[]): number | undefined {
   return verificationGapMs(done, recheckFinalAfter);
 }

@@ -1,6 +1,6 @@
 import { assertAllowedMove, type OrderState } from './states.ts';
 
-/** What the program knows and plans of one order: the columns of `merchant_orders` that are its own. */
+/** The columns of `merchant_orders` that only this program writes: what it knows of an order and plans with it. */
 export interface Tracking {
   readonly account: string;
   readonly externalOrderId: string;
@@ -14,7 +14,7 @@ export interface Tracking {
   readonly fiatStatus: string | null;
   /** Create requests made, those that were proved not taken included. */
   readonly attempts: number;
-  /** When a pass looks at the order again; null for never. */
+  /** When a pass works on the order again; null for never. */
   readonly nextActionAt: Date | null;
   /** The last look-up that brought evidence: a record, or a documented 404. */
   readonly lastLookupAt: Date | null;
@@ -24,20 +24,20 @@ export interface Tracking {
   readonly changedAt: Date | null;
   /** `modificationDate` of the newest record (§2.7), as received. */
   readonly modificationDate: string | null;
-  /** `modificationDate` of a record that came older than that and is still the newest answer; it is reported once. */
+  /** `modificationDate` of the newest answer where it is older than that of the newest record; it is reported once. */
   readonly staleDate: string | null;
-  /** Evidence 404s that an unknown outcome has spent. */
+  /** Look-ups of an unknown outcome that found no order. */
   readonly verifications: number;
-  /** Creates to be sent again after an unknown outcome: by a person, or once by `create.onUnknown: resend`. */
+  /** Creates that were repeated after an unknown outcome: by a person, or once by `create.onUnknown: resend`. */
   readonly resends: number;
-  /** Re-checks of a final order that are done. */
+  /** Look-ups done since the order ended. */
   readonly rechecks: number;
 }
 
-/** Which part of the program learned of a change. */
+/** The part of the program that learned of a change. */
 export type EventSource = 'create' | 'lookup' | 'operator' | 'import';
 
-/** One line of an order's history (`order_events`). */
+/** One line of the history of an order (`order_events`). */
 export interface OrderEvent {
   readonly field:
     | 'state'
@@ -55,15 +55,15 @@ export interface OrderEvent {
   readonly actor?: string;
 }
 
-/** What is to be written about one order, in one transaction. */
+/** What is written about one order in one transaction. */
 export interface Decision {
   readonly tracking: Tracking;
   readonly events: readonly OrderEvent[];
 }
 
 /**
- * Moves an order to another state, with the event that says so. Throws on a move that the table does not allow, and on
- * one of a row that was never sent to an order that exists.
+ * Moves an order to another state, with the event of the move. Throws on a move that the table does not allow, and where
+ * a row that was never sent would get an order.
  */
 export function move(
   from: Tracking,
@@ -88,7 +88,7 @@ export function move(
   return { tracking: { ...from, ...changes, state: to, stateReason: reason }, events: [event] };
 }
 
-/** An event that a person should look at; reconciliation gathers them by class. */
+/** Makes the event of a finding that a decision brings with it. */
 export function finding(
   findingClass: string,
   source: EventSource,
