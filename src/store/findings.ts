@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import type { FindingChanges, FindingStatus, KnownFinding } from '../domain/findings/changes.ts';
+import type { FindingChanges, FindingStatus, KnownFinding } from '../domain/findings/lifecycle.ts';
 import { FINDING_CLASSES, type FindingClassName, type Severity } from '../domain/findings/classes.ts';
 
 import type { Database, Transaction } from './port.ts';

@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import type { FindingStatus } from '../../domain/findings/changes.ts';
+import type { FindingStatus } from '../../domain/findings/lifecycle.ts';
 import { listFindings } from '../../store/findings.ts';
 import { addListOptions, printList, type ListOptions } from '../shared/list.ts';
 import { ACCOUNT } from '../shared/options.ts';

@@ -1,5 +1,5 @@
 import { findOverdue, type OrderAge } from '../../domain/findings/age.ts';
-import type { KnownFinding } from '../../domain/findings/changes.ts';
+import type { KnownFinding } from '../../domain/findings/lifecycle.ts';
 import type { Finding } from '../../domain/findings/finding.ts';
 import { replaced } from '../../domain/findings/rules.ts';
 import type { LookupAnswer, LookupDecision } from '../../domain/orders/follow.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { findUnknownOutcome } from '../../domain/findings/age.ts';
-import { decideFindings, withoutKnownChanges } from '../../domain/findings/changes.ts';
+import { decideFindings, withoutKnownChanges } from '../../domain/findings/lifecycle.ts';
 import type { FindingClassName } from '../../domain/findings/classes.ts';
 import type { Finding } from '../../domain/findings/finding.ts';
 import type { Tracking } from '../../domain/orders/tracking.ts';

@@ -4,7 +4,7 @@ import {
   withoutKnownChanges,
   type FindingStatus,
   type KnownFinding,
-} from '../../../src/domain/findings/changes.ts';
+} from '../../../src/domain/findings/lifecycle.ts';
 import type { FindingClassName } from '../../../src/domain/findings/classes.ts';
 import type { Finding } from '../../../src/domain/findings/finding.ts';
 
