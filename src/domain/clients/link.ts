@@ -1,25 +1,25 @@
-/** What the program knows of one client link (§2.1). The client's e-mail address is not among it. */
+/** What the program knows of one client link (§2.1), without the e-mail address of the client. */
 export interface TrackedLink {
   readonly account: string;
   readonly linkId: string;
-  /** The merchant's own name for it. */
+  /** The merchant's own name of the link. */
   readonly reference: string | null;
   readonly source: LinkSource;
-  /** As the exchange last gave it; an open string. */
+  /** The status that the exchange gave last; an open string. */
   readonly status: string;
   readonly createdAt: Date;
-  /** When something of it last changed. */
+  /** When the link last changed. */
   readonly updatedAt: Date;
   /** The last answer that is evidence: the link, or the documented 404. */
   readonly lastCheckedAt: Date;
-  /** Since when the exchange does not find it; null while it does. */
+  /** Since when the exchange does not find the link; null while it does. */
   readonly missingSince: Date | null;
 }
 
-/** How a link came to be remembered: made with §4.1, or adopted with §4.3. */
+/** How a link came into the table: created (§4.1), or looked up and followed (§4.3). */
 export type LinkSource = 'created' | 'followed';
 
-/** One line of a link's history (`link_events`). The values of `missing` are those of `missing_since`. */
+/** One line of the history of a link (`link_events`). The values of `missing` are those of `missing_since`. */
 export interface LinkEvent {
   readonly field: 'status' | 'missing';
   readonly oldValue: string | null;
@@ -28,18 +28,18 @@ export interface LinkEvent {
   readonly reason: string | null;
 }
 
-/** What is to be written about one link, in one transaction. */
+/** What is written about one link in one transaction. */
 export interface LinkDecision {
   readonly link: TrackedLink;
   readonly events: readonly LinkEvent[];
 }
 
-/** A link that the exchange has just told of, and that is to be remembered. */
-export interface ToldLink {
+/** A link that the exchange has just answered, to be stored. */
+export interface AnsweredLink {
   readonly account: string;
   readonly linkId: string;
   readonly status: string;
-  /** Null: the one that is remembered stays. */
+  /** Null where the stored reference stays. */
   readonly reference: string | null;
   readonly source: LinkSource;
 }
@@ -47,18 +47,19 @@ export interface ToldLink {
 /** An answer of §4.3 that is evidence. */
 export type LinkAnswer = { readonly kind: 'found'; readonly status: string } | { readonly kind: 'not-found' };
 
-/** Remembers a link, or brings the one that is remembered up to date. */
-export function decideRemembered(known: TrackedLink | undefined, told: ToldLink, now: Date): LinkDecision {
+/** Decides how a link is stored, or how the stored one is brought up to date. */
+export function decideRemembered(known: TrackedLink | undefined, answered: AnsweredLink, now: Date): LinkDecision {
+  const { status, source, reference } = answered;
   if (known === undefined) {
-    const link = { ...told, createdAt: now, updatedAt: now, lastCheckedAt: now, missingSince: null };
-    return { link, events: [statusEvent(null, told.status, told.source)] };
+    const link = { ...answered, createdAt: now, updatedAt: now, lastCheckedAt: now, missingSince: null };
+    return { link, events: [statusEvent(null, status, source)] };
   }
-  const { link, events } = found(known, told.status, told.source, now);
-  if (told.reference === null || told.reference === known.reference) return { link, events };
-  return { link: { ...link, reference: told.reference, updatedAt: now }, events };
+  const { link, events } = found(known, status, source, now);
+  if (reference === null || reference === known.reference) return { link, events };
+  return { link: { ...link, reference, updatedAt: now }, events };
 }
 
-/** Writes down what a look at a remembered link brought. That it is missing is recorded once; it is not forgotten. */
+/** Decides what the answer to a check does to a stored link. A missing link is recorded once and kept. */
 export function decideChecked(known: TrackedLink, answer: LinkAnswer, now: Date): LinkDecision {
   if (answer.kind === 'found') return found(known, answer.status, 'check', now);
   const link = { ...known, lastCheckedAt: now };

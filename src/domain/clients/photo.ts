@@ -1,4 +1,4 @@
-/** The types of file that are taken, and how a file of each is named. */
+/** The accepted types of files, with the extension of each. */
 export const PHOTO_EXTENSIONS = {
   'image/jpeg': 'jpg',
   'image/png': 'png',
@@ -7,18 +7,18 @@ export const PHOTO_EXTENSIONS = {
   'application/pdf': 'pdf',
 } as const;
 
-/** A type of file that is taken. */
+/** An accepted type of files. */
 export type PhotoType = keyof typeof PHOTO_EXTENSIONS;
 
-/** How many first bytes tell the type of a file. */
+/** The number of first bytes that show the type of a file. */
 export const SIGNATURE_BYTES = 64;
 
 const PNG = '\x89PNG\r\n\x1a\n';
 const HEIC_BRANDS = ['heic', 'heix', 'heim', 'heis', 'hevc', 'hevx'];
-/** Brands of the container that HEIC shares with others: the compatible brands tell. */
+/** Brands of a container that HEIC shares with other formats: there the compatible brands decide. */
 const SHARED_BRANDS = ['mif1', 'msf1'];
 
-/** The type of a file by its first bytes, whatever its name or its sender says; undefined for one that is not taken. */
+/** Finds the type of a file by its first bytes, whatever its name says; undefined where it is not accepted. */
 export function photoType(bytes: Uint8Array): PhotoType | undefined {
   const first = String.fromCharCode(...bytes.subarray(0, SIGNATURE_BYTES));
   if (first.startsWith('\xff\xd8\xff')) return 'image/jpeg';
@@ -38,19 +38,19 @@ function isHeic(bytes: Uint8Array, first: string): boolean {
   return compatible.some((brand) => HEIC_BRANDS.includes(brand));
 }
 
-/** What is known of the token of a delivery. */
+/** The stored token of a delivery. */
 export interface KnownToken {
   readonly expiresAt: Date;
   /** SHA-256 of each file that was stored with it; undefined while it is unused. */
   readonly stored: readonly string[] | undefined;
 }
 
-/** What becomes of a delivery (§6): its files are stored, or they were before, or they are not taken. */
+/** What happens to a delivery (§6): its files are stored, were stored before, or are refused. */
 export type DeliveryDecision = 'store' | 'repeated' | 'forbidden';
 
 /**
- * A token is good for one delivery until it expires. The same files once more, in any order, are a repeat, also later;
- * nothing tells whether the exchange repeats a delivery whose answer it has lost.
+ * Decides about a delivery. A token allows one delivery until it expires. The same files in any order may come again, even
+ * later: the interface does not say whether the exchange repeats a delivery whose answer it has lost.
  */
 export function decideDelivery(
   token: KnownToken | undefined,

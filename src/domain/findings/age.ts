@@ -2,11 +2,11 @@ import type { OrderState } from '../orders/states.ts';
 import { COMPARED_POSITION, type Finding } from './finding.ts';
 import type { RecordView } from '../record.ts';
 
-/** What decides whether an order waits for too long. */
+/** The facts of an order that decide whether it waits for too long. */
 export interface OrderAge {
   readonly state: OrderState;
   readonly assetPosition: string | null;
-  /** What the newest record gave of the fields that must be there to compare at all; null where there is no record. */
+  /** The fields of the newest record without which nothing can be compared; null where there is no record. */
   readonly record: Pick<RecordView, 'inputAsset' | 'fromCurrency' | 'toCurrency'> | null;
   /** When the newest create was sent; null when none was. */
   readonly sentAt: Date | null;
@@ -14,27 +14,27 @@ export interface OrderAge {
   readonly changedAt: Date | null;
   /** The last look-up that brought evidence. */
   readonly lastLookupAt: Date | null;
-  /** Creates to be sent again after an unknown outcome. */
+  /** Creates that were repeated after an unknown outcome. */
   readonly resends: number;
   /** The date of the older record that the newest look-up brought; null where it brought none. */
   readonly staleDate: string | null;
 }
 
-/** Times in milliseconds. */
+/** Settings that decide how long is too long; times in milliseconds. */
 export interface OverdueSettings {
   readonly orderMissingAfter: number;
   readonly freshFor: number;
-  /** Longer than this without a change is unusual: at least a day. */
+  /** An open order that has not changed for longer than this is stuck. */
   readonly stuckAfter: number;
 }
 
-/** States whose orders the exchange has, or may have. */
+/** States whose orders the exchange has or may have. */
 const CHECKED_STATES: readonly OrderState[] = ['accepted', 'open', 'unknown', 'held', 'final'];
 
-/** The classes that time alone brings: everything `findOverdue` finds. */
+/** The classes that `findOverdue` finds. */
 export const OVERDUE_CLASSES = ['CREATE_UNKNOWN', 'ORDER_MISSING', 'STUCK', 'UNCHECKED'] as const;
 
-/** What the time alone shows of an order at `now`. */
+/** Finds what the time alone shows of an order at `now`. */
 export function findOverdue(order: OrderAge, now: Date, settings: OverdueSettings): readonly Finding[] {
   return [
     ...findUnknownOutcome(order),
@@ -44,12 +44,12 @@ export function findOverdue(order: OrderAge, now: Date, settings: OverdueSetting
   ];
 }
 
-/** Whether a report may count the order as compared with the exchange. */
+/** Tells whether the order counts as not compared with the exchange. */
 export function isUnchecked(order: OrderAge, now: Date, freshFor: number): boolean {
   const { state, lastLookupAt } = order;
   if (!CHECKED_STATES.includes(state)) return false;
   if (!isReadable(lastLookupAt) || order.staleDate !== null || beyondCompare(order) !== undefined) return true;
-  // A final order is not asked about any more: what it was looked up as when it became final stands.
+  // A final order is no longer looked up: its last look-up stays valid.
   return state !== 'final' && now.getTime() - lastLookupAt.getTime() > freshFor;
 }
 
@@ -58,8 +58,8 @@ const DAY_MS = 24 * 60 * 60_000;
 const ENOUGH_GAPS = 100;
 
 /**
- * How long without a change is unusual: longer than 99 of 100 changes took to come, and than a day. `gapsMs` are the
- * times between changes of one order each.
+ * Learns after what time without a change an order is stuck, in ms: longer than a day, and than 99 of 100 changes took to
+ * come. `gapsMs` are the times between two changes of an order.
  */
 export function learnStuckAfter(gapsMs: readonly number[]): number {
   if (gapsMs.length < ENOUGH_GAPS) return DAY_MS;
@@ -67,7 +67,7 @@ export function learnStuckAfter(gapsMs: readonly number[]): number {
   return Math.max(DAY_MS, sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0);
 }
 
-/** Whether nobody knows what came of a create; that it is sent again does not tell what came of the one before. */
+/** Finds that nobody knows the outcome of a create. Sending it again does not tell the outcome of the one before. */
 export function findUnknownOutcome({
   state,
   sentAt,
@@ -105,7 +105,7 @@ function unchecked(order: OrderAge, now: Date, { freshFor }: OverdueSettings): r
   return isJustSent ? [] : [{ class: 'UNCHECKED', expected: 'a look-up that is fresh', actual: iso(lastLookupAt) }];
 }
 
-/** Why the newest record cannot be held against the order, however fresh it is. */
+/** Says why the newest record cannot be compared with the order, however fresh it is; undefined where it can. */
 function beyondCompare({ state, assetPosition, record }: OrderAge): string | undefined {
   if (state !== 'open' && state !== 'final') return undefined;
   if (assetPosition !== COMPARED_POSITION) return `the amount of position ${assetPosition}`;
@@ -113,7 +113,7 @@ function beyondCompare({ state, assetPosition, record }: OrderAge): string | und
   return record.fromCurrency === null || record.toCurrency === null ? 'no currencyPair' : undefined;
 }
 
-/** A time that another program wrote may be none. */
+/** Another program may have written a time that is invalid. */
 function isReadable(time: Date | null): time is Date {
   return time !== null && !Number.isNaN(time.getTime());
 }

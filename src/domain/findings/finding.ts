@@ -2,16 +2,16 @@ import type { FindingClassName } from './classes.ts';
 import type { Difference, MerchantOrder, RecordView } from '../record.ts';
 import type { OrderState } from '../orders/states.ts';
 
-/** What reconciliation found of one order: both values, as text. Secrets are named, not shown. */
+/** One thing that reconciliation found about an order, with both values. */
 export interface Finding extends Difference {
   readonly class: FindingClassName;
 }
 
-/** What an order record is compared with. */
+/** An order record and everything that it is compared with. */
 export interface RecordContext {
   /** The row as it was sent. */
   readonly order: MerchantOrder;
-  /** Where the order stood before the record, and where it stands with it. */
+  /** The state of the order before the record, and with it. */
   readonly stateBefore: OrderState;
   readonly state: OrderState;
   /** exchangeType of the pre-order (§2.6). */
@@ -29,23 +29,23 @@ export interface RecordContext {
   readonly hashUsedBy: string | null;
 }
 
-/** Settings of the comparison. */
+/** Settings of the comparison of a record with its order. */
 export interface ReconcileSettings {
-  /** Largest difference of amounts that is none; decimal text. */
+  /** The largest difference of amounts that counts as none; decimal text. */
   readonly tolerance: string;
   readonly finalStatuses: readonly string[];
   readonly openStatuses: readonly string[];
 }
 
-/** The position whose amount can be compared; orders of another one stay unchecked. */
+/** The asset position whose amount can be compared; orders of other positions stay unchecked. */
 export const COMPARED_POSITION = 'INPUT';
 
-/** A finding where two values differ, or none. */
+/** Gives a finding where two values differ. */
 export function differs(name: FindingClassName, expected: string | null, actual: string | null): readonly Finding[] {
   return expected === actual ? [] : [found(name, expected, actual)];
 }
 
-/** One finding. */
+/** Makes a finding. */
 export function found(name: FindingClassName, expected: string | null, actual: string | null): Finding {
   return { class: name, expected, actual };
 }

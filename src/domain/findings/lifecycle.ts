@@ -1,32 +1,32 @@
 import { FINDING_CLASSES, type FindingClassName } from './classes.ts';
 import type { Finding } from './finding.ts';
 
-/** Where a finding stands; a person acknowledges, everything else happens by itself. */
+/** The status of a finding. Only a person acknowledges a finding; everything else happens by itself. */
 export type FindingStatus = 'open' | 'acknowledged' | 'resolved';
 
-/** A finding that is written down. */
+/** A stored finding. */
 export interface KnownFinding extends Finding {
   readonly id: number;
   readonly status: FindingStatus;
 }
 
-/** What is to be written about the findings of one order. */
+/** What is written about the findings of one order. */
 export interface FindingChanges {
   readonly opened: readonly Finding[];
-  /** Were resolved and came back, were acknowledged with other values than they have now, or happened again. */
+  /** Were resolved and are true again, were acknowledged with other values, or happened again. */
   readonly reopened: readonly KnownFinding[];
-  /** Stand as they stood, perhaps with other values. */
+  /** Are still open or acknowledged, perhaps with other values. */
   readonly seenAgain: readonly KnownFinding[];
   readonly resolved: readonly KnownFinding[];
 }
 
-/** So many changes of one class and order are written down each by itself; the newest stands for those after it. */
+/** The most findings of kind `change` of one class and order; the newest of them counts all further changes. */
 const MOST_CHANGES = 50;
 const COUNTED = / \(change (\d+)\)$/;
 
 /**
- * Holds what was found now against what is written down. `judged` are the classes that could be judged now: those of
- * kind `state` that are not found any more resolve themselves, and reopen when they come back.
+ * Decides what becomes of the findings of an order. `judged` are the classes that could be judged: stored findings of
+ * these classes and of kind `state` that were not found again are resolved.
  */
 export function decideFindings(
   known: readonly KnownFinding[],
@@ -36,11 +36,11 @@ export function decideFindings(
   const now = withCounted(known, joined(found));
   const knownAs = (finding: Finding) => known.find((one) => isSame(one, finding));
   const again = now.flatMap((finding) => {
-    const before = knownAs(finding) ?? standInFor(known, finding);
+    const before = knownAs(finding) ?? counterFor(known, finding);
     return before === undefined ? [] : [{ ...before, ...finding, comesBack: comesBack(before, finding) }];
   });
   return {
-    opened: now.filter((finding) => (knownAs(finding) ?? standInFor(known, finding)) === undefined),
+    opened: now.filter((finding) => (knownAs(finding) ?? counterFor(known, finding)) === undefined),
     reopened: again.filter((one) => one.comesBack),
     seenAgain: again.filter((one) => !one.comesBack),
     resolved: known.filter(
@@ -53,15 +53,15 @@ export function decideFindings(
   };
 }
 
-/** What is found where nothing happened, only something that had happened was looked at once more. */
+/** Leaves out changes that are stored already: their evidence was judged once more, nothing happened. */
 export function withoutKnownChanges(known: readonly KnownFinding[], found: readonly Finding[]): readonly Finding[] {
   const isKnown = (finding: Finding) => known.some((one) => isSame(one, finding));
   return found.filter((finding) => FINDING_CLASSES[finding.class].kind === 'state' || !isKnown(finding));
 }
 
 /**
- * What a person acknowledged is what he saw: an amount that is wrong by more is another matter, and so is what happens
- * once more.
+ * A person acknowledges the values that he saw. An amount that is wrong by more opens the finding again, and so does a
+ * change that happens again.
  */
 function comesBack(known: KnownFinding, finding: Finding): boolean {
   if (known.status !== 'acknowledged') return known.status === 'resolved';
@@ -70,19 +70,19 @@ function comesBack(known: KnownFinding, finding: Finding): boolean {
   return isAnother && FINDING_CLASSES[finding.class].severity !== 'info';
 }
 
-/** The finding that stands for all further changes of a class; undefined while they are few. */
-function standInFor(known: readonly KnownFinding[], { class: name }: Finding): KnownFinding | undefined {
+/** The finding that counts all further changes of a class; undefined while there are few. */
+function counterFor(known: readonly KnownFinding[], { class: name }: Finding): KnownFinding | undefined {
   if (FINDING_CLASSES[name].kind === 'state') return undefined;
   const before = known.filter((one) => one.class === name);
   return before.length < MOST_CHANGES ? undefined : before.at(-1);
 }
 
-/** Says of changes beyond those that are written down how many there were. */
+/** Adds the number of the change to changes that are only counted. */
 function withCounted(known: readonly KnownFinding[], found: readonly Finding[]): readonly Finding[] {
   return found.map((finding) => {
-    const standIn = known.some((one) => isSame(one, finding)) ? undefined : standInFor(known, finding);
-    if (standIn === undefined) return finding;
-    const before = Number(COUNTED.exec(standIn.actual ?? '')?.[1] ?? MOST_CHANGES);
+    const counter = known.some((one) => isSame(one, finding)) ? undefined : counterFor(known, finding);
+    if (counter === undefined) return finding;
+    const before = Number(COUNTED.exec(counter.actual ?? '')?.[1] ?? MOST_CHANGES);
     return { ...finding, actual: `${finding.actual} (change ${before + 1})` };
   });
 }
@@ -94,7 +94,7 @@ function isSame(known: Finding, finding: Finding): boolean {
   return known.expected === finding.expected && known.actual === finding.actual;
 }
 
-/** Several values of one state class stand in one finding. */
+/** Joins several findings of one class of kind `state` into one. */
 function joined(found: readonly Finding[]): readonly Finding[] {
   const states = new Map<FindingClassName, Finding>();
   const changes: Finding[] = [];

@@ -13,19 +13,19 @@ import {
 import type { RecordView } from '../record.ts';
 
 const SKEW_LIMIT_MS = 5 * 60_000;
-/** A difference of clocks that is larger is not allowed for. */
+/** A larger difference of the clocks is not compensated. */
 const MOST_COMPENSATED_MS = 60 * 60_000;
 /** The statuses that the interface shows (§3). */
 const DOCUMENTED = { order: ['REQUEST'], leg: ['NEW'] } as const;
 /** The status of a transaction that has not begun. */
 const NOT_BEGUN = 'NEW';
 
-/** Undefined where something is not given that the rule needs: then it says nothing, not that all is well. */
+/** The findings of a rule; undefined where the rule lacks something: then it says nothing, not that all is well. */
 type Judged = readonly Finding[] | undefined;
-/** Looks at a record; see `RULES`. */
+/** Judges a record by one rule. */
 export type Rule = (context: RecordContext, settings: ReconcileSettings) => Judged;
 
-/** Every rule that looks at a record, by its class. */
+/** Every rule that judges a record, with its class of findings. */
 export const RULES: readonly (readonly [FindingClassName, Rule])[] = [
   ['IDENTITY_MISMATCH', identity],
   ['MERCHANT_MISMATCH', merchant],
@@ -61,8 +61,8 @@ function merchant({ merchantId, record }: RecordContext): Judged {
 }
 
 /**
- * Compared by the exchange's clock where it told it, so that a clock of ours that is a little wrong finds no collision;
- * one of the exchange that is far behind must not hide every collision.
+ * Compares by the exchange's clock where it gave its time: an error of our clock must not look like a collision. A clock
+ * of the exchange that is far behind must not hide every collision.
  */
 function collision({ firstSentAt, record, receivedAt }: RecordContext): Judged {
   const createdMs = instantMs(record.creationDate);
@@ -79,14 +79,14 @@ function unexpected({ stateBefore, firstSentAt, record, earlier }: RecordContext
   return [found('UNEXPECTED_ORDER', `no order: ${firstSentAt === null ? 'never sent' : stateBefore}`, record.orderId)];
 }
 
-/** With its time: each reopening is one of its own. */
+/** The finding bears the date, so that each reopening is a finding of its own. */
 function reopened({ stateBefore, state, record, earlier }: RecordContext): readonly Finding[] {
   if (stateBefore !== 'final' || state !== 'open') return [];
   const actual = `open as ${record.orderStatus}, modified ${record.modificationDate ?? 'at no time'}`;
   return [found('TERMINAL_REOPENED', `final as ${earlier?.orderStatus ?? 'before'}`, actual)];
 }
 
-/** Also of a record that is older than the one we have. */
+/** Finds that another order answers now. Applies to a record that is older than ours, too. */
 export function replaced({ record, earlier }: Pick<RecordContext, 'record' | 'earlier'>): readonly Finding[] {
   if (earlier === null) return [];
   const name = ({ orderId, orderNumber }: RecordView) => `id ${orderId}, number ${orderNumber ?? 'none'}`;
@@ -99,7 +99,7 @@ function pair({ order, record }: RecordContext): Judged {
   return differs('PAIR_MISMATCH', expected, `${record.fromCurrency}/${record.toCurrency}`);
 }
 
-/** §2.6 says of INPUT only that it is a position; that it names the input amount is our reading. */
+/** That the position INPUT means the input amount is our reading of §2.6. */
 function amount({ order, record }: RecordContext, { tolerance }: ReconcileSettings): Judged {
   if (record.inputAsset === null || order.assetPosition !== COMPARED_POSITION) return undefined;
   return isWithin(order.asset, record.inputAsset, tolerance)
@@ -107,7 +107,7 @@ function amount({ order, record }: RecordContext, { tolerance }: ReconcileSettin
     : [found('AMOUNT_MISMATCH', order.asset, record.inputAsset)];
 }
 
-/** Which way the ratio is meant is not shown: either way agrees. */
+/** The interface does not say which way the ratio is meant, so both ways are accepted. */
 function rate({ record }: RecordContext, { tolerance }: ReconcileSettings): Judged {
   const [input, output, ratio] = [record.inputAsset, record.outputAsset, record.ratio].map(readDecimal);
   if (!(input?.ok === true && output?.ok === true && ratio?.ok === true)) return undefined;
@@ -135,7 +135,7 @@ function legCurrencies({ order, record }: RecordContext): Judged {
   return differs('LEG_CURRENCY_MISMATCH', expected, [cryptoCurrency, fiatCurrency].toSorted().join(', '));
 }
 
-/** Found when it happens, not for as long as it stays so: what a person knows of may happen again. */
+/** Finds a change when it happens, not for as long as the address stays so: it may change again. */
 function addresses({ order, record, earlier }: RecordContext): readonly Finding[] {
   const { externalCryptoAddress: external, internalCryptoAddress: internal } = record;
   const known = order.cryptoAddress ?? earlier?.externalCryptoAddress ?? null;
@@ -172,7 +172,7 @@ function hashReused({ record, hashUsedBy }: RecordContext): Judged {
 
 function statuses({ record }: RecordContext, settings: ReconcileSettings): readonly Finding[] {
   const known: readonly string[] = [...DOCUMENTED.order, ...settings.finalStatuses, ...settings.openStatuses];
-  // Before any status is mapped every one would be found: then nobody has said that he wants to know.
+  // While no status is mapped, every status would be a finding.
   const isMapped = settings.finalStatuses.length > 0;
   if (!isMapped || known.includes(record.orderStatus)) return [];
   return [found('STATUS_UNMAPPED', 'a status of the settings', record.orderStatus)];
@@ -205,7 +205,7 @@ function completion({ record }: RecordContext, { openStatuses }: ReconcileSettin
       ? `completed ${record.completionDate} with the open status ${record.orderStatus}`
       : '',
   ];
-  // An order that is not completed has no such date.
+  // An order that is not completed has no completion date.
   const isGiven =
     created !== undefined &&
     modified !== undefined &&
@@ -219,7 +219,7 @@ function completion({ record }: RecordContext, { openStatuses }: ReconcileSettin
   );
 }
 
-/** Fields that a record may not change without a new modification date. A changed fee or hash is a finding by itself. */
+/** Fields that must not change without a new modification date. A changed fee or hash is a finding of another class. */
 const WATCHED = [
   'orderStatus',
   'cryptoStatus',
@@ -252,18 +252,18 @@ function clockSkew({ record, receivedAt }: RecordContext): Judged {
   return [found('CLOCK_SKEW', 'clocks that agree', `the exchange is ${describeSkew(serverMs - receivedAt.getTime())}`)];
 }
 
-/** Roughly, so that what a person acknowledged stays the same for as long as the clocks stay as they are. */
+/** Rounded, so that an acknowledged finding keeps its values while the clocks stay as they are. */
 function describeSkew(skewMs: number): string {
   const hours = Math.round(Math.abs(skewMs) / (60 * 60_000));
   return `${hours === 0 ? 'less than an hour' : `about ${hours} h`} ${skewMs < 0 ? 'behind' : 'ahead'}`;
 }
 
-/** Findings of a rule that could not look at all that it wants to: they hold, but none is no good news. */
+/** Findings of a rule that could not see all it needs are valid, but no findings do not mean that all is well. */
 function unlessLacking(isGiven: boolean, findings: readonly Finding[]): Judged {
   return isGiven || findings.length > 0 ? findings : undefined;
 }
 
-/** Whether two dates that are given are the same moment, or the same text where it is no moment. */
+/** Two dates are the same when they are the same moment, or the same text where they are no dates. */
 function isSameDate(left: string | null, right: string | null): boolean {
   if (left === null || right === null) return false;
   return left === right || (instant(left) !== undefined && instant(left) === instant(right));
@@ -273,7 +273,7 @@ function isSame(left: string | null, right: string | null): boolean {
   return left === right || (left !== null && right !== null && sameDecimal(left, right));
 }
 
-/** Whether two amounts differ by no more than the tolerance; false when either cannot be read. */
+/** Two amounts agree within the tolerance; they do not where either cannot be read. */
 function isWithin(left: string, right: string, tolerance: string): boolean {
   if (left === right) return readDecimal(left).ok;
   const a = readDecimal(left);

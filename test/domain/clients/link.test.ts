@@ -5,7 +5,7 @@ import {
   decideRemembered,
   type LinkAnswer,
   type LinkDecision,
-  type ToldLink,
+  type AnsweredLink,
   type TrackedLink,
 } from '../../../src/domain/clients/link.ts';
 import { after } from '../../../src/domain/instant.ts';
@@ -32,7 +32,7 @@ function linkWith(changes: Partial<TrackedLink> = {}): TrackedLink {
   };
 }
 
-function told(changes: Partial<ToldLink> = {}): ToldLink {
+function told(changes: Partial<AnsweredLink> = {}): AnsweredLink {
   return { account: 'default', linkId: 'l1', status: 'NOT_VERIFIED', reference: null, source: 'followed', ...changes };
 }
 
