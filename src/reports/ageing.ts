@@ -1,8 +1,8 @@
 import { instantMs } from '../domain/instant.ts';
-import { ORDER_STATES, type OrderState } from '../domain/orders/states.ts';
+import { ORDER_STATES, WAITING_STATES, type OrderState } from '../domain/orders/states.ts';
 import type { Chart, Column, ReportDocument, Row } from './formats/document.ts';
 
-/** Orders of one state, order status and pair (null: all pairs); since when the ones at these ranks have stood there. */
+/** Orders of one state, order status and pair (null: all pairs), with the times since which the orders at these ranks have not changed. */
 export interface AgeGroup {
   readonly state: string;
   readonly status: string | null;
@@ -14,7 +14,7 @@ export interface AgeGroup {
   readonly longest: string;
 }
 
-/** An order that has stood where it stands for long. */
+/** An order whose state and status have not changed for long. */
 export interface OldestOrder {
   readonly id: string;
   readonly pair: string;
@@ -23,7 +23,7 @@ export interface OldestOrder {
   readonly since: string;
 }
 
-/** What was looked at; times are UTC, ISO 8601. */
+/** The orders that the report is about; times are UTC, ISO 8601. */
 export interface AgeingFacts {
   readonly asOf: string;
   readonly from: string | null;
@@ -31,11 +31,8 @@ export interface AgeingFacts {
   readonly orders: number;
 }
 
-/** Name and version of the shape of the JSON form. A change that breaks readers gets the next number. */
+/** Name and version of the JSON form. A change that breaks its readers needs the next number. */
 export const AGEING_SCHEMA = 'order-sync.ageing/1';
-
-/** States in which an order still waits for something. */
-export const WAITING_STATES = ['pending', 'sending', 'unknown', 'held', 'accepted', 'open'] as const;
 
 const PERCENTILES = [
   ['p50', 'Half within'],
@@ -43,12 +40,12 @@ const PERCENTILES = [
   ['p99', '99 % within'],
   ['longest', 'Longest'],
 ] as const;
-const STANDING: readonly Column[] = [
+const STATE_AND_STATUS: readonly Column[] = [
   { key: 'state', label: 'State', kind: 'text' },
   { key: 'status', label: 'Order status', kind: 'text' },
 ];
 const PAIR: Column = { key: 'pair', label: 'Pair', kind: 'text' };
-/** For people, and in seconds for programs. */
+/** Each age stands in words for people and in seconds for programs. */
 const AGES: readonly Column[] = [
   { key: 'orders', label: 'Orders', kind: 'count' },
   ...PERCENTILES.map(([key, label]) => ({ key, label, kind: 'text' as const })),
@@ -62,13 +59,13 @@ const AGES: readonly Column[] = [
 const OLDEST: readonly Column[] = [
   { key: 'external_order_id', label: 'Order', kind: 'text' },
   PAIR,
-  ...STANDING,
+  ...STATE_AND_STATUS,
   { key: 'since', label: 'Since', kind: 'time' },
   { key: 'age', label: 'For', kind: 'text' },
   { key: 'age_seconds', label: 'For, seconds', kind: 'decimal', isDetail: true },
 ];
 
-/** The report: how long orders have stood where they stand, and which have stood the longest. */
+/** Builds the report: for how long orders have been in their state and status, and which have been the longest. */
 export function ageingDocument(
   facts: AgeingFacts,
   byStatus: readonly AgeGroup[],
@@ -79,7 +76,7 @@ export function ageingDocument(
   const rows = (groups: readonly AgeGroup[]) => inOrder(groups).map((group) => groupRow(group, asOfMs));
   return {
     schema: AGEING_SCHEMA,
-    title: 'How long orders have stood where they stand',
+    title: 'Age of orders in their state and order status',
     facts: [
       { key: 'asOf', label: 'As of', value: facts.asOf },
       { key: 'from', label: 'Orders inserted from', value: facts.from },
@@ -89,15 +86,20 @@ export function ageingDocument(
         key: 'rule',
         label: 'Rule',
         value:
-          'the time since the state or the order status last changed; a percentile is the smallest age that so many of the orders do not exceed',
+          'age is the time since the state or the order status last changed; a percentile is the smallest age that so many of the orders do not exceed',
       },
     ],
     sections: [
-      { name: 'statuses', title: 'By state and order status', columns: [...STANDING, ...AGES], rows: rows(byStatus) },
+      {
+        name: 'statuses',
+        title: 'By state and order status',
+        columns: [...STATE_AND_STATUS, ...AGES],
+        rows: rows(byStatus),
+      },
       {
         name: 'pairs',
         title: 'By state, order status and pair',
-        columns: [...STANDING, PAIR, ...AGES],
+        columns: [...STATE_AND_STATUS, PAIR, ...AGES],
         rows: rows(byPair),
       },
       {
@@ -134,7 +136,7 @@ function oldestRow({ id, pair, state, status, since }: OldestOrder, asOfMs: numb
   return { external_order_id: id, pair, state, status, since, age: duration(ms), age_seconds: seconds(ms) };
 }
 
-/** Null where a program wrote a time that cannot be read. */
+/** Null where another program wrote a time that cannot be read. */
 function ageMs(since: string, asOfMs: number): number | null {
   const ms = instantMs(since);
   return ms === undefined ? null : asOfMs - ms;
@@ -154,14 +156,14 @@ function duration(ms: number | null): string | null {
   return whole < 86_400 ? clock : `${Math.floor(whole / 86_400)}d ${clock}`;
 }
 
-/** Ages of orders that still wait. */
+/** Draws the ages of the orders that still wait. */
 function chartOf(byStatus: readonly AgeGroup[], asOfMs: number): readonly Chart[] {
   const waiting = inOrder(byStatus.filter(({ state }) => (WAITING_STATES as readonly string[]).includes(state)));
   if (waiting.length === 0) return [];
   const hours = (since: string) => Math.round((ageMs(since, asOfMs) ?? 0) / 36_000) / 100;
   return [
     {
-      title: 'How long waiting orders have stood where they stand',
+      title: 'Age of waiting orders in their state and order status',
       kind: 'bar',
       categories: waiting.map(({ state, status }) => (status === null ? state : `${state}, ${status}`)),
       series: PERCENTILES.slice(0, 3).map(([key, name]) => ({

@@ -14,7 +14,7 @@ export interface Change {
   readonly actor: string | null;
 }
 
-/** Name and version of the shape of the JSON form. A change that breaks readers gets the next number. */
+/** Name and version of the JSON form. A change that breaks its readers needs the next number. */
 export const CHANGES_SCHEMA = 'order-sync.changes/1';
 
 const COLUMNS: readonly Column[] = [
@@ -31,7 +31,7 @@ const COLUMNS: readonly Column[] = [
   { key: 'reason', label: 'Why', kind: 'text' },
 ];
 
-/** The report: every change of a period, as it was recorded. Rows are read as they are written. */
+/** Builds the report: every change of a period. Its rows are read while they are written. */
 export function changesDocument(
   { from, to }: { readonly from: string | null; readonly to: string | null },
   changes: AsyncIterable<Change>,

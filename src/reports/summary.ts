@@ -1,6 +1,6 @@
 import { DecimalSum, readDecimal } from '../domain/decimal.ts';
 
-/** A row as the summary reads it. */
+/** The columns of an order that the summary needs. */
 export interface SummaryInput {
   readonly from_currency: string | null;
   readonly to_currency: string | null;
@@ -17,11 +17,11 @@ export interface SummaryLine {
   readonly orders: number;
   /** Exact decimal text. */
   readonly asset: string;
-  /** Orders whose asset is no number; they are counted and not summed. */
+  /** Orders whose asset is not a number; they are counted and not summed. */
   readonly unreadable: number;
 }
 
-/** Columns of the summary, in their order. */
+/** The columns of the summary, in order. */
 export const SUMMARY_COLUMNS = [
   'pair',
   'state',
@@ -31,7 +31,7 @@ export const SUMMARY_COLUMNS = [
   'unreadable',
 ] as const satisfies readonly (keyof SummaryLine)[];
 
-/** Counts and sums by pair, state and status, sorted by them. Memory grows with the groups, not with the rows. */
+/** Counts and sums orders by pair, state and status. Memory grows with the groups, not with the rows. */
 export async function summarize(rows: AsyncIterable<SummaryInput>): Promise<SummaryLine[]> {
   const groups = new Map<
     string,

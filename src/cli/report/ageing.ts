@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { systemClock } from '../../clock.ts';
-import { ageingDocument, WAITING_STATES } from '../../reports/ageing.ts';
+import { WAITING_STATES } from '../../domain/orders/states.ts';
+import { ageingDocument } from '../../reports/ageing.ts';
 import type { ReportDocument } from '../../reports/formats/document.ts';
 import { readAgeing } from '../../store/reports/ageing.ts';
 import { ACCOUNT } from '../shared/options.ts';

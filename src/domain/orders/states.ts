@@ -20,6 +20,16 @@ export type OrderState = keyof typeof ALLOWED_NEXT;
 /** Every state, in the order in which an order passes through them. */
 export const ORDER_STATES = Object.keys(ALLOWED_NEXT) as readonly OrderState[];
 
+/** States in which an order still waits for something. */
+export const WAITING_STATES = [
+  'pending',
+  'sending',
+  'unknown',
+  'held',
+  'accepted',
+  'open',
+] as const satisfies readonly OrderState[];
+
 /** States whose orders are looked up until they are final; `sync` looks up each of them once. */
 export const FOLLOWED_STATES = ['unknown', 'accepted', 'open', 'held'] as const satisfies readonly OrderState[];
 

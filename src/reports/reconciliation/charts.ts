@@ -1,10 +1,11 @@
 import { instantMs } from '../../domain/instant.ts';
+import { WAITING_STATES } from '../../domain/orders/states.ts';
 import type { Chart, Row } from '../formats/document.ts';
 import type { JudgedOrder } from './judge.ts';
 import { pairOf, type ReconciledRow } from './rows.ts';
 
 const HOUR_MS = 3_600_000;
-/** Upper ends in hours of how long orders have stood in a state, and their names. */
+/** Groups of ages: the upper end in hours, and the name. */
 const AGES = [
   [1, 'under 1 h'],
   [24, '1 h to 1 d'],
@@ -12,15 +13,13 @@ const AGES = [
   [168, '3 d to 7 d'],
   [Infinity, 'over 7 d'],
 ] as const;
-/** States in which an order waits for something. */
-const WAITING: readonly string[] = ['pending', 'sending', 'unknown', 'held', 'accepted', 'open'];
-/** Steps of a histogram of durations a doubling: percentiles are right to a tenth, which is enough to draw. */
+/** Steps of the histogram for each doubling of a duration: percentiles are right to a tenth, enough for a chart. */
 const STEPS_A_DOUBLING = 8;
-/** Lines and bars of more pairs than this cannot be told apart: the rest is drawn as one. */
+/** More bars than this cannot be distinguished: further pairs are drawn as one. */
 const MOST_PAIRS = 8;
 const MOST_LINKS = 60;
 
-/** Gathers what the charts draw while the rows go by. Memory does not grow with the rows. */
+/** Counts for the charts while the orders are read. Memory does not grow with the orders. */
 export class ReconciliationCharts {
   readonly #flow = new Map<string, number>();
   readonly #ages = new Map<string, number[]>();
@@ -29,14 +28,14 @@ export class ReconciliationCharts {
   addOrder({ row, judgement }: Pick<JudgedOrder, 'row' | 'judgement'>, asOf: Date): void {
     // Nobody knows any more in what state the row was at the moment.
     if (judgement.kind === 'unchecked' && judgement.reason === 'changedAfter') return;
-    // With what they are before them, no two layers of the flow have a name in common.
+    // The first word makes names of different layers of the flow different.
     this.#countFlow(`pair ${pairOf(row)}`, `state ${row.state}`);
     this.#countFlow(`state ${row.state}`, row.order_status === null ? 'no order' : `order ${row.order_status}`);
-    if (WAITING.includes(row.state)) this.#countAge(row, asOf);
+    if ((WAITING_STATES as readonly string[]).includes(row.state)) this.#countAge(row, asOf);
     else if (row.state === 'final') this.#countFinal(row);
   }
 
-  /** The charts of the report; `days` are its totals by day and pair. */
+  /** Gives the charts of the report; `days` are its totals by day and pair. */
   charts(days: readonly Row[]): readonly Chart[] {
     return [volume(days), this.#flowChart(), this.#ageChart(), this.#finalChart()].filter(
       ({ categories }) => categories.length > 0,
@@ -80,7 +79,7 @@ export class ReconciliationCharts {
       });
     const categories = [...new Set(links.flatMap(({ from, to }) => [from, to]))];
     return {
-      title: 'Where the orders stand: pair, state, order status',
+      title: 'Orders by pair, state and order status',
       kind: 'flow',
       categories,
       series: [],
@@ -90,7 +89,7 @@ export class ReconciliationCharts {
   }
 
   #ageChart(): Chart {
-    const states = WAITING.filter((state) => this.#ages.has(state));
+    const states = WAITING_STATES.filter((state) => this.#ages.has(state));
     const series = AGES.map(([, name], index) => ({
       name,
       values: states.map((state) => this.#ages.get(state)?.[index] ?? 0),
@@ -114,7 +113,7 @@ export class ReconciliationCharts {
   }
 }
 
-/** Orders a day, one line a pair; the least of many pairs are drawn together. */
+/** Orders by day, one bar for each pair; the smallest of many pairs are drawn together. */
 function volume(days: readonly Row[]): Chart {
   const categories = [...new Set(days.map(({ day }) => String(day)))];
   const sums = new Map<string, number>();
@@ -135,7 +134,7 @@ function volume(days: readonly Row[]): Chart {
   return { title: 'Orders by day and pair', kind: 'bar', categories, series, unit: 'orders' };
 }
 
-/** Hours within which so many percent of a histogram stand. */
+/** Gives the hours within which so many percent of a histogram fall. */
 function percentile(histogram: ReadonlyMap<number, number>, percent: number): number | null {
   const steps = [...histogram].toSorted(([a], [b]) => a - b);
   const total = steps.reduce((sum, [, count]) => sum + count, 0);

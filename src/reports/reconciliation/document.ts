@@ -4,7 +4,7 @@ import { FINDING_COLUMNS } from './findings.ts';
 import { UNCHECKED_REASONS, type UncheckedReason } from './judge.ts';
 import { DAY_COLUMNS, PAIR_COLUMNS, type ReconciliationTotals } from './totals.ts';
 
-/** Name and version of the shape of the JSON form. A change that breaks readers gets the next number. */
+/** Name and version of the JSON form. A change that breaks its readers needs the next number. */
 export const RECONCILIATION_SCHEMA = 'order-sync.reconciliation/1';
 
 /** The orders that the report is about, and the settings that it was made with. */

@@ -1,6 +1,6 @@
 import type { StoryEvent, StoryOrder } from './evidence.ts';
 
-/** What a sentence needs beside its event: the row, and how many creates went out so far. */
+/** The row, and the number of creates that went out so far. */
 interface Context {
   readonly order: StoryOrder;
   readonly creates: number;
@@ -12,14 +12,14 @@ const STATUS_NAMES: Readonly<Record<string, string>> = {
   'fiatTransaction.status': 'the fiat transaction',
 };
 
-/** One event of an order's history as a sentence. */
+/** Writes one event of the history of an order as a sentence. */
 export function eventSentence(event: StoryEvent, context: Context): string {
   const { field, oldValue, newValue, reason } = event;
   if (field === 'state') return event.source === 'operator' ? decided(event, context) : moved(event, context);
   const status = STATUS_NAMES[field];
   if (status !== undefined) return statusSentence(status, event);
   if (field === 'record.stale') {
-    return `The exchange sent a record of ${newValue}, older than the one of ${oldValue} that we have; nothing was changed.`;
+    return `The exchange sent a record of ${newValue}, which is older than ours of ${oldValue}; nothing was changed.`;
   }
   if (field === 'finding') return `Finding ${newValue}: ${reason ?? ''}.`;
   return `${field} went from ${oldValue ?? 'nothing'} to ${newValue ?? 'nothing'}${because(reason)}.`;
@@ -32,7 +32,7 @@ function statusSentence(name: string, { oldValue, newValue, exchangeTime }: Stor
   return `The status of ${name} went from ${oldValue} to ${newValue}${when}.`;
 }
 
-/** A move of the program's own. */
+/** A move that the program made by itself. */
 function moved({ oldValue, newValue, source, reason }: StoryEvent, { order, creates }: Context): string {
   switch (newValue) {
     case 'sending':
@@ -44,10 +44,10 @@ function moved({ oldValue, newValue, source, reason }: StoryEvent, { order, crea
     case 'invalid':
       return `Our own check refused the row and nothing was sent${because(reason)}.`;
     case 'pending':
-      if (source === 'import') return 'The row was mended and waits to be sent.';
+      if (source === 'import') return 'The row was corrected and waits to be sent.';
       return `It waits to be sent again${because(reason)}.`;
     case 'unknown':
-      return `Nobody knows what came of the create${because(reason)}. It is looked up, not sent again.`;
+      return `Nobody knows the outcome of the create${because(reason)}. It is looked up, not sent again.`;
     case 'held':
       return `It was held for a person${because(reason)}.`;
     case 'open':
@@ -64,7 +64,7 @@ function appearance(oldValue: string | null): string {
   if (oldValue === 'cancelled' || oldValue === 'abandoned') {
     return `The exchange has an order all the same, although the row was ${oldValue}`;
   }
-  if (oldValue === 'pending') return 'The exchange has the order after all, so that it is not sent again';
+  if (oldValue === 'pending') return 'The exchange has the order after all, so it is not sent again';
   return 'The exchange has the order now';
 }
 
@@ -88,7 +88,7 @@ function decided({ oldValue, newValue, reason, actor }: StoryEvent, { order }: C
   }
 }
 
-/** The row cannot have changed since it was accepted. */
+/** The row cannot have changed since the exchange accepted it. */
 function content({ asset, fromCurrency, toCurrency }: StoryOrder): string {
   return `${asset} ${fromCurrency} to ${toCurrency}`;
 }

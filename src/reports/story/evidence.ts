@@ -1,6 +1,6 @@
 import type { RecordView } from '../../domain/record.ts';
 
-/** Everything that is known of one order. Times are UTC, ISO 8601. */
+/** Everything that the database knows of one order. Times are UTC, ISO 8601. */
 export interface StoryEvidence {
   readonly order: StoryOrder;
   /** In the order in which they were recorded. */
@@ -10,7 +10,7 @@ export interface StoryEvidence {
   readonly findings: readonly StoryFinding[];
 }
 
-/** The row, as it stands now. */
+/** The fields of the row that the story needs, as they are now. */
 export interface StoryOrder {
   readonly externalOrderId: string;
   readonly createdAt: string;
@@ -36,7 +36,7 @@ export interface StoryEvent {
   readonly actor: string | null;
 }
 
-/** What the story tells of a record. */
+/** The fields of a record that the story shows. */
 export type StoryRecord = Pick<
   RecordView,
   'orderId' | 'orderNumber' | 'inputAsset' | 'outputAsset' | 'fromCurrency' | 'toCurrency' | 'ratio' | 'fee'

@@ -4,7 +4,7 @@ import { followIntervalMs, HELD_LOOKUP_MS } from '../../domain/orders/schedule.t
 import { after } from '../../domain/instant.ts';
 import type { StoryEvent, StoryOrder } from './evidence.ts';
 
-/** Settings that decide what happens next; times in milliseconds. */
+/** Settings that decide what happens next to an order; times in milliseconds. */
 export interface StorySettings {
   readonly verifyAfter: readonly number[];
   readonly recheckFinalAfter: readonly number[];
@@ -19,7 +19,7 @@ export interface Moment {
   readonly asOf: Date;
 }
 
-/** What happens next to an order by itself, and what a person may do. */
+/** Says what happens next to an order by itself, and what a person may do. */
 export function whatNext(moment: Moment, settings: StorySettings): readonly string[] {
   const { state } = moment;
   switch (state) {
@@ -32,7 +32,7 @@ export function whatNext(moment: Moment, settings: StorySettings): readonly stri
       ];
     case 'sending':
       return [
-        'What comes of the create is recorded when the exchange answers; if the process ends before, the outcome is unknown and is looked up.',
+        'The outcome is recorded when the exchange answers; if the process ends before, the outcome is unknown and is looked up.',
       ];
     case 'unknown':
       return [...verifying(moment, settings), offer('A person who knows better', state)];
@@ -58,7 +58,7 @@ export function whatNext(moment: Moment, settings: StorySettings): readonly stri
       return [
         isNewest(moment) && dueAt(moment) !== null
           ? 'The row was changed: it is checked again as soon as a pass runs.'
-          : 'Nothing until the row is mended; then it is checked again by itself.',
+          : 'Nothing until the row is corrected; then it is checked again.',
       ];
   }
 }
@@ -71,7 +71,7 @@ function sending(moment: Moment): string {
   return next === null || next <= moment.asOf ? `${how} as soon as a pass runs.` : `${how} at ${next.toISOString()}.`;
 }
 
-/** Whether nobody knows what came of a create before. */
+/** The order was sent before, and nobody knows the outcome. */
 function isSentAgain({ events }: Moment): boolean {
   return events.some(
     ({ field, oldValue, newValue }) => field === 'state' && oldValue === 'held' && newValue === 'pending',
@@ -95,7 +95,7 @@ function offer(when: string, state: OrderState): string {
   return `${when}: ${commandsFor(state).join(', ')}.`;
 }
 
-/** When the program itself says that it looks at the order next; of the past only the plan is known. */
+/** When the order is looked up next: now the row has the time, of the past only the plan is known. */
 function nextOf(moment: Moment, planned: Date | null): { next: Date | null; moment: Moment } {
   return { next: isNewest(moment) ? dueAt(moment) : planned, moment };
 }
@@ -106,7 +106,7 @@ function at({ next, moment }: { next: Date | null; moment: Moment }): string {
   return isNewest(moment) ? `, next at ${next.toISOString()}` : `, next by ${next.toISOString()} if nothing delays it`;
 }
 
-/** Whether nothing has happened to the row since the moment. */
+/** Nothing has happened to the row since the moment. */
 function isNewest({ order, asOf }: Moment): boolean {
   return order.updatedAt <= asOf.toISOString();
 }
@@ -115,7 +115,7 @@ function dueAt({ order }: Moment): Date | null {
   return order.nextActionAt === null ? null : new Date(order.nextActionAt);
 }
 
-/** When the order came into its state. */
+/** When the order entered its state. */
 function since({ events, order }: Moment): Date {
   return new Date(events.findLast(({ field }) => field === 'state')?.observedAt ?? order.createdAt);
 }
@@ -126,7 +126,7 @@ function upcoming(from: Date, plan: readonly number[], asOf: Date): Date | null 
   return ms === undefined ? null : after(from, ms);
 }
 
-/** Look-ups are spaced by the time since the last change. */
+/** The time since the last change decides how look-ups are spaced. */
 function spaced({ events, order, asOf }: Moment): Date {
   const changes = events.filter(({ field }) => field === 'state' || field.endsWith('.status'));
   const changed = new Date(changes.at(-1)?.observedAt ?? order.createdAt);

@@ -4,25 +4,25 @@ import { eventSentence } from './events.ts';
 import type { StoryEvent, StoryEvidence, StoryFinding, StoryRecord } from './evidence.ts';
 import { whatNext, type StorySettings } from './next.ts';
 
-/** One thing that happened. */
-export interface Told {
+/** One thing that happened, as a sentence. */
+export interface StoryEntry {
   readonly at: string;
   readonly text: string;
 }
 
-/** The story of an order up to a moment. */
+/** The story of an order up to a moment: what happened, and what happens next. */
 export interface Story {
   readonly externalOrderId: string;
   readonly asOf: string;
   /** Null where the order was not inserted yet. */
   readonly state: OrderState | null;
-  readonly told: readonly Told[];
+  readonly told: readonly StoryEntry[];
   readonly next: readonly string[];
 }
 
 /**
- * Tells what happened to an order until `asOf` and what happens next. The same evidence tells the same story, and the
- * story of an earlier moment is how that of a later one begins.
+ * Builds the story of an order until `asOf`. The same evidence gives the same story, and the story of a later moment
+ * begins with that of an earlier one.
  */
 export function buildStory(evidence: StoryEvidence, asOf: Date, settings: StorySettings): Story {
   const { order, findings } = evidence;
@@ -33,47 +33,47 @@ export function buildStory(evidence: StoryEvidence, asOf: Date, settings: StoryS
   }
   const events = evidence.events.filter(({ observedAt }) => observedAt <= until);
   const state = (events.findLast(({ field }) => field === 'state')?.newValue ?? 'pending') as OrderState;
-  const told = [
+  const entries = [
     { at: order.createdAt, text: 'The row was inserted.' },
-    ...eventsTold(evidence),
-    ...lookupsTold(evidence, settings),
-    ...findings.flatMap(findingTold),
+    ...eventEntries(evidence),
+    ...lookupEntries(evidence, settings),
+    ...findings.flatMap(findingEntries),
   ].filter(({ at }) => at <= until);
-  const standing = findings.filter((finding) => stands(finding, until));
+  const open = findings.filter((finding) => isOpen(finding, until));
   return {
     externalOrderId,
     asOf: until,
     state,
-    // The sort keeps what happened at one moment as it is listed above.
-    told: told.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)),
-    next: [...whatNext({ order, events, state, asOf }, settings), ...standing.map(adviceOn)],
+    // The sort keeps entries of one moment in the order of the list above.
+    told: entries.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)),
+    next: [...whatNext({ order, events, state, asOf }, settings), ...open.map(adviceOn)],
   };
 }
 
-/** The events; a finding that is written down is told of as such. */
-function eventsTold({ order, events, findings }: StoryEvidence): readonly Told[] {
-  const isWrittenDown = ({ field, newValue, observedAt }: StoryEvent) =>
+/** The events of the order. Those of stored findings are left out: the findings have entries of their own. */
+function eventEntries({ order, events, findings }: StoryEvidence): readonly StoryEntry[] {
+  const isStored = ({ field, newValue, observedAt }: StoryEvent) =>
     field === 'finding' && findings.some((one) => one.class === newValue && one.firstSeenAt === observedAt);
   let creates = 0;
   return events.flatMap((event) => {
     if (event.field === 'state' && event.newValue === 'sending') creates += 1;
-    return isWrittenDown(event) ? [] : [{ at: event.observedAt, text: eventSentence(event, { order, creates }) }];
+    return isStored(event) ? [] : [{ at: event.observedAt, text: eventSentence(event, { order, creates }) }];
   });
 }
 
-/** What the last look-up brought, also where nothing changed by it. */
-function lookupsTold({ order, events, record }: StoryEvidence, { verifyAfter }: StorySettings): Told[] {
-  const told: Told[] = [];
-  if (record !== null) told.push({ at: record.receivedAt, text: recordSentence(record.view) });
+/** The last look-up, also where it changed nothing. */
+function lookupEntries({ order, events, record }: StoryEvidence, { verifyAfter }: StorySettings): StoryEntry[] {
+  const entries: StoryEntry[] = [];
+  if (record !== null) entries.push({ at: record.receivedAt, text: recordSentence(record.view) });
   const { lastLookupAt } = order;
-  if (lastLookupAt === null || lastLookupAt === record?.receivedAt) return told;
-  // What a look-up changed is told by its events.
-  if (events.some(({ observedAt, source }) => observedAt === lastLookupAt && source === 'lookup')) return told;
+  if (lastLookupAt === null || lastLookupAt === record?.receivedAt) return entries;
+  // The events of a look-up say what it changed.
+  if (events.some(({ observedAt, source }) => observedAt === lastLookupAt && source === 'lookup')) return entries;
   const state = events.findLast(({ field, observedAt }) => field === 'state' && observedAt <= lastLookupAt)?.newValue;
   const spent = state === 'unknown' ? `; ${order.verifications} of ${verifyAfter.length} look-ups are spent` : '';
   const text =
     record === null ? `A look-up found no order${spent}.` : 'A look-up brought no newer record of the order.';
-  return [...told, { at: lastLookupAt, text }];
+  return [...entries, { at: lastLookupAt, text }];
 }
 
 function recordSentence(view: StoryRecord): string {
@@ -91,23 +91,23 @@ function amount(value: string, currency: string | null): string {
   return currency === null ? value : `${value} ${currency}`;
 }
 
-/** A finding when it was first seen, last seen, acknowledged and no longer true. */
-function findingTold(finding: StoryFinding): Told[] {
+/** The entries of a finding: first seen, seen again, acknowledged, no longer true. */
+function findingEntries(finding: StoryFinding): StoryEntry[] {
   const { class: name, severity, firstSeenAt, lastSeenAt, changedBy, changedAt, resolvedAt, reason } = finding;
-  // The values are those of the last time; what they were before is not kept.
+  // Only the newest values are stored.
   const values = ` Expected: ${finding.expected ?? 'nothing'}; is: ${finding.actual ?? 'nothing'}.`;
   const meaning = classOf(name)?.meaning;
   const first = `Finding ${name} (${severity})${meaning === undefined ? '.' : `: ${meaning}`}`;
-  const told: Told[] = [{ at: firstSeenAt, text: lastSeenAt === firstSeenAt ? first + values : first }];
-  if (lastSeenAt !== firstSeenAt) told.push({ at: lastSeenAt, text: `Finding ${name} was seen again.${values}` });
+  const entries: StoryEntry[] = [{ at: firstSeenAt, text: lastSeenAt === firstSeenAt ? first + values : first }];
+  if (lastSeenAt !== firstSeenAt) entries.push({ at: lastSeenAt, text: `Finding ${name} was seen again.${values}` });
   if (changedAt !== null) {
-    told.push({ at: changedAt, text: `${changedBy ?? 'Somebody'} acknowledged finding ${name}: ${reason ?? ''}` });
+    entries.push({ at: changedAt, text: `${changedBy ?? 'Somebody'} acknowledged finding ${name}: ${reason ?? ''}` });
   }
-  if (resolvedAt !== null) told.push({ at: resolvedAt, text: `Finding ${name} is no longer true.` });
-  return told;
+  if (resolvedAt !== null) entries.push({ at: resolvedAt, text: `Finding ${name} is no longer true.` });
+  return entries;
 }
 
-function stands({ firstSeenAt, changedAt, resolvedAt }: StoryFinding, until: string): boolean {
+function isOpen({ firstSeenAt, changedAt, resolvedAt }: StoryFinding, until: string): boolean {
   const isOver = (at: string | null) => at !== null && at <= until;
   return firstSeenAt <= until && !isOver(changedAt) && !isOver(resolvedAt);
 }

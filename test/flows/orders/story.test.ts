@@ -100,7 +100,7 @@ describe('the story of an order', () => {
     expect(replay()).toMatchInlineSnapshot(`
       "12:00:00.000Z The row was inserted.
       12:00:00.000Z Create request 1 went out.
-      12:00:00.000Z Nobody knows what came of the create: HTTP 503 without a documented error. It is looked up, not sent again.
+      12:00:00.000Z Nobody knows the outcome of the create: HTTP 503 without a documented error. It is looked up, not sent again.
       12:00:00.000Z Finding CREATE_UNKNOWN (error): A create was sent and nobody knows whether the exchange took it.
           > It is looked up, next by 12:00:05.000Z if nothing delays it; if no look-up finds an order it is held for a person.
           > A person who knows better: orders resolve --as exists, orders resolve --as not-created, orders resolve --as abandoned, orders retry.
@@ -132,7 +132,7 @@ describe('the story of an order', () => {
     expect(replay()).toMatchInlineSnapshot(`
       "12:00:00.000Z The row was inserted.
       12:00:00.000Z Create request 1 went out.
-      12:00:00.000Z Nobody knows what came of the create: POST /api/v1/merchant/orders/request: ECONNRESET. It is looked up, not sent again.
+      12:00:00.000Z Nobody knows the outcome of the create: POST /api/v1/merchant/orders/request: ECONNRESET. It is looked up, not sent again.
       12:00:00.000Z Finding CREATE_UNKNOWN (error): A create was sent and nobody knows whether the exchange took it.
           > It is looked up, next by 12:00:05.000Z if nothing delays it; if no look-up finds an order it is held for a person.
           > A person who knows better: orders resolve --as exists, orders resolve --as not-created, orders resolve --as abandoned, orders retry.
@@ -173,7 +173,7 @@ describe('the story of an order', () => {
     expect(replay()).toMatchInlineSnapshot(`
       "12:00:00.000Z The row was inserted.
       12:00:00.000Z Create request 1 went out.
-      12:00:00.000Z Nobody knows what came of the create: POST /api/v1/merchant/orders/request: ECONNRESET. It is looked up, not sent again.
+      12:00:00.000Z Nobody knows the outcome of the create: POST /api/v1/merchant/orders/request: ECONNRESET. It is looked up, not sent again.
       12:00:00.000Z Finding CREATE_UNKNOWN (error): A create was sent and nobody knows whether the exchange took it.
           > It is looked up, next by 12:00:05.000Z if nothing delays it; if no look-up finds an order it is held for a person.
           > A person who knows better: orders resolve --as exists, orders resolve --as not-created, orders resolve --as abandoned, orders retry.
@@ -232,7 +232,7 @@ describe('the story of an order', () => {
     `);
   });
 
-  it('that was invalid and mended', async () => {
+  it('that was invalid and corrected', async () => {
     const { bench, pass, tell, replay } = await ordered(undefined, '0');
     await pass(0);
     bench.clock.advance(SECOND);
@@ -243,8 +243,8 @@ describe('the story of an order', () => {
     expect(replay()).toMatchInlineSnapshot(`
       "12:00:00.000Z The row was inserted.
       12:00:00.000Z Our own check refused the row and nothing was sent: asset must be positive, is "0".
-          > Nothing until the row is mended; then it is checked again by itself.
-      12:00:02.000Z The row was mended and waits to be sent.
+          > Nothing until the row is corrected; then it is checked again.
+      12:00:02.000Z The row was corrected and waits to be sent.
       12:00:02.000Z Create request 1 went out.
       12:00:02.000Z The exchange accepted it as pre-order p1: 2 BTC to EUR.
           > It is looked up until its order appears, next at 12:00:07.000Z.

@@ -44,7 +44,8 @@ describe('charts of the reconciliation report', () => {
   });
 
   it('show where the orders stand: from pair to state to order status, without a way back', () => {
-    const { links = [] } = chartsOf([{}, {}, { state: 'pending', order_status: null }])['Where the orders stand'] ?? {};
+    const { links = [] } =
+      chartsOf([{}, {}, { state: 'pending', order_status: null }])['Orders by pair, state and order status'] ?? {};
     expect(links).toEqual([
       { from: 'pair BTC/EUR', to: 'state final', value: 2 },
       { from: 'pair BTC/EUR', to: 'state pending', value: 1 },

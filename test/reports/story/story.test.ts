@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { FINDING_CLASSES } from '../../../src/domain/findings/classes.ts';
 import { ORDER_STATES, type OrderState } from '../../../src/domain/orders/states.ts';
 import type { StoryEvent, StoryEvidence, StoryFinding, StoryOrder } from '../../../src/reports/story/evidence.ts';
 import { buildStory } from '../../../src/reports/story/story.ts';
@@ -70,8 +71,8 @@ describe('an order that a person has sent again', () => {
   });
 
   it.each([
-    ['open', 'The exchange has the order after all, so that it is not sent again; it is followed.'],
-    ['final', 'The exchange has the order after all, so that it is not sent again; it is final.'],
+    ['open', 'The exchange has the order after all, so it is not sent again; it is followed.'],
+    ['final', 'The exchange has the order after all, so it is not sent again; it is final.'],
   ])('and that a look-up under way found %s is said not to be sent again', (newValue, sentence) => {
     const found = event(4, { oldValue: 'pending', newValue, source: 'lookup' });
     expect(texts(evidence({ events: [...again, found] })).slice(-1)).toEqual([sentence]);
@@ -80,8 +81,8 @@ describe('an order that a person has sent again', () => {
 
 describe('a finding in a story', () => {
   it('is advice until it is acknowledged or no longer true', () => {
-    const advice =
-      'A person should look at finding AMOUNT_MISMATCH: Compare with the pre-order; settle the difference with the exchange.';
+    const { meaning, advice: toDo } = FINDING_CLASSES.AMOUNT_MISMATCH;
+    const advice = `A person should look at finding AMOUNT_MISMATCH: ${toDo}`;
     const acknowledged = evidence({
       findings: [{ ...FINDING, changedBy: 'anna', changedAt: at(20), reason: 'settled' }],
     });
@@ -90,14 +91,14 @@ describe('a finding in a story', () => {
     expect(tell(acknowledged, 19).next).toContain(advice);
     expect(tell(acknowledged, 20).next).not.toContain(advice);
     expect(texts(acknowledged).slice(1)).toEqual([
-      'Finding AMOUNT_MISMATCH (error): The order has another input amount than the row. Expected: 1.5; is: 1.6.',
+      `Finding AMOUNT_MISMATCH (error): ${meaning} Expected: 1.5; is: 1.6.`,
       'anna acknowledged finding AMOUNT_MISMATCH: settled',
     ]);
     const resolved = evidence({ findings: [{ ...FINDING, lastSeenAt: at(15), resolvedAt: at(20) }] });
     expect(tell(resolved, 19).next).toContain(advice);
     expect(tell(resolved, 20).next).not.toContain(advice);
     expect(texts(resolved).slice(1)).toEqual([
-      'Finding AMOUNT_MISMATCH (error): The order has another input amount than the row.',
+      `Finding AMOUNT_MISMATCH (error): ${meaning}`,
       'Finding AMOUNT_MISMATCH was seen again. Expected: 1.5; is: 1.6.',
       'Finding AMOUNT_MISMATCH is no longer true.',
     ]);
@@ -129,7 +130,7 @@ describe('a change in a story', () => {
     ],
     [
       { field: 'record.stale', oldValue: 'noon', newValue: 'morning' },
-      'The exchange sent a record of morning, older than the one of noon that we have; nothing was changed.',
+      'The exchange sent a record of morning, which is older than ours of noon; nothing was changed.',
     ],
     [{ field: 'new.field', oldValue: '1', newValue: null, reason: 'so' }, 'new.field went from 1 to nothing: so.'],
     [
