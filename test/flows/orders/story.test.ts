@@ -1,3 +1,4 @@
+import { FINDING_CLASSES, type FindingClassName } from '../../../src/domain/findings/classes.ts';
 import { describe, expect, it } from 'vitest';
 import { readRecordView } from '../../../src/exchange/record-view.ts';
 import { createPass } from '../../../src/flows/orders/create.ts';
@@ -53,13 +54,21 @@ async function ordered(create?: ScriptedAnswer, asset?: string) {
         lines.push(...then.next.map((next) => `    > ${next}`));
       }
       lines.push(`${short(whole.asOf)} is ${whole.state}`, ...whole.next.map((next) => `    > ${next}`));
-      return lines.map((line) => line.replaceAll('2026-01-05T', '')).join('\n');
+      return lines.map((line) => withoutTexts(line.replaceAll('2026-01-05T', ''))).join('\n');
     },
   };
 }
 
 function short(at: string): string {
   return at.replace(/^2026-01-05T/, '');
+}
+
+/** The line without what its class of findings means and advises: those sentences are the table's. */
+function withoutTexts(line: string): string {
+  const [, name] = /[Ff]inding ([A-Z_]+)/.exec(line) ?? [];
+  if (name === undefined) return line;
+  const { meaning, advice } = FINDING_CLASSES[name as FindingClassName];
+  return line.replace(meaning, '(meaning)').replace(advice, '(advice)');
 }
 
 describe('the story of an order', () => {
@@ -101,14 +110,14 @@ describe('the story of an order', () => {
       "12:00:00.000Z The row was inserted.
       12:00:00.000Z Create request 1 went out.
       12:00:00.000Z Nobody knows the outcome of the create: HTTP 503 without a documented error. It is looked up, not sent again.
-      12:00:00.000Z Finding CREATE_UNKNOWN (error): A create was sent and nobody knows whether the exchange took it.
+      12:00:00.000Z Finding CREATE_UNKNOWN (error): (meaning)
           > It is looked up, next by 12:00:05.000Z if nothing delays it; if no look-up finds an order it is held for a person.
           > A person who knows better: orders resolve --as exists, orders resolve --as not-created, orders resolve --as abandoned, orders retry.
-          > A person should look at finding CREATE_UNKNOWN: Ask the exchange for the external order id, then say so with orders resolve.
+          > A person should look at finding CREATE_UNKNOWN: (advice)
       12:00:05.000Z Finding CREATE_UNKNOWN was seen again. Expected: a known outcome; is: sent 12:00:00.000Z, unknown.
           > It is looked up, next by 12:00:15.000Z if nothing delays it; if no look-up finds an order it is held for a person.
           > A person who knows better: orders resolve --as exists, orders resolve --as not-created, orders resolve --as abandoned, orders retry.
-          > A person should look at finding CREATE_UNKNOWN: Ask the exchange for the external order id, then say so with orders resolve.
+          > A person should look at finding CREATE_UNKNOWN: (advice)
       12:00:15.000Z The status of the order is REQUEST.
       12:00:15.000Z The status of the crypto transaction is NEW.
       12:00:15.000Z The status of the fiat transaction is NEW.
@@ -133,23 +142,23 @@ describe('the story of an order', () => {
       "12:00:00.000Z The row was inserted.
       12:00:00.000Z Create request 1 went out.
       12:00:00.000Z Nobody knows the outcome of the create: POST /api/v1/merchant/orders/request: ECONNRESET. It is looked up, not sent again.
-      12:00:00.000Z Finding CREATE_UNKNOWN (error): A create was sent and nobody knows whether the exchange took it.
+      12:00:00.000Z Finding CREATE_UNKNOWN (error): (meaning)
           > It is looked up, next by 12:00:05.000Z if nothing delays it; if no look-up finds an order it is held for a person.
           > A person who knows better: orders resolve --as exists, orders resolve --as not-created, orders resolve --as abandoned, orders retry.
-          > A person should look at finding CREATE_UNKNOWN: Ask the exchange for the external order id, then say so with orders resolve.
-      2026-01-15T12:00:00.000Z It was held for a person: the outcome of the create is unknown and 10 look-ups found no order; decide at the exchange.
+          > A person should look at finding CREATE_UNKNOWN: (advice)
+      2026-01-15T12:00:00.000Z It was held for a person: the outcome of the create is unknown and 10 look-ups found no order; ask the exchange and use orders resolve.
           > A person must decide: orders resolve --as exists, orders resolve --as not-created, orders resolve --as abandoned, orders retry.
           > Until then it is looked up once a day, in case the order appears, next by 2026-01-16T12:00:00.000Z if nothing delays it.
-          > A person should look at finding CREATE_UNKNOWN: Ask the exchange for the external order id, then say so with orders resolve.
+          > A person should look at finding CREATE_UNKNOWN: (advice)
       2026-01-16T12:00:00.000Z A look-up found no order.
           > A person must decide: orders resolve --as exists, orders resolve --as not-created, orders resolve --as abandoned, orders retry.
           > Until then it is looked up once a day, in case the order appears, next by 2026-01-17T12:00:00.000Z if nothing delays it.
-          > A person should look at finding CREATE_UNKNOWN: Ask the exchange for the external order id, then say so with orders resolve.
+          > A person should look at finding CREATE_UNKNOWN: (advice)
       2026-01-16T12:00:01.000Z anna had it sent again, from held: asked the exchange.
       2026-01-16T12:00:01.000Z Finding CREATE_UNKNOWN was seen again. Expected: a known outcome; is: sent 12:00:00.000Z, pending.
           > It is sent again when its time has come.
           > It cannot be cancelled: the exchange may have taken it before.
-          > A person should look at finding CREATE_UNKNOWN: Ask the exchange for the external order id, then say so with orders resolve.
+          > A person should look at finding CREATE_UNKNOWN: (advice)
       2026-01-16T12:00:02.000Z Create request 2 went out.
       2026-01-16T12:00:02.000Z The exchange accepted it as pre-order p1: 1.50 BTC to EUR.
       2026-01-16T12:00:02.000Z Finding CREATE_UNKNOWN is no longer true.
@@ -174,10 +183,10 @@ describe('the story of an order', () => {
       "12:00:00.000Z The row was inserted.
       12:00:00.000Z Create request 1 went out.
       12:00:00.000Z Nobody knows the outcome of the create: POST /api/v1/merchant/orders/request: ECONNRESET. It is looked up, not sent again.
-      12:00:00.000Z Finding CREATE_UNKNOWN (error): A create was sent and nobody knows whether the exchange took it.
+      12:00:00.000Z Finding CREATE_UNKNOWN (error): (meaning)
           > It is looked up, next by 12:00:05.000Z if nothing delays it; if no look-up finds an order it is held for a person.
           > A person who knows better: orders resolve --as exists, orders resolve --as not-created, orders resolve --as abandoned, orders retry.
-          > A person should look at finding CREATE_UNKNOWN: Ask the exchange for the external order id, then say so with orders resolve.
+          > A person should look at finding CREATE_UNKNOWN: (advice)
       12:01:00.000Z anna ended its look-ups to decide: asked the exchange.
       12:01:00.000Z anna said that it exists at the exchange as pre-order p7: asked the exchange.
       12:01:00.000Z Finding CREATE_UNKNOWN was seen again. Expected: a known outcome; is: sent 12:00:00.000Z, unknown.
@@ -191,12 +200,12 @@ describe('the story of an order', () => {
       14:01:00.000Z The status of the fiat transaction is NEW.
       14:01:00.000Z The exchange has an order all the same, although the row was abandoned; it is followed.
       14:01:00.000Z The newest record came: order o1, 1.5 BTC in.
-      14:01:00.000Z Finding UNEXPECTED_ORDER (error): The exchange has an order for a row that was rejected, cancelled, abandoned or never sent. Expected: no order: abandoned; is: o1.
+      14:01:00.000Z Finding UNEXPECTED_ORDER (error): (meaning) Expected: no order: abandoned; is: o1.
           > It is followed to its end, next at 14:01:05.000Z.
-          > A person should look at finding UNEXPECTED_ORDER: Find out who made the order; the row follows it from now on.
+          > A person should look at finding UNEXPECTED_ORDER: (advice)
       14:01:00.000Z is open
           > It is followed to its end, next at 14:01:05.000Z.
-          > A person should look at finding UNEXPECTED_ORDER: Find out who made the order; the row follows it from now on."
+          > A person should look at finding UNEXPECTED_ORDER: (advice)"
     `);
   });
 
@@ -310,12 +319,12 @@ describe('the story of an order', () => {
       2026-01-06T13:00:05.000Z The status of the order went from COMPLETED to REQUEST (the exchange dates it 2026-01-06T12:00:07Z).
       2026-01-06T13:00:05.000Z The order that was final is open again; it is followed.
       2026-01-06T13:00:05.000Z The newest record came: order o1, 1.5 BTC in.
-      2026-01-06T13:00:05.000Z Finding TERMINAL_REOPENED (warning): A final order is open again. Expected: final as COMPLETED; is: open as REQUEST, modified 2026-01-06T12:00:07Z.
+      2026-01-06T13:00:05.000Z Finding TERMINAL_REOPENED (warning): (meaning) Expected: final as COMPLETED; is: open as REQUEST, modified 2026-01-06T12:00:07Z.
           > It is followed to its end, next at 2026-01-06T13:00:10.000Z.
-          > A person should look at finding TERMINAL_REOPENED: Do not rely on the earlier end; the order is followed again.
+          > A person should look at finding TERMINAL_REOPENED: (advice)
       2026-01-06T13:00:05.000Z is open
           > It is followed to its end, next at 2026-01-06T13:00:10.000Z.
-          > A person should look at finding TERMINAL_REOPENED: Do not rely on the earlier end; the order is followed again."
+          > A person should look at finding TERMINAL_REOPENED: (advice)"
     `);
   });
 
