@@ -3,7 +3,7 @@ import { stage, type Daemon, type Stage } from '../support/daemon-process.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 const OVERDUE = 'new findings of orders that wait for too long';
-const COMPARED = 'new findings of records that an older version kept';
+const COMPARED = 'stored records were compared and bring new findings';
 
 let current: Stage | undefined;
 afterEach(async () => {
@@ -48,7 +48,7 @@ describe('the daemon', () => {
     expect(findings(on)).toEqual(['ORDER_MISSING']);
   });
 
-  it('compares what an older version kept also where nothing is swept', async () => {
+  it('compares records that an older version stored also where nothing is swept', async () => {
     const on = (current = await stage({}, { ORDER_SYNC_RECONCILE_CRON: '' }));
     accept(on, 'before');
     const body = `{"externalOrderId":"before","order":{"id":"o1","status":"REQUEST","exchangeOperation":
