@@ -1,299 +1,106 @@
 import { sql, type Kysely } from 'kysely';
-
-/** UTC with milliseconds, as the program writes every time. */
-const NOW = sql`(strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))`;
-
-/** What a merchant writes in a row. Once the row may have been sent none of it changes any more. */
-export const MERCHANT_COLUMNS = [
-  'account',
-  'external_order_id',
-  'asset',
-  'asset_position',
-  'from_currency',
-  'to_currency',
-  'order_type',
-  'order_limit',
-  'payment_token',
-  'provider_type',
-  'crypto_address',
-  'bonus',
-];
-
-/** What an order may become, beside `pending`; a person's decisions are among them. */
-const MOVES = [
-  'pending sending',
-  'pending invalid',
-  'pending cancelled',
-  'pending open',
-  'pending final',
-  'sending accepted',
-  'sending rejected',
-  'sending unknown',
-  'unknown open',
-  'unknown final',
-  'unknown held',
-  'unknown accepted',
-  'unknown abandoned',
-  'held open',
-  'held final',
-  'held accepted',
-  'held abandoned',
-  'accepted open',
-  'accepted final',
-  'accepted abandoned',
-  'open final',
-  'final open',
-  'cancelled open',
-  'cancelled final',
-  'abandoned open',
-  'abandoned final',
-];
-
-/** What only the program writes, and what stands there until it has. */
-const BLANK_AT_FIRST = {
-  attempts: '0',
-  verifications: '0',
-  resends: '0',
-  rechecks: '0',
-  state_reason: 'null',
-  pre_order_id: 'null',
-  exchange_type: 'null',
-  order_id: 'null',
-  order_status: 'null',
-  crypto_status: 'null',
-  fiat_status: 'null',
-  last_lookup_at: 'null',
-  sent_at: 'null',
-  changed_at: 'null',
-  modification_date: 'null',
-  stale_date: 'null',
-};
-
-/** Whether `next_action_at` holds no time as the program writes it. */
-const HAS_NO_TIME = `(new.next_action_at is null or new.next_action_at not glob
-  '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9].[0-9][0-9][0-9]Z')`;
+import { guardEvents, guardOrders, NOW } from './guards.ts';
 
 export async function up(db: Kysely<unknown>): Promise<void> {
-  await createOrders(db);
-  await createHistory(db);
-  await createBookkeeping(db);
-  await protectOrders(db);
-  await protectEvents(db);
-}
-
-async function createOrders(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('merchant_orders')
-    .addColumn('account', 'text', (column) => column.notNull().defaultTo('default'))
-    .addColumn('external_order_id', 'text', (column) => column.notNull())
-    .addColumn('asset', 'text')
-    .addColumn('asset_position', 'text', (column) => column.defaultTo('INPUT'))
-    .addColumn('from_currency', 'text')
-    .addColumn('to_currency', 'text')
-    .addColumn('order_type', 'text', (column) => column.defaultTo('DEPOSIT'))
-    .addColumn('order_limit', 'text')
-    .addColumn('payment_token', 'text')
-    .addColumn('provider_type', 'text')
-    .addColumn('crypto_address', 'text')
-    .addColumn('bonus', 'text')
-    .addColumn('state', 'text', (column) => column.notNull().defaultTo('pending'))
-    .addColumn('state_reason', 'text')
-    .addColumn('pre_order_id', 'text')
-    .addColumn('exchange_type', 'text')
-    .addColumn('order_id', 'text')
-    .addColumn('order_status', 'text')
-    .addColumn('crypto_status', 'text')
-    .addColumn('fiat_status', 'text')
-    .addColumn('attempts', 'integer', (column) => column.notNull().defaultTo(0))
-    .addColumn('next_action_at', 'text', (column) => column.defaultTo(NOW))
-    .addColumn('last_lookup_at', 'text')
-    .addColumn('created_at', 'text', (column) => column.notNull().defaultTo(NOW))
-    .addColumn('updated_at', 'text', (column) => column.notNull().defaultTo(NOW))
-    .addColumn('sent_at', 'text')
-    .addColumn('changed_at', 'text')
-    .addColumn('modification_date', 'text')
-    .addColumn('stale_date', 'text')
-    .addColumn('verifications', 'integer', (column) => column.notNull().defaultTo(0))
-    .addColumn('resends', 'integer', (column) => column.notNull().defaultTo(0))
-    .addColumn('rechecks', 'integer', (column) => column.notNull().defaultTo(0))
-    .addPrimaryKeyConstraint('merchant_orders_key', ['account', 'external_order_id'])
-    .addCheckConstraint('external_order_id_is_text', sql`typeof(external_order_id) = 'text'`)
-    // With a rowid, INSERT OR REPLACE of another order with the rowid of a sent one would take it away.
-    .modifyEnd(sql`without rowid`)
-    .execute();
-  await db.schema
-    .createIndex('merchant_orders_due')
-    .on('merchant_orders')
-    .columns(['account', 'state', 'next_action_at', 'external_order_id'])
-    .execute();
-}
-
-async function createHistory(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('order_events')
-    .addColumn('id', 'integer', (column) => column.primaryKey().autoIncrement())
-    .addColumn('account', 'text', (column) => column.notNull())
-    .addColumn('external_order_id', 'text', (column) => column.notNull())
-    .addColumn('field', 'text', (column) => column.notNull())
-    .addColumn('old_value', 'text')
-    .addColumn('new_value', 'text')
-    .addColumn('observed_at', 'text', (column) => column.notNull())
-    .addColumn('exchange_time', 'text')
-    .addColumn('source', 'text', (column) => column.notNull())
-    .addColumn('reason', 'text')
-    .execute();
-  await db.schema
-    .createIndex('order_events_of_order')
-    .on('order_events')
-    .columns(['account', 'external_order_id', 'id'])
-    .execute();
-  for (const table of ['order_records', 'pre_orders'] as const) {
-    await db.schema
-      .createTable(table)
-      .addColumn('account', 'text', (column) => column.notNull())
-      .addColumn('external_order_id', 'text', (column) => column.notNull())
-      .addColumn('body', 'text', (column) => column.notNull())
-      .addColumn('received_at', 'text', (column) => column.notNull())
-      .addPrimaryKeyConstraint(`${table}_key`, ['account', 'external_order_id'])
-      .execute();
+  for (const statement of [...ORDERS, ...EVENTS, ...RECORDS, ...FINDINGS, ...LINKS, ...PHOTOS, ...ACCOUNTS]) {
+    await sql.raw(statement).execute(db);
   }
-}
-
-async function createBookkeeping(db: Kysely<unknown>): Promise<void> {
-  await db.schema
-    .createTable('findings')
-    .addColumn('id', 'integer', (column) => column.primaryKey().autoIncrement())
-    .addColumn('account', 'text', (column) => column.notNull())
-    .addColumn('class', 'text', (column) => column.notNull())
-    .addColumn('severity', 'text', (column) => column.notNull())
-    .addColumn('external_order_id', 'text')
-    .addColumn('expected', 'text')
-    .addColumn('actual', 'text')
-    .addColumn('first_seen_at', 'text', (column) => column.notNull())
-    .addColumn('last_seen_at', 'text', (column) => column.notNull())
-    .addColumn('status', 'text', (column) => column.notNull().defaultTo('open'))
-    .execute();
-  await db.schema
-    .createTable('seen_statuses')
-    .addColumn('account', 'text', (column) => column.notNull())
-    .addColumn('field', 'text', (column) => column.notNull())
-    .addColumn('value', 'text', (column) => column.notNull())
-    .addColumn('first_seen_at', 'text', (column) => column.notNull())
-    .addPrimaryKeyConstraint('seen_statuses_key', ['account', 'field', 'value'])
-    .execute();
-  await db.schema
-    .createTable('request_leases')
-    .addColumn('account', 'text', (column) => column.primaryKey())
-    .addColumn('requests_until', 'text', (column) => column.notNull())
-    .execute();
-  // Counts the owners an account has had: one that another has followed finds a number that is not its own.
-  await db.schema
-    .createTable('owner_generations')
-    .addColumn('account', 'text', (column) => column.primaryKey())
-    .addColumn('generation', 'integer', (column) => column.notNull())
-    .execute();
-}
-
-/** The database itself refuses to lose or rewrite what was sent, whoever writes. */
-async function protectOrders(db: Kysely<unknown>): Promise<void> {
-  const changed = MERCHANT_COLUMNS.map((column) => `new.${column} is not old.${column}`).join(' or ');
-  const refuse = (what: string) => `raise(abort, 'merchant_orders: this order was sent and cannot be ${what}')`;
-  await sql
-    .raw(`create trigger merchant_orders_sent_is_fixed
-    before update of ${MERCHANT_COLUMNS.join(', ')} on merchant_orders
-    when old.state not in ('pending', 'invalid') and (${changed})
-    begin select ${refuse('changed any more')}; end`)
-    .execute(db);
-  await sql
-    .raw(`create trigger merchant_orders_sent_is_kept
-    before delete on merchant_orders when old.state not in ('pending', 'invalid')
-    begin select ${refuse('deleted')}; end`)
-    .execute(db);
-  // INSERT OR REPLACE runs no delete trigger. The history tells what stood here, and INSERT OR IGNORE still works.
-  await sql
-    .raw(`create trigger merchant_orders_sent_is_not_replaced
-    after insert on merchant_orders when (select new_value from order_events
-      where account = new.account and external_order_id = new.external_order_id and field = 'state'
-      order by id desc limit 1) not in ('pending', 'invalid')
-    begin select ${refuse('replaced')}; end`)
-    .execute(db);
-  // Neither does UPDATE OR REPLACE, of another order's id to that of a sent one.
-  await sql
-    .raw(`create trigger merchant_orders_sent_keeps_its_id
-    before update of account, external_order_id on merchant_orders
-    when (new.account is not old.account or new.external_order_id is not old.external_order_id)
-      and exists (select 1 from merchant_orders where account = new.account
-        and external_order_id = new.external_order_id and state not in ('pending', 'invalid'))
-    begin select ${refuse('replaced')}; end`)
-    .execute(db);
-  await protectStates(db, refuse);
-  await keepDue(db);
-  await sql
-    .raw(`create trigger merchant_orders_mended
-    after update of ${MERCHANT_COLUMNS.join(', ')} on merchant_orders when old.state = 'invalid' and (${changed})
-    begin update merchant_orders set next_action_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
-      where account = new.account and external_order_id = new.external_order_id; end`)
-    .execute(db);
+  await guardOrders(db);
+  await guardEvents(db);
 }
 
 /**
- * A program that saves whole rows would write back the state it read, and the order would be sent once more. The
- * program's own moves to `pending` keep the attempts and say why; after one that may have been taken, `resends` counts.
+ * The merchant's columns come first, then what order-sync writes. With a rowid, INSERT OR REPLACE of another order with
+ * the rowid of a sent one would take it away.
  */
-async function protectStates(db: Kysely<unknown>, refuse: (what: string) => string): Promise<void> {
-  await sql
-    .raw(`create trigger merchant_orders_sent_is_not_pending
-    before update of state on merchant_orders
-    when new.state = 'pending' and old.state not in ('pending', 'invalid')
-      and not (old.state in ('sending', 'rejected', 'unknown', 'held')
-        and new.attempts is old.attempts and new.sent_at is old.sent_at and new.state_reason is not null
-        and (old.state in ('sending', 'rejected') or new.resends > old.resends))
-    begin select ${refuse('pending again')}; end`)
-    .execute(db);
-  await sql
-    .raw(`create trigger merchant_orders_move_by_the_table
-    before update of state on merchant_orders
-    when new.state <> old.state and new.state <> 'pending'
-      and (old.state || ' ' || new.state not in (${MOVES.map((pair) => `'${pair}'`).join(', ')})
-        or (new.state = 'sending' and new.attempts <= old.attempts)
-        or (old.state = 'pending' and new.state in ('open', 'final') and old.attempts = 0))
-    begin select raise(abort, 'merchant_orders: state is written by order-sync, and this is none of its moves'); end`)
-    .execute(db);
-  const written = Object.entries(BLANK_AT_FIRST).map(([column, blank]) => `new.${column} is not ${blank}`);
-  await sql
-    .raw(`create trigger merchant_orders_begin_pending
-    before insert on merchant_orders when new.state <> 'pending'
-    begin select raise(abort, 'merchant_orders: state is written by order-sync; leave it out'); end`)
-    .execute(db);
-  await sql
-    .raw(`create trigger merchant_orders_begin_blank
-    before insert on merchant_orders when ${written.join(' or ')}
-    begin select raise(abort, 'merchant_orders: only the columns of the order are yours; leave out what order-sync writes'); end`)
-    .execute(db);
-}
+const ORDERS = [
+  `create table merchant_orders (
+    account text not null default 'default',
+    external_order_id text not null constraint external_order_id_is_text check (typeof(external_order_id) = 'text'),
+    asset text, asset_position text default 'INPUT', from_currency text, to_currency text,
+    order_type text default 'DEPOSIT', order_limit text, payment_token text, provider_type text,
+    crypto_address text, bonus text,
+    state text not null default 'pending', state_reason text, revision integer not null default 0,
+    pre_order_id text, exchange_type text, order_id text, order_status text, crypto_status text, fiat_status text,
+    attempts integer not null default 0, next_action_at text default (${NOW}), last_lookup_at text,
+    created_at text not null default (${NOW}), updated_at text not null default (${NOW}),
+    sent_at text, changed_at text, modification_date text, stale_date text,
+    verifications integer not null default 0, resends integer not null default 0, rechecks integer not null default 0,
+    constraint merchant_orders_key primary key (account, external_order_id)
+  ) without rowid`,
+  'create index merchant_orders_due on merchant_orders (account, state, next_action_at, external_order_id)',
+  // Reports read the orders of a period.
+  'create index merchant_orders_by_age on merchant_orders (account, created_at, external_order_id)',
+];
 
-/** A pending row that has no time would never be sent. */
-async function keepDue(db: Kysely<unknown>): Promise<void> {
-  for (const [name, when] of [
-    ['are_due', 'after insert'],
-    ['stay_due', 'after update of state, next_action_at'],
-  ]) {
-    await sql
-      .raw(`create trigger merchant_orders_${name}
-      ${when} on merchant_orders when new.state = 'pending' and ${HAS_NO_TIME}
-      begin update merchant_orders set next_action_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
-        where account = new.account and external_order_id = new.external_order_id; end`)
-      .execute(db);
-  }
-}
+/**
+ * One row a change of an order or a link: `type` says of which, `subject` is its id. `looked_up_before` is the look-up
+ * before the change. `hash` goes over the row and the `previous_hash` of its account; the newest is in `event_heads`.
+ * The guard against replacing sees an id that is yet to be given as -1.
+ */
+const EVENTS = [
+  `create table events (
+    id integer primary key autoincrement constraint events_id_is_positive check (id > 0),
+    account text not null, type text not null, subject text not null, field text not null,
+    old_value text, new_value text, observed_at text not null, looked_up_before text, exchange_time text,
+    source text not null, reason text, actor text, previous_hash text not null, hash text not null)`,
+  'create index events_of_subject on events (account, type, subject, id)',
+  'create table event_heads (account text primary key not null, id integer not null, hash text not null)',
+  `create view order_events as
+    select id, account, subject as external_order_id, field, old_value, new_value, observed_at, exchange_time, source,
+      reason, actor
+    from events where type = 'order'`,
+];
 
-/** History is append-only: also against INSERT OR REPLACE, which runs no delete trigger. */
-async function protectEvents(db: Kysely<unknown>): Promise<void> {
-  const refuse = `begin select raise(abort, 'order_events is append-only'); end`;
-  await sql.raw(`create trigger order_events_no_update before update on order_events ${refuse}`).execute(db);
-  await sql.raw(`create trigger order_events_no_delete before delete on order_events ${refuse}`).execute(db);
-  await sql
-    .raw(`create trigger order_events_no_replace before insert on order_events
-    when exists (select 1 from order_events where id = new.id) ${refuse}`)
-    .execute(db);
-}
+/** What the exchange said of an order, as received; of the newest record also what reports add up and search by. */
+const RECORDS = [
+  `create table pre_orders (account text not null, external_order_id text not null, body text not null,
+    received_at text not null, constraint pre_orders_key primary key (account, external_order_id))`,
+  `create table order_records (account text not null, external_order_id text not null, body text not null,
+    received_at text not null, merchant_id text, creation_date text, completion_date text, input_asset text,
+    output_asset text, from_currency text, to_currency text, fee text, reward text, transaction_hash text,
+    compared_at text, constraint order_records_key primary key (account, external_order_id))`,
+  `create index order_records_of_hash on order_records (account, transaction_hash, external_order_id)
+    where transaction_hash is not null`,
+  'create index order_records_uncompared on order_records (account, external_order_id) where compared_at is null',
+];
+
+const FINDINGS = [
+  `create table findings (id integer primary key autoincrement, account text not null, class text not null,
+    severity text not null, external_order_id text, expected text, actual text, first_seen_at text not null,
+    last_seen_at text not null, status text not null default 'open', changed_by text, reason text, changed_at text,
+    resolved_at text)`,
+  'create index findings_of_order on findings (account, external_order_id, class)',
+  'create index findings_open on findings (account, status, class)',
+];
+
+/** No column for the client's e-mail address: it is not stored. With the status, a pass meets final links in the index only. */
+const LINKS = [
+  `create table links (account text not null, link_id text not null, reference text, source text not null,
+    status text not null, created_at text not null, updated_at text not null, last_checked_at text not null,
+    missing_since text, constraint links_key primary key (account, link_id)) without rowid`,
+  'create index links_to_check on links (account, last_checked_at, link_id, status)',
+];
+
+/** No column for the token of a delivery: its hash is enough to know it again. `delivery` is the one that used it. */
+const PHOTOS = [
+  `create table photo_tokens (account text not null, token_hash text not null, link_id text not null,
+    level text not null, action_id text, created_at text not null, expires_at text not null, delivery text,
+    constraint photo_tokens_key primary key (account, token_hash))`,
+  `create table photos (id integer primary key autoincrement, account text not null, link_id text not null,
+    level text not null, action_id text, delivery text not null, original_name text not null, type text not null,
+    size integer not null, sha256 text not null, stored_name text not null unique, received_at text not null)`,
+  'create index photos_of_link on photos (account, link_id, id)',
+  'create index photos_of_delivery on photos (account, delivery)',
+  'create index photos_by_age on photos (account, received_at)',
+];
+
+/** What is known of an account, and of the process that owns it. */
+const ACCOUNTS = [
+  `create table account_facts (account text not null, name text not null, value text not null,
+    first_seen_at text not null, constraint account_facts_key primary key (account, name))`,
+  `create table seen_statuses (account text not null, field text not null, value text not null,
+    first_seen_at text not null, constraint seen_statuses_key primary key (account, field, value))`,
+  'create table request_leases (account text primary key not null, requests_until text not null)',
+  'create table owner_generations (account text primary key not null, generation integer not null)',
+];

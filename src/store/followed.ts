@@ -47,24 +47,6 @@ export async function readFollowed(
   return rows[0] as FollowedRow | undefined;
 }
 
-const firstSentStatement = statement((v: { account: string; externalOrderId: string }) =>
-  queries
-    .selectFrom('order_events')
-    .select('observed_at')
-    .where('account', '=', v.account)
-    .where('external_order_id', '=', v.externalOrderId)
-    .where('field', '=', 'state')
-    .where('new_value', '=', 'sending')
-    .orderBy('id')
-    .limit(1),
-);
-
-/** When the intent of the order's first create was recorded. */
-export async function firstSentAt(tx: Transaction, account: string, externalOrderId: string): Promise<Date | null> {
-  const { rows } = await firstSentStatement(tx, { account, externalOrderId });
-  return rows[0] === undefined ? null : new Date(rows[0].observed_at);
-}
-
 const hashStatement = statement((v: { account: string; externalOrderId: string; hash: string }) =>
   queries
     .selectFrom('order_records')

@@ -1,8 +1,9 @@
 import type { Selectable } from 'kysely';
-import type { LinkDecision, LinkEvent, LinkSource, TrackedLink } from '../domain/clients/link.ts';
+import type { LinkDecision, LinkSource, TrackedLink } from '../domain/clients/link.ts';
 
 import type { Database, Transaction } from './port.ts';
-import type { LinkEventsTable, LinksTable } from './schema.ts';
+import type { LinksTable } from './schema.ts';
+import { insertEvent } from './events.ts';
 import { queries, statement } from './statement.ts';
 
 /** A row of `links` as it is stored. */
@@ -61,21 +62,6 @@ export async function listLinks(
   return await links.orderBy('created_at', 'desc').orderBy('link_id').limit(query.limit).execute();
 }
 
-/** The history of one link, oldest first. */
-export async function linkEventsOf(
-  db: Database,
-  account: string,
-  linkId: string,
-): Promise<Selectable<LinkEventsTable>[]> {
-  return await db
-    .selectFrom('link_events')
-    .selectAll()
-    .where('account', '=', account)
-    .where('link_id', '=', linkId)
-    .orderBy('id')
-    .execute();
-}
-
 /** Takes checks that were written under a clock ahead of this one as made `now`, or their links would wait; how many. */
 export async function correctCheckTimes(tx: Transaction, account: string, now: Date): Promise<number> {
   const result = await tx
@@ -112,8 +98,13 @@ const saveStatement = statement((row: LinkRow) =>
     ),
 );
 
-/** Writes a decision about a link: the row and its events, together. */
-export async function saveLink(tx: Transaction, { link, events }: LinkDecision, now: Date): Promise<void> {
+/** Writes a decision about a link, as `before` stood in this transaction: the row and its events, together. */
+export async function saveLink(
+  tx: Transaction,
+  before: TrackedLink | undefined,
+  { link, events }: LinkDecision,
+  now: Date,
+): Promise<void> {
   const { account, linkId } = link;
   await saveStatement(tx, {
     account,
@@ -126,21 +117,23 @@ export async function saveLink(tx: Transaction, { link, events }: LinkDecision, 
     last_checked_at: link.lastCheckedAt.toISOString(),
     missing_since: link.missingSince?.toISOString() ?? null,
   });
-  for (const event of events) await eventStatement(tx, { ...event, account, linkId, observedAt: now.toISOString() });
+  for (const event of events) {
+    await insertEvent(tx, {
+      account,
+      type: 'link',
+      subject: linkId,
+      field: event.field,
+      old_value: event.oldValue,
+      new_value: event.newValue,
+      observed_at: now.toISOString(),
+      looked_up_before: before?.lastCheckedAt.toISOString() ?? null,
+      exchange_time: null,
+      source: event.source,
+      reason: event.reason,
+      actor: null,
+    });
+  }
 }
-
-const eventStatement = statement((v: LinkEvent & { account: string; linkId: string; observedAt: string }) =>
-  queries.insertInto('link_events').values({
-    account: v.account,
-    link_id: v.linkId,
-    field: v.field,
-    old_value: v.oldValue,
-    new_value: v.newValue,
-    observed_at: v.observedAt,
-    source: v.source,
-    reason: v.reason,
-  }),
-);
 
 /** A row as the domain sees it. */
 export function trackedLinkOf(row: LinkRow): TrackedLink {

@@ -1,9 +1,10 @@
 import type { Selectable } from 'kysely';
 import type { OrderState } from '../domain/orders/states.ts';
 import type { UncheckedOrder } from '../domain/record.ts';
-import type { Decision, OrderEvent, Tracking } from '../domain/orders/tracking.ts';
+import type { Decision, Tracking } from '../domain/orders/tracking.ts';
 
 import { StoreError } from './errors.ts';
+import { insertEvent } from './events.ts';
 import type { Database, Transaction } from './port.ts';
 import type { MerchantOrdersTable } from './schema.ts';
 import { queries, statement } from './statement.ts';
@@ -106,7 +107,7 @@ export async function correctDueTimes(
 ): Promise<number> {
   const result = await tx
     .updateTable('merchant_orders')
-    .set({ next_action_at: query.to.toISOString() })
+    .set((to) => ({ next_action_at: query.to.toISOString(), revision: to('revision', '+', 1) }))
     .where('account', '=', query.account)
     .where('state', 'in', query.states)
     .where((where) =>
@@ -123,7 +124,7 @@ export async function postpone(
 ): Promise<void> {
   await tx
     .updateTable('merchant_orders')
-    .set({ next_action_at: query.until.toISOString() })
+    .set((to) => ({ next_action_at: query.until.toISOString(), revision: to('revision', '+', 1) }))
     .where('account', '=', query.account)
     .where('external_order_id', '=', query.externalOrderId)
     .execute();
@@ -147,7 +148,7 @@ interface SaveValues extends Omit<Tracking, 'nextActionAt' | 'lastLookupAt' | 's
   sentAt: string | null;
   changedAt: string | null;
   updatedAt: string;
-  previousState: string;
+  previousRevision: number;
 }
 
 const saveStatement = statement((v: SaveValues) =>
@@ -156,6 +157,7 @@ const saveStatement = statement((v: SaveValues) =>
     .set({
       state: v.state,
       state_reason: v.stateReason,
+      revision: v.revision,
       pre_order_id: v.preOrderId,
       exchange_type: v.exchangeType,
       order_id: v.orderId,
@@ -176,20 +178,21 @@ const saveStatement = statement((v: SaveValues) =>
     })
     .where('account', '=', v.account)
     .where('external_order_id', '=', v.externalOrderId)
-    .where('state', '=', v.previousState),
+    .where('revision', '=', v.previousRevision),
 );
 
 /**
- * Writes a decision about an order: the row and its events, together. Throws `StoreError` when the row is not in
- * `previousState` any more, so that the transaction writes nothing.
+ * Writes a decision about an order, which was read in this transaction as `before`: the row and its events, together. The
+ * order as it stands now. Throws `StoreError` when the row is another one than was read, so that nothing is written.
  */
 export async function saveDecision(
   tx: Transaction,
-  previousState: OrderState,
+  before: Pick<Tracking, 'revision' | 'lastLookupAt'>,
   decision: Decision,
   now: Date,
-): Promise<void> {
-  const { tracking } = decision;
+): Promise<Tracking> {
+  const tracking = { ...decision.tracking, revision: before.revision + 1 };
+  const { account, externalOrderId } = tracking;
   const result = await saveStatement(tx, {
     ...tracking,
     nextActionAt: tracking.nextActionAt?.toISOString() ?? null,
@@ -197,40 +200,28 @@ export async function saveDecision(
     sentAt: tracking.sentAt?.toISOString() ?? null,
     changedAt: tracking.changedAt?.toISOString() ?? null,
     updatedAt: now.toISOString(),
-    previousState,
+    previousRevision: before.revision,
   });
   if (result.numAffectedRows !== 1n) {
-    throw new StoreError('refused', `order ${JSON.stringify(tracking.externalOrderId)} is no longer ${previousState}`);
+    throw new StoreError('refused', `order ${JSON.stringify(externalOrderId)} was changed since it was read`);
   }
-  for (const event of decision.events) await insertEvent(tx, tracking, event, now);
-}
-
-interface EventValues extends Omit<OrderEvent, 'actor'> {
-  account: string;
-  externalOrderId: string;
-  observedAt: string;
-  actor: string | null;
-}
-
-const eventStatement = statement((v: EventValues) =>
-  queries.insertInto('order_events').values({
-    account: v.account,
-    external_order_id: v.externalOrderId,
-    field: v.field,
-    old_value: v.oldValue,
-    new_value: v.newValue,
-    observed_at: v.observedAt,
-    exchange_time: v.exchangeTime,
-    source: v.source,
-    reason: v.reason,
-    actor: v.actor,
-  }),
-);
-
-async function insertEvent(tx: Transaction, tracking: Tracking, event: OrderEvent, now: Date): Promise<void> {
-  const { account, externalOrderId } = tracking;
-  const actor = event.actor ?? null;
-  await eventStatement(tx, { ...event, actor, account, externalOrderId, observedAt: now.toISOString() });
+  for (const event of decision.events) {
+    await insertEvent(tx, {
+      account,
+      type: 'order',
+      subject: externalOrderId,
+      field: event.field,
+      old_value: event.oldValue,
+      new_value: event.newValue,
+      observed_at: now.toISOString(),
+      looked_up_before: before.lastLookupAt?.toISOString() ?? null,
+      exchange_time: event.exchangeTime,
+      source: event.source,
+      reason: event.reason,
+      actor: event.actor ?? null,
+    });
+  }
+  return tracking;
 }
 
 /** The program's own columns of a row. */
@@ -240,6 +231,7 @@ export function trackingOf(row: OrderRow): Tracking {
     externalOrderId: row.external_order_id,
     state: row.state as OrderState,
     stateReason: row.state_reason,
+    revision: row.revision,
     preOrderId: row.pre_order_id,
     exchangeType: row.exchange_type,
     orderId: row.order_id,

@@ -1,7 +1,5 @@
-import type { Selectable } from 'kysely';
 import type { OrderRow } from './orders.ts';
 import type { Database } from './port.ts';
-import type { OrderEventsTable } from './schema.ts';
 
 const PAGE = 1_000;
 
@@ -44,21 +42,6 @@ export async function listOrders(
   let rows = db.selectFrom('merchant_orders').selectAll().where('account', '=', query.account);
   if (query.state !== undefined) rows = rows.where('state', '=', query.state);
   return await rows.orderBy('created_at', 'desc').orderBy('external_order_id').limit(query.limit).execute();
-}
-
-/** The history of one order, oldest first. */
-export async function eventsOf(
-  db: Database,
-  account: string,
-  externalOrderId: string,
-): Promise<Selectable<OrderEventsTable>[]> {
-  return await db
-    .selectFrom('order_events')
-    .selectAll()
-    .where('account', '=', account)
-    .where('external_order_id', '=', externalOrderId)
-    .orderBy('id')
-    .execute();
 }
 
 /** The newest record or the pre-order of an order, as received; undefined when there is none. */

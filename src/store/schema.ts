@@ -16,6 +16,8 @@ export interface MerchantOrdersTable {
   bonus: string | null;
   state: Generated<string>;
   state_reason: string | null;
+  /** Raised by one with each change that order-sync makes. */
+  revision: Generated<number>;
   pre_order_id: string | null;
   exchange_type: string | null;
   order_id: string | null;
@@ -36,20 +38,42 @@ export interface MerchantOrdersTable {
   rechecks: Generated<number>;
 }
 
-/** A row of `order_events`: one change of one field. */
-export interface OrderEventsTable {
+/** A row of `events`: one change of one field of an order or a link. */
+export interface EventsTable {
   id: Generated<number>;
   account: string;
-  external_order_id: string;
+  type: 'order' | 'link';
+  /** The id of the order or link. */
+  subject: string;
   field: string;
   old_value: string | null;
   new_value: string | null;
   observed_at: string;
+  /** The look-up of the subject before this change; null where there was none. */
+  looked_up_before: string | null;
   exchange_time: string | null;
   source: string;
   reason: string | null;
   /** The person whose decision it was; null where the program decided. */
   actor: string | null;
+  /** The hash of the account's event before this one; empty for its first. */
+  previous_hash: string;
+  hash: string;
+}
+
+/** The newest event of an account. */
+export interface EventHeadsTable {
+  account: string;
+  id: number;
+  hash: string;
+}
+
+/** A row of the view `order_events`: the events of orders. */
+export interface OrderEventsView extends Omit<
+  EventsTable,
+  'type' | 'subject' | 'looked_up_before' | 'previous_hash' | 'hash'
+> {
+  external_order_id: string;
 }
 
 /** The newest order record, or the pre-order, of an order: as received, byte for byte. */
@@ -138,19 +162,6 @@ export interface LinksTable {
   missing_since: string | null;
 }
 
-/** A row of `link_events`: one change of one field. */
-export interface LinkEventsTable {
-  id: Generated<number>;
-  account: string;
-  link_id: string;
-  field: string;
-  old_value: string | null;
-  new_value: string | null;
-  observed_at: string;
-  source: string;
-  reason: string | null;
-}
-
 /** A row of `photo_tokens`: one delivery that was asked for (§4.5), known by the SHA-256 of its token. */
 export interface PhotoTokensTable {
   account: string;
@@ -186,7 +197,9 @@ export interface PhotosTable {
 /** All tables of the database. */
 export interface Tables {
   merchant_orders: MerchantOrdersTable;
-  order_events: OrderEventsTable;
+  events: EventsTable;
+  event_heads: EventHeadsTable;
+  order_events: OrderEventsView;
   order_records: OrderRecordsTable;
   account_facts: AccountFactsTable;
   pre_orders: ReceivedBodiesTable;
@@ -195,7 +208,6 @@ export interface Tables {
   request_leases: RequestLeasesTable;
   owner_generations: OwnerGenerationsTable;
   links: LinksTable;
-  link_events: LinkEventsTable;
   photo_tokens: PhotoTokensTable;
   photos: PhotosTable;
 }

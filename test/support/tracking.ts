@@ -35,6 +35,7 @@ export function trackingWith(changes: Partial<Tracking> = {}): Tracking {
     externalOrderId: 'a',
     state: 'pending',
     stateReason: null,
+    revision: 0,
     preOrderId: null,
     exchangeType: null,
     orderId: null,

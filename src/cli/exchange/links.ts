@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { asTable } from '../../reports/formats/text.ts';
-import { linkEventsOf, listLinks, readLink } from '../../store/links.ts';
+import { linkEvents } from '../../store/events.ts';
+import { listLinks, readLink } from '../../store/links.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
 import { historyLine } from '../shared/history.ts';
 import { addListOptions, printList, type ListOptions } from '../shared/list.ts';
@@ -36,7 +37,7 @@ function defineShow(command: Command): void {
     .action(async (linkId: string, { json }: { json?: boolean }) => {
       const { link, events } = await withStore(command, 'current', async ({ db }) => ({
         link: await readLink(db, ACCOUNT, linkId),
-        events: await linkEventsOf(db, ACCOUNT, linkId),
+        events: await linkEvents(db, ACCOUNT, linkId),
       }));
       if (link === undefined) {
         const name = JSON.stringify(linkId);

@@ -2,7 +2,8 @@ import type { Command } from 'commander';
 import { asTable, printable } from '../../reports/formats/text.ts';
 import { readOrder } from '../../store/orders.ts';
 import type { Store } from '../../store/port.ts';
-import { eventsOf, receivedBody } from '../../store/reading.ts';
+import { orderEvents } from '../../store/events.ts';
+import { receivedBody } from '../../store/reading.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
 import { historyLine } from '../shared/history.ts';
 import { ACCOUNT } from '../shared/options.ts';
@@ -30,7 +31,7 @@ export function defineShow(command: Command): void {
 async function readAll({ db }: Store, externalOrderId: string) {
   const order = await readOrder(db, ACCOUNT, externalOrderId);
   if (order === undefined) return undefined;
-  const events = await eventsOf(db, ACCOUNT, externalOrderId);
+  const events = await orderEvents(db, ACCOUNT, externalOrderId);
   const preOrder = (await receivedBody(db, 'pre_orders', ACCOUNT, externalOrderId)) ?? null;
   const record = (await receivedBody(db, 'order_records', ACCOUNT, externalOrderId)) ?? null;
   return { order, events, preOrder, record };

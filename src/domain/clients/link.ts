@@ -19,7 +19,7 @@ export interface TrackedLink {
 /** How a link came into the table: created (§4.1), or looked up and followed (§4.3). */
 export type LinkSource = 'created' | 'followed';
 
-/** One line of the history of a link (`link_events`). The values of `missing` are those of `missing_since`. */
+/** One line of the history of a link (`events`). The values of `missing` are those of `missing_since`. */
 export interface LinkEvent {
   readonly field: 'status' | 'missing';
   readonly oldValue: string | null;

@@ -58,8 +58,22 @@ export function decideCorrected(tracking: Tracking, now: Date): Decision | undef
   return move(tracking, 'pending', { source: 'import', reason: 'the row was corrected' }, { nextActionAt: now });
 }
 
-/** Decides what the outcome of a create does to its order, which is `sending`. */
+/**
+ * Decides what came of a create request, for the order as it stands: it is `sending` unless another owner has taken over
+ * since the request left. The decisions are to be written one after the other.
+ */
 export function decideCreated(
+  tracking: Tracking,
+  outcome: CreateOutcome,
+  now: Date,
+  random: number,
+  settings: CreateSettings,
+): readonly Decision[] {
+  if (tracking.state !== 'sending') return outcome.kind === 'accepted' ? acceptedLate(tracking, outcome, now) : [];
+  return [decideAnswered(tracking, outcome, now, random, settings)];
+}
+
+function decideAnswered(
   tracking: Tracking,
   outcome: CreateOutcome,
   now: Date,
@@ -96,7 +110,33 @@ export function becomesUnknown(tracking: Tracking, why: string, now: Date, setti
   );
 }
 
-function accepted(tracking: Tracking, outcome: Extract<CreateOutcome, { kind: 'accepted' }>, now: Date): Decision {
+type Accepted = Extract<CreateOutcome, { kind: 'accepted' }>;
+
+/**
+ * The exchange has the order although it is not `sending` any more. What waits for an answer, or to be sent once more, has
+ * it now, by the moves of the table; elsewhere the pre-order's id is kept where none is known.
+ */
+function acceptedLate(tracking: Tracking, outcome: Accepted, now: Date): readonly Decision[] {
+  const how = { source: 'create', reason: 'the exchange answered an earlier request late' } as const;
+  switch (tracking.state) {
+    case 'held':
+      return [accepted(tracking, outcome, now)];
+    case 'unknown': {
+      const held = move(tracking, 'held', how);
+      return [held, accepted(held.tracking, outcome, now)];
+    }
+    case 'pending': {
+      const sending = move(tracking, 'sending', how, { attempts: tracking.attempts + 1, nextActionAt: null });
+      return [sending, accepted(sending.tracking, outcome, now)];
+    }
+    default:
+      return tracking.preOrderId === null
+        ? [{ tracking: { ...tracking, preOrderId: outcome.preOrder.id }, events: [] }]
+        : [];
+  }
+}
+
+function accepted(tracking: Tracking, outcome: Accepted, now: Date): Decision {
   const decision = move(
     tracking,
     'accepted',

@@ -6,6 +6,8 @@ export interface Tracking {
   readonly externalOrderId: string;
   readonly state: OrderState;
   readonly stateReason: string | null;
+  /** How often the program has changed the row; who writes it raises what was read by one. */
+  readonly revision: number;
   readonly preOrderId: string | null;
   readonly exchangeType: string | null;
   readonly orderId: string | null;

@@ -4,6 +4,7 @@ import {
   type LinkAnswer,
   type LinkDecision,
   type LinkSource,
+  type TrackedLink,
 } from '../../domain/clients/link.ts';
 import { isPlainText } from '../../domain/text.ts';
 import { UnusableIdError } from '../../exchange/ids.ts';
@@ -147,7 +148,8 @@ async function recordCheck(deps: FlowDeps, key: CheckKey, answer: LinkAnswer): P
     const row = await readLink(tx, account, key.linkId);
     // What somebody else was told meanwhile may be newer than this answer.
     if (row === undefined || row.last_checked_at !== key.lastCheckedAt) return undefined;
-    return await save(tx, decideChecked(trackedLinkOf(row), answer, clock.now()), clock.now());
+    const before = trackedLinkOf(row);
+    return await save(tx, before, decideChecked(before, answer, clock.now()), clock.now());
   });
   if (recorded !== undefined) tell(deps, recorded);
 }
@@ -167,12 +169,17 @@ async function remember(
   const row = await readLink(tx, account, linkId);
   const known = row === undefined ? undefined : trackedLinkOf(row);
   const now = clock.now();
-  return await save(tx, decideRemembered(known, { account, linkId, status, reference, source }, now), now);
+  return await save(tx, known, decideRemembered(known, { account, linkId, status, reference, source }, now), now);
 }
 
-async function save(tx: Transaction, decision: LinkDecision, now: Date): Promise<Saved> {
+async function save(
+  tx: Transaction,
+  before: TrackedLink | undefined,
+  decision: LinkDecision,
+  now: Date,
+): Promise<Saved> {
   const { account, status } = decision.link;
-  await saveLink(tx, decision, now);
+  await saveLink(tx, before, decision, now);
   const isChanged = decision.events.some(({ field }) => field === 'status');
   const seen = { account, field: 'link.status', value: status, firstSeenAt: now.toISOString() };
   return { ...decision, unseen: isChanged && (await rememberStatus(tx, seen)) ? [status] : [] };

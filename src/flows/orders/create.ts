@@ -1,7 +1,7 @@
 import { echoFindings } from '../../domain/findings/compare.ts';
 import { decideClaim, decideCreated, decideCorrected, type CreateOutcome } from '../../domain/orders/create.ts';
 import type { MerchantOrder } from '../../domain/record.ts';
-import type { Decision, Tracking } from '../../domain/orders/tracking.ts';
+import type { Tracking } from '../../domain/orders/tracking.ts';
 import { dueOrders, FIRST_DUE, readOrder, saveDecision, trackingOf, uncheckedOrderOf } from '../../store/orders.ts';
 import type { Transaction } from '../../store/port.ts';
 import { keepPreOrder } from '../../store/records.ts';
@@ -51,9 +51,11 @@ async function* dueIn(
 async function recheckCorrected({ account, store, clock }: FlowDeps, externalOrderId: string): Promise<void> {
   await store.writer.write(async (tx) => {
     const row = await readOrder(tx, account, externalOrderId);
+    if (row === undefined) return;
     const now = clock.now();
-    const decision = row === undefined ? undefined : decideCorrected(trackingOf(row), now);
-    if (decision !== undefined) await saveDecision(tx, 'invalid', decision, now);
+    const before = trackingOf(row);
+    const decision = decideCorrected(before, now);
+    if (decision !== undefined) await saveDecision(tx, before, decision, now);
   });
 }
 
@@ -76,9 +78,10 @@ async function claim(
     const row = await readOrder(tx, account, externalOrderId);
     if (row === undefined) return undefined;
     const now = clock.now();
-    const decided = decideClaim(trackingOf(row), uncheckedOrderOf(row), now);
+    const before = trackingOf(row);
+    const decided = decideClaim(before, uncheckedOrderOf(row), now);
     if (decided.kind === 'skip') return undefined;
-    await saveDecision(tx, 'pending', decided.decision, now);
+    await saveDecision(tx, before, decided.decision, now);
     // Together with the intent: once that is durable nothing but the request may come in between.
     return { ...decided, onDurable: await lease.renewWithin(tx) };
   });
@@ -102,18 +105,23 @@ async function claim(
   return { order: claimed.order, tracking: claimed.decision.tracking };
 }
 
-async function recordOutcome(deps: FlowDeps, tracking: Tracking, outcome: CreateOutcome): Promise<void> {
+/** Decides what came of the request for the row as it stands now: another owner may have moved it meanwhile. */
+async function recordOutcome(deps: FlowDeps, claimed: Tracking, outcome: CreateOutcome): Promise<void> {
   const { store, clock, settings, log, gracePeriodOver } = deps;
-  const { account, externalOrderId } = tracking;
+  const { account, externalOrderId } = claimed;
   const random = clock.random();
   const write = async (tx: Transaction) => {
+    const row = await readOrder(tx, account, externalOrderId);
     const now = clock.now();
-    const decision = decideCreated(tracking, outcome, now, random, settings);
-    await saveDecision(tx, 'sending', decision, now);
-    if (outcome.kind === 'accepted') {
+    const before = row === undefined ? claimed : trackingOf(row);
+    let after = before;
+    for (const decision of decideCreated(before, outcome, now, random, settings)) {
+      after = await saveDecision(tx, after, decision, now);
+    }
+    if (outcome.kind === 'accepted' && after.preOrderId === outcome.preOrder.id) {
       await keepPreOrder(tx, { account, externalOrderId, body: outcome.preOrder.body, receivedAt: now.toISOString() });
     }
-    return { decision, findings: await noteCreated(tx, deps, outcome, decision.tracking, now) };
+    return { before, after, findings: await noteCreated(tx, deps, outcome, before, after, now) };
   };
   const recorded = await store.writer.writeUntilDurable(write, gracePeriodOver, (error) =>
     log.error({ externalOrderId, problem: error.message }, 'the outcome of a create cannot be written yet'),
@@ -125,22 +133,28 @@ async function noteCreated(
   tx: Transaction,
   deps: FlowDeps,
   outcome: CreateOutcome,
-  tracking: Tracking,
+  before: Tracking,
+  after: Tracking,
   now: Date,
 ): Promise<NewFindings> {
-  const isOfOutcome = tracking.state === 'unknown' || tracking.resends > 0;
-  const outcomes = isOfOutcome ? await recordUnknownOutcome(tx, deps, tracking, now) : [];
+  const isOfOutcome = before.state !== 'sending' || after.state === 'unknown' || after.resends > 0;
+  const outcomes = isOfOutcome ? await recordUnknownOutcome(tx, deps, after, now) : [];
   if (outcome.kind !== 'accepted' || outcome.differences.length === 0) return outcomes;
   const echo = { found: echoFindings(outcome.differences), classes: ['PREORDER_ECHO_MISMATCH'], now } as const;
-  return [...outcomes, ...(await recordFindings(tx, deps, tracking.externalOrderId, echo))];
+  return [...outcomes, ...(await recordFindings(tx, deps, after.externalOrderId, echo))];
 }
 
 function countOutcome(
   { counters, log }: FlowDeps,
   outcome: CreateOutcome,
-  { decision, findings }: { decision: Decision; findings: NewFindings },
+  { before, after, findings }: { before: Tracking; after: Tracking; findings: NewFindings },
 ): void {
-  const { externalOrderId, stateReason: reason } = decision.tracking;
+  const { externalOrderId, state, stateReason: reason } = after;
+  if (before.state !== 'sending') {
+    const fields = { externalOrderId, stateBefore: before.state, state, outcome: outcome.kind };
+    const preOrderId = outcome.kind === 'accepted' ? outcome.preOrder.id : undefined;
+    log.error({ ...fields, preOrderId }, 'an answer to a create came when the order was no longer sending');
+  }
   if (outcome.kind !== 'not-sent') counters.sent += 1;
   countFindings(counters, findings);
   switch (outcome.kind) {
@@ -156,7 +170,7 @@ function countOutcome(
       return;
     case 'rejected':
       // A second create that is refused leaves the first unknown.
-      counters[decision.tracking.state === 'unknown' ? 'unknown' : 'rejected'] += 1;
+      counters[state === 'unknown' ? 'unknown' : 'rejected'] += 1;
       log.warn({ externalOrderId, reason }, 'order was rejected');
       return;
     case 'unknown':

@@ -122,7 +122,7 @@ async function lookUp(deps: FlowDeps, externalOrderId: string, signal: AbortSign
     const { lastLookupAt } = before;
     if (lastLookupAt !== null && lastLookupAt > askedAt && lastLookupAt <= now) return undefined;
     const decision = decideLookup(before, answer, now, random, settings);
-    await saveDecision(tx, before.state, decision, now);
+    await saveDecision(tx, before, decision, now);
     const findings = await reconcileAnswer(tx, deps, { row, before, answer, decision, now });
     return { before, decision, findings, unseen: await unseenStatuses(tx, account, decision.events, now) };
   });

@@ -93,10 +93,7 @@ async function decideOrder(
     const made = decideByOperator(tracking, action, now, settings);
     if (!made.ok) return passedOver(state, made.why);
     let last = tracking;
-    for (const moved of made.moves) {
-      await saveDecision(tx, last.state, moved, now);
-      last = moved.tracking;
-    }
+    for (const moved of made.moves) last = await saveDecision(tx, last, moved, now);
     const { to } = made;
     const judged = { found: findUnknownOutcome(last), classes: settledBy(to), now };
     await recordFindings(tx, { account }, externalOrderId, judged);

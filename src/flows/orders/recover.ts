@@ -59,8 +59,11 @@ async function sendingBecomesUnknown(
     if (row === undefined) return;
     const now = clock.now();
     const why = 'the process ended while the create was under way';
-    const unknown = becomesUnknown(trackingOf(row), why, now, settings);
-    await saveDecision(tx, 'sending', unknown, now);
+    const before = trackingOf(row);
+    // The state may have changed since the page was read.
+    if (before.state !== 'sending') return;
+    const unknown = becomesUnknown(before, why, now, settings);
+    await saveDecision(tx, before, unknown, now);
     await recordUnknownOutcome(tx, { account }, unknown.tracking, now);
   });
 }

@@ -1,6 +1,6 @@
 import { sql, type Selectable } from 'kysely';
 import type { Database } from '../port.ts';
-import type { OrderEventsTable } from '../schema.ts';
+import type { OrderEventsView } from '../schema.ts';
 
 /** Ids are looked through so many at a time: no read holds the write-ahead log for long. */
 const IDS_A_READ = 500;
@@ -14,7 +14,7 @@ export interface ChangesScope {
 }
 
 /** A line of the history. */
-export type ChangeRow = Selectable<OrderEventsTable>;
+export type ChangeRow = Selectable<OrderEventsView>;
 
 /** The id of the newest event there is; 0 where there is none. */
 export async function lastEventId(db: Database): Promise<number> {

@@ -1,0 +1,126 @@
+import { hash } from 'node:crypto';
+import type { Selectable } from 'kysely';
+import type { Database, Transaction } from './port.ts';
+import type { EventsTable, OrderEventsView } from './schema.ts';
+import { queries, statement } from './statement.ts';
+
+/** A change that is to be recorded, by the columns of `events`. */
+export type NewEvent = Omit<EventsTable, 'id' | 'previous_hash' | 'hash'>;
+
+const COLUMNS = [
+  'account',
+  'type',
+  'subject',
+  'field',
+  'old_value',
+  'new_value',
+  'observed_at',
+  'looked_up_before',
+  'exchange_time',
+  'source',
+  'reason',
+  'actor',
+] as const satisfies readonly (keyof NewEvent)[];
+
+/**
+ * The text whose SHA-256, in hexadecimal, is the hash of an event: a JSON array without spaces, in UTF-8, of the hash of
+ * the account's event before it (empty for its first) and of the event's columns in the order of `COLUMNS`, null where
+ * they are null. Whoever changes, removes or inserts an event breaks the chain of its account from there on.
+ */
+export function hashedText(previousHash: string, event: NewEvent): string {
+  return JSON.stringify([previousHash, ...COLUMNS.map((column) => event[column])]);
+}
+
+const headStatement = statement((v: { account: string }) =>
+  queries.selectFrom('event_heads').select('hash').where('account', '=', v.account),
+);
+
+const insertStatement = statement((v: NewEvent & { previousHash: string; hash: string }) =>
+  queries
+    .insertInto('events')
+    .values({ ...columnsOf(v), previous_hash: v.previousHash, hash: v.hash })
+    .returning('id'),
+);
+
+const moveHeadStatement = statement((v: { account: string; id: number; hash: string }) =>
+  queries
+    .insertInto('event_heads')
+    .values({ account: v.account, id: v.id, hash: v.hash })
+    .onConflict((conflict) => conflict.column('account').doUpdateSet({ id: v.id, hash: v.hash })),
+);
+
+/** Records a change at the end of its account's chain. */
+export async function insertEvent(tx: Transaction, event: NewEvent): Promise<void> {
+  const { account } = event;
+  const { rows: heads } = await headStatement(tx, { account });
+  const previousHash = heads[0]?.hash ?? '';
+  const stored = columnsOf(event, wellFormed);
+  const chained = { previousHash, hash: hash('sha256', hashedText(previousHash, stored)) };
+  const { rows } = await insertStatement(tx, { ...stored, ...chained });
+  for (const { id } of rows) await moveHeadStatement(tx, { account, id, hash: chained.hash });
+}
+
+/** By name: what compiles a statement gives a placeholder for each name that is asked for. */
+function columnsOf(event: NewEvent, change = (value: string | null) => value): NewEvent {
+  return Object.fromEntries(COLUMNS.map((column) => [column, change(event[column])])) as unknown as NewEvent;
+}
+
+/** As the database gives it back: what the exchange sends may hold half a character. */
+function wellFormed(value: string | null): string | null {
+  return value?.toWellFormed() ?? null;
+}
+
+/** The history of one order, oldest first. */
+export async function orderEvents(
+  db: Database,
+  account: string,
+  externalOrderId: string,
+): Promise<Selectable<OrderEventsView>[]> {
+  return await db
+    .selectFrom('order_events')
+    .selectAll()
+    .where('account', '=', account)
+    .where('external_order_id', '=', externalOrderId)
+    .orderBy('id')
+    .execute();
+}
+
+/** The history of one link, oldest first. */
+export async function linkEvents(db: Database, account: string, linkId: string) {
+  return await db
+    .selectFrom('events')
+    .select([
+      'id',
+      'account',
+      'subject as link_id',
+      'field',
+      'old_value',
+      'new_value',
+      'observed_at',
+      'source',
+      'reason',
+    ])
+    .where('account', '=', account)
+    .where('type', '=', 'link')
+    .where('subject', '=', linkId)
+    .orderBy('id')
+    .execute();
+}
+
+const firstSentStatement = statement((v: { account: string; externalOrderId: string }) =>
+  queries
+    .selectFrom('order_events')
+    .select('observed_at')
+    .where('account', '=', v.account)
+    .where('external_order_id', '=', v.externalOrderId)
+    .where('field', '=', 'state')
+    .where('new_value', '=', 'sending')
+    .orderBy('id')
+    .limit(1),
+);
+
+/** When the intent of the order's first create was recorded; null where none was. */
+export async function firstSentAt(tx: Transaction, account: string, externalOrderId: string): Promise<Date | null> {
+  const { rows } = await firstSentStatement(tx, { account, externalOrderId });
+  return rows[0] === undefined ? null : new Date(rows[0].observed_at);
+}
