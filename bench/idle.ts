@@ -33,6 +33,8 @@ async function followOrders(folder: string, url: string, path: string, count: nu
     await engine.ask({ kind: 'create', batch: 'followed', count, aheadMs: 0 });
   }
   const database = new Database(path);
-  database.prepare('update merchant_orders set next_action_at = ?').run(new Date(Date.now() + 3_600_000).toISOString());
+  database
+    .prepare('update merchant_orders set revision = revision + 1, next_action_at = ?')
+    .run(new Date(Date.now() + 3_600_000).toISOString());
   database.close();
 }

@@ -16,6 +16,8 @@ const PAIRS = [
   ['USDT', 'USD', '250.05'],
   ['BTC', 'USD', '0.33333333'],
 ] as const;
+/** As long as a hash. */
+const HASH = '0'.repeat(64);
 const STATES = ['accepted', 'open', 'final'] as const;
 
 /** Fills a new database with orders that agree with the exchange but for one in a thousand. */
@@ -54,8 +56,8 @@ function inserter(sqlite: Database.Database, orders: number): (index: number) =>
   const preOrder = sqlite.prepare(
     `insert into pre_orders (account, external_order_id, body, received_at) values ('default', :id, :body, :begin)`,
   );
-  const event = sqlite.prepare(`insert into order_events (account, external_order_id, field, old_value, new_value,
-    observed_at, exchange_time, source) values ('default', ?, 'state', ?, ?, ?, ?, 'lookup')`);
+  const event = sqlite.prepare(`insert into events (account, type, subject, field, old_value, new_value, observed_at,
+    exchange_time, source, previous_hash, hash) values ('default', 'order', ?, 'state', ?, ?, ?, ?, 'lookup', :hash, :hash)`);
   const finding = sqlite.prepare(`insert into findings (account, class, severity, external_order_id, expected, actual,
     first_seen_at, last_seen_at) values ('default', 'AMOUNT_MISMATCH', 'error', ?, ?, ?, ?, ?)`);
   return (index) => {
@@ -85,7 +87,7 @@ function inserter(sqlite: Database.Database, orders: number): (index: number) =>
     if (isWrong) finding.run(id, asset, input, end, end);
     let before: string | null = null;
     for (const after of ['pending', 'sending', 'accepted', 'open'].slice(0, EVENTS_AN_ORDER)) {
-      event.run(id, before, after, begin, end);
+      event.run(id, before, after, begin, end, { hash: HASH });
       before = after;
     }
   };

@@ -107,11 +107,11 @@ function startWriter(path: string, pid: number) {
   // A value that is there already would not be written at all.
   const touchRecord = sqlite.prepare('update order_records set merchant_id = :value where rowid = :row');
   const touchOrder = sqlite.prepare(
-    `update merchant_orders set state_reason = :value where account = 'default' and external_order_id = :id`,
+    `update merchant_orders set revision = revision + 1, state_reason = :value where account = 'default' and external_order_id = :id`,
   );
   const idOf = sqlite.prepare('select external_order_id from order_records where rowid = ?').pluck();
-  const addEvent = sqlite.prepare(`insert into order_events (account, external_order_id, field, new_value, observed_at,
-    source) values ('default', :id, 'order.status', :value, '2026-01-15T00:00:00.000Z', 'lookup')`);
+  const addEvent = sqlite.prepare(`insert into events (account, type, subject, field, new_value, observed_at, source,
+    previous_hash, hash) values ('default', 'order', :id, 'order.status', :value, '2026-01-15T00:00:00.000Z', 'lookup', '', '')`);
   const rows = sqlite.prepare('select max(rowid) from order_records').pluck().get() as number;
   let isOver = false;
   const seen = { writes: 0, longestWriteMs: 0, walMib: 0, peakMib: 0, cpuMs: 0 };

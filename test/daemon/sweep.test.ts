@@ -27,7 +27,7 @@ function accept({ merchant }: Stage, id: string): void {
     )
     .run(id);
   const change = merchant.prepare(
-    'update merchant_orders set state = ?, attempts = 1, sent_at = ?, last_lookup_at = ?, next_action_at = ?',
+    'update merchant_orders set revision = revision + 1, state = ?, attempts = 1, sent_at = ?, last_lookup_at = ?, next_action_at = ?',
   );
   change.run('sending', at(-3 * DAY_MS), at(0), at(DAY_MS / 24));
   change.run('accepted', at(-3 * DAY_MS), at(0), at(DAY_MS / 24));

@@ -6,10 +6,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { decideChecked, decideRemembered, type LinkDecision } from '../../src/domain/clients/link.ts';
 import { after } from '../../src/domain/instant.ts';
+import { linkEvents } from '../../src/store/events.ts';
 import {
   correctCheckTimes,
   FIRST_CHECK,
-  linkEventsOf,
   linksToCheck,
   listLinks,
   readLink,
@@ -46,7 +46,7 @@ function made(linkId: string, at = NOW, status = 'NOT_VERIFIED'): LinkDecision {
 
 const save = async (...decisions: LinkDecision[]) =>
   await store.writer.write(async (tx) => {
-    for (const decision of decisions) await saveLink(tx, decision, decision.link.lastCheckedAt);
+    for (const decision of decisions) await saveLink(tx, undefined, decision, decision.link.lastCheckedAt);
   });
 
 describe('a remembered link', () => {
@@ -75,49 +75,23 @@ describe('a remembered link', () => {
   });
 
   it('is written together with its events or not at all', async () => {
-    other.exec(`create trigger no_events before insert on link_events begin select raise(abort, 'no events'); end`);
+    other.exec(`create trigger no_events before insert on events begin select raise(abort, 'no events'); end`);
     await expect(save(made('a'))).rejects.toThrow('no events');
     expect(await readLink(store.db, account, 'a')).toBeUndefined();
   });
 
   it('has no column that an e-mail address would belong in', () => {
     const columns = (table: string) => other.prepare(`select name from pragma_table_info('${table}')`).pluck().all();
-    expect([...columns('links'), ...columns('link_events')].join(' ')).not.toMatch(/mail|address/);
+    expect([...columns('links'), ...columns('events')].join(' ')).not.toMatch(/mail|address/);
     expect(columns('links')).toHaveLength(9);
   });
 });
 
 describe('the history of links', () => {
-  const INSERT = `link_events (id, account, link_id, field, new_value, observed_at, source)`;
-  const VALUES = `'default', 'a', 'status', 'FORGED', 'now', 'check'`;
-
-  it.each([
-    ['updated', `update link_events set new_value = 'FORGED'`],
-    ['updated in place of another', `update or replace link_events set id = 1 where id = 2`],
-    ['deleted', `delete from link_events`],
-    ['replaced', `insert or replace into ${INSERT} values (1, ${VALUES})`],
-    ['replaced by rowid', `replace into ${INSERT.replace('id,', 'rowid,')} values (2, ${VALUES})`],
-    [
-      'upserted',
-      `insert into ${INSERT} values (1, ${VALUES}) on conflict (id) do update set new_value = excluded.new_value`,
-    ],
-  ])('cannot be %s', async (_, attempt) => {
-    await save(made('a'), made('b'));
-    const before = other.prepare('select * from link_events').all();
-    expect(() => other.exec(attempt)).toThrow('link_events is append-only');
-    expect(other.prepare('select * from link_events').all()).toEqual(before);
-  });
-
-  it('goes on after an attempt to stop it with an id that the trigger would take for a new one', async () => {
-    expect(() => other.exec(`insert into ${INSERT} values (-1, ${VALUES})`)).toThrow(/link_events_id_is_positive/);
-    await save(made('a'));
-    expect(await linkEventsOf(store.db, account, 'a')).toHaveLength(1);
-  });
-
   it('is read link by link, oldest first', async () => {
     const { link } = made('a');
     await save(made('a'), made('b'), decideChecked(link, { kind: 'not-found' }, after(NOW, 1_000)));
-    const events = await linkEventsOf(store.db, account, 'a');
+    const events = await linkEvents(store.db, account, 'a');
     expect(events.map(({ field, observed_at }) => [field, observed_at])).toEqual([
       ['status', NOW.toISOString()],
       ['missing', after(NOW, 1_000).toISOString()],

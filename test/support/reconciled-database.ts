@@ -75,7 +75,7 @@ function insertOrder(sqlite: Database.Database, order: ReconciledOrder): void {
     .run(order.account ?? 'default', id, asset, order.position ?? 'INPUT', from, to);
   sqlite
     .prepare(
-      `update merchant_orders set state = :state, created_at = :createdAt, pre_order_id = :preOrderId, order_status = :status, changed_at = :changedAt,
+      `update merchant_orders set revision = revision + 1, state = :state, created_at = :createdAt, pre_order_id = :preOrderId, order_status = :status, changed_at = :changedAt,
        sent_at = :sentAt, last_lookup_at = :lastLookupAt, modification_date = :modificationDate, stale_date = :staleDate,
        resends = :resends where account = :account and external_order_id = :id`,
     )

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 
 const GUARDS = `from sqlite_master where type = 'trigger' and name in
-  ('merchant_orders_sent_is_not_pending', 'merchant_orders_move_by_the_table', 'merchant_orders_begin_blank')`;
+  ('merchant_orders_moves', 'merchant_orders_begin')`;
 
 /** Runs `work` while the database takes any state from anybody: rows get where the program brings them by many steps. */
 export function unguarded(database: Database.Database, work: () => void): void {

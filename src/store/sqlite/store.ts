@@ -105,7 +105,10 @@ function assertKnownVersion(sqlite: Connection['sqlite'], path: string, options:
   const applied = appliedMigrations(sqlite);
   const unknown = applied.find((name) => !Object.hasOwn(MIGRATIONS, name));
   if (unknown !== undefined) {
-    throw new StoreError('unusable', `${path} was made by a newer version (migration ${unknown}); upgrade order-sync`);
+    throw new StoreError(
+      'unusable',
+      `${path} was made by another version of order-sync (migration ${unknown}); use that version`,
+    );
   }
   if (options.expect === 'current' && applied.length === 0) {
     const hint = 'check database.url, or make them with: order-sync db migrate';

@@ -99,7 +99,7 @@ describe('a database that cannot be used', () => {
     [
       'newer',
       () => makeDatabase(`insert into kysely_migration values ('9999_future', 'x')`),
-      /was made by a newer version \(migration 9999_future\); upgrade order-sync/,
+      /was made by another version of order-sync \(migration 9999_future\)/,
     ],
     ['text', () => writeFileSync(path, 'no database at all\n'.repeat(100)), /is not a sound SQLite database/],
     [

@@ -20,7 +20,7 @@ function put(state: string, ...ids: readonly string[]): void {
   const insert = merchant.prepare(`insert into merchant_orders (external_order_id, asset, created_at)
     values (?, '1', '2026-01-02T00:00:00.000Z')`);
   const move = merchant.prepare(
-    `update merchant_orders set state = ?, sent_at = '2026-01-02T00:00:00.000Z',
+    `update merchant_orders set revision = revision + 1, state = ?, sent_at = '2026-01-02T00:00:00.000Z',
       last_lookup_at = '2026-01-03T00:00:00.000Z' where account = 'default' and external_order_id = ?`,
   );
   unguarded(merchant, () => {

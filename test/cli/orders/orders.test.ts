@@ -193,9 +193,9 @@ describe('orders show', () => {
   beforeEach(() =>
     execute(`
       insert into merchant_orders (external_order_id, asset) values ('shop-1', '${EXACT}'), ('new', '1');
-      insert into order_events (account, external_order_id, field, old_value, new_value, observed_at, source)
-        values ('default', 'shop-1', 'state', 'pending', 'sending', '2026-01-01T00:00:00.000Z', 'create'),
-          ('default', 'shop-1', 'state', 'sending', 'accepted', '2026-01-01T00:00:01.000Z', 'create');
+      insert into events (account, type, subject, field, old_value, new_value, observed_at, source, previous_hash, hash)
+        values ('default', 'order', 'shop-1', 'state', 'pending', 'sending', '2026-01-01T00:00:00.000Z', 'create', '', ''),
+          ('default', 'order', 'shop-1', 'state', 'sending', 'accepted', '2026-01-01T00:00:01.000Z', 'create', '', '');
       insert into order_records (account, external_order_id, body, received_at)
         values ('default', 'shop-1', '${body}', '2026-01-01T00:00:02.000Z')`),
   );

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { runProgram } from '../../support/cli-function.ts';
 import { commandPlace } from '../../support/command-place.ts';
 import { runCommand } from '../../support/cli-process.ts';
+import { eventWriter } from '../../support/events.ts';
 
 const FORMATS = ['table', 'csv', 'json', 'xlsx', 'html'] as const;
 const HOUR_MS = 60 * 60_000;
@@ -19,13 +20,17 @@ beforeEach(() => {
         (?, '1.50', 'BTC', 'EUR', '2026-01-01T00:00:00.000Z'), ('b', '1', 'BTC', 'EUR', '2026-01-03T00:00:00.000Z')`,
     )
     .run(HOSTILE);
-  const event = merchant.prepare(`insert into order_events
-    (account, external_order_id, field, old_value, new_value, observed_at, source, reason, actor)
-    values ('default', ?, 'state', 'pending', ?, ?, ?, ?, ?)`);
-  event.run(HOSTILE, 'sending', '2026-01-01T00:00:01.000Z', 'create', null, null);
-  event.run('b', 'cancelled', '2026-01-03T00:00:01.000Z', 'operator', 'a mistake', 'anna');
-  merchant.exec(`update merchant_orders set state = 'cancelled' where external_order_id = 'b'`);
-  merchant.exec(`update merchant_orders set updated_at = '2026-01-03T00:00:01.000Z', next_action_at = null`);
+  const write = eventWriter(merchant);
+  const sent = { external_order_id: HOSTILE, old_value: 'pending', new_value: 'sending', source: 'create' };
+  write({ ...sent, observed_at: '2026-01-01T00:00:01.000Z' });
+  const cancelled = { external_order_id: 'b', old_value: 'pending', new_value: 'cancelled', source: 'operator' };
+  write({ ...cancelled, observed_at: '2026-01-03T00:00:01.000Z', reason: 'a mistake', actor: 'anna' });
+  merchant.exec(
+    `update merchant_orders set revision = revision + 1, state = 'cancelled' where external_order_id = 'b'`,
+  );
+  merchant.exec(
+    `update merchant_orders set revision = revision + 1, updated_at = '2026-01-03T00:00:01.000Z', next_action_at = null`,
+  );
   merchant.close();
 });
 afterEach(() => {

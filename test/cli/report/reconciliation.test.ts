@@ -314,7 +314,9 @@ describe('report reconciliation --online', () => {
   /** What the report says of three orders: as they are, when the id of one pre-order is unknown, and as they were. */
   async function loseOneAndFindItAgain() {
     const known = await online(runCommand);
-    const change = on.merchant.prepare('update merchant_orders set pre_order_id = ? where external_order_id = ?');
+    const change = on.merchant.prepare(
+      'update merchant_orders set revision = revision + 1, pre_order_id = ? where external_order_id = ?',
+    );
     const { id } = on.merchant
       .prepare(`select pre_order_id as id from merchant_orders where external_order_id = 'o-1'`)
       .get() as { id: string };
@@ -338,7 +340,7 @@ describe('report reconciliation --online', () => {
   });
 
   it('takes the pre-order of another order for no answer', async () => {
-    on.merchant.exec(`update merchant_orders set pre_order_id =
+    on.merchant.exec(`update merchant_orders set revision = revision + 1, pre_order_id =
       (select pre_order_id from merchant_orders where external_order_id = 'o-2') where external_order_id = 'o-1'`);
     expect(await online()).toMatchObject({ code: 1, missing: [], facts: { pre_orders_unanswered: 1 } });
   });

@@ -7,6 +7,7 @@ import {
   type CreateOutcome,
 } from '../../../src/domain/orders/create.ts';
 import { ORDER_STATES } from '../../../src/domain/orders/states.ts';
+import type { Decision } from '../../../src/domain/orders/tracking.ts';
 import type { UncheckedOrder } from '../../../src/domain/record.ts';
 import { after } from '../../../src/domain/instant.ts';
 import { SECOND, SETTINGS, trackingWith } from '../../support/tracking.ts';
@@ -28,7 +29,13 @@ const ROW: UncheckedOrder = {
 
 function created(outcome: CreateOutcome, attempts = 1) {
   const sending = trackingWith({ state: 'sending', attempts, sentAt: NOW });
-  return decideCreated(sending, outcome, NOW, 0.5, SETTINGS);
+  return only(decideCreated(sending, outcome, NOW, 0.5, SETTINGS));
+}
+
+/** The one decision that there is. */
+function only(decisions: readonly Decision[]): Decision {
+  expect(decisions).toHaveLength(1);
+  return decisions[0]!;
 }
 
 describe('claiming a row', () => {
@@ -98,7 +105,7 @@ describe('the outcome rule', () => {
 
   it('rejected when it was sent a second time: the exchange may have taken the first, so it is looked up', () => {
     const again = trackingWith({ state: 'sending', resends: 1, verifications: 4 });
-    const { tracking } = decideCreated(again, { kind: 'rejected', reason: 'HTTP 409' }, NOW, 0.5, SETTINGS);
+    const { tracking } = only(decideCreated(again, { kind: 'rejected', reason: 'HTTP 409' }, NOW, 0.5, SETTINGS));
     expect(tracking).toMatchObject({
       state: 'unknown',
       stateReason: 'HTTP 409; but an earlier create may have been taken',
@@ -132,22 +139,42 @@ describe('the outcome rule', () => {
     expect(tracking.nextActionAt).toEqual(after(NOW, 5 * SECOND));
   });
 
-  it('holds for an order that is sending and for no other: anything else is a bug and throws', () => {
+  it('changes nothing of an order that is not sending any more, unless the exchange has taken it', () => {
     const outcomes: CreateOutcome[] = [
-      { kind: 'accepted', preOrder, differences: [] },
       { kind: 'rejected', reason: '' },
       { kind: 'not-sent', why: '' },
       { kind: 'rate-limited', retryAfterMs: 0 },
       { kind: 'key-refused' },
       { kind: 'unknown', why: '' },
     ];
-    const settled = ['accepted', 'open', 'final', 'pending', 'cancelled', 'abandoned', 'unknown'] as const;
-    for (const state of settled) {
+    for (const state of ORDER_STATES.filter((one) => one !== 'sending')) {
       for (const outcome of outcomes) {
-        const deciding = () => decideCreated(trackingWith({ state }), outcome, NOW, 0.5, SETTINGS);
-        expect(deciding, `${state} ${outcome.kind}`).toThrow('may not go from');
+        expect(decideCreated(trackingWith({ state }), outcome, NOW, 0.5, SETTINGS)).toEqual([]);
       }
     }
+  });
+
+  it.each([
+    ['held', ['accepted']],
+    ['unknown', ['held', 'accepted']],
+    ['pending', ['sending', 'accepted']],
+    ['accepted', ['accepted']],
+    ['open', ['open']],
+    ['rejected', ['rejected']],
+    ['abandoned', ['abandoned']],
+  ] as const)(
+    'accepted, but the order is %s by now: it goes by the moves of the table and has the id',
+    (state, way) => {
+      const late = { kind: 'accepted', preOrder, differences: [] } as const;
+      const decisions = decideCreated(trackingWith({ state, attempts: 1 }), late, NOW, 0.5, SETTINGS);
+      expect(decisions.map(({ tracking }) => tracking.state)).toEqual(way);
+      expect(decisions.at(-1)?.tracking.preOrderId).toBe('p1');
+    },
+  );
+
+  it('accepted late leaves the id that is known', () => {
+    const late = { kind: 'accepted', preOrder, differences: [] } as const;
+    expect(decideCreated(trackingWith({ state: 'open', preOrderId: 'p0' }), late, NOW, 0.5, SETTINGS)).toEqual([]);
   });
 
   it('takes a second outcome of a resent order as it takes the first, with every verification ahead again', () => {

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { assertAllowedMove, isAllowedMove, ORDER_STATES, type OrderState } from '../../../src/domain/orders/states.ts';
+import { MOVES as GUARDED_MOVES } from '../../../migrations/guards.ts';
+import {
+  ALLOWED_NEXT,
+  assertAllowedMove,
+  isAllowedMove,
+  ORDER_STATES,
+  type OrderState,
+} from '../../../src/domain/orders/states.ts';
 import { move } from '../../../src/domain/orders/tracking.ts';
 import { trackingWith } from '../../support/tracking.ts';
 
@@ -20,6 +27,10 @@ const MOVES: Readonly<Record<OrderState, string>> = {
 const PAIRS = ORDER_STATES.flatMap((from) => ORDER_STATES.map((to) => [from, to] as const));
 
 describe('the table of moves', () => {
+  it('is the one that the database holds to', () => {
+    expect(GUARDED_MOVES).toEqual(ALLOWED_NEXT);
+  });
+
   it('has the states of the design', () => {
     expect([...ORDER_STATES].toSorted()).toEqual(Object.keys(MOVES).toSorted());
   });

@@ -61,7 +61,9 @@ function rows(bench: Workbench): Record<string, unknown>[] {
 
 /** `field old → new source` of one link, in order. */
 function history(bench: Workbench, linkId: string): string[] {
-  const events = bench.merchant.prepare('select * from link_events where link_id = ? order by id').all(linkId);
+  const events = bench.merchant
+    .prepare(`select * from events where type = 'link' and subject = ? order by id`)
+    .all(linkId);
   return (events as Record<string, unknown>[]).map(
     ({ field, old_value, new_value, source }) =>
       `${String(field)} ${String(old_value)} → ${String(new_value)} ${String(source)}`,
@@ -341,7 +343,7 @@ describe('a pass over the links', () => {
     expect(asked.toSorted()).toEqual(ids.toSorted());
     expect(most).toBe(4);
     expect(asked.slice(0, 4).toSorted()).toEqual(ids.slice(0, 4));
-    expect(bench.merchant.prepare('select count(*) from link_events').pluck().get()).toBe(450);
+    expect(bench.merchant.prepare(`select count(*) from events where type = 'link'`).pluck().get()).toBe(450);
   });
 
   it('goes on where it was stopped: with the links that wait longest', async () => {

@@ -143,7 +143,7 @@ describe('a finding', () => {
   it('of what happened stays acknowledged when the record that is kept is compared once more', async () => {
     const { bench, exchange } = await scriptedBench();
     bench.insert({ external_order_id: 'a' });
-    bench.merchant.exec(`update merchant_orders set state = 'cancelled'`);
+    bench.merchant.exec(`update merchant_orders set revision = revision + 1, state = 'cancelled'`);
     exchange.answer = () => record('a');
     await followPass(bench.app, 'all', NEVER);
     await acknowledgeAll(bench);
@@ -215,7 +215,9 @@ describe('what a create shows', () => {
     const { bench } = await scriptedBench();
     bench.insert({ external_order_id: 'a' });
     await bench.app[Symbol.asyncDispose]();
-    bench.merchant.exec(`update merchant_orders set state = 'sending', attempts = 1, next_action_at = null`);
+    bench.merchant.exec(
+      `update merchant_orders set revision = revision + 1, state = 'sending', attempts = 1, next_action_at = null`,
+    );
     await bench.restart();
     expect(findings(bench)).toEqual(['CREATE_UNKNOWN open']);
   });
@@ -346,7 +348,10 @@ describe('an order record', () => {
   it.each(['cancelled', 'abandoned'])('of a row that was %s is found, and the row follows it', async (state) => {
     const { bench, shows } = await accepted();
     await bench.app[Symbol.asyncDispose]();
-    unguarded(bench.merchant, () => void bench.merchant.prepare('update merchant_orders set state = ?').run(state));
+    unguarded(
+      bench.merchant,
+      () => void bench.merchant.prepare('update merchant_orders set revision = revision + 1, state = ?').run(state),
+    );
     bench.clock.advance(DAY);
     await bench.restart();
     await shows({ a: record('a') });
@@ -359,7 +364,7 @@ describe('an order record', () => {
   it('of a row that was never sent is found, whatever the row holds', async () => {
     const { bench, exchange } = await scriptedBench();
     bench.insert({ external_order_id: 'a', asset: null, from_currency: null });
-    bench.merchant.exec(`update merchant_orders set state = 'cancelled'`);
+    bench.merchant.exec(`update merchant_orders set revision = revision + 1, state = 'cancelled'`);
     exchange.answer = () => record('a');
     await followPass(bench.app, 'all', NEVER);
     expect(rows(bench).map((row) => [row.class, row.expected])).toContainEqual([
@@ -377,7 +382,9 @@ describe('an order record', () => {
     await createPass(bench.app, NEVER);
     // What a person does after a rejection: the order is sent once more, a day later.
     unguarded(bench.merchant, () =>
-      bench.merchant.exec(`update merchant_orders set state = 'accepted', attempts = 2, sent_at = '${at(DAY)}'`),
+      bench.merchant.exec(
+        `update merchant_orders set revision = revision + 1, state = 'accepted', attempts = 2, sent_at = '${at(DAY)}'`,
+      ),
     );
     bench.clock.advance(DAY);
     exchange.answer = () => record('a', { creationDate: at(SECOND), serverDate: at(DAY) });
@@ -449,7 +456,9 @@ describe('an order record', () => {
 describe('what cannot be judged', () => {
   it.each(['sent_at', 'changed_at', 'created_at'])('stops nothing: %s is not a time', async (column) => {
     const { bench, shows } = await accepted(['a', 'b']);
-    bench.merchant.exec(`update merchant_orders set ${column} = 'yesterday' where external_order_id = 'a'`);
+    bench.merchant.exec(
+      `update merchant_orders set revision = revision + 1, ${column} = 'yesterday' where external_order_id = 'a'`,
+    );
     await shows({ a: wrong(1.6, { creationDate: '2026-01-05T12:00:01Z' }), b: record('b') });
     expect(['a', 'b'].map((id) => bench.row(id)['state'])).toEqual(['open', 'open']);
     await sweep(bench.app, NEVER);

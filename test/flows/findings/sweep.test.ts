@@ -8,6 +8,7 @@ import { scriptedBench } from '../../support/scripted-bench.ts';
 import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from '../../support/scripted-exchange.ts';
 import { DAY, HOUR, SECOND } from '../../support/tracking.ts';
 import type { Workbench, WorkbenchOptions } from '../../support/workbench.ts';
+import { eventWriter } from '../../support/events.ts';
 
 const NEVER = new AbortController().signal;
 
@@ -33,14 +34,12 @@ async function followed(shown: Readonly<Record<string, ScriptedAnswer>>, options
 
 /** History of `count` orders that each changed once more, after so long. */
 function changesAfter(bench: Workbench, count: number, gapMs: number): void {
-  const insert = bench.merchant.prepare(
-    `insert into order_events (account, external_order_id, field, old_value, new_value, observed_at, source)
-     values ('default', ?, 'order.status', ?, ?, ?, 'lookup')`,
-  );
+  const write = eventWriter(bench.merchant);
   const began = bench.clock.now().getTime() - 90 * DAY;
   for (let index = 0; index < count; index += 1) {
-    insert.run(`old-${index}`, null, 'REQUEST', new Date(began).toISOString());
-    insert.run(`old-${index}`, 'REQUEST', 'DONE', new Date(began + gapMs).toISOString());
+    const order = { external_order_id: `old-${index}`, field: 'order.status' };
+    write({ ...order, new_value: 'REQUEST', observed_at: new Date(began).toISOString() });
+    write({ ...order, old_value: 'REQUEST', new_value: 'DONE', observed_at: new Date(began + gapMs).toISOString() });
   }
 }
 
@@ -77,7 +76,7 @@ describe('the sweep', () => {
     const { bench } = await followed({ none: NOT_FOUND });
     bench.clock.advance(DAY + SECOND);
     await sweep(bench.app, NEVER);
-    bench.merchant.exec(`update merchant_orders set state = 'abandoned'`);
+    bench.merchant.exec(`update merchant_orders set revision = revision + 1, state = 'abandoned'`);
     bench.merchant.exec(`update findings set status = 'acknowledged' where class = 'ORDER_MISSING'`);
     await sweep(bench.app, NEVER);
     expect(findings(bench)).toEqual(['none ORDER_MISSING resolved', 'none UNCHECKED resolved']);
@@ -130,8 +129,10 @@ describe('the sweep', () => {
     });
     const ids = Array.from({ length: 1_203 }, (_, index) => `o${index}`);
     bench.insert(...ids.map((external_order_id) => ({ external_order_id })));
-    bench.merchant.exec(`update merchant_orders set state = 'sending', attempts = 1`);
-    bench.merchant.exec(`update merchant_orders set state = 'accepted', sent_at = next_action_at`);
+    bench.merchant.exec(`update merchant_orders set revision = revision + 1, state = 'sending', attempts = 1`);
+    bench.merchant.exec(
+      `update merchant_orders set revision = revision + 1, state = 'accepted', sent_at = next_action_at`,
+    );
     bench.clock.advance(2 * DAY);
     commits = 0;
     await sweep(bench.app, NEVER);

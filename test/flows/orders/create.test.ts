@@ -118,15 +118,17 @@ describe('the create pass', () => {
     expect(bench.states('bad')).toEqual(['sending', 'accepted']);
   });
 
-  it('goes on when another program has taken away the state of an order that is being sent', async () => {
+  it('takes what was accepted for accepted where another program has moved the order meanwhile', async () => {
     const log = capturedLog();
     await setUp({ overrides: { log: log.logger } });
     bench.insert({ external_order_id: 'a' }, { external_order_id: 'b' });
-    bench.merchant.exec(`create trigger of_the_merchant after insert on order_events when new.external_order_id = 'a'
-      begin update merchant_orders set state = 'unknown' where external_order_id = 'a'; end`);
+    bench.merchant.exec(`create trigger of_the_merchant after insert on events when new.subject = 'a'
+      begin update merchant_orders set revision = revision + 1, state = 'unknown'
+        where external_order_id = 'a' and state = 'sending'; end`);
     await create();
-    expect(log.with(/cannot be written/)).toMatchObject([{ problem: 'order "a" is no longer sending' }]);
-    expect([bench.row('a')['state'], bench.row('b')['state']]).toEqual(['unknown', 'accepted']);
+    expect(log.with(/no longer sending/)).toMatchObject([{ stateBefore: 'unknown', state: 'accepted' }]);
+    expect(bench.states('a')).toEqual(['sending', 'held', 'accepted']);
+    expect([bench.row('a')['state'], bench.row('b')['state']]).toEqual(['accepted', 'accepted']);
   });
 
   it('checks a refused row again once it is mended', async () => {
@@ -134,7 +136,7 @@ describe('the create pass', () => {
     await create();
     bench.merchant.prepare(`update merchant_orders set asset = '2' where external_order_id = 'a'`).run();
     bench.merchant
-      .prepare(`update merchant_orders set next_action_at = ? where external_order_id = 'a'`)
+      .prepare(`update merchant_orders set revision = revision + 1, next_action_at = ? where external_order_id = 'a'`)
       .run(bench.clock.now().toISOString());
     await create();
     expect(bench.states('a')).toEqual(['invalid', 'pending', 'sending', 'accepted']);
@@ -218,7 +220,9 @@ describe('the create pass', () => {
 
   it('takes what it finds sending at start for unknown', async () => {
     bench.insert({ external_order_id: 'a' });
-    bench.merchant.exec(`update merchant_orders set state = 'sending', attempts = 1, next_action_at = null`);
+    bench.merchant.exec(
+      `update merchant_orders set revision = revision + 1, state = 'sending', attempts = 1, next_action_at = null`,
+    );
     await bench.restart();
     await create();
     expect(bench.row('a')).toMatchObject({

@@ -141,16 +141,16 @@ describe('the daemon on a full disk', () => {
     await bench.app[Symbol.asyncDispose]();
     bench.insert({ external_order_id: 'a' });
     let isFull = true;
-    const run = (statement: SqliteStatement, parameters: readonly unknown[]) => {
+    const all = (statement: SqliteStatement, parameters: readonly unknown[]) => {
       if (isFull) throw new Database.SqliteError('database or disk is full', 'SQLITE_FULL');
-      return statement.run(parameters);
+      return statement.all(parameters);
     };
     const wrap = (text: string, statement: SqliteStatement): SqliteStatement =>
-      text.startsWith('insert into "order_events"')
+      text.startsWith('insert into "events"')
         ? {
-            reader: false,
-            run: (parameters) => run(statement, parameters),
-            all: () => [],
+            reader: true,
+            run: (parameters) => statement.run(parameters),
+            all: (parameters) => all(statement, parameters),
             iterate: (parameters) => statement.iterate(parameters),
           }
         : statement;

@@ -115,7 +115,9 @@ describe('an answer that was asked for before the last one came', () => {
   it('is not told by a look-up that was recorded under a clock ahead of this one', async () => {
     const { bench, answers } = await accepted(['a']);
     unguarded(bench.merchant, () =>
-      bench.merchant.exec(`update merchant_orders set last_lookup_at = '2027-01-01T00:00:00.000Z'`),
+      bench.merchant.exec(
+        `update merchant_orders set revision = revision + 1, last_lookup_at = '2027-01-01T00:00:00.000Z'`,
+      ),
     );
     answers.set('a', record('a', { status: 'A' }));
     bench.clock.advance(DAY);
@@ -272,7 +274,9 @@ describe('the follow pass', () => {
     };
     const { bench, exchange } = await accepted([], { overrides: { store: { wrap } } });
     bench.insert(...Array.from({ length: 2_000 }, (_, index) => ({ external_order_id: `o${index}` })));
-    unguarded(bench.merchant, () => bench.merchant.exec(`update merchant_orders set state = 'accepted'`));
+    unguarded(bench.merchant, () =>
+      bench.merchant.exec(`update merchant_orders set revision = revision + 1, state = 'accepted'`),
+    );
     await exchange[Symbol.asyncDispose]();
     pages = 0;
     await followPass(bench.app, 'due', NEVER);
@@ -303,9 +307,11 @@ describe('the follow pass', () => {
     const { bench, exchange } = await accepted(['a', 'b']);
     bench.insert({ external_order_id: 'p' }, { external_order_id: 'bad', asset: '0' });
     unguarded(bench.merchant, () => {
-      bench.merchant.exec(`update merchant_orders set state = 'rejected' where external_order_id = 'a'`);
       bench.merchant.exec(
-        `update merchant_orders set state = 'final', next_action_at = null where external_order_id = 'b'`,
+        `update merchant_orders set revision = revision + 1, state = 'rejected' where external_order_id = 'a'`,
+      );
+      bench.merchant.exec(
+        `update merchant_orders set revision = revision + 1, state = 'final', next_action_at = null where external_order_id = 'b'`,
       );
     });
     bench.clock.advance(DAY);

@@ -336,7 +336,9 @@ describe('an order that is there already', () => {
   it('is passed over also when it was sent, by the same file once more', async () => {
     const file = `${HEADER}\na,1.50,BTC,EUR\nb,1,BTC,EUR\n`;
     await csv(file);
-    merchant.exec(`update merchant_orders set state = 'sending', attempts = 1 where external_order_id = 'a'`);
+    merchant.exec(
+      `update merchant_orders set revision = revision + 1, state = 'sending', attempts = 1 where external_order_id = 'a'`,
+    );
     expect(await csv(file)).toEqual({ read: 2, inserted: 0, alreadyPresent: 2, problems: [], problemCount: 0 });
   });
 

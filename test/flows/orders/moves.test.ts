@@ -31,7 +31,9 @@ async function sent(create: ScriptedAnswer | undefined, options: WorkbenchOption
     },
     /** As a person's decision would leave it: the commands for it come later. */
     put: (state: string) => {
-      const update = bench.merchant.prepare('update merchant_orders set state = ?, next_action_at = ?');
+      const update = bench.merchant.prepare(
+        'update merchant_orders set revision = revision + 1, state = ?, next_action_at = ?',
+      );
       unguarded(bench.merchant, () => update.run(state, bench.clock.now().toISOString()));
     },
   };
@@ -339,7 +341,9 @@ describe('create.onUnknown: resend', () => {
     const { bench, exchange, later } = await sent('reset', resend);
     for (let look = 0; look < 3; look += 1) await later(DAY);
     expect(bench.row('a')).toMatchObject({ state: 'pending', resends: 1 });
-    bench.merchant.exec(`update merchant_orders set state = 'sending', attempts = attempts + 1, next_action_at = null`);
+    bench.merchant.exec(
+      `update merchant_orders set revision = revision + 1, state = 'sending', attempts = attempts + 1, next_action_at = null`,
+    );
     await bench.restart();
     for (let look = 0; look < 40; look += 1) await later(DAY);
     expect(exchange.count('POST')).toBe(1);

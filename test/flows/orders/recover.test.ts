@@ -36,7 +36,7 @@ describe('orders found sending at start', () => {
     const { bench, exchange } = await scriptedBench();
     const ids = Array.from({ length: 450 }, (_, index) => `o${index}`);
     bench.insert(...ids.map((external_order_id) => ({ external_order_id })), { external_order_id: 'waiting' });
-    const dying = `update merchant_orders set state = 'sending', attempts = 1, next_action_at = null where external_order_id <> 'waiting'`;
+    const dying = `update merchant_orders set revision = revision + 1, state = 'sending', attempts = 1, next_action_at = null where external_order_id <> 'waiting'`;
     const log = await afterCrash(bench, undefined, dying);
     expect(log.with(/found orders whose create was under way/)).toMatchObject([{ orders: 450 }]);
     for (const id of ids) expect(bench.states(id)).toEqual(['unknown']);
@@ -56,7 +56,7 @@ describe('orders found sending at start', () => {
     const log = await afterCrash(
       bench,
       undefined,
-      `update merchant_orders set state = 'sending', attempts = 1, next_action_at = null;
+      `update merchant_orders set revision = revision + 1, state = 'sending', attempts = 1, next_action_at = null;
       create trigger of_the_merchant before update of state on merchant_orders
         when new.external_order_id in ('o0', 'o99') begin select raise(abort, 'not now'); end`,
     );
@@ -108,7 +108,7 @@ describe('orders of other accounts', () => {
 describe('due times at start', () => {
   const dueAt = (bench: Workbench, id: string) => bench.row(id)['next_action_at'];
   const due = (id: string, state: string, at: Date) =>
-    `update merchant_orders set state = '${state}', next_action_at = '${at.toISOString()}' where external_order_id = '${id}';`;
+    `update merchant_orders set revision = revision + 1, state = '${state}', next_action_at = '${at.toISOString()}' where external_order_id = '${id}';`;
 
   it('further away than any schedule gives were written under another clock: those orders are due now', async () => {
     const { bench } = await scriptedBench();

@@ -246,7 +246,9 @@ describe('the story of an order', () => {
     await pass(0);
     bench.clock.advance(SECOND);
     bench.merchant.exec(`update merchant_orders set asset = '2' where external_order_id = 'a'`);
-    bench.merchant.exec(`update merchant_orders set next_action_at = '${bench.clock.now().toISOString()}'`);
+    bench.merchant.exec(
+      `update merchant_orders set revision = revision + 1, next_action_at = '${bench.clock.now().toISOString()}'`,
+    );
     expect(tell(bench.clock.now()).next).toEqual(['The row was changed: it is checked again as soon as a pass runs.']);
     await pass(SECOND);
     expect(replay()).toMatchInlineSnapshot(`

@@ -169,7 +169,9 @@ describe('the end of sync', () => {
     bench.insert({ external_order_id: 'bad', asset: '0' });
     expect((await sync(bench)).end).toBe('look');
     expect((await sync(bench)).end).toBe('done');
-    unguarded(bench.merchant, () => bench.merchant.exec(`update merchant_orders set state = 'held'`));
+    unguarded(bench.merchant, () =>
+      bench.merchant.exec(`update merchant_orders set revision = revision + 1, state = 'held'`),
+    );
     expect((await sync(bench)).end).toBe('look');
     expect((await sync(bench)).end).toBe('look');
   });

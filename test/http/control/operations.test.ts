@@ -369,7 +369,9 @@ describe('POST /orders', () => {
       const { status, text } = await on.ask('POST', '/orders', body);
       expect([asset, status, text]).toEqual([asset, 200, expect.stringContaining('"state":"pending"')]);
     }
-    unguarded(on.bench.merchant, () => on.bench.merchant.exec(`update merchant_orders set state = 'cancelled'`));
+    unguarded(on.bench.merchant, () =>
+      on.bench.merchant.exec(`update merchant_orders set revision = revision + 1, state = 'cancelled'`),
+    );
     expect((await on.ask('POST', '/orders', ORDER)).text).toContain('"state":"cancelled"');
     expect(on.wakes()).toBe(1);
   });

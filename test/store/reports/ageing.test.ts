@@ -7,6 +7,7 @@ import type { AgeGroup } from '../../../src/reports/ageing.ts';
 import { seededRandom } from '../../../src/sandbox/random.ts';
 import { readAgeing } from '../../../src/store/reports/ageing.ts';
 import { newDatabase } from '../../support/new-database.ts';
+import { eventWriter } from '../../support/events.ts';
 
 const SCOPE = { account: 'default', from: null, to: null, asOf: '2026-02-01T00:00:00.000Z' };
 const FIELDS = ['state', 'order.status', 'cryptoTransaction.status'];
@@ -32,13 +33,13 @@ function put(orders: readonly Order[]): void {
   const order = merchant.prepare(
     `insert into merchant_orders (external_order_id, asset, from_currency, to_currency, created_at) values (?, '1', 'BTC', ?, ?)`,
   );
-  const event =
-    merchant.prepare(`insert into order_events (account, external_order_id, field, new_value, observed_at, source)
-    values ('default', ?, ?, ?, ?, 'lookup')`);
+  const write = eventWriter(merchant);
   merchant.transaction(() => {
     for (const { id, to, createdAt, events } of orders) {
       order.run(id, to, createdAt);
-      for (const { field, value, at } of events) event.run(id, field, value, at);
+      for (const { field, value, at } of events) {
+        write({ external_order_id: id, field, new_value: value, observed_at: at });
+      }
     }
   })();
   merchant.close();
@@ -108,8 +109,9 @@ describe('where orders stand', () => {
     const later = '2026-02-01T00:00:00.001Z';
     put(orders.slice(40).map((order) => ({ ...order, createdAt: later })));
     const merchant = new Database(path);
-    merchant.exec(`insert into order_events (account, external_order_id, field, new_value, observed_at, source)
-      select 'default', external_order_id, 'state', 'final', '${later}', 'lookup' from merchant_orders`);
+    const ids = merchant.prepare<[], string>('select external_order_id from merchant_orders').pluck().all();
+    const write = eventWriter(merchant);
+    for (const external_order_id of ids) write({ external_order_id, new_value: 'final', observed_at: later });
     merchant.close();
     expect(read()).toBe(before);
   });

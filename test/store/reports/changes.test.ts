@@ -8,6 +8,7 @@ import { changesOf, lastEventId, type ChangesScope } from '../../../src/store/re
 import type { Store } from '../../../src/store/port.ts';
 import { openStore } from '../../../src/store/sqlite/store.ts';
 import { newDatabase } from '../../support/new-database.ts';
+import { eventWriter } from '../../support/events.ts';
 
 const DAY_MS = 86_400_000;
 const BEGIN = Date.parse('2026-01-01T00:00:00.000Z');
@@ -29,12 +30,11 @@ afterEach(async () => {
 /** So many events, one a minute from the beginning of the year on. */
 function put(count: number, account = 'default'): void {
   const merchant = new Database(store.path);
-  const insert =
-    merchant.prepare(`insert into order_events (account, external_order_id, field, new_value, observed_at, source)
-    values (?, 'a', 'order.status', ?, ?, 'lookup')`);
+  const write = eventWriter(merchant);
+  const event = { account, external_order_id: 'a', field: 'order.status' };
   merchant.transaction(() => {
     for (let index = 0; index < count; index += 1) {
-      insert.run(account, String(index), new Date(BEGIN + index * 60_000).toISOString());
+      write({ ...event, new_value: String(index), observed_at: new Date(BEGIN + index * 60_000).toISOString() });
     }
   })();
   merchant.close();

@@ -70,7 +70,7 @@ describe('writes that are asked for together', () => {
   it('fail alone also where the database refuses one of them, and say why', async () => {
     const { bench, writer, see, seen } = await counted();
     bench.insert({ external_order_id: 'a' });
-    bench.merchant.exec(`update merchant_orders set state = 'sending', attempts = 1`);
+    bench.merchant.exec(`update merchant_orders set revision = revision + 1, state = 'sending', attempts = 1`);
     const refused = writer.write(async (tx) => {
       await tx.updateTable('merchant_orders').set({ asset: '9' }).execute();
     });
