@@ -164,11 +164,11 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
 
     it('is written for one of two that were made of the same reading, however little they change', async () => {
       await insertIn('a', 'open');
-      const read_ = orders.trackingOf(await read('a'));
-      const looks = [1, 2].map((rechecks) => save({ tracking: { ...read_, rechecks }, events: [] }, read_));
+      const stood = orders.trackingOf(await read('a'));
+      const looks = [1, 2].map((rechecks) => save({ tracking: { ...stood, rechecks }, events: [] }, stood));
       const results = await Promise.allSettled(looks);
       expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
-      expect(await read('a')).toMatchObject({ rechecks: 1, revision: read_.revision + 1 });
+      expect(await read('a')).toMatchObject({ rechecks: 1, revision: stood.revision + 1 });
     });
 
     it('is refused for an order that is not there, or is of another account', async () => {
