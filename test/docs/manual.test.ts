@@ -206,7 +206,7 @@ describe('tables of columns', () => {
     const shown = ['## What you write', '## What you read'].flatMap((heading) =>
       tableBelow(manual, heading).flatMap(([names]) => namesIn(names)),
     );
-    expect([...shown, ...namesIn(unlisted)]).toEqual(expect.arrayContaining(columnsOf('merchant_orders')));
+    expect([...shown, ...namesIn(unlisted)].toSorted()).toEqual(columnsOf('merchant_orders').toSorted());
   });
 
   it('have every column of order_events, once', () => {
