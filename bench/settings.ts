@@ -13,7 +13,6 @@ export function settingsFor(url: string, path: string): Record<string, string> {
     ORDER_SYNC_EXCHANGE_CONCURRENCY: String(CONCURRENCY),
     ORDER_SYNC_EXCHANGE_RATE_REQUESTS: '1000000',
     ORDER_SYNC_DATABASE_URL: `sqlite:${path}`,
-    ORDER_SYNC_OPS_LISTEN: 'off',
   };
 }
 

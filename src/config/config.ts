@@ -1,79 +1,40 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { readEntries, type ConfigOptions, type Entries } from './layers.ts';
-import { ConfigError, MAY_BE_UNSET, PATHS, SECRETS, SETTINGS, type LOG_LEVELS, type Values } from './settings.ts';
+import { ConfigError, PATHS, SECRETS, SETTINGS, type Values } from './settings.ts';
 import type { ListenAddress } from './values.ts';
 
 export { ConfigError, type ListenAddress, type ConfigOptions };
 
-/** The settings in force. Frozen. */
-export interface Config {
-  readonly exchange: {
-    /** Without a slash at its end. */
-    readonly baseUrl: string | undefined;
-    readonly apiKey: string | undefined;
-    readonly rate: { readonly requests: number; /** ms */ readonly interval: number };
-    readonly concurrency: number;
-    /** ms */
-    readonly timeout: number;
-    readonly maxResponseBytes: number;
-  };
-  /** `path` is the absolute path of the SQLite file, the same one by whatever symbolic links it is named. */
+/** Values by paths as nested objects: that of `exchange.timeout` is the `timeout` of `exchange`. */
+type Nested<V> = {
+  readonly [
+    P in keyof V as P extends `${infer Section}.${string}` ? Section : P
+  ]: P extends `${infer Section}.${string}` ? Nested<Within<V, Section>> : V[P];
+};
+type Within<V, Section extends string> = {
+  readonly [P in keyof V as P extends `${Section}.${infer Rest}` ? Rest : never]: V[P];
+};
+
+/**
+ * The settings in force, frozen: durations in milliseconds, sizes in bytes, the photos' folder absolute. The path of the
+ * database is the absolute path of the SQLite file, the same one by whatever symbolic links it is named.
+ */
+export type Config = Omit<Nested<Values>, 'database'> & {
   readonly database: { readonly url: string; readonly path: string };
-  readonly schedule: { readonly cron: string };
-  readonly create: {
-    readonly onUnknown: 'hold' | 'resend';
-    /** ms since the request */ readonly verifyAfter: readonly number[];
-  };
-  readonly follow: {
-    readonly finalStatuses: readonly string[];
-    readonly openStatuses: readonly string[];
-    /** ms since the order became final */
-    readonly recheckFinalAfter: readonly number[];
-  };
-  readonly reconcile: {
-    /** Decimal text. */
-    readonly tolerance: string;
-    /** ms */
-    readonly orderMissingAfter: number;
-    /** ms */
-    readonly freshFor: number;
-    /** Undefined: off. */
-    readonly cron: string | undefined;
-  };
-  /** Cron undefined: off. */
-  readonly links: { readonly cron: string | undefined; readonly finalStatuses: readonly string[] };
-  /** Undefined: off. */
-  readonly ops: { readonly listen: ListenAddress | undefined };
-  readonly photos: {
-    /** Undefined: off. */
-    readonly listen: ListenAddress | undefined;
-    /** Absolute. */
-    readonly folder: string;
-    /** ms */
-    readonly tokenLifetime: number;
-    readonly maxFileBytes: number;
-    readonly maxFiles: number;
-    readonly maxTotalBytes: number;
-    /** ms */
-    readonly timeout: number;
-    readonly concurrency: number;
-  };
-  readonly webhooks: { readonly url: string | undefined; readonly secret: string | undefined };
-  readonly log: { readonly level: (typeof LOG_LEVELS)[number] };
-}
+};
 
 /** A Config that names an exchange. */
 export type ExchangeConfig = Config & { readonly exchange: { readonly baseUrl: string; readonly apiKey: string } };
 
-/** One setting for people: its value as written and where it stands. */
+/** One setting for people: its value as written, and the place where it stands. */
 export interface ConfigSource {
   readonly setting: string;
   readonly value: string;
   readonly source: string;
 }
 
-/** The environment of this process; nothing else reads it. */
+/** The environment of this process. Nothing else reads it. */
 export function processEnvironment(): NodeJS.ProcessEnv {
   return process.env;
 }
@@ -113,10 +74,11 @@ export function configSources(options: ConfigOptions): ConfigSource[] {
 function parseEntries(entries: Entries): Values {
   const values: Record<string, unknown> = {};
   for (const [path, { text, source }] of entries) {
-    const isUnset = text === '' && MAY_BE_UNSET.includes(path);
-    const result = SETTINGS[path].safeParse(isUnset ? undefined : text);
-    if (!result.success) throw new ConfigError(`${path} ${result.error.issues[0]?.message} (from ${source})`);
-    values[path] = result.data;
+    try {
+      values[path] = SETTINGS[path](text);
+    } catch (error) {
+      throw new ConfigError(`${path} ${(error as Error).message} (from ${source})`);
+    }
   }
   return values as Values;
 }

@@ -1,53 +1,51 @@
 import { createTask, validateDetailed } from 'node-cron';
-import { z } from 'zod';
 import { readDecimal } from '../domain/decimal.ts';
 import { hasControlCharacter } from '../domain/text.ts';
 
-/** Text of a setting as a file or a variable gives it; every type of setting parses it by itself. */
+/** The text of a setting, as a file or a variable gives it. */
 export type SettingText = string | readonly string[];
+
+/**
+ * A type of settings: reads the text, or throws the reason why it is wrong, which follows the name of the setting in a
+ * sentence. The reason for a setting that may hold a secret never quotes the text.
+ */
+export type SettingType<T> = (text: SettingText) => T;
 
 const MS_PER_UNIT: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const BYTES_PER_UNIT: Record<string, number> = { '': 1, b: 1, kb: 1e3, mb: 1e6, kib: 1024, mib: 1024 ** 2 };
 const DAY_MS = 86_400_000;
 const LONGEST_DURATION_MS = 3650 * DAY_MS;
 
-/** A schema whose parser returns a value or throws a short reason. Reasons of settings that may hold a secret never quote it. */
-function text<T>(parse: (value: string) => T) {
-  return fromInput((input) => {
-    if (typeof input !== 'string') throw new Error('takes one value, not a list');
-    return parse(input.trim());
-  });
+/** A type that takes one value, and no list. */
+function single<T>(parse: (value: string) => T): SettingType<T> {
+  return (text) => {
+    if (typeof text !== 'string') throw new Error('takes one value, not a list');
+    return parse(text.trim());
+  };
 }
 
-function fromInput<T>(parse: (input: SettingText) => T) {
-  return z.custom<SettingText>().transform((input, context): T => {
-    try {
-      return parse(input);
-    } catch (error) {
-      context.addIssue({ code: 'custom', message: (error as Error).message });
-      return z.NEVER;
-    }
-  });
+/** The same type, but an empty text leaves the setting unset. */
+export function optional<T>(type: SettingType<T>): SettingType<T | undefined> {
+  return (text) => (text === '' ? undefined : type(text));
 }
 
 /** A whole number from `min` to `max`. */
 export const wholeNumber = (min: number, max: number) =>
-  text((value) => {
+  single((value) => {
     const parsed = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
     if (!(parsed >= min && parsed <= max)) throw new Error(`must be a whole number from ${min} to ${max}`);
     return parsed;
   });
 
 /** A decimal of at least zero; stays text, so that it is exact. */
-export const decimalFromZero = () =>
-  text((value) => {
-    const read = readDecimal(value);
-    if (!read.ok || read.value.lt(0)) throw new Error('must be a decimal of at least 0, such as 0 or 0.01');
-    return read.text;
-  });
+export const decimalFromZero = single((value) => {
+  const read = readDecimal(value);
+  if (!read.ok || read.value.lt(0)) throw new Error('must be a decimal of at least 0, such as 0 or 0.01');
+  return read.text;
+});
 
 /** A duration such as `15s`, in milliseconds, from 1 ms to `max`. */
-export const duration = (max: string) => text((value) => parseDuration(value, parseDuration(max)));
+export const duration = (max: string) => single((value) => parseDuration(value, parseDuration(max)));
 
 /** Milliseconds of `250ms`, `5s`, `10m`, `24h` or `7d`; throws a reason that names the units. */
 export function parseDuration(value: string, maxMs: number = LONGEST_DURATION_MS): number {
@@ -59,21 +57,22 @@ export function parseDuration(value: string, maxMs: number = LONGEST_DURATION_MS
 }
 
 /** Moments after an event, in milliseconds, each later than the one before. */
-export const durations = (minCount: number) =>
-  fromInput((input) => {
-    const moments = listOf(input).map((item) => parseDuration(item));
+export const durations =
+  (minCount: number): SettingType<readonly number[]> =>
+  (text) => {
+    const moments = listOf(text).map((item) => parseDuration(item));
     if (moments.length < minCount) throw new Error(`must list at least ${minCount} duration`);
     if (moments.some((ms, index) => index > 0 && ms <= moments[index - 1]!)) {
       throw new Error('must list durations that grow, such as [5s, 1m, 1h]');
     }
     return Object.freeze(moments);
-  });
+  };
 
 /** A list of words, each once. */
-export const words = () => fromInput((input) => Object.freeze([...new Set(listOf(input))]));
+export const words: SettingType<readonly string[]> = (text) => Object.freeze([...new Set(listOf(text))]);
 
-function listOf(input: SettingText): string[] {
-  const parts = typeof input === 'string' ? unbracketed(input).split(',') : input;
+function listOf(text: SettingText): string[] {
+  const parts = typeof text === 'string' ? unbracketed(text).split(',') : text;
   const items = parts.map((item) => item.trim().replace(/^(["'])(.*)\1$/s, '$2'));
   if (items.length === 1 && items[0] === '') return [];
   if (items.includes('')) throw new Error('has an empty item in its list');
@@ -85,55 +84,50 @@ function unbracketed(list: string): string {
 }
 
 /** A size in bytes, written `1048576` or `1 MiB`, up to 1 GiB. */
-export const size = () =>
-  text((value) => {
-    const [, digits = '', unit = ''] = /^(\d{1,10}) ?([a-z]*)$/i.exec(value) ?? [];
-    const bytes = Number(digits) * (BYTES_PER_UNIT[unit.toLowerCase()] ?? 0);
-    if (!(bytes >= 1 && bytes <= 1024 ** 3))
-      throw new Error('must be a size from 1 B to 1024 MiB: 1048576, 512 KiB or 1 MiB');
-    return bytes;
-  });
+export const size = single((value) => {
+  const [, digits = '', unit = ''] = /^(\d{1,10}) ?([a-z]*)$/i.exec(value) ?? [];
+  const bytes = Number(digits) * (BYTES_PER_UNIT[unit.toLowerCase()] ?? 0);
+  if (!(bytes >= 1 && bytes <= 1024 ** 3))
+    throw new Error('must be a size from 1 B to 1024 MiB: 1048576, 512 KiB or 1 MiB');
+  return bytes;
+});
 
 /** One of the words given. */
 export const oneOf = <const T extends string>(...allowed: readonly T[]) =>
-  text((value) => {
+  single((value) => {
     const found = allowed.find((word) => word === value);
     if (found === undefined) throw new Error(`must be one of ${allowed.join(', ')}`);
     return found;
   });
 
 /** Text that is not empty and may stand in an HTTP header: printable ASCII without spaces. */
-export const headerText = () =>
-  text((value) => {
-    if (!/^[\x21-\x7e]+$/.test(value))
-      throw new Error('must be printable ASCII without spaces (the value is not shown)');
-    return value;
-  });
+export const headerText = single((value) => {
+  if (!/^[\x21-\x7e]+$/.test(value)) throw new Error('must be printable ASCII without spaces (the value is not shown)');
+  return value;
+});
 
 /** Text that is not empty and has no control characters. */
-export const plainText = () =>
-  text((value) => {
-    if (value === '') throw new Error('must not be empty');
-    if (hasControlCharacter(value)) throw new Error('must not contain control characters');
-    return value;
-  });
+export const plainText = single((value) => {
+  if (value === '') throw new Error('must not be empty');
+  if (hasControlCharacter(value)) throw new Error('must not contain control characters');
+  return value;
+});
 
 /** An address to send secrets to: https, or http on loopback; without a slash at its end. */
-export const secureUrl = () =>
-  text((value) => {
-    const url = URL.canParse(value) ? new URL(value) : undefined;
-    if (url === undefined || /\s/.test(value) || !/^https?:\/\/[^/]/i.test(value)) {
-      throw new Error('must be an address such as https://exchange.example');
-    }
-    if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-      throw new Error('must begin with https:// (http only on localhost, 127.0.0.0/8 or [::1])');
-    }
-    // Checked on the text: an empty `?`, `#` or `@` is gone from the parsed address.
-    if (url.username || url.password || /^[^/]*\/\/[^/?#]*@/.test(value))
-      throw new Error('must not carry a user name or password');
-    if (/[?#]/.test(value)) throw new Error('must not carry a query or a fragment');
-    return url.href.replace(/\/+$/, '');
-  });
+export const secureUrl = single((value) => {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (url === undefined || /\s/.test(value) || !/^https?:\/\/[^/]/i.test(value)) {
+    throw new Error('must be an address such as https://exchange.example');
+  }
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
+    throw new Error('must begin with https:// (http only on localhost, 127.0.0.0/8 or [::1])');
+  }
+  // Checked on the text: an empty `?`, `#` or `@` is gone from the parsed address.
+  if (url.username || url.password || /^[^/]*\/\/[^/?#]*@/.test(value))
+    throw new Error('must not carry a user name or password');
+  if (/[?#]/.test(value)) throw new Error('must not carry a query or a fragment');
+  return url.href.replace(/\/+$/, '');
+});
 
 /** Whether a host name of an address is this machine. */
 export function isLoopback(hostname: string): boolean {
@@ -147,37 +141,35 @@ export interface ListenAddress {
 }
 
 /** `HOST:PORT`, or undefined for `off`. */
-export const listenAddress = () =>
-  text((value): ListenAddress | undefined => {
-    if (value === 'off') return undefined;
-    const [, host = '', port = ''] = /^(\[[0-9a-f:.]+\]|[a-z0-9.-]+):(\d{1,5})$/i.exec(value) ?? [];
-    if (host === '' || Number(port) > 65_535) throw new Error('must be HOST:PORT such as 127.0.0.1:9464, or off');
-    return Object.freeze({ host: host.replace(/^\[|\]$/g, ''), port: Number(port) });
-  });
+export const listenAddress = single((value): ListenAddress | undefined => {
+  if (value === 'off') return undefined;
+  const [, host = '', port = ''] = /^(\[[0-9a-f:.]+\]|[a-z0-9.-]+):(\d{1,5})$/i.exec(value) ?? [];
+  if (host === '' || Number(port) > 65_535) throw new Error('must be HOST:PORT such as 127.0.0.1:9464, or off');
+  return Object.freeze({ host: host.replace(/^\[|\]$/g, ''), port: Number(port) });
+});
 
 const CRON_YEARS_FROM = Date.UTC(2024, 0, 1);
 const CRON_DAYS = 5 * 365 + 2;
 const CRON_NAMES = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 
 /** A cron expression of node-cron that fires at least once in five years, read in UTC. */
-export const cron = () =>
-  text((value) => {
-    const { errors, fields } = validateDetailed(value);
-    if (errors[0] !== undefined || fields === undefined) {
-      throw new Error(`must be a cron expression of 5 or 6 fields: ${errors[0]?.message ?? 'cannot be read'}`);
-    }
-    const reversed = value.split(/[\s,]+/).find(isReversedRange);
-    if (reversed !== undefined)
-      throw new Error(`has the reversed range ${reversed}: write two ranges with a comma between`);
-    const first = (of: readonly unknown[], unitMs: number) => Number(of[0]) * unitMs;
-    const timeOfDay = first(fields.hour, 3_600_000) + first(fields.minute, 60_000) + first(fields.second, 1_000);
-    const task = createTask(value, () => {}, { timezone: 'UTC' });
-    const fires = Array.from({ length: CRON_DAYS }, (_, day) => new Date(CRON_YEARS_FROM + day * DAY_MS + timeOfDay));
-    const doesFire = fires.some((date) => task.match(date));
-    void task.destroy();
-    if (!doesFire) throw new Error('names no moment within five years: it would never fire');
-    return value;
-  });
+export const cron = single((value) => {
+  const { errors, fields } = validateDetailed(value);
+  if (errors[0] !== undefined || fields === undefined) {
+    throw new Error(`must be a cron expression of 5 or 6 fields: ${errors[0]?.message ?? 'cannot be read'}`);
+  }
+  const reversed = value.split(/[\s,]+/).find(isReversedRange);
+  if (reversed !== undefined)
+    throw new Error(`has the reversed range ${reversed}: write two ranges with a comma between`);
+  const first = (of: readonly unknown[], unitMs: number) => Number(of[0]) * unitMs;
+  const timeOfDay = first(fields.hour, 3_600_000) + first(fields.minute, 60_000) + first(fields.second, 1_000);
+  const task = createTask(value, () => {}, { timezone: 'UTC' });
+  const fires = Array.from({ length: CRON_DAYS }, (_, day) => new Date(CRON_YEARS_FROM + day * DAY_MS + timeOfDay));
+  const doesFire = fires.some((date) => task.match(date));
+  void task.destroy();
+  if (!doesFire) throw new Error('names no moment within five years: it would never fire');
+  return value;
+});
 
 /** node-cron takes `5-1` as a range that wraps around: nearly always a slip. `fri-7` ends on Sunday. */
 function isReversedRange(part: string): boolean {
