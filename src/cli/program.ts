@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
-import { COMMANDS, isGroup, type Entries } from './commands.ts';
+import { COMMANDS, type Entries } from './commands.ts';
 
 /**
  * Makes the command line. All commands are there by name; the one that `args` call is loaded, with its arguments and
@@ -26,21 +26,20 @@ export async function createProgram(args: readonly string[] = []): Promise<Comma
 }
 
 async function addCommands(parent: Command, entries: Entries, words: readonly string[]): Promise<void> {
+  const [word, ...more] = words;
   for (const [name, entry] of Object.entries(entries)) {
-    const command = parent.command(name).description(entry.text);
-    const [word, ...more] = words;
-    if (isGroup(entry)) {
-      command.addHelpText('after', `\nExample:\n  ${entry.example}`);
+    const command = parent.command(name);
+    if ('commands' in entry) {
+      command.description(entry.text).addHelpText('after', `\nExample:\n  ${entry.example}`);
       await addCommands(command, entry.commands, word === name ? more : []);
-    } else if (word === name) {
-      const define = await entry.load();
-      define(command);
-    } else {
-      // Never reached, unless Commander reads the command line differently: then nothing may look like a success.
-      command.action(() => {
-        throw new Error(`the command ${name} was not loaded`);
-      });
+      continue;
     }
+    const [text, load] = entry;
+    command.description(text).action(() => {
+      // Never reached, unless Commander reads the command line differently: then nothing may look like a success.
+      throw new Error(`the command ${name} was not loaded`);
+    });
+    if (word === name) (await load()).define(command);
   }
 }
 

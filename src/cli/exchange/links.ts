@@ -9,7 +9,7 @@ import { ACCOUNT } from '../shared/options.ts';
 import { withStore } from '../shared/store.ts';
 
 /** `order-sync links` and `links show`: the client links that are remembered. */
-export function defineLinks(command: Command): void {
+export function define(command: Command): void {
   // Otherwise the options of `show` would be taken for those of this command.
   command.enablePositionalOptions().option('--status <status>', 'only links with this status');
   addListOptions(command)
@@ -26,10 +26,10 @@ export function defineLinks(command: Command): void {
         'missing since': (row) => row.missing_since,
       });
     });
-  defineShow(command.command('show').description('shows one client link and its history'));
+  defineLinksShow(command.command('show').description('shows one client link and its history'));
 }
 
-function defineShow(command: Command): void {
+function defineLinksShow(command: Command): void {
   command
     .argument('<linkId>')
     .option('--json', 'print JSON')

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { ask, printAnswer } from '../shared/exchange.ts';
 
 /** `order-sync lookup` (§4.11): the order record as the exchange answers now. */
-export function defineLookup(command: Command): void {
+export function define(command: Command): void {
   command
     .argument('<externalOrderId>')
     .option('--json', 'the answer is JSON in any case')

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { ask, printAnswer } from '../shared/exchange.ts';
 
 /** `order-sync pre-order show` (§4.10): the pre-order as the exchange answers now. */
-export function defineShow(command: Command): void {
+export function define(command: Command): void {
   command
     .argument('<preOrderId>')
     .option('--json', 'the answer is JSON in any case')

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { ask, printAnswer } from '../shared/exchange.ts';
 
 /** `order-sync sdk-token` (§4.8). */
-export function defineSdkToken(command: Command): void {
+export function define(command: Command): void {
   command
     .argument('<linkId>')
     .option('--json', 'print JSON')

@@ -1,20 +1,11 @@
 import type { Command } from 'commander';
-import { migrationStatus, type OpenOptions } from '../../store/sqlite/store.ts';
+import { migrationStatus } from '../../store/sqlite/store.ts';
 import { EXIT } from '../shared/exit.ts';
 import { withStore } from '../shared/store.ts';
 
-/** `order-sync db migrate`. */
-export function defineMigrate(command: Command): void {
-  define(command, 'migrate');
-}
-
-/** `order-sync db status`. */
-export function defineStatus(command: Command): void {
-  define(command, 'any');
-}
-
-/** Both print the same facts; `migrate` brings the database up to date before. */
-function define(command: Command, expect: OpenOptions['expect']): void {
+/** `order-sync db migrate` and `db status`: both print the same facts, after `migrate` has brought the database up to date. */
+export function define(command: Command): void {
+  const expect = command.name() === 'migrate' ? 'migrate' : 'any';
   command
     .option('--json', 'print JSON')
     .addHelpText('after', `\nExample:\n  order-sync db ${command.name()}`)

@@ -5,7 +5,7 @@ import { exchangeConfig } from '../shared/options.ts';
 import { stopSignal } from '../shared/stop-signal.ts';
 
 /** `order-sync run`: the daemon. */
-export function defineRun(command: Command): void {
+export function define(command: Command): void {
   command
     .addHelpText('after', '\nExample:\n  ORDER_SYNC_EXCHANGE_API_KEY_FILE=/etc/order-sync/key order-sync run')
     .action(async () => {

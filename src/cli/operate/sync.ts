@@ -30,7 +30,7 @@ const ADVICE: Readonly<Record<Exclude<SyncEnd, 'done'>, string>> = {
 const REFRESH_MS = 250;
 
 /** `order-sync sync`: one pass, alone or by the daemon that drives the account. */
-export function defineSync(command: Command): void {
+export function define(command: Command): void {
   command
     .option('--json', 'print the summary as JSON')
     .option('--timeout <duration>', 'end the pass after this time', duration, duration('10m'))

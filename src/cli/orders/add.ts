@@ -21,7 +21,7 @@ const OPTIONS = [
 ] as const;
 
 /** `order-sync orders add`. */
-export function defineAdd(command: Command): void {
+export function define(command: Command): void {
   for (const [flags, column, text, isRequired] of OPTIONS) {
     const option = new Option(flags, text).makeOptionMandatory(isRequired);
     option.attributeName = () => column;

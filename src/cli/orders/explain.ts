@@ -10,7 +10,7 @@ import { utcTime } from '../shared/period.ts';
 import { withStore } from '../shared/store.ts';
 
 /** `order-sync orders explain`: the story of one order. */
-export function defineExplain(command: Command): void {
+export function define(command: Command): void {
   command
     .argument('<externalOrderId>')
     .option('--as-of <time>', 'as it was at this time (UTC, ISO 8601)', utcTime)

@@ -18,7 +18,7 @@ Examples:
   shop-export | order-sync orders import - --format ndjson`;
 
 /** `order-sync orders import`. */
-export function defineImport(command: Command): void {
+export function define(command: Command): void {
   command
     .argument('<file>', 'CSV with a header, or NDJSON; - for standard input')
     .addOption(

@@ -7,7 +7,7 @@ import { withStore } from '../shared/store.ts';
 import { REVEAL, withoutToken } from './tokens.ts';
 
 /** `order-sync orders list`. */
-export function defineList(command: Command): void {
+export function define(command: Command): void {
   command.addOption(new Option('--state <state>', 'only orders in this state').choices(ORDER_STATES));
   addListOptions(command)
     .option(...REVEAL)

@@ -10,7 +10,7 @@ interface ResolveOptions {
 }
 
 /** `order-sync orders resolve`. */
-export function defineResolve(command: Command): void {
+export function define(command: Command): void {
   command
     .addOption(
       new Option('--as <what>', 'exists: follow it; not-created: send it again; abandoned: end it')

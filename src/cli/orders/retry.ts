@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { defineDecision } from './decision.ts';
 
 /** `order-sync orders retry`. */
-export function defineRetry(command: Command): void {
+export function define(command: Command): void {
   command.option(
     '--i-know-it-may-duplicate',
     'also where the exchange may have taken the first request, and would take both',

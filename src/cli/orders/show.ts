@@ -11,7 +11,7 @@ import { withStore } from '../shared/store.ts';
 import { REVEAL, withoutToken, withoutTokens } from './tokens.ts';
 
 /** `order-sync orders show`. */
-export function defineShow(command: Command): void {
+export function define(command: Command): void {
   command
     .argument('<externalOrderId>')
     .option('--json', 'print JSON')

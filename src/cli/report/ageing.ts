@@ -12,7 +12,7 @@ import { addAsOfOption, addPeriodOptions, type PeriodOptions } from '../shared/p
 const MOST_OLDEST = 50;
 
 /** `order-sync report ageing`. */
-export function defineAgeing(command: Command): void {
+export function define(command: Command): void {
   addAsOfOption(addReportOptions(addPeriodOptions(command)))
     .addHelpText('after', '\nExample:\n  order-sync report ageing --as-of 2026-02-01 --out ageing.html')
     .action(async ({ from, to, asOf, ...output }: PeriodOptions & OutputOptions & { readonly asOf?: string }) => {

@@ -8,7 +8,7 @@ import { addReportOptions, writeReport, type OutputOptions } from './output.ts';
 import { addPeriodOptions, type PeriodOptions } from '../shared/period.ts';
 
 /** `order-sync report changes`. */
-export function defineChanges(command: Command): void {
+export function define(command: Command): void {
   addReportOptions(addPeriodOptions(command, 'changes observed'))
     .addHelpText('after', '\nExample:\n  order-sync report changes --from 2026-01-31 --to 2026-02-01 --out changes.csv')
     .action(async ({ from, to, ...output }: PeriodOptions & OutputOptions) => {

@@ -5,7 +5,7 @@ import { asTable } from '../../reports/formats/text.ts';
 const CLASSES = Object.keys(FINDING_CLASSES) as readonly FindingClassName[];
 
 /** `order-sync report explain`: the meaning of the classes of findings. */
-export function defineExplain(command: Command): void {
+export function define(command: Command): void {
   command
     .addArgument(new Argument('[class]').choices(CLASSES))
     .option('--json', 'print JSON')

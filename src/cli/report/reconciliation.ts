@@ -41,7 +41,7 @@ Examples:
   order-sync report reconciliation --against ledger.csv --against-id "Order no." --against-amount Amount`;
 
 /** `order-sync report reconciliation`. */
-export function defineReconciliation(command: Command): void {
+export function define(command: Command): void {
   addAsOfOption(addReportOptions(addPeriodOptions(command)))
     .option('--online', 'ask the exchange for each pre-order of the period, within the rate limit')
     .option('--against <file...>', 'compare with a ledger of another system, CSV with a header')

@@ -8,7 +8,7 @@ import { addReportOptions, writeReport, type OutputOptions } from './output.ts';
 import { addPeriodOptions, type PeriodOptions } from '../shared/period.ts';
 
 /** `order-sync report summary`. */
-export function defineSummary(command: Command): void {
+export function define(command: Command): void {
   addReportOptions(addPeriodOptions(command))
     .addHelpText('after', '\nExample:\n  order-sync report summary --from 2026-01-01 --format csv --out january.csv')
     .action(async ({ from, to, ...output }: PeriodOptions & OutputOptions) => {

@@ -57,7 +57,7 @@ Example:
   npm run demo -- --scenario mismatch --keep`;
 
 /** `order-sync demo`: the main job from end to end, on a sandbox exchange and a fresh database. */
-export function defineDemo(command: Command): void {
+export function define(command: Command): void {
   command
     .addOption(new Option('--scenario <name>', 'what the exchange does').choices(DEMO_SCENARIOS).default('clean'))
     .option('--keep', 'keep the database and say how to look at it')

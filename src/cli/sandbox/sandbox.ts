@@ -65,7 +65,7 @@ invented. Others come from a file:
       - { after: 1h, order: COMPLETED, fiat: PAID, completed: true }`;
 
 /** `order-sync sandbox`: the sandbox exchange in the foreground. */
-export function defineSandbox(command: Command): void {
+export function define(command: Command): void {
   command
     .option('--port <n>', 'port on 127.0.0.1; 0 for any', wholeNumber(65_535), 0)
     .option('--key <key>', 'the key it takes', key, 'sandbox-key')

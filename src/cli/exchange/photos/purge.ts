@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { systemClock } from '../../clock.ts';
-import { purgePhotos } from '../../flows/clients/photos.ts';
-import { ACCOUNT, duration } from '../shared/options.ts';
-import { withStore } from '../shared/store.ts';
+import { systemClock } from '../../../clock.ts';
+import { purgePhotos } from '../../../flows/clients/photos.ts';
+import { ACCOUNT, duration } from '../../shared/options.ts';
+import { withStore } from '../../shared/store.ts';
 
 /** `order-sync photos purge`: deletes photos that were received long ago. */
-export function definePurge(command: Command): void {
+export function define(command: Command): void {
   command
     .requiredOption('--older-than <duration>', 'received longer ago than this: 12h, 90d', duration)
     .option('--json', 'print JSON')

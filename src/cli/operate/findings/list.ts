@@ -1,15 +1,15 @@
 import { Option, type Command } from 'commander';
-import type { FindingStatus } from '../../domain/findings/lifecycle.ts';
-import { listFindings } from '../../store/findings.ts';
-import { addListOptions, printList, type ListOptions } from '../shared/list.ts';
-import { ACCOUNT } from '../shared/options.ts';
-import { withStore } from '../shared/store.ts';
-import { addFilter, FINDING_COLUMNS, type FindingsFilter } from './findings-filter.ts';
+import type { FindingStatus } from '../../../domain/findings/lifecycle.ts';
+import { listFindings } from '../../../store/findings.ts';
+import { addListOptions, printList, type ListOptions } from '../../shared/list.ts';
+import { ACCOUNT } from '../../shared/options.ts';
+import { withStore } from '../../shared/store.ts';
+import { addFilter, FINDING_COLUMNS, type FindingsFilter } from './filter.ts';
 
 const STATUSES = ['open', 'acknowledged', 'resolved'] as const satisfies readonly FindingStatus[];
 
 /** `order-sync findings list`. */
-export function defineList(command: Command): void {
+export function define(command: Command): void {
   addFilter(command).addOption(
     new Option('--status <status>', 'only findings of this status').choices([...STATUSES, 'any']).default('open'),
   );

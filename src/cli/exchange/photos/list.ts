@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { listPhotos } from '../../store/photos.ts';
-import { addListOptions, printList, type ListOptions } from '../shared/list.ts';
-import { ACCOUNT } from '../shared/options.ts';
-import { withStore } from '../shared/store.ts';
+import { listPhotos } from '../../../store/photos.ts';
+import { addListOptions, printList, type ListOptions } from '../../shared/list.ts';
+import { ACCOUNT } from '../../shared/options.ts';
+import { withStore } from '../../shared/store.ts';
 
 /** `order-sync photos list`: the photos that were received. */
-export function defineList(command: Command): void {
+export function define(command: Command): void {
   addListOptions(command.argument('[linkId]', 'only those of this link'))
     .addHelpText('after', '\nExample:\n  order-sync photos list 7f1c2a')
     .action(async (linkId: string | undefined, options: ListOptions) => {

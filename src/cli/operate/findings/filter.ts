@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { FINDING_CLASSES, type FindingClassName, type Severity } from '../../domain/findings/classes.ts';
-import type { FindingRow } from '../../store/findings.ts';
+import { FINDING_CLASSES, type FindingClassName, type Severity } from '../../../domain/findings/classes.ts';
+import type { FindingRow } from '../../../store/findings.ts';
 
 const CLASSES = Object.keys(FINDING_CLASSES) as readonly FindingClassName[];
 const SEVERITIES = ['error', 'warning', 'info'] as const satisfies readonly Severity[];

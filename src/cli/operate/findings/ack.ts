@@ -1,14 +1,14 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import { systemClock } from '../../clock.ts';
-import { printable } from '../../reports/formats/text.ts';
-import { acknowledge, findingsById, listFindings, type FindingRow } from '../../store/findings.ts';
-import type { Store } from '../../store/port.ts';
-import { actorOf, addReasonOptions, confirm, type DecisionOptions } from '../shared/decision.ts';
-import { CommandError, EXIT } from '../shared/exit.ts';
-import { tableOf } from '../shared/list.ts';
-import { ACCOUNT } from '../shared/options.ts';
-import { withStore } from '../shared/store.ts';
-import { addFilter, FINDING_COLUMNS, type FindingsFilter } from './findings-filter.ts';
+import { systemClock } from '../../../clock.ts';
+import { printable } from '../../../reports/formats/text.ts';
+import { acknowledge, findingsById, listFindings, type FindingRow } from '../../../store/findings.ts';
+import type { Store } from '../../../store/port.ts';
+import { actorOf, addReasonOptions, confirm, type DecisionOptions } from '../../shared/decision.ts';
+import { CommandError, EXIT } from '../../shared/exit.ts';
+import { tableOf } from '../../shared/list.ts';
+import { ACCOUNT } from '../../shared/options.ts';
+import { withStore } from '../../shared/store.ts';
+import { addFilter, FINDING_COLUMNS, type FindingsFilter } from './filter.ts';
 
 /** Findings that are acknowledged in one call; of them so many are shown before the question, and written in one transaction. */
 const MOST_AT_ONCE = 10_000;
@@ -27,7 +27,7 @@ interface Acknowledged {
 }
 
 /** `order-sync findings ack`. */
-export function defineAck(command: Command): void {
+export function define(command: Command): void {
   addReasonOptions(addFilter(command.argument('[id...]', 'ids of findings', ids)))
     .option('--yes', 'with --class or --severity: do not ask')
     .option('--json', 'print JSON')

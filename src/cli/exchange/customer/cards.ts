@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { parse } from 'lossless-json';
-import { asTable } from '../../reports/formats/text.ts';
-import { ask, printAnswer } from '../shared/exchange.ts';
+import { asTable } from '../../../reports/formats/text.ts';
+import { ask } from '../../shared/exchange.ts';
 
 /** The fields of a card that are shown without `--reveal`, its number masked. A field that the interface does not name is a secret. */
 const SHOWN = ['id', 'bank', 'country', 'number', 'type'] as const;
@@ -9,19 +9,8 @@ const REVEALED = [...SHOWN, 'token'] as const;
 /** A number of fewer digits is hidden whole: its last four would be most of it. */
 const SHORTEST_NUMBER = 8;
 
-/** `order-sync customer show` (§4.6). */
-export function defineShow(command: Command): void {
-  command
-    .argument('<linkId>')
-    .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  order-sync customer show 7f1c2a')
-    .action(async (linkId: string, { json }: { json?: boolean }) => {
-      printAnswer(await ask(command, 'showCustomer', { linkId }), json);
-    });
-}
-
 /** `order-sync customer cards` (§4.7). */
-export function defineCards(command: Command): void {
+export function define(command: Command): void {
   command
     .argument('<linkId>')
     .option('--reveal', 'show card numbers and tokens as the exchange gives them')
