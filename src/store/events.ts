@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Selectable } from 'kysely';
+import { sql, type Selectable } from 'kysely';
 import type { Database, Transaction } from './port.ts';
 import type { EventsTable, OrderEventsView } from './schema.ts';
 import { queries, statement } from './statement.ts';
@@ -123,4 +123,48 @@ const firstSentStatement = statement((v: { account: string; externalOrderId: str
 export async function firstSentAt(tx: Transaction, account: string, externalOrderId: string): Promise<Date | null> {
   const { rows } = await firstSentStatement(tx, { account, externalOrderId });
   return rows[0] === undefined ? null : new Date(rows[0].observed_at);
+}
+
+/** The id of the newest event; 0 when there is none. */
+export async function newestEventId(db: Database): Promise<number> {
+  const row = await db.selectFrom('order_events').select('id').orderBy('id', 'desc').limit(1).executeTakeFirst();
+  return row?.id ?? 0;
+}
+
+/** A change of a status and the change of the same order before it. */
+export interface StatusChange {
+  readonly externalOrderId: string;
+  readonly at: string;
+  readonly before: string | null;
+}
+
+const STATUS_FIELDS = ['order.status', 'cryptoTransaction.status', 'fiatTransaction.status'];
+
+/** Changes of statuses among the events with an id from `fromId` to `toId`: no more rows are read than there are ids. */
+export async function statusChanges(
+  db: Database,
+  query: { account: string; fromId: number; toId: number },
+): Promise<StatusChange[]> {
+  return await db
+    .selectFrom('order_events as e')
+    .select((select) => [
+      'e.external_order_id as externalOrderId',
+      'e.observed_at as at',
+      select
+        .selectFrom('order_events as b')
+        .select('b.observed_at')
+        .whereRef('b.account', '=', 'e.account')
+        .whereRef('b.external_order_id', '=', 'e.external_order_id')
+        .whereRef('b.id', '<', 'e.id')
+        .whereRef('b.observed_at', '<', 'e.observed_at')
+        .where('b.field', 'in', STATUS_FIELDS)
+        .orderBy('b.id', 'desc')
+        .limit(1)
+        .as('before'),
+    ])
+    .where('e.id', '>=', query.fromId)
+    .where('e.id', '<=', query.toId)
+    .where(sql<string>`+e.account`, '=', query.account)
+    .where('e.field', 'in', STATUS_FIELDS)
+    .execute();
 }

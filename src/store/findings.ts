@@ -118,3 +118,72 @@ export async function acknowledge(
     .executeTakeFirstOrThrow();
   return result.numUpdatedRows === 1n;
 }
+
+/** A finding that is not resolved, as the sweep compares it. */
+export interface UnresolvedFinding {
+  readonly id: number;
+  readonly externalOrderId: string;
+  readonly class: string;
+  readonly actual: string | null;
+  readonly status: string;
+  readonly lastSeenAt: string;
+}
+
+/** Findings of some classes that are not resolved, of orders with these ids. */
+export async function unresolvedFindings(
+  db: Database,
+  query: { account: string; classes: readonly FindingClassName[]; externalOrderIds: readonly string[] },
+): Promise<UnresolvedFinding[]> {
+  const rows = await unresolved(db)
+    .where('account', '=', query.account)
+    .where('external_order_id', 'in', query.externalOrderIds)
+    .where('class', 'in', query.classes)
+    .where('status', '<>', 'resolved')
+    .execute();
+  return rows.map(unresolvedFinding);
+}
+
+/** Findings of one class and status by their ids, behind `fromId`. */
+export async function unresolvedPage(
+  db: Database,
+  query: { account: string; class: FindingClassName; status: string; fromId: number; limit: number },
+): Promise<UnresolvedFinding[]> {
+  const rows = await unresolved(db)
+    .where('account', '=', query.account)
+    .where('status', '=', query.status)
+    .where('class', '=', query.class)
+    .where('id', '>', query.fromId)
+    .orderBy('id')
+    .limit(query.limit)
+    .execute();
+  return rows.map(unresolvedFinding);
+}
+
+/** Findings that stand open, without those that only explain. */
+export async function countOpenFindings(db: Database, account: string): Promise<number> {
+  const row = await db
+    .selectFrom('findings')
+    .select((select) => select.fn.countAll<number | bigint>().as('findings'))
+    .where('account', '=', account)
+    .where('status', '=', 'open')
+    .where('severity', '<>', 'info')
+    .executeTakeFirstOrThrow();
+  return Number(row.findings);
+}
+
+function unresolved(db: Database) {
+  return db.selectFrom('findings').select(['id', 'external_order_id', 'class', 'actual', 'status', 'last_seen_at']);
+}
+
+function unresolvedFinding(
+  row: Awaited<ReturnType<ReturnType<typeof unresolved>['execute']>>[number],
+): UnresolvedFinding {
+  return {
+    id: row.id,
+    externalOrderId: row.external_order_id ?? '',
+    class: row.class,
+    actual: row.actual,
+    status: row.status,
+    lastSeenAt: row.last_seen_at,
+  };
+}

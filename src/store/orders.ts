@@ -1,16 +1,10 @@
-import type { Selectable } from 'kysely';
 import type { OrderState } from '../domain/orders/states.ts';
-import type { UncheckedOrder } from '../domain/record.ts';
 import type { Decision, Tracking } from '../domain/orders/tracking.ts';
-
 import { StoreError } from './errors.ts';
 import { insertEvent } from './events.ts';
+import { ORDER_COLUMNS, type OrderColumns, type OrderRow } from './order-columns.ts';
 import type { Database, Transaction } from './port.ts';
-import type { MerchantOrdersTable } from './schema.ts';
 import { queries, statement } from './statement.ts';
-
-/** A row of `merchant_orders` as it is stored. */
-export type OrderRow = Selectable<MerchantOrdersTable>;
 
 /** A place in the order of what is due; a pass goes on behind it, so that it meets each row once. */
 export interface DueKey {
@@ -224,56 +218,71 @@ export async function saveDecision(
   return tracking;
 }
 
-/** The program's own columns of a row. */
-export function trackingOf(row: OrderRow): Tracking {
-  return {
-    account: row.account,
-    externalOrderId: row.external_order_id,
-    state: row.state as OrderState,
-    stateReason: row.state_reason,
-    revision: row.revision,
-    preOrderId: row.pre_order_id,
-    exchangeType: row.exchange_type,
-    orderId: row.order_id,
-    orderStatus: row.order_status,
-    cryptoStatus: row.crypto_status,
-    fiatStatus: row.fiat_status,
-    attempts: count(row.attempts),
-    nextActionAt: time(row.next_action_at),
-    lastLookupAt: time(row.last_lookup_at),
-    sentAt: time(row.sent_at),
-    changedAt: time(row.changed_at),
-    modificationDate: row.modification_date,
-    staleDate: row.stale_date,
-    verifications: count(row.verifications),
-    resends: count(row.resends),
-    rechecks: count(row.rechecks),
-  };
+/** Inserts an order, unless its id is there already: then the row that is there, and nothing is written. */
+export async function insertOrder(
+  tx: Transaction,
+  account: string,
+  columns: OrderColumns,
+): Promise<(OrderColumns & { readonly state: string }) | undefined> {
+  const { external_order_id: externalOrderId } = columns;
+  const there = await tx
+    .selectFrom('merchant_orders')
+    .select([...ORDER_COLUMNS, 'state'])
+    .where('account', '=', account)
+    .where('external_order_id', '=', externalOrderId)
+    .executeTakeFirst();
+  if (there !== undefined) return there;
+  await tx
+    .insertInto('merchant_orders')
+    .values({ ...columns, account, external_order_id: externalOrderId ?? '' })
+    .execute();
+  return undefined;
 }
 
-/** The merchant's own columns of a row, not yet checked. */
-export function uncheckedOrderOf(row: OrderRow): UncheckedOrder {
-  return {
-    externalOrderId: row.external_order_id,
-    asset: row.asset,
-    assetPosition: row.asset_position,
-    fromCurrency: row.from_currency,
-    toCurrency: row.to_currency,
-    orderType: row.order_type,
-    limit: row.order_limit,
-    paymentToken: row.payment_token,
-    providerType: row.provider_type,
-    cryptoAddress: row.crypto_address,
-    bonus: row.bonus,
-  };
+/** Lists the newest rows, of one state or of all. */
+export async function listOrders(
+  db: Database,
+  query: { account: string; state?: string | undefined; limit: number },
+): Promise<OrderRow[]> {
+  let rows = db.selectFrom('merchant_orders').selectAll().where('account', '=', query.account);
+  if (query.state !== undefined) rows = rows.where('state', '=', query.state);
+  return await rows.orderBy('created_at', 'desc').orderBy('external_order_id').limit(query.limit).execute();
 }
 
-/** Null also for what is no time: SQLite takes any value in any column, and one such row must not stop the others. */
-function time(value: unknown): Date | null {
-  const date = new Date(typeof value === 'string' ? value : Number.NaN);
-  return Number.isNaN(date.getTime()) ? null : date;
+/** Orders of one state that a person decides about together; times are compared with `created_at`. */
+export interface DecisionFilter {
+  readonly account: string;
+  readonly state: OrderState;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly limit: number;
 }
 
-function count(value: unknown): number {
-  return Number.isSafeInteger(value) ? Number(value) : 0;
+/** The rows that the filter lets through, in the order of their ids. */
+export async function rowsToDecide(db: Database, filter: DecisionFilter): Promise<OrderRow[]> {
+  let rows = db
+    .selectFrom('merchant_orders')
+    .selectAll()
+    .where('account', '=', filter.account)
+    .where('state', '=', filter.state);
+  if (filter.from !== undefined) rows = rows.where('created_at', '>=', filter.from);
+  if (filter.to !== undefined) rows = rows.where('created_at', '<', filter.to);
+  return await rows.orderBy('external_order_id').limit(filter.limit).execute();
+}
+
+/** Another order that has this pre-order id. */
+export async function orderWithPreOrder(
+  db: Database,
+  order: { account: string; externalOrderId: string },
+  preOrderId: string,
+): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('merchant_orders')
+    .select('external_order_id')
+    .where('account', '=', order.account)
+    .where('pre_order_id', '=', preOrderId)
+    .where('external_order_id', '!=', order.externalOrderId)
+    .limit(1)
+    .executeTakeFirst();
+  return row?.external_order_id;
 }

@@ -6,8 +6,11 @@ import { move, type Decision, type Tracking } from '../../src/domain/orders/trac
 import * as accounts from '../../src/store/accounts.ts';
 import * as orders from '../../src/store/orders.ts';
 import { orderEvents } from '../../src/store/events.ts';
-import { listOrders, receivedBody, summaryRows } from '../../src/store/reading.ts';
-import * as records from '../../src/store/records.ts';
+import { listOrders } from '../../src/store/orders.ts';
+import { trackingOf, uncheckedOrderOf } from '../../src/store/order-columns.ts';
+import { keepPreOrder, readPreOrder } from '../../src/store/pre-orders.ts';
+import { summaryRows } from '../../src/store/reports/summary.ts';
+import * as records from '../../src/store/order-records.ts';
 import type { Store } from '../../src/store/port.ts';
 import { trackingWith } from '../support/tracking.ts';
 
@@ -67,7 +70,7 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
   const save = async (decision: Decision, before?: Tracking) =>
     await subject.store.writer.write(async (tx) => {
       const row = await orders.readOrder(tx, ACCOUNT, decision.tracking.externalOrderId);
-      const read = row === undefined ? decision.tracking : orders.trackingOf(row);
+      const read = row === undefined ? decision.tracking : trackingOf(row);
       return await orders.saveDecision(tx, before ?? read, decision, NOW);
     });
   /** An order that the program has brought into a state, with the event that says so. */
@@ -128,7 +131,7 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
         ],
       });
       const row = await read('a');
-      expect(orders.trackingOf(row)).toEqual({ ...tracking, revision: 3 });
+      expect(trackingOf(row)).toEqual({ ...tracking, revision: 3 });
       expect(row.updated_at).toBe(NOW.toISOString());
       expect((await orderEvents(subject.store.db, ACCOUNT, 'a')).slice(1)).toEqual([
         expect.objectContaining({
@@ -144,9 +147,9 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
 
     it('leaves what the merchant wrote as it stands', async () => {
       insert('a');
-      const before = orders.uncheckedOrderOf(await read('a'));
+      const before = uncheckedOrderOf(await read('a'));
       await save(claim());
-      expect(orders.uncheckedOrderOf(await read('a'))).toEqual(before);
+      expect(uncheckedOrderOf(await read('a'))).toEqual(before);
     });
 
     it('is refused when the row is another one than was read, and all of it is undone', async () => {
@@ -154,17 +157,17 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
       await save(claim());
       const second = subject.store.writer.write(async (tx) => {
         const received = { account: ACCOUNT, externalOrderId: 'a', body: '{}', receivedAt: NOW.toISOString() };
-        await records.keepPreOrder(tx, received);
+        await keepPreOrder(tx, received);
         await orders.saveDecision(tx, claim().tracking, claim(), NOW);
       });
       await expect(second).rejects.toMatchObject({ name: 'StoreError', problem: 'refused' });
       expect(await events('a')).toEqual(['state pending → sending']);
-      expect(await receivedBody(subject.store.db, 'pre_orders', ACCOUNT, 'a')).toBeUndefined();
+      expect(await readPreOrder(subject.store.db, ACCOUNT, 'a')).toBeUndefined();
     });
 
     it('is written for one of two that were made of the same reading, however little they change', async () => {
       await insertIn('a', 'open');
-      const stood = orders.trackingOf(await read('a'));
+      const stood = trackingOf(await read('a'));
       const looks = [1, 2].map((rechecks) => save({ tracking: { ...stood, rechecks }, events: [] }, stood));
       const results = await Promise.allSettled(looks);
       expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
@@ -353,7 +356,7 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
       await insertIn('a', 'invalid');
       subject.run(`update merchant_orders set ${column} = 'mended'`);
       expect(await due()).toMatch(/Z$/);
-      const decision = decideCorrected(orders.trackingOf(await read('a')), NOW);
+      const decision = decideCorrected(trackingOf(await read('a')), NOW);
       expect(decision?.tracking.state).toBe('pending');
     });
 
@@ -526,7 +529,7 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
         );
       subject.run('create temp table read_before as select * from merchant_orders');
       saveWhole();
-      const now = orders.trackingOf(await read('a'));
+      const now = trackingOf(await read('a'));
       await save({ tracking: { ...now, orderStatus: 'NEXT' }, events: [] });
       expect(saveWhole).toThrow('order-sync has changed this row');
       expect((await read('a')).order_status).toBe('NEXT');
@@ -568,10 +571,10 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
       const odd = ' {"asset": 12345678901234567.123456789012345678, "é": "\\u0000\u2028 \'"}\r\n';
       await writer.write((tx) => records.keepOrderRecord(tx, kept('{}')));
       await writer.write((tx) => records.keepOrderRecord(tx, kept(odd)));
-      await writer.write((tx) => records.keepPreOrder(tx, kept('{"pre":1}')));
-      expect(await receivedBody(db, 'order_records', ACCOUNT, 'a')).toBe(odd);
-      expect(await receivedBody(db, 'pre_orders', ACCOUNT, 'a')).toBe('{"pre":1}');
-      expect(await receivedBody(db, 'pre_orders', 'other', 'a')).toBeUndefined();
+      await writer.write((tx) => keepPreOrder(tx, kept('{"pre":1}')));
+      expect((await records.readRecord(db, ACCOUNT, 'a'))?.body).toBe(odd);
+      expect(await readPreOrder(db, ACCOUNT, 'a')).toBe('{"pre":1}');
+      expect(await readPreOrder(db, 'other', 'a')).toBeUndefined();
     });
 
     it('is new the first time that a status is seen, by account and field', async () => {

@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import { asTable, printable } from '../../reports/formats/text.ts';
 import { readOrder } from '../../store/orders.ts';
+import { readRecord } from '../../store/order-records.ts';
+import { readPreOrder } from '../../store/pre-orders.ts';
 import type { Store } from '../../store/port.ts';
 import { orderEvents } from '../../store/events.ts';
-import { receivedBody } from '../../store/reading.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
 import { historyLine } from '../shared/history.ts';
 import { ACCOUNT } from '../shared/options.ts';
@@ -32,8 +33,8 @@ async function readAll({ db }: Store, externalOrderId: string) {
   const order = await readOrder(db, ACCOUNT, externalOrderId);
   if (order === undefined) return undefined;
   const events = await orderEvents(db, ACCOUNT, externalOrderId);
-  const preOrder = (await receivedBody(db, 'pre_orders', ACCOUNT, externalOrderId)) ?? null;
-  const record = (await receivedBody(db, 'order_records', ACCOUNT, externalOrderId)) ?? null;
+  const preOrder = (await readPreOrder(db, ACCOUNT, externalOrderId)) ?? null;
+  const record = (await readRecord(db, ACCOUNT, externalOrderId))?.body ?? null;
   return { order, events, preOrder, record };
 }
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Column, ReportDocument } from '../../reports/formats/document.ts';
 import { summarize, SUMMARY_COLUMNS, type SummaryLine } from '../../reports/summary.ts';
-import { summaryRows } from '../../store/reading.ts';
+import { summaryRows } from '../../store/reports/summary.ts';
 import { ACCOUNT } from '../shared/options.ts';
 import { withStore } from '../shared/store.ts';
 import { addReportOptions, writeReport, type OutputOptions } from './output.ts';

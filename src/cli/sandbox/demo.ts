@@ -15,7 +15,7 @@ import { seededRandom } from '../../sandbox/random.ts';
 import { startSandbox, type Sandbox } from '../../sandbox/server.ts';
 import { listFindings } from '../../store/findings.ts';
 import { countByState } from '../../store/orders.ts';
-import { summaryRows } from '../../store/reading.ts';
+import { summaryRows } from '../../store/reports/summary.ts';
 import type { Store } from '../../store/port.ts';
 import { openStore } from '../../store/sqlite/store.ts';
 import {

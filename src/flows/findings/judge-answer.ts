@@ -7,8 +7,8 @@ import type { Tracking } from '../../domain/orders/tracking.ts';
 import type { RecordView } from '../../domain/record.ts';
 import { readRecordView } from '../../exchange/record-view.ts';
 import { findingsOf } from '../../store/findings.ts';
-import type { FollowedRow } from '../../store/followed.ts';
-import { keepSameRecord, keepUncompared } from '../../store/records.ts';
+import type { FollowedRow } from '../../store/orders-with-records.ts';
+import { keepSameRecord, keepUncompared } from '../../store/order-records.ts';
 import type { Transaction } from '../../store/port.ts';
 import {
   JUDGED_BY_ANSWER,

@@ -1,5 +1,5 @@
 import { FINDING_CLASSES, type FindingClassName } from '../../domain/findings/classes.ts';
-import type { MerchantOrder, RecordView } from '../../domain/record.ts';
+import type { RecordView } from '../../domain/record.ts';
 import { findOverdue, OVERDUE_CLASSES } from '../../domain/findings/age.ts';
 import type { Finding, RecordContext } from '../../domain/findings/finding.ts';
 import { compareRecord, type Comparison } from '../../domain/findings/compare.ts';
@@ -8,10 +8,16 @@ import { readExchangeType } from '../../exchange/record-view.ts';
 import { accountFact } from '../../store/accounts.ts';
 import { isOfDatabase } from '../../store/errors.ts';
 import { firstSentAt } from '../../store/events.ts';
-import { orderWithHash, type FollowedRow } from '../../store/followed.ts';
-import type { OrderRow } from '../../store/orders.ts';
-import { receivedBody } from '../../store/reading.ts';
-import { keepOrderRecord, keepSameColumns, type ComparedBody, type RecordColumns } from '../../store/records.ts';
+import {
+  keepOrderRecord,
+  keepSameColumns,
+  orderWithHash,
+  type ComparedBody,
+  type RecordColumns,
+} from '../../store/order-records.ts';
+import type { FollowedRow } from '../../store/orders-with-records.ts';
+import { sentOrderOf } from '../../store/order-columns.ts';
+import { readPreOrder } from '../../store/pre-orders.ts';
 import type { Transaction } from '../../store/port.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 
@@ -97,7 +103,7 @@ async function compare(
   record: RecordView,
 ): Promise<Comparison> {
   const context = {
-    order: orderOf(row),
+    order: sentOrderOf(row),
     stateBefore: before.state,
     state: after.state,
     record,
@@ -106,39 +112,6 @@ async function compare(
     ...(await readEvidence(tx, account, { row, record, earlier, now })),
   };
   return compareRecord(context, settings);
-}
-
-/** What of a row is sent. */
-export type SentRow = Pick<
-  OrderRow,
-  | 'external_order_id'
-  | 'asset'
-  | 'asset_position'
-  | 'from_currency'
-  | 'to_currency'
-  | 'order_type'
-  | 'order_limit'
-  | 'payment_token'
-  | 'provider_type'
-  | 'crypto_address'
-  | 'bonus'
->;
-
-/** The row as it was sent; one that never was may lack anything. */
-export function orderOf(row: SentRow): MerchantOrder {
-  return {
-    externalOrderId: row.external_order_id,
-    asset: row.asset ?? '',
-    assetPosition: row.asset_position ?? '',
-    fromCurrency: row.from_currency ?? '',
-    toCurrency: row.to_currency ?? '',
-    orderType: row.order_type ?? '',
-    limit: row.order_limit,
-    paymentToken: row.payment_token,
-    providerType: row.provider_type,
-    cryptoAddress: row.crypto_address,
-    bonus: row.bonus,
-  };
 }
 
 /**
@@ -169,7 +142,7 @@ async function readEvidence(
 /** Until the first record the row has it; then the row has the order's. */
 async function preOrderExchangeType(tx: Transaction, row: FollowedRow): Promise<string | null> {
   if (row.earlier_body === null) return row.exchange_type;
-  const body = await receivedBody(tx, 'pre_orders', row.account, row.external_order_id);
+  const body = await readPreOrder(tx, row.account, row.external_order_id);
   return body === undefined ? null : readExchangeType(body);
 }
 

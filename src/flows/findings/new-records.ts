@@ -1,9 +1,8 @@
 import { readRecordView } from '../../exchange/record-view.ts';
 import { readAccountFact, setAccountFact } from '../../store/accounts.ts';
-import { readFollowed } from '../../store/followed.ts';
-import { trackingOf } from '../../store/orders.ts';
-import { forgetCompared, uncomparedIds } from '../../store/overdue.ts';
-import { keepUncompared, readRecord } from '../../store/records.ts';
+import { readFollowed } from '../../store/orders-with-records.ts';
+import { trackingOf } from '../../store/order-columns.ts';
+import { forgetCompared, keepUncompared, readRecord, uncomparedIds } from '../../store/order-records.ts';
 import type { Transaction } from '../../store/port.ts';
 import { countFindings } from '../pass/counters.ts';
 import type { FlowDeps } from '../pass/deps.ts';

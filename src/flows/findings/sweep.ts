@@ -2,15 +2,9 @@ import { findOverdue, learnStuckAfter, OVERDUE_CLASSES, type OverdueSettings } f
 import type { FindingClassName } from '../../domain/findings/classes.ts';
 import { FOLLOWED_STATES } from '../../domain/orders/states.ts';
 import { FIRST_DUE } from '../../store/orders.ts';
-import {
-  newestEventId,
-  orderAges,
-  orderAgesById,
-  statusChanges,
-  unresolvedFindings,
-  unresolvedPage,
-  type AgedOrder,
-} from '../../store/overdue.ts';
+import { newestEventId, statusChanges } from '../../store/events.ts';
+import { orderAges, orderAgesById, type AgedOrder } from '../../store/orders-with-records.ts';
+import { unresolvedFindings, unresolvedPage } from '../../store/findings.ts';
 import { countFindings } from '../pass/counters.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { compareNewRecords } from './new-records.ts';

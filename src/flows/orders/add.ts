@@ -1,41 +1,58 @@
-import { checkOrder } from '../../domain/orders/check.ts';
+import { isLosslessNumber } from 'lossless-json';
 import { sameDecimal } from '../../domain/decimal.ts';
-import { insertOrder, type MerchantColumns } from '../../store/add-order.ts';
+import { checkOrder, type CheckedOrder } from '../../domain/orders/check.ts';
+import {
+  COLUMN_OF,
+  columnsOf,
+  ORDER_COLUMNS,
+  uncheckedOrderOf,
+  type OrderColumn,
+  type OrderColumns,
+} from '../../store/order-columns.ts';
+import { insertOrder } from '../../store/orders.ts';
 import type { FlowDeps } from '../pass/deps.ts';
-import { COLUMN_OF, uncheckedOf } from './import.ts';
 
 /** What became of an order that was handed in. `state` is that of the row. */
 export type Addition =
   | { readonly kind: 'inserted' | 'present'; readonly externalOrderId: string; readonly state: string }
-  /** Its id stands for another order already; the columns that differ. */
+  /** Another order has its id; the columns that differ. */
   | { readonly kind: 'differs'; readonly externalOrderId: string; readonly columns: readonly string[] }
   | { readonly kind: 'invalid'; readonly problems: readonly string[] };
 
 /**
- * Hands one order in, by its columns in `merchant_orders`. Handed in again with the same content nothing happens;
+ * Inserts one order, by its columns in `merchant_orders`. An order that is there with the same content is left as it is;
  * amounts are the same when their numbers are: `1.50` and `1.5`.
  */
 export async function addOrder(
   { store, account }: Pick<FlowDeps, 'store' | 'account'>,
   fields: Readonly<Record<string, unknown>>,
 ): Promise<Addition> {
-  const checked = checkOrder(uncheckedOf(fields));
+  const checked = checkFields(fields);
   if (!checked.ok) {
     return { kind: 'invalid', problems: checked.problems.map(({ field, reason }) => `${COLUMN_OF[field]} ${reason}`) };
   }
-  const { order } = checked;
-  const { externalOrderId } = order;
-  const columns = Object.fromEntries(
-    Object.entries(order).map(([field, value]) => [COLUMN_OF[field as keyof typeof order], value]),
-  ) as MerchantColumns;
+  const { externalOrderId } = checked.order;
+  const columns = columnsOf(checked.order);
   const there = await store.writer.write((tx) => insertOrder(tx, account, columns));
   if (there === undefined) return { kind: 'inserted', externalOrderId, state: 'pending' };
-  const different = Object.values(COLUMN_OF).filter((column) => !isSame(column, columns[column], there[column]));
+  const different = ORDER_COLUMNS.filter((column) => !isSame(column, columns, there));
   if (different.length > 0) return { kind: 'differs', externalOrderId, columns: different };
   return { kind: 'present', externalOrderId, state: there.state };
 }
 
-function isSame(column: keyof MerchantColumns, one: string | null, other: string | null): boolean {
+/** Checks an order by its columns. Numbers may be `LosslessNumber`; what is left out has the default of the table. */
+export function checkFields(fields: Readonly<Record<string, unknown>>): CheckedOrder {
+  const given = ORDER_COLUMNS.map((column) => [column, fields[column] ?? null] as const);
+  const texts = given.map(([column, value]) => [column, isLosslessNumber(value) ? value.value : value]);
+  const order = uncheckedOrderOf(Object.fromEntries(texts));
+  return checkOrder({
+    ...order,
+    assetPosition: order.assetPosition ?? 'INPUT',
+    orderType: order.orderType ?? 'DEPOSIT',
+  });
+}
+
+function isSame(column: OrderColumn, { [column]: one }: OrderColumns, { [column]: other }: OrderColumns): boolean {
   if (one === other) return true;
   const isAmount = column === 'asset' || column === 'order_limit' || column === 'bonus';
   return isAmount && one !== null && other !== null && sameDecimal(one, other);

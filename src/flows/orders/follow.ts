@@ -8,8 +8,9 @@ import {
 import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../../domain/orders/states.ts';
 import type { OrderEvent } from '../../domain/orders/tracking.ts';
 import { rememberStatus } from '../../store/accounts.ts';
-import { readFollowed } from '../../store/followed.ts';
-import { dueOrders, FIRST_DUE, orderIds, saveDecision, trackingOf, type DueKey } from '../../store/orders.ts';
+import { readFollowed } from '../../store/orders-with-records.ts';
+import { FIRST_DUE, dueOrders, orderIds, saveDecision, type DueKey } from '../../store/orders.ts';
+import { trackingOf } from '../../store/order-columns.ts';
 import type { Transaction } from '../../store/port.ts';
 import { reconcileAnswer } from '../findings/judge-answer.ts';
 import type { NewFindings } from '../findings/record-findings.ts';

@@ -1,10 +1,9 @@
 import type { Readable } from 'node:stream';
-import { isLosslessNumber } from 'lossless-json';
-import { checkOrder } from '../../domain/orders/check.ts';
 import { quote } from '../../domain/text.ts';
-import type { MerchantOrder, UncheckedOrder } from '../../domain/record.ts';
-import { IMPORT_COLUMNS, ImportStage, type ImportRow } from '../../store/stage/import.ts';
+import { COLUMN_OF, columnsOf, ORDER_COLUMNS } from '../../store/order-columns.ts';
+import { ImportStage, type ImportRow } from '../../store/stage/import.ts';
 import type { Store } from '../../store/port.ts';
+import { checkFields } from './add.ts';
 import { csvLines, ndjsonLines, type ImportLine } from './import-lines.ts';
 
 /** The forms an import file may have. */
@@ -30,22 +29,7 @@ export interface ImportResult {
 
 const MAX_NAMED = 50;
 const BATCH = 1_000;
-/** The column of each field. */
-export const COLUMN_OF: Readonly<Record<keyof MerchantOrder, (typeof IMPORT_COLUMNS)[number]>> = {
-  externalOrderId: 'external_order_id',
-  asset: 'asset',
-  assetPosition: 'asset_position',
-  fromCurrency: 'from_currency',
-  toCurrency: 'to_currency',
-  orderType: 'order_type',
-  limit: 'order_limit',
-  paymentToken: 'payment_token',
-  providerType: 'provider_type',
-  cryptoAddress: 'crypto_address',
-  bonus: 'bonus',
-};
-const FIELDS = Object.entries(COLUMN_OF) as [keyof MerchantOrder, (typeof IMPORT_COLUMNS)[number]][];
-const COLUMNS = { known: IMPORT_COLUMNS, required: ['external_order_id', 'asset', 'from_currency', 'to_currency'] };
+const COLUMNS = { known: ORDER_COLUMNS, required: ['external_order_id', 'asset', 'from_currency', 'to_currency'] };
 
 /**
  * Reads a whole file into `merchant_orders`: all rows or none. A row that is there with the same content is passed over;
@@ -103,26 +87,12 @@ function toRow(line: ImportLine, problems: Problems): ImportRow | undefined {
     problems.add({ line: line.line, column: line.column, reason: line.problem });
     return undefined;
   }
-  const checked = checkOrder(uncheckedOf(line.fields));
+  const checked = checkFields(line.fields);
   if (!checked.ok) {
     for (const { field, reason } of checked.problems) {
       problems.add({ line: line.line, column: COLUMN_OF[field], reason });
     }
     return undefined;
   }
-  const columns = FIELDS.map(([field, column]) => [column, checked.order[field]]);
-  return { ...Object.fromEntries(columns), line: line.line } as ImportRow;
-}
-
-/** The fields of an order by its columns, not checked yet; what is left out has its default. */
-export function uncheckedOf(fields: Readonly<Record<string, unknown>>): UncheckedOrder {
-  const value = (column: string) => {
-    const found = fields[column];
-    return isLosslessNumber(found) ? found.value : (found ?? null);
-  };
-  const order = Object.fromEntries(FIELDS.map(([field, column]) => [field, value(column)])) as Record<
-    keyof MerchantOrder,
-    unknown
-  >;
-  return { ...order, assetPosition: order.assetPosition ?? 'INPUT', orderType: order.orderType ?? 'DEPOSIT' };
+  return { ...columnsOf(checked.order), line: line.line };
 }

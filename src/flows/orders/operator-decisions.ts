@@ -7,8 +7,8 @@ import {
 import type { OrderState } from '../../domain/orders/states.ts';
 import { findUnknownOutcome, OVERDUE_CLASSES } from '../../domain/findings/age.ts';
 import type { Tracking } from '../../domain/orders/tracking.ts';
-import { orderWithPreOrder, rowsToDecide, type DecisionFilter } from '../../store/operator.ts';
-import { readOrder, saveDecision, trackingOf } from '../../store/orders.ts';
+import { orderWithPreOrder, readOrder, rowsToDecide, saveDecision, type DecisionFilter } from '../../store/orders.ts';
+import { trackingOf } from '../../store/order-columns.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { recordFindings } from '../findings/record-findings.ts';
 

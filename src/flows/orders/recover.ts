@@ -3,14 +3,8 @@ import { FOLLOWED_STATES } from '../../domain/orders/states.ts';
 import { LONGEST_WAIT_MS } from '../../domain/orders/schedule.ts';
 import { after } from '../../domain/instant.ts';
 import { correctCheckTimes } from '../../store/links.ts';
-import {
-  correctDueTimes,
-  countPendingElsewhere,
-  orderIds,
-  readOrder,
-  saveDecision,
-  trackingOf,
-} from '../../store/orders.ts';
+import { correctDueTimes, countPendingElsewhere, orderIds, readOrder, saveDecision } from '../../store/orders.ts';
+import { trackingOf } from '../../store/order-columns.ts';
 import { isolateFailure } from '../pass/isolate.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { recordUnknownOutcome } from '../findings/record-findings.ts';

@@ -1,5 +1,5 @@
 import { countByState } from '../../store/orders.ts';
-import { countOpenFindings } from '../../store/overdue.ts';
+import { countOpenFindings } from '../../store/findings.ts';
 import { createPass } from './create.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { followPass, type FollowScope } from './follow.ts';

@@ -11,7 +11,7 @@ import {
 import { openSnapshot } from '../../store/sqlite/snapshot.ts';
 import type { Store } from '../../store/port.ts';
 import { forEachConcurrently } from '../pass/concurrency.ts';
-import { orderOf } from '../findings/judge-record.ts';
+import { sentOrderOf } from '../../store/order-columns.ts';
 import { recordFindings } from '../findings/record-findings.ts';
 
 /** What the exchange says of a pre-order (§4.10). */
@@ -93,7 +93,7 @@ function judge(row: PreOrderRow, answer: PreOrderAnswer): JudgedPreOrder | undef
       return { externalOrderId, found: [found], classes: ['PREORDER_MISSING'] };
     }
     case 'known': {
-      const differences = readPreOrder(answer.body, preOrderId ?? '', orderOf(row));
+      const differences = readPreOrder(answer.body, preOrderId ?? '', sentOrderOf(row));
       return differences && { externalOrderId, found: echoFindings(differences), classes: CLASSES };
     }
   }

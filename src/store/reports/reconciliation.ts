@@ -1,8 +1,7 @@
 import { sql, type Compilable } from 'kysely';
 import type { KnownFindingRow, ReconciledRow } from '../../reports/reconciliation/rows.ts';
+import { ORDER_COLUMNS, type OrderRow, type OrderColumn } from '../order-columns.ts';
 import { queries } from '../statement.ts';
-import { IMPORT_COLUMNS } from '../stage/import.ts';
-import type { OrderRow } from '../orders.ts';
 
 /** Which orders a report is about; times are compared with `created_at`. Nothing after `asOf` exists for it. */
 export interface ReportScope {
@@ -119,8 +118,8 @@ function countOfRows() {
 }
 
 /** What of an order whose pre-order is known by its id the pre-order is held against. */
-const PRE_ORDER_COLUMNS = ['created_at', 'pre_order_id', ...IMPORT_COLUMNS] as const;
-export type PreOrderRow = Pick<OrderRow, (typeof PRE_ORDER_COLUMNS)[number]>;
+const PRE_ORDER_COLUMNS = ['created_at', 'pre_order_id', ...ORDER_COLUMNS] as const;
+export type PreOrderRow = Pick<OrderRow, 'created_at' | 'pre_order_id' | OrderColumn>;
 
 /** The next orders of the scope with a pre-order, behind `last`, oldest first. */
 export function nextPreOrders(

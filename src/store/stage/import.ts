@@ -1,26 +1,12 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { Tables } from '../schema.ts';
+import { ORDER_COLUMNS, type OrderColumns } from '../order-columns.ts';
 import type { Store, Transaction } from '../port.ts';
-
-/** The columns an import fills. */
-export const IMPORT_COLUMNS = [
-  'external_order_id',
-  'asset',
-  'asset_position',
-  'from_currency',
-  'to_currency',
-  'order_type',
-  'order_limit',
-  'payment_token',
-  'provider_type',
-  'crypto_address',
-  'bonus',
-] as const;
 
 const AMOUNTS: readonly string[] = ['asset', 'order_limit', 'bonus'];
 
 /** A checked row of an import, with the line it came from. */
-export type ImportRow = Readonly<Record<(typeof IMPORT_COLUMNS)[number], string | null>> & { readonly line: number };
+export type ImportRow = OrderColumns & { readonly line: number };
 
 /** A row whose id stands elsewhere with other content. */
 export interface ImportConflict {
@@ -40,12 +26,12 @@ export interface Settlement {
 }
 
 interface Staging extends Tables {
-  import_rows: Record<(typeof IMPORT_COLUMNS)[number], string | null> & { line: number };
+  import_rows: ImportRow;
 }
 
 /** One list of the columns in which the rows `a` and `b` differ; empty when they are the same. */
 const DIFFERENT = sql.raw(
-  IMPORT_COLUMNS.map((name) => `case when ${same(name)} then '' else ', ${name}' end`).join(' || '),
+  ORDER_COLUMNS.map((name) => `case when ${same(name)} then '' else ', ${name}' end`).join(' || '),
 );
 
 /**
@@ -63,7 +49,7 @@ export class ImportStage {
 
   /** An empty stage. A connection has one; an older one is emptied. */
   static async open(store: Store): Promise<ImportStage> {
-    const columns = sql.raw(IMPORT_COLUMNS.map((column) => `${column} text`).join(', '));
+    const columns = sql.raw(ORDER_COLUMNS.map((column) => `${column} text`).join(', '));
     await sql`drop table if exists temp.import_rows`.execute(store.db);
     await sql`create temporary table import_rows (line integer primary key, ${columns})`.execute(store.db);
     await sql`create index temp.import_rows_id on import_rows (external_order_id)`.execute(store.db);
@@ -117,7 +103,7 @@ async function findConflicts(
 }
 
 async function insertMissing(tx: Transaction, account: string): Promise<number> {
-  const columns = sql.raw(IMPORT_COLUMNS.join(', '));
+  const columns = sql.raw(ORDER_COLUMNS.join(', '));
   const result = await sql`
     insert into merchant_orders (account, ${columns})
     select ${account}, ${columns} from import_rows r

@@ -1,5 +1,5 @@
-import type { OrderRow } from './orders.ts';
-import type { Database } from './port.ts';
+import type { OrderRow } from '../order-columns.ts';
+import type { Database } from '../port.ts';
 
 const PAGE = 1_000;
 
@@ -32,30 +32,4 @@ export async function* summaryRows(db: Database, filter: RowFilter): AsyncGenera
     fromId = page.at(-1)?.external_order_id ?? fromId;
     if (page.length < PAGE) return;
   }
-}
-
-/** The newest rows, of one state or of all. */
-export async function listOrders(
-  db: Database,
-  query: { account: string; state?: string | undefined; limit: number },
-): Promise<OrderRow[]> {
-  let rows = db.selectFrom('merchant_orders').selectAll().where('account', '=', query.account);
-  if (query.state !== undefined) rows = rows.where('state', '=', query.state);
-  return await rows.orderBy('created_at', 'desc').orderBy('external_order_id').limit(query.limit).execute();
-}
-
-/** The newest record or the pre-order of an order, as received; undefined when there is none. */
-export async function receivedBody(
-  db: Database,
-  table: 'order_records' | 'pre_orders',
-  account: string,
-  externalOrderId: string,
-): Promise<string | undefined> {
-  const row = await db
-    .selectFrom(table)
-    .select('body')
-    .where('account', '=', account)
-    .where('external_order_id', '=', externalOrderId)
-    .executeTakeFirst();
-  return row?.body;
 }

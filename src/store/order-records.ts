@@ -1,8 +1,9 @@
-import type { Transaction } from './port.ts';
+import type { Database, Transaction } from './port.ts';
 import type { OrderRecordsTable, ReceivedBodiesTable } from './schema.ts';
 import { queries, statement } from './statement.ts';
 
-interface ReceivedBody {
+/** What the exchange said of an order, as received. */
+export interface ReceivedBody {
   readonly account: string;
   readonly externalOrderId: string;
   readonly body: string;
@@ -76,20 +77,6 @@ const keepUncomparedStatement = statement((v: ReceivedBody) =>
     ),
 );
 
-const keepPreOrderStatement = statement((v: ReceivedBody) =>
-  queries
-    .insertInto('pre_orders')
-    .values({
-      account: v.account,
-      external_order_id: v.externalOrderId,
-      body: v.body,
-      received_at: v.receivedAt,
-    } satisfies ReceivedBodiesTable)
-    .onConflict((conflict) =>
-      conflict.columns(['account', 'external_order_id']).doUpdateSet({ body: v.body, received_at: v.receivedAt }),
-    ),
-);
-
 /** Keeps the newest order record (§2.7) of an order, as received, which is being held against the order. */
 export async function keepOrderRecord(
   tx: Transaction,
@@ -116,11 +103,11 @@ export async function keepUncompared(tx: Transaction, received: ReceivedBody): P
 
 /** The newest order record of an order, and when it was received; undefined when there is none. */
 export async function readRecord(
-  tx: Transaction,
+  db: Database,
   account: string,
   externalOrderId: string,
 ): Promise<{ body: string; receivedAt: string } | undefined> {
-  return await tx
+  return await db
     .selectFrom('order_records')
     .select(['body', 'received_at as receivedAt'])
     .where('account', '=', account)
@@ -128,9 +115,64 @@ export async function readRecord(
     .executeTakeFirst();
 }
 
-/** Keeps the pre-order (§2.6) of an order, as received. */
-export async function keepPreOrder(tx: Transaction, received: ReceivedBody): Promise<void> {
-  await keepPreOrderStatement(tx, received);
+/** Ids of orders whose newest record was never held against them, behind `fromId`. */
+export async function uncomparedIds(
+  db: Database,
+  query: { account: string; fromId: string; limit: number },
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('order_records')
+    .select('external_order_id')
+    .where('account', '=', query.account)
+    .where('compared_at', 'is', null)
+    .where('external_order_id', '>', query.fromId)
+    .orderBy('external_order_id')
+    .limit(query.limit)
+    .execute();
+  return rows.map((row) => row.external_order_id);
+}
+
+/** Has records behind `fromId` count as never compared; the id of the last of them, undefined when there is no more. */
+export async function forgetCompared(
+  tx: Transaction,
+  query: { account: string; fromId: string; limit: number },
+): Promise<string | undefined> {
+  const rows = await tx
+    .selectFrom('order_records')
+    .select('external_order_id')
+    .where('account', '=', query.account)
+    .where('external_order_id', '>', query.fromId)
+    .orderBy('external_order_id')
+    .limit(query.limit)
+    .execute();
+  const ids = rows.map((row) => row.external_order_id);
+  await tx
+    .updateTable('order_records')
+    .set({ compared_at: null })
+    .where('account', '=', query.account)
+    .where('external_order_id', 'in', ids)
+    .execute();
+  return ids.at(-1);
+}
+
+const hashStatement = statement((v: { account: string; externalOrderId: string; hash: string }) =>
+  queries
+    .selectFrom('order_records')
+    .select('external_order_id')
+    .where('account', '=', v.account)
+    .where('transaction_hash', '=', v.hash)
+    .where('external_order_id', '<>', v.externalOrderId)
+    .limit(1),
+);
+
+/** Another order whose newest record has the same transaction hash. */
+export async function orderWithHash(
+  tx: Transaction,
+  order: { account: string; externalOrderId: string },
+  hash: string,
+): Promise<string | null> {
+  const { rows } = await hashStatement(tx, { ...order, hash });
+  return rows[0]?.external_order_id ?? null;
 }
 
 /** By name: what compiles a statement gives a placeholder for each name that is asked for. */

@@ -1,0 +1,93 @@
+import type { Selectable } from 'kysely';
+import { instantMs } from '../domain/instant.ts';
+import type { OrderState } from '../domain/orders/states.ts';
+import type { Tracking } from '../domain/orders/tracking.ts';
+import type { MerchantOrder, UncheckedOrder } from '../domain/record.ts';
+import type { MerchantOrdersTable } from './schema.ts';
+
+/** A row of `merchant_orders` as it is stored. */
+export type OrderRow = Selectable<MerchantOrdersTable>;
+
+/** The column of each field of an order that a merchant writes. */
+export const COLUMN_OF = {
+  externalOrderId: 'external_order_id',
+  asset: 'asset',
+  assetPosition: 'asset_position',
+  fromCurrency: 'from_currency',
+  toCurrency: 'to_currency',
+  orderType: 'order_type',
+  limit: 'order_limit',
+  paymentToken: 'payment_token',
+  providerType: 'provider_type',
+  cryptoAddress: 'crypto_address',
+  bonus: 'bonus',
+} as const satisfies Record<keyof MerchantOrder, keyof OrderRow>;
+
+/** A column that a merchant writes, beside the account. */
+export type OrderColumn = (typeof COLUMN_OF)[keyof MerchantOrder];
+
+/** The columns that a merchant writes, in the order of the table. */
+export const ORDER_COLUMNS: readonly OrderColumn[] = Object.values(COLUMN_OF);
+
+/** The merchant's part of a row. */
+export type OrderColumns = Readonly<Record<OrderColumn, string | null>>;
+
+const FIELDS = Object.entries(COLUMN_OF) as readonly (readonly [keyof MerchantOrder, OrderColumn])[];
+
+/** Gives an order by its columns. */
+export function columnsOf(order: MerchantOrder): OrderColumns {
+  return Object.fromEntries(FIELDS.map(([field, column]) => [column, order[field]])) as OrderColumns;
+}
+
+/** Reads the merchant's columns of a row or of a file; they are not checked yet. */
+export function uncheckedOrderOf(columns: Readonly<Partial<Record<OrderColumn, unknown>>>): UncheckedOrder {
+  return Object.fromEntries(FIELDS.map(([field, column]) => [field, columns[column] ?? null])) as UncheckedOrder;
+}
+
+/** Reads a row as it was sent; one that never was may lack anything, and has empty text there. */
+export function sentOrderOf(row: OrderColumns): MerchantOrder {
+  const { asset, asset_position, from_currency, to_currency, order_type } = row;
+  const required = { asset, asset_position, from_currency, to_currency, order_type };
+  const filled = Object.entries(required).map(([column, value]) => [column, value ?? '']);
+  return uncheckedOrderOf({ ...row, ...Object.fromEntries(filled) }) as MerchantOrder;
+}
+
+/** Reads the columns of a row that order-sync writes. */
+export function trackingOf(row: OrderRow): Tracking {
+  return {
+    account: row.account,
+    externalOrderId: row.external_order_id,
+    state: row.state as OrderState,
+    stateReason: row.state_reason,
+    revision: row.revision,
+    preOrderId: row.pre_order_id,
+    exchangeType: row.exchange_type,
+    orderId: row.order_id,
+    orderStatus: row.order_status,
+    cryptoStatus: row.crypto_status,
+    fiatStatus: row.fiat_status,
+    attempts: count(row.attempts),
+    nextActionAt: time(row.next_action_at),
+    lastLookupAt: time(row.last_lookup_at),
+    sentAt: time(row.sent_at),
+    changedAt: time(row.changed_at),
+    modificationDate: row.modification_date,
+    staleDate: row.stale_date,
+    verifications: count(row.verifications),
+    resends: count(row.resends),
+    rechecks: count(row.rechecks),
+  };
+}
+
+/**
+ * Reads a time of a row; null also where there is none that can be read: SQLite takes any value in any column, and one
+ * such row must not stop the others.
+ */
+export function time(value: unknown): Date | null {
+  const ms = typeof value === 'string' ? instantMs(value) : undefined;
+  return ms === undefined ? null : new Date(ms);
+}
+
+function count(value: unknown): number {
+  return Number.isSafeInteger(value) ? Number(value) : 0;
+}

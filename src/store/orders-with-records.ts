@@ -1,0 +1,129 @@
+import type { SelectQueryBuilder } from 'kysely';
+import type { OrderAge } from '../domain/findings/age.ts';
+import type { OrderState } from '../domain/orders/states.ts';
+import { time, type OrderRow } from './order-columns.ts';
+import type { DueKey } from './orders.ts';
+import type { Database } from './port.ts';
+import { queries, statement } from './statement.ts';
+
+/** A row with what a look-up is held against. */
+export interface FollowedRow extends OrderRow {
+  /** The newest record, as received. */
+  readonly earlier_body: string | null;
+  /** 1 when the order has findings that are not resolved. */
+  readonly has_findings: number;
+}
+
+// Subqueries: a join of the same rows takes eight times as long.
+const followedStatement = statement((v: { account: string; externalOrderId: string }) =>
+  queries
+    .selectFrom('merchant_orders as o')
+    .selectAll('o')
+    .select((select) => [
+      select
+        .selectFrom('order_records as r')
+        .select('r.body')
+        .whereRef('r.account', '=', 'o.account')
+        .whereRef('r.external_order_id', '=', 'o.external_order_id')
+        .as('earlier_body'),
+      select
+        .exists(
+          select
+            .selectFrom('findings as f')
+            .select('f.id')
+            .whereRef('f.account', '=', 'o.account')
+            .whereRef('f.external_order_id', '=', 'o.external_order_id')
+            .where('f.status', '<>', 'resolved'),
+        )
+        .as('has_findings'),
+    ])
+    .where('o.account', '=', v.account)
+    .where('o.external_order_id', '=', v.externalOrderId),
+);
+
+/** One row that is followed, or undefined. */
+export async function readFollowed(
+  db: Database,
+  account: string,
+  externalOrderId: string,
+): Promise<FollowedRow | undefined> {
+  const { rows } = await followedStatement(db, { account, externalOrderId });
+  return rows[0] as FollowedRow | undefined;
+}
+
+/** What decides whether an order waits for too long, with its place among what is due. */
+export interface AgedOrder extends OrderAge, DueKey {}
+
+/** Orders of one state in the order of when they are due, behind `from`. */
+export async function orderAges(
+  db: Database,
+  query: { account: string; state: OrderState; from: DueKey; limit: number },
+): Promise<AgedOrder[]> {
+  const rows = await withAge(db)
+    .where('o.account', '=', query.account)
+    .where('o.state', '=', query.state)
+    .where((where) =>
+      where(
+        where.refTuple('o.next_action_at', 'o.external_order_id'),
+        '>',
+        where.tuple(query.from.nextActionAt, query.from.externalOrderId),
+      ),
+    )
+    .orderBy('o.next_action_at')
+    .orderBy('o.external_order_id')
+    .limit(query.limit)
+    .execute();
+  return rows.map(aged);
+}
+
+/** Orders with these ids. */
+export async function orderAgesById(
+  db: Database,
+  account: string,
+  externalOrderIds: readonly string[],
+): Promise<AgedOrder[]> {
+  const rows = await withAge(db)
+    .where('o.account', '=', account)
+    .where('o.external_order_id', 'in', externalOrderIds)
+    .execute();
+  return rows.map(aged);
+}
+
+function withAge(db: Database) {
+  return db
+    .selectFrom('merchant_orders as o')
+    .leftJoin('order_records as r', (join) =>
+      join.onRef('r.account', '=', 'o.account').onRef('r.external_order_id', '=', 'o.external_order_id'),
+    )
+    .select([
+      'o.external_order_id',
+      'o.next_action_at',
+      'o.state',
+      'o.asset_position',
+      'o.sent_at',
+      'o.changed_at',
+      'o.last_lookup_at',
+      'o.resends',
+      'o.stale_date',
+      'r.input_asset',
+      'r.from_currency',
+      'r.to_currency',
+    ]);
+}
+
+type AgeRow = ReturnType<typeof withAge> extends SelectQueryBuilder<infer _DB, infer _TB, infer Row> ? Row : never;
+
+function aged(row: AgeRow): AgedOrder {
+  return {
+    externalOrderId: row.external_order_id,
+    nextActionAt: row.next_action_at ?? '',
+    state: row.state as OrderState,
+    assetPosition: row.asset_position,
+    sentAt: time(row.sent_at),
+    changedAt: time(row.changed_at),
+    lastLookupAt: time(row.last_lookup_at),
+    resends: row.resends,
+    staleDate: row.stale_date,
+    record: { inputAsset: row.input_asset, fromCurrency: row.from_currency, toCurrency: row.to_currency },
+  };
+}
