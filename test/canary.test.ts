@@ -269,7 +269,12 @@ afterAll(async () => {
 describe('a canary', () => {
   it('has gone everywhere that is looked at', () => {
     const log = places.get('log and stderr of the daemon') ?? '';
-    for (const message of ['pre-order created', 'order was rejected', 'link changed', 'photos are received']) {
+    for (const message of [
+      'pre-order created',
+      'order was rejected',
+      'the status of a link changed',
+      'photos were received',
+    ]) {
       expect(log).toContain(message);
     }
     expect(log).toContain('a photo delivery was refused');

@@ -1,5 +1,5 @@
-/** Ids and references longer than this are refused. */
-const LONGEST_PLAIN_TEXT = 500;
+/** The most characters of an id or a reference. */
+export const LONGEST_PLAIN_TEXT = 500;
 
 /** Quotes text for a message: escaped, and cut after 60 characters. */
 export function quote(text: string): string {

@@ -17,7 +17,7 @@ import { rawClient, type RawClient } from '../support/raw-client.ts';
 import { testClock } from '../support/test-clock.ts';
 
 const LISTEN = { ORDER_SYNC_PHOTOS_LISTEN: '127.0.0.1:0' };
-const RECEIVED = 'photos are received';
+const RECEIVED = 'photos were received';
 
 async function setUp(environment: Record<string, string> = LISTEN): Promise<Stage> {
   const on = await stage({}, environment);
@@ -159,7 +159,7 @@ describe('the daemon with photos.listen', () => {
     await Promise.all([first.daemon.exit, client.closed]);
     expect(files(on)).not.toEqual([]);
     const second = await receiving(on);
-    expect(await logged(second.daemon, 'photo deliveries that were broken off are cleared up')).toMatchObject({
+    expect(await logged(second.daemon, 'interrupted photo deliveries were cleaned up')).toMatchObject({
       deliveries: 1,
     });
     expect(files(on)).toEqual([]);

@@ -6,7 +6,7 @@ import {
   type LinkSource,
   type TrackedLink,
 } from '../../domain/clients/link.ts';
-import { isPlainText } from '../../domain/text.ts';
+import { isPlainText, LONGEST_PLAIN_TEXT } from '../../domain/text.ts';
 import { UnusableIdError } from '../../exchange/ids.ts';
 import type { Reply } from '../../exchange/reply.ts';
 import { refusalReason } from '../../exchange/refusals.ts';
@@ -21,17 +21,16 @@ import { forEachConcurrently } from '../pass/concurrency.ts';
 type LinkDeps = Pick<FlowDeps, 'account' | 'store' | 'exchange' | 'clock' | 'log' | 'gracePeriodOver'>;
 
 const PAGE = 200;
-const LONGEST_REFERENCE = 500;
 /** Status values that the interface document shows (§3). */
 const DOCUMENTED_STATUSES: readonly string[] = ['NOT_VERIFIED'];
 const WHEN_UNKNOWN =
-  'nobody can tell whether the link was made. Ask with: order-sync client validate EMAIL. If that answers OK it was not ' +
-  'made: create it again. If it answers LINK_ALREADY_EXISTS it was made, now or earlier: the address is not stored and ' +
-  'the exchange has no look-up by it, so get the link id from the exchange and run: order-sync client follow LINK';
+  'nobody knows whether the link was created. Run: order-sync client validate EMAIL. If the answer is OK, it was not ' +
+  'created: create it again. If the answer is LINK_ALREADY_EXISTS, it was created now or earlier: ask the exchange for ' +
+  'the link id and run: order-sync client follow LINK';
 
 /**
- * Makes a link (§4.1) and remembers it. The e-mail address goes to the exchange and nowhere else. Throws
- * `UnusableIdError` before any request, and `StoreError`, which names the link, when it was made but cannot be remembered.
+ * Creates a link (§4.1) and stores it. The e-mail address goes to the exchange and nowhere else. Throws
+ * `UnusableIdError` before any request, and a `StoreError` that names the link when it was created but cannot be stored.
  */
 export async function makeLink(
   deps: LinkDeps,
@@ -40,7 +39,7 @@ export async function makeLink(
 ): Promise<Reply<Link>> {
   checkReference(reference);
   if (reference?.toLowerCase().includes(email.toLowerCase()) === true) {
-    throw new UnusableIdError('the reference holds the e-mail address, which is not stored; give another one');
+    throw new UnusableIdError('the reference contains the e-mail address, which must not be stored; give another one');
   }
   const answer = await deps.exchange.createLink(email, signal);
   if (answer.kind === 'unknown') return { ...answer, why: `${answer.why}; ${WHEN_UNKNOWN}` };
@@ -48,23 +47,23 @@ export async function makeLink(
   const { linkId } = answer.value;
   const { store, log, gracePeriodOver } = deps;
   try {
-    // Nothing else would ever tell this id again.
+    // The exchange has no other way to learn this id.
     const decision = await store.writer.writeUntilDurable(
       (tx) => remember(deps, tx, answer.value, reference, 'created'),
       gracePeriodOver,
-      ({ message }) => log.error({ linkId, problem: message }, 'a link that was made cannot be remembered yet'),
+      ({ message }) => log.error({ linkId, problem: message }, 'a created link cannot be stored yet'),
     );
-    tell(deps, decision);
+    logSaved(deps, decision);
   } catch (error) {
-    log.error({ linkId }, 'a link that was made could not be remembered');
+    log.error({ linkId }, 'a created link could not be stored');
     if (!(error instanceof StoreError)) throw error;
-    const message = `the link ${JSON.stringify(linkId)} was made but cannot be remembered: ${error.message}; then run: order-sync client follow ${linkId}`;
+    const message = `the link ${JSON.stringify(linkId)} was created but cannot be stored: ${error.message}; then run: order-sync client follow ${linkId}`;
     throw new StoreError(error.problem, message, { cause: error });
   }
   return answer;
 }
 
-/** Asks for a link (§4.3) and remembers it when it is found. Throws `UnusableIdError` before any request. */
+/** Looks up a link (§4.3) and stores it when it is found. Throws `UnusableIdError` before any request. */
 export async function adoptLink(
   deps: LinkDeps,
   { linkId, reference }: { linkId: string; reference: string | null },
@@ -74,17 +73,16 @@ export async function adoptLink(
   const answer = await deps.exchange.showLink(linkId, signal);
   if (answer.kind !== 'ok') return answer;
   if (answer.value.linkId !== linkId) return { kind: 'unknown', why: 'the answer is about another link' };
-  tell(deps, await deps.store.writer.write((tx) => remember(deps, tx, answer.value, reference, 'followed')));
+  logSaved(deps, await deps.store.writer.write((tx) => remember(deps, tx, answer.value, reference, 'followed')));
   return answer;
 }
 
 /**
- * Looks at every remembered link whose status is not final, and records what changed. Each link that was last checked
- * before the pass began is looked at once, those that wait longest first; the pass ends when none is left, when the
- * exchange cannot serve, or when `signal` aborts.
+ * Checks every stored link whose status is not final, and records what changed: each link once, those that were not
+ * checked for longest first. Ends when none is left, when the circuit breaker opens, or when `signal` aborts.
  */
 export async function linksPass(deps: FlowDeps, signal: AbortSignal): Promise<void> {
-  // Orders are more urgent: most turns of the lane are left to them.
+  // Orders are more urgent, so most turns are left to them.
   const concurrency = Math.ceil(deps.concurrency / 4);
   await forEachConcurrently(uncheckedLinks(deps, signal), concurrency, (key) => check(deps, key, signal));
 }
@@ -113,19 +111,19 @@ async function check(deps: FlowDeps, key: CheckKey, signal: AbortSignal): Promis
   if (reply === undefined) return;
   const evidence = evidenceOf(reply, linkId);
   if (typeof evidence === 'string') {
-    log.warn({ linkId, why: evidence }, 'a look at a link brought no answer, it will be tried again');
+    log.warn({ linkId, why: evidence }, 'the check of a link was not answered and will be repeated');
     return;
   }
   await recordCheck(deps, key, evidence);
 }
 
-/** The exchange may have given an id that cannot be put into a request. */
+/** The exchange may have given an id that does not fit into a request. */
 function asNotSent(error: unknown): Reply<Link> {
   if (!(error instanceof UnusableIdError)) throw error;
   return { kind: 'not-sent', why: error.message };
 }
 
-/** Only the link asked for, and the documented 404, are evidence; of anything else, why it is none. */
+/** Gives the evidence of a reply, or says why it is none. Only the right link and the documented 404 are evidence. */
 function evidenceOf(reply: Reply<Link>, linkId: string): LinkAnswer | string {
   switch (reply.kind) {
     case 'ok':
@@ -146,16 +144,16 @@ async function recordCheck(deps: FlowDeps, key: CheckKey, answer: LinkAnswer): P
   const { account, store, clock } = deps;
   const recorded = await store.writer.write(async (tx) => {
     const row = await readLink(tx, account, key.linkId);
-    // What somebody else was told meanwhile may be newer than this answer.
+    // Another check in the meantime may be newer than this answer.
     if (row === undefined || row.last_checked_at !== key.lastCheckedAt) return undefined;
     const before = trackedLinkOf(row);
     return await save(tx, before, decideChecked(before, answer, clock.now()), clock.now());
   });
-  if (recorded !== undefined) tell(deps, recorded);
+  if (recorded !== undefined) logSaved(deps, recorded);
 }
 
-/** What was written, and the status values that were never seen before. */
 interface Saved extends LinkDecision {
+  /** Status values that were never seen before. */
   readonly unseen: readonly string[];
 }
 
@@ -185,24 +183,22 @@ async function save(
   return { ...decision, unseen: isChanged && (await rememberStatus(tx, seen)) ? [status] : [] };
 }
 
-function tell({ log }: LinkDeps, { link: { linkId }, events, unseen }: Saved): void {
+function logSaved({ log }: LinkDeps, { link: { linkId }, events, unseen }: Saved): void {
   for (const value of unseen) {
     if (!DOCUMENTED_STATUSES.includes(value)) {
       log.warn({ field: 'link.status', value }, 'a status that was not seen before');
     }
   }
   for (const { field, oldValue, newValue } of events) {
-    if (field === 'status') log.info({ linkId, oldValue, newValue }, 'link changed');
+    if (field === 'status') log.info({ linkId, oldValue, newValue }, 'the status of a link changed');
     else if (newValue === null) log.info({ linkId, since: oldValue }, 'the exchange finds a link again');
-    else log.warn({ linkId }, 'the exchange does not find a link any more');
+    else log.warn({ linkId }, 'the exchange no longer finds a link');
   }
 }
 
-/** Text that can be stored and shown. Throws `UnusableIdError`. */
 function checkReference(reference: string | null): void {
-  if (reference === null) return;
-  if (isPlainText(reference) && reference.trim() !== '' && reference.length <= LONGEST_REFERENCE) return;
+  if (reference === null || (isPlainText(reference) && reference.trim() !== '')) return;
   throw new UnusableIdError(
-    `the reference is empty, holds control characters or has more than ${LONGEST_REFERENCE} characters; give another one`,
+    `the reference is empty, contains control characters or has more than ${LONGEST_PLAIN_TEXT} characters; give another one`,
   );
 }

@@ -3,32 +3,32 @@ import { access, mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promise
 import { dirname, join } from 'node:path';
 import { PHOTO_EXTENSIONS, photoType, SIGNATURE_BYTES, type PhotoType } from '../../domain/clients/photo.ts';
 
-/** Where files stay until their delivery is recorded: in the folder of photos, so that moving is one rename. */
+/** The folder of files whose delivery is not recorded yet; inside the folder of photos, so that moving is one rename. */
 const QUARANTINE = '.incoming';
 
 /** A file in quarantine. */
 export interface SavedFile {
-  /** Random, with the ending of its type; what the sender calls it decides nothing. */
+  /** Random, with the extension of its type; the name that the sender gave decides nothing. */
   readonly name: string;
   readonly size: number;
   readonly sha256: string;
-  /** Undefined: the content is of no type that is taken. */
+  /** Undefined where the content is of no accepted type. */
   readonly type: PhotoType | undefined;
 }
 
-/** A name that nobody can guess, for a delivery or a file. */
+/** Draws a name that nobody can guess, for a delivery or a file. */
 export function randomName(): string {
   return randomBytes(16).toString('hex');
 }
 
-/** Where a delivery moves to, from the folder. The id of a link may be any text, so it is hashed. */
+/** Gives the path of a recorded delivery within the folder. The id of a link may be any text, so it is hashed. */
 export function placeOf(linkId: string, delivery: string): string {
   return join(createHash('sha256').update(linkId).digest('hex').slice(0, 32), delivery);
 }
 
 /**
- * The folder of photos: `.incoming/<delivery>/<file>` until the delivery is recorded, `<link>/<delivery>/<file>` after.
- * A delivery moves whole, with one rename. All of it is for this user alone, and synced before it counts.
+ * The folder of photos: `.incoming/<delivery>/<file>` until the delivery is recorded, then `<link>/<delivery>/<file>`.
+ * A delivery moves with one rename. Only this user can read the files, and they are synced before they count.
  */
 export class PhotoFolder {
   readonly #path: string;
@@ -39,7 +39,7 @@ export class PhotoFolder {
     this.#quarantine = join(path, QUARANTINE);
   }
 
-  /** Makes the folder where there is none, and gives the deliveries in quarantine. */
+  /** Creates the folder where there is none, and lists the deliveries in quarantine. */
   async open(): Promise<string[]> {
     await mkdir(this.#quarantine, { recursive: true, mode: 0o700 });
     return await readdir(this.#quarantine);
@@ -71,7 +71,7 @@ export class PhotoFolder {
     return { name, size, sha256: hash.digest('hex'), type };
   }
 
-  /** After this a loss of power takes nothing of a delivery, and moving it to `place` takes no new space. */
+  /** Syncs a delivery, so that it survives a loss of power and moving it to `place` takes no new space. */
   async prepare(delivery: string, place: string): Promise<void> {
     await mkdir(join(this.#path, dirname(place)), { recursive: true, mode: 0o700 });
     await sync(join(this.#quarantine, delivery));
@@ -79,7 +79,7 @@ export class PhotoFolder {
     await sync(this.#path);
   }
 
-  /** Moves a delivery out of quarantine. One that is there no more was moved before. */
+  /** Moves a delivery out of quarantine; one that is not there was moved before. */
   async move(delivery: string, place: string): Promise<void> {
     const target = join(this.#path, place);
     try {
@@ -92,7 +92,7 @@ export class PhotoFolder {
     await sync(this.#quarantine);
   }
 
-  /** Takes a delivery in quarantine away. */
+  /** Deletes a delivery in quarantine. */
   async discard(delivery: string): Promise<void> {
     await rm(join(this.#quarantine, delivery), { recursive: true, force: true });
   }
@@ -104,7 +104,7 @@ export class PhotoFolder {
     );
   }
 
-  /** Takes files away for good, and the folders that are empty then. What is gone already is passed over. */
+  /** Deletes files, and the folders that are then empty. Files that do not exist are skipped. */
   async remove(stored: readonly string[]): Promise<void> {
     for (const name of stored) await rm(join(this.#path, name), { force: true });
     const folders = new Set(stored.map((name) => join(this.#path, dirname(name))));
@@ -123,7 +123,7 @@ async function removeIfEmpty(folder: string): Promise<void> {
   }
 }
 
-/** Files are in a folder for sure once the folder itself is synced. */
+/** A file is durable only when its folder is synced, too. */
 async function sync(folder: string): Promise<void> {
   await using handle = await open(folder, 'r');
   await handle.sync();

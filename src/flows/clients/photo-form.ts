@@ -7,17 +7,17 @@ import type { PhotoFolder, SavedFile } from './photo-folder.ts';
 const MAX_DETAILS_BYTES = 4096;
 const MAX_NAME_LENGTH = 255;
 
-/** One part of a delivery (§6), in the order of arrival. Its bytes are read before the next part is asked for. */
+/** One part of a delivery (§6). Its bytes are read before the next part is requested. */
 export interface DeliveryPart {
   readonly name: string | undefined;
   readonly filename: string | undefined;
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
-/** Why a delivery is not taken. */
+/** The reasons to refuse a delivery. */
 export type RefusalKind = 'unreadable' | 'too-large' | 'too-slow' | 'forbidden';
 
-/** A delivery that is not taken, with a reason that the sender may read. */
+/** Says that a delivery is refused, with a message that the sender may read. */
 export class DeliveryRefusal extends Error {
   override readonly name = 'DeliveryRefusal';
   readonly kind: RefusalKind;
@@ -30,17 +30,17 @@ export class DeliveryRefusal extends Error {
 /** A file of a delivery, in quarantine. */
 export interface ReceivedFile extends SavedFile {
   readonly type: PhotoType;
-  /** For people to read: it never becomes a path. */
+  /** For people; it is never used as a path. */
   readonly originalName: string;
 }
 
-/** A delivery that was read to its end. */
+/** A delivery that was read completely. */
 export interface DeliveryForm {
   readonly token: string;
   readonly files: readonly ReceivedFile[];
 }
 
-/** Reads the parts of a delivery, its files into quarantine. Throws `DeliveryRefusal`, and what `parts` throws. */
+/** Reads the parts of a delivery and saves its files in quarantine. Throws `DeliveryRefusal`, and what `parts` throws. */
 export async function readForm(
   limits: FlowDeps['photos'],
   folder: PhotoFolder,
@@ -60,7 +60,7 @@ export async function readForm(
       if (token !== undefined) throw new DeliveryRefusal('unreadable', 'there is more than one part details');
       token = tokenOf(await textOf(bytes));
     } else {
-      // Not ours, and read all the same: the next part comes only then.
+      // An unknown part must be read, or the next part would not come.
       for await (const chunk of bytes) void chunk;
     }
   }
@@ -99,7 +99,7 @@ function tokenOf(details: string): string {
   try {
     return detailsSchema.parse(JSON.parse(details)).token;
   } catch {
-    // Without the cause, which may quote the token.
+    // The cause is left out: it may quote the token.
     throw new DeliveryRefusal('unreadable', 'the part details is not {"token": "…"}');
   }
 }

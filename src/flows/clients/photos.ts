@@ -33,14 +33,14 @@ const PAGE = 200;
 
 type PhotoDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'log' | 'photos'>;
 
-/** What came of a delivery. After all but `stored` nothing of it is on the disk. */
+/** The outcome of a delivery. Nothing of it stays on the disk unless it is `stored`. */
 export type DeliveryOutcome =
   | { readonly kind: 'stored' | 'repeated' }
   | { readonly kind: 'refused'; readonly why: RefusalKind; readonly reason: string };
 
 /**
- * Asks for the delivery of a client's verification photos (§4.5) with a new token, whose hash is stored first: the
- * delivery may come before the answer does. Throws `UnusableIdError` on an id that cannot be sent or kept.
+ * Asks for the delivery of the verification photos of a client (§4.5) with a new token. Its hash is stored first, because
+ * the delivery may come before the answer. Throws `UnusableIdError` on an id that cannot be sent or stored.
  */
 export async function requestPhotos(
   { account, store, exchange, clock, log, photos }: PhotoDeps & Pick<FlowDeps, 'exchange'>,
@@ -63,10 +63,10 @@ export async function requestPhotos(
     }),
   );
   if (photos.listen === undefined) {
-    log.warn({}, 'photos are asked for while photos.listen is off: they do not arrive here');
+    log.warn({}, 'photos were requested while photos.listen is off, so they cannot arrive here');
   }
   const answer = await exchange.requestPhotos(linkId, { level, actionId, token }, signal);
-  // After an unknown outcome the delivery may come all the same.
+  // After an unknown outcome the delivery may still come.
   if (answer.kind !== 'ok' && answer.kind !== 'unknown') {
     await store.writer.write((tx) => forgetPhotoToken(tx, account, tokenHash));
   }
@@ -74,9 +74,8 @@ export async function requestPhotos(
 }
 
 /**
- * Takes one delivery (§6): all its files or none. They stay in quarantine until the token is known to be good; then
- * their rows are committed, and they are moved. Rejects with what `parts` rejects with, or when the disk or the database
- * cannot take it; a refusal is an outcome.
+ * Accepts one delivery (§6): all its files or none. They stay in quarantine until the token is checked; then their rows
+ * are committed and the files are moved. Throws what `parts` throws, and errors of the disk and the database.
  */
 export async function acceptDelivery(deps: PhotoDeps, parts: AsyncIterable<DeliveryPart>): Promise<DeliveryOutcome> {
   const folder = new PhotoFolder(deps.photos.folder);
@@ -90,27 +89,26 @@ export async function acceptDelivery(deps: PhotoDeps, parts: AsyncIterable<Deliv
     deps.log.warn({ why: error.kind, reason: error.message }, 'a photo delivery was refused');
     return { kind: 'refused', why: error.kind, reason: error.message };
   } finally {
-    // What is recorded moves to its place, everything else goes.
     await settle(deps, folder, delivery);
   }
 }
 
 /**
- * What is done before deliveries are taken: one that a process which is gone left in quarantine is moved if it was
- * recorded, and taken away if not.
+ * Cleans up before deliveries are accepted: a delivery that an earlier process left in quarantine is moved if it was
+ * recorded, and deleted if not.
  */
 export async function sweepPhotos(deps: PhotoDeps): Promise<void> {
   const { account, store, clock, log, photos } = deps;
   const folder = new PhotoFolder(photos.folder);
   const left = await folder.open();
   for (const delivery of left) await settle(deps, folder, delivery);
-  if (left.length > 0) log.warn({ deliveries: left.length }, 'photo deliveries that were broken off are cleared up');
+  if (left.length > 0) log.warn({ deliveries: left.length }, 'interrupted photo deliveries were cleaned up');
   await store.writer.write((tx) => forgetSpentTokens(tx, account, clock.now()));
   const missing = await countMissing(deps, folder);
-  if (missing > 0) log.warn({ photos: missing }, 'photos are in the table and not in photos.folder');
+  if (missing > 0) log.warn({ photos: missing }, 'photos are in the table but not in photos.folder');
 }
 
-/** Takes photos that were received longer ago than this away, files first. Gives how many. */
+/** Deletes photos that are older than `olderThanMs`, files first. Returns how many. */
 export async function purgePhotos(
   { account, store, clock, photos }: Omit<PhotoDeps, 'log'>,
   olderThanMs: number,
@@ -130,7 +128,7 @@ export async function purgePhotos(
   }
 }
 
-/** Of the newest ones, which is enough to see that the folder is another one. */
+/** Looks only for the newest photos: that shows whether photos.folder is the right one. */
 async function countMissing({ account, store }: PhotoDeps, folder: PhotoFolder): Promise<number> {
   const newest = await listPhotos(store.db, { account, linkId: undefined, limit: PAGE });
   const found = await Promise.all(newest.map((photo) => folder.has(photo.stored_name)));
@@ -155,7 +153,7 @@ async function record(
   if (known !== undefined && expected === 'store') {
     const rows = files.map((file) => rowOf(deps, delivery, known, file));
     await folder.prepare(delivery, placeOf(known.link_id, delivery));
-    // Another delivery may have used the token meanwhile.
+    // Another delivery may have used the token in the meantime.
     decision = await store.writer.write(async (tx) => {
       const now = await decide(tx);
       if (now.decision === 'store') await recordDelivery(tx, { account, tokenHash, delivery }, rows);
@@ -163,15 +161,15 @@ async function record(
     });
   }
   if (decision === 'forbidden') throw new DeliveryRefusal('forbidden', 'the token is unknown, expired or used');
-  // It may be in quarantine still, where moving it failed.
+  // It may still be in quarantine, if moving it failed.
   if (decision === 'repeated' && typeof known?.delivery === 'string') await settle(deps, folder, known.delivery);
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
   const facts = { linkId: known?.link_id, verificationLevel: known?.level, files: files.length, bytes };
-  log.info(facts, decision === 'store' ? 'photos are received' : 'photos that are stored already came again');
+  log.info(facts, decision === 'store' ? 'photos were received' : 'photos that are stored came again');
   return { kind: decision === 'store' ? 'stored' : 'repeated' };
 }
 
-/** Rows decide: what they know is moved to its place, what they do not know goes. Also what a crash left behind. */
+/** Moves a delivery to its place if it is recorded, and deletes it if not. */
 async function settle({ account, store }: PhotoDeps, folder: PhotoFolder, delivery: string): Promise<void> {
   const [photo] = await photosOfDelivery(store.db, account, delivery);
   if (photo === undefined) await folder.discard(delivery);

@@ -27,23 +27,23 @@ export type JudgeDeps = Pick<FlowDeps, 'account' | 'settings' | 'log'>;
 const STATE_CLASSES = (Object.keys(FINDING_CLASSES) as FindingClassName[]).filter(
   (name) => FINDING_CLASSES[name].kind === 'state',
 );
-/** Only a question of its own can judge these; and how long is too long for STUCK only the sweep knows. */
+/** A record cannot judge these: pre-orders are asked for separately, and only the sweep knows what is STUCK. */
 const NOT_OF_RECORD: readonly FindingClassName[] = ['PREORDER_MISSING', 'PREORDER_ECHO_MISMATCH', 'STUCK'];
 const JUDGED_BY_RECORD = STATE_CLASSES.filter((name) => !NOT_OF_RECORD.includes(name));
-/** What any answer judges; a record that says the same as before judges nothing else. */
+/** The classes that every answer judges. */
 export const JUDGED_BY_ANSWER: readonly FindingClassName[] = [
   'IDENTITY_MISMATCH',
   'ORDER_VANISHED',
   ...OVERDUE_CLASSES.filter((name) => name !== 'STUCK'),
 ];
-/** What the time alone may change of a record that says the same as before. */
+/** The classes whose findings time may change while the record says the same. */
 export const JUDGED_BY_TIME: readonly FindingClassName[] = [
   ...JUDGED_BY_ANSWER,
   'COMPLETION_INCONSISTENT',
   'CLOCK_SKEW',
   'ID_COLLISION',
 ];
-/** The fields of a record that have a column of their own. */
+/** The columns of `order_records`, and the fields of a record that they repeat. */
 const COLUMNS = {
   merchant_id: 'merchantId',
   creation_date: 'creationDate',
@@ -57,10 +57,10 @@ const COLUMNS = {
   transaction_hash: 'transactionHash',
 } as const satisfies Record<keyof RecordColumns, keyof RecordView>;
 const FIELDS = Object.values(COLUMNS);
-/** How long is too long only the sweep knows. */
+/** Keeps STUCK from being found: only the sweep knows how long is too long. */
 export const NEVER_STUCK = { stuckAfter: Number.POSITIVE_INFINITY };
 
-/** A record, and the order before and with it. */
+/** A record, and its order before and after it came. */
 interface Judged {
   readonly row: FollowedRow;
   /** Undefined where the record cannot be read as one. */
@@ -78,7 +78,7 @@ export function logUnjudged({ log }: JudgeDeps, externalOrderId: string, error: 
   log.error({ externalOrderId, problem: String(error) }, 'a look-up cannot be compared with its order');
 }
 
-/** What a record shows by itself, with the time, and the classes that it judges. */
+/** Finds what a record and the time show, and says which classes could be judged. */
 export async function judgeRecord(
   tx: Transaction,
   deps: JudgeDeps,
@@ -95,7 +95,6 @@ export async function judgeRecord(
   };
 }
 
-/** What the rules find in a record. */
 async function compare(
   tx: Transaction,
   { account, settings }: JudgeDeps,
@@ -115,8 +114,8 @@ async function compare(
 }
 
 /**
- * What else the record is held against. What stayed as it was when it was last judged, without a finding, is not read:
- * most records that say something new have another status and nothing more.
+ * Reads what else the record is compared with. Evidence for a field that has not changed, of an order without findings, is
+ * not read: most new records differ only in a status.
  */
 async function readEvidence(
   tx: Transaction,
@@ -139,14 +138,14 @@ async function readEvidence(
   };
 }
 
-/** Until the first record the row has it; then the row has the order's. */
+/** The row has the type of the pre-order until the first record; then it has that of the order. */
 async function preOrderExchangeType(tx: Transaction, row: FollowedRow): Promise<string | null> {
   if (row.earlier_body === null) return row.exchange_type;
   const body = await readPreOrder(tx, row.account, row.external_order_id);
   return body === undefined ? null : readExchangeType(body);
 }
 
-/** Writes what has a column of its own only where it changed: most changes are of a status. */
+/** Stores a record. Columns that repeat its fields are written only where they changed: most changes are of a status. */
 export async function keepRecord(
   tx: Transaction,
   received: ComparedBody,

@@ -3,21 +3,21 @@ import { quote } from '../../domain/text.ts';
 import type { LedgerStage } from '../../store/stage/ledger.ts';
 import { csvRecords } from '../orders/import-lines.ts';
 
-/** Which columns of a ledger hold what; no column of currencies unless one is named. */
+/** The names of the columns of a ledger; currencies are compared only where their column is named. */
 export interface LedgerColumns {
   readonly id: string;
   readonly amount: string;
   readonly currency?: string | undefined;
 }
 
-/** A ledger cannot be read. The message names the file and the line. */
+/** Says that a ledger cannot be read. The message names the file and the line. */
 export class LedgerError extends Error {
   override readonly name = 'LedgerError';
 }
 
 const PROGRESS_EVERY = 5_000;
 
-/** Reads a ledger, CSV with a header, onto the stage. Throws `LedgerError`. */
+/** Reads a ledger, a CSV file with a header, into the stage. Throws `LedgerError`. */
 export async function readLedger(
   stage: LedgerStage,
   { name, input }: { readonly name: string; readonly input: Readable },

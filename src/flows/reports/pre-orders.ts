@@ -14,20 +14,20 @@ import { forEachConcurrently } from '../pass/concurrency.ts';
 import { sentOrderOf } from '../../store/order-columns.ts';
 import { recordFindings } from '../findings/record-findings.ts';
 
-/** What the exchange says of a pre-order (§4.10). */
+/** The answer of the exchange about a pre-order (§4.10). */
 export type PreOrderAnswer =
   | { readonly kind: 'known'; readonly body: string }
   | { readonly kind: 'missing' }
   | { readonly kind: 'unanswered' };
 
-/** What asking for the pre-orders of a period came to. */
+/** The result of asking for the pre-orders of a period. */
 export interface AskedPreOrders {
   readonly asked: number;
-  /** Not answered with the pre-order, or not asked any more when one after the other was not answered. */
+  /** Not answered with the pre-order, or no longer asked because too many in a row were not answered. */
   readonly unanswered: number;
   readonly missing: number;
   readonly differing: number;
-  /** What is to be written down: what was found, and what stood and may be settled. */
+  /** To be recorded: pre-orders with findings, and those whose stored findings may be resolved. */
   readonly judged: readonly JudgedPreOrder[];
 }
 
@@ -39,12 +39,12 @@ interface JudgedPreOrder {
 
 const CLASSES = ['PREORDER_MISSING', 'PREORDER_ECHO_MISMATCH'] as const satisfies readonly FindingClassName[];
 const PAGE = 500;
-const IN_HAND = 8;
-/** So many questions in a row without an answer: the exchange is out of reach. */
+const CONCURRENCY = 8;
+/** After so many requests in a row without an answer the exchange is out of reach. */
 const MOST_UNANSWERED = 40;
 const UNANSWERED: PreOrderAnswer = { kind: 'unanswered' };
 
-/** Asks for every pre-order of the scope. The database is read a page at a time: asking may take hours. */
+/** Asks for every pre-order of the scope. The database is read by pages, because asking may take hours. */
 export async function askPreOrders(
   path: string,
   scope: ReportScope,
@@ -52,16 +52,16 @@ export async function askPreOrders(
   onProgress: (asked: number) => void,
 ): Promise<AskedPreOrders> {
   const judged: JudgedPreOrder[] = [];
-  const standing = standingBefore(path, scope.account);
+  const withFindings = ordersWithFindings(path, scope.account);
   const counts = { asked: 0, unanswered: 0, missing: 0, differing: 0 };
   let inARow = 0;
-  await forEachConcurrently(preOrdersOf(path, scope), IN_HAND, async (row) => {
+  await forEachConcurrently(preOrdersOf(path, scope), CONCURRENCY, async (row) => {
     const answer = inARow < MOST_UNANSWERED ? await ask(row.pre_order_id ?? '') : UNANSWERED;
     counts.asked += 1;
     inARow = answer.kind === 'unanswered' ? inARow + 1 : 0;
     const one = judge(row, answer);
     if (one === undefined) counts.unanswered += 1;
-    else if (one.found.length > 0 || standing.has(one.externalOrderId)) judged.push(one);
+    else if (one.found.length > 0 || withFindings.has(one.externalOrderId)) judged.push(one);
     if (answer.kind === 'missing') counts.missing += 1;
     else if (one !== undefined && one.found.length > 0) counts.differing += 1;
     onProgress(counts.asked);
@@ -69,7 +69,7 @@ export async function askPreOrders(
   return { ...counts, judged };
 }
 
-/** Writes down which pre-orders are missing or differ, and which no longer. */
+/** Records which pre-orders are missing or differ, and which no longer do. */
 export async function recordPreOrderFindings(
   store: Store,
   account: string,
@@ -81,7 +81,7 @@ export async function recordPreOrderFindings(
   }
 }
 
-/** Undefined where the answer says nothing of the pre-order. What is missing may differ or not. */
+/** Undefined where the answer says nothing about the pre-order. */
 function judge(row: PreOrderRow, answer: PreOrderAnswer): JudgedPreOrder | undefined {
   const { external_order_id: externalOrderId, pre_order_id: preOrderId } = row;
   switch (answer.kind) {
@@ -114,7 +114,7 @@ function pageOf(path: string, scope: ReportScope, last: PreOrderRow | undefined)
   return [...snapshot.rows(nextPreOrders(scope, last, PAGE))];
 }
 
-function standingBefore(path: string, account: string): ReadonlySet<string | null> {
+function ordersWithFindings(path: string, account: string): ReadonlySet<string | null> {
   using snapshot = openSnapshot(path);
   return new Set([...snapshot.rows(ordersWithFinding(account, CLASSES))].map((row) => row.external_order_id));
 }

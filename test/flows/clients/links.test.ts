@@ -132,12 +132,12 @@ describe('making a link (§4.1)', () => {
   });
 
   it.each(['reset', 'truncated', { status: 502, body: '<html>' }, { status: 200, body: '{"linkId":7}' }] as const)(
-    'says what to do when nobody can tell whether it was made: %j',
+    'says what to do when nobody knows whether it was made: %j',
     async (answer) => {
       const { bench, exchange } = await linked([]);
       exchange.answer = () => answer;
       const outcome = await makeLink(bench.app, { email: EMAIL, reference: null });
-      expect(outcome).toMatchObject({ kind: 'unknown', why: expect.stringContaining('nobody can tell') as string });
+      expect(outcome).toMatchObject({ kind: 'unknown', why: expect.stringContaining('nobody knows') as string });
       expect(outcome).toMatchObject({ why: expect.stringContaining('client validate EMAIL') as string });
       expect(outcome).toMatchObject({ why: expect.stringContaining('client follow LINK') as string });
       expect(rows(bench)).toEqual([]);
@@ -163,10 +163,10 @@ describe('making a link (§4.1)', () => {
       await pages('1');
       return link(linkId);
     };
-    const notYet = log.next(/cannot be remembered yet/);
+    const notYet = log.next(/cannot be stored yet/);
     const making = makeLink(bench.app, { email: EMAIL, reference: null });
     await notYet;
-    expect(log.with(/cannot be remembered yet/)).toMatchObject([{ linkId }]);
+    expect(log.with(/cannot be stored yet/)).toMatchObject([{ linkId }]);
     expect(rows(bench)).toEqual([]);
     await pages('1000000');
     bench.clock.advance(SECOND);
@@ -175,12 +175,12 @@ describe('making a link (§4.1)', () => {
     expect(exchange.requests).toHaveLength(1);
   });
 
-  it('names the link when it was made but cannot be remembered', async () => {
+  it('names the link when it was created but cannot be stored', async () => {
     const { bench, exchange } = await linked([]);
     bench.merchant.exec(`create trigger no_links before insert on links begin select raise(abort, 'no links'); end`);
     exchange.answer = () => link('l 1');
     const making = makeLink(bench.app, { email: EMAIL, reference: null });
-    await expect(making).rejects.toThrow('the link "l 1" was made but cannot be remembered: no links');
+    await expect(making).rejects.toThrow('the link "l 1" was created but cannot be stored: no links');
     await expect(making).rejects.toMatchObject({ name: 'StoreError' });
   });
 });
@@ -254,7 +254,7 @@ describe('a pass over the links', () => {
     for (const id of ['a', 'b']) answers.set(id, link(id, 'PENDING'));
     await pass();
     expect(log.with(/a status that was not seen before/)).toMatchObject([{ field: 'link.status', value: 'PENDING' }]);
-    expect(log.with(/^link changed$/).map(({ linkId, newValue }) => [linkId, newValue])).toEqual([
+    expect(log.with(/^the status of a link changed$/).map(({ linkId, newValue }) => [linkId, newValue])).toEqual([
       ['a', 'NOT_VERIFIED'],
       ['b', 'NOT_VERIFIED'],
       ['a', 'PENDING'],
@@ -298,7 +298,7 @@ describe('a pass over the links', () => {
     await pass();
     expect(rows(bench)).toEqual(before);
     expect(history(bench, 'a')).toHaveLength(1);
-    expect(log.with(/a look at a link brought no answer/)).toMatchObject([{ linkId: 'a' }]);
+    expect(log.with(/the check of a link was not answered/)).toMatchObject([{ linkId: 'a' }]);
   });
 
   it('notes whether the key works', async () => {
@@ -319,7 +319,7 @@ describe('a pass over the links', () => {
     exchange.answer = toLookUp;
     await pass();
     expect(asked).toEqual(['a']);
-    expect(log.with(/a look at a link brought no answer/)).toMatchObject([{ linkId: '..' }]);
+    expect(log.with(/the check of a link was not answered/)).toMatchObject([{ linkId: '..' }]);
   });
 
   it('looks at each of many links once, those that wait longest first, with few in hand', async () => {

@@ -325,7 +325,7 @@ describe('the sweep', () => {
     expect(on.files().filter((path) => names.includes(path))).toEqual([]);
     await sweepPhotos(on.bench.app);
     expect(on.files()).toEqual(names.toSorted());
-    expect(on.log.with(/are cleared up/)).toMatchObject([{ deliveries: 3 }]);
+    expect(on.log.with(/were cleaned up/)).toMatchObject([{ deliveries: 3 }]);
     expect(await deliver(on, token)).toEqual({ kind: 'repeated' });
   });
 

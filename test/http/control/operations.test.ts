@@ -252,13 +252,13 @@ describe('an error of the control socket', () => {
     expect(on.exchange.requests).toHaveLength(1);
   });
 
-  it('names a link that was made but cannot be remembered, with 500: asking again would be wrong', async () => {
+  it('names a link that was created but cannot be stored, with 500: asking again would be wrong', async () => {
     const on = await controlBench();
     const full = new StoreError('unusable', 'the disk is broken');
     vi.spyOn(on.bench.app.store.writer, 'writeUntilDurable').mockRejectedValue(full);
     const said = await on.ask('POST', '/clients', { email: EMAIL });
     expect([said.status, failureIn(said).kind]).toEqual([500, 'failed']);
-    expect(failureIn(said).message).toMatch(/"link-1" was made but cannot be remembered: the disk is broken/);
+    expect(failureIn(said).message).toMatch(/"link-1" was created but cannot be stored: the disk is broken/);
   });
 
   it('tells of a database that cannot be written with 503: nothing was done', async () => {

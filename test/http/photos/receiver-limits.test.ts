@@ -56,7 +56,7 @@ describe('a sender that goes away', () => {
     const body = multipart(detailsPart(await on.ask()), filePart(JPEG));
     const client = await begun(on.url, body.length, body.subarray(0, -1));
     await fileIsOpen(on);
-    const received = on.log.next(/photos are received/);
+    const received = on.log.next(/photos were received/);
     client.send(body.subarray(-1));
     await received;
     client.destroy();
