@@ -7,31 +7,29 @@ import { levelSchema, withBody } from './api/requests.ts';
 import { findRoute, ROUTES, type RouteName, type Values } from './api/routes.ts';
 import type { Scenario } from './orders/scenario.ts';
 
-export type { SandboxAnswer, SandboxRequest } from './api/answer.ts';
-
-/** Settings of the sandbox; times in milliseconds. */
+/** Options of a sandbox exchange; times in milliseconds. */
 export interface SandboxOptions {
   readonly apiKey: string;
   readonly clock: Clock;
   readonly random: () => number;
   /**
-   * What an order lives through. Without it, or where it is undefined, an id `scenario-<name>-…` has that scenario, and
-   * of the others one in ten is rejected.
+   * Chooses the scenario of an order. Where it chooses none, an id `scenario-<name>-…` has that scenario, and one in ten
+   * of the others is rejected.
    */
   readonly scenarioOf?: (externalOrderId: string) => Scenario | undefined;
-  /** How much faster than its scenario an order lives, and a verification goes on. */
+  /** The factor by which orders and verifications are faster than their scenarios. */
   readonly speed?: number;
   readonly rate?: { readonly requests: number; readonly intervalMs: number };
   readonly merchantId?: string;
-  /** Decides, with a link's id, its customer and cards. */
+  /** Decides, with the id of a link, its customer and cards. */
   readonly seed?: number;
-  /** Where photos are delivered to (§6): what the merchant has set at the exchange. */
+  /** The address to which photos are delivered (§6). */
   readonly photoUrl?: string | undefined;
 }
 
-/** An exchange to run against, without any input or output of its own: all of §4, with §5 and §7. */
+/** An exchange to run against: all of §4, with §5 and §7. It does no input or output by itself. */
 export class SandboxExchange {
-  /** Where photos are delivered to; the merchant may change it. */
+  /** The address to which photos are delivered; it may be changed. */
   photoUrl: string | undefined;
   readonly #options: SandboxOptions;
   readonly #orders: Orders;
@@ -55,12 +53,12 @@ export class SandboxExchange {
     return 'problem' in call ? refuse('malformed', call.problem) : this.#serve(call.name, call.values, request);
   }
 
-  /** Every pre-order that was made for an external order id: more than one means it was created twice. */
+  /** Lists the pre-orders of an external order id: more than one means that it was created twice. */
   preOrdersOf(externalOrderId: string): readonly SandboxPreOrder[] {
     return this.#orders.madeFor(externalOrderId);
   }
 
-  /** How many pre-orders there are, and the external order ids that have more than one. */
+  /** Counts the pre-orders, and lists the external order ids that have more than one. */
   census(): { preOrders: number; duplicated: string[] } {
     return this.#orders.census();
   }
@@ -99,7 +97,7 @@ export class SandboxExchange {
     }
   }
 
-  /** How long a request has to wait for the rate limit; one that need not is counted. */
+  /** Gives the time until the rate limit allows the request; a request that is allowed is counted. */
   #waitMs(): number {
     const { rate, clock } = this.#options;
     if (rate === undefined) return 0;

@@ -7,20 +7,20 @@ import { ROUTES, type Route } from './api/routes.ts';
 
 type Json = Record<string, unknown>;
 
-const DESCRIPTION = `An exchange to try things on. What its interface does not show is ours: success is always 200, the
-statuses of links besides NOT_VERIFIED, those of orders besides REQUEST and NEW, every delay and lifetime, and the
-refusals that say so.
+const DESCRIPTION = `An exchange for trials. Some of its behaviour is ours, because the interface does not show it: success is
+always 200; the statuses of links besides NOT_VERIFIED, and of orders besides REQUEST and NEW; every delay and lifetime;
+and the refusals that say so.
 
-Some e-mail addresses of clients choose what happens:
+Some e-mail addresses of clients decide what happens:
 
 | address | effect |
 | --- | --- |
 ${EMAIL_INPUTS.map(([input, effect]) => `| ${input} | ${effect} |`).join('\n')}`;
 
-/** What every endpoint may refuse. */
+/** Refusals of every endpoint. */
 const EVERYWHERE = ['keyRefused', 'malformed', 'tooManyRequests'] as const;
 
-/** The description of the sandbox in OpenAPI 3.1, made from the tables and schemas that it serves by. */
+/** Describes the sandbox in OpenAPI 3.1, from the tables and schemas that it uses itself. */
 export function openApi(): Json {
   const paths: Record<string, Json> = {};
   for (const [name, route] of Object.entries<Route>(ROUTES)) {
@@ -112,7 +112,7 @@ function reference(name: keyof typeof ANSWERS): Json {
 }
 
 function schemaOf(schema: z.ZodType): Json {
-  // Exact numbers are of no type that JSON Schema knows; their schemas name it.
+  // JSON Schema has no type for exact numbers; their schemas name it.
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   return rest;
 }

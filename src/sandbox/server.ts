@@ -7,20 +7,20 @@ import { decideFault, namesFault, NOT_TAKEN, type Fault, type FaultPlan } from '
 import { openApi } from './openapi.ts';
 import { SandboxExchange, type SandboxOptions } from './exchange.ts';
 
-/** One request that arrived, for the request log. */
+/** A request in the log. */
 export interface LoggedRequest {
   readonly at: string;
-  /** Monotonic milliseconds of arrival. */
+  /** The time of arrival in monotonic milliseconds. */
   readonly monotonic: number;
   readonly method: string;
   readonly path: string;
   readonly externalOrderId?: string;
-  /** What the exchange itself answered, whatever the fault made of it; null when a fault kept the request from it. */
+  /** The status before the fault changed it; null when the fault kept the request from the exchange. */
   readonly status: number | null;
   readonly fault?: Fault;
 }
 
-/** A sandbox that listens. */
+/** A sandbox that is listening. */
 export interface Sandbox {
   readonly url: string;
   readonly exchange: SandboxExchange;
@@ -34,9 +34,9 @@ export interface Sandbox {
 const MAX_LOGGED = 100_000;
 const MAX_BODY_BYTES = 1_048_576;
 
-/** Settings of a sandbox that listens. */
+/** Options of a sandbox that listens. */
 export interface SandboxServerOptions extends SandboxOptions {
-  /** 0 is any free one. */
+  /** 0 chooses a free port. */
   readonly port?: number;
   readonly faults?: FaultPlan;
   readonly onRequest?: (request: LoggedRequest) => void;
@@ -48,7 +48,7 @@ export async function startSandbox(options: SandboxServerOptions): Promise<Sandb
   const exchange = new SandboxExchange(options);
   const deliveries = new Deliveries(options);
   const requests: LoggedRequest[] = [];
-  /** Calls of ids that name their fault: they have it once. */
+  /** Calls whose ids name a fault and that had it already. */
   const faulted = new Set<string>();
   const log = (request: LoggedRequest) => {
     requests.push(request);

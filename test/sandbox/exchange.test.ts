@@ -1,6 +1,7 @@
 import { parse, stringify } from 'lossless-json';
 import { describe, expect, it } from 'vitest';
-import { SandboxExchange, type SandboxAnswer, type SandboxOptions } from '../../src/sandbox/exchange.ts';
+import type { SandboxAnswer } from '../../src/sandbox/api/answer.ts';
+import { SandboxExchange, type SandboxOptions } from '../../src/sandbox/exchange.ts';
 import { seededRandom } from '../../src/sandbox/random.ts';
 import { readScenarios } from '../../src/sandbox/orders/scenario-file.ts';
 import { SCENARIOS } from '../../src/sandbox/orders/scenario.ts';

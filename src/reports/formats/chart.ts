@@ -7,16 +7,16 @@ const HEIGHT = 340;
 const LONGEST_NAME = 40;
 const COLORS = ['#2f6fbb', '#e08214', '#4d9f5c', '#c0504d', '#7b5ea7', '#8c6d4f', '#c776b0', '#6b7785', '#a8a832'];
 
-/** A chart as SVG text. */
+/** A drawn chart, as SVG. */
 export interface Drawing {
   readonly title: string;
   readonly svg: string;
 }
 
-/** Draws charts without a screen. The same chart gives the same text. */
+/** Draws charts as SVG. The same chart gives the same text. */
 export async function drawCharts(charts: readonly Chart[]): Promise<readonly Drawing[]> {
   if (charts.length === 0) return [];
-  // Takes time and memory to load, and only this form needs it.
+  // The library takes time and memory to load, and only this form needs it.
   const { init } = await loadLibrary();
   return charts.map((chart, index) => {
     const canvas = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height: HEIGHT });
@@ -69,7 +69,7 @@ function flowOption({ categories, links = [] }: Chart): EChartsOption {
         right: 200,
         top: 16,
         bottom: 16,
-        // Two names that are cut to the same text are two nodes.
+        // Two long names may be cut to the same text and must stay two nodes.
         data: categories.map((category, index) => ({
           name: String(index),
           value: 0,
@@ -93,8 +93,8 @@ function name(text: string): string {
 }
 
 /**
- * Ids count on with each chart that the process draws, and would meet those of another chart of the page. What only a
- * script or a pointer needs is left out. Quotes in texts are escaped, so nothing here can be text.
+ * Makes the ids of a chart its own, as several charts are on one page, and removes what only scripts and pointers need.
+ * Quotes in texts are escaped, so no text can match.
  */
 function plainSvg(svg: string, index: number): string {
   return svg

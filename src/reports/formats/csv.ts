@@ -11,7 +11,7 @@ export interface CsvPart {
   readonly text: AsyncIterable<string>;
 }
 
-/** One CSV file a section, with a header; the facts are a section of their own. */
+/** Makes one CSV file with a header for each section, and one for the facts. */
 export function csvParts(document: ReportDocument): readonly CsvPart[] {
   const [only, ...others] = document.sections;
   if (only !== undefined && others.length === 0 && document.facts.length === 0) {
@@ -23,7 +23,7 @@ export function csvParts(document: ReportDocument): readonly CsvPart[] {
   }));
 }
 
-/** The parts one after the other, each under its name. */
+/** Writes the parts one after the other, each below its name. */
 export async function* csvText(document: ReportDocument): AsyncGenerator<string> {
   let isFirst = true;
   for (const { name, text } of csvParts(document)) {
@@ -44,7 +44,6 @@ async function* sectionText({ columns, rows }: Section): AsyncGenerator<string> 
   yield stringify(records);
 }
 
-/** Text that a spreadsheet would run as a formula begins with an apostrophe. */
 function cell(row: Row, { key }: Column): string | number | null {
   const value = row[key] ?? null;
   return typeof value === 'string' ? noFormula(value) : value;

@@ -1,9 +1,11 @@
-/** What a cell holds: texts, times and decimals are strings, counts and percents are numbers; null is an empty cell. */
+/** The kind of the cells of a column: texts, times and decimals are strings, counts and percents are numbers. */
 export type CellKind = 'text' | 'time' | 'decimal' | 'count' | 'percent';
+/** The value of a cell; null is an empty cell. */
 export type Cell = string | number | null;
 
-/** One row of a section; keys without a column are not shown. */
+/** A row of a section; keys without a column are not shown. */
 export type Row = Readonly<Record<string, Cell>>;
+/** The rows of a section. */
 export type Rows = Iterable<Row> | AsyncIterable<Row>;
 
 /** A column: `key` names it to programs (CSV, JSON), `label` to people (table, XLSX, HTML). */
@@ -11,43 +13,43 @@ export interface Column {
   readonly key: string;
   readonly label: string;
   readonly kind: CellKind;
-  /** Left out at a terminal, which is narrow. */
+  /** Left out in the form for terminals, which are narrow. */
   readonly isDetail?: boolean;
 }
 
-/** One table of a report. Its rows are read once, as they are written, so that there may be many. */
+/** A table of a report. Its rows are read once, while they are written, so there may be many. */
 export interface Section {
-  /** In the name of a CSV file and of an XLSX sheet: short, `a-z` and `-`. */
+  /** The name of its CSV file and XLSX sheet: short, `a-z` and `-`. */
   readonly name: string;
   readonly title: string;
   readonly columns: readonly Column[];
   readonly rows: Rows;
 }
 
-/** One line of the head of a report: its period, the moment it speaks for, its verdict. */
+/** A line of the head of a report, such as its period or its verdict. */
 export interface Fact {
   readonly key: string;
   readonly label: string;
   readonly value: Cell;
 }
 
-/** A picture in the HTML form. Its numbers are for drawing only: the sections hold the exact ones. */
+/** A chart in the HTML form. Its numbers are only drawn: the sections have the exact ones. */
 export interface Chart {
   readonly title: string;
   readonly kind: 'bar' | 'line' | 'flow';
-  /** Names along the axis, or of the nodes of a flow. */
+  /** The names along the axis, or of the nodes of a flow. */
   readonly categories: readonly string[];
-  /** One number a category; empty for a flow. */
+  /** One number for each category; empty for a flow. */
   readonly series: readonly { readonly name: string; readonly values: readonly (number | null)[] }[];
-  /** Of a flow: from one category to another, how many. */
+  /** The links of a flow between two categories. */
   readonly links?: readonly { readonly from: string; readonly to: string; readonly value: number }[];
-  /** What the numbers are: `orders`, `hours`. */
+  /** The unit of the numbers: `orders`, `hours`. */
   readonly unit: string;
 }
 
-/** A report before it has a form. The same document gives the same bytes in each form. */
+/** A report before it is written in a form. The same document always gives the same bytes. */
 export interface ReportDocument {
-  /** Name and version of its shape, such as `order-sync.reconciliation/1`; null where JSON is the rows of its one section alone. */
+  /** Name and version of the JSON form, such as `order-sync.reconciliation/1`; null where JSON is only the rows of the one section. */
   readonly schema: string | null;
   readonly title: string;
   readonly facts: readonly Fact[];
@@ -55,7 +57,7 @@ export interface ReportDocument {
   readonly charts: readonly Chart[];
 }
 
-/** The facts as a section, for forms that have nothing but tables. */
+/** Makes a section of the facts, for forms that have only tables. */
 export function factSection({ facts }: ReportDocument): Section {
   const columns: readonly Column[] = [
     { key: 'fact', label: 'Fact', kind: 'text' },

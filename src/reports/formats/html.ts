@@ -2,10 +2,10 @@ import { drawCharts } from './chart.ts';
 import type { Column, ReportDocument, Row, Section } from './document.ts';
 import { printable } from './text.ts';
 
-/** A page with more rows is slow to open and nobody reads it to the end. */
+/** Nobody reads more rows, and they make the page slow. */
 const MOST_ROWS = 1_000;
 
-/** Nothing is loaded from anywhere and nothing runs. */
+/** The page loads nothing and runs nothing. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 const STYLE = `
 body { font: 14px/1.45 system-ui, sans-serif; color: #1f2328; margin: 24px; max-width: 1400px; }
@@ -31,7 +31,7 @@ figcaption { font-weight: 600; }
 }
 `;
 
-/** A report as one page: charts are drawn in it, and it has no script. */
+/** Writes a report as one page with its charts, without scripts. */
 export async function* htmlText(document: ReportDocument): AsyncGenerator<string> {
   const title = escapeText(document.title);
   yield `<!doctype html>
@@ -77,7 +77,7 @@ function cell(row: Row, { key, kind }: Column): string {
   return `<td class="${kind}">${escapeText(row[key] ?? null)}</td>`;
 }
 
-/** Text that is neither markup nor turns the reading order around. */
+/** Escapes text, so that it is not markup and does not reverse the reading order. */
 function escapeText(value: string | number | null): string {
   return printable(value)
     .toWellFormed()

@@ -1,6 +1,6 @@
 import type { ReportDocument, Section } from './document.ts';
 
-/** A report for programs: decimals are text, so that no digit is lost; `schema` names and numbers the shape. */
+/** Writes a report for programs: decimals are text, so that no digit is lost. */
 export async function* jsonText(document: ReportDocument): AsyncGenerator<string> {
   const { schema, title, facts, sections } = document;
   const [only] = sections;
@@ -21,12 +21,12 @@ export async function* jsonText(document: ReportDocument): AsyncGenerator<string
   yield '\n  }\n}\n';
 }
 
-/** An array as `JSON.stringify(rows, null, 2)` writes it, a row at a time. */
+/** Writes an array as `JSON.stringify(rows, null, 2)` does, row by row. */
 async function* rowsText({ columns, rows }: Section, indent: string): AsyncGenerator<string> {
   let separator = '[\n';
   for await (const row of rows) {
     const shown = Object.fromEntries(columns.map(({ key }) => [key, row[key] ?? null]));
-    // Not by the lines of a regular expression: to that some characters within a text are line ends too.
+    // A regular expression would also split at other line ends within texts.
     yield `${separator}${indent}  ${JSON.stringify(shown, null, 2).replaceAll('\n', `\n${indent}  `)}`;
     separator = ',\n';
   }

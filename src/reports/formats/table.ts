@@ -1,10 +1,10 @@
 import type { Cell, ReportDocument, Section } from './document.ts';
 import { asTable, printable } from './text.ts';
 
-/** The table's layout takes time with the square of its rows. */
+/** The time for the layout grows with the square of the rows. */
 const MOST_ROWS = 1_000;
 
-/** A report for people at a terminal: its facts, then a table a section. */
+/** Writes a report for a terminal: its facts, then a table for each section. */
 export async function* tableText(document: ReportDocument): AsyncGenerator<string> {
   const isBare = document.schema === null;
   if (!isBare) yield `${printable(document.title)}\n\n`;

@@ -1,16 +1,16 @@
 import Table from 'cli-table3';
 
-/** Rows of a report, all with the same columns. */
+/** Rows that all have the same columns. */
 export type ReportRows = readonly Readonly<Record<string, string | number | null>>[];
 
-/** A table for people: no colour, so that it can be piped. Without rows it is a header, where `columns` names them. */
+/** Draws a table without colours. Without rows it is the header, if `columns` is given. */
 export function asTable(rows: ReportRows, columns: readonly string[] = Object.keys(rows[0] ?? {})): string {
   const table = new Table({ head: [...columns], style: { head: [], border: [] } });
   for (const row of rows) table.push(columns.map((column) => printable(row[column])));
   return `${table.toString()}\n`;
 }
 
-/** Text for a terminal: what could steer it, or turn the reading order around, is written as an escape. */
+/** Escapes characters that could control a terminal or reverse the reading order. */
 export function printable(value: string | number | null | undefined): string {
   // eslint-disable-next-line no-control-regex -- control characters are what is looked for
   return String(value ?? '').replace(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, (character) => {
@@ -19,7 +19,7 @@ export function printable(value: string | number | null | undefined): string {
   });
 }
 
-/** Text that a spreadsheet does not run: a formula gets an apostrophe before it. A negative amount is a number. */
+/** Puts an apostrophe before text that a spreadsheet would run as a formula. A negative amount stays a number. */
 export function noFormula(text: string): string {
   const isFormula = /^[=+\-@\t\r\n＝＋－＠]/.test(text) && !/^-\d+(\.\d+)?$/.test(text);
   return isFormula ? `'${text}` : text;

@@ -6,9 +6,9 @@ import { factSection, type CellKind, type Column, type ReportDocument, type Row,
 import { printable } from './text.ts';
 import { fixZipTimes } from './zip-times.ts';
 
-/** Sheets are made in memory. */
+/** The workbook is made in memory. */
 const MOST_ROWS = 20_000;
-/** A spreadsheet keeps 15 digits of a number and makes zeros of the others. */
+/** A spreadsheet keeps 15 digits of a number and replaces the others by zeros. */
 const EXACT_DIGITS = 15;
 const MOST_CHARACTERS = 32_000;
 const WIDTHS: Readonly<Record<CellKind, number>> = { text: 20, time: 26, decimal: 22, count: 12, percent: 10 };
@@ -22,11 +22,11 @@ interface Sheet {
   readonly stickyRowsCount: number;
 }
 
-/** A workbook with a sheet a section: frozen header, filters, exact numbers as numbers, never a formula. */
+/** Makes a workbook with one sheet for each section: fixed header, filters, numbers only where they are exact, no formulas. */
 export async function xlsxBytes(document: ReportDocument): Promise<Buffer> {
   const sheets: Sheet[] = [];
   for (const section of [factSection(document), ...document.sections]) sheets.push(await sheetOf(section));
-  // Takes time to load, and only this form needs it.
+  // The library takes time to load, and only this form needs it.
   const { default: writeExcelFile } = await import('write-excel-file/node');
   const workbook = await writeExcelFile(sheets, { features: [FILTERS] }).toBuffer();
   return fixZipTimes(workbook);
@@ -52,14 +52,14 @@ function cell(row: Row, { key, kind }: Column): CellObject | null {
   return { value: text(value), type: String, ...(kind === 'decimal' && { align: 'right' as const }) };
 }
 
-/** The number of a decimal text, where a spreadsheet keeps each digit of it. */
+/** Undefined where a spreadsheet would lose digits. */
 function exactNumber(decimal: string): number | undefined {
   const reading = readDecimal(decimal);
   if (!reading.ok || reading.value.c.length > EXACT_DIGITS) return undefined;
   return Number(reading.text);
 }
 
-/** Without characters that XML cannot hold, nor what a spreadsheet would read as an escape. */
+/** Removes characters that XML cannot contain, and masks what a spreadsheet would read as an escape. */
 function text(value: string): string {
   return printable(value)
     .toWellFormed()

@@ -1,12 +1,12 @@
 const END_OF_DIRECTORY = 0x06054b50;
 const END_LENGTH = 22;
 const DIRECTORY_ENTRY_LENGTH = 46;
-/** 1980-01-01 00:00, the first moment that a zip file can hold: time and day, two bytes each. */
+/** 1980-01-01 00:00, the first moment of the format: time and day, two bytes each. */
 const FIRST_MOMENT = 0x00210000;
 
 /**
  * Sets the time of every file in a zip archive to the same moment, so that the same content gives the same bytes. The
- * archive has no comment, as the one that is made here.
+ * archive must not have a comment.
  */
 export function fixZipTimes(zip: Buffer): Buffer {
   const end = zip.length - END_LENGTH;
@@ -17,7 +17,7 @@ export function fixZipTimes(zip: Buffer): Buffer {
     const file = zip.readUInt32LE(entry + 42);
     zip.writeUInt32LE(FIRST_MOMENT, entry + 12);
     zip.writeUInt32LE(FIRST_MOMENT, file + 10);
-    // Behind the fixed part of an entry stand its name, its extra field and its comment.
+    // The name, the extra field and the comment follow the fixed part of an entry.
     const behind = zip.readUInt16LE(entry + 28) + zip.readUInt16LE(entry + 30) + zip.readUInt16LE(entry + 32);
     entry += DIRECTORY_ENTRY_LENGTH + behind;
   }

@@ -3,7 +3,7 @@ import type { Finding } from '../../domain/findings/finding.ts';
 import type { Column } from '../formats/document.ts';
 import { dayOf, pairOf, type KnownFindingRow, type ReconciledRow } from './rows.ts';
 
-/** A finding as the report lists it. `id` is what `findings ack` takes; null where the report found it by itself. */
+/** A finding as the report lists it. `id` is the argument of `findings ack`; null where only the report found it. */
 export type ReportFinding = Readonly<{
   id: number | null;
   /** 1 for an error, 2 for a warning, 3 for an info. */
@@ -20,7 +20,7 @@ export type ReportFinding = Readonly<{
   reason: string | null;
 }>;
 
-/** Columns of the list of findings. */
+/** The columns of the list of findings. */
 export const FINDING_COLUMNS: readonly Column[] = [
   { key: 'id', label: 'Id', kind: 'count' },
   { key: 'severity', label: 'Severity', kind: 'text' },
@@ -37,7 +37,7 @@ export const FINDING_COLUMNS: readonly Column[] = [
 
 const RANKS: Readonly<Record<string, number>> = { error: 1, warning: 2, info: 3 } satisfies Record<Severity, number>;
 
-/** A written finding as it stood at `asOf`: what a person or the program decided later had not happened. */
+/** Gives a stored finding as it was at `asOf`: later decisions do not count. */
 export function knownFinding(row: KnownFindingRow, asOf: string): ReportFinding {
   const isAcknowledged = row.status !== 'open' && row.changed_at !== null && row.changed_at <= asOf;
   return {
@@ -56,7 +56,7 @@ export function knownFinding(row: KnownFindingRow, asOf: string): ReportFinding 
   };
 }
 
-/** A finding that the report made of a row by itself. */
+/** Gives a finding that the report itself found in a row. */
 export function derivedFinding(row: ReconciledRow, finding: Finding): ReportFinding {
   const name: FindingClassName = finding.class;
   const { severity } = FINDING_CLASSES[name];

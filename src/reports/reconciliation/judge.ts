@@ -27,6 +27,7 @@ export const UNCHECKED_REASONS = {
   noPair: 'the record has no currency pair, or cannot be read',
   notCompared: 'the record was not compared yet',
 } as const;
+/** The name of a reason. */
 export type UncheckedReason = keyof typeof UNCHECKED_REASONS;
 
 /** What a report can say of one order: `nothing` where the exchange has nothing to compare it with. */

@@ -1,13 +1,13 @@
 import type { Column, Row } from '../formats/document.ts';
 import type { Supplement } from './document.ts';
 
-/** How a ledger of another system and our orders differ, in plain words. */
+/** The differences between a ledger of another system and our orders, in plain words. */
 const PROBLEMS = {
-  duplicate: 'stands in the ledger more than once',
+  duplicate: 'more than once in the ledger',
   notOurs: 'not among our orders of the period',
   notInLedger: 'missing in the ledger',
   notAtExchange: 'in the ledger, but never at the exchange',
-  givenUp: 'in the ledger, but given up by a person; the exchange may have it',
+  givenUp: 'in the ledger, but abandoned by a person; the exchange may have it',
   currencyDiffers: 'the currency differs',
   amountDiffers: 'the amount differs',
   amountUnreadable: 'an amount cannot be read',
@@ -32,7 +32,7 @@ const COLUMNS: readonly Column[] = [
   { key: 'line', label: 'Line', kind: 'count' },
 ];
 
-/** What the report says of a ledger that it was held against. */
+/** Makes the part of the report about a ledger. */
 export function ledgerSupplement(found: {
   readonly files: readonly string[];
   readonly lines: number;

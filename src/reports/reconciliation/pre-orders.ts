@@ -1,6 +1,6 @@
 import type { Supplement } from './document.ts';
 
-/** What the report says of having asked the exchange for each pre-order. Those that are missing or differ are findings. */
+/** Makes the part of the report about the requests for pre-orders. Missing and differing ones are findings. */
 export function preOrderSupplement(asked: {
   readonly asked: number;
   readonly unanswered: number;

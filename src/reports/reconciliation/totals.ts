@@ -27,7 +27,7 @@ const SUMS = ['asset', 'ours', 'theirs', 'output', 'fee', 'reward'] as const;
 type Count = (typeof COUNTS)[number];
 type Sum = (typeof SUMS)[number];
 
-/** Columns of the totals of a pair; those of a day and pair have `day` before them. */
+/** The columns of the totals by pair. */
 export const PAIR_COLUMNS: readonly Column[] = [
   { key: 'pair', label: 'Pair', kind: 'text' },
   { key: 'orders', label: 'Orders', kind: 'count' },
@@ -55,6 +55,7 @@ export const PAIR_COLUMNS: readonly Column[] = [
   { key: 'infos', label: 'Infos', kind: 'count', isDetail: true },
   { key: 'acknowledged', label: 'Acknowledged', kind: 'count', isDetail: true },
 ];
+/** The columns of the totals by day and pair. */
 export const DAY_COLUMNS: readonly Column[] = [{ key: 'day', label: 'Day (UTC)', kind: 'text' }, ...PAIR_COLUMNS];
 
 /** Exact sums and counts of one day and pair. */

@@ -46,7 +46,7 @@ const order = z.strictObject({
   }),
 });
 
-/** What the sandbox answers with (§2): for its description, which a test holds against its answers. */
+/** The schemas of all answers (§2), for the OpenAPI description; a test compares them with real answers. */
 export const ANSWERS = {
   Link: z.strictObject({ linkId: text, status: text }),
   Validation: z.strictObject({ status: z.literal('OK') }),

@@ -1,7 +1,7 @@
 import { stringify } from 'lossless-json';
 import { REFUSALS, type Refusal, type RefusalName } from './refusals.ts';
 
-/** A request as the sandbox sees it; header names in lower case. */
+/** A request to the sandbox; header names are in lower case. */
 export interface SandboxRequest {
   readonly method: string;
   readonly path: string;
@@ -16,12 +16,12 @@ export interface SandboxAnswer {
   readonly body: string;
 }
 
-/** An answer in JSON; lossless numbers keep every digit. */
+/** Makes an answer in JSON; lossless numbers keep every digit. */
 export function answer(status: number, body: unknown, headers: Record<string, string> = {}): SandboxAnswer {
   return { status, headers: { 'content-type': 'application/json', ...headers }, body: stringify(body) ?? '' };
 }
 
-/** A refusal, with a message of its own where there is more to say. */
+/** Makes a refusal, with another message where one is given. */
 export function refuse(name: RefusalName, message?: string, headers: Record<string, string> = {}): SandboxAnswer {
   const { httpStatus, body }: Refusal = REFUSALS[name];
   return answer(httpStatus, message === undefined ? body : { ...body, message }, headers);

@@ -2,13 +2,13 @@
 export interface Refusal {
   readonly httpStatus: number;
   readonly body: { readonly message: string; readonly code: string; readonly status?: string };
-  /** What brings it about. */
+  /** The cause. */
   readonly when: string;
-  /** Whether the interface shows it (§7); the others are ours. */
+  /** The interface shows it (§7); the others are ours. */
   readonly isDocumented: boolean;
 }
 
-/** Every refusal, by a name of ours. */
+/** Every refusal of the sandbox, by a name of ours. */
 export const REFUSALS = {
   keyRefused: documented(401, 'UNAUTHORIZED', 'invalid x-api-key', 'another key, or none'),
   invalidEmail: documented(

@@ -13,9 +13,9 @@ const exactNumber = z
 const text = z.string().min(1);
 const bodyError = (issue: { code?: string }) => (issue.code === 'invalid_type' ? 'must be a JSON object' : undefined);
 
-// Strict: a field that the interface does not show is a mistake of the sender's.
+// Strict: a field that the interface does not show is an error of the sender.
 
-/** The body of §4.1 and §4.2. What an address is worth is answered apart, as INVALID_EMAIL. */
+/** The body of §4.1 and §4.2. An invalid address has a refusal of its own, INVALID_EMAIL. */
 export const emailRequest = z.strictObject({ email: z.string() }, { error: bodyError });
 
 /** The body of §4.5. */
@@ -43,7 +43,7 @@ export const preOrderRequest = z
     },
     { error: bodyError },
   )
-  // Every order of the sandbox sells crypto, so that the asset is its crypto amount.
+  // Every order of the sandbox sells crypto, so the asset is the crypto amount.
   .refine(({ asset, bonus }) => !bonus || new Big(bonus.value).lt(asset.value), {
     path: ['bonus'],
     message: 'must be less than the crypto amount',
@@ -52,7 +52,7 @@ export const preOrderRequest = z
 /** The fields of a create (§4.9), numbers with every digit. */
 export type PreOrderFields = z.infer<typeof preOrderRequest>;
 
-/** Answers a request by its body, or says what is wrong with the body. */
+/** Answers a request by its body, or refuses it with what is wrong with the body. */
 export function withBody<Schema extends z.ZodType, Answer extends SandboxAnswer>(
   schema: Schema,
   { headers, body }: SandboxRequest,

@@ -8,15 +8,15 @@ export interface Route {
   readonly section: string;
   readonly summary: string;
   readonly method: 'GET' | 'POST';
-  /** With its parts that vary in braces. */
+  /** Its parameters are in braces. */
   readonly path: string;
-  /** The one parameter that it takes and needs. */
+  /** The only parameter of the query; required. */
   readonly query?: string;
-  /** The one header that it needs beside the key. */
+  /** A header that is required besides the key. */
   readonly header?: string;
   readonly body?: z.ZodType;
   readonly answer: AnswerName;
-  /** What it may refuse beside what all endpoints do. */
+  /** Refusals besides those of all endpoints. */
   readonly refusals: readonly RefusalName[];
 }
 
@@ -129,7 +129,7 @@ export type RouteName = keyof typeof ROUTES;
 /** Parameters of a path or a query, decoded. */
 export type Values = Readonly<Partial<Record<'linkId' | 'level_type' | 'preOrderId' | 'externalOrderId', string>>>;
 
-/** A request by its method and path: the endpoint and its parameters, or what is wrong with them. */
+/** The endpoint and the parameters of a request, or what is wrong with them; undefined where there is no such endpoint. */
 export type Call = { readonly name: RouteName; readonly values: Values } | { readonly problem: string } | undefined;
 
 const LONGEST_ID = 500;
@@ -140,8 +140,7 @@ const MATCHERS = (Object.entries(ROUTES) as [RouteName, Route][]).map(([name, ro
 }));
 
 /**
- * The endpoint that a method and a path name; undefined where there is none. The path is read as it stands: nothing makes
- * `..` the part above it.
+ * Finds the endpoint of a method and a path. The path is not normalized: `..` stays a part of it.
  */
 export function findRoute(method: string, fullPath: string): Call {
   const [path = '', ...rest] = fullPath.split('?');

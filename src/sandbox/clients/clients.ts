@@ -13,7 +13,7 @@ export interface ClientOptions {
   readonly speed?: number;
 }
 
-/** What is asked with §4.5. */
+/** The body of §4.5. */
 interface PhotosWanted {
   readonly kycLevelType: 'MAIN' | 'LIVENESS';
   readonly actionId?: string | null | undefined;
@@ -34,12 +34,12 @@ interface SandboxLink {
   readonly photoOddity: PhotoOddity | undefined;
 }
 
-/** How long tokens are good for; the interface does not say. */
+/** The lifetimes of tokens; the interface does not show them. */
 const VERIFICATION_TOKEN_MS = 20 * 60_000;
 const SDK_TOKEN_MS = 5 * 60_000;
 const LONGEST_EMAIL = 254;
 
-/** The client links of the sandbox and what hangs on them: §4.1 to §4.8. */
+/** The client links of the sandbox: §4.1 to §4.8. */
 export class Clients {
   readonly #options: ClientOptions;
   readonly #byId = new Map<string, SandboxLink>();

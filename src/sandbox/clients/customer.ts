@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
 import { randomHex, seededRandom } from '../random.ts';
 
-/**
- * Numbers that card networks publish for tests: no card has one of them.
- */
+/** Numbers that card networks publish for tests; no real card has them. */
 const TEST_CARDS = [
   ['VISA', '4111111111111111'],
   ['VISA', '4242424242424242'],
@@ -33,7 +31,7 @@ export interface SandboxCard {
   readonly type: string;
 }
 
-/** The customer of a link: the same for the same seed and link id. */
+/** Makes the customer of a link: the same for the same seed and link id. */
 export function customerOf(linkId: string, seed: number): SandboxCustomer {
   const random = randomOf('customer', linkId, seed);
   return {
@@ -44,14 +42,14 @@ export function customerOf(linkId: string, seed: number): SandboxCustomer {
   };
 }
 
-/** One to three cards of a link's customer: the same for the same seed and link id. */
+/** Makes one to three cards of the customer of a link: the same for the same seed and link id. */
 export function cardsOf(linkId: string, seed: number): SandboxCard[] {
   const random = randomOf('cards', linkId, seed);
   const first = Math.floor(random() * TEST_CARDS.length);
   const count = 1 + Math.floor(random() * MOST_CARDS);
   return Array.from({ length: count }, (_, index) => {
     const [type, number] = TEST_CARDS[(first + index) % TEST_CARDS.length] ?? TEST_CARDS[0];
-    // ZZ is no country.
+    // No country has the code ZZ.
     return {
       id: `card-${linkId}-${index + 1}`,
       bank: 'Sandbox Bank',

@@ -2,13 +2,13 @@ import { deadline, type Clock } from '../../clock.ts';
 import { randomHex } from '../random.ts';
 import { photoForm, type PhotoDelivery, type PhotoOddity } from './photos.ts';
 
-/** One delivery that was made, for the log: it holds neither the token nor a photo. */
+/** A delivery in the log, without its token and photos. */
 export interface LoggedDelivery {
   readonly at: string;
   readonly linkId: string;
   readonly level: 'MAIN' | 'LIVENESS';
   readonly oddity?: PhotoOddity;
-  /** What the merchant's side answered; null when no answer came. */
+  /** The HTTP status of the merchant's answer; null when none came. */
   readonly status: number | null;
 }
 
@@ -22,7 +22,7 @@ export interface DeliveryOptions {
 const MAX_LOGGED = 10_000;
 const LONGEST_MS = 60_000;
 
-/** Sends photos to the merchant (§6), once each: whether the exchange tries again is not shown. */
+/** Sends photos to the merchant (§6), once each: the interface does not show whether the exchange tries again. */
 export class Deliveries {
   /** The newest deliveries that have ended. */
   readonly ended: LoggedDelivery[] = [];
@@ -34,14 +34,14 @@ export class Deliveries {
     this.#options = options;
   }
 
-  /** Begins a delivery. How it ends is in the log. */
+  /** Begins a delivery; the log shows its end. */
   begin(delivery: PhotoDelivery): void {
     if (this.#closing.signal.aborted) return;
     const running = this.#deliver(delivery).finally(() => this.#running.delete(running));
     this.#running.add(running);
   }
 
-  /** Breaks off what is under way. */
+  /** Aborts the deliveries that are in flight. */
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.all(this.#running);

@@ -1,7 +1,7 @@
 import { PHOTO_ODDITIES } from './photos.ts';
 import { VERIFICATIONS } from './verification.ts';
 
-/** E-mail addresses of clients (§4.1) that choose what the sandbox does, and what that is. */
+/** The e-mail addresses of clients (§4.1) that make the sandbox do something special, with what it does. */
 export const EMAIL_INPUTS: readonly (readonly [input: string, effect: string])[] = [
   ['without one @ between two parts', '400 INVALID_EMAIL'],
   ['the same a second time', '400 LINK_ALREADY_EXISTS'],

@@ -3,7 +3,7 @@ import { crc32, deflateSync } from 'node:zlib';
 /** Side of the images, in pixels. */
 const SIDE = 8;
 
-/** A grey JPEG that carries a comment: as small as the format allows. */
+/** Makes a small grey JPEG with a comment. */
 export function jpeg(comment: string): Buffer {
   const segment = (marker: number, content: Buffer) => {
     const head = Buffer.from([0xff, marker, 0, 0]);
@@ -26,7 +26,7 @@ export function jpeg(comment: string): Buffer {
   ]);
 }
 
-/** A PNG of one colour that carries a comment. */
+/** Makes a PNG of one colour with a comment. */
 export function png(comment: string): Buffer {
   const chunk = (type: string, content: Buffer) => {
     const named = Buffer.concat([Buffer.from(type), content]);

@@ -1,19 +1,19 @@
 import { jpeg, png } from './images.ts';
 import { nameAfter } from '../names.ts';
 
-/** What can be odd about a delivery; the interface shows neither the order of its parts nor how `details` is sent. */
+/** Ways in which a delivery can be odd; the interface shows neither the order of its parts nor how `details` is sent. */
 export const PHOTO_ODDITIES = ['details-last', 'details-file', 'repeated', 'not-an-image', 'unfinished'] as const;
 
 /** The name of an oddity. */
 export type PhotoOddity = (typeof PHOTO_ODDITIES)[number];
 
-/** A delivery of verification photos that was asked for (§4.5). */
+/** A requested delivery of verification photos (§4.5). */
 export interface PhotoDelivery {
   readonly url: string;
   readonly linkId: string;
   readonly level: 'MAIN' | 'LIVENESS';
   readonly actionId: string | undefined;
-  /** Goes back to the merchant as it came. A secret. */
+  /** The merchant's token; a secret. */
   readonly token: string | undefined;
   readonly oddity: PhotoOddity | undefined;
 }
@@ -25,12 +25,12 @@ interface Part {
   readonly content: Buffer;
 }
 
-/** The oddity that the e-mail address of a client, `photos-<name>-…`, asks for. */
+/** Finds the oddity that an e-mail address `photos-<name>-…` asks for. */
 export function oddityOf(email: string): PhotoOddity | undefined {
   return nameAfter('photos-', email, PHOTO_ODDITIES);
 }
 
-/** The multipart form of a delivery (§6): two photos, and the token in `details`. */
+/** Builds the multipart form of a delivery (§6): two photos, and the token in `details`. */
 export function photoForm(delivery: PhotoDelivery, boundary: string): Buffer<ArrayBuffer> {
   const details = detailsOf(delivery);
   const files = filesOf(delivery);

@@ -1,14 +1,14 @@
 import { nameAfter } from '../names.ts';
 
-/** One step of a link's verification, `afterMs` after the step before it. */
+/** One step of the verification of a link, `afterMs` after the step before. */
 export interface VerificationStep {
   readonly afterMs: number;
   readonly status: string;
 }
 
 /**
- * How the verification of a client goes on, by name. The interface shows NOT_VERIFIED and no transition (§3): the other
- * statuses, their order and their delays are ours, and a real exchange will differ.
+ * Courses of a verification, by name. The interface shows only NOT_VERIFIED (§3): the other statuses, their order and
+ * their delays are ours, and a real exchange will differ.
  */
 export const VERIFICATIONS: Readonly<Record<string, readonly VerificationStep[]>> = {
   verified: [
@@ -19,7 +19,7 @@ export const VERIFICATIONS: Readonly<Record<string, readonly VerificationStep[]>
     { afterMs: 5_000, status: 'PENDING' },
     { afterMs: 10_000, status: 'REFUSED' },
   ],
-  /** Is verified, and later is not. */
+  /** Verified, and later not any more. */
   lapsed: [
     { afterMs: 5_000, status: 'PENDING' },
     { afterMs: 10_000, status: 'VERIFIED' },
@@ -28,12 +28,12 @@ export const VERIFICATIONS: Readonly<Record<string, readonly VerificationStep[]>
   'not-begun': [],
 };
 
-/** The verification that an e-mail address `verification-<name>-…` asks for; `verified` for the others. */
+/** Finds the verification that an e-mail address `verification-<name>-…` asks for; `verified` for all others. */
 export function verificationOf(email: string): readonly VerificationStep[] {
   return VERIFICATIONS[nameAfter('verification-', email, Object.keys(VERIFICATIONS)) ?? 'verified'] ?? [];
 }
 
-/** The status of a link so long after it was made. */
+/** Gives the status of a link that was created `elapsedMs` ago. */
 export function statusAfter(steps: readonly VerificationStep[], elapsedMs: number, speed: number): string {
   let status = 'NOT_VERIFIED';
   let at = 0;

@@ -1,7 +1,7 @@
 import { nameAfter } from '../names.ts';
 import { tamperingNamedIn } from '../orders/tampering.ts';
 
-/** What the sandbox can do to a request. Those in `NOT_TAKEN` leave the order untaken, the others take it. */
+/** The faults that the sandbox can do to a request. After those in `NOT_TAKEN` the order is not taken. */
 export const FAULTS = [
   'reset-before',
   'reset-after',
@@ -30,29 +30,29 @@ export const NOT_TAKEN: readonly Fault[] = [
   'rate-limited',
 ];
 
-/** How likely each fault is, from 0 to 1. */
+/** The probability of each fault, from 0 to 1. */
 export type FaultPlan = Readonly<Partial<Record<Fault, number>>>;
 
-/** A request as the faults see it. */
+/** The facts of a request that decide about its fault. */
 export interface FaultedRequest {
   readonly call: 'create' | 'lookup';
   readonly externalOrderId: string | undefined;
-  /** Whether it is the first of this call for the id. */
+  /** It is the first request of its kind for the id. */
   readonly isFirst: boolean;
 }
 
 const PREFIX = 'fault-';
 const PREFIX_OF = { create: PREFIX, lookup: `${PREFIX}lookup-` } as const;
 
-/** Whether an external order id names its fault by itself. */
+/** Tells whether an external order id names its fault. */
 export function namesFault(externalOrderId: string | undefined): externalOrderId is string {
   return externalOrderId?.startsWith(PREFIX) === true;
 }
 
 /**
- * The fault for a request. An external order id `fault-<name>-…` has that fault on its first create and
- * `fault-lookup-<name>-…` on its first look-up, whatever the plan says; one that names its tampering has none, so that
- * what is found of it is what was done. Other requests have the plan's, drawn with `random`.
+ * Decides the fault of a request. An external order id `fault-<name>-…` has that fault on its first create, and
+ * `fault-lookup-<name>-…` on its first look-up. An id that names its tampering has none, so that its findings come from
+ * the tampering alone. For other requests the fault is drawn from the plan with `random`.
  */
 export function decideFault(plan: FaultPlan, request: FaultedRequest, random: () => number): Fault | undefined {
   const { call, externalOrderId, isFirst } = request;

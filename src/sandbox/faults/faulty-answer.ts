@@ -4,12 +4,12 @@ import type { Clock } from '../../clock.ts';
 import type { SandboxAnswer } from '../api/answer.ts';
 import type { Fault } from './faults.ts';
 
-/** How late a slow answer comes: well within the program's default deadline. */
+/** The delay of a slow answer: well within the default timeout. */
 export const SLOW_MS = 3_000;
-/** Between two bytes of a dripping answer: no deadline is long enough for a whole one. */
+/** The pause between two bytes of a dripping answer: it ends after every timeout. */
 export const DRIP_MS = 1_000;
 
-/** Sends the answer as the fault has it; the answer is undefined where the exchange was not asked. */
+/** Sends the answer with its fault; the answer is undefined where the exchange was not asked. */
 export async function answerWith(
   reply: FastifyReply,
   answer: SandboxAnswer | undefined,
@@ -52,17 +52,17 @@ export async function answerWith(
 }
 
 async function sendInTime(raw: ServerResponse, body: Buffer, fault: 'slow' | 'drip', clock: Clock): Promise<void> {
-  const gone = new AbortController();
-  raw.once('close', () => gone.abort());
+  const closed = new AbortController();
+  raw.once('close', () => closed.abort());
   const [size, pauseMs] = fault === 'slow' ? [body.length, SLOW_MS] : [1, DRIP_MS];
   try {
     for (let at = 0; at < body.length; at += size) {
-      await clock.sleep(pauseMs, gone.signal);
+      await clock.sleep(pauseMs, closed.signal);
       raw.write(body.subarray(at, at + size));
     }
     raw.end();
   } catch (error) {
     // The other side, or the sandbox itself, has closed the connection.
-    if (!gone.signal.aborted) throw error;
+    if (!closed.signal.aborted) throw error;
   }
 }

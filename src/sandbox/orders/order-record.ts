@@ -17,8 +17,8 @@ export interface SandboxPreOrder {
 /** An order record (§2.7). */
 export type OrderRecord = NonNullable<ReturnType<typeof orderRecord>>;
 
-/** Where an order stands at a moment. */
-interface Standing {
+/** The part of an order that changes with time. */
+interface Progress {
   orderStatus: string;
   cryptoStatus: string;
   fiatStatus: string;
@@ -26,13 +26,13 @@ interface Standing {
   completedAt: number | null;
 }
 
-/** The order record (§2.7) of a pre-order at `now`, or undefined while the order has not appeared. */
+/** Makes the order record (§2.7) of a pre-order at `now`; undefined while the order has not appeared. */
 export function orderRecord(preOrder: SandboxPreOrder, now: Date, merchantId: string) {
   const { appearsAfterMs } = preOrder.scenario;
   if (appearsAfterMs === null) return undefined;
   const appearedAt = preOrder.createdAt.getTime() + appearsAfterMs / preOrder.speed;
   if (now.getTime() < appearedAt) return undefined;
-  const standing = standingAt(preOrder, appearedAt, now.getTime());
+  const progress = progressAt(preOrder, appearedAt, now.getTime());
   const amount = new LosslessNumber(preOrder.asset);
   const { currencyPair, orderType, exchangeType, cryptoAddress, paymentToken, providerType } = preOrder.fields;
   const pair = currencyPair as { fromCurrency: string; toCurrency: string };
@@ -44,12 +44,12 @@ export function orderRecord(preOrder: SandboxPreOrder, now: Date, merchantId: st
       number: preOrder.number,
       orderType,
       exchangeType,
-      status: standing.orderStatus,
+      status: progress.orderStatus,
       resultMessage: null,
       submitByResident: false,
       creationDate: iso(appearedAt),
-      modificationDate: iso(standing.modifiedAt),
-      completionDate: standing.completedAt === null ? null : iso(standing.completedAt),
+      modificationDate: iso(progress.modifiedAt),
+      completionDate: progress.completedAt === null ? null : iso(progress.completedAt),
       serverDate: now.toISOString(),
       exchangeOperation: { currencyPair, inputAsset: amount, outputAsset: amount, ratio: new LosslessNumber('1') },
       cryptoTransaction: {
@@ -58,8 +58,8 @@ export function orderRecord(preOrder: SandboxPreOrder, now: Date, merchantId: st
         internalCryptoAddress: `sandbox-address-${preOrder.number}`,
         fee: new LosslessNumber('0'),
         feePaymentEnabledByClient: false,
-        status: standing.cryptoStatus,
-        transactionHash: standing.cryptoStatus === 'CONFIRMED' ? `sandbox-hash-${preOrder.number}` : null,
+        status: progress.cryptoStatus,
+        transactionHash: progress.cryptoStatus === 'CONFIRMED' ? `sandbox-hash-${preOrder.number}` : null,
       },
       fiatTransaction: {
         currency: pair.toCurrency,
@@ -71,7 +71,7 @@ export function orderRecord(preOrder: SandboxPreOrder, now: Date, merchantId: st
         processingBank: null,
         providerType: providerType ?? null,
         resultMessage: null,
-        status: standing.fiatStatus,
+        status: progress.fiatStatus,
       },
     },
     percent: new LosslessNumber('0'),
@@ -80,8 +80,8 @@ export function orderRecord(preOrder: SandboxPreOrder, now: Date, merchantId: st
   };
 }
 
-function standingAt({ scenario, speed }: SandboxPreOrder, appearedAt: number, now: number): Standing {
-  const standing: Standing = {
+function progressAt({ scenario, speed }: SandboxPreOrder, appearedAt: number, now: number): Progress {
+  const progress: Progress = {
     orderStatus: 'REQUEST',
     cryptoStatus: 'NEW',
     fiatStatus: 'NEW',
@@ -92,13 +92,13 @@ function standingAt({ scenario, speed }: SandboxPreOrder, appearedAt: number, no
   for (const step of scenario.steps) {
     at += step.afterMs / speed;
     if (at > now) break;
-    standing.orderStatus = step.orderStatus ?? standing.orderStatus;
-    standing.cryptoStatus = step.cryptoStatus ?? standing.cryptoStatus;
-    standing.fiatStatus = step.fiatStatus ?? standing.fiatStatus;
-    standing.modifiedAt = at;
-    if (step.completed !== undefined) standing.completedAt = step.completed ? at : null;
+    progress.orderStatus = step.orderStatus ?? progress.orderStatus;
+    progress.cryptoStatus = step.cryptoStatus ?? progress.cryptoStatus;
+    progress.fiatStatus = step.fiatStatus ?? progress.fiatStatus;
+    progress.modifiedAt = at;
+    if (step.completed !== undefined) progress.completedAt = step.completed ? at : null;
   }
-  return standing;
+  return progress;
 }
 
 function iso(ms: number): string {

@@ -5,7 +5,7 @@ import type { PreOrderFields } from '../api/requests.ts';
 import { SCENARIOS, scenarioNamedIn, type Scenario } from './scenario.ts';
 import { STRAY_ORDER, tamperingNamedIn } from './tampering.ts';
 
-/** What the orders of a sandbox depend on. */
+/** Options of the orders of a sandbox. */
 export interface OrderOptions {
   readonly clock: Clock;
   readonly random: () => number;
@@ -15,8 +15,8 @@ export interface OrderOptions {
 }
 
 /**
- * The pre-orders and orders of the sandbox: §4.9, §4.10, §4.11. As the interface has no idempotency, an external order id
- * that is sent twice makes two pre-orders.
+ * The pre-orders and orders of the sandbox (§4.9, §4.10, §4.11). The create has no idempotency key, so an external order
+ * id that is sent twice makes two pre-orders.
  */
 export class Orders {
   readonly #options: OrderOptions;
@@ -25,7 +25,7 @@ export class Orders {
   readonly #strays = new Map<string, SandboxPreOrder>();
   /** External order ids whose completed order was shown. */
   readonly #shownCompleted = new Set<string>();
-  /** The first transaction hashes that were shown, by external order id: two are enough to have that of another order. */
+  /** The first two transaction hashes that were shown, by external order id: one of them is of another order. */
   readonly #shownHashes = new Map<string, string>();
   #made = 0;
 
@@ -85,7 +85,7 @@ export class Orders {
     };
   }
 
-  /** Is made, and appears, when it is first asked for. */
+  /** An order without a create: it appears when it is first looked up. */
   #stray(externalOrderId: string): SandboxPreOrder {
     const known = this.#strays.get(externalOrderId);
     if (known !== undefined) return known;
@@ -103,8 +103,9 @@ export class Orders {
 
   #scenarioOf(externalOrderId: string): Scenario {
     const named = tamperingNamedIn(externalOrderId) === undefined ? undefined : SCENARIOS['completed'];
-    const chosen = this.#options.scenarioOf?.(externalOrderId) ?? named ?? scenarioNamedIn(externalOrderId, SCENARIOS);
-    if (chosen !== undefined) return chosen;
+    const scenario =
+      this.#options.scenarioOf?.(externalOrderId) ?? named ?? scenarioNamedIn(externalOrderId, SCENARIOS);
+    if (scenario !== undefined) return scenario;
     const name = this.#options.random() < 0.1 ? 'rejected' : 'completed';
     return SCENARIOS[name] ?? { appearsAfterMs: null, steps: [] };
   }

@@ -39,7 +39,7 @@ const scenario = z
 const file = z.record(z.string().regex(/^[\w-]+$/, 'must be a name of letters, digits, - and _'), scenario);
 
 /**
- * Scenarios of a YAML file, by name: `name: {appearsAfter: 2s, steps: [{after: 3s, order: PAID, completed: true}]}`; the
+ * Reads the scenarios of a YAML file, by name: `name: {appearsAfter: 2s, steps: [{after: 3s, order: PAID, completed: true}]}`; the
  * statuses of a step are `order`, `crypto` and `fiat`, `appearsAfter` may be `never`. Throws an error that says where.
  */
 export function readScenarios(yaml: string): Scenarios {

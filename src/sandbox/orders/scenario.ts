@@ -1,18 +1,18 @@
 import { nameAfter } from '../names.ts';
 
-/** One step of an order's life, `afterMs` after the step before it. */
+/** One step in the life of an order, `afterMs` after the step before. */
 export interface ScenarioStep {
   readonly afterMs: number;
   readonly orderStatus?: string | undefined;
   readonly cryptoStatus?: string | undefined;
   readonly fiatStatus?: string | undefined;
-  /** Sets `completionDate`, or takes it away again. */
+  /** Sets or removes `completionDate`. */
   readonly completed?: boolean | undefined;
 }
 
 /**
- * How orders of the sandbox live. The interface shows the statuses REQUEST and NEW and no transition (§3): the other
- * names, their order and their delays are ours, and a real exchange will differ.
+ * The life of an order. The interface shows only the statuses REQUEST and NEW (§3): the others, their order and their
+ * delays are ours, and a real exchange will differ.
  */
 export interface Scenario {
   /** How long after the pre-order the order appears; null for never. */
@@ -29,7 +29,7 @@ const COMPLETED: readonly ScenarioStep[] = [
   { afterMs: 4_000, orderStatus: 'COMPLETED', fiatStatus: 'PAID', completed: true },
 ];
 
-/** The scenarios that the sandbox brings along. */
+/** The built-in scenarios. */
 export const SCENARIOS: Scenarios = {
   completed: { appearsAfterMs: 2_000, steps: COMPLETED },
   rejected: {
@@ -38,9 +38,9 @@ export const SCENARIOS: Scenarios = {
       { afterMs: 4_000, orderStatus: 'REJECTED', cryptoStatus: 'CANCELLED', fiatStatus: 'CANCELLED', completed: true },
     ],
   },
-  /** Appears after several look-ups of an unknown order have found nothing. */
+  /** The order appears only after several look-ups of an unknown outcome. */
   late: { appearsAfterMs: 90_000, steps: COMPLETED },
-  /** Is final, and later is not. */
+  /** Final, and later open again. */
   reopened: {
     appearsAfterMs: 2_000,
     steps: [
@@ -55,7 +55,7 @@ export const SCENARIOS: Scenarios = {
 
 const PREFIX = 'scenario-';
 
-/** The scenario that an external order id `scenario-<name>-…` asks for. */
+/** Finds the scenario that an external order id `scenario-<name>-…` asks for. */
 export function scenarioNamedIn(externalOrderId: string, scenarios: Scenarios): Scenario | undefined {
   const name = nameAfter(PREFIX, externalOrderId, Object.keys(scenarios));
   return name === undefined ? undefined : scenarios[name];

@@ -5,33 +5,33 @@ import { nameAfter } from '../names.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What the sandbox says of an order that is not so. */
+/** A way to show a wrong order or pre-order. */
 export interface Tampering {
   /** What it does, for people. */
   readonly what: string;
-  /** The one class of findings that it brings. */
+  /** The only class of findings that it causes. */
   readonly finding: FindingClassName;
-  /** The merchant's column without which nothing can be found. */
+  /** The column of the row that must be filled for the finding. */
   readonly needs?: 'crypto_address' | 'payment_token' | 'provider_type';
-  /** The pre-order (§2.6) instead. */
+  /** Changes the pre-order (§2.6). */
   readonly echo?: (preOrder: Fields) => Fields;
-  /** Whether the pre-order is denied afterwards (§4.10). */
+  /** The pre-order is not found afterwards (§4.10). */
   readonly isPreOrderDenied?: boolean;
-  /** Whether there is an order although nothing was sent. */
+  /** There is an order although nothing was sent. */
   readonly isStray?: boolean;
-  /** The order record (§2.7) instead; undefined where the order is denied. */
+  /** Changes the order record (§2.7); undefined where the order is not found. */
   readonly record?: (record: Fields, moment: TamperedMoment) => Fields | undefined;
 }
 
-/** When a record is shown. */
+/** The moment at which a record is shown. */
 export interface TamperedMoment {
-  /** Whether the completed order was shown before: what is to be seen as a change begins then. */
+  /** The completed order was shown before; changes of an order begin then. */
   readonly wasCompleted: boolean;
   /** The transaction hash of another order. */
   readonly otherHash: string | null;
 }
 
-/** The order of an id that was never sent. */
+/** The order that appears although its id was never sent. */
 export const STRAY_ORDER = {
   asset: '1.5',
   orderType: 'DEPOSIT',
@@ -40,7 +40,7 @@ export const STRAY_ORDER = {
 
 const DAY_MS = 24 * 60 * 60_000;
 const HOUR_MS = 60 * 60_000;
-/** Smaller than any amount: what is off by it is found only when every digit is compared. */
+/** A difference that is found only when every digit is compared. */
 const LAST_DIGIT = '0.000000000000000001';
 const OPERATION = 'order.exchangeOperation';
 const CRYPTO = 'order.cryptoTransaction';
@@ -48,8 +48,8 @@ const FIAT = 'order.fiatTransaction';
 const DATES = ['creationDate', 'modificationDate', 'completionDate', 'serverDate'].map((name) => `order.${name}`);
 
 /**
- * Ways to tamper with an order, by the name in its external order id `tamper-<name>-…`. What no answer of an exchange can
- * bring about is missing: CREATE_UNKNOWN comes of a fault, ORDER_MISSING and STUCK of a scenario.
+ * All ways to tamper with an order, by the name in its external order id `tamper-<name>-…`. Three classes need no
+ * tampering: a fault causes CREATE_UNKNOWN, a scenario ORDER_MISSING and STUCK.
  */
 export const TAMPERINGS = {
   echo: {
@@ -149,7 +149,7 @@ export type TamperingName = keyof typeof TAMPERINGS;
 const PREFIX = 'tamper-';
 const NAMES = Object.keys(TAMPERINGS) as TamperingName[];
 
-/** How the order of an external order id `tamper-<name>-…` is tampered with. */
+/** Finds the tampering that an external order id `tamper-<name>-…` asks for. */
 export function tamperingNamedIn(externalOrderId: string): Tampering | undefined {
   const name = nameAfter(PREFIX, externalOrderId, NAMES);
   return name === undefined ? undefined : TAMPERINGS[name];
@@ -175,7 +175,7 @@ function set(path: string, value: unknown): (record: Fields) => Fields {
   return (record) => changed(record, path, () => value);
 }
 
-/** A copy with another value at the path; what is not given stays so. */
+/** Copies the record with another value at the path. */
 function changed(record: Fields, path: string, change: (value: unknown) => unknown): Fields {
   const [name = '', ...rest] = path.split('.');
   const value = record[name];

@@ -242,8 +242,8 @@ describe('report reconciliation --against', () => {
       ['b', 3, 'the amount differs', '1.50 BTC', '1.5000000000000000001 BTC'],
       ['c', 8, 'an amount cannot be read', '12345678901234567.123456789012345678 BTC', '1,5 BTC'],
       ['a', 2, 'the currency differs', '0.10 BTC', '0.1 EUR'],
-      ['b', 6, 'stands in the ledger more than once', '1.50 BTC', '1.5 BTC'],
-      ['e', 5, 'in the ledger, but given up by a person; the exchange may have it', '1.50 BTC', '1.5 BTC'],
+      ['b', 6, 'more than once in the ledger', '1.50 BTC', '1.5 BTC'],
+      ['e', 5, 'in the ledger, but abandoned by a person; the exchange may have it', '1.50 BTC', '1.5 BTC'],
       ['d', 4, 'in the ledger, but never at the exchange', '1.50 BTC', '1.5 BTC'],
       ['=z', 7, 'not among our orders of the period', null, '1 BTC'],
     ]);
@@ -256,7 +256,7 @@ describe('report reconciliation --against', () => {
     const [, section = ''] = stdout.split('\nledger\n');
     expect(parse(section, { columns: true })).toEqual([
       expect.objectContaining({
-        problem: 'stands in the ledger more than once',
+        problem: 'more than once in the ledger',
         external_order_id: 'a',
         file: 'more.csv',
       }),
