@@ -2,7 +2,7 @@ import http from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import { finished } from 'node:stream/promises';
-import got, { type Got, type Request } from 'got';
+import got, { type Got, type Request, type RequestFunction } from 'got';
 import { systemClock, type Clock } from '../clock.ts';
 
 /** One request to the exchange (§4), before the base address and the key are added. */
@@ -106,13 +106,14 @@ export function httpTransport(options: TransportOptions, clock: Pick<Clock, 'mon
   };
 }
 
-function begin(client: Got, request: HttpRequest, { agent, noteAnswer }: Connections, signal?: AbortSignal): Request {
-  const { method, path, body } = request;
-  const headers: Record<string, string> = { ...request.headers };
+function begin(client: Got, call: HttpRequest, connections: Connections, signal?: AbortSignal): Request {
+  const { method, path, body } = call;
+  const { request } = connections;
+  const headers: Record<string, string> = { ...call.headers };
   if (method === 'POST') headers['content-length'] = String(Buffer.byteLength(body ?? ''));
   if (body !== undefined) headers['content-type'] = 'application/json';
-  const stream = client.stream(path.replace(/^\//, ''), { method, headers, agent, ...(signal && { signal }) });
-  stream.once('response', ({ socket }: { socket?: Socket }) => noteAnswer(socket));
+  const stream = client.stream(path.replace(/^\//, ''), { method, headers, request, ...(signal && { signal }) });
+  stream.once('response', ({ socket }: { socket?: Socket }) => connections.noteAnswer(socket));
   // As got's option the body would be ended a turn later, and an answer that is faster costs the connection.
   if (method === 'POST') stream.end(body);
   return stream;
@@ -120,10 +121,8 @@ function begin(client: Got, request: HttpRequest, { agent, noteAnswer }: Connect
 
 /** Connections that are kept between requests, and when each last brought an answer. */
 class Connections {
-  readonly agent = {
-    http: new http.Agent({ keepAlive: true, maxFreeSockets: FREE_SOCKETS }),
-    https: new https.Agent({ keepAlive: true, maxFreeSockets: FREE_SOCKETS }),
-  };
+  readonly #http = new http.Agent({ keepAlive: true, maxFreeSockets: FREE_SOCKETS });
+  readonly #https = new https.Agent({ keepAlive: true, maxFreeSockets: FREE_SOCKETS });
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #answeredAt = new WeakMap<Socket, number>();
 
@@ -131,14 +130,23 @@ class Connections {
     this.#clock = clock;
   }
 
-  readonly noteAnswer = (socket: Socket | undefined): void => {
+  /**
+   * got's option for the function that sends. Of the forty options that got passes only these differ from Node's
+   * defaults, and Node copies all of them several times: that takes a sixth of the time of a request.
+   */
+  readonly request: RequestFunction = (url, { method, headers }, onResponse) =>
+    url.protocol === 'https:'
+      ? https.request(url, { method, headers, agent: this.#https }, onResponse)
+      : http.request(url, { method, headers, agent: this.#http }, onResponse);
+
+  noteAnswer(socket: Socket | undefined): void {
     if (socket !== undefined) this.#answeredAt.set(socket, this.#clock.monotonic());
-  };
+  }
 
   /** Closes what was idle for too long; at each create, as a timer would come late where the process stood still. */
   closeIdle(): void {
     const latest = this.#clock.monotonic() - REUSE_WITHIN_MS;
-    for (const { freeSockets } of [this.agent.http, this.agent.https]) {
+    for (const { freeSockets } of [this.#http, this.#https]) {
       for (const socket of Object.values(freeSockets).flatMap((sockets) => sockets ?? [])) {
         if ((this.#answeredAt.get(socket) ?? Number.NEGATIVE_INFINITY) < latest) socket.destroy();
       }
@@ -146,8 +154,8 @@ class Connections {
   }
 
   close(): void {
-    this.agent.http.destroy();
-    this.agent.https.destroy();
+    this.#http.destroy();
+    this.#https.destroy();
   }
 }
 
