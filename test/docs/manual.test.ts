@@ -163,6 +163,16 @@ describe('commands', () => {
     await program.parseAsync(args, { from: 'user' });
     expect(reached).toHaveLength(1);
   });
+
+  it.each(PAGES)('that $path names in short are there', async (shown) => {
+    const { commands } = await createProgram();
+    const named = codeSpans(shown).map((code) => code.split(' '));
+    const missing = named.filter(([group = '', name = '-']) => {
+      const subcommands = commands.find((command) => command.name() === group)?.commands ?? [];
+      return subcommands.length > 0 && /^[a-z]/.test(name) && !subcommands.some((command) => command.name() === name);
+    });
+    expect(missing).toEqual([]);
+  });
 });
 
 /** Has each command only tell that it was reached. */
