@@ -22,10 +22,10 @@ module.exports = {
       kill_timeout: 25_000,
       // Keeps trying with growing waits, where a plain restart limit would give up for good.
       exp_backoff_restart_delay: 200,
-      // Wrong in a way that only a person can mend: usage, data, key, configuration. Not 0: pm2 takes the end by a signal
-      // for exit 0, and a daemon that was killed must come back. A stop of pm2's own is never followed by a start.
+      // Faults that only a person can correct: usage, data, key, configuration. Not 0: pm2 takes the end by a signal for
+      // exit 0, and a daemon that was killed must come back. A stop by pm2 itself is never followed by a start.
       stop_exit_codes: [64, 65, 77, 78],
-      // No probe of pm2's inside the process that holds the key: it would end it at once if pm2 itself went down.
+      // No probe of pm2 inside the process that holds the key: the probe would end it at once if pm2 went down.
       pmx: false,
       merge_logs: true,
       // Each line of the log carries its own time.

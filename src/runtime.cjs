@@ -8,13 +8,13 @@ const { pathToFileURL } = require('node:url');
 
 const CHECKOUT = path.join(__dirname, '..');
 const MODULES = path.join(CHECKOUT, 'node_modules');
-/** The first that has all of the language that the program is written in. */
+/** The first Node that knows all of the language that the program is written in. */
 const OLDEST_USABLE = 24;
 const EXIT_CONFIGURATION = 78;
 const FORWARDED = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGUSR2'];
-/** Left to itself on a machine with much memory, V8 collects so late that it holds 400 MB where 50 MB are in use. */
+/** Without them, on a machine with much memory, V8 collects so late that it holds 400 MB where 50 MB are in use. */
 const MEMORY_FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=100'];
-/** Where Node keeps what it has compiled, for the owner of the checkout alone. */
+/** The folder in which Node keeps compiled code, for the owner of the checkout alone. */
 const COMPILE_CACHE = path.join(MODULES, '.cache', 'order-sync');
 /** Signals that a terminal sends to all processes of its foreground group by itself. */
 const FROM_TERMINAL = new Set(['SIGINT', 'SIGQUIT']);
@@ -63,7 +63,7 @@ function runNode(args, extraEnvironment = {}) {
     if (signal === null) process.exit(code ?? 1);
     for (const name of FORWARDED) process.removeAllListeners(name);
     process.kill(process.pid, signal);
-    // Some signals are ignored here (SIGPIPE, or a parent's choice): say it the way a shell does.
+    // Where this process ignores the signal (SIGPIPE, or a parent's choice), it ends with the exit code of a shell.
     setTimeout(() => process.exit(128 + (os.constants.signals[signal] ?? 0)), 500);
   });
 }
@@ -79,7 +79,7 @@ function pathWithTools() {
   return { PATH: process.env.PATH ? `${tools}${path.delimiter}${process.env.PATH}` : tools };
 }
 
-/** Written by somebody else, it would stand in the way of the owner's next `npm ci`. */
+/** Has Node keep compiled code, for the owner alone: files of another user would make the owner's next `npm ci` fail. */
 function compiledCode() {
   const { uid } = statSync(MODULES, { throwIfNoEntry: false }) ?? {};
   return uid !== undefined && uid === process.getuid?.() ? { NODE_COMPILE_CACHE: COMPILE_CACHE } : {};
@@ -117,7 +117,7 @@ function translatedCode() {
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch {
-    // It is there, or cannot be made.
+    // It exists, or it cannot be made.
   }
   const found = lstatSync(folder, { throwIfNoEntry: false });
   const isOwn = found?.isDirectory() === true && found.uid === uid && (found.mode & 0o022) === 0;
@@ -125,7 +125,7 @@ function translatedCode() {
 }
 
 function passMessages(child) {
-  // A channel that closed on one side is closed on the other; what cannot be delivered then has no reader.
+  // A channel that closes on one side is closed on the other; a message that cannot be delivered then has no reader.
   const drop = () => {};
   process.on('message', (message, handle) => child.connected && child.send(message, handle, drop));
   child.on('message', (message, handle) => process.connected && process.send(message, handle, undefined, drop));
@@ -133,7 +133,7 @@ function passMessages(child) {
   child.on('disconnect', () => process.connected && process.disconnect());
 }
 
-/** Whether a terminal's Ctrl-C reaches the child without us: passing it on as well would be a second signal. */
+/** Tells that a terminal's Ctrl-C reaches the child by itself: passing it on as well would be a second signal. */
 function isForeground() {
   try {
     const stat = readFileSync('/proc/self/stat', 'utf8');

@@ -102,7 +102,7 @@ function toConfig(values: Values, cwd: string): Config {
   return freeze(config) as unknown as Config;
 }
 
-/** Where a path leads; of one that does not exist yet, where its folder leads. */
+/** The path without symbolic links; of a file that does not exist yet, its folder's without them. */
 function realPath(path: string): string {
   try {
     return realpathSync(path);

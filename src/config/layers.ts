@@ -6,7 +6,7 @@ import { isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import { ConfigError, PATHS, SECRETS, SETTINGS, type Path } from './settings.ts';
 import type { SettingText } from './values.ts';
 
-/** Where the settings come from. */
+/** The places that settings come from. */
 export interface ConfigOptions {
   readonly env: NodeJS.ProcessEnv;
   /** Relative paths start here. */
@@ -15,7 +15,7 @@ export interface ConfigOptions {
   readonly file?: string | null | undefined;
 }
 
-/** A setting as written and the place it stands in. */
+/** A setting as written, and the place where it stands. */
 export interface Entry {
   readonly text: SettingText;
   readonly source: string;
@@ -56,7 +56,7 @@ function readText(path: string, what: string): string {
   }
 }
 
-/** Scalars stay text, so that a key of digits loses none and a file reads as the environment does. */
+/** Reads a file. Scalars stay text, so that a key of digits loses none, and a file is read as the environment is. */
 function readFile(file: string, sourceAt: (line: number) => string, shown: string = file): Entries {
   const lines = new LineCounter();
   const document = parseDocument(readText(file, shown), {

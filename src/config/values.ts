@@ -129,12 +129,12 @@ export const secureUrl = single((value) => {
   return url.href.replace(/\/+$/, '');
 });
 
-/** Whether a host name of an address is this machine. */
+/** Tells that the host name of an address is this machine. */
 export function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
 }
 
-/** Where to listen. */
+/** An address to listen on. */
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;
@@ -171,7 +171,7 @@ export const cron = single((value) => {
   return value;
 });
 
-/** node-cron takes `5-1` as a range that wraps around: nearly always a slip. `fri-7` ends on Sunday. */
+/** Tells a range such as `5-1`, which node-cron takes as one that wraps around: it is nearly always a slip. `fri-7` ends on Sunday. */
 function isReversedRange(part: string): boolean {
   const [, from = '', to = ''] = /^(\w+)-(\w+)/.exec(part) ?? [];
   const [start, end] = [cronNumber(from), cronNumber(to)];

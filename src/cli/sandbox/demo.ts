@@ -35,7 +35,7 @@ const SPEED = 4;
 const LONGEST_MS = 50_000;
 const REFRESH_MS = 500;
 const KEY = 'demo-key';
-/** A final order is looked at again so soon after, in milliseconds. */
+/** A final order is looked up again after these times, in milliseconds. */
 const RECHECK_AFTER_MS = [2_000, 5_000, 10_000];
 /** States in which an order goes on by itself. */
 const UNDER_WAY = ['pending', 'sending', 'unknown', 'accepted', 'open'];
@@ -49,9 +49,9 @@ interface DemoOptions {
 const HELP = `
 Scenarios:
   clean     a few answers are lost on purpose; both sides agree in the end
-  mismatch  besides, the sandbox tampers with some orders, a field each: the report lists exactly those
+  mismatch  the sandbox also tampers with one field of some orders; the report lists exactly those
 
-It ends with 0 when that came true.
+The exit code is 0 when that came true.
 
 Example:
   npm run demo -- --scenario mismatch --keep`;
@@ -60,8 +60,8 @@ Example:
 export function define(command: Command): void {
   command
     .addOption(new Option('--scenario <name>', 'what the exchange does').choices(DEMO_SCENARIOS).default('clean'))
-    .option('--keep', 'keep the database and say how to look at it')
-    .option('--orders <n>', `so many orders, at most ${MOST_ORDERS}`, fewOrders, MOST_ORDERS)
+    .option('--keep', 'keep the database, and say how to look at it')
+    .option('--orders <n>', `number of orders, at most ${MOST_ORDERS}`, fewOrders, MOST_ORDERS)
     .addHelpText('after', HELP)
     .action(async (options: DemoOptions) => await demonstrate(options));
 }
@@ -102,7 +102,7 @@ async function demonstrate({ scenario, keep, orders: count }: DemoOptions): Prom
   }
 }
 
-/** What the shop cancels before it is sent: an order of the exchange for it is one that nobody asked for. */
+/** Cancels orders before they are sent: an order of the exchange for one of them is one that nobody asked for. */
 async function cancelStray(store: Store, path: string, strays: readonly DemoOrder[]): Promise<void> {
   insertOrders(path, strays);
   const deps = { account: ACCOUNT, store, clock: systemClock(), settings: { recheckFinalAfter: RECHECK_AFTER_MS } };
@@ -144,7 +144,7 @@ async function stopDaemon(daemon: ChildProcess): Promise<void> {
   await exited;
 }
 
-/** As a shop would: with a connection of its own, and nothing but the merchant's columns. */
+/** Inserts orders as a shop does: over a connection of its own, and the merchant's columns alone. */
 function insertOrders(path: string, orders: readonly DemoOrder[]): void {
   const shop = new Database(path);
   const insert = shop.prepare(
@@ -157,11 +157,11 @@ function insertOrders(path: string, orders: readonly DemoOrder[]): void {
   shop.close();
 }
 
-/** Shows the counts until every order has settled and what is expected was found, or the time is up; whether it was. */
+/** Shows the counts until every order is settled and every expected finding is there; false when the time is up before. */
 async function watch(store: Store, expected: readonly string[], until: number): Promise<boolean> {
   const clock = systemClock();
   const live = process.stdout.isTTY ? createLogUpdate(process.stdout) : undefined;
-  // An order that is not final any more has no end.
+  // An order that was reopened never ends.
   const endless = expected.filter((finding) => finding.startsWith('TERMINAL_REOPENED ')).length;
   let shown = '';
   while (clock.monotonic() < until) {
@@ -186,7 +186,7 @@ async function watch(store: Store, expected: readonly string[], until: number): 
 
 function fewOrders(text: string): number {
   const orders = wholeNumber(text);
-  if (orders > MOST_ORDERS) throw new InvalidArgumentError(`At most ${MOST_ORDERS} are wanted.`);
+  if (orders > MOST_ORDERS) throw new InvalidArgumentError(`Give at most ${MOST_ORDERS}.`);
   return orders;
 }
 
@@ -197,7 +197,7 @@ The database is kept. To look at it:
   npx order-sync report reconciliation
   npx order-sync report reconciliation --out ${join(folder, 'reconciliation.html')}
   npx order-sync findings list
-To be rid of it: rm -r ${folder}`);
+To remove it: rm -r ${folder}`);
 }
 
 function say(text: string): void {

@@ -38,23 +38,23 @@ const HELP = `
 Example:
   order-sync sandbox --port 8089 --faults reset-after=0.02,error-taken=0.02
 
-Some external order ids choose for themselves, whatever the options say (NAME as above):
+Some external order ids decide for their order, whatever the options say (NAME as above):
   fault-NAME-…         has that fault on its first create
   fault-lookup-NAME-…  has it on its first look-up
-  scenario-NAME-…      lives that scenario
+  scenario-NAME-…      goes through that scenario
   tamper-NAME-…        is tampered with as below, has no faults, and is completed unless --scenario says otherwise
 
-Some e-mail addresses of clients choose too:
+Some e-mail addresses decide for their client:
 ${EMAIL_INPUTS.map(([input, effect]) => `  ${input.padEnd(INPUT_WIDTH)}  ${effect}`).join('\n')}
 
-What an order is tampered with (the second NAME), the finding that it brings, and what the sandbox says of it. UNEXPECTED_ORDER
-wants a row that is cancelled before it is sent; PREORDER_MISSING is found by report reconciliation --online:
+The ways to tamper with an order (the second NAME), the finding that each brings, and what the sandbox answers.
+UNEXPECTED_ORDER needs a row that is cancelled before it is sent; report reconciliation --online finds PREORDER_MISSING:
 ${TAMPERING_HELP}
 
-Photos are not delivered without --photo-url: asking for them is then refused with INVALID_VALUE. The id of no link is
-answered 404 NOT_FOUND, another key 401. The whole interface is described at /openapi.json; /_sandbox/requests,
-/_sandbox/deliveries and /_sandbox/census show what happened. Verification statuses besides NOT_VERIFIED, what leads to
-them and their delays are invented, as are customers and cards.
+Photos are delivered with --photo-url only: without it a request for them is refused with INVALID_VALUE. An unknown link
+is answered 404 NOT_FOUND, another key 401. The whole interface is described at /openapi.json; /_sandbox/requests,
+/_sandbox/deliveries and /_sandbox/census show what happened. Verification statuses besides NOT_VERIFIED, their causes
+and their delays are invented, as are customers and cards.
 
 Scenarios: ${Object.keys(SCENARIOS).join(', ')}. The statuses besides REQUEST and NEW, their order and their delays are
 invented. Others come from a file:
@@ -69,12 +69,16 @@ export function define(command: Command): void {
   command
     .option('--port <n>', 'port on 127.0.0.1; 0 for any', wholeNumber(65_535), 0)
     .option('--key <key>', 'the key it takes', key, 'sandbox-key')
-    .option('--seed <n>', 'decides its chances, customers and cards', wholeNumber(2 ** 32 - 1), 1)
-    .option('--speed <n>', 'how much faster orders live and clients are verified', speed, 1)
+    .option('--seed <n>', 'decides its random choices, customers and cards', wholeNumber(2 ** 32 - 1), 1)
+    .option('--speed <n>', 'how much faster orders change and clients are verified', speed, 1)
     .option('--scenarios <file>', 'more scenarios, in YAML', scenarioFile)
-    .option('--scenario <name>', 'how every order lives; without it one in ten is rejected')
+    .option('--scenario <name>', 'the scenario of every order; without it one in ten is rejected')
     .option('--rate <n/duration>', 'answers 429 above it, for example 10/1s', rate)
-    .option('--faults <list>', `likelihoods, for example reset-after=0.02; of ${FAULTS.join(', ')}`, faults)
+    .option(
+      '--faults <list>',
+      `faults with their probabilities, for example reset-after=0.02; known are ${FAULTS.join(', ')}`,
+      faults,
+    )
     .option('--photo-url <url>', 'where photos are delivered to, on this machine', photoUrl)
     .option('--remote-photos', 'lets --photo-url name another machine', false)
     .option('--log <file>', 'appends each request and delivery as a JSON line')
@@ -137,58 +141,57 @@ function quoted(text: string): string {
 
 function wholeNumber(max: number): (text: string) => number {
   return (text) => {
-    if (!/^\d+$/.test(text) || Number(text) > max)
-      throw new InvalidArgumentError(`a whole number up to ${max} is wanted`);
+    if (!/^\d+$/.test(text) || Number(text) > max) throw new InvalidArgumentError(`Give a whole number up to ${max}.`);
     return Number(text);
   };
 }
 
 function key(text: string): string {
-  if (!/^[\x21-\x7e]+$/.test(text)) throw new InvalidArgumentError('printable ASCII without spaces is wanted');
+  if (!/^[\x21-\x7e]+$/.test(text)) throw new InvalidArgumentError('Give printable ASCII without spaces.');
   return text;
 }
 
 function speed(text: string): number {
-  if (!/^\d+(\.\d+)?$/.test(text) || Number(text) === 0) throw new InvalidArgumentError('a number above 0 is wanted');
+  if (!/^\d+(\.\d+)?$/.test(text) || Number(text) === 0) throw new InvalidArgumentError('Give a number above 0.');
   return Number(text);
 }
 
 function photoUrl(text: string): URL {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
-    throw new InvalidArgumentError('an http or https address without a user name or password is wanted');
+    throw new InvalidArgumentError('Give an http or https address without a user name or password.');
   }
   return url;
 }
 
 function scenarioFile(path: string): Scenarios {
-  return wanted(() => readScenarios(readFileSync(path, 'utf8')));
+  return readOption(() => readScenarios(readFileSync(path, 'utf8')));
 }
 
 function rate(text: string): { requests: number; intervalMs: number } {
   const [, requests = '', interval = ''] = /^([1-9]\d*)\/(.+)$/.exec(text) ?? [];
-  if (requests === '') throw new InvalidArgumentError('write it as 10/1s');
-  return { requests: Number(requests), intervalMs: wanted(() => parseDuration(interval)) };
+  if (requests === '') throw new InvalidArgumentError('Give it as 10/1s.');
+  return { requests: Number(requests), intervalMs: readOption(() => parseDuration(interval)) };
 }
 
 function faults(text: string): FaultPlan {
   const plan = Object.fromEntries(
     text.split(',').map((part) => {
-      const [name = '', likelihood = ''] = part.split('=');
+      const [name = '', probability = ''] = part.split('=');
       const isKnown = (FAULTS as readonly string[]).includes(name);
-      if (!isKnown || !/^(0|1|0?\.\d+)$/.test(likelihood)) {
-        throw new InvalidArgumentError(`${part} is not NAME=LIKELIHOOD with a likelihood from 0 to 1`);
+      if (!isKnown || !/^(0|1|0?\.\d+)$/.test(probability)) {
+        throw new InvalidArgumentError(`${part} is not NAME=PROBABILITY with a probability from 0 to 1`);
       }
-      return [name as Fault, Number(likelihood)];
+      return [name as Fault, Number(probability)];
     }),
   );
-  const sum = Object.values(plan).reduce((total, likelihood) => total + likelihood, 0);
+  const sum = Object.values(plan).reduce((total, probability) => total + probability, 0);
   if (sum > 1 + Number.EPSILON * FAULTS.length)
-    throw new InvalidArgumentError('the likelihoods are more than 1 together');
+    throw new InvalidArgumentError('the probabilities add up to more than 1');
   return plan;
 }
 
-function wanted<T>(read: () => T): T {
+function readOption<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {

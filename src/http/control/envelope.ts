@@ -20,40 +20,43 @@ export interface EnvelopeError {
   readonly status: string | null;
 }
 
-/** The fields of an error that does not come from the exchange. */
-export const NOT_OF_THE_EXCHANGE = { reason: null, httpStatus: null, code: null, status: null } as const;
-
 const SUCCESS_HEAD = '{"ok":true,"value":';
 const SUCCESS_END = '}';
 
 /** Writes a result into an envelope. */
 export function writeEnvelope(result: Result): Envelope {
-  switch (result.kind) {
-    case 'ok':
-      // The body goes in as text: parsed and written again, its numbers would lose digits.
-      return { httpStatus: result.httpStatus ?? 200, body: `${SUCCESS_HEAD}${result.body}${SUCCESS_END}` };
+  if (result.kind === 'ok') {
+    // The body goes in as text: parsed and written again, its numbers would lose digits.
+    return { httpStatus: result.httpStatus ?? 200, body: `${SUCCESS_HEAD}${result.body}${SUCCESS_END}` };
+  }
+  const httpStatus = 'httpStatus' in result ? result.httpStatus : STATUS_OF_KIND[result.kind];
+  const body = JSON.stringify({ ok: false, error: envelopeError(result) });
+  if (result.kind !== 'rate-limited') return { httpStatus, body };
+  return { httpStatus, body, retryAfterSeconds: Math.ceil(result.retryAfterMs / 1_000) };
+}
+
+const STATUS_OF_KIND = { 'key-refused': 502, 'rate-limited': 503, 'not-sent': 503, unknown: 504 } as const;
+
+/** The error that a failed result has in its envelope. */
+export function envelopeError(result: FailedResult): EnvelopeError {
+  const { kind } = result;
+  const nothing = { reason: null, httpStatus: null, code: null, status: null };
+  switch (kind) {
     case 'refused': {
       const { message, code, status = null } = result.error;
-      const { kind, httpStatus } = result;
-      return failure(httpStatus, { kind, reason: refusalReason(result), message, httpStatus, code, status });
+      return { kind, reason: refusalReason(result), message, httpStatus: result.httpStatus, code, status };
     }
-    case 'key-refused': {
-      const message = 'the exchange refuses the key (401)';
-      return failure(502, { ...NOT_OF_THE_EXCHANGE, kind: result.kind, message, httpStatus: 401 });
-    }
-    case 'rate-limited': {
-      const message = 'the exchange limits the rate (429)';
-      const error = { ...NOT_OF_THE_EXCHANGE, kind: result.kind, message, httpStatus: 429 };
-      return { ...failure(503, error), retryAfterSeconds: Math.ceil(result.retryAfterMs / 1_000) };
-    }
+    case 'key-refused':
+      return { ...nothing, kind, message: 'the exchange refuses the key (401)', httpStatus: 401 };
+    case 'rate-limited':
+      return { ...nothing, kind, message: 'the exchange limits the rate (429)', httpStatus: 429 };
     case 'not-sent':
-      return failure(503, { ...NOT_OF_THE_EXCHANGE, kind: result.kind, message: result.why });
     case 'unknown':
-      return failure(504, { ...NOT_OF_THE_EXCHANGE, kind: result.kind, message: result.why });
+      return { ...nothing, kind, message: result.why };
     case 'unusable':
     case 'invalid':
     case 'failed':
-      return failure(result.httpStatus, { ...NOT_OF_THE_EXCHANGE, kind: result.kind, message: result.message });
+      return { ...nothing, kind, message: result.message };
   }
 }
 
@@ -92,8 +95,4 @@ function errorIn(body: string): Omit<EnvelopeError, 'httpStatus'> | undefined {
   } catch {
     return undefined;
   }
-}
-
-function failure(httpStatus: number, error: EnvelopeError): Envelope {
-  return { httpStatus, body: JSON.stringify({ ok: false, error }) };
 }

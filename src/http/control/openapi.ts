@@ -12,7 +12,7 @@ interface RequestBody {
   readonly content: { readonly 'application/json': { readonly schema: { readonly anyOf?: readonly Json[] } } };
 }
 
-/** The part of the generated document that is written anew. */
+/** The part of the generated document that is changed. */
 interface Generated extends Json {
   readonly paths: Record<string, Record<string, { responses: Json; requestBody?: RequestBody }>>;
   readonly components: { readonly schemas: Json };
@@ -21,7 +21,7 @@ interface Generated extends Json {
 const DESCRIPTION = `The socket on which a running \`order-sync run\` takes requests of your back end: it holds the merchant key and
 keeps the rate limit, so that your back end needs neither. HTTP/1.1 over the Unix socket \`<database>.sock\`, beside the
 database (where that path is too long for a socket, \`order-sync-<uid>/\` in the system's temporary folder). The file's
-mode is 0600: who runs as the same user may ask for everything, nobody else for anything.
+mode is 0600: a process of the same user may ask for everything, no other process for anything.
 
     curl --unix-socket /var/lib/order-sync/order-sync.db.sock http://localhost/clients/link-1
 
@@ -29,18 +29,19 @@ Every answer but that of \`POST /sync\` has one shape: \`{"ok":true,"value":…}
 the same six fields. Decide by \`error.kind\` and \`error.reason\`; \`error.message\` is for people. The HTTP status of a
 refusal by the exchange is the exchange's own.
 
-- \`value\` is what the exchange answered, as received: fields that are not described here stay, statuses are open text, and
-  numbers keep every digit. Read amounts with a parser that does, or as text.
+- \`value\` is the answer of the exchange, as received: it keeps fields that are not described here, statuses are open
+  text, and numbers have every digit. Read amounts with a parser that keeps them, or as text.
 - After \`not-sent\` and \`rate-limited\` nothing was done: ask again, after \`Retry-After\` seconds where it is given.
-- After \`unknown\` nobody can tell whether the exchange did what was asked. What reads may be asked again.
+- After \`unknown\` nobody can tell whether the exchange did what was asked. An operation that only reads may be repeated.
 - A request waits for its turn at most 60 s. A request whose turn has not come when its connection is closed is not sent.
-- Tokens, card numbers and names are in the answers, and in no log.`;
+- Tokens, card numbers and names are in the answers, and in no log.
+- § numbers are sections of the exchange's interface document.`;
 
 const TAGS = [
-  { name: 'clients', description: 'Clients, their verification and their cards (§4.1 to §4.8).' },
-  { name: 'orders', description: 'Orders in the table, and pre-orders and orders at the exchange (§4.10, §4.11).' },
+  { name: 'clients', description: 'Clients, their verification and their cards.' },
+  { name: 'orders', description: 'Orders in the table, and pre-orders and orders at the exchange.' },
   { name: 'links', description: 'Links that are remembered and followed.' },
-  { name: 'sync', description: 'The work of the daemon, now.' },
+  { name: 'sync', description: 'The work of the daemon, done now.' },
 ];
 
 /** The OpenAPI 3.1 document of the control socket, generated from the routes themselves. */
@@ -65,14 +66,14 @@ export async function controlDocument(version: string): Promise<Json> {
     onRun: () => {},
   });
   await server.ready();
-  return mended(server.swagger() as unknown as Generated);
+  return corrected(server.swagger() as unknown as Generated);
 }
 
-/** Names each error, which is the same everywhere, and tells bodies that may be left out from the others. */
-function mended({ paths, components, ...rest }: Generated): Json {
+/** Gives each error, which is the same everywhere, a name to refer to, and says which bodies are optional. */
+function corrected({ paths, components, ...rest }: Generated): Json {
   const errors: ErrorsByStatus = ERRORS;
   for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) {
-    // The generator asks for every body, also for one that may be left out.
+    // The generator calls every body required, also one that is optional.
     const { requestBody } = operation;
     if (requestBody?.content['application/json'].schema.anyOf?.some(({ type }) => type === 'null') === true) {
       requestBody.required = false;

@@ -3,12 +3,12 @@ import { lstatSync, mkdirSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 
-/** The shortest limit of a socket's path among systems is 104 bytes, the last one a zero. */
+/** The shortest limit of a socket's path on any system is 104 bytes, with a zero at its end. */
 const LONGEST_PATH_BYTES = 103;
 
 /**
- * Where the control socket of a database is: beside it, or, where that path is too long for a socket, in a folder of
- * this user's own under the system's temporary folder, by a name made from the database's path.
+ * The path of the control socket of a database: beside it, or, where that path is too long for a socket, in a folder of
+ * this user in the system's temporary folder, with a name made from the database's path.
  */
 export function controlSocketPath(databasePath: string): string {
   const beside = `${databasePath}.sock`;

@@ -10,7 +10,7 @@ import { StoreError } from '../../store/errors.ts';
 import { closeServer, createServer } from '../server.ts';
 import { maxBodyBytes, Upload } from './upload.ts';
 
-/** Parts of a delivery beside its files: `details`, and some that are not ours. */
+/** Parts of a delivery beside its files: `details`, and unknown ones. */
 const OTHER_PARTS = 8;
 /** The head of a request has this long to arrive. */
 const HEADERS_MS = 10_000;
@@ -34,7 +34,7 @@ type ReceiverDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'log' | 'phot
 export interface PhotoReceiver extends AsyncDisposable {
   /** Where it listens, with the port that the system chose when the setting's is 0. */
   readonly url: string;
-  /** Takes nothing new, and returns when what is arriving has arrived, or when there is no time left for it. */
+  /** Takes nothing new, and returns when the deliveries that are arriving have ended, or when the grace period is over. */
   close(): Promise<void>;
 }
 
@@ -78,12 +78,12 @@ async function receivingServer(
     unreadable: () => JSON.stringify({ status: 'refused', reason: UNREADABLE }),
   });
   await server.register(multipart, {
-    // One way for all of them; `details` may be sent as a file as well.
+    // `details` may come as a file or as a field: all parts are read as files.
     isPartAFile: () => true,
     throwFileSizeLimit: false,
     limits: {
       parts: photos.maxFiles + OTHER_PARTS,
-      // One more than is taken, so that a file that is too large can be told.
+      // One byte more than is allowed, so that a file that is too large is noticed.
       fileSize: photos.maxFileBytes + 1,
     },
   });
@@ -114,7 +114,7 @@ async function receivingServer(
   return server;
 }
 
-/** What is not even looked at. */
+/** Refuses a request before its body is read. */
 function refusalBefore(
   { photos, log }: ReceiverDeps,
   request: FastifyRequest,
@@ -132,9 +132,9 @@ function refusalBefore(
   return (reply) => refuse(reply, STATUS_OF['too-large'], reason);
 }
 
-/** The parts of a delivery. Whatever is wrong with its form becomes a `DeliveryRefusal`. */
+/** Gives the parts of a delivery. Throws `DeliveryRefusal` on any fault of the form. */
 async function* partsOf(request: FastifyRequest, upload: Upload): AsyncGenerator<DeliveryPart> {
-  // A sender who is gone already would be waited for: nothing more is heard of the connection.
+  // A connection that is closed already gives no more events: waiting for one would never end.
   if (upload.failure !== undefined || request.raw.destroyed) throw refusalOf(undefined, upload);
   try {
     for await (const part of request.parts()) {
@@ -170,20 +170,20 @@ function refuse(reply: FastifyReply, httpStatus: number, reason: string): Fastif
   return reply.code(httpStatus).send({ status: 'refused', reason });
 }
 
-/** Nothing of the delivery is left; the exchange may try again. */
+/** Answers a delivery that failed here. Nothing of it is kept; the exchange may try again. */
 function fail({ log }: ReceiverDeps, reply: FastifyReply, error: unknown): FastifyReply {
   const problem = error instanceof Error ? `${error.name}: ${error.message}` : 'no reason given';
   log.error({ problem }, 'a photo delivery could not be stored');
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOSPC' || code === 'EDQUOT') return refuse(reply, 507, 'there is no space left');
-  const passes = error instanceof StoreError || (error instanceof Error && 'errno' in error);
-  if (!passes) return refuse(reply, 500, 'the receiver failed');
+  const isTransient = error instanceof StoreError || (error instanceof Error && 'errno' in error);
+  if (!isTransient) return refuse(reply, 500, 'the receiver failed');
   return refuse(reply.header('retry-after', RETRY_AFTER_S), 503, 'it cannot be stored now');
 }
 
 async function listenOn(server: FastifyInstance, { host, port }: ListenAddress): Promise<void> {
   try {
-    // By its address: of a name like localhost Fastify would make several servers, and know of one.
+    // By its address: for a name like localhost Fastify makes several servers, and knows only one.
     const { address } = await lookup(host, { order: 'ipv4first' });
     await server.listen({ host: address, port });
   } catch (error) {

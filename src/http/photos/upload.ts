@@ -3,24 +3,24 @@ import type { Clock } from '../../clock.ts';
 import type { FlowDeps } from '../../flows/pass/deps.ts';
 import { DeliveryRefusal } from '../../flows/clients/photo-form.ts';
 
-/** Of a body beside its files: heads of parts, `details`, parts that are not ours. */
+/** Bytes of a body beside its files: heads of parts, `details`, unknown parts. */
 const OTHER_BYTES = 1_024 * 1_024;
 /** A sender that was cut off has this long to read why. */
 const LINGER_MS = 1_000;
 
 type Limits = Pick<FlowDeps['photos'], 'maxTotalBytes' | 'timeout'>;
 
-/** The longest body that is read. */
+/** The longest body that is read, in bytes. */
 export function maxBodyBytes({ maxTotalBytes }: Limits): number {
   return maxTotalBytes + OTHER_BYTES;
 }
 
 /**
- * Holds a request to its limits of size and time from its head to its end. Also after the answer: a sender who still
- * sends would not read it if the connection were cut at once, so the rest is read and thrown away.
+ * Holds a request to its limits of size and time, from its head to its end. A sender that is still sending after the
+ * answer would not read it if the connection were cut at once, so the rest is read and thrown away.
  */
 export class Upload {
-  /** Why it was cut off. */
+  /** The reason why it was cut off. */
   failure: DeliveryRefusal | undefined;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
@@ -44,7 +44,7 @@ export class Upload {
     this.#after(limits.timeout, () => this.#cutOff('too-slow', 'the delivery takes too long'));
   }
 
-  /** After the answer. */
+  /** Throws the rest of the request away, after the answer. */
   discard(): void {
     this.#request.unpipe();
     this.#request.resume();
@@ -55,7 +55,7 @@ export class Upload {
     if (this.failure !== undefined) return;
     this.failure = new DeliveryRefusal(kind, reason);
     if (this.#response.headersSent) this.#request.destroy();
-    // The reader of the parts takes it for an error of the connection, which can still be answered.
+    // The reader of the parts sees an error of the connection, and the request can still be answered.
     else this.#request.emit('error', this.failure);
   }
 

@@ -29,7 +29,7 @@ const querySchema = z.object({
     .min(1)
     .max(LONGEST_PASS_MS)
     .default(600_000)
-    .meta({ description: 'The pass is given up after so many milliseconds.', examples: [60_000] }),
+    .meta({ description: 'The pass ends after so many milliseconds.', examples: [60_000] }),
 });
 const lineSchema = z
   .discriminatedUnion('type', [
@@ -42,7 +42,7 @@ const lineSchema = z
     z.object({
       type: z.literal('error'),
       message: z.string(),
-      problem: z.enum(STORE_PROBLEMS).optional().describe('What is wrong with the database, where it is that.'),
+      problem: z.enum(STORE_PROBLEMS).optional().describe('The problem of the database, where the database failed.'),
     }),
   ])
   .meta({
