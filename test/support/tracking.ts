@@ -1,4 +1,5 @@
-import type { FollowSettings, LookupAnswer, OrderFacts } from '../../src/domain/orders/follow.ts';
+import type { FollowSettings, LookupAnswer } from '../../src/domain/orders/follow.ts';
+import type { RecordView } from '../../src/domain/record.ts';
 import type { Tracking } from '../../src/domain/orders/tracking.ts';
 import { recordWith } from './records.ts';
 
@@ -56,22 +57,19 @@ export function trackingWith(changes: Partial<Tracking> = {}): Tracking {
   };
 }
 
-/** Facts of a record that says little, with these differences. */
-export function factsWith(changes: Partial<OrderFacts> = {}): OrderFacts {
-  return {
+/** A record without dates whose order is new, with these differences. */
+export function newRecord(changes: Partial<RecordView> = {}): RecordView {
+  return recordWith({
     orderId: 'o1',
-    orderStatus: 'REQUEST',
     cryptoStatus: 'NEW',
     fiatStatus: 'NEW',
-    exchangeType: 'SELL',
     modificationDate: null,
-    completionDate: null,
     serverDate: null,
     ...changes,
-  };
+  });
 }
 
 /** A look-up that brought such a record. */
-export function found(changes: Partial<OrderFacts> = {}): LookupAnswer {
-  return { kind: 'found', record: recordWith(factsWith(changes)), body: '{}' };
+export function found(changes: Partial<RecordView> = {}): LookupAnswer {
+  return { kind: 'found', record: newRecord(changes), body: '{}' };
 }

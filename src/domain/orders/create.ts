@@ -1,6 +1,6 @@
 import { checkOrder, describeProblems } from './check.ts';
 import type { Difference, MerchantOrder, UncheckedOrder } from '../record.ts';
-import { createBackoffMs, followIntervalMs, verificationGapMs } from './schedule.ts';
+import { createBackoffMs, followIntervalMs, plannedGapMs } from './schedule.ts';
 import { after } from '../instant.ts';
 import { finding, move, type Decision, type Tracking } from './tracking.ts';
 
@@ -101,7 +101,7 @@ function decideAnswered(
 
 /** Moves an order whose create has no known outcome to unknown: it is looked up, never just sent again. */
 export function becomesUnknown(tracking: Tracking, why: string, now: Date, settings: CreateSettings): Decision {
-  const firstMs = verificationGapMs(0, settings.verifyAfter) ?? 0;
+  const firstMs = plannedGapMs(0, settings.verifyAfter) ?? 0;
   return move(
     tracking,
     'unknown',

@@ -1,28 +1,8 @@
 import { instant, after } from '../instant.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from './states.ts';
-import {
-  followIntervalMs,
-  HELD_LOOKUP_MS,
-  longestFreshMs,
-  recheckGapMs,
-  unansweredLookupMs,
-  verificationGapMs,
-} from './schedule.ts';
+import { followIntervalMs, HELD_LOOKUP_MS, longestFreshMs, plannedGapMs, unansweredLookupMs } from './schedule.ts';
 import type { RecordView } from '../record.ts';
 import { finding, move, type Decision, type OrderEvent, type Tracking } from './tracking.ts';
-
-/** The fields of an order record (§2.7) that decide what happens to the order. */
-export type OrderFacts = Pick<
-  RecordView,
-  | 'orderId'
-  | 'orderStatus'
-  | 'cryptoStatus'
-  | 'fiatStatus'
-  | 'exchangeType'
-  | 'modificationDate'
-  | 'completionDate'
-  | 'serverDate'
->;
 
 /** The answer to a look-up (§4.11). Only `found` and `not-found` are evidence. */
 export type LookupAnswer =
@@ -72,12 +52,12 @@ export function isLookedUp({ state, attempts }: Tracking, answer: LookupAnswer):
 }
 
 /** Tells whether a record says that its order is final. */
-export function isFinalRecord(facts: OrderFacts, settings: FollowSettings): boolean {
-  const status = facts.orderStatus;
+export function isFinalRecord(record: RecordView, settings: FollowSettings): boolean {
+  const status = record.orderStatus;
   if (settings.finalStatuses.includes(status)) return true;
   if (settings.openStatuses.includes(status)) return false;
-  const completed = instant(facts.completionDate);
-  const server = instant(facts.serverDate);
+  const completed = instant(record.completionDate);
+  const server = instant(record.serverDate);
   return completed !== undefined && server !== undefined && completed <= server;
 }
 
@@ -101,24 +81,24 @@ export function decideLookup(
   }
 }
 
-function found(tracking: Tracking, facts: OrderFacts, now: Date, settings: FollowSettings): LookupDecision {
-  if (isOlder(facts, tracking.modificationDate, now)) return stale(tracking, facts, now, settings);
-  const target: OrderState = isFinalRecord(facts, settings) ? 'final' : 'open';
-  const changes = statusChanges(tracking, facts);
-  const moved = tracking.state === target ? undefined : movedTo(tracking, target, facts);
+function found(tracking: Tracking, record: RecordView, now: Date, settings: FollowSettings): LookupDecision {
+  if (isOlder(record, tracking.modificationDate, now)) return stale(tracking, record, now, settings);
+  const target: OrderState = isFinalRecord(record, settings) ? 'final' : 'open';
+  const changes = statusChanges(tracking, record);
+  const moved = tracking.state === target ? undefined : movedTo(tracking, target, record);
   const isChanged = changes.length > 0 || moved !== undefined;
   const changedAt = isChanged ? now : tracking.changedAt;
   const rechecks = target === 'final' && !isChanged ? tracking.rechecks + 1 : 0;
-  const isOrdered = recordTime(facts.modificationDate, facts, now) !== undefined;
+  const isOrdered = recordTime(record.modificationDate, record, now) !== undefined;
   const next: Tracking = {
     ...(moved?.tracking ?? tracking),
-    orderId: facts.orderId,
-    exchangeType: facts.exchangeType ?? tracking.exchangeType,
-    orderStatus: facts.orderStatus,
-    cryptoStatus: facts.cryptoStatus,
-    fiatStatus: facts.fiatStatus,
+    orderId: record.orderId,
+    exchangeType: record.exchangeType ?? tracking.exchangeType,
+    orderStatus: record.orderStatus,
+    cryptoStatus: record.cryptoStatus,
+    fiatStatus: record.fiatStatus,
     // A date that cannot be used must not let an older record pass as newer.
-    modificationDate: isOrdered ? facts.modificationDate : tracking.modificationDate,
+    modificationDate: isOrdered ? record.modificationDate : tracking.modificationDate,
     staleDate: null,
     lastLookupAt: now,
     changedAt,
@@ -130,8 +110,8 @@ function found(tracking: Tracking, facts: OrderFacts, now: Date, settings: Follo
 }
 
 /** Moves that a person should look at bring a finding with them. */
-function movedTo(tracking: Tracking, target: OrderState, facts: OrderFacts): Decision {
-  const exchangeTime = facts.modificationDate;
+function movedTo(tracking: Tracking, target: OrderState, record: RecordView): Decision {
+  const exchangeTime = record.modificationDate;
   const decision = move(tracking, target, { source: 'lookup', exchangeTime });
   if (tracking.state === 'final') {
     const reopened = finding('TERMINAL_REOPENED', 'lookup', 'a final order is open again', exchangeTime);
@@ -144,11 +124,11 @@ function movedTo(tracking: Tracking, target: OrderState, facts: OrderFacts): Dec
   return decision;
 }
 
-function statusChanges(tracking: Tracking, facts: OrderFacts): OrderEvent[] {
+function statusChanges(tracking: Tracking, record: RecordView): OrderEvent[] {
   const fields = [
-    ['order.status', tracking.orderStatus, facts.orderStatus],
-    ['cryptoTransaction.status', tracking.cryptoStatus, facts.cryptoStatus],
-    ['fiatTransaction.status', tracking.fiatStatus, facts.fiatStatus],
+    ['order.status', tracking.orderStatus, record.orderStatus],
+    ['cryptoTransaction.status', tracking.cryptoStatus, record.cryptoStatus],
+    ['fiatTransaction.status', tracking.fiatStatus, record.fiatStatus],
   ] as const;
   return fields
     .filter(([, oldValue, newValue]) => oldValue !== newValue)
@@ -156,23 +136,23 @@ function statusChanges(tracking: Tracking, facts: OrderFacts): OrderEvent[] {
       field,
       oldValue,
       newValue,
-      exchangeTime: facts.modificationDate,
+      exchangeTime: record.modificationDate,
       source: 'lookup',
       reason: null,
     }));
 }
 
 /** A record that is older than ours changes nothing; its arrival is recorded once. */
-function stale(tracking: Tracking, facts: OrderFacts, now: Date, settings: FollowSettings): LookupDecision {
+function stale(tracking: Tracking, record: RecordView, now: Date, settings: FollowSettings): LookupDecision {
   const rechecks = isRechecked(tracking.state) ? tracking.rechecks + 1 : tracking.rechecks;
-  const seen = { ...tracking, rechecks, lastLookupAt: now, staleDate: facts.modificationDate };
+  const seen = { ...tracking, rechecks, lastLookupAt: now, staleDate: record.modificationDate };
   const decision = unchanged(seen, { nextActionAt: nextLookupAt(seen, now, settings) });
-  if (tracking.staleDate === facts.modificationDate) return { ...decision, keepsRecord: false };
+  if (tracking.staleDate === record.modificationDate) return { ...decision, keepsRecord: false };
   const event: OrderEvent = {
     field: 'record.stale',
     oldValue: tracking.modificationDate,
-    newValue: facts.modificationDate,
-    exchangeTime: facts.modificationDate,
+    newValue: record.modificationDate,
+    exchangeTime: record.modificationDate,
     source: 'lookup',
     reason: 'the exchange sent a record older than the one we have; nothing was changed',
   };
@@ -195,7 +175,7 @@ function verified(tracking: Tracking, now: Date, settings: FollowSettings): Deci
   if (tracking.nextActionAt !== null && tracking.nextActionAt > now) return unchanged(tracking, {});
   const verifications = tracking.verifications + 1;
   if (mayResend({ ...tracking, verifications }, now, settings)) return resent({ ...tracking, verifications }, now);
-  const gapMs = verificationGapMs(verifications, settings.verifyAfter);
+  const gapMs = plannedGapMs(verifications, settings.verifyAfter);
   if (gapMs !== undefined) return unchanged(tracking, { verifications, nextActionAt: after(now, gapMs) });
   const reason = `the outcome of the create is unknown and ${verifications} look-ups found no order; ask the exchange and use orders resolve`;
   return move(
@@ -226,7 +206,7 @@ function resent(tracking: Tracking, now: Date): Decision {
 
 function nextLookupAt(tracking: Tracking, now: Date, settings: FollowSettings): Date | null {
   if (isRechecked(tracking.state)) {
-    const gapMs = recheckGapMs(tracking.rechecks, settings.recheckFinalAfter);
+    const gapMs = plannedGapMs(tracking.rechecks, settings.recheckFinalAfter);
     return gapMs === undefined ? null : after(now, gapMs);
   }
   if (tracking.state === 'held') return after(now, heldLookupMs(settings));
@@ -252,9 +232,9 @@ function unchanged(tracking: Tracking, changes: Partial<Tracking>): Decision {
   return { tracking: { ...tracking, ...changes }, events: [] };
 }
 
-function isOlder(facts: OrderFacts, known: string | null, now: Date): boolean {
-  const receivedAt = recordTime(facts.modificationDate, facts, now);
-  const knownAt = recordTime(known, facts, now);
+function isOlder(record: RecordView, known: string | null, now: Date): boolean {
+  const receivedAt = recordTime(record.modificationDate, record, now);
+  const knownAt = recordTime(known, record, now);
   return receivedAt !== undefined && knownAt !== undefined && receivedAt < knownAt;
 }
 
@@ -262,7 +242,7 @@ function isOlder(facts: OrderFacts, known: string | null, now: Date): boolean {
  * The time of a record in nanoseconds, by which records are ordered; undefined where the date cannot be used. The later of
  * the exchange's clock and ours decides what is too far ahead: ours may have been set back.
  */
-function recordTime(text: string | null, { serverDate }: OrderFacts, now: Date): bigint | undefined {
+function recordTime(text: string | null, { serverDate }: RecordView, now: Date): bigint | undefined {
   const time = instant(text);
   const server = instant(serverDate) ?? 0n;
   const here = BigInt(now.getTime()) * NANOSECONDS_A_MS;

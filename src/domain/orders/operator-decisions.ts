@@ -1,6 +1,6 @@
 import { RESEND_NOT_BEFORE_MS } from './follow.ts';
 import type { OrderState } from './states.ts';
-import { followIntervalMs, recheckGapMs } from './schedule.ts';
+import { followIntervalMs, plannedGapMs } from './schedule.ts';
 import { after } from '../instant.ts';
 import { move, type Decision, type Tracking } from './tracking.ts';
 
@@ -147,7 +147,7 @@ function changesOf(tracking: Tracking, judgement: Judgement, now: Date, settings
     }
     case 'abandoned':
     case 'cancel': {
-      const gapMs = recheckGapMs(0, settings.recheckFinalAfter);
+      const gapMs = plannedGapMs(0, settings.recheckFinalAfter);
       return { rechecks: 0, changedAt: now, nextActionAt: gapMs === undefined ? null : after(now, gapMs) };
     }
   }

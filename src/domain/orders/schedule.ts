@@ -45,16 +45,12 @@ export function unansweredLookupMs(random: number): number {
 export const HELD_LOOKUP_MS = DAY;
 
 /**
- * Wait before verification number `done + 1` of an unknown order, by `create.verifyAfter` in ms after the request;
- * undefined when all are done. The gaps count, not the moments: after an outage the look-ups do not come all at once.
+ * Wait before look-up number `done + 1` of a plan, `create.verifyAfter` or `follow.recheckFinalAfter` in ms after its
+ * start; undefined when all are done. The gaps count, not the moments: after an outage the look-ups do not come all at
+ * once.
  */
-export function verificationGapMs(done: number, verifyAfter: readonly number[]): number | undefined {
-  const at = verifyAfter[done];
+export function plannedGapMs(done: number, moments: readonly number[]): number | undefined {
+  const at = moments[done];
   if (at === undefined) return undefined;
-  return Math.max(0, at - (done === 0 ? 0 : (verifyAfter[done - 1] ?? 0)));
-}
-
-/** Wait before look-up number `done + 1` of an order that has ended, by `follow.recheckFinalAfter`; undefined when all are done. */
-export function recheckGapMs(done: number, recheckFinalAfter: readonly number[]): number | undefined {
-  return verificationGapMs(done, recheckFinalAfter);
+  return Math.max(0, at - (done === 0 ? 0 : (moments[done - 1] ?? 0)));
 }

@@ -4,31 +4,8 @@ import type { ReportFinding } from './findings.ts';
 import type { JudgedOrder, UncheckedReason } from './judge.ts';
 import { dayOf, pairOf } from './rows.ts';
 
-const COUNTS = [
-  'orders',
-  'at_exchange',
-  'compared',
-  'checked',
-  'unchecked',
-  'nothing_to_compare',
-  'given_up',
-  'sent_again',
-  'unreadable',
-  'other_pair',
-  'no_output',
-  'no_fee',
-  'no_reward',
-  'errors',
-  'warnings',
-  'infos',
-  'acknowledged',
-] as const;
-const SUMS = ['asset', 'ours', 'theirs', 'output', 'fee', 'reward'] as const;
-type Count = (typeof COUNTS)[number];
-type Sum = (typeof SUMS)[number];
-
 /** The columns of the totals by pair. */
-export const PAIR_COLUMNS: readonly Column[] = [
+export const PAIR_COLUMNS = [
   { key: 'pair', label: 'Pair', kind: 'text' },
   { key: 'orders', label: 'Orders', kind: 'count' },
   { key: 'at_exchange', label: 'At exchange', kind: 'count' },
@@ -54,9 +31,16 @@ export const PAIR_COLUMNS: readonly Column[] = [
   { key: 'warnings', label: 'Warnings', kind: 'count' },
   { key: 'infos', label: 'Infos', kind: 'count', isDetail: true },
   { key: 'acknowledged', label: 'Acknowledged', kind: 'count', isDetail: true },
-];
+] as const satisfies readonly Column[];
 /** The columns of the totals by day and pair. */
 export const DAY_COLUMNS: readonly Column[] = [{ key: 'day', label: 'Day (UTC)', kind: 'text' }, ...PAIR_COLUMNS];
+
+type Key<Kind> = Extract<(typeof PAIR_COLUMNS)[number], { kind: Kind }>['key'];
+type Count = Key<'count'>;
+type Sum = Exclude<Key<'decimal'>, 'difference'>;
+const keysOf = (kind: Column['kind']) => PAIR_COLUMNS.filter((column) => column.kind === kind).map(({ key }) => key);
+const COUNTS = keysOf('count') as Count[];
+const SUMS = keysOf('decimal').filter((key) => key !== 'difference') as Sum[];
 
 /** Exact sums and counts of one day and pair. */
 class Totals {

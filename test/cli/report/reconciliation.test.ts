@@ -14,6 +14,7 @@ import { parse } from 'csv-parse/sync';
 import readExcelFile from 'read-excel-file/node';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
+import type { Column } from '../../../src/reports/formats/document.ts';
 import { DAY_COLUMNS, PAIR_COLUMNS } from '../../../src/reports/reconciliation/totals.ts';
 import { runProgram } from '../../support/cli-function.ts';
 import { runCommand } from '../../support/cli-process.ts';
@@ -51,7 +52,7 @@ const runProcess = (...args: string[]) =>
 const decimal = z.string().regex(/^-?\d+(\.\d+)?$/);
 const count = z.int().nonnegative();
 const text = z.string();
-function rowSchema(columns: typeof PAIR_COLUMNS) {
+function rowSchema(columns: readonly Column[]) {
   const kinds = { decimal, count, text, time: text, percent: z.number() };
   return z.strictObject(Object.fromEntries(columns.map(({ key, kind }) => [key, kinds[kind]])));
 }

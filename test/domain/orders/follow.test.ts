@@ -10,7 +10,7 @@ import {
 import { isAllowedMove, type OrderState } from '../../../src/domain/orders/states.ts';
 import { after } from '../../../src/domain/instant.ts';
 import type { OrderEvent, Tracking } from '../../../src/domain/orders/tracking.ts';
-import { DAY, factsWith, found, HOUR, MINUTE, SECOND, SETTINGS, trackingWith } from '../../support/tracking.ts';
+import { DAY, newRecord, found, HOUR, MINUTE, SECOND, SETTINGS, trackingWith } from '../../support/tracking.ts';
 
 const NOW = new Date('2026-01-05T12:00:00.000Z');
 const NOT_FOUND: LookupAnswer = { kind: 'not-found' };
@@ -51,21 +51,21 @@ describe('whether a record is final', () => {
       true,
     ],
   ])('%s', (_name, changes, isFinal) => {
-    expect(isFinalRecord(factsWith({ orderStatus: 'ANY', ...changes }), SETTINGS)).toBe(isFinal);
+    expect(isFinalRecord(newRecord({ orderStatus: 'ANY', ...changes }), SETTINGS)).toBe(isFinal);
   });
 
   it('is not by its dates while its status is an open one', () => {
-    expect(isFinalRecord(factsWith({ ...DONE, orderStatus: 'REQUEST' }), SETTINGS)).toBe(false);
-    expect(isFinalRecord(factsWith({ ...DONE, orderStatus: 'REQUEST' }), { ...SETTINGS, openStatuses: [] })).toBe(true);
-    expect(isFinalRecord(factsWith({ ...DONE, orderStatus: 'request' }), SETTINGS)).toBe(true);
+    expect(isFinalRecord(newRecord({ ...DONE, orderStatus: 'REQUEST' }), SETTINGS)).toBe(false);
+    expect(isFinalRecord(newRecord({ ...DONE, orderStatus: 'REQUEST' }), { ...SETTINGS, openStatuses: [] })).toBe(true);
+    expect(isFinalRecord(newRecord({ ...DONE, orderStatus: 'request' }), SETTINGS)).toBe(true);
   });
 
   it('is by a final status, whatever its dates say', () => {
     const settings = { ...SETTINGS, finalStatuses: ['PAID'] };
-    expect(isFinalRecord(factsWith({ orderStatus: 'PAID' }), settings)).toBe(true);
-    expect(isFinalRecord(factsWith({ orderStatus: 'PAID ' }), settings)).toBe(false);
+    expect(isFinalRecord(newRecord({ orderStatus: 'PAID' }), settings)).toBe(true);
+    expect(isFinalRecord(newRecord({ orderStatus: 'PAID ' }), settings)).toBe(false);
     expect(
-      isFinalRecord(factsWith({ orderStatus: 'PAID', completionDate: LATER, serverDate: EARLIER }), settings),
+      isFinalRecord(newRecord({ orderStatus: 'PAID', completionDate: LATER, serverDate: EARLIER }), settings),
     ).toBe(true);
   });
 });

@@ -6,9 +6,8 @@ import {
   longestFreshMs,
   HELD_LOOKUP_MS,
   LONGEST_WAIT_MS,
-  recheckGapMs,
+  plannedGapMs,
   unansweredLookupMs,
-  verificationGapMs,
   withJitter,
 } from '../../../src/domain/orders/schedule.ts';
 import { DAY, HOUR, MINUTE, SECOND, SETTINGS } from '../../support/tracking.ts';
@@ -129,20 +128,20 @@ describe('other waits', () => {
 
   it('spaces verifications so that without an outage they come at the moments of the setting', () => {
     const { verifyAfter } = SETTINGS;
-    const gaps = verifyAfter.map((_, done) => verificationGapMs(done, verifyAfter) ?? 0);
+    const gaps = verifyAfter.map((_, done) => plannedGapMs(done, verifyAfter) ?? 0);
     let at = 0;
     expect(gaps.map((gap) => (at += gap))).toEqual(verifyAfter);
-    expect(verificationGapMs(verifyAfter.length, verifyAfter)).toBeUndefined();
+    expect(plannedGapMs(verifyAfter.length, verifyAfter)).toBeUndefined();
   });
 
   it('re-checks a final order after 1 h, 1 d and 7 d, and then never', () => {
     const { recheckFinalAfter } = SETTINGS;
-    expect([0, 1, 2, 3].map((done) => recheckGapMs(done, recheckFinalAfter))).toEqual([
+    expect([0, 1, 2, 3].map((done) => plannedGapMs(done, recheckFinalAfter))).toEqual([
       HOUR,
       DAY - HOUR,
       6 * DAY,
       undefined,
     ]);
-    expect(recheckGapMs(0, [])).toBeUndefined();
+    expect(plannedGapMs(0, [])).toBeUndefined();
   });
 });
