@@ -3,6 +3,7 @@ import { systemClock } from '../../clock.ts';
 import { WAITING_STATES } from '../../domain/orders/states.ts';
 import { ageingDocument } from '../../reports/ageing.ts';
 import type { ReportDocument } from '../../reports/formats/document.ts';
+import type { Store } from '../../store/port.ts';
 import { readAgeing } from '../../store/reports/ageing.ts';
 import { ACCOUNT } from '../shared/options.ts';
 import { withStore } from '../shared/store.ts';
@@ -16,15 +17,14 @@ export function define(command: Command): void {
   addAsOfOption(addReportOptions(addPeriodOptions(command)))
     .addHelpText('after', '\nExample:\n  order-sync report ageing --as-of 2026-02-01 --out ageing.html')
     .action(async ({ from, to, asOf, ...output }: PeriodOptions & OutputOptions & { readonly asOf?: string }) => {
-      const path = await withStore(command, 'current', async (store) => store.path);
       const until = asOf ?? systemClock().now().toISOString();
-      const document = readDocument(path, { from: from ?? null, to: to ?? null, asOf: until });
-      await writeReport(document, output);
+      const scope = { from: from ?? null, to: to ?? null, asOf: until };
+      await writeReport(await withStore(command, 'current', async (store) => readDocument(store, scope)), output);
     });
 }
 
-function readDocument(path: string, scope: { from: string | null; to: string | null; asOf: string }): ReportDocument {
-  using ageing = readAgeing(path, { account: ACCOUNT, ...scope });
+function readDocument(store: Store, scope: { from: string | null; to: string | null; asOf: string }): ReportDocument {
+  using ageing = readAgeing(store, { account: ACCOUNT, ...scope });
   const oldest = ageing.oldest(WAITING_STATES, MOST_OLDEST);
   return ageingDocument({ ...scope, orders: ageing.orders }, ageing.byStatus(), ageing.byPair(), oldest);
 }

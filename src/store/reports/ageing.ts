@@ -1,7 +1,10 @@
-import Database from 'better-sqlite3';
-import type { AgeGroup, OldestOrder } from '../../reports/ageing.ts';
+import { sql, type Compilable } from 'kysely';
+import type { OldestOrder } from '../../reports/ageing.ts';
+import type { Store } from '../port.ts';
+import { openAgeingStage, type AgeingStage } from '../stage/ageing.ts';
+import { queries } from '../statement.ts';
 
-/** Which orders are looked at, and as of when; times are compared with `created_at`. */
+/** The orders that are looked at, and as of when; times are compared with `created_at`. */
 export interface AgeingScope {
   readonly account: string;
   readonly from: string | null;
@@ -9,80 +12,57 @@ export interface AgeingScope {
   readonly asOf: string;
 }
 
-/** Where every order of the scope stood at `asOf`, and since when. */
-export interface Ageing extends Disposable {
-  readonly orders: number;
-  /** One a state and order status, of all pairs together. */
-  byStatus(): readonly AgeGroup[];
-  /** One a state, order status and pair. */
-  byPair(): readonly AgeGroup[];
-  /** Those that have stood the longest in one of these states, the longest first. */
-  oldest(states: readonly string[], limit: number): readonly OldestOrder[];
-}
-
 /** So many orders are read at a time: no read holds the write-ahead log for long. */
 const PAGE = 10_000;
 
-/** As the events tell it: the same for a moment, whatever has happened since, also between two pages. */
-const stand = (isBehind: '>' | '>=') => `insert into temp.standing
-  select external_order_id, coalesce(from_currency, '?') || '/' || coalesce(to_currency, '?'),
-    coalesce((${last('new_value')} and field = 'state' order by id desc limit 1), 'pending'),
-    (${last('new_value')} and field = 'order.status' order by id desc limit 1),
-    coalesce((${last('observed_at')} and field in ('state', 'order.status') order by id desc limit 1), created_at)
-  from merchant_orders o
-  where account = @account and external_order_id ${isBehind} @id and created_at <= @asOf
-    and (@from is null or created_at >= @from) and (@to is null or created_at < @to)
-  order by external_order_id limit ${PAGE}`;
-
-function last(column: string): string {
-  return `select ${column} from order_events e
-    where e.account = o.account and e.external_order_id = o.external_order_id and e.observed_at <= @asOf`;
-}
-
-function readAll(sqlite: Database.Database, scope: AgeingScope): void {
-  const newest = sqlite.prepare<[], string>('select id from temp.standing order by rowid desc limit 1').pluck();
-  // An order's id may be empty text.
-  let { changes } = sqlite.prepare(stand('>=')).run({ ...scope, id: '' });
-  const next = sqlite.prepare(stand('>'));
-  while (changes === PAGE) ({ changes } = next.run({ ...scope, id: newest.get() }));
-}
-
-/** The smallest age that so many in a hundred do not exceed: one of the ages themselves. */
-function ranked(columns: string, pair: string): string {
-  return `select state, status, ${pair} as pair, orders,
-      max(iif(rank = (orders * 50 + 99) / 100, since, null)) as p50,
-      max(iif(rank = (orders * 90 + 99) / 100, since, null)) as p90,
-      max(iif(rank = (orders * 99 + 99) / 100, since, null)) as p99,
-      max(iif(rank = orders, since, null)) as longest
-    from (select state, status, pair, since, count(*) over (partition by ${columns}) as orders,
-        row_number() over (partition by ${columns} order by since desc) as rank
-      from temp.standing)
-    group by ${columns} order by state, status, pair`;
-}
-
-/** Reads where orders stand, into a file without a name where it is too much for memory. */
-export function readAgeing(path: string, scope: AgeingScope): Ageing {
-  const sqlite = new Database(path, { readonly: true, fileMustExist: true });
-  try {
-    sqlite.pragma('temp_store = file');
-    sqlite.exec('create temp table standing (id text, pair text, state text, status text, since text)');
-    readAll(sqlite, scope);
-  } catch (error) {
-    sqlite.close();
-    throw error;
+/** Reads the state of each order at `asOf` and since when it had it. */
+export function readAgeing(store: Pick<Store, 'snapshot'>, scope: AgeingScope): AgeingStage {
+  const stage = openAgeingStage();
+  let last: string | undefined;
+  for (let read = PAGE; read === PAGE;) {
+    read = 0;
+    using snapshot = store.snapshot();
+    for (const order of snapshot.rows(pageOf(scope, last))) {
+      stage.add(order);
+      last = order.id;
+      read += 1;
+    }
   }
-  const all = (sql: string) => sqlite.prepare<[], AgeGroup>(sql).all();
-  return {
-    orders: sqlite.prepare<[], number>('select count(*) from temp.standing').pluck().get() ?? 0,
-    byStatus: () => all(ranked('state, status', 'null')),
-    byPair: () => all(ranked('state, status, pair', 'pair')),
-    oldest: (states, limit) =>
-      sqlite
-        .prepare<unknown[], OldestOrder>(
-          `select id, pair, state, status, since from temp.standing
-            where state in (select value from json_each(?)) order by since, id limit ?`,
-        )
-        .all(JSON.stringify(states), limit),
-    [Symbol.dispose]: () => void sqlite.close(),
-  };
+  return stage;
+}
+
+/** As the events tell it: the same for a moment, whatever has happened since, also between two pages. */
+function pageOf({ account, from, to, asOf }: AgeingScope, last: string | undefined): Compilable<OldestOrder> {
+  // With the sign no index of ages is used: the orders are read by their ids, so that a page reads no more than itself.
+  const createdAt = sql<string>`+o.created_at`;
+  let orders = queries
+    .selectFrom('merchant_orders as o')
+    .select((select) => {
+      const newest = (column: 'new_value' | 'observed_at', fields: readonly string[]) =>
+        select
+          .selectFrom('order_events as e')
+          .select(`e.${column} as value`)
+          .whereRef('e.account', '=', 'o.account')
+          .whereRef('e.external_order_id', '=', 'o.external_order_id')
+          .where('e.observed_at', '<=', asOf)
+          .where('e.field', 'in', fields)
+          .orderBy('e.id', 'desc')
+          .limit(1);
+      const state = newest('new_value', ['state']);
+      const changedAt = newest('observed_at', ['state', 'order.status']);
+      return [
+        'o.external_order_id as id',
+        sql<string>`coalesce(o.from_currency, '?') || '/' || coalesce(o.to_currency, '?')`.as('pair'),
+        sql<string>`coalesce(${state}, 'pending')`.as('state'),
+        newest('new_value', ['order.status']).as('status'),
+        sql<string>`coalesce(${changedAt}, o.created_at)`.as('since'),
+      ];
+    })
+    .where('o.account', '=', account)
+    .where(createdAt, '<=', asOf);
+  // The id of an order may be empty text.
+  if (last !== undefined) orders = orders.where('o.external_order_id', '>', last);
+  if (from !== null) orders = orders.where(createdAt, '>=', from);
+  if (to !== null) orders = orders.where(createdAt, '<', to);
+  return orders.orderBy('o.external_order_id').limit(PAGE);
 }

@@ -5,6 +5,7 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AgeGroup } from '../../../src/reports/ageing.ts';
 import { seededRandom } from '../../../src/sandbox/random.ts';
+import { openSnapshot } from '../../../src/store/sqlite/snapshot.ts';
 import { readAgeing } from '../../../src/store/reports/ageing.ts';
 import { newDatabase } from '../../support/new-database.ts';
 import { eventWriter } from '../../support/events.ts';
@@ -91,7 +92,7 @@ describe('where orders stand', () => {
     const orders = someOrders(400, seed);
     put(orders);
     for (const asOf of [SCOPE.asOf, '2026-01-15T06:00:00.000Z', '2026-01-03T00:00:00.000Z']) {
-      using ageing = readAgeing(path, { ...SCOPE, asOf });
+      using ageing = readAgeing({ snapshot: () => openSnapshot(path) }, { ...SCOPE, asOf });
       expect(ageing.orders).toBe(orders.filter(({ createdAt }) => createdAt <= asOf).length);
       expect(sorted(ageing.byStatus())).toEqual(sorted(reckon(orders, asOf, false)));
       expect(sorted(ageing.byPair())).toEqual(sorted(reckon(orders, asOf, true)));
@@ -102,7 +103,7 @@ describe('where orders stand', () => {
     const orders = someOrders(50, 4);
     put(orders.slice(0, 40));
     const read = () => {
-      using ageing = readAgeing(path, SCOPE);
+      using ageing = readAgeing({ snapshot: () => openSnapshot(path) }, SCOPE);
       return JSON.stringify([ageing.byPair(), ageing.oldest(['open', 'held', 'pending'], 10)]);
     };
     const before = read();
@@ -120,7 +121,7 @@ describe('where orders stand', () => {
     const orders = someOrders(100, 5);
     put(orders);
     const [from, to] = ['2026-01-05T00:00:00.000Z', '2026-01-10T00:00:00.000Z'];
-    using ageing = readAgeing(path, { ...SCOPE, from, to });
+    using ageing = readAgeing({ snapshot: () => openSnapshot(path) }, { ...SCOPE, from, to });
     const inPeriod = orders.filter(({ createdAt }) => createdAt >= from && createdAt < to);
     expect(inPeriod.length).toBeGreaterThan(0);
     expect(sorted(ageing.byPair())).toEqual(sorted(reckon(inPeriod, SCOPE.asOf, true)));
@@ -133,7 +134,7 @@ describe('where orders stand', () => {
     merchant.exec(`with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000)
       insert into merchant_orders (external_order_id, asset, created_at) select 'order-' || i, '1', '${at}' from n`);
     merchant.close();
-    using ageing = readAgeing(path, SCOPE);
+    using ageing = readAgeing({ snapshot: () => openSnapshot(path) }, SCOPE);
     expect(ageing.orders).toBe(20_001);
     expect(ageing.byPair()).toMatchObject([
       { pair: '?/?', orders: 20_000, p50: at },
@@ -151,7 +152,7 @@ describe('where orders stand', () => {
       { id: 'ended', to: 'EUR', createdAt: at(1), events: [state('final', 2)] },
       { id: 'oldest', to: 'USD', createdAt: at(2), events: [] },
     ]);
-    using ageing = readAgeing(path, SCOPE);
+    using ageing = readAgeing({ snapshot: () => openSnapshot(path) }, SCOPE);
     expect(ageing.oldest(['pending', 'held', 'open'], 2)).toEqual([
       { id: 'oldest', pair: 'BTC/USD', state: 'pending', status: null, since: at(2) },
       { id: 'old', pair: 'BTC/EUR', state: 'held', status: null, since: at(3) },
