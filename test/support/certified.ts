@@ -4,7 +4,6 @@ import { askPreOrders, recordPreOrderFindings, type PreOrderAnswer } from '../..
 import { reconciliationDocument } from '../../src/reports/reconciliation/document.ts';
 import { listFindings } from '../../src/store/findings.ts';
 import { openScratch } from '../../src/store/stage/scratch.ts';
-import { openSnapshot } from '../../src/store/sqlite/snapshot.ts';
 
 /** What the report of reconciliation says. */
 export interface Certified {
@@ -16,7 +15,7 @@ export interface Certified {
 }
 
 /** The report of everything, as `report reconciliation --online` makes it, without being written. */
-export async function certified(app: App, path: string): Promise<Certified> {
+export async function certified(app: App): Promise<Certified> {
   const { account, store, clock, exchange, settings } = app;
   const asOf = clock.now().toISOString();
   const scope = { account, asOf };
@@ -24,9 +23,9 @@ export async function certified(app: App, path: string): Promise<Certified> {
     const outcome = await exchange.showPreOrder(preOrderId);
     return outcome.kind === 'ok' ? { kind: 'known', body: outcome.body } : { kind: 'missing' };
   };
-  await recordPreOrderFindings(store, account, await askPreOrders(path, scope, ask, () => {}), clock.now());
+  await recordPreOrderFindings(store, account, await askPreOrders(store, scope, ask, () => {}), clock.now());
   using scratch = openScratch();
-  using snapshot = openSnapshot(path);
+  using snapshot = store.snapshot();
   const reconciled = await reconcileOrders(snapshot, scratch, scope, settings);
   const { isClean } = reconciliationDocument({ account, from: null, to: null, asOf, ...settings }, reconciled, []);
   const findings = [];

@@ -18,8 +18,8 @@ export function define(command: Command): void {
     .addHelpText('after', '\nExample:\n  order-sync orders explain shop-1001 --as-of 2026-01-31T12:00:00Z')
     .action(async (externalOrderId: string, { asOf, json }: { asOf?: string; json?: boolean }) => {
       const until = asOf === undefined ? systemClock().now() : new Date(asOf);
-      const story = await withStore(command, 'current', async ({ path }, { create, follow }) => {
-        const rows = readStory(path, ACCOUNT, externalOrderId);
+      const story = await withStore(command, 'current', async (store, { create, follow }) => {
+        const rows = readStory(store, ACCOUNT, externalOrderId);
         if (rows === undefined) {
           throw new CommandError(EXIT.look, `there is no order ${JSON.stringify(externalOrderId)} in the table`);
         }

@@ -7,27 +7,25 @@ import {
   type AskedPreOrders,
   type PreOrderAnswer,
 } from '../../flows/reports/pre-orders.ts';
+import type { Store } from '../../store/port.ts';
 import type { ReportScope } from '../../store/reports/reconciliation.ts';
 import { withExchange, type Ask } from '../shared/exchange.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
 import { ACCOUNT } from '../shared/options.ts';
-import { withStore } from '../shared/store.ts';
 import type { Progress } from './progress.ts';
 
 /** Asks the exchange for every pre-order of the scope (§4.10), and records the ones that are missing or differ as findings. */
 export async function askExchange(
   command: Command,
-  path: string,
+  store: Store,
   scope: ReportScope,
   progress: Progress,
 ): Promise<AskedPreOrders> {
   const show = (asked: number) => void progress.show(`${asked} pre-orders asked for`);
   const asked = await withExchange(command, (ask) =>
-    askPreOrders(path, scope, (preOrderId) => answerFor(preOrderId, ask), show),
+    askPreOrders(store, scope, (preOrderId) => answerFor(preOrderId, ask), show),
   );
-  await withStore(command, 'current', async (store) => {
-    await recordPreOrderFindings(store, ACCOUNT, asked, systemClock().now());
-  });
+  await recordPreOrderFindings(store, ACCOUNT, asked, systemClock().now());
   return asked;
 }
 

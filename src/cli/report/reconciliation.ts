@@ -11,7 +11,7 @@ import { preOrderSupplement } from '../../reports/reconciliation/pre-orders.ts';
 import { reconciliationDocument, type Supplement } from '../../reports/reconciliation/document.ts';
 import { openLedgerStage, type LedgerStage } from '../../store/stage/ledger.ts';
 import { openScratch } from '../../store/stage/scratch.ts';
-import { openSnapshot } from '../../store/sqlite/snapshot.ts';
+import type { Store } from '../../store/port.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
 import { ACCOUNT } from '../shared/options.ts';
 import { withStore } from '../shared/store.ts';
@@ -55,18 +55,19 @@ export function define(command: Command): void {
         command.error('error: --online asks what holds now: leave --as-of out');
       }
       if (options.asOf !== undefined && options.asOf > now) command.error('error: --as-of is in the future');
-      // Checks that the database is ours and up to date; the error says what to do when it is not.
-      const found = await withStore(command, 'current', async ({ path }, { reconcile }) => ({ path, ...reconcile }));
-      using progress = slowProgress(systemClock());
-      const scope = { account: ACCOUNT, from: options.from, to: options.to, asOf: now };
-      const asked = options.online === true ? await askExchange(command, found.path, scope, progress) : undefined;
-      const isClean = await reconcileAt(found, options, asked, progress);
+      const isClean = await withStore(command, 'current', async (store, { reconcile }) => {
+        using progress = slowProgress(systemClock());
+        const scope = { account: ACCOUNT, from: options.from, to: options.to, asOf: now };
+        const asked = options.online === true ? await askExchange(command, store, scope, progress) : undefined;
+        return await reconcileAt(store, reconcile, options, asked, progress);
+      });
       if (!isClean) process.exitCode = EXIT.look;
     });
 }
 
 async function reconcileAt(
-  { path, ...settings }: ReconciliationSettings & { path: string },
+  store: Store,
+  settings: ReconciliationSettings,
   options: ReconciliationOptions,
   asked: AskedPreOrders | undefined,
   progress: Progress,
@@ -76,7 +77,7 @@ async function reconcileAt(
   using stage = await stageLedger(options, progress);
   const read = async () => {
     // Closed before anything is written: output may wait for its reader for hours.
-    using snapshot = openSnapshot(path);
+    using snapshot = store.snapshot();
     const asOf = options.asOf ?? systemClock().now().toISOString();
     const reconciled = await reconcileOrders(snapshot, scratch, { account: ACCOUNT, from, to, asOf }, settings, {
       onProgress: (orders) => progress.show(`${orders} orders compared`),

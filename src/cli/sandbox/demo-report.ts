@@ -3,7 +3,7 @@ import { reconcileOrders } from '../../flows/reports/reconciliation.ts';
 import { printable } from '../../reports/formats/text.ts';
 import { reconciliationDocument } from '../../reports/reconciliation/document.ts';
 import { openScratch } from '../../store/stage/scratch.ts';
-import { openSnapshot } from '../../store/sqlite/snapshot.ts';
+import type { Store } from '../../store/port.ts';
 import { ACCOUNT } from '../shared/options.ts';
 
 const CLASS_WIDTH = Math.max(...Object.keys(FINDING_CLASSES).map((name) => name.length));
@@ -13,13 +13,13 @@ const SETTINGS = { tolerance: '0', freshFor: 24 * 60 * 60_000, orderMissingAfter
 
 /** Says what the report of reconciliation says, and whether it lists what is expected and nothing else. */
 export async function reconcileDemo(
-  path: string,
+  store: Store,
   asOf: string,
   expected: readonly string[],
   say: (text: string) => void,
 ): Promise<boolean> {
   using scratch = openScratch();
-  using snapshot = openSnapshot(path);
+  using snapshot = store.snapshot();
   const reconciled = await reconcileOrders(snapshot, scratch, { account: ACCOUNT, asOf }, SETTINGS);
   const { document } = reconciliationDocument(
     { account: ACCOUNT, from: null, to: null, asOf, ...SETTINGS },

@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import Database from 'better-sqlite3';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { createLogUpdate } from 'log-update';
 import { systemClock } from '../../clock.ts';
+import { addOrder } from '../../flows/orders/add.ts';
 import { decideOrders } from '../../flows/orders/operator-decisions.ts';
 import { asTable } from '../../reports/formats/text.ts';
 import { summarize } from '../../reports/summary.ts';
@@ -75,12 +75,12 @@ async function demonstrate({ scenario, keep, orders: count }: DemoOptions): Prom
   const sandbox = await startSandbox({ apiKey: KEY, clock, random: seededRandom(7), speed: SPEED });
   say(`A sandbox exchange listens on ${sandbox.url}; a few of its answers are lost on purpose.`);
   const store = await openStore(path, clock, { expect: 'migrate' });
-  if (expected.length > 0) await cancelStray(store, path, orders.filter(isStray));
+  if (expected.length > 0) await cancelStray(store, orders.filter(isStray));
   const daemon = startDaemon(folder, path, sandbox);
   try {
     await Promise.race([once(daemon, 'message'), failedStart(daemon)]);
     const rest = orders.filter((order) => !isStray(order));
-    insertOrders(path, rest);
+    await insertOrders(store, rest);
     say(`A shop has inserted ${rest.length} orders into ${path}; the daemon (process ${daemon.pid}) works on them.`);
     if (expected.length > 0) say(`The exchange tampers with ${expected.length} orders: their ids begin with tamper-.`);
     const isSettled = await watch(store, expected, clock.monotonic() + LONGEST_MS);
@@ -90,7 +90,7 @@ async function demonstrate({ scenario, keep, orders: count }: DemoOptions): Prom
     process.stdout.write(asTable(summary.map((line) => ({ ...line }))));
     const { preOrders, duplicated } = sandbox.exchange.census();
     say(`${rest.length} orders sent, ${preOrders} pre-orders at the exchange, ${duplicated.length} created twice.\n`);
-    const isAsExpected = await reconcileDemo(path, clock.now().toISOString(), expected, say);
+    const isAsExpected = await reconcileDemo(store, clock.now().toISOString(), expected, say);
     const isRight = isSettled && isAsExpected && duplicated.length === 0 && preOrders === rest.length;
     if (!isRight) process.exitCode = EXIT.look;
   } finally {
@@ -103,8 +103,8 @@ async function demonstrate({ scenario, keep, orders: count }: DemoOptions): Prom
 }
 
 /** Cancels orders before they are sent: an order of the exchange for one of them is one that nobody asked for. */
-async function cancelStray(store: Store, path: string, strays: readonly DemoOrder[]): Promise<void> {
-  insertOrders(path, strays);
+async function cancelStray(store: Store, strays: readonly DemoOrder[]): Promise<void> {
+  await insertOrders(store, strays);
   const deps = { account: ACCOUNT, store, clock: systemClock(), settings: { recheckFinalAfter: RECHECK_AFTER_MS } };
   const targets = strays.map(({ external_order_id: externalOrderId }) => ({ externalOrderId }));
   const action = { judgement: { kind: 'cancel' }, actor: 'shop', reason: 'the client changed their mind' } as const;
@@ -144,17 +144,8 @@ async function stopDaemon(daemon: ChildProcess): Promise<void> {
   await exited;
 }
 
-/** Inserts orders as a shop does: over a connection of its own, and the merchant's columns alone. */
-function insertOrders(path: string, orders: readonly DemoOrder[]): void {
-  const shop = new Database(path);
-  const insert = shop.prepare(
-    `insert into merchant_orders
-       (external_order_id, asset, from_currency, to_currency, crypto_address, payment_token, provider_type)
-     values
-       (@external_order_id, @asset, @from_currency, @to_currency, @crypto_address, @payment_token, @provider_type)`,
-  );
-  shop.transaction(() => orders.forEach((order) => insert.run(order)))();
-  shop.close();
+async function insertOrders(store: Store, orders: readonly DemoOrder[]): Promise<void> {
+  await Promise.all(orders.map((order) => addOrder({ store, account: ACCOUNT }, { ...order })));
 }
 
 /** Shows the counts until every order is settled and every expected finding is there; false when the time is up before. */

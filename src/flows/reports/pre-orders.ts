@@ -8,7 +8,6 @@ import {
   type PreOrderRow,
   type ReportScope,
 } from '../../store/reports/reconciliation.ts';
-import { openSnapshot } from '../../store/sqlite/snapshot.ts';
 import type { Store } from '../../store/port.ts';
 import { forEachConcurrently } from '../pass/concurrency.ts';
 import { sentOrderOf } from '../../store/order-columns.ts';
@@ -46,16 +45,16 @@ const UNANSWERED: PreOrderAnswer = { kind: 'unanswered' };
 
 /** Asks for every pre-order of the scope. The database is read by pages, because asking may take hours. */
 export async function askPreOrders(
-  path: string,
+  store: Pick<Store, 'snapshot'>,
   scope: ReportScope,
   ask: (preOrderId: string) => Promise<PreOrderAnswer> | PreOrderAnswer,
   onProgress: (asked: number) => void,
 ): Promise<AskedPreOrders> {
   const judged: JudgedPreOrder[] = [];
-  const withFindings = ordersWithFindings(path, scope.account);
+  const withFindings = ordersWithFindings(store, scope.account);
   const counts = { asked: 0, unanswered: 0, missing: 0, differing: 0 };
   let inARow = 0;
-  await forEachConcurrently(preOrdersOf(path, scope), CONCURRENCY, async (row) => {
+  await forEachConcurrently(preOrdersOf(store, scope), CONCURRENCY, async (row) => {
     const answer = inARow < MOST_UNANSWERED ? await ask(row.pre_order_id ?? '') : UNANSWERED;
     counts.asked += 1;
     inARow = answer.kind === 'unanswered' ? inARow + 1 : 0;
@@ -99,22 +98,26 @@ function judge(row: PreOrderRow, answer: PreOrderAnswer): JudgedPreOrder | undef
   }
 }
 
-async function* preOrdersOf(path: string, scope: ReportScope): AsyncGenerator<PreOrderRow> {
+async function* preOrdersOf(store: Pick<Store, 'snapshot'>, scope: ReportScope): AsyncGenerator<PreOrderRow> {
   let last: PreOrderRow | undefined;
   for (;;) {
-    const page = pageOf(path, scope, last);
+    const page = pageOf(store, scope, last);
     yield* page;
     last = page.at(-1);
     if (page.length < PAGE) return;
   }
 }
 
-function pageOf(path: string, scope: ReportScope, last: PreOrderRow | undefined): readonly PreOrderRow[] {
-  using snapshot = openSnapshot(path);
+function pageOf(
+  store: Pick<Store, 'snapshot'>,
+  scope: ReportScope,
+  last: PreOrderRow | undefined,
+): readonly PreOrderRow[] {
+  using snapshot = store.snapshot();
   return [...snapshot.rows(nextPreOrders(scope, last, PAGE))];
 }
 
-function ordersWithFindings(path: string, account: string): ReadonlySet<string | null> {
-  using snapshot = openSnapshot(path);
+function ordersWithFindings(store: Pick<Store, 'snapshot'>, account: string): ReadonlySet<string | null> {
+  using snapshot = store.snapshot();
   return new Set([...snapshot.rows(ordersWithFinding(account, CLASSES))].map((row) => row.external_order_id));
 }

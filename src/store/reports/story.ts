@@ -1,6 +1,6 @@
 import type { StoryEvent, StoryFinding, StoryOrder } from '../../reports/story/evidence.ts';
 import { queries } from '../statement.ts';
-import { openSnapshot } from '../sqlite/snapshot.ts';
+import type { Store } from '../port.ts';
 
 /** What the database has of one order, all of one moment; the record as received. */
 export interface StoryRows {
@@ -11,8 +11,12 @@ export interface StoryRows {
 }
 
 /** Reads what an order's story is told from; undefined where there is no such order. */
-export function readStory(path: string, account: string, externalOrderId: string): StoryRows | undefined {
-  using snapshot = openSnapshot(path);
+export function readStory(
+  store: Pick<Store, 'snapshot'>,
+  account: string,
+  externalOrderId: string,
+): StoryRows | undefined {
+  using snapshot = store.snapshot();
   const key = { account, externalOrderId };
   const [order] = [...snapshot.rows<StoryOrder>(orderOf(key))];
   if (order === undefined) return undefined;

@@ -136,9 +136,7 @@ describe('the demonstration', () => {
     await using bench = await followed(['shop-1', 'tamper-amount-2']);
     const said: string[] = [];
     const comesTrue = async (...expected: string[]) =>
-      await reconcileDemo(bench.config.database.path, bench.clock.now().toISOString(), expected, (text) =>
-        said.push(text),
-      );
+      await reconcileDemo(bench.app.store, bench.clock.now().toISOString(), expected, (text) => said.push(text));
     expect(await comesTrue('AMOUNT_MISMATCH tamper-amount-2')).toBe(true);
     expect(await comesTrue('AMOUNT_MISMATCH tamper-amount-2', 'PAIR_MISMATCH shop-1')).toBe(false);
     expect(said).toContain('Not found: PAIR_MISMATCH shop-1');

@@ -148,7 +148,7 @@ async function reportOf(orders: ReadonlyMap<string, Life>, waits: readonly Gap[]
     bench.clock.advance(ms + RATE_WINDOW_MS);
   }
   await syncOnce(bench.app, 'all', FOREVER);
-  return await certified(bench.app, bench.config.database.path);
+  return await certified(bench.app);
 }
 
 function insert(bench: Workbench, id: string, life: Life): void {

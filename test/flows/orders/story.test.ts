@@ -26,7 +26,7 @@ async function ordered(create?: ScriptedAnswer, asset?: string) {
     await followPass(bench.app, 'due', NEVER);
   };
   const tell = (asOf: Date): Story => {
-    const rows = readStory(bench.config.database.path, 'default', 'a');
+    const rows = readStory(bench.app.store, 'default', 'a');
     if (rows === undefined) throw new Error('there is no order');
     const view = rows.record === null ? undefined : readRecordView(rows.record.body);
     const newest = rows.record === null || view === undefined ? null : { ...rows.record, view };

@@ -40,7 +40,7 @@ async function asked(...bodies: readonly string[]) {
   const seen = [];
   for (const body of bodies) {
     const answers = await askPreOrders(
-      path,
+      store,
       { account: ACCOUNT, asOf: AS_OF },
       () => ({ kind: 'known', body }),
       () => {},
