@@ -31,7 +31,7 @@ export interface Overrides {
 
 /** The program, wired: it owns the account until it is disposed of. */
 export interface App extends FlowDeps, AsyncDisposable {
-  /** Gives up what cannot be finished: requests in flight, results that cannot be written. */
+  /** Breaks off requests in flight, and no longer waits for results that cannot be written. */
   endGracePeriod(): void;
 }
 

@@ -25,7 +25,7 @@ import type { Transport, HttpRequest } from './transport.ts';
 
 const CLIENTS = '/api/v1/merchant/client';
 const ORDERS = '/api/v1/merchant/orders';
-const NO_TURN: FailedReply = { kind: 'not-sent', why: 'it was given up before its turn came' };
+const NO_TURN: FailedReply = { kind: 'not-sent', why: 'the wait for its turn was broken off' };
 const FAILED: TurnReport = { wasSent: true, health: 'failed' };
 
 /** What §4.5 is asked with. */

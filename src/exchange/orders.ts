@@ -8,7 +8,7 @@ import type { UnreadReply } from './reply.ts';
 import { readBody } from './json.ts';
 import { preOrderSchema } from './schemas.ts';
 
-/** Answers with the documented error body that say that an order was not taken. 408 and 409 may come after it was. */
+/** With the documented error body these say that the order was not taken. 408 and 409 may come after it was. */
 const CREATE_REFUSALS: readonly number[] = [400, 403, 404, 422];
 
 /** The body of §4.9: amounts with every digit, fields that are not given left out. */
@@ -30,7 +30,7 @@ export function preOrderBody(order: MerchantOrder): string {
   return body;
 }
 
-/** The outcome rule for an answer to a create. */
+/** Reads the reply to a create (§4.9) by the outcome rule. */
 export function readCreate(reply: UnreadReply, order: MerchantOrder): CreateOutcome {
   if (reply.kind === 'refused') {
     if (CREATE_REFUSALS.includes(reply.httpStatus)) return { kind: 'rejected', reason: refusal(reply) };
@@ -54,7 +54,7 @@ export function readCreate(reply: UnreadReply, order: MerchantOrder): CreateOutc
   };
 }
 
-/** How a pre-order (§4.10) differs from the order; undefined where the body is not the pre-order asked for. */
+/** The differences between a pre-order (§4.10) and its order; undefined where the body is not the pre-order asked for. */
 export function readPreOrder(
   body: string,
   preOrderId: string,
@@ -65,7 +65,7 @@ export function readPreOrder(
   return comparePreOrder(order, viewOfPreOrder(preOrder));
 }
 
-/** Only the record asked for, and the documented 404, are evidence. */
+/** Reads the reply to a look-up (§4.11). Only the record asked for, and the documented 404, are evidence. */
 export function readLookup(reply: UnreadReply, externalOrderId: string): LookupAnswer {
   if (reply.kind === 'ok') {
     const record = readRecordView(reply.body);

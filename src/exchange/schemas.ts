@@ -2,7 +2,7 @@ import { isLosslessNumber } from 'lossless-json';
 import { z } from 'zod';
 
 const text = z.string().nullish();
-/** Every status is recorded, so its length is bounded. */
+/** Every status is recorded, so a longer one makes the record unreadable. */
 const statusText = z.string().max(1_000);
 
 /**

@@ -152,7 +152,7 @@ async function read(call: Pick<Call, 'ask'>, status: number, body: string, heade
   return await call.ask(client);
 }
 
-/** What of a refusal is told apart. */
+/** The reason of a refusal, or the kind of any other reply. */
 function reasonOf(answer: Reply<unknown>) {
   return answer.kind === 'refused' ? refusalReason(answer) : answer.kind;
 }
@@ -421,5 +421,27 @@ describe('a secret of the request', () => {
     const answer = await read({ ask }, 400, errorBody('no Email is this', '400', 'INVALID_EMAIL'));
     expect(answer).toEqual({ kind: 'refused', httpStatus: 400, error });
     expect(reasonOf(answer)).toBe('invalid-email');
+  });
+});
+
+describe('the key', () => {
+  it('is refused after a look-up that was answered with 401, and taken after any documented answer', async () => {
+    const { answer, client } = nockExchange(testClock());
+    expect(client.key).toEqual({ wasTaken: false, refusedAt: undefined });
+    answer(401, KEY_REFUSED);
+    await client.lookUpLink('l1');
+    expect(client.key).toEqual({ wasTaken: false, refusedAt: 0 });
+    const working = nockExchange(testClock());
+    working.answer(404, NOT_FOUND);
+    await working.client.lookUpLink('l1');
+    expect(working.client.key).toEqual({ wasTaken: true, refusedAt: undefined });
+  });
+
+  it('stays what it is after an answer to a person, whose request may be wrong in itself', async () => {
+    const { answer, client } = nockExchange(testClock());
+    answer(401, KEY_REFUSED);
+    await client.showLink('l1');
+    expect(client.key).toEqual({ wasTaken: false, refusedAt: undefined });
+    expect(client.breaker('create').isOpen).toBe(true);
   });
 });

@@ -12,13 +12,16 @@ import { countFindings } from '../pass/counters.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { isolateFailure } from '../pass/isolate.ts';
 
+type CreateDeps = Pick<FlowDeps, 'account' | 'store' | 'exchange' | 'clock' | 'log' | 'settings' | 'lease'> &
+  Pick<FlowDeps, 'counters' | 'concurrency' | 'gracePeriodOver'>;
+
 const PAGE = 200;
 
 /**
  * Sends every pending order that is due, and ends when none is left, when the circuit breaker opens, or when `signal`
  * aborts. The intent of each request is durable before it goes; what came of it is durable before the pass ends.
  */
-export async function createPass(deps: FlowDeps, signal: AbortSignal): Promise<void> {
+export async function createPass(deps: CreateDeps, signal: AbortSignal): Promise<void> {
   await forEachConcurrently(dueIn(deps, 'invalid', signal), 1, (id) =>
     isolateFailure(deps, id, () => recheckCorrected(deps, id)),
   );
@@ -28,7 +31,7 @@ export async function createPass(deps: FlowDeps, signal: AbortSignal): Promise<v
 }
 
 async function* dueIn(
-  { account, store, clock, exchange }: FlowDeps,
+  { account, store, clock, exchange }: CreateDeps,
   state: 'pending' | 'invalid',
   signal: AbortSignal,
 ): AsyncGenerator<string> {
@@ -48,8 +51,8 @@ async function* dueIn(
   }
 }
 
-/** A row that was invalid and has been corrected goes back to be checked again. */
-async function recheckCorrected({ account, store, clock }: FlowDeps, externalOrderId: string): Promise<void> {
+/** Puts an invalid row that has been corrected back among the pending ones, where it is checked again. */
+async function recheckCorrected({ account, store, clock }: CreateDeps, externalOrderId: string): Promise<void> {
   await store.writer.write(async (tx) => {
     const row = await readOrder(tx, account, externalOrderId);
     if (row === undefined) return;
@@ -60,7 +63,7 @@ async function recheckCorrected({ account, store, clock }: FlowDeps, externalOrd
   });
 }
 
-async function sendOrder(deps: FlowDeps, externalOrderId: string, signal: AbortSignal): Promise<void> {
+async function sendOrder(deps: CreateDeps, externalOrderId: string, signal: AbortSignal): Promise<void> {
   const { exchange } = deps;
   using turn = await exchange.turnToCreate(signal);
   if (turn === undefined) return;
@@ -72,7 +75,7 @@ async function sendOrder(deps: FlowDeps, externalOrderId: string, signal: AbortS
 
 /** Makes the intent durable, for the row as it stands now. Undefined when there is nothing to send. */
 async function claim(
-  { account, store, clock, counters, log, lease }: FlowDeps,
+  { account, store, clock, counters, log, lease }: CreateDeps,
   externalOrderId: string,
 ): Promise<{ order: MerchantOrder; tracking: Tracking } | undefined> {
   const claimed = await store.writer.write(async (tx) => {
@@ -107,7 +110,7 @@ async function claim(
 }
 
 /** Decides what came of the request for the row as it stands now: another owner may have moved it meanwhile. */
-async function recordOutcome(deps: FlowDeps, claimed: Tracking, outcome: CreateOutcome): Promise<void> {
+async function recordOutcome(deps: CreateDeps, claimed: Tracking, outcome: CreateOutcome): Promise<void> {
   const { store, clock, settings, log, gracePeriodOver } = deps;
   const { account, externalOrderId } = claimed;
   const random = clock.random();
@@ -132,7 +135,7 @@ async function recordOutcome(deps: FlowDeps, claimed: Tracking, outcome: CreateO
 
 async function noteCreated(
   tx: Transaction,
-  deps: FlowDeps,
+  deps: CreateDeps,
   outcome: CreateOutcome,
   before: Tracking,
   after: Tracking,
@@ -146,7 +149,7 @@ async function noteCreated(
 }
 
 function countOutcome(
-  { counters, log }: FlowDeps,
+  { counters, log }: CreateDeps,
   outcome: CreateOutcome,
   { before, after, findings }: { before: Tracking; after: Tracking; findings: NewFindings },
 ): void {

@@ -19,6 +19,9 @@ import { countFindings } from '../pass/counters.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { isolateFailure } from '../pass/isolate.ts';
 
+type FollowDeps = Pick<FlowDeps, 'account' | 'store' | 'exchange' | 'clock' | 'log' | 'settings'> &
+  Pick<FlowDeps, 'counters' | 'concurrency'>;
+
 const PAGE = 200;
 
 /** Status values that the interface document shows (§3). */
@@ -38,7 +41,7 @@ export type FollowScope = 'due' | 'all';
  * were looked up after `since` count as done.
  */
 export async function followPass(
-  deps: FlowDeps,
+  deps: FollowDeps,
   scope: FollowScope,
   signal: AbortSignal,
   since: Date = deps.clock.now(),
@@ -47,9 +50,9 @@ export async function followPass(
   await forEachConcurrently(orders, deps.concurrency, (id) => isolateFailure(deps, id, () => lookUp(deps, id, signal)));
 }
 
-/** After each page the states are gone through from the first, so that a new unknown outcome waits for one page only. */
+/** Begins again with the first state after each page, so that a new unknown outcome waits for one page only. */
 async function* dueToLookUp(
-  deps: FlowDeps,
+  deps: FollowDeps,
   signal: AbortSignal,
   states: readonly OrderState[] = LOOKED_UP_STATES,
 ): AsyncGenerator<string> {
@@ -71,7 +74,7 @@ async function* dueToLookUp(
  * are fewer and fewer, while the other orders would come due again and the pass would not end.
  */
 async function firstPage(
-  { account, store, clock }: FlowDeps,
+  { account, store, clock }: FollowDeps,
   states: readonly OrderState[],
   behind: ReadonlyMap<OrderState, DueKey>,
   began: Date,
@@ -80,7 +83,7 @@ async function firstPage(
     const from = behind.get(state) ?? FIRST_DUE;
     const until = state === 'unknown' ? clock.now() : began;
     const page = await dueOrders(store.db, { account, state, until, from, limit: PAGE });
-    // Ids that are no text are read otherwise than they are compared: they would come again and again.
+    // SQLite reads ids that are no text otherwise than it compares them: they would come again and again.
     const last = page.at(-1);
     const isStuck = last?.externalOrderId === from.externalOrderId && last.nextActionAt === from.nextActionAt;
     if (last !== undefined && !isStuck) return { state, page };
@@ -88,7 +91,7 @@ async function firstPage(
   return undefined;
 }
 
-async function* allFollowed(deps: FlowDeps, signal: AbortSignal, notLookedUpSince: Date): AsyncGenerator<string> {
+async function* allFollowed(deps: FollowDeps, signal: AbortSignal, notLookedUpSince: Date): AsyncGenerator<string> {
   const { account, store } = deps;
   let fromId = '';
   for (;;) {
@@ -104,11 +107,11 @@ async function* allFollowed(deps: FlowDeps, signal: AbortSignal, notLookedUpSinc
   yield* dueToLookUp(deps, signal, RECHECKED_STATES);
 }
 
-function isOver({ exchange }: FlowDeps, signal: AbortSignal): boolean {
+function isOver({ exchange }: FollowDeps, signal: AbortSignal): boolean {
   return signal.aborted || exchange.breaker('lookup').isOpen;
 }
 
-async function lookUp(deps: FlowDeps, externalOrderId: string, signal: AbortSignal): Promise<void> {
+async function lookUp(deps: FollowDeps, externalOrderId: string, signal: AbortSignal): Promise<void> {
   const { account, store, exchange, clock, settings } = deps;
   const lookup = await exchange.lookUpOrder(externalOrderId, signal);
   if (lookup === undefined) return;
@@ -119,7 +122,7 @@ async function lookUp(deps: FlowDeps, externalOrderId: string, signal: AbortSign
     const before = row === undefined ? undefined : trackingOf(row);
     if (row === undefined || before === undefined || !isLookedUp(before, answer)) return undefined;
     const now = clock.now();
-    // Another pass has asked and been answered since. A time ahead of this clock was written under another.
+    // Another pass asked later and was answered first. A time that is ahead of this clock was written under another one.
     const { lastLookupAt } = before;
     if (lastLookupAt !== null && lastLookupAt > askedAt && lastLookupAt <= now) return undefined;
     const decision = decideLookup(before, answer, now, random, settings);
@@ -134,7 +137,7 @@ async function lookUp(deps: FlowDeps, externalOrderId: string, signal: AbortSign
   countAnswer(deps, recorded.before.state, answer, recorded);
 }
 
-/** Remembers the statuses that changed; those that no order of the account ever had. */
+/** Remembers the statuses that changed, and gives those that no order of the account ever had. */
 async function unseenStatuses(
   tx: Transaction,
   account: string,
@@ -151,7 +154,7 @@ async function unseenStatuses(
 }
 
 function countAnswer(
-  { counters, log }: FlowDeps,
+  { counters, log }: FollowDeps,
   before: OrderState,
   answer: LookupAnswer,
   { decision, findings }: { decision: LookupDecision; findings: NewFindings },
@@ -161,7 +164,7 @@ function countAnswer(
   for (const { class: finding } of findings) log.warn({ externalOrderId, finding }, 'a new finding');
   if (answer.kind === 'unanswered') {
     counters.failed += 1;
-    log.warn({ externalOrderId, why: answer.why }, 'look-up brought no answer, it will be tried again');
+    log.warn({ externalOrderId, why: answer.why }, 'a look-up brought no answer, it will be tried again');
     return;
   }
   counters.lookedUp += 1;

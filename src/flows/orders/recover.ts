@@ -14,9 +14,9 @@ const PAGE = 200;
 type RecoverDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'log' | 'settings' | 'counters'>;
 
 /**
- * Puts right what the last owner left, before anything is sent: an order found `sending` may have been taken, so it becomes unknown;
- * a due time further away than any schedule gives was written under a wrong clock, or by another program where there is
- * none, so the order is looked at now.
+ * Puts right what the last owner left, before anything is sent. An order that is found `sending` may have been taken, so
+ * it becomes unknown. A due time that is further away than any schedule gives was written under a wrong clock or by
+ * another program, so the order becomes due now.
  */
 export async function recover(deps: RecoverDeps, clockWentBack: boolean): Promise<void> {
   const { account, store, clock, log } = deps;
@@ -37,11 +37,12 @@ export async function recover(deps: RecoverDeps, clockWentBack: boolean): Promis
     await correctCheckTimes(tx, account, clock.now()),
   ]);
   if (moved + links > 0) {
-    log.warn({ orders: moved, links }, 'due times written under another clock were brought forward');
+    log.warn({ orders: moved, links }, 'due times written under another clock were corrected');
   }
   const elsewhere = await countPendingElsewhere(store.db, account);
-  if (elsewhere > 0)
+  if (elsewhere > 0) {
     log.warn({ orders: elsewhere, account }, 'orders of other accounts are pending; only this account is driven');
+  }
 }
 
 async function sendingBecomesUnknown(

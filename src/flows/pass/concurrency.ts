@@ -1,6 +1,6 @@
 /**
- * Does the work for each item of a stream, at most `limit` at a time, until the stream ends. Rejects with the first error, once the
- * items in flight are done.
+ * Does the work for each item of a stream, at most `limit` at a time, until the stream ends. Rejects with the first
+ * error, once the items in flight are done.
  */
 export async function forEachConcurrently<Item>(
   items: AsyncIterable<Item>,

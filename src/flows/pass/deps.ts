@@ -27,6 +27,6 @@ export interface FlowDeps {
   readonly concurrency: number;
   readonly lease: RequestLease;
   readonly counters: Counters;
-  /** Aborts when the process has no time left: requests in flight and results that cannot be written are given up. */
+  /** Aborts when the process has no time left for requests in flight and for results that cannot be written. */
   readonly gracePeriodOver: AbortSignal;
 }

@@ -131,7 +131,7 @@ describe('the create pass', () => {
     expect([bench.row('a')['state'], bench.row('b')['state']]).toEqual(['accepted', 'accepted']);
   });
 
-  it('checks a refused row again once it is mended', async () => {
+  it('checks an invalid row again once it is corrected', async () => {
     bench.insert({ external_order_id: 'a', asset: '0' });
     await create();
     bench.merchant.prepare(`update merchant_orders set asset = '2' where external_order_id = 'a'`).run();

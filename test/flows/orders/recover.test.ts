@@ -95,7 +95,7 @@ describe('orders found sending at start', () => {
 });
 
 describe('orders of other accounts', () => {
-  it('are told of at start, because nothing sends them', async () => {
+  it('are logged at start, because nothing sends them', async () => {
     const { bench } = await scriptedBench();
     bench.insert({ external_order_id: 'mine' });
     expect((await afterCrash(bench, undefined)).with(/other accounts/)).toEqual([]);
@@ -123,7 +123,7 @@ describe('due times at start', () => {
         due('week', 'open', week) +
         due('final', 'final', year),
     );
-    expect(log.with(/brought forward/)).toMatchObject([{ orders: 2 }]);
+    expect(log.with(/were corrected/)).toMatchObject([{ orders: 2 }]);
     const now = BEGAN_AT.toISOString();
     expect(['far', 'farther', 'week', 'final'].map((id) => dueAt(bench, id))).toEqual([
       now,
@@ -215,8 +215,8 @@ describe('the wait of a new owner', () => {
   });
 
   it.each([
-    ['is told where it is longer than a second', 2_000, [3]],
-    ['is not told of a second or less', 0, []],
+    ['is logged where it is longer than a second', 2_000, [3]],
+    ['is not logged where it is a second or less', 0, []],
   ])('%s', async (_name, aheadMs, seconds) => {
     const { bench } = await scriptedBench();
     const log = await afterCrash(bench, after(BEGAN_AT, aheadMs));

@@ -203,7 +203,7 @@ describe('the end of sync', () => {
     expect(pending).toBe(30);
   });
 
-  it('is out of reach also with one order, which is not due again when the hold is over', async () => {
+  it('is out of reach also with one order, which is not due again when the breaker is half-open', async () => {
     const { bench, exchange } = await scriptedBench();
     await exchange[Symbol.asyncDispose]();
     insert(bench, 'a');
@@ -250,7 +250,7 @@ describe('the end of sync', () => {
     expect(exchange.count('POST')).toBe(43);
   });
 
-  it('goes on also after a hold that was over before what was in flight had come back', async () => {
+  it('goes on also where the breaker was half-open before what was in flight had come back', async () => {
     const { bench, exchange } = await scriptedBench();
     let creates = 0;
     exchange.answer = async (request) => {

@@ -21,7 +21,7 @@ describe('working through a stream', () => {
     expect(most).toBe(4);
   });
 
-  it('takes nothing new after a failure, finishes what is in hand, and then fails with it', async () => {
+  it('takes nothing new after a failure, finishes what is in flight, and then fails with it', async () => {
     const begun: number[] = [];
     const finished: number[] = [];
     const slow = Promise.withResolvers<void>();
