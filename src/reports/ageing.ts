@@ -45,7 +45,7 @@ const STATE_AND_STATUS: readonly Column[] = [
   { key: 'status', label: 'Order status', kind: 'text' },
 ];
 const PAIR: Column = { key: 'pair', label: 'Pair', kind: 'text' };
-/** Each age stands in words for people and in seconds for programs. */
+/** Each age is given in words for people and in seconds for programs. */
 const AGES: readonly Column[] = [
   { key: 'orders', label: 'Orders', kind: 'count' },
   ...PERCENTILES.map(([key, label]) => ({ key, label, kind: 'text' as const })),
@@ -113,7 +113,6 @@ export function ageingDocument(
   };
 }
 
-/** States in the order in which an order passes through them. */
 function inOrder(groups: readonly AgeGroup[]): readonly AgeGroup[] {
   const place = ({ state }: AgeGroup) => ORDER_STATES.indexOf(state as OrderState);
   return groups.toSorted((a, b) => place(a) - place(b));
@@ -156,7 +155,6 @@ function duration(ms: number | null): string | null {
   return whole < 86_400 ? clock : `${Math.floor(whole / 86_400)}d ${clock}`;
 }
 
-/** Draws the ages of the orders that still wait. */
 function chartOf(byStatus: readonly AgeGroup[], asOfMs: number): readonly Chart[] {
   const waiting = inOrder(byStatus.filter(({ state }) => (WAITING_STATES as readonly string[]).includes(state)));
   if (waiting.length === 0) return [];

@@ -17,7 +17,6 @@ Some e-mail addresses of clients decide what happens:
 | --- | --- |
 ${EMAIL_INPUTS.map(([input, effect]) => `| ${input} | ${effect} |`).join('\n')}`;
 
-/** Refusals of every endpoint. */
 const EVERYWHERE = ['keyRefused', 'malformed', 'tooManyRequests'] as const;
 
 /** Describes the sandbox in OpenAPI 3.1, from the tables and schemas that it uses itself. */

@@ -1,4 +1,4 @@
-/** What the program knows of one client link (§2.1), without the e-mail address of the client. */
+/** A stored client link (§2.1), without the e-mail address of the client. */
 export interface TrackedLink {
   readonly account: string;
   readonly linkId: string;
@@ -16,7 +16,7 @@ export interface TrackedLink {
   readonly missingSince: Date | null;
 }
 
-/** How a link came into the table: created (§4.1), or looked up and followed (§4.3). */
+/** The origin of a stored link: created (§4.1), or looked up and followed (§4.3). */
 export type LinkSource = 'created' | 'followed';
 
 /** One line of the history of a link (`events`). The values of `missing` are those of `missing_since`. */
@@ -28,7 +28,7 @@ export interface LinkEvent {
   readonly reason: string | null;
 }
 
-/** What is written about one link in one transaction. */
+/** The writes about one link in one transaction. */
 export interface LinkDecision {
   readonly link: TrackedLink;
   readonly events: readonly LinkEvent[];

@@ -45,7 +45,7 @@ export interface KnownToken {
   readonly stored: readonly string[] | undefined;
 }
 
-/** What happens to a delivery (§6): its files are stored, were stored before, or are refused. */
+/** The decision about a delivery (§6): its files are stored, were stored before, or are refused. */
 export type DeliveryDecision = 'store' | 'repeated' | 'forbidden';
 
 /**

@@ -28,7 +28,6 @@ export interface OverdueSettings {
   readonly stuckAfter: number;
 }
 
-/** States whose orders the exchange has or may have. */
 const CHECKED_STATES: readonly OrderState[] = ['accepted', 'open', 'unknown', 'held', 'final'];
 
 /** The classes that `findOverdue` finds. */

@@ -10,7 +10,7 @@ export interface FindingClass {
   readonly kind: 'state' | 'change';
   /** Its meaning for finance people, in one sentence. */
   readonly meaning: string;
-  /** What a person should do, in one sentence. */
+  /** The action that a person should take, in one sentence. */
   readonly advice: string;
 }
 

@@ -4,7 +4,7 @@ import type { FindingClassName } from './classes.ts';
 import type { Finding, ReconcileSettings, RecordContext } from './finding.ts';
 import { RULES } from './rules.ts';
 
-/** What a record shows, in the order of the rules, and the classes that it could not judge. */
+/** The findings of a record in the order of the rules, and the classes that could not be judged. */
 export interface Comparison {
   readonly found: readonly Finding[];
   readonly unjudged: readonly FindingClassName[];

@@ -10,7 +10,7 @@ export interface KnownFinding extends Finding {
   readonly status: FindingStatus;
 }
 
-/** What is written about the findings of one order. */
+/** The changes of the findings of one order. */
 export interface FindingChanges {
   readonly opened: readonly Finding[];
   /** Were resolved and are true again, were acknowledged with other values, or happened again. */
@@ -77,7 +77,6 @@ function counterFor(known: readonly KnownFinding[], { class: name }: Finding): K
   return before.length < MOST_CHANGES ? undefined : before.at(-1);
 }
 
-/** Adds the number of the change to changes that are only counted. */
 function withCounted(known: readonly KnownFinding[], found: readonly Finding[]): readonly Finding[] {
   return found.map((finding) => {
     const counter = known.some((one) => isSame(one, finding)) ? undefined : counterFor(known, finding);
@@ -94,7 +93,6 @@ function isSame(known: Finding, finding: Finding): boolean {
   return known.expected === finding.expected && known.actual === finding.actual;
 }
 
-/** Joins several findings of one class of kind `state` into one. */
 function joined(found: readonly Finding[]): readonly Finding[] {
   const states = new Map<FindingClassName, Finding>();
   const changes: Finding[] = [];

@@ -17,7 +17,6 @@ const SKEW_LIMIT_MS = 5 * 60_000;
 const MOST_COMPENSATED_MS = 60 * 60_000;
 /** The statuses that the interface shows (§3). */
 const DOCUMENTED = { order: ['REQUEST'], leg: ['NEW'] } as const;
-/** The status of a transaction that has not begun. */
 const NOT_BEGUN = 'NEW';
 
 /** The findings of a rule; undefined where the rule lacks something: then it says nothing, not that all is well. */

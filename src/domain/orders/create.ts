@@ -21,7 +21,7 @@ export interface AcceptedPreOrder {
   readonly body: string;
 }
 
-/** What happens to a row that is due to be sent. */
+/** The decision about a row that is due to be sent. */
 export type ClaimDecision =
   | { readonly kind: 'skip' }
   | { readonly kind: 'invalid'; readonly decision: Decision }

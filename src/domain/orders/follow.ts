@@ -22,11 +22,11 @@ export interface FollowSettings {
   readonly finalStatuses: readonly string[];
   readonly openStatuses: readonly string[];
   readonly recheckFinalAfter: readonly number[];
-  /** How long a look-up counts as fresh; orders that are not final are looked up before that has passed. */
+  /** The time for which a look-up counts as fresh; orders that are not final are looked up before it is over. */
   readonly freshFor: number;
 }
 
-/** What is written after a look-up. */
+/** The writes after a look-up. */
 export interface LookupDecision extends Decision {
   /** The record of the look-up is the newest and is stored. */
   readonly keepsRecord: boolean;

@@ -40,7 +40,6 @@ const TARGETS: Readonly<Record<Judgement['kind'], Targets>> = {
   cancel: { pending: 'cancelled' },
 };
 
-/** The command of each decision. */
 const COMMANDS: Readonly<Record<Judgement['kind'], string>> = {
   exists: 'orders resolve --as exists',
   'not-created': 'orders resolve --as not-created',
@@ -49,7 +48,7 @@ const COMMANDS: Readonly<Record<Judgement['kind'], string>> = {
   cancel: 'orders cancel',
 };
 
-/** What an order of each state is and does, to explain why a decision is not allowed. */
+/** The situation of an order of each state, to explain why a decision is not allowed. */
 const SITUATIONS: Readonly<Record<OrderState, string>> = {
   pending: 'is pending: it is sent without a decision when it is due',
   sending: 'is being sent: its outcome is known within seconds',

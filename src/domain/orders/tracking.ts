@@ -6,7 +6,7 @@ export interface Tracking {
   readonly externalOrderId: string;
   readonly state: OrderState;
   readonly stateReason: string | null;
-  /** How often the program has changed the row; who writes it raises what was read by one. */
+  /** The number of changes of the row by the program; a write raises the number that was read by one. */
   readonly revision: number;
   readonly preOrderId: string | null;
   readonly exchangeType: string | null;
@@ -57,7 +57,7 @@ export interface OrderEvent {
   readonly actor?: string;
 }
 
-/** What is written about one order in one transaction. */
+/** The writes about one order in one transaction. */
 export interface Decision {
   readonly tracking: Tracking;
   readonly events: readonly OrderEvent[];

@@ -141,7 +141,6 @@ function isToComplete({ answer, decision }: LookedUp): boolean {
   return answer.kind === 'found' && answer.record.completionDate !== null && decision.tracking.state === 'open';
 }
 
-/** What time alone shows where no new record came. */
 function overdue({ settings }: JudgeDeps, row: FollowedRow, tracking: Tracking, now: Date): readonly Finding[] {
   const age: OrderAge = { ...tracking, assetPosition: row.asset_position, record: earlierView(row) };
   return findOverdue(age, now, { ...settings, ...NEVER_STUCK });

@@ -21,7 +21,7 @@ import { readPreOrder } from '../../store/pre-orders.ts';
 import type { Transaction } from '../../store/port.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 
-/** What judging an order depends on. */
+/** The dependencies of judging an order. */
 export type JudgeDeps = Pick<FlowDeps, 'account' | 'settings' | 'log'>;
 
 const STATE_CLASSES = (Object.keys(FINDING_CLASSES) as FindingClassName[]).filter(

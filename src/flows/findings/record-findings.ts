@@ -11,7 +11,7 @@ import type { FlowDeps } from '../pass/deps.ts';
 /** Findings that were not open before. */
 export type NewFindings = readonly Finding[];
 
-/** What was found of one order, and the classes that could be judged. */
+/** The findings of one order, and the classes that could be judged. */
 export interface JudgedFindings {
   readonly found: readonly Finding[];
   /** Found in evidence that was judged before: a change that is known already did not happen once more. */
@@ -20,7 +20,6 @@ export interface JudgedFindings {
   readonly now: Date;
 }
 
-/** The longest value that is stored whole, in characters. */
 const LONGEST_VALUE = 300;
 
 /** Writes down what was found of an order. Findings of the judged classes that are no longer true resolve themselves. */

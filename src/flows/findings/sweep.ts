@@ -49,7 +49,6 @@ async function learnFromHistory({ account, store, clock }: SweepDeps, signal: Ab
   return learnStuckAfter([...gaps.values()]);
 }
 
-/** Opens the findings of orders that wait for too long. */
 async function openOverdue(
   deps: SweepDeps,
   settings: OverdueSettings,

@@ -14,7 +14,7 @@ import {
 import type { LedgerOrder, LedgerStage } from '../../store/stage/ledger.ts';
 import type { Scratch } from '../../store/stage/scratch.ts';
 
-/** What a caller may want of each order while the orders are read. */
+/** Callbacks while the orders are read. */
 export interface ReconciliationListener {
   /** Called after every 5,000 orders; waiting in it lets signals through. */
   readonly onProgress?: (orders: number) => Promise<void>;

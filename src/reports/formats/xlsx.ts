@@ -67,7 +67,6 @@ function text(value: string): string {
     .slice(0, MOST_CHARACTERS);
 }
 
-/** Filters on the header of each sheet. */
 const FILTERS: Feature = {
   files: {
     transform: {

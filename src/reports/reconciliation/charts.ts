@@ -5,7 +5,6 @@ import type { JudgedOrder } from './judge.ts';
 import { pairOf, type ReconciledRow } from './rows.ts';
 
 const HOUR_MS = 3_600_000;
-/** Groups of ages: the upper end in hours, and the name. */
 const AGES = [
   [1, 'under 1 h'],
   [24, '1 h to 1 d'],
@@ -134,7 +133,6 @@ function volume(days: readonly Row[]): Chart {
   return { title: 'Orders by day and pair', kind: 'bar', categories, series, unit: 'orders' };
 }
 
-/** Gives the hours within which so many percent of a histogram fall. */
 function percentile(histogram: ReadonlyMap<number, number>, percent: number): number | null {
   const steps = [...histogram].toSorted(([a], [b]) => a - b);
   const total = steps.reduce((sum, [, count]) => sum + count, 0);

@@ -30,7 +30,7 @@ export const UNCHECKED_REASONS = {
 /** The name of a reason. */
 export type UncheckedReason = keyof typeof UNCHECKED_REASONS;
 
-/** What a report can say of one order: `nothing` where the exchange has nothing to compare it with. */
+/** The result for one order: `nothing` where the exchange has nothing to compare it with. */
 export type Judgement =
   | { readonly kind: 'checked' | 'nothing' }
   | { readonly kind: 'unchecked'; readonly reason: UncheckedReason };
@@ -53,7 +53,6 @@ type Decimal = Extract<DecimalReading, { ok: true }>;
 
 /** States whose orders the exchange has not taken, as far as anybody knows. */
 const NOT_AT_EXCHANGE: readonly string[] = ['pending', 'invalid', 'rejected', 'cancelled', 'abandoned'];
-/** Reasons that have a class of findings of their own. */
 const CLASS_OF_REASON: Partial<Record<UncheckedReason, FindingClassName>> = {
   outcomeUnknown: 'CREATE_UNKNOWN',
   olderRecord: 'STALE_SNAPSHOT',

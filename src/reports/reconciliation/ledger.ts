@@ -1,7 +1,6 @@
 import type { Column, Row } from '../formats/document.ts';
 import type { Supplement } from './document.ts';
 
-/** The differences between a ledger of another system and our orders, in plain words. */
 const PROBLEMS = {
   duplicate: 'more than once in the ledger',
   notOurs: 'not among our orders of the period',

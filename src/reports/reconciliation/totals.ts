@@ -42,7 +42,6 @@ const keysOf = (kind: Column['kind']) => PAIR_COLUMNS.filter((column) => column.
 const COUNTS = keysOf('count') as Count[];
 const SUMS = keysOf('decimal').filter((key) => key !== 'difference') as Sum[];
 
-/** Exact sums and counts of one day and pair. */
 class Totals {
   readonly counts = Object.fromEntries(COUNTS.map((key) => [key, 0])) as Record<Count, number>;
   readonly sums = Object.fromEntries(SUMS.map((key) => [key, new DecimalSum()])) as Record<Sum, DecimalSum>;

@@ -1,6 +1,5 @@
 import type { StoryEvent, StoryOrder } from './evidence.ts';
 
-/** The row, and the number of creates that went out so far. */
 interface Context {
   readonly order: StoryOrder;
   readonly creates: number;
@@ -32,7 +31,6 @@ function statusSentence(name: string, { oldValue, newValue, exchangeTime }: Stor
   return `The status of ${name} went from ${oldValue} to ${newValue}${when}.`;
 }
 
-/** A move that the program made by itself. */
 function moved({ oldValue, newValue, source, reason }: StoryEvent, { order, creates }: Context): string {
   switch (newValue) {
     case 'sending':
@@ -68,7 +66,6 @@ function appearance(oldValue: string | null): string {
   return 'The exchange has the order now';
 }
 
-/** A person's decision. */
 function decided({ oldValue, newValue, reason, actor }: StoryEvent, { order }: Context): string {
   const who = actor ?? 'A person';
   const why = because(reason);

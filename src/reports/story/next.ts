@@ -106,7 +106,6 @@ function at({ next, moment }: { next: Date | null; moment: Moment }): string {
   return isNewest(moment) ? `, next at ${next.toISOString()}` : `, next by ${next.toISOString()} if nothing delays it`;
 }
 
-/** Nothing has happened to the row since the moment. */
 function isNewest({ order, asOf }: Moment): boolean {
   return order.updatedAt <= asOf.toISOString();
 }
@@ -115,12 +114,10 @@ function dueAt({ order }: Moment): Date | null {
   return order.nextActionAt === null ? null : new Date(order.nextActionAt);
 }
 
-/** When the order entered its state. */
 function since({ events, order }: Moment): Date {
   return new Date(events.findLast(({ field }) => field === 'state')?.observedAt ?? order.createdAt);
 }
 
-/** The first of the planned moments that is still to come. */
 function upcoming(from: Date, plan: readonly number[], asOf: Date): Date | null {
   const ms = plan.find((one) => after(from, one) > asOf);
   return ms === undefined ? null : after(from, ms);

@@ -61,7 +61,6 @@ function eventEntries({ order, events, findings }: StoryEvidence): readonly Stor
   });
 }
 
-/** The last look-up, also where it changed nothing. */
 function lookupEntries({ order, events, record }: StoryEvidence, { verifyAfter }: StorySettings): StoryEntry[] {
   const entries: StoryEntry[] = [];
   if (record !== null) entries.push({ at: record.receivedAt, text: recordSentence(record.view) });

@@ -18,7 +18,6 @@ const bodyError = (issue: { code?: string }) => (issue.code === 'invalid_type' ?
 /** The body of §4.1 and §4.2. An invalid address has a refusal of its own, INVALID_EMAIL. */
 export const emailRequest = z.strictObject({ email: z.string() }, { error: bodyError });
 
-/** The body of §4.5. */
 export const photoRequest = z.strictObject(
   { kycLevelType: levelSchema, actionId: z.string().nullish(), token: z.string().nullish() },
   { error: bodyError },

@@ -5,7 +5,7 @@ import { randomHex } from '../random.ts';
 import { oddityOf, type PhotoDelivery, type PhotoOddity } from './photos.ts';
 import { statusAfter, verificationOf, type VerificationStep } from './verification.ts';
 
-/** What the clients of a sandbox depend on. */
+/** Options of the clients of a sandbox. */
 export interface ClientOptions {
   readonly clock: Clock;
   readonly random: () => number;
@@ -13,7 +13,6 @@ export interface ClientOptions {
   readonly speed?: number;
 }
 
-/** The body of §4.5. */
 interface PhotosWanted {
   readonly kycLevelType: 'MAIN' | 'LIVENESS';
   readonly actionId?: string | null | undefined;

@@ -12,7 +12,7 @@ export interface LoggedDelivery {
   readonly status: number | null;
 }
 
-/** What deliveries depend on. */
+/** Options of deliveries. */
 export interface DeliveryOptions {
   readonly clock: Clock;
   readonly random: () => number;

@@ -1,6 +1,5 @@
 import { crc32, deflateSync } from 'node:zlib';
 
-/** Side of the images, in pixels. */
 const SIDE = 8;
 
 /** Makes a small grey JPEG with a comment. */

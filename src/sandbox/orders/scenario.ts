@@ -15,7 +15,7 @@ export interface ScenarioStep {
  * delays are ours, and a real exchange will differ.
  */
 export interface Scenario {
-  /** How long after the pre-order the order appears; null for never. */
+  /** The time from the pre-order until the order appears; null for never. */
   readonly appearsAfterMs: number | null;
   readonly steps: readonly ScenarioStep[];
 }

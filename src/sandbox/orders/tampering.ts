@@ -7,7 +7,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** A way to show a wrong order or pre-order. */
 export interface Tampering {
-  /** What it does, for people. */
+  /** A description for people. */
   readonly what: string;
   /** The only class of findings that it causes. */
   readonly finding: FindingClassName;
