@@ -35,10 +35,13 @@ async function addCommands(parent: Command, entries: Entries, words: readonly st
       continue;
     }
     const [text, load] = entry;
-    command.description(text).action(() => {
-      // Never reached, unless Commander reads the command line differently: then nothing may look like a success.
-      throw new Error(`the command ${name} was not loaded`);
-    });
+    command
+      .summary(text)
+      .description(text)
+      .action(() => {
+        // Never reached, unless Commander reads the command line differently: then nothing may look like a success.
+        throw new Error(`the command ${name} was not loaded`);
+      });
     if (word === name) (await load()).define(command);
   }
 }

@@ -44,17 +44,12 @@ export function loadConfig(options: ConfigOptions & { readonly requireExchange: 
 export function loadConfig(options: ConfigOptions & { readonly requireExchange: boolean }): Config;
 export function loadConfig(options: ConfigOptions & { readonly requireExchange: boolean }): Config {
   const values = parseEntries(readEntries(options));
-  if (options.requireExchange) {
-    if (values['exchange.baseUrl'] === undefined) {
-      throw new ConfigError(
-        'exchange.baseUrl is not set: put it into config/local.yaml or ORDER_SYNC_EXCHANGE_BASE_URL',
-      );
-    }
-    if (values['exchange.apiKey'] === undefined) {
-      throw new ConfigError(
-        'exchange.apiKey is not set: name a file of mode 0600 with it in ORDER_SYNC_EXCHANGE_API_KEY_FILE',
-      );
-    }
+  if (options.requireExchange && values['exchange.baseUrl'] === undefined) {
+    throw new ConfigError('exchange.baseUrl is not set: put it into config/local.yaml or ORDER_SYNC_EXCHANGE_BASE_URL');
+  }
+  if (options.requireExchange && values['exchange.apiKey'] === undefined) {
+    const advice = 'name a file of mode 0600 with it in ORDER_SYNC_EXCHANGE_API_KEY_FILE';
+    throw new ConfigError(`exchange.apiKey is not set: ${advice}`);
   }
   return toConfig(values, options.cwd);
 }

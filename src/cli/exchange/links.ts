@@ -3,7 +3,7 @@ import { asTable } from '../../reports/formats/text.ts';
 import { linkEvents } from '../../store/events.ts';
 import { listLinks, readLink } from '../../store/links.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
-import { historyLine } from '../shared/history.ts';
+import { historyLines } from '../shared/history.ts';
 import { addListOptions, printList, type ListOptions } from '../shared/list.ts';
 import { ACCOUNT } from '../shared/options.ts';
 import { withStore } from '../shared/store.ts';
@@ -45,7 +45,6 @@ function defineLinksShow(command: Command): void {
       }
       if (json === true) return void process.stdout.write(`${JSON.stringify({ link, events }, null, 2)}\n`);
       const fields = Object.entries(link).filter(([, value]) => value !== null);
-      const changes = events.map((event) => historyLine(event));
-      process.stdout.write(asTable(fields.map(([field, value]) => ({ field, value }))) + asTable(changes));
+      process.stdout.write(asTable(fields.map(([field, value]) => ({ field, value }))) + asTable(historyLines(events)));
     });
 }

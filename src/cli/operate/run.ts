@@ -7,6 +7,9 @@ import { stopSignal } from '../shared/stop-signal.ts';
 /** `order-sync run`: the daemon. */
 export function define(command: Command): void {
   command
+    .description(
+      'runs the daemon: sends pending orders and follows them to their end, with one JSON log line per event on stdout',
+    )
     .addHelpText('after', '\nExample:\n  ORDER_SYNC_EXCHANGE_API_KEY_FILE=/etc/order-sync/key order-sync run')
     .action(async () => {
       const config = exchangeConfig(command);

@@ -12,6 +12,7 @@ interface ResolveOptions {
 /** `order-sync orders resolve`. */
 export function define(command: Command): void {
   command
+    .description('records what became of orders that were sent, or ends them')
     .addOption(
       new Option('--as <what>', 'exists: follow it; not-created: send it again; abandoned: end it')
         .choices(AS)

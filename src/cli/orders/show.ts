@@ -6,7 +6,7 @@ import { readPreOrder } from '../../store/pre-orders.ts';
 import type { Store } from '../../store/port.ts';
 import { orderEvents } from '../../store/events.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
-import { historyLine } from '../shared/history.ts';
+import { historyLines } from '../shared/history.ts';
 import { ACCOUNT } from '../shared/options.ts';
 import { withStore } from '../shared/store.ts';
 import { REVEAL, withoutToken, withoutTokens } from './tokens.ts';
@@ -48,7 +48,7 @@ function asSections({ order, events, preOrder, record }: Everything): string {
   const fields = Object.entries(order).filter(([, value]) => value !== null);
   return [
     asTable(fields.map(([field, value]) => ({ field, value: value as string | number }))),
-    events.length === 0 ? 'history: nothing has happened yet\n' : asTable(events.map((event) => historyLine(event))),
+    events.length === 0 ? 'history: nothing has happened yet\n' : asTable(historyLines(events)),
     `pre-order: ${printable(preOrder ?? 'none')}\n`,
     `record: ${printable(record ?? 'none')}\n`,
   ].join('');

@@ -7,6 +7,7 @@ const CLASSES = Object.keys(FINDING_CLASSES) as readonly FindingClassName[];
 /** `order-sync report explain`: the meaning of the classes of findings. */
 export function define(command: Command): void {
   command
+    .description('what a class of findings means and what to do about it; all classes unless one is named')
     .addArgument(new Argument('[class]').choices(CLASSES))
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  order-sync report explain AMOUNT_MISMATCH')

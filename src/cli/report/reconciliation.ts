@@ -42,6 +42,7 @@ Examples:
 
 /** `order-sync report reconciliation`. */
 export function define(command: Command): void {
+  command.description('our orders beside those of the exchange: exact sums, differences, findings, completeness');
   addAsOfOption(addReportOptions(addPeriodOptions(command)))
     .option('--online', 'ask the exchange for each pre-order of the period, within the rate limit')
     .option('--against <file...>', 'compare with a ledger of another system, CSV with a header')

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { createLogUpdate } from 'log-update';
 import { systemClock } from '../../clock.ts';
 import { addOrder } from '../../flows/orders/add.ts';
@@ -61,7 +61,7 @@ export function define(command: Command): void {
   command
     .addOption(new Option('--scenario <name>', 'what the exchange does').choices(DEMO_SCENARIOS).default('clean'))
     .option('--keep', 'keep the database, and say how to look at it')
-    .option('--orders <n>', `number of orders, at most ${MOST_ORDERS}`, fewOrders, MOST_ORDERS)
+    .option('--orders <n>', `number of orders, at most ${MOST_ORDERS}`, wholeNumber(1, MOST_ORDERS), MOST_ORDERS)
     .addHelpText('after', HELP)
     .action(async (options: DemoOptions) => await demonstrate(options));
 }
@@ -173,12 +173,6 @@ async function watch(store: Store, expected: readonly string[], until: number): 
   }
   live?.done();
   return false;
-}
-
-function fewOrders(text: string): number {
-  const orders = wholeNumber(text);
-  if (orders > MOST_ORDERS) throw new InvalidArgumentError(`Give at most ${MOST_ORDERS}.`);
-  return orders;
 }
 
 function sayHowToLook(folder: string, path: string): void {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createWriteStream, readFileSync } from 'node:fs';
 import { InvalidArgumentError, type Command } from 'commander';
 import { systemClock } from '../../clock.ts';
-import { isLoopback, parseDuration } from '../../config/values.ts';
+import { headerText, isLoopback } from '../../config/values.ts';
 import type { LoggedDelivery } from '../../sandbox/clients/delivery.ts';
 import { FAULTS, type Fault, type FaultPlan } from '../../sandbox/faults/faults.ts';
 import { EMAIL_INPUTS } from '../../sandbox/clients/email-inputs.ts';
@@ -10,6 +10,7 @@ import { seededRandom } from '../../sandbox/random.ts';
 import { readScenarios } from '../../sandbox/orders/scenario-file.ts';
 import { SCENARIOS, scenarioNamedIn, type Scenarios } from '../../sandbox/orders/scenario.ts';
 import { startSandbox, type LoggedRequest } from '../../sandbox/server.ts';
+import { duration, optionOf, wholeNumber } from '../shared/options.ts';
 import { TAMPERINGS, type Tampering } from '../../sandbox/orders/tampering.ts';
 
 interface SandboxCommandOptions {
@@ -67,9 +68,10 @@ invented. Others come from a file:
 /** `order-sync sandbox`: the sandbox exchange in the foreground. */
 export function define(command: Command): void {
   command
-    .option('--port <n>', 'port on 127.0.0.1; 0 for any', wholeNumber(65_535), 0)
-    .option('--key <key>', 'the key it takes', key, 'sandbox-key')
-    .option('--seed <n>', 'decides its random choices, customers and cards', wholeNumber(2 ** 32 - 1), 1)
+    .description('runs an exchange to try things on: prints the environment lines to paste, and ends at a signal')
+    .option('--port <n>', 'port on 127.0.0.1; 0 for any', wholeNumber(0, 65_535), 0)
+    .option('--key <key>', 'the key it takes', optionOf(headerText), 'sandbox-key')
+    .option('--seed <n>', 'decides its random choices, customers and cards', wholeNumber(0, 2 ** 32 - 1), 1)
     .option('--speed <n>', 'how much faster orders change and clients are verified', speed, 1)
     .option('--scenarios <file>', 'more scenarios, in YAML', scenarioFile)
     .option('--scenario <name>', 'the scenario of every order; without it one in ten is rejected')
@@ -139,16 +141,12 @@ function quoted(text: string): string {
   return /^[\w./:=@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-function wholeNumber(max: number): (text: string) => number {
-  return (text) => {
-    if (!/^\d+$/.test(text) || Number(text) > max) throw new InvalidArgumentError(`Give a whole number up to ${max}.`);
-    return Number(text);
-  };
-}
-
-function key(text: string): string {
-  if (!/^[\x21-\x7e]+$/.test(text)) throw new InvalidArgumentError('Give printable ASCII without spaces.');
-  return text;
+function scenarioFile(path: string): Scenarios {
+  try {
+    return readScenarios(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message);
+  }
 }
 
 function speed(text: string): number {
@@ -164,14 +162,10 @@ function photoUrl(text: string): URL {
   return url;
 }
 
-function scenarioFile(path: string): Scenarios {
-  return readOption(() => readScenarios(readFileSync(path, 'utf8')));
-}
-
 function rate(text: string): { requests: number; intervalMs: number } {
   const [, requests = '', interval = ''] = /^([1-9]\d*)\/(.+)$/.exec(text) ?? [];
   if (requests === '') throw new InvalidArgumentError('Give it as 10/1s.');
-  return { requests: Number(requests), intervalMs: readOption(() => parseDuration(interval)) };
+  return { requests: Number(requests), intervalMs: duration(interval) };
 }
 
 function faults(text: string): FaultPlan {
@@ -189,12 +183,4 @@ function faults(text: string): FaultPlan {
   if (sum > 1 + Number.EPSILON * FAULTS.length)
     throw new InvalidArgumentError('the probabilities add up to more than 1');
   return plan;
-}
-
-function readOption<T>(read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw new InvalidArgumentError((error as Error).message);
-  }
 }

@@ -1,21 +1,17 @@
-/** One change of an order or a link, as the database has it. */
-interface Change {
-  readonly observed_at: string;
-  readonly field: string;
-  readonly old_value: string | null;
-  readonly new_value: string | null;
-  readonly source: string;
-  readonly reason: string | null;
-}
+/** The columns of a change of an order or a link, as a table of its history shows them. */
+const COLUMNS = {
+  at: 'observed_at',
+  field: 'field',
+  from: 'old_value',
+  to: 'new_value',
+  source: 'source',
+  reason: 'reason',
+} as const;
+type Change = Readonly<Record<(typeof COLUMNS)[keyof typeof COLUMNS], string | null>>;
 
-/** The columns of a table of changes. */
-export function historyLine(event: Change) {
-  return {
-    at: event.observed_at,
-    field: event.field,
-    from: event.old_value,
-    to: event.new_value,
-    source: event.source,
-    reason: event.reason,
-  };
+/** The lines of a table of changes. */
+export function historyLines(events: readonly Change[]): Record<string, string | null>[] {
+  return events.map((event) =>
+    Object.fromEntries(Object.entries(COLUMNS).map(([name, column]) => [name, event[column]])),
+  );
 }

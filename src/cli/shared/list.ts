@@ -14,7 +14,7 @@ export interface ListOptions {
 /** Adds `--limit` and `--json`. */
 export function addListOptions(command: Command): Command {
   return command
-    .option('--limit <n>', `at most so many; a table has at most ${MOST_IN_TABLE}`, wholeNumber, 50)
+    .option('--limit <n>', `at most so many; a table has at most ${MOST_IN_TABLE}`, wholeNumber(1, 9_999_999), 50)
     .option('--json', 'print JSON')
     .hook('preAction', () => {
       const { limit, json } = command.opts<ListOptions>();

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { loadConfig, processEnvironment, type ConfigOptions, type ExchangeConfig } from '../../config/config.ts';
-import { parseDuration } from '../../config/values.ts';
+import * as type from '../../config/values.ts';
 
 /** The one account of this version. */
 export const ACCOUNT = 'default';
@@ -16,17 +16,21 @@ export function configOptions(command: Command): ConfigOptions {
   return { env: processEnvironment(), cwd: process.cwd(), file };
 }
 
-/** Reads the value of an option that is a whole number from 1. Throws `InvalidArgumentError`. */
-export function wholeNumber(text: string): number {
-  if (!/^[1-9]\d{0,6}$/.test(text)) throw new InvalidArgumentError('Give a whole number from 1.');
-  return Number(text);
+/** Makes a reader of an option's value. It throws `InvalidArgumentError` with the reason that `read` throws. */
+export function optionOf<T>(read: (text: string) => T): (text: string) => T {
+  return (text) => {
+    try {
+      return read(text);
+    } catch (error) {
+      throw new InvalidArgumentError(`It ${(error as Error).message}.`);
+    }
+  };
 }
 
-/** Reads the value of an option that is a duration, in milliseconds. Throws `InvalidArgumentError`. */
-export function duration(text: string): number {
-  try {
-    return parseDuration(text);
-  } catch (error) {
-    throw new InvalidArgumentError(`It ${(error as Error).message}.`);
-  }
+/** Makes a reader of an option's value that is a whole number. */
+export function wholeNumber(min: number, max: number): (text: string) => number {
+  return optionOf(type.wholeNumber(min, max));
 }
+
+/** Reads the value of an option that is a duration, in milliseconds. */
+export const duration = optionOf((text) => type.parseDuration(text));

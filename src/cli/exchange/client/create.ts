@@ -4,6 +4,7 @@ import { ask, printAnswer } from '../../shared/exchange.ts';
 /** `order-sync client create` (§4.1). The e-mail address is printed, stored and logged nowhere. */
 export function define(command: Command): void {
   command
+    .description('registers a client and makes a link, or links a registered client; the link is remembered')
     .argument('<email>', 'goes to the exchange and is kept nowhere')
     .option('--reference <text>', 'your own name for the link; no e-mail address')
     .option('--json', 'print JSON')

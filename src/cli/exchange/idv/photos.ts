@@ -13,6 +13,7 @@ interface PhotosOptions {
 /** `order-sync idv photos` (§4.5). */
 export function define(command: Command): void {
   command
+    .description('asks for the delivery of verification photos; the daemon receives them where photos.listen is set')
     .argument('<linkId>')
     .addOption(levelOption())
     .option('--action-id <id>', 'with the level LIVENESS only')

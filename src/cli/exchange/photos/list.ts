@@ -6,6 +6,7 @@ import { withStore } from '../../shared/store.ts';
 
 /** `order-sync photos list`: the photos that were received. */
 export function define(command: Command): void {
+  command.description('lists the newest photos; file is the path in photos.folder');
   addListOptions(command.argument('[linkId]', 'only those of this link'))
     .addHelpText('after', '\nExample:\n  order-sync photos list 7f1c2a')
     .action(async (linkId: string | undefined, options: ListOptions) => {

@@ -5,6 +5,7 @@ import { configOptions } from '../../shared/options.ts';
 /** `order-sync config check`. */
 export function define(command: Command): void {
   command
+    .description('reads all settings and says what is wrong with them (exit 78); connects to nothing')
     .option('--json', 'one JSON object')
     .addHelpText(
       'after',

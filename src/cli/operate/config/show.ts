@@ -5,6 +5,7 @@ import { configOptions } from '../../shared/options.ts';
 /** `order-sync config show`. */
 export function define(command: Command): void {
   command
+    .description('shows every setting with its value and source; secrets are hidden')
     .option('--json', 'one JSON array')
     .addHelpText(
       'after',

@@ -15,19 +15,15 @@ const MOST_AT_ONCE = 10_000;
 const MOST_SHOWN = 100;
 const TOGETHER = 100;
 
-/** The result for one finding. */
+/** The result for one finding, with the values that the person knows about. */
 interface Acknowledged {
-  readonly id: number;
-  readonly class: string;
-  readonly externalOrderId: string | null;
-  /** The values that the person knows about. */
-  readonly expected: string | null;
-  readonly actual: string | null;
+  readonly row: FindingRow;
   readonly done: boolean;
 }
 
 /** `order-sync findings ack`. */
 export function define(command: Command): void {
+  command.description('acknowledges open findings; they stay until they are no longer true');
   addReasonOptions(addFilter(command.argument('[id...]', 'ids of findings', ids)))
     .option('--yes', 'with --class or --severity: do not ask')
     .option('--json', 'print JSON')
@@ -80,40 +76,31 @@ async function acknowledgeAll(
     const group = rows.slice(first, first + TOGETHER);
     const done = await store.writer.write(async (tx) => {
       const results = [];
-      for (const row of group) results.push(await acknowledge(tx, row, { ...by, now: clock.now() }));
+      for (const row of group) results.push({ row, done: await acknowledge(tx, row, { ...by, now: clock.now() }) });
       return results;
     });
-    all.push(
-      ...group.map((row, index) => ({
-        id: row.id,
-        class: row.class,
-        externalOrderId: row.external_order_id,
-        expected: row.expected,
-        actual: row.actual,
-        done: done[index] === true,
-      })),
-    );
+    all.push(...done);
   }
   return all;
 }
 
 function print(results: readonly Acknowledged[], asJson: boolean): void {
   const passedOver = results.filter(({ done }) => !done);
-  if (asJson) process.stdout.write(`${JSON.stringify(results, null, 2)}\n`);
-  else process.stdout.write(`${acknowledgedLines(results)}${results.length - passedOver.length} acknowledged\n`);
-  for (const { id } of passedOver) process.stderr.write(`${id}: passed over, it is not open or has changed\n`);
+  const text = results.filter(({ done }) => done).map(({ row }) => acknowledgedLine(row));
+  if (asJson) process.stdout.write(`${JSON.stringify(results.map(asFields), null, 2)}\n`);
+  else process.stdout.write(`${text.join('')}${text.length} acknowledged\n`);
+  for (const { row } of passedOver) process.stderr.write(`${row.id}: passed over, it is not open or has changed\n`);
   if (passedOver.length > 0) process.exitCode = EXIT.look;
 }
 
-/** One line for each acknowledged finding, with the values that it had. */
-function acknowledgedLines(results: readonly Acknowledged[]): string {
-  const lines = results
-    .filter(({ done }) => done)
-    .map((one) => {
-      const [order, expected, actual] = [one.externalOrderId, one.expected, one.actual].map(printable);
-      return `${one.id} ${one.class} ${order}: ${expected} → ${actual}\n`;
-    });
-  return lines.join('');
+function asFields({ row, done }: Acknowledged) {
+  const { id, class: name, external_order_id: externalOrderId, expected, actual } = row;
+  return { id, class: name, externalOrderId, expected, actual, done };
+}
+
+function acknowledgedLine(row: FindingRow): string {
+  const [order, expected, actual] = [row.external_order_id, row.expected, row.actual].map(printable);
+  return `${row.id} ${row.class} ${order}: ${expected} → ${actual}\n`;
 }
 
 function ids(given: string, before: readonly number[] = []): readonly number[] {
