@@ -74,7 +74,7 @@ const FINDINGS = [
   'create index findings_open on findings (account, status, class)',
 ];
 
-/** No column for the client's e-mail address: it is not stored. With the status, a pass meets final links in the index only. */
+/** No column for the client's e-mail address: it is not stored. The index has the status, so that final links are skipped in it. */
 const LINKS = [
   `create table links (account text not null, link_id text not null, reference text, source text not null,
     status text not null, created_at text not null, updated_at text not null, last_checked_at text not null,

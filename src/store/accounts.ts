@@ -3,8 +3,8 @@ import type { Database, Transaction } from './port.ts';
 import { queries, statement } from './statement.ts';
 
 /**
- * Counts a new owner and gives it its number. Where the lock did not hold, because its file was removed or the database
- * has two paths, the last owner then finds that another has followed it.
+ * Gives a new owner the next generation of the account. The lock fails where its file was removed or the database has two
+ * paths; then the last owner finds out by the generation that another has followed.
  */
 export async function nextGeneration(tx: Transaction, account: string): Promise<number> {
   const { rows } = await generationStatement(tx, { account });
@@ -17,7 +17,7 @@ export async function nextGeneration(tx: Transaction, account: string): Promise<
   return generation;
 }
 
-/** Throws `OwnedError` when another owner was counted since. */
+/** Throws `OwnedError` when the account has an owner of a later generation. */
 export async function assertNewestOwner(tx: Transaction, account: string, generation: number): Promise<void> {
   const { rows } = await generationStatement(tx, { account });
   if (rows[0]?.generation !== generation) {
@@ -33,7 +33,7 @@ const factStatement = statement((v: { account: string; name: string }) =>
   queries.selectFrom('account_facts').select('value').where('account', '=', v.account).where('name', '=', v.name),
 );
 
-/** What the account's first record said of it; what is given becomes it when there is none. */
+/** Reads a fact of the account; where it is not known, the given one is remembered. */
 export async function accountFact(
   tx: Transaction,
   fact: { account: string; name: string; given: string; now: Date },
@@ -44,7 +44,7 @@ export async function accountFact(
   return known ?? given;
 }
 
-/** What is known of the account, or undefined. */
+/** Reads a fact of the account; undefined where it is not known. */
 export async function readAccountFact(
   db: Database,
   { account, name }: { account: string; name: string },
@@ -53,7 +53,7 @@ export async function readAccountFact(
   return rows[0]?.value;
 }
 
-/** Remembers something of the account, in place of what was known before. */
+/** Remembers a fact of the account, in place of an earlier one. */
 export async function setAccountFact(
   tx: Transaction,
   { account, name, given, now }: { account: string; name: string; given: string; now: Date },
@@ -74,7 +74,7 @@ const seenStatement = statement((v: { account: string; field: string; value: str
     .onConflict((conflict) => conflict.doNothing()),
 );
 
-/** Remembers a status value; true when it was never seen before. */
+/** Remembers a status value. True when it was never seen before. */
 export async function rememberStatus(
   tx: Transaction,
   seen: { account: string; field: string; value: string; firstSeenAt: string },
@@ -83,7 +83,7 @@ export async function rememberStatus(
   return result.numAffectedRows === 1n;
 }
 
-/** Until when an owner may have sent requests, or undefined when none ever did. */
+/** Reads until when an owner may have sent requests; undefined when none ever did. */
 export async function requestsUntil(db: Database, account: string): Promise<Date | undefined> {
   const row = await db
     .selectFrom('request_leases')
@@ -100,7 +100,7 @@ const leaseStatement = statement((v: { account: string; until: string }) =>
     .onConflict((conflict) => conflict.column('account').doUpdateSet({ requests_until: v.until })),
 );
 
-/** Says until when this owner may send requests. */
+/** Writes until when this owner may send requests. */
 export async function leaseRequests(tx: Transaction, account: string, until: Date): Promise<void> {
   await leaseStatement(tx, { account, until: until.toISOString() });
 }

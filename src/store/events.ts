@@ -70,7 +70,7 @@ function wellFormed(value: string | null): string | null {
   return value?.toWellFormed() ?? null;
 }
 
-/** The history of one order, oldest first. */
+/** Reads the history of one order, oldest first. */
 export async function orderEvents(
   db: Database,
   account: string,
@@ -85,7 +85,7 @@ export async function orderEvents(
     .execute();
 }
 
-/** The history of one link, oldest first. */
+/** Reads the history of one link, oldest first. */
 export async function linkEvents(db: Database, account: string, linkId: string) {
   return await db
     .selectFrom('events')
@@ -119,13 +119,13 @@ const firstSentStatement = statement((v: { account: string; externalOrderId: str
     .limit(1),
 );
 
-/** When the intent of the order's first create was recorded; null where none was. */
+/** Reads when the intent of the order's first create was recorded; null where none was. */
 export async function firstSentAt(tx: Transaction, account: string, externalOrderId: string): Promise<Date | null> {
   const { rows } = await firstSentStatement(tx, { account, externalOrderId });
   return rows[0] === undefined ? null : new Date(rows[0].observed_at);
 }
 
-/** The id of the newest event; 0 when there is none. */
+/** Reads the id of the newest event; 0 when there is none. */
 export async function newestEventId(db: Database): Promise<number> {
   const row = await db.selectFrom('order_events').select('id').orderBy('id', 'desc').limit(1).executeTakeFirst();
   return row?.id ?? 0;
@@ -140,7 +140,7 @@ export interface StatusChange {
 
 const STATUS_FIELDS = ['order.status', 'cryptoTransaction.status', 'fiatTransaction.status'];
 
-/** Changes of statuses among the events with an id from `fromId` to `toId`: no more rows are read than there are ids. */
+/** Reads the changes of statuses among the events with an id from `fromId` to `toId`, and no other rows. */
 export async function statusChanges(
   db: Database,
   query: { account: string; fromId: number; toId: number },
@@ -164,6 +164,7 @@ export async function statusChanges(
     ])
     .where('e.id', '>=', query.fromId)
     .where('e.id', '<=', query.toId)
+    // With the sign no index of accounts is used, which would lead through all events of the account.
     .where(sql<string>`+e.account`, '=', query.account)
     .where('e.field', 'in', STATUS_FIELDS)
     .execute();

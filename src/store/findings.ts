@@ -15,14 +15,14 @@ const knownStatement = statement((v: { account: string; externalOrderId: string 
     .orderBy('id'),
 );
 
-/** The findings of one order, resolved ones too. */
+/** Reads the findings of one order, resolved ones too. */
 export async function findingsOf(
   db: Database,
   account: string,
   externalOrderId: string,
 ): Promise<readonly KnownFinding[]> {
   const { rows } = await knownStatement(db, { account, externalOrderId });
-  // A class of another version is not this one's to judge.
+  // This version does not judge the classes of another one.
   const judged = rows.filter((row) => Object.hasOwn(FINDING_CLASSES, row.class));
   return judged.map((row) => ({
     id: row.id,
@@ -33,7 +33,7 @@ export async function findingsOf(
   }));
 }
 
-/** Writes down what became of an order's findings. */
+/** Writes the changes of an order's findings. */
 export async function saveFindings(
   tx: Transaction,
   order: { account: string; externalOrderId: string },
@@ -75,7 +75,7 @@ export async function saveFindings(
 /** A row of `findings` as it is stored. */
 export type FindingRow = Selectable<FindingsTable>;
 
-/** Which findings are listed. */
+/** Selects the findings of a list. */
 export interface FindingFilter {
   readonly account: string;
   readonly class?: FindingClassName | undefined;
@@ -84,7 +84,7 @@ export interface FindingFilter {
   readonly limit: number;
 }
 
-/** The newest findings that the filter lets through. */
+/** Lists the newest findings that match the filter. */
 export async function listFindings(db: Database, filter: FindingFilter): Promise<FindingRow[]> {
   let rows = db.selectFrom('findings').selectAll().where('account', '=', filter.account);
   if (filter.class !== undefined) rows = rows.where('class', '=', filter.class);
@@ -93,14 +93,14 @@ export async function listFindings(db: Database, filter: FindingFilter): Promise
   return await rows.orderBy('id', 'desc').limit(filter.limit).execute();
 }
 
-/** Findings with these ids; those that are not there are left out. */
+/** Reads the findings with these ids; ids without a finding are left out. */
 export async function findingsById(db: Database, account: string, ids: readonly number[]): Promise<FindingRow[]> {
   return await db.selectFrom('findings').selectAll().where('account', '=', account).where('id', 'in', ids).execute();
 }
 
 /**
- * Says of an open finding that a person knows of it; false when it is not open any more, or has other values than the
- * person was shown.
+ * Marks an open finding as known to a person. False when it is no longer open, or has other values than the person was
+ * shown.
  */
 export async function acknowledge(
   tx: Transaction,
@@ -129,7 +129,7 @@ export interface UnresolvedFinding {
   readonly lastSeenAt: string;
 }
 
-/** Findings of some classes that are not resolved, of orders with these ids. */
+/** Reads the unresolved findings of some classes, of orders with these ids. */
 export async function unresolvedFindings(
   db: Database,
   query: { account: string; classes: readonly FindingClassName[]; externalOrderIds: readonly string[] },
@@ -143,7 +143,7 @@ export async function unresolvedFindings(
   return rows.map(unresolvedFinding);
 }
 
-/** Findings of one class and status by their ids, behind `fromId`. */
+/** Reads the findings of one class and status in the order of their ids, after `fromId`. */
 export async function unresolvedPage(
   db: Database,
   query: { account: string; class: FindingClassName; status: string; fromId: number; limit: number },
@@ -159,7 +159,7 @@ export async function unresolvedPage(
   return rows.map(unresolvedFinding);
 }
 
-/** Findings that stand open, without those that only explain. */
+/** Counts the open findings, without those that only explain something. */
 export async function countOpenFindings(db: Database, account: string): Promise<number> {
   const row = await db
     .selectFrom('findings')

@@ -9,18 +9,18 @@ import { queries, statement } from './statement.ts';
 /** A row of `links` as it is stored. */
 export type LinkRow = Selectable<LinksTable>;
 
-/** A place in the order of what is to be checked; a pass goes on behind it, so that it meets each link once. */
+/** A place in the list of links to check; a pass goes on after it, so that it meets each link once. */
 export interface CheckKey {
   readonly lastCheckedAt: string;
   readonly linkId: string;
 }
 
-/** Before everything that is to be checked. */
+/** The place before all links to check. */
 export const FIRST_CHECK: CheckKey = { lastCheckedAt: '', linkId: '' };
 
 /**
- * Links that were last checked before `before` and whose status is none of `finalStatuses`, those that wait longest
- * first, behind `from`.
+ * Reads the links that were last checked before `before` and whose status is none of `finalStatuses`, those that wait
+ * longest first, after `from`.
  */
 export async function linksToCheck(
   db: Database,
@@ -42,7 +42,7 @@ export async function linksToCheck(
   return (await links.execute()).map((row) => ({ lastCheckedAt: row.last_checked_at, linkId: row.link_id }));
 }
 
-/** One remembered link, or undefined. */
+/** Reads one remembered link; undefined where there is none. */
 export async function readLink(db: Database, account: string, linkId: string): Promise<LinkRow | undefined> {
   return await db
     .selectFrom('links')
@@ -52,7 +52,7 @@ export async function readLink(db: Database, account: string, linkId: string): P
     .executeTakeFirst();
 }
 
-/** The newest remembered links, with one status or with any. */
+/** Lists the newest remembered links, with one status or with any. */
 export async function listLinks(
   db: Database,
   query: { account: string; status?: string | undefined; limit: number },
@@ -62,7 +62,7 @@ export async function listLinks(
   return await links.orderBy('created_at', 'desc').orderBy('link_id').limit(query.limit).execute();
 }
 
-/** Takes checks that were written under a clock ahead of this one as made `now`, or their links would wait; how many. */
+/** Sets checks that a clock ahead of this one wrote to `now`: their links would wait. Gives how many there were. */
 export async function correctCheckTimes(tx: Transaction, account: string, now: Date): Promise<number> {
   const result = await tx
     .updateTable('links')
@@ -98,7 +98,7 @@ const saveStatement = statement((row: LinkRow) =>
     ),
 );
 
-/** Writes a decision about a link, as `before` stood in this transaction: the row and its events, together. */
+/** Writes a decision about a link: the row and its events, together. `before` is the row as this transaction read it. */
 export async function saveLink(
   tx: Transaction,
   before: TrackedLink | undefined,
@@ -135,7 +135,7 @@ export async function saveLink(
   }
 }
 
-/** A row as the domain sees it. */
+/** Reads a row as the domain sees it. */
 export function trackedLinkOf(row: LinkRow): TrackedLink {
   return {
     account: row.account,

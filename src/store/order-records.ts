@@ -2,7 +2,7 @@ import type { Database, Transaction } from './port.ts';
 import type { OrderRecordsTable, ReceivedBodiesTable } from './schema.ts';
 import { queries, statement } from './statement.ts';
 
-/** What the exchange said of an order, as received. */
+/** An answer of the exchange about an order, as received. */
 export interface ReceivedBody {
   readonly account: string;
   readonly externalOrderId: string;
@@ -10,26 +10,26 @@ export interface ReceivedBody {
   readonly receivedAt: string;
 }
 
-/** A record that is held against its order now. */
+/** A record that is compared with its order now. */
 export interface ComparedBody extends ReceivedBody {
   readonly comparedAt: string;
 }
 
-/** The fields of an order record that have a column of their own; null where the record does not give them. */
+/** The fields of an order record that have their own column; null where the record does not give them. */
 export type RecordColumns = Omit<OrderRecordsTable, keyof ReceivedBodiesTable | 'compared_at'>;
 
-const NO_COLUMNS: RecordColumns = {
-  merchant_id: null,
-  creation_date: null,
-  completion_date: null,
-  input_asset: null,
-  output_asset: null,
-  from_currency: null,
-  to_currency: null,
-  fee: null,
-  reward: null,
-  transaction_hash: null,
-};
+const COLUMNS = [
+  'merchant_id',
+  'creation_date',
+  'completion_date',
+  'input_asset',
+  'output_asset',
+  'from_currency',
+  'to_currency',
+  'fee',
+  'reward',
+  'transaction_hash',
+] as const satisfies readonly (keyof RecordColumns)[];
 
 const keepRecordStatement = statement((v: ComparedBody & RecordColumns) => {
   const { account, externalOrderId, body, receivedAt, comparedAt } = v;
@@ -45,7 +45,8 @@ const keepRecordStatement = statement((v: ComparedBody & RecordColumns) => {
     );
 });
 
-const keepSameStatement = statement((v: ReceivedBody) =>
+/** Stores a record that says the same as the one before. */
+export const keepSameRecord = statement((v: ReceivedBody) =>
   queries
     .updateTable('order_records')
     .set({ body: v.body, received_at: v.receivedAt })
@@ -53,8 +54,11 @@ const keepSameStatement = statement((v: ReceivedBody) =>
     .where('external_order_id', '=', v.externalOrderId),
 );
 
-/** What was not compared yet stays so: its columns may be of a record before it. */
-const keepSameColumnsStatement = statement((v: ComparedBody) =>
+/**
+ * Stores a record that says something else, with the columns of the one before. A record that was not compared yet stays
+ * so: its columns may be of one before it.
+ */
+export const keepSameColumns = statement((v: ComparedBody) =>
   queries
     .updateTable('order_records')
     .set((to) => ({
@@ -66,7 +70,8 @@ const keepSameColumnsStatement = statement((v: ComparedBody) =>
     .where('external_order_id', '=', v.externalOrderId),
 );
 
-const keepUncomparedStatement = statement((v: ReceivedBody) =>
+/** Stores a record that could not be compared with its order. */
+export const keepUncompared = statement((v: ReceivedBody) =>
   queries
     .insertInto('order_records')
     .values({ account: v.account, external_order_id: v.externalOrderId, body: v.body, received_at: v.receivedAt })
@@ -77,31 +82,16 @@ const keepUncomparedStatement = statement((v: ReceivedBody) =>
     ),
 );
 
-/** Keeps the newest order record (§2.7) of an order, as received, which is being held against the order. */
+/** Stores the newest order record (§2.7) of an order, as received, while it is compared with the order. */
 export async function keepOrderRecord(
   tx: Transaction,
   received: ComparedBody,
-  columns: RecordColumns = NO_COLUMNS,
+  columns: Partial<RecordColumns> = {},
 ): Promise<void> {
-  await keepRecordStatement(tx, { ...received, ...columns });
+  await keepRecordStatement(tx, { ...received, ...columnsOf(columns) });
 }
 
-/** Keeps a record that says the same as the one before. */
-export async function keepSameRecord(tx: Transaction, received: ReceivedBody): Promise<void> {
-  await keepSameStatement(tx, received);
-}
-
-/** Keeps a record that says something else, of which no column of its own is changed. */
-export async function keepSameColumns(tx: Transaction, received: ComparedBody): Promise<void> {
-  await keepSameColumnsStatement(tx, received);
-}
-
-/** Keeps a record that could not be held against its order. */
-export async function keepUncompared(tx: Transaction, received: ReceivedBody): Promise<void> {
-  await keepUncomparedStatement(tx, received);
-}
-
-/** The newest order record of an order, and when it was received; undefined when there is none. */
+/** Reads the newest order record of an order, and when it was received; undefined when there is none. */
 export async function readRecord(
   db: Database,
   account: string,
@@ -115,7 +105,7 @@ export async function readRecord(
     .executeTakeFirst();
 }
 
-/** Ids of orders whose newest record was never held against them, behind `fromId`. */
+/** Reads the ids of orders whose newest record was never compared with them, after `fromId`. */
 export async function uncomparedIds(
   db: Database,
   query: { account: string; fromId: string; limit: number },
@@ -132,7 +122,7 @@ export async function uncomparedIds(
   return rows.map((row) => row.external_order_id);
 }
 
-/** Has records behind `fromId` count as never compared; the id of the last of them, undefined when there is no more. */
+/** Marks records after `fromId` as never compared. Gives the id of the last of them, undefined when there are no more. */
 export async function forgetCompared(
   tx: Transaction,
   query: { account: string; fromId: string; limit: number },
@@ -165,7 +155,7 @@ const hashStatement = statement((v: { account: string; externalOrderId: string; 
     .limit(1),
 );
 
-/** Another order whose newest record has the same transaction hash. */
+/** Finds another order whose newest record has the same transaction hash; null where there is none. */
 export async function orderWithHash(
   tx: Transaction,
   order: { account: string; externalOrderId: string },
@@ -175,18 +165,7 @@ export async function orderWithHash(
   return rows[0]?.external_order_id ?? null;
 }
 
-/** By name: what compiles a statement gives a placeholder for each name that is asked for. */
-function columnsOf(v: RecordColumns): RecordColumns {
-  return {
-    merchant_id: v.merchant_id,
-    creation_date: v.creation_date,
-    completion_date: v.completion_date,
-    input_asset: v.input_asset,
-    output_asset: v.output_asset,
-    from_currency: v.from_currency,
-    to_currency: v.to_currency,
-    fee: v.fee,
-    reward: v.reward,
-    transaction_hash: v.transaction_hash,
-  };
+/** Reads the columns by name: the builder of a statement gives a placeholder for each name that it is asked for. */
+function columnsOf(v: Partial<RecordColumns>): RecordColumns {
+  return Object.fromEntries(COLUMNS.map((column) => [column, v[column] ?? null])) as unknown as RecordColumns;
 }

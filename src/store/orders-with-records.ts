@@ -6,7 +6,7 @@ import type { DueKey } from './orders.ts';
 import type { Database } from './port.ts';
 import { queries, statement } from './statement.ts';
 
-/** A row with what a look-up is held against. */
+/** A row with what a look-up is compared with. */
 export interface FollowedRow extends OrderRow {
   /** The newest record, as received. */
   readonly earlier_body: string | null;
@@ -41,7 +41,7 @@ const followedStatement = statement((v: { account: string; externalOrderId: stri
     .where('o.external_order_id', '=', v.externalOrderId),
 );
 
-/** One row that is followed, or undefined. */
+/** Reads one row that is followed; undefined where there is none. */
 export async function readFollowed(
   db: Database,
   account: string,
@@ -51,10 +51,10 @@ export async function readFollowed(
   return rows[0] as FollowedRow | undefined;
 }
 
-/** What decides whether an order waits for too long, with its place among what is due. */
+/** The facts that decide whether an order waits for too long, and its place among the due orders. */
 export interface AgedOrder extends OrderAge, DueKey {}
 
-/** Orders of one state in the order of when they are due, behind `from`. */
+/** Reads the ages of orders of one state, in the order in which they are due, after `from`. */
 export async function orderAges(
   db: Database,
   query: { account: string; state: OrderState; from: DueKey; limit: number },
@@ -76,7 +76,7 @@ export async function orderAges(
   return rows.map(aged);
 }
 
-/** Orders with these ids. */
+/** Reads the ages of orders with these ids. */
 export async function orderAgesById(
   db: Database,
   account: string,

@@ -6,13 +6,13 @@ import { ORDER_COLUMNS, type OrderColumns, type OrderRow } from './order-columns
 import type { Database, Transaction } from './port.ts';
 import { queries, statement } from './statement.ts';
 
-/** A place in the order of what is due; a pass goes on behind it, so that it meets each row once. */
+/** A place in the list of due orders; a pass goes on after it, so that it meets each row once. */
 export interface DueKey {
   readonly nextActionAt: string;
   readonly externalOrderId: string;
 }
 
-/** Before everything that is due. */
+/** The place before all due orders. */
 export const FIRST_DUE: DueKey = { nextActionAt: '', externalOrderId: '' };
 
 const dueStatement = statement(
@@ -31,7 +31,7 @@ const dueStatement = statement(
       .limit(v.limit),
 );
 
-/** Orders of one state that are due at `until`, oldest first, behind `from`. */
+/** Reads the orders of one state that are due at `until`, oldest first, after `from`. */
 export async function dueOrders(
   db: Database,
   query: { account: string; state: OrderState; until: Date; from: DueKey; limit: number },
@@ -47,7 +47,7 @@ export async function dueOrders(
   return rows.map((row) => ({ nextActionAt: row.next_action_at ?? '', externalOrderId: row.external_order_id }));
 }
 
-/** Ids of orders in one of `states`, in the order of their ids, behind `fromId`; due or not. */
+/** Reads the ids of orders in one of `states`, due or not, in the order of their ids, after `fromId`. */
 export async function orderIds(
   db: Database,
   query: { account: string; states: readonly OrderState[]; fromId: string; limit: number; notLookedUpSince?: Date },
@@ -77,13 +77,13 @@ const rowStatement = statement((v: { account: string; externalOrderId: string })
     .where('external_order_id', '=', v.externalOrderId),
 );
 
-/** One row, or undefined. */
+/** Reads one row; undefined where there is none. */
 export async function readOrder(db: Database, account: string, externalOrderId: string): Promise<OrderRow | undefined> {
   const { rows } = await rowStatement(db, { account, externalOrderId });
   return rows[0];
 }
 
-/** How many orders stand in each state. */
+/** Counts the orders of each state. */
 export async function countByState(db: Database, account: string): Promise<Map<string, number>> {
   const rows = await db
     .selectFrom('merchant_orders')
@@ -94,7 +94,7 @@ export async function countByState(db: Database, account: string): Promise<Map<s
   return new Map(rows.map((row) => [row.state, Number(row.orders)]));
 }
 
-/** Makes orders that are due only after `latest`, or never, due at `to`; how many. */
+/** Makes orders that are due only after `latest`, or never, due at `to`. Gives how many there were. */
 export async function correctDueTimes(
   tx: Transaction,
   query: { account: string; states: readonly OrderState[]; latest: Date; to: Date },
@@ -111,7 +111,7 @@ export async function correctDueTimes(
   return Number(result.numUpdatedRows);
 }
 
-/** Has no pass look at an order before `until`; nothing else of it changes. */
+/** Makes an order due at `until`; nothing else of it changes. */
 export async function postpone(
   tx: Transaction,
   query: { account: string; externalOrderId: string; until: Date },
@@ -124,7 +124,7 @@ export async function postpone(
     .execute();
 }
 
-/** Orders of other accounts that wait to be sent: nothing of this process sends them. */
+/** Counts the pending orders of other accounts, which this process does not send. */
 export async function countPendingElsewhere(db: Database, account: string): Promise<number> {
   const row = await db
     .selectFrom('merchant_orders')
@@ -176,8 +176,8 @@ const saveStatement = statement((v: SaveValues) =>
 );
 
 /**
- * Writes a decision about an order, which was read in this transaction as `before`: the row and its events, together. The
- * order as it stands now. Throws `StoreError` when the row is another one than was read, so that nothing is written.
+ * Writes a decision about an order: the row and its events, together. `before` is the row as this transaction read it.
+ * Gives the order as it is now. Throws `StoreError` when the row has changed since it was read; then nothing is written.
  */
 export async function saveDecision(
   tx: Transaction,
@@ -218,7 +218,7 @@ export async function saveDecision(
   return tracking;
 }
 
-/** Inserts an order, unless its id is there already: then the row that is there, and nothing is written. */
+/** Inserts an order, or gives the row that has its id already. */
 export async function insertOrder(
   tx: Transaction,
   account: string,
@@ -249,7 +249,7 @@ export async function listOrders(
   return await rows.orderBy('created_at', 'desc').orderBy('external_order_id').limit(query.limit).execute();
 }
 
-/** Orders of one state that a person decides about together; times are compared with `created_at`. */
+/** The orders of one state that a person decides about together; times are compared with `created_at`. */
 export interface DecisionFilter {
   readonly account: string;
   readonly state: OrderState;
@@ -258,7 +258,7 @@ export interface DecisionFilter {
   readonly limit: number;
 }
 
-/** The rows that the filter lets through, in the order of their ids. */
+/** Reads the rows that match the filter, in the order of their ids. */
 export async function rowsToDecide(db: Database, filter: DecisionFilter): Promise<OrderRow[]> {
   let rows = db
     .selectFrom('merchant_orders')
@@ -270,7 +270,7 @@ export async function rowsToDecide(db: Database, filter: DecisionFilter): Promis
   return await rows.orderBy('external_order_id').limit(filter.limit).execute();
 }
 
-/** Another order that has this pre-order id. */
+/** Finds another order that has this pre-order id. */
 export async function orderWithPreOrder(
   db: Database,
   order: { account: string; externalOrderId: string },

@@ -17,7 +17,7 @@ export async function keepPhotoToken(tx: Transaction, token: Omit<PhotoTokensTab
     .execute();
 }
 
-/** Forgets a token whose delivery was not asked for after all. */
+/** Deletes a token whose delivery was not asked for after all. */
 export async function forgetPhotoToken(tx: Transaction, account: string, tokenHash: string): Promise<void> {
   await tx
     .deleteFrom('photo_tokens')
@@ -27,10 +27,10 @@ export async function forgetPhotoToken(tx: Transaction, account: string, tokenHa
     .execute();
 }
 
-/** What a token stands for, and what was stored with it. */
+/** A delivery that was asked for, and the files that were stored for it. */
 export type PhotoToken = KnownToken & Pick<PhotoTokensTable, 'link_id' | 'level' | 'action_id' | 'delivery'>;
 
-/** Looked up by its hash: how long that takes tells nothing of a token, which nobody can make from its hash. */
+/** Reads a token by its hash: the time that takes says nothing about the token, which nobody can make from its hash. */
 export async function readPhotoToken(
   db: Database,
   account: string,
@@ -65,7 +65,7 @@ export async function recordDelivery(
   for (const photo of photos) await tx.insertInto('photos').values(photo).execute();
 }
 
-/** The files of one delivery. */
+/** Reads the files of one delivery. */
 export async function photosOfDelivery(db: Database, account: string, delivery: string): Promise<PhotoRow[]> {
   return await db
     .selectFrom('photos')
@@ -76,7 +76,7 @@ export async function photosOfDelivery(db: Database, account: string, delivery: 
     .execute();
 }
 
-/** All files, or those of one link, the newest first. */
+/** Lists all files, or those of one link, the newest first. */
 export async function listPhotos(
   db: Database,
   { account, linkId, limit }: { account: string; linkId: string | undefined; limit: number },
@@ -86,7 +86,7 @@ export async function listPhotos(
   return await rows.orderBy('id', 'desc').limit(limit).execute();
 }
 
-/** Files that were received before a time, the oldest first. */
+/** Reads the files that were received before a time, the oldest first. */
 export async function photosBefore(
   db: Database,
   query: { account: string; before: Date; limit: number },
@@ -102,12 +102,12 @@ export async function photosBefore(
     .execute();
 }
 
-/** Takes the rows of files away that are gone. */
+/** Deletes the rows of files that are gone. */
 export async function deletePhotos(tx: Transaction, account: string, ids: readonly number[]): Promise<void> {
   await tx.deleteFrom('photos').where('account', '=', account).where('id', 'in', ids).execute();
 }
 
-/** Forgets tokens that can bring nothing any more: expired ones, and used ones whose files are all gone. */
+/** Deletes tokens that no delivery can use any more: expired ones, and used ones whose files are all gone. */
 export async function forgetSpentTokens(tx: Transaction, account: string, now: Date): Promise<void> {
   await tx
     .deleteFrom('photo_tokens')

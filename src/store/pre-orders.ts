@@ -1,9 +1,10 @@
 import type { ReceivedBody } from './order-records.ts';
-import type { Database, Transaction } from './port.ts';
+import type { Database } from './port.ts';
 import type { ReceivedBodiesTable } from './schema.ts';
 import { queries, statement } from './statement.ts';
 
-const keepPreOrderStatement = statement((v: ReceivedBody) =>
+/** Stores the pre-order (§2.6) of an order, as received. */
+export const keepPreOrder = statement((v: ReceivedBody) =>
   queries
     .insertInto('pre_orders')
     .values({
@@ -16,11 +17,6 @@ const keepPreOrderStatement = statement((v: ReceivedBody) =>
       conflict.columns(['account', 'external_order_id']).doUpdateSet({ body: v.body, received_at: v.receivedAt }),
     ),
 );
-
-/** Keeps the pre-order (§2.6) of an order, as received. */
-export async function keepPreOrder(tx: Transaction, received: ReceivedBody): Promise<void> {
-  await keepPreOrderStatement(tx, received);
-}
 
 /** Reads the pre-order of an order, as received; undefined where there is none. */
 export async function readPreOrder(

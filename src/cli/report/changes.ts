@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { systemClock } from '../../clock.ts';
 import { changesDocument } from '../../reports/changes.ts';
-import { changesOf, lastEventId } from '../../store/reports/changes.ts';
+import { newestEventId } from '../../store/events.ts';
+import { changesOf } from '../../store/reports/changes.ts';
 import { ACCOUNT } from '../shared/options.ts';
 import { withStore } from '../shared/store.ts';
 import { addReportOptions, writeReport, type OutputOptions } from './output.ts';
@@ -15,7 +16,7 @@ export function define(command: Command): void {
       // The report speaks of the changes up to now; those that come while it is written are not in it.
       const period = { from: from ?? null, to: to ?? systemClock().now().toISOString() };
       await withStore(command, 'current', async ({ db }) => {
-        const scope = { account: ACCOUNT, ...period, lastId: await lastEventId(db) };
+        const scope = { account: ACCOUNT, ...period, lastId: await newestEventId(db) };
         await writeReport(changesDocument(period, changesOf(db, scope)), output);
       });
     });

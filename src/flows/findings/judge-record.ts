@@ -153,8 +153,8 @@ export async function keepRecord(
   earlier: RecordView | null,
 ): Promise<void> {
   const isKept = view !== undefined && earlier !== null && FIELDS.every((field) => view[field] === earlier[field]);
-  if (isKept) return await keepSameColumns(tx, received);
-  await keepOrderRecord(tx, received, view === undefined ? undefined : columnsOf(view));
+  if (isKept) await keepSameColumns(tx, received);
+  else await keepOrderRecord(tx, received, view === undefined ? undefined : columnsOf(view));
 }
 
 function columnsOf(view: RecordView): RecordColumns {

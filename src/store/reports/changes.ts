@@ -2,10 +2,10 @@ import { sql, type Selectable } from 'kysely';
 import type { Database } from '../port.ts';
 import type { OrderEventsView } from '../schema.ts';
 
-/** Ids are looked through so many at a time: no read holds the write-ahead log for long. */
+/** So many ids are read at a time: no read holds the write-ahead log for long. */
 const IDS_A_READ = 500;
 
-/** Which events are read: observed at or after `from` and before `to`, and recorded up to `lastId`. */
+/** Selects events: observed at or after `from` and before `to`, and recorded up to `lastId`. */
 export interface ChangesScope {
   readonly account: string;
   readonly from: string | null;
@@ -16,16 +16,7 @@ export interface ChangesScope {
 /** A line of the history. */
 export type ChangeRow = Selectable<OrderEventsView>;
 
-/** The id of the newest event there is; 0 where there is none. */
-export async function lastEventId(db: Database): Promise<number> {
-  const row = await db
-    .selectFrom('order_events')
-    .select((select) => select.fn.max('id').as('id'))
-    .executeTakeFirst();
-  return row?.id ?? 0;
-}
-
-/** The events of a period in the order in which they were recorded, some at a time. */
+/** Reads the events of a period in the order in which they were recorded, some at a time. */
 export async function* changesOf(db: Database, scope: ChangesScope): AsyncGenerator<ChangeRow> {
   const { account, from, to, lastId } = scope;
   for (let before = 0; before < lastId; before += IDS_A_READ) {

@@ -3,7 +3,7 @@ import type { KnownFindingRow, ReconciledRow } from '../../reports/reconciliatio
 import { ORDER_COLUMNS, type OrderRow, type OrderColumn } from '../order-columns.ts';
 import { queries } from '../statement.ts';
 
-/** Which orders a report is about; times are compared with `created_at`. Nothing after `asOf` exists for it. */
+/** The orders of a report; times are compared with `created_at`. The report ignores everything after `asOf`. */
 export interface ReportScope {
   readonly account: string;
   readonly from?: string | undefined;
@@ -11,7 +11,7 @@ export interface ReportScope {
   readonly asOf: string;
 }
 
-/** Every order of the scope beside the newest record of it, in no order. */
+/** Selects every order of the scope with its newest record, in no order. */
 export function reconciledRows(scope: ReportScope): Compilable<ReconciledRow> {
   return ordersOf(scope)
     .leftJoin('order_records as record', (join) =>
@@ -46,7 +46,7 @@ export function reconciledRows(scope: ReportScope): Compilable<ReconciledRow> {
     ]);
 }
 
-/** Findings of the orders of the scope that stood at `asOf`. What is unchecked the report finds out by itself. */
+/** Selects findings of the scope that were unresolved at `asOf`. The report finds unchecked orders by itself. */
 export function knownFindings(scope: ReportScope): Compilable<KnownFindingRow> {
   const { from, to, asOf } = scope;
   return queries
@@ -89,7 +89,7 @@ export function knownFindings(scope: ReportScope): Compilable<KnownFindingRow> {
     ]);
 }
 
-/** How many rows of other accounts there are, which nobody sends: a count before this account and one behind it. */
+/** Counts the rows of other accounts, which nobody sends: one count before this account and one after it. */
 export function rowsOfOtherAccounts({ account, asOf }: ReportScope): Compilable<{ rows: number }> {
   const others = (operator: '<' | '>') =>
     countOfRows().where('account', operator, account).where('created_at', '<=', asOf);
@@ -97,8 +97,8 @@ export function rowsOfOtherAccounts({ account, asOf }: ReportScope): Compilable<
 }
 
 /**
- * How many rows cannot be told to be of a period: their `created_at` is no time, or they were sent before it and the
- * report would not have them.
+ * Counts the rows that belong to no period: their `created_at` is no time, or they were sent before it and the report would
+ * not have them.
  */
 export function rowsOfUnknownAge({ account, asOf }: ReportScope): Compilable<{ rows: number }> {
   const written = sql<string>`strftime('%Y-%m-%dT%H:%M:%fZ', created_at)`;
@@ -117,11 +117,11 @@ function countOfRows() {
   return queries.selectFrom('merchant_orders').select((one) => one.fn.countAll<number>().as('rows'));
 }
 
-/** What of an order whose pre-order is known by its id the pre-order is held against. */
+/** The columns of an order that its pre-order is compared with. */
 const PRE_ORDER_COLUMNS = ['created_at', 'pre_order_id', ...ORDER_COLUMNS] as const;
 export type PreOrderRow = Pick<OrderRow, 'created_at' | 'pre_order_id' | OrderColumn>;
 
-/** The next orders of the scope with a pre-order, behind `last`, oldest first. */
+/** Selects the next orders of the scope with a pre-order, after `last`, oldest first. */
 export function nextPreOrders(
   scope: ReportScope,
   last: PreOrderRow | undefined,
@@ -139,7 +139,7 @@ export function nextPreOrders(
   );
 }
 
-/** Orders of which a finding of one of the classes stands. */
+/** Selects the orders that have an unresolved finding of one of the classes. */
 export function ordersWithFinding(
   account: string,
   names: readonly string[],
@@ -152,7 +152,7 @@ export function ordersWithFinding(
     .where('class', 'in', names);
 }
 
-/** One upper bound only: of two the database would use the first for its search, which may be the far one. */
+/** Has one upper bound only: of two the database would use the first for its search, which may be the far one. */
 function ordersOf({ account, from, to, asOf }: ReportScope) {
   const orders = queries
     .selectFrom('merchant_orders')

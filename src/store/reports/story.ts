@@ -2,7 +2,7 @@ import type { StoryEvent, StoryFinding, StoryOrder } from '../../reports/story/e
 import { queries } from '../statement.ts';
 import type { Store } from '../port.ts';
 
-/** What the database has of one order, all of one moment; the record as received. */
+/** Everything that the database knows of one order, at one moment; the record as received. */
 export interface StoryRows {
   readonly order: StoryOrder;
   readonly events: readonly StoryEvent[];
@@ -10,7 +10,7 @@ export interface StoryRows {
   readonly findings: readonly StoryFinding[];
 }
 
-/** Reads what an order's story is told from; undefined where there is no such order. */
+/** Reads the rows for the story of an order; undefined where there is no such order. */
 export function readStory(
   store: Pick<Store, 'snapshot'>,
   account: string,

@@ -3,7 +3,7 @@ import type { Database } from '../port.ts';
 
 const PAGE = 1_000;
 
-/** Which rows are read; times are compared with `created_at`. */
+/** Selects rows; times are compared with `created_at`. */
 export interface RowFilter {
   readonly account: string;
   readonly from?: string | undefined;
@@ -13,7 +13,7 @@ export interface RowFilter {
 /** The fields that the summary counts. */
 export type SummaryRow = Pick<OrderRow, 'from_currency' | 'to_currency' | 'state' | 'order_status' | 'asset'>;
 
-/** Every row that the filter lets through, a page at a time, so that no read stays open long. */
+/** Reads every row that matches the filter, a page at a time, so that no read stays open long. */
 export async function* summaryRows(db: Database, filter: RowFilter): AsyncGenerator<SummaryRow> {
   // An order's id may be empty text; it is invalid, and counted.
   let fromId: string | undefined;

@@ -12,9 +12,9 @@ import {
 } from 'kysely';
 import type { Tables } from '../schema.ts';
 
-/** How long a statement may block the event loop while another program writes; after that the wait is asynchronous. */
+/** A statement blocks the event loop no longer than this while another program writes; then the wait is asynchronous. */
 export const BUSY_TIMEOUT_MS = 50;
-/** The same while the database is opened, when there is nothing else to do. */
+/** The same limit while the database is opened, when there is nothing else to do. */
 const OPENING_TIMEOUT_MS = 250;
 const WAL_LIMIT_BYTES = 64 * 1024 * 1024;
 /** Less often than SQLite's own 1,000: a page that many commits change is then copied once, with one sync. */
@@ -28,11 +28,11 @@ export interface Connection {
   readonly kysely: Kysely<Tables>;
   /** The driver, with its statements kept. */
   readonly statements: SqliteDatabase;
-  /** Whether the path still names the file that is open: a moved or deleted file takes writes silently. */
+  /** False once the path names another file than the open one: a moved or deleted file takes writes silently. */
   isInPlace(): boolean;
 }
 
-/** Seam of the simulation: what runs around each statement, so that the process can die at any commit. */
+/** Wraps each statement, so that a simulated process can die at any commit. */
 export type WrapStatement = (sql: string, statement: SqliteStatement) => SqliteStatement;
 
 /**

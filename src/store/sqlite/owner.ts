@@ -9,8 +9,8 @@ import { isBusy, openError, OwnedError } from '../errors.ts';
 const TRY_AGAIN_MS = 100;
 
 /**
- * Becomes the owner of the database, or waits up to `patienceMs` for another owner to go. Throws `OwnedError` when it
- * does not, `StoreError` when there can be no lock. The lock is an exclusive transaction on `<database>.lock`.
+ * Becomes the owner of the database, or waits up to `patienceMs` for another owner to end. Throws `OwnedError` when it does
+ * not end, `StoreError` when the lock cannot be made. The lock is an exclusive transaction on `<database>.lock`.
  */
 export async function becomeOwner(
   databasePath: string,

@@ -2,10 +2,7 @@ import Database from 'better-sqlite3';
 import type { Compilable } from 'kysely';
 import type { Snapshot } from '../port.ts';
 
-/**
- * Opens a snapshot: what is committed from now on is not seen. It holds up no writer; but while it is open the
- * write-ahead log is not begun anew, so it is kept for the reading alone and never while output waits for a reader.
- */
+/** Opens a snapshot of a database file; see `Store.snapshot`. */
 export function openSnapshot(path: string): Snapshot {
   const sqlite = new Database(path, { readonly: true, fileMustExist: true });
   try {
@@ -26,8 +23,8 @@ export function openSnapshot(path: string): Snapshot {
 }
 
 /**
- * Closes the snapshot and copies into the database what others wrote meanwhile. Otherwise a commit of the daemon would
- * do it all at once, and wait for it. Writers go on beside it.
+ * Closes the snapshot and copies what others wrote meanwhile from the write-ahead log into the database. Otherwise a commit
+ * of the daemon would do it, and wait for it. Writers go on during the copy.
  */
 function closeAndCopyLog(path: string, sqlite: Database.Database): void {
   // Opened first, so that as few commits as can be come in between.

@@ -8,7 +8,7 @@ import type { Store } from '../port.ts';
 import { openSnapshot } from './snapshot.ts';
 import { GroupWriter } from './writer.ts';
 
-/** How a command opens the database. */
+/** The way in which a command opens the database. */
 export interface OpenOptions {
   /**
    * `migrate` makes the database or brings it up to date; `upgrade` only the latter; `current` wants one that is up to
@@ -49,7 +49,7 @@ export interface MigrationStatus {
   readonly pending: readonly string[];
 }
 
-/** Which migrations an open database has. */
+/** Reads which migrations an open database has. */
 export async function migrationStatus(store: Store): Promise<MigrationStatus> {
   const migrations = await new Migrator({ db: store.db, provider: { getMigrations } }).getMigrations();
   const names = (isApplied: boolean) =>
@@ -73,7 +73,7 @@ function assertFile(path: string, options: OpenOptions): void {
   }
 }
 
-/** SQLite empties what it finds beside a new database: the newest commits of one that was moved away. */
+/** SQLite empties a write-ahead log beside a new database: it may hold the newest commits of one that was moved away. */
 function assertNothingLeft(path: string): void {
   const left = `${path}-wal`;
   if ((statSync(left, { throwIfNoEntry: false })?.size ?? 0) === 0) return;

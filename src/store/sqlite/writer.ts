@@ -17,9 +17,9 @@ const BUSY_WAIT_MS = 50;
 const FULL_DISK_WAIT_MS = 1_000;
 
 /**
- * Group commit: what is asked for while the event loop is busy shares one transaction, and so one sync to the disk. Work
- * that fails fails alone: its group is then run one by one. A locked database or a full disk is no fault of one: the
- * group fails together.
+ * Commits in groups: work that is asked for while the event loop is busy shares one transaction, and so one sync to the
+ * disk. When work of a group fails, its group is run one by one, so that it fails alone. When the database is locked or the
+ * disk is full, the group fails together.
  */
 export class GroupWriter implements Writer {
   readonly #connection: Connection;
@@ -73,7 +73,7 @@ export class GroupWriter implements Writer {
     this.#isRunning = false;
   }
 
-  /** Waits while each turn of the event loop brings more work: a commit costs a sync to the disk, however much is in it. */
+  /** Waits while each turn of the event loop brings more work: a large commit costs one sync to the disk, as a small one. */
   async #gather(): Promise<void> {
     for (let turns = 0, before = 0; turns < MOST_TURNS && before < this.#waiting.length; turns += 1) {
       before = this.#waiting.length;
@@ -89,7 +89,7 @@ export class GroupWriter implements Writer {
     }
   }
 
-  /** The error, or undefined once the group is durable and its waiters have their results. */
+  /** Gives the error, or undefined once the group is durable and its callers have their results. */
   async #commit(group: readonly Waiting[]): Promise<unknown> {
     try {
       const results = await this.#transaction(async (tx) => {
@@ -120,7 +120,7 @@ export class GroupWriter implements Writer {
   }
 }
 
-/** Whether the database as a whole takes nothing for now, whatever the work. */
+/** True when the database takes no work at all for now: it is locked, or the disk is full. */
 function isTransient(error: unknown): error is StoreError {
   return error instanceof StoreError && (error.problem === 'busy' || error.problem === 'disk');
 }

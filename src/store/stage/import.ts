@@ -8,17 +8,17 @@ const AMOUNTS: readonly string[] = ['asset', 'order_limit', 'bonus'];
 /** A checked row of an import, with the line it came from. */
 export type ImportRow = OrderColumns & { readonly line: number };
 
-/** A row whose id stands elsewhere with other content. */
+/** A row whose id another row has with other content. */
 export interface ImportConflict {
   readonly line: number;
   readonly externalOrderId: string;
   /** Names of the columns that differ. */
   readonly columns: string;
-  /** Where the id stands: `line 5` or `merchant_orders`. */
+  /** The place of the other row: `line 5` or `merchant_orders`. */
   readonly place: string;
 }
 
-/** What became of the rows. With conflicts nothing was inserted; `conflictCount` counts those not named too. */
+/** The result of an import. With conflicts nothing was inserted; `conflictCount` also counts those not named. */
 export interface Settlement {
   readonly inserted: number;
   readonly conflicts: readonly ImportConflict[];
@@ -29,14 +29,14 @@ interface Staging extends Tables {
   import_rows: ImportRow;
 }
 
-/** One list of the columns in which the rows `a` and `b` differ; empty when they are the same. */
+/** Lists the columns in which the rows `a` and `b` differ; empty when they are the same. */
 const DIFFERENT = sql.raw(
   ORDER_COLUMNS.map((name) => `case when ${same(name)} then '' else ', ${name}' end`).join(' || '),
 );
 
 /**
- * Rows on their way in. They wait in a temporary table of this connection, so that no other program waits while a long
- * file is read, and memory does not grow with it.
+ * The rows of an import until they are inserted. They wait in a temporary table of this connection, so that no other
+ * program waits while a long file is read, and memory does not grow with it.
  */
 export class ImportStage {
   readonly #store: Store;
@@ -47,7 +47,7 @@ export class ImportStage {
     this.#db = store.db;
   }
 
-  /** An empty stage. A connection has one; an older one is emptied. */
+  /** Opens an empty stage. A connection has one; an older one is emptied. */
   static async open(store: Store): Promise<ImportStage> {
     const columns = sql.raw(ORDER_COLUMNS.map((column) => `${column} text`).join(', '));
     await sql`drop table if exists temp.import_rows`.execute(store.db);
@@ -88,7 +88,7 @@ export class ImportStage {
   }
 }
 
-/** Rows `b` of the stage whose row `a` elsewhere has other content. */
+/** Finds rows `b` of the stage whose id a row `a` elsewhere has with other content. */
 async function findConflicts(
   tx: Transaction,
   limit: number,
@@ -113,7 +113,7 @@ async function insertMissing(tx: Transaction, account: string): Promise<number> 
   return Number(result.numAffectedRows ?? 0n);
 }
 
-/** Whether a column of `a` and `b` is the same. Amounts are compared without the zeros that add nothing to a plain number. */
+/** Compares a column of `a` and `b`. Amounts are compared without the zeros that add nothing to a plain number. */
 function same(name: string): string {
   if (!AMOUNTS.includes(name)) return `a.${name} is b.${name}`;
   const number = (row: string) => {

@@ -12,7 +12,7 @@ export interface LedgerLine {
   readonly line: number;
 }
 
-/** One order of ours beside it. */
+/** One order of the database, to be compared with it. */
 export interface LedgerOrder {
   readonly id: string;
   readonly amount: string | null;
@@ -21,12 +21,12 @@ export interface LedgerOrder {
   readonly isAtExchange: boolean | null;
 }
 
-/** A ledger and our orders, held against each other in a database of its own that is gone afterwards. */
+/** A ledger and the orders of the database, compared in a temporary database that is gone afterwards. */
 export interface LedgerStage extends Disposable {
   readonly lines: number;
   addLine(line: LedgerLine): void;
   addOrder(order: LedgerOrder): void;
-  /** Compares, once both sides are whole; how many differences there are. */
+  /** Compares, once both sides are complete. Gives the number of differences. */
   compare(tolerance: string): number;
   differences(): Iterable<LedgerDifference>;
 }

@@ -2,14 +2,14 @@ import Database from 'better-sqlite3';
 import type { ReportFinding } from '../../reports/reconciliation/findings.ts';
 
 /**
- * A database of its own for one report: what is too much for memory and has to be sorted or compared. SQLite keeps it
- * in memory while it is small and in a file without a name after that; it is gone with the report.
+ * A temporary database of one report, for rows that are too many for memory and have to be sorted. SQLite keeps it in
+ * memory while it is small and in a file without a name after that; it is gone with the report.
  */
 export interface Scratch extends Disposable {
   add(finding: ReportFinding): void;
-  /** Adds what the report derived by itself, unless the same class stands for the order already; whether it was added. */
+  /** Adds a finding that the report derived by itself, unless the order has one of that class; true when it was added. */
   addUnlessKnown(finding: ReportFinding): boolean;
-  /** Every finding: the grave first, then by class and order. */
+  /** Reads every finding: the gravest first, then by class and order. */
   findings(): Iterable<ReportFinding>;
 }
 

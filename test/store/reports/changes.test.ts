@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
-import { changesOf, lastEventId, type ChangesScope } from '../../../src/store/reports/changes.ts';
+import { newestEventId } from '../../../src/store/events.ts';
+import { changesOf, type ChangesScope } from '../../../src/store/reports/changes.ts';
 import type { Store } from '../../../src/store/port.ts';
 import { openStore } from '../../../src/store/sqlite/store.ts';
 import { newDatabase } from '../../support/new-database.ts';
@@ -49,7 +50,7 @@ async function values(scope: ChangesScope): Promise<(string | null)[]> {
 describe('the changes of a period', () => {
   it('are all of them, once each, in the order in which they were recorded, however many', async () => {
     put(5_000);
-    const lastId = await lastEventId(store.db);
+    const lastId = await newestEventId(store.db);
     expect(lastId).toBe(5_000);
     const all = await values({ ...EVERYTHING, lastId });
     expect(all).toEqual(Array.from({ length: 5_000 }, (_, index) => String(index)));
@@ -59,21 +60,21 @@ describe('the changes of a period', () => {
     put(3 * 1_440);
     const from = new Date(BEGIN + DAY_MS).toISOString();
     const to = new Date(BEGIN + 2 * DAY_MS).toISOString();
-    const day = await values({ ...EVERYTHING, from, to, lastId: await lastEventId(store.db) });
+    const day = await values({ ...EVERYTHING, from, to, lastId: await newestEventId(store.db) });
     expect([day.length, day[0], day.at(-1)]).toEqual([1_440, '1440', '2879']);
   });
 
   it('are those of the account, recorded until the report began', async () => {
     put(10);
-    const lastId = await lastEventId(store.db);
+    const lastId = await newestEventId(store.db);
     put(5, 'other');
     put(7);
     expect(await values({ ...EVERYTHING, lastId })).toHaveLength(10);
-    expect(await values({ ...EVERYTHING, lastId: await lastEventId(store.db) })).toHaveLength(17);
+    expect(await values({ ...EVERYTHING, lastId: await newestEventId(store.db) })).toHaveLength(17);
   });
 
   it('are none where nothing has happened', async () => {
-    expect(await lastEventId(store.db)).toBe(0);
+    expect(await newestEventId(store.db)).toBe(0);
     expect(await values({ ...EVERYTHING, lastId: 0 })).toEqual([]);
   });
 });
