@@ -40,7 +40,7 @@ describe('the summary', () => {
     expect(Object.keys(lines[0] ?? {})).toEqual([...SUMMARY_COLUMNS]);
   });
 
-  it('keeps apart what differs by case or by where a name ends', async () => {
+  it('counts separately what differs by case or by where a name ends', async () => {
     const lines = await summaryOf({ state: 'open' }, { state: 'OPEN' }, { from_currency: 'BTC/EUR', to_currency: 'x' });
     expect(lines.map(({ orders }) => orders)).toEqual([1, 1, 1]);
   });

@@ -121,7 +121,7 @@ describe('the sandbox server', () => {
     expect(await answer).toContain('"externalOrderId":"fault-slow-1"');
   });
 
-  it('answers a byte at a time with the fault drip, until the client has gone', async () => {
+  it('answers a byte at a time with the fault drip, until the client closes the connection', async () => {
     const { create, arrival, clock } = await setUp();
     const client = new AbortController();
     const arrived = arrival();

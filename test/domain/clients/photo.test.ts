@@ -47,7 +47,7 @@ describe('the type of a file', () => {
     expect(photoType(content)).toBeUndefined();
   });
 
-  it('is told, or not, for any bytes, also in the middle of a larger piece of memory', () => {
+  it('is found or not for any bytes, also in the middle of a larger piece of memory', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 80 }), fc.nat(8), (content, offset) => {
         const memory = new Uint8Array(content.length + offset);

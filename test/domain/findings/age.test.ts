@@ -97,7 +97,7 @@ describe('what time alone brings', () => {
   });
 });
 
-describe('how long an order usually stands still', () => {
+describe('the time after which an order is stuck', () => {
   it('is a day until there is enough to learn from', () => {
     expect(learnStuckAfter([])).toBe(DAY);
     expect(learnStuckAfter(Array.from({ length: 99 }, () => 9 * DAY))).toBe(DAY);

@@ -354,7 +354,7 @@ describe('an order record held against its order', () => {
     expect([at(3_600), at(3_600.001)]).toEqual([['CLOCK_SKEW'], ['ID_COLLISION', 'CLOCK_SKEW']]);
   });
 
-  it('says roughly how far the clocks are apart, so that it stays the same', () => {
+  it('rounds the difference of the clocks, so that the finding stays the same', () => {
     const at = (seconds: number) =>
       foundIn(contextWith({ receivedAt: new Date(later(RECEIVED, -seconds)) })).at(-1)?.actual;
     expect([at(301), at(900), at(7_201), at(7_300)]).toEqual([
@@ -367,7 +367,7 @@ describe('an order record held against its order', () => {
     expect(behindBy).toBe('the exchange is about 24 h behind');
   });
 
-  it('tells each reopening apart from the one before', () => {
+  it('makes each reopening a finding of its own', () => {
     const reopenedAt = (modificationDate: string) =>
       foundIn(contextWith({ stateBefore: 'final', ...unlinked({ modificationDate }) }), SETTINGS)[0]?.actual;
     expect(reopenedAt(MODIFIED)).not.toBe(reopenedAt(RECEIVED));

@@ -40,7 +40,7 @@ describe('findings held against those that are written down', () => {
     ['acknowledged', '1.7', 'reopened'],
     ['resolved', '1.6', 'reopened'],
     ['resolved', '1.7', 'reopened'],
-  ])('of how things stand: %s and now %s is %s', (status, actual, list) => {
+  ])('of kind state: %s and now %s is %s', (status, actual, list) => {
     const before = [known('AMOUNT_MISMATCH', status)];
     expect(became(before, [found('AMOUNT_MISMATCH', actual)], [])).toEqual([`AMOUNT_MISMATCH ${list}`]);
   });
@@ -102,7 +102,7 @@ describe('findings held against those that are written down', () => {
     expect(became(counted, [found('SILENT_CHANGE', 'v3')], [])).toEqual(['SILENT_CHANGE reopened']);
   });
 
-  it('of how things stand are one of a class, with all its values', () => {
+  it('of kind state are one of a class, with all its values', () => {
     const two = [found('TYPE_MISMATCH', 'a'), found('TYPE_MISMATCH', 'b')];
     expect(decideFindings([], two, []).opened).toEqual([
       { class: 'TYPE_MISMATCH', expected: '1.5; 1.5', actual: 'a; b' },

@@ -22,7 +22,7 @@ function problems(changes: Partial<UncheckedOrder>): string | undefined {
   return checked.ok ? undefined : describeProblems(checked.problems);
 }
 
-describe('an order that is sent exactly as it stands', () => {
+describe('an order that is sent exactly as it was written', () => {
   it.each<[string, Partial<UncheckedOrder>]>([
     ['the plain one', {}],
     ['64 digits', { asset: '1'.repeat(64) }],
@@ -57,7 +57,7 @@ describe('an order that is sent exactly as it stands', () => {
     expect(checkOrder({ ...without, limit: undefined, bonus: undefined })).toEqual({ ok: true, order: GOOD });
   });
 
-  it('tells ids that are equal but for case apart', () => {
+  it('keeps ids that differ only by case different', () => {
     const ids = ['a', 'A'].map((externalOrderId) => checkOrder({ ...GOOD, externalOrderId }));
     expect(ids.map((checked) => (checked.ok ? checked.order.externalOrderId : ''))).toEqual(['a', 'A']);
   });

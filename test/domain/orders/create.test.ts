@@ -64,7 +64,7 @@ describe('claiming a row', () => {
     expect(decideClaim(trackingWith({ state }), ROW, NOW)).toEqual({ kind: 'skip' });
   });
 
-  it('takes back a row that was mended, and no other', () => {
+  it('checks a row again that was corrected, and no other', () => {
     expect(decideCorrected(trackingWith({ state: 'invalid', nextActionAt: NOW }), NOW)?.tracking.state).toBe('pending');
     expect(decideCorrected(trackingWith({ state: 'invalid' }), NOW)).toBeUndefined();
     expect(decideCorrected(trackingWith({ state: 'rejected', nextActionAt: NOW }), NOW)).toBeUndefined();

@@ -119,7 +119,7 @@ describe('a look-up that finds the order', () => {
     expect(events[3]).toMatchObject({ field: 'state', oldValue: 'pending', newValue: 'open', source: 'lookup' });
   });
 
-  it('tells nothing of a row that was never sent, and without an order nothing of one that waits', () => {
+  it('decides nothing about a row that was never sent, nor without an order about one that waits', () => {
     expect(isLookedUp(trackingWith(), found())).toBe(false);
     expect(() => decide(trackingWith(), found())).toThrow('was never sent');
     const waiting = trackingWith({ state: 'pending', attempts: 1, resends: 1 });
@@ -169,7 +169,7 @@ describe('a record older than the one we have', () => {
     ['in another zone', '2026-01-05T11:00:00Z', '2026-01-05T12:59:59+02:00'],
     ['without a zone, which is UTC', '2026-01-05T11:00:00', '2026-01-05T10:59:59Z'],
     ['in the hour that a clock set forward leaves out', '2026-03-08T03:15:00', '2026-03-08T02:30:00'],
-  ])('is told by its time: %s', (_name, modificationDate, older) => {
+  ])('is recognized by its time: %s', (_name, modificationDate, older) => {
     const then = new Date('2026-04-01T00:00:00.000Z');
     const stale = decide({ ...known, modificationDate }, found({ modificationDate: older }), SETTINGS, then);
     expect(stale.tracking.orderStatus).toBe('B');
@@ -177,7 +177,7 @@ describe('a record older than the one we have', () => {
     expect(newer.tracking).toMatchObject({ orderStatus: 'REQUEST', modificationDate });
   });
 
-  it('is told also after a record whose time could not be read', () => {
+  it('is recognized also after a record whose time could not be read', () => {
     const { tracking } = decide(known, found({ orderStatus: 'C', modificationDate: 'garbage' }));
     expect(tracking).toMatchObject({ orderStatus: 'C', modificationDate: LATER });
     expect(decideLookup(tracking, found({ modificationDate: EARLIER }), NOW, 0.5, SETTINGS).tracking.orderStatus).toBe(

@@ -249,7 +249,7 @@ describe('a pass over the links', () => {
     expect(rows(bench)).toMatchObject([{ status: 'VERIFIED' }, { status: 'NOT_VERIFIED' }]);
   });
 
-  it('tells once of a status that was not seen before, and of each change', async () => {
+  it('logs a status that was not seen before once, and each change', async () => {
     const { log, answers, pass } = await linked(['a', 'b']);
     for (const id of ['a', 'b']) answers.set(id, link(id, 'PENDING'));
     await pass();
@@ -362,7 +362,7 @@ describe('a pass over the links', () => {
     expect(asked.slice(0, 12 - first.length).filter((id) => first.includes(id))).toEqual([]);
   });
 
-  it('looks at nothing when it is told to stop', async () => {
+  it('checks nothing after it was stopped', async () => {
     const { asked, pass } = await linked(['a']);
     await pass(AbortSignal.abort());
     expect(asked).toEqual([]);

@@ -393,7 +393,7 @@ describe('the purge', () => {
     expect([on.rows(), on.files()]).toEqual([[], []]);
   });
 
-  it('goes on where it was broken off: files that are gone already are passed over', async () => {
+  it('goes on where it was interrupted: files that were deleted before are skipped', async () => {
     const on = await photoBench();
     await deliver(on, await on.ask());
     for (const name of on.files()) rmSync(join(on.folder, name));

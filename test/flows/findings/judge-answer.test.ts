@@ -125,7 +125,7 @@ describe('a finding', () => {
     expect(findings(bench)).toEqual(['UNEXPECTED_ORDER acknowledged']);
   });
 
-  it('has values that are cut where they are long, each told from the others', async () => {
+  it('has values that are cut where they are long and still differ from each other', async () => {
     const { bench, shows } = await accepted();
     const long = (end: string) => record('a', { id: `${'x'.repeat(100_000)}${end}` });
     await shows({ a: record('a') });

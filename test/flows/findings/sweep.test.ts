@@ -82,7 +82,7 @@ describe('the sweep', () => {
     expect(findings(bench)).toEqual(['none ORDER_MISSING resolved', 'none UNCHECKED resolved']);
   });
 
-  it('learns from the newest changes how long an order usually stands still', async () => {
+  it('learns from the newest changes after what time an order is stuck', async () => {
     const { bench } = await followed({ a: record('a') });
     changesAfter(bench, 200, 3 * DAY);
     const stuck = () => findings(bench).filter((one) => String(one).includes('STUCK'));
@@ -221,7 +221,7 @@ describe('records that an older version kept', () => {
 });
 
 describe('the end of sync', () => {
-  it('sweeps, and asks for a person while findings stand open, not when they are acknowledged or only explain', async () => {
+  it('sweeps, and asks for a person while findings are open, not when they are acknowledged or only explain', async () => {
     const { bench } = await followed({ none: NOT_FOUND });
     bench.clock.advance(DAY);
     const sync = async () => {

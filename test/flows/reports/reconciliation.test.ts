@@ -341,7 +341,7 @@ describe('the report of reconciliation', () => {
     ]);
   });
 
-  it('lists what was found of an order whose row is gone, whatever the period, and is not clean', async () => {
+  it('lists the findings of an order whose row was deleted, whatever the period, and is not clean', async () => {
     const findings = [{ id: 'gone', class: 'ORDER_REPLACED' }];
     const report = await judged({ orders: [{ id: 'a' }], findings, from: '2026-01-02', to: '2026-01-03' });
     expect(report).toEqual({ isClean: false, findings: ['ORDER_REPLACED open gone'], reasons: [] });

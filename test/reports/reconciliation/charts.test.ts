@@ -43,7 +43,7 @@ describe('charts of the reconciliation report', () => {
     expect(chartsOf([])).toEqual({});
   });
 
-  it('show where the orders stand: from pair to state to order status, without a way back', () => {
+  it('show the orders from pair to state to order status, without a way back', () => {
     const { links = [] } =
       chartsOf([{}, {}, { state: 'pending', order_status: null }])['Orders by pair, state and order status'] ?? {};
     expect(links).toEqual([

@@ -104,13 +104,13 @@ describe('a finding in a story', () => {
     ]);
   });
 
-  it('is told once where the history has it too, and also where it has it alone', () => {
+  it('has one entry where the history has it too, and one where only the history has it', () => {
     const seen = event(10, { field: 'finding', oldValue: null, newValue: 'AMOUNT_MISMATCH', reason: 'they differ' });
     expect(texts(evidence({ events: [seen], findings: [FINDING] }))).toHaveLength(2);
     expect(texts(evidence({ events: [seen] }))).toContain('Finding AMOUNT_MISMATCH: they differ.');
   });
 
-  it('of a class that this version does not know is told all the same', () => {
+  it('of a class that this version does not know has an entry, too', () => {
     const { told, next } = tell(evidence({ findings: [{ ...FINDING, class: 'FROM_TOMORROW' }] }));
     expect(told[1]?.text).toBe('Finding FROM_TOMORROW (error). Expected: 1.5; is: 1.6.');
     expect(next.at(-1)).toBe('A person should look at finding FROM_TOMORROW: this version does not know it.');
@@ -155,13 +155,13 @@ describe('a change in a story', () => {
 });
 
 describe('a look-up in a story', () => {
-  it('that found nothing is told, with how many are spent', () => {
+  it('that found nothing has an entry with the number of look-ups that are spent', () => {
     const events = [event(1, {}), event(2, { oldValue: 'sending', newValue: 'unknown' })];
     const order = { ...ORDER, lastLookupAt: at(7), verifications: 1 };
     expect(texts(evidence({ order, events })).at(-1)).toBe('A look-up found no order; 1 of 10 look-ups are spent.');
   });
 
-  it('that brought the newest record tells what it says', () => {
+  it('that brought the newest record shows its values', () => {
     const view = {
       orderId: 'o1',
       orderNumber: '77',
