@@ -1,6 +1,5 @@
-import { Readable } from 'node:stream';
 import { Option, type Command } from 'commander';
-import { importOrders } from '../../flows/orders/import.ts';
+import { addOrder } from '../../flows/orders/add.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
 import { ACCOUNT } from '../shared/options.ts';
 import { withStore } from '../shared/store.ts';
@@ -33,13 +32,16 @@ export function define(command: Command): void {
       '\nExample:\n  order-sync orders add --external-order-id shop-1001 --asset 0.25 --from BTC --to EUR',
     )
     .action(async (fields: Record<string, string>) => {
-      const input = Readable.from([JSON.stringify(fields)]);
-      const result = await withStore(command, 'migrate', (store) => importOrders(store, ACCOUNT, input, 'ndjson'));
-      const problems = result.problems.map(({ column, reason }) => `${column} ${reason}`);
-      if (problems.length > 0) throw new CommandError(EXIT.data, `${problems.join('; ')}; nothing was inserted`);
-      const id = JSON.stringify(fields['external_order_id']);
-      process.stdout.write(
-        result.inserted === 1 ? `${id} is inserted\n` : `${id} is there already, with this content\n`,
-      );
+      const addition = await withStore(command, 'migrate', (store) => addOrder({ store, account: ACCOUNT }, fields));
+      if (addition.kind === 'invalid') {
+        throw new CommandError(EXIT.data, `${addition.problems.join('; ')}; nothing was inserted`);
+      }
+      const id = JSON.stringify(addition.externalOrderId);
+      if (addition.kind === 'differs') {
+        const columns = addition.columns.join(', ');
+        throw new CommandError(EXIT.data, `${id} stands in the table with another ${columns}; nothing was inserted`);
+      }
+      const isNew = addition.kind === 'inserted';
+      process.stdout.write(isNew ? `${id} is inserted\n` : `${id} is there already, with this content\n`);
     });
 }
