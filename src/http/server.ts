@@ -15,7 +15,7 @@ const STATUS_OF_CODE: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
 };
 
-/** How a server differs from the other one. */
+/** The options in which the two servers differ. */
 export interface ServerOptions {
   /** Its time limits and sizes. */
   readonly limits: Pick<

@@ -22,7 +22,7 @@ const MOST_SHOWN = 100;
 
 type OrderOptions = DecisionOptions & PeriodOptions & { readonly state?: OrderState };
 
-/** What `resolve`, `retry` or `cancel` decides. */
+/** The decision of `resolve`, `retry` or `cancel`. */
 interface OrderDecision<Options> {
   readonly kinds: readonly Judgement['kind'][];
   /** Text of the examples in the help. */

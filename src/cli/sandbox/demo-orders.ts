@@ -15,7 +15,7 @@ export interface DemoOrder {
   readonly provider_type: string;
 }
 
-/** What settles well within the time that a demonstration may take. */
+/** Most orders: so many are settled well within the time of a demonstration. */
 export const MOST_ORDERS = 200;
 const FIRST_NUMBER = 1_000;
 const PAIRS = [
@@ -55,12 +55,12 @@ export function demoOrders(scenario: DemoScenario, count: number = MOST_ORDERS):
   });
 }
 
-/** Whether the shop's order is cancelled before it is sent, and the exchange has one all the same. */
+/** Tells an order that the shop cancels before it is sent, and that the exchange has all the same. */
 export function isStray({ external_order_id: id }: Pick<DemoOrder, 'external_order_id'>): boolean {
   return tamperingNamedIn(id)?.isStray === true;
 }
 
-/** The findings that a report has to list, and nothing else: `CLASS id`. */
+/** The findings that a report has to list, and no others, as `CLASS id`. */
 export function expectedFindings(orders: readonly DemoOrder[]): readonly string[] {
   return orders.flatMap(({ external_order_id: id }) => {
     const tampering = tamperingNamedIn(id);

@@ -8,10 +8,10 @@ import { ACCOUNT } from '../shared/options.ts';
 
 const CLASS_WIDTH = Math.max(...Object.keys(FINDING_CLASSES).map((name) => name.length));
 const ORDER_WIDTH = 28;
-/** As the settings are by default. */
+/** The defaults of the settings. */
 const SETTINGS = { tolerance: '0', freshFor: 24 * 60 * 60_000, orderMissingAfter: 24 * 60 * 60_000 };
 
-/** Says what the report of reconciliation says, and whether it lists what is expected and nothing else. */
+/** Prints the verdict and the findings of the reconciliation report. True when it lists the expected findings and no others. */
 export async function reconcileDemo(
   store: Store,
   asOf: string,

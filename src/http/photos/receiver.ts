@@ -32,7 +32,7 @@ type ReceiverDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'log' | 'phot
 
 /** A receiver of photos that listens. */
 export interface PhotoReceiver extends AsyncDisposable {
-  /** Where it listens, with the port that the system chose when the setting's is 0. */
+  /** The address that it listens on; the system chooses the port when the setting's is 0. */
   readonly url: string;
   /** Takes nothing new, and returns when the deliveries that are arriving have ended, or when the grace period is over. */
   close(): Promise<void>;

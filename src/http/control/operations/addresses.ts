@@ -9,7 +9,7 @@ export interface OperationAddress {
 
 /**
  * Every operation of the control socket, by its id. The socket, its OpenAPI document and the commands are derived from
- * this table; it stands apart from the descriptions, so that a command beside a daemon need not load those.
+ * this table. The descriptions are in other files, so that a command beside a daemon need not load them.
  */
 export const ADDRESSES = {
   createLink: { method: 'POST', url: '/clients', rest: 'body' },

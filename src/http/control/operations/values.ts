@@ -9,7 +9,7 @@ import {
 } from '../../../exchange/schemas.ts';
 
 /**
- * What the exchange answers (§2), as the document of the control socket describes it. Values are passed on as received,
+ * The answers of the exchange (§2), as the document of the control socket describes them. Values are passed on as received,
  * with unknown fields and every digit; nothing is checked against these but the examples.
  */
 const text = z.string().nullish();
