@@ -113,8 +113,8 @@ export function becomesUnknown(tracking: Tracking, why: string, now: Date, setti
 type Accepted = Extract<CreateOutcome, { kind: 'accepted' }>;
 
 /**
- * The exchange has the order although it is not `sending` any more. What waits for an answer, or to be sent once more, has
- * it now, by the moves of the table; elsewhere the pre-order's id is kept where none is known.
+ * Decides what is done when the exchange has an order that is not `sending` any more. One that waits for an answer, or to be
+ * sent again, becomes accepted by the moves of the table; any other keeps its state and gets the id where it has none.
  */
 function acceptedLate(tracking: Tracking, outcome: Accepted, now: Date): readonly Decision[] {
   const how = { source: 'create', reason: 'the exchange answered an earlier request late' } as const;

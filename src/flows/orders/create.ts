@@ -118,14 +118,17 @@ async function recordOutcome(deps: CreateDeps, claimed: Tracking, outcome: Creat
     const row = await readOrder(tx, account, externalOrderId);
     const now = clock.now();
     const before = row === undefined ? claimed : trackingOf(row);
+    // Another owner's request may be in flight: only that the exchange has the order says something of that one too.
+    const isLate = before.state !== 'sending' || before.attempts !== claimed.attempts;
+    const isDecided = !isLate || outcome.kind === 'accepted';
     let after = before;
-    for (const decision of decideCreated(before, outcome, now, random, settings)) {
+    for (const decision of isDecided ? decideCreated(before, outcome, now, random, settings) : []) {
       after = await saveDecision(tx, after, decision, now);
     }
     if (outcome.kind === 'accepted' && after.preOrderId === outcome.preOrder.id) {
       await keepPreOrder(tx, { account, externalOrderId, body: outcome.preOrder.body, receivedAt: now.toISOString() });
     }
-    return { before, after, findings: await noteCreated(tx, deps, outcome, before, after, now) };
+    return { before, after, isLate, findings: await noteCreated(tx, deps, outcome, before, after, now) };
   };
   const recorded = await store.writer.writeUntilDurable(write, gracePeriodOver, (error) =>
     log.error({ externalOrderId, problem: error.message }, 'the outcome of a create cannot be written yet'),
@@ -151,13 +154,13 @@ async function noteCreated(
 function countOutcome(
   { counters, log }: CreateDeps,
   outcome: CreateOutcome,
-  { before, after, findings }: { before: Tracking; after: Tracking; findings: NewFindings },
+  { before, after, isLate, findings }: { before: Tracking; after: Tracking; isLate: boolean; findings: NewFindings },
 ): void {
   const { externalOrderId, state, stateReason: reason } = after;
-  if (before.state !== 'sending') {
+  if (isLate) {
     const fields = { externalOrderId, stateBefore: before.state, state, outcome: outcome.kind };
     const preOrderId = outcome.kind === 'accepted' ? outcome.preOrder.id : undefined;
-    log.error({ ...fields, preOrderId }, 'an answer to a create came when the order was no longer sending');
+    log.error({ ...fields, preOrderId }, 'an answer to a create came when its order had been moved on');
   }
   if (outcome.kind !== 'not-sent') counters.sent += 1;
   countFindings(counters, findings);

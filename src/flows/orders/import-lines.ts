@@ -3,7 +3,7 @@ import { CsvError, parse as parseCsv, type CsvErrorCode, type Info } from 'csv-p
 import { isLosslessNumber, parse as parseJson } from 'lossless-json';
 import { quote } from '../../domain/text.ts';
 
-/** A line of an import file: its fields by column, or what is wrong with it. A line is that on which a record begins. */
+/** A line of an import file: its fields by column, or its problem. `line` is the one on which the record begins. */
 export type ImportLine =
   | { readonly line: number; readonly fields: Readonly<Record<string, unknown>> }
   | { readonly line: number; readonly column?: string; readonly problem: string };
@@ -50,7 +50,7 @@ export async function* csvLines(input: Readable, columns: ImportColumns): AsyncG
 /** One record of a CSV file, and the line on which it begins. */
 export type CsvRecord = { readonly line: number; readonly record: readonly string[] };
 
-/** The records of a CSV file, the header among them; one that cannot be read is the last. */
+/** Reads the records of a CSV file, the header among them; one that cannot be read is the last. */
 export async function* csvRecords(input: Readable): AsyncGenerator<CsvRecord | { line: number; problem: string }> {
   const place = new CsvPlace();
   // What the parser has read and not given out yet: an error makes it forget that.
@@ -82,7 +82,7 @@ export async function* csvRecords(input: Readable): AsyncGenerator<CsvRecord | {
   }
 }
 
-/** Where records begin. The parser counts a line end within quotes differently from one between records. */
+/** Counts the lines on which records begin. The parser counts a line end within quotes differently from one between records. */
 class CsvPlace {
   #end = 0;
   #emptyLines = 0;
@@ -142,7 +142,7 @@ export async function* ndjsonLines(input: Readable, columns: ImportColumns): Asy
 }
 
 /**
- * Lines of UTF-8 text; one without text is too long. `node:readline` has no limit, and takes U+2028, which may stand in
+ * Reads lines of UTF-8 text; one without text is too long. `node:readline` has no limit, and takes U+2028, which may stand in
  * JSON, for the end of a line.
  */
 async function* textLines(input: Readable): AsyncGenerator<{ line: number; text?: string }> {

@@ -9,7 +9,7 @@ import { csvLines, ndjsonLines, type ImportLine } from './import-lines.ts';
 /** The forms an import file may have. */
 export type ImportFormat = 'csv' | 'ndjson';
 
-/** What is wrong with a line of the file. */
+/** A problem with a line of the file. */
 export interface ImportProblem {
   readonly line: number;
   /** Undefined: the line as a whole. */
@@ -17,7 +17,7 @@ export interface ImportProblem {
   readonly reason: string;
 }
 
-/** What an import did. With problems, nothing was inserted; at most 50 are named, all are counted. */
+/** The result of an import. With problems nothing was inserted; at most 50 are named, all are counted. */
 export interface ImportResult {
   readonly read: number;
   readonly inserted: number;
@@ -32,7 +32,7 @@ const BATCH = 1_000;
 const COLUMNS = { known: ORDER_COLUMNS, required: ['external_order_id', 'asset', 'from_currency', 'to_currency'] };
 
 /**
- * Reads a whole file into `merchant_orders`: all rows or none. A row that is there with the same content is passed over;
+ * Reads a whole file into `merchant_orders`: all rows or none. A row that is there with the same content is skipped;
  * amounts are the same when their numbers are: `1.50` and `1.5`.
  */
 export async function importOrders(

@@ -15,16 +15,16 @@ import { recordFindings } from '../findings/record-findings.ts';
 /** Orders that are written together: few enough that the daemon's own writes hardly wait. */
 const TOGETHER = 50;
 
-/** What a decision needs; the daemon may be running or not. */
+/** The dependencies of a decision; the daemon may be running or not. */
 export type OperatorDeps = Pick<FlowDeps, 'account' | 'store' | 'clock'> & { readonly settings: OperatorSettings };
 
-/** An order that a person decides about; `listed` is how it stood when the person was shown it. */
+/** An order that a person decides about; `listed` is the order as the person was shown it. */
 export interface OperatorTarget {
   readonly externalOrderId: string;
   readonly listed?: Tracking;
 }
 
-/** What became of the decision for one order. */
+/** The result of the decision for one order. */
 export type OperatorResult =
   | { readonly kind: 'done'; readonly externalOrderId: string; readonly from: OrderState; readonly to: OrderState }
   | {
@@ -35,7 +35,7 @@ export type OperatorResult =
       readonly why: string;
     };
 
-/** The orders that a filter lets through, and what the decision would make of each as it stands now. */
+/** Lists the orders that match a filter, and what the decision would do to each as it is now. */
 export async function listTargets(
   { account, store, clock, settings }: OperatorDeps,
   filter: Omit<DecisionFilter, 'account'>,
@@ -55,8 +55,8 @@ export async function listTargets(
 }
 
 /**
- * Carries a person's decision out, each order in a transaction of its own, and tells what became of each, in their
- * order. An order that does not stand any more as it was listed is passed over.
+ * Carries out a person's decision, each order in its own transaction, and gives the result of each, in their order. An
+ * order that has changed since it was listed is skipped.
  */
 export async function* decideOrders(
   deps: OperatorDeps,
@@ -101,12 +101,12 @@ async function decideOrder(
   });
 }
 
-/** Findings that are not true of an order any more once a person has moved it there, unless found all the same. */
+/** The findings that no longer hold once a person has moved an order to this state, unless they are found again. */
 function settledBy(state: OrderState): readonly FindingClassName[] {
   return state === 'accepted' ? ['CREATE_UNKNOWN'] : OVERDUE_CLASSES;
 }
 
-/** What makes an order another one than the person was shown: also a create that went out and failed in between. */
+/** Describes how an order differs from what the person was shown; a create may have been sent and failed in between. */
 function changeSince(listed: Tracking, now: Tracking): string | undefined {
   if (listed.state !== now.state) return `it was ${listed.state} when it was listed and is ${now.state} now`;
   if (listed.attempts !== now.attempts) return 'it was sent again since it was listed';

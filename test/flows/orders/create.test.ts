@@ -126,7 +126,7 @@ describe('the create pass', () => {
       begin update merchant_orders set revision = revision + 1, state = 'unknown'
         where external_order_id = 'a' and state = 'sending'; end`);
     await create();
-    expect(log.with(/no longer sending/)).toMatchObject([{ stateBefore: 'unknown', state: 'accepted' }]);
+    expect(log.with(/had been moved on/)).toMatchObject([{ stateBefore: 'unknown', state: 'accepted' }]);
     expect(bench.states('a')).toEqual(['sending', 'held', 'accepted']);
     expect([bench.row('a')['state'], bench.row('b')['state']]).toEqual(['accepted', 'accepted']);
   });

@@ -95,11 +95,26 @@ describe('an outcome for an order that is not sending any more', () => {
     };
     bench.insert({ external_order_id: 'a' });
     await createPass(bench.app, NEVER);
-    expect(log.with(/no longer sending/)).toMatchObject([
+    expect(log.with(/had been moved on/)).toMatchObject([
       { externalOrderId: 'a', stateBefore: 'held', state: 'accepted', outcome: 'accepted', preOrderId: 'p1' },
     ]);
     expect(bench.row('a')).toMatchObject({ state: 'accepted', pre_order_id: 'p1' });
     expect(bench.states('a')).toEqual(['sending', 'accepted']);
+  });
+});
+
+describe('an outcome for an order that another owner is sending by now', () => {
+  it('says nothing of the request of the other', async () => {
+    const { bench, exchange } = await scriptedBench();
+    exchange.answer = () => {
+      const again = `update merchant_orders set revision = revision + 1, attempts = attempts + 1`;
+      unguarded(bench.merchant, () => bench.merchant.exec(again));
+      return { status: 429 };
+    };
+    bench.insert({ external_order_id: 'a' });
+    await createPass(bench.app, NEVER);
+    expect(bench.row('a')).toMatchObject({ state: 'sending', attempts: 2 });
+    expect(bench.states('a')).toEqual(['sending']);
   });
 });
 
