@@ -7,24 +7,10 @@ import { sweep } from '../findings/sweep.ts';
 import { newCounters, type Counters } from '../pass/counters.ts';
 
 /**
- * What one pass did. `unknown` and `held` are the orders that stand so after it, `findings` those that stand open,
- * without those that only explain, and `remaining` the orders still to be sent.
+ * What one pass did. `unknown` and `held` are the orders in that state after it, `findings` the open ones without those
+ * that only explain something, and `remaining` the orders still to be sent.
  */
-export interface SyncSummary {
-  readonly sent: number;
-  readonly accepted: number;
-  readonly rejected: number;
-  readonly invalid: number;
-  readonly unknown: number;
-  readonly held: number;
-  readonly lookedUp: number;
-  readonly changed: number;
-  readonly final: number;
-  readonly failed: number;
-  readonly findings: number;
-  readonly remaining: number;
-  readonly durationMs: number;
-}
+export type SyncSummary = Readonly<Counters> & { readonly remaining: number; readonly durationMs: number };
 
 /** How a pass ended; decides the exit code. */
 export type SyncEnd = 'done' | 'look' | 'out-of-reach' | 'out-of-time' | 'key-refused';

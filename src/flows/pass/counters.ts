@@ -1,36 +1,26 @@
 import { FINDING_CLASSES } from '../../domain/findings/classes.ts';
 import type { Finding } from '../../domain/findings/finding.ts';
 
+const NOTHING = {
+  sent: 0,
+  accepted: 0,
+  rejected: 0,
+  invalid: 0,
+  unknown: 0,
+  held: 0,
+  lookedUp: 0,
+  changed: 0,
+  final: 0,
+  failed: 0,
+  findings: 0,
+};
+
 /** What was done, by one pass or since the program was wired. */
-export interface Counters {
-  sent: number;
-  accepted: number;
-  rejected: number;
-  invalid: number;
-  unknown: number;
-  held: number;
-  lookedUp: number;
-  changed: number;
-  final: number;
-  failed: number;
-  findings: number;
-}
+export type Counters = typeof NOTHING;
 
 /** Counters of which nothing is counted yet. */
 export function newCounters(): Counters {
-  return {
-    sent: 0,
-    accepted: 0,
-    rejected: 0,
-    invalid: 0,
-    unknown: 0,
-    held: 0,
-    lookedUp: 0,
-    changed: 0,
-    final: 0,
-    failed: 0,
-    findings: 0,
-  };
+  return { ...NOTHING };
 }
 
 /** Counts findings, without those that only explain something: they need nobody. */
