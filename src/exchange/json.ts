@@ -4,10 +4,13 @@ import type { z } from 'zod';
 /** Deeper than any answer of the interface; lossless-json reads by recursion. */
 const MAX_DEPTH = 50;
 
-/** The value of a JSON body, with numbers as `LosslessNumber`; undefined where the body is no JSON or too deep. */
+/**
+ * The value of a JSON body, with numbers as `LosslessNumber`; undefined where the body is no JSON or too deep. Of a name
+ * that is given twice the last value counts, as with `JSON.parse`: one odd name must not hide the rest.
+ */
 export function readJson(body: string): unknown {
   try {
-    return isTooDeep(body) ? undefined : parse(body);
+    return isTooDeep(body) ? undefined : parse(body, null, { onDuplicateKey: ({ newValue }) => newValue });
   } catch {
     // The error's text quotes the body, so it is not passed on.
     return undefined;

@@ -53,6 +53,10 @@ describe('the compared fields of a record', () => {
     }
   });
 
+  it('are the last of a name that is given twice', () => {
+    expect(readRecordView(body({ more: '"reward": 7, "reward": 8,' }))).toMatchObject({ reward: '8', orderId: 'o-1' });
+  });
+
   it('are not given where the exchange gives empty text, but for statuses', () => {
     const leg = { status: '', currency: '', transactionHash: '', paymentToken: '', providerType: '' };
     const text = JSON.stringify({
