@@ -14,8 +14,6 @@ import { openStore, type OpenOptions } from './store/sqlite/store.ts';
 
 /** The one account of this version; the tables are made for several. */
 const ACCOUNT = 'default';
-/** A start that waits longer than this says so. */
-const LOGGED_WAIT_MS = 1_000;
 
 /** What tests, the simulation and the benchmark put in place of the real thing. */
 export interface Overrides {
@@ -56,10 +54,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const { waitMs, clockWentBack } = await waitAfterLastOwner(store, ACCOUNT, clock.now(), rate.intervalMs);
   const counters = newCounters();
   await recover({ account: ACCOUNT, store, clock, log, settings, counters }, clockWentBack);
-  if (waitMs > LOGGED_WAIT_MS) {
-    const seconds = Math.ceil(waitMs / 1_000);
-    log.info({ seconds }, "waiting for the last owner's requests to be out of the rate limit's window");
-  }
+  logWait(log, waitMs);
   const lease = new RequestLease(store, ACCOUNT, clock, generation);
   const gracePeriodOver = new AbortController();
   const exchange = new ExchangeClient({
@@ -100,6 +95,12 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     },
     [Symbol.asyncDispose]: () => disposal.disposeAsync(),
   };
+}
+
+/** Says so where a start waits for longer than a moment. */
+function logWait(log: Logger, waitMs: number): void {
+  const seconds = Math.ceil(waitMs / 1_000);
+  if (seconds > 1) log.info({ seconds }, "waiting for the last owner's requests to be out of the rate limit's window");
 }
 
 function connect({ exchange }: Config): Transport {
