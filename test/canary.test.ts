@@ -8,8 +8,8 @@ import { httpTransport } from '../src/exchange/transport.ts';
 import { loneClient } from './support/exchange-client.ts';
 import { runProgram } from './support/cli-function.ts';
 import { runCommand } from './support/cli-process.ts';
-import { askSocket } from './support/control-bench.ts';
-import { stage, type Daemon, type Stage } from './support/daemon-process.ts';
+import { askSocket } from './support/control-socket.ts';
+import { programProcesses, type Daemon, type ProgramProcesses } from './support/program-processes.ts';
 
 /** Beside those that the exchange gives out: what a sender of photos brings. */
 const BROUGHT = {
@@ -93,7 +93,7 @@ function placesOf(text: string): string[] {
 }
 
 let exchange: CanaryExchange;
-let on: Stage;
+let on: ProgramProcesses;
 
 async function useSocket(mode: Mode): Promise<void> {
   exchange.mode = mode;
@@ -224,7 +224,7 @@ async function receiverUrl(daemon: Daemon): Promise<string> {
 
 beforeAll(async () => {
   exchange = await canaryExchange();
-  on = await stage(
+  on = await programProcesses(
     {},
     {
       ORDER_SYNC_EXCHANGE_BASE_URL: exchange.url,

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { commandPlace } from '../support/command-place.ts';
-import { controlBench } from '../support/control-bench.ts';
+import { commandFolder } from '../support/folders.ts';
+import { controlSocket } from '../support/control-socket.ts';
 import { loadedBy } from '../support/loaded-modules.ts';
 
-const place = commandPlace();
+const place = commandFolder();
 
 /** The commands among files. */
 const commandsIn = (files: readonly string[]) =>
@@ -39,17 +39,17 @@ describe('a command loads what it uses and nothing else:', () => {
   });
 
   it('a command beside a daemon loads no exchange client, no server and no database', async () => {
-    const { bench } = await controlBench();
+    const { program } = await controlSocket();
     const environment = {
-      ORDER_SYNC_EXCHANGE_BASE_URL: bench.config.exchange.baseUrl ?? '',
+      ORDER_SYNC_EXCHANGE_BASE_URL: program.config.exchange.baseUrl ?? '',
       ORDER_SYNC_EXCHANGE_API_KEY: 'unused',
-      ORDER_SYNC_DATABASE_URL: `sqlite:${bench.config.database.path}`,
+      ORDER_SYNC_DATABASE_URL: `sqlite:${program.config.database.path}`,
     };
     const { packages, files } = await loadedBy(['client', 'show', 'link-1'], environment);
     for (const name of ['got', 'fastify', 'zod', 'pino', 'p-queue', 'better-sqlite3', 'kysely']) {
       expect(packages).not.toContain(name);
     }
     expect(commandsIn(files)).toEqual(['exchange/client/show.ts']);
-    expect(bench.sandbox.requests).toHaveLength(1);
+    expect(program.sandbox.requests).toHaveLength(1);
   });
 });

@@ -4,12 +4,12 @@ import { dirname } from 'node:path';
 import { systemClock } from '../../src/clock.ts';
 import { openStore } from '../../src/store/sqlite/store.ts';
 import { runProgram, type CommandResult } from '../support/cli-function.ts';
-import { stage, type Stage } from '../support/daemon-process.ts';
+import { programProcesses, type ProgramProcesses } from '../support/program-processes.ts';
 
-let current: Stage | undefined;
+let current: ProgramProcesses | undefined;
 
-async function setUp(...args: Parameters<typeof stage>): Promise<Stage> {
-  current = await stage(...args);
+async function setUp(...args: Parameters<typeof programProcesses>): Promise<ProgramProcesses> {
+  current = await programProcesses(...args);
   return current;
 }
 
@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 /** Runs a pass beside the daemon, or in its place. */
-async function sync(on: Stage, environment: Record<string, string> = {}): Promise<CommandResult> {
+async function sync(on: ProgramProcesses, environment: Record<string, string> = {}): Promise<CommandResult> {
   const place = { cwd: dirname(on.path), environment: { ...on.environment, ...environment } };
   return await runProgram(['sync', '--json'], place);
 }
@@ -27,13 +27,13 @@ async function sync(on: Stage, environment: Record<string, string> = {}): Promis
 const isCreate = ({ method }: { method: string }) => method === 'POST';
 
 /** Resolves after `count` creates have arrived. */
-function creates(on: Stage, count: number): Promise<void> {
+function creates(on: ProgramProcesses, count: number): Promise<void> {
   let seen = 0;
   return on.arrived((request) => isCreate(request) && ++seen === count);
 }
 
 /** The history of every order begins, changes and ends as its row says, with no change recorded twice. */
-function expectSoundHistory(on: Stage): void {
+function expectSoundHistory(on: ProgramProcesses): void {
   const events = on.merchant
     .prepare('select external_order_id as id, field, old_value, new_value from order_events order by id')
     .all() as { id: string; field: string; old_value: string | null; new_value: string | null }[];

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { stage, type Daemon, type Stage } from '../support/daemon-process.ts';
+import { programProcesses, type Daemon, type ProgramProcesses } from '../support/program-processes.ts';
 
-let current: Stage | undefined;
+let current: ProgramProcesses | undefined;
 
-async function setUp(...args: Parameters<typeof stage>): Promise<Stage> {
-  current = await stage(...args);
+async function setUp(...args: Parameters<typeof programProcesses>): Promise<ProgramProcesses> {
+  current = await programProcesses(...args);
   return current;
 }
 
@@ -16,7 +16,7 @@ afterEach(async () => {
 const REASON = ['--reason', 'asked the exchange'];
 
 /** Resolves after `count` more creates have arrived. */
-function creates(on: Stage, count: number): Promise<void> {
+function creates(on: ProgramProcesses, count: number): Promise<void> {
   let seen = 0;
   return on.arrived(({ method }) => method === 'POST' && ++seen === count);
 }
@@ -30,7 +30,7 @@ function said(daemon: Daemon, text: string): Promise<void> {
   });
 }
 
-function historyOf(on: Stage, id: string): unknown[] {
+function historyOf(on: ProgramProcesses, id: string): unknown[] {
   const events = `select new_value from order_events where account = 'default' and external_order_id = ? and field = 'state' order by id`;
   return on.merchant.prepare(events).pluck().all(id);
 }

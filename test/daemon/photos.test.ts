@@ -10,17 +10,17 @@ import { Owner } from '../../src/http/control/client.ts';
 import { controlSocketPath } from '../../src/http/control/socket-path.ts';
 import { capturedLog } from '../support/captured-log.ts';
 import { runProgram } from '../support/cli-function.ts';
-import { stage, type Daemon, type Stage } from '../support/daemon-process.ts';
+import { programProcesses, type Daemon, type ProgramProcesses } from '../support/program-processes.ts';
 import { detailsPart, filePart, head, multipart } from '../support/multipart.ts';
-import { JPEG } from '../support/photo-bench.ts';
+import { JPEG } from '../support/photo-program.ts';
 import { rawClient, type RawClient } from '../support/raw-client.ts';
 import { testClock } from '../support/test-clock.ts';
 
 const LISTEN = { ORDER_SYNC_PHOTOS_LISTEN: '127.0.0.1:0' };
 const RECEIVED = 'photos were received';
 
-async function setUp(environment: Record<string, string> = LISTEN): Promise<Stage> {
-  const on = await stage({}, environment);
+async function setUp(environment: Record<string, string> = LISTEN): Promise<ProgramProcesses> {
+  const on = await programProcesses({}, environment);
   onTestFinished(() => on[Symbol.asyncDispose]());
   return on;
 }
@@ -37,7 +37,7 @@ async function logged(daemon: Daemon, message: string): Promise<Record<string, u
 }
 
 /** Starts the daemon, and tells the exchange where it receives photos. */
-async function receiving(on: Stage): Promise<{ daemon: Daemon; url: string }> {
+async function receiving(on: ProgramProcesses): Promise<{ daemon: Daemon; url: string }> {
   const daemon = await on.start(['run']);
   const url = String((await logged(daemon, 'listening for photos'))['url']);
   on.sandbox.exchange.photoUrl = url;
@@ -45,7 +45,7 @@ async function receiving(on: Stage): Promise<{ daemon: Daemon; url: string }> {
 }
 
 /** Makes a link and asks for its photos, as the merchant's own program does: over the control socket. */
-async function ask(on: Stage, email: string): Promise<string> {
+async function ask(on: ProgramProcesses, email: string): Promise<string> {
   const owner = new Owner(controlSocketPath(on.path), 60_000);
   const made = await owner.ask('createLink', { email });
   const { linkId } = JSON.parse(made.kind === 'ok' ? made.body : '{}') as { linkId: string };
@@ -63,20 +63,20 @@ async function uploading(url: string, body: Buffer, cut: number): Promise<RawCli
   return client;
 }
 
-function files(on: Stage): string[] {
+function files(on: ProgramProcesses): string[] {
   const folder = join(dirname(on.path), 'data/photos');
   const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   return paths.filter((path) => path.startsWith('.incoming/') || statSync(join(folder, path)).isFile()).toSorted();
 }
 
 /** Runs a command beside the daemon. */
-async function run(on: Stage, ...args: string[]): Promise<{ code: number; output: string }> {
+async function run(on: ProgramProcesses, ...args: string[]): Promise<{ code: number; output: string }> {
   const { code, stdout, stderr } = await runProgram(args, { cwd: dirname(on.path), environment: on.environment });
   return { code, output: stdout + stderr };
 }
 
 /** The same as a process of its own. */
-async function runProcess(on: Stage, ...args: string[]): Promise<{ code: number | null; output: string }> {
+async function runProcess(on: ProgramProcesses, ...args: string[]): Promise<{ code: number | null; output: string }> {
   const command = await on.start(args);
   const { code } = await command.exit;
   return { code, output: command.output() };

@@ -3,14 +3,14 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it, onTestFailed } from 'vitest';
 import { SLOW_MS } from '../../src/sandbox/faults/faulty-answer.ts';
-import { stage, type Stage } from '../support/daemon-process.ts';
+import { programProcesses, type ProgramProcesses } from '../support/program-processes.ts';
 import { startPm2, type Pm2, type Pm2Event } from '../support/pm2.ts';
 import { testClock, type TestClock } from '../support/test-clock.ts';
 
 const ECOSYSTEM = fileURLToPath(new URL('../../ecosystem.config.cjs', import.meta.url));
 
 interface Setting {
-  readonly on: Stage;
+  readonly on: ProgramProcesses;
   readonly pm2: Pm2;
   /** Of the sandbox: a slow answer comes when it is moved. */
   readonly clock: TestClock;
@@ -28,7 +28,7 @@ afterEach(async () => {
 
 async function setUp(): Promise<Setting> {
   const clock = testClock();
-  const on = cleanUp.use(await stage({ clock }));
+  const on = cleanUp.use(await programProcesses({ clock }));
   const { ORDER_SYNC_EXCHANGE_API_KEY: key = '', ...settings } = on.environment;
   const keyFile = `${on.path}.key`;
   writeFileSync(keyFile, key, { mode: 0o600 });

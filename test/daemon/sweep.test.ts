@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { stage, type Daemon, type Stage } from '../support/daemon-process.ts';
+import { programProcesses, type Daemon, type ProgramProcesses } from '../support/program-processes.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 const OVERDUE = 'new findings of orders that wait for too long';
 const COMPARED = 'stored records were compared and bring new findings';
 
-let current: Stage | undefined;
+let current: ProgramProcesses | undefined;
 afterEach(async () => {
   await current?.[Symbol.asyncDispose]();
   current = undefined;
@@ -19,7 +19,7 @@ async function said(daemon: Daemon, text: string, times: number): Promise<void> 
 }
 
 /** An order that was accepted three days ago and is looked up in an hour. */
-function accept({ merchant }: Stage, id: string): void {
+function accept({ merchant }: ProgramProcesses, id: string): void {
   const at = (ms: number) => new Date(Date.now() + ms).toISOString();
   merchant
     .prepare(
@@ -33,12 +33,12 @@ function accept({ merchant }: Stage, id: string): void {
   change.run('accepted', at(-3 * DAY_MS), at(0), at(DAY_MS / 24));
 }
 
-const findings = ({ merchant }: Stage) =>
+const findings = ({ merchant }: ProgramProcesses) =>
   merchant.prepare(`select class from findings where status = 'open'`).pluck().all();
 
 describe('the daemon', () => {
   it('sweeps when it starts, and by reconcile.cron', async () => {
-    const on = (current = await stage({}, { ORDER_SYNC_RECONCILE_CRON: '* * * * * *' }));
+    const on = (current = await programProcesses({}, { ORDER_SYNC_RECONCILE_CRON: '* * * * * *' }));
     accept(on, 'before');
     const daemon = await on.start(['run']);
     await said(daemon, OVERDUE, 1);
@@ -49,7 +49,7 @@ describe('the daemon', () => {
   });
 
   it('compares records that an older version stored also where nothing is swept', async () => {
-    const on = (current = await stage({}, { ORDER_SYNC_RECONCILE_CRON: '' }));
+    const on = (current = await programProcesses({}, { ORDER_SYNC_RECONCILE_CRON: '' }));
     accept(on, 'before');
     const body = `{"externalOrderId":"before","order":{"id":"o1","status":"REQUEST","exchangeOperation":
       {"currencyPair":{"fromCurrency":"BTC","toCurrency":"EUR"},"inputAsset":1.6}}}`;

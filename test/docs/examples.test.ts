@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { runProgram } from '../support/cli-function.ts';
-import { commandPlace } from '../support/command-place.ts';
+import { commandFolder } from '../support/folders.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const MANUAL = readFileSync(join(ROOT, 'docs/integrating.md'), 'utf8');
@@ -33,7 +33,7 @@ function statementsIn(code: string): string[] {
 }
 
 describe.each(LANGUAGES)('the example in $language', ({ language, file, command, probe }) => {
-  const place = commandPlace();
+  const place = commandFolder();
   const canRun = spawnSync(command, probe, { stdio: 'ignore' }).status === 0;
 
   it('has statements that the database understands', () => {

@@ -8,7 +8,7 @@ import { isMap, isScalar, parseDocument } from 'yaml';
 import { EXIT } from '../../src/cli/shared/exit.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { ALLOWED_NEXT } from '../../src/domain/orders/states.ts';
-import { commandPlace } from '../support/command-place.ts';
+import { commandFolder } from '../support/folders.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -101,7 +101,9 @@ describe.each(PAGES)('$path', (shown) => {
   });
 
   it('names files that are there', () => {
-    const files = codeSpans(shown).filter((code) => /^(?:src|test|migrations|config|bench|docs)\/[\w./-]+$/.test(code));
+    const files = codeSpans(shown).filter((code) =>
+      /^(?:src|test|migrations|config|program|docs)\/[\w./-]+$/.test(code),
+    );
     // A merchant makes this one.
     const missing = files.filter((file) => file !== 'config/local.yaml' && !existsSync(join(ROOT, file)));
     expect(missing).toEqual([]);
@@ -199,7 +201,7 @@ describe('tables', () => {
 });
 
 describe('tables of columns', () => {
-  const place = commandPlace();
+  const place = commandFolder();
 
   function columnsOf(table: string): string[] {
     const db = new Database(place.path, { readonly: true });

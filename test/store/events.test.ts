@@ -10,7 +10,7 @@ import { readOrder, saveDecision } from '../../src/store/orders.ts';
 import { trackingOf } from '../../src/store/order-columns.ts';
 import type { Store } from '../../src/store/port.ts';
 import { openStore } from '../../src/store/sqlite/store.ts';
-import { newDatabase } from '../support/new-database.ts';
+import { newDatabase } from '../support/folders.ts';
 
 const AT = '2026-01-05T12:00:00.000Z';
 

@@ -18,7 +18,7 @@ import {
 } from '../../src/store/links.ts';
 import type { Store } from '../../src/store/port.ts';
 import { openStore } from '../../src/store/sqlite/store.ts';
-import { newDatabase } from '../support/new-database.ts';
+import { newDatabase } from '../support/folders.ts';
 
 const NOW = new Date('2026-01-05T12:00:00.000Z');
 const account = 'default';

@@ -42,7 +42,7 @@ export function echo(request: ScriptedRequest, more: Readonly<Record<string, unk
 }
 
 /**
- * An order record (§2.7) with these fields of `order`, for the amount and pair that a workbench inserts; statuses of the
+ * An order record (§2.7) with these fields of `order`, for the amount and pair that a test program inserts; statuses of the
  * transactions by `crypto` and `fiat`.
  */
 export function record(

@@ -6,10 +6,15 @@ import { controlSocketPath } from '../../../src/http/control/socket-path.ts';
 import { cardsOf } from '../../../src/sandbox/clients/customer.ts';
 import { runProgram, type CommandResult } from '../../support/cli-function.ts';
 import { runCommand } from '../../support/cli-process.ts';
-import { controlBench, scriptedControl } from '../../support/control-bench.ts';
-import { stage } from '../../support/daemon-process.ts';
+import { controlSocket, scriptedControlSocket } from '../../support/control-socket.ts';
+import { programProcesses } from '../../support/program-processes.ts';
 import type { ScriptedAnswer } from '../../support/scripted-exchange.ts';
-import { workbench, type Workbench, type WorkbenchOptions } from '../../support/workbench.ts';
+import {
+  testProgram,
+  type SandboxProgram,
+  type TestProgram,
+  type SandboxProgramOptions,
+} from '../../support/test-program.ts';
 
 const EMAIL = 'ada@canary.example';
 const MODES = ['alone', 'beside a daemon'] as const;
@@ -17,14 +22,14 @@ const MODES = ['alone', 'beside a daemon'] as const;
 const NOWHERE = 'http://127.0.0.1:1';
 
 interface Stand {
-  readonly bench: Workbench;
+  readonly program: SandboxProgram;
   readonly run: (...args: string[]) => Promise<CommandResult>;
 }
 
 /** An exchange with the link `link-1` and the order `shop-1`; the account has an owner in one of the modes only. */
-async function setUp(mode: (typeof MODES)[number], options: WorkbenchOptions = {}): Promise<Stand> {
-  const bench = mode === 'alone' ? await ownerless(options) : (await controlBench(options)).bench;
-  const { sandbox } = bench;
+async function setUp(mode: (typeof MODES)[number], options: SandboxProgramOptions = {}): Promise<Stand> {
+  const program = mode === 'alone' ? await ownerless(options) : (await controlSocket(options)).program;
+  const { sandbox } = program;
   sandbox.exchange.photoUrl = NOWHERE;
   for (const [path, body] of [
     ['client', { email: 'first@canary.example' }],
@@ -42,11 +47,11 @@ async function setUp(mode: (typeof MODES)[number], options: WorkbenchOptions = {
     const headers = { 'x-api-key': 'test-key', 'content-type': 'application/json' };
     sandbox.exchange.handle({ method: 'POST', path: `/api/v1/merchant/${path}`, headers, body: JSON.stringify(body) });
   }
-  bench.clock.advance(60_000);
-  return { bench, run: (...args) => runProgram(args, { environment: settingsOf(bench) }) };
+  program.clock.advance(60_000);
+  return { program, run: (...args) => runProgram(args, { environment: settingsOf(program) }) };
 }
 
-function settingsOf({ config }: Workbench): Record<string, string> {
+function settingsOf({ config }: TestProgram): Record<string, string> {
   return {
     ORDER_SYNC_EXCHANGE_BASE_URL: config.exchange.baseUrl ?? '',
     ORDER_SYNC_EXCHANGE_API_KEY: config.exchange.apiKey ?? '',
@@ -57,22 +62,21 @@ function settingsOf({ config }: Workbench): Record<string, string> {
   };
 }
 
-async function ownerless(options: WorkbenchOptions): Promise<Workbench> {
-  const bench = await workbench(options);
-  onTestFinished(() => bench[Symbol.asyncDispose]());
-  await bench.app[Symbol.asyncDispose]();
-  return bench;
+async function ownerless(options: SandboxProgramOptions): Promise<SandboxProgram> {
+  const program = await testProgram(options);
+  await program.app[Symbol.asyncDispose]();
+  return program;
 }
 
 /** Everything that stands in the database. */
-function dump({ merchant }: Workbench): string {
+function dump({ merchant }: SandboxProgram): string {
   const tables = merchant.prepare(`select name from sqlite_master where type = 'table'`).pluck().all() as string[];
   return JSON.stringify(tables.map((table) => [table, merchant.prepare(`select * from "${table}"`).all()]));
 }
 
 /** Stands in for a daemon: answers each request over the control socket. */
 async function standInDaemon(
-  bench: Workbench,
+  program: TestProgram,
   answer: (request: IncomingMessage, body: string) => string,
 ): Promise<void> {
   const server = createHttpServer((request, response) => {
@@ -80,7 +84,7 @@ async function standInDaemon(
       .toArray()
       .then((chunks) => response.end(answer(request, Buffer.concat(chunks as Buffer[]).toString())));
   });
-  server.listen(controlSocketPath(bench.config.database.path));
+  server.listen(controlSocketPath(program.config.database.path));
   onTestFinished(() => void server.close());
   await once(server, 'listening');
 }
@@ -111,10 +115,10 @@ const LINES = COMMANDS.map(([line]) => line.replace('a/b?', 'link-1').replace('s
 
 describe('beside a daemon', () => {
   it.each(COMMANDS)('%s asks for its operation, and prints the answer as it came', async (line, method, path, body) => {
-    const { bench, run } = await setUp('alone');
+    const { program, run } = await setUp('alone');
     const asked: unknown[] = [];
     const answer = line.includes('cards') ? '[{"id":"c","more":1.10}]' : '{"status":"NEW","more":1.10}';
-    await standInDaemon(bench, (request, text) => {
+    await standInDaemon(program, (request, text) => {
       asked.push([request.method, request.url, text === '' ? undefined : JSON.parse(text)]);
       return `{"ok":true,"value":${answer}}`;
     });
@@ -125,15 +129,15 @@ describe('beside a daemon', () => {
 
 describe('alone', () => {
   it('does each operation as the owner, once', async () => {
-    const { bench, run } = await setUp('alone');
+    const { program, run } = await setUp('alone');
     for (const [index, line] of LINES.entries()) {
       // An address has one link.
       const { code, stdout } = await run(...line.replace('create ', `create ${index}-`).split(' '), '--json');
       expect([line, code]).toEqual([line, 0]);
       expect(JSON.parse(stdout)).toBeTypeOf('object');
-      expect(bench.sandbox.requests).toHaveLength(index + 1);
+      expect(program.sandbox.requests).toHaveLength(index + 1);
     }
-    expect(dump(bench)).not.toContain('canary');
+    expect(dump(program)).not.toContain('canary');
   });
 
   it('idv photos says that the photos are received only while a daemon runs', async () => {
@@ -143,9 +147,9 @@ describe('alone', () => {
   });
 
   it('exits 77 when the exchange refuses the key, and 69 when it is out of reach', async () => {
-    const { bench, run } = await setUp('alone');
+    const { program, run } = await setUp('alone');
     const at = (more: Record<string, string>) =>
-      runProgram(['sdk-token', 'link-1'], { environment: { ...settingsOf(bench), ...more } });
+      runProgram(['sdk-token', 'link-1'], { environment: { ...settingsOf(program), ...more } });
     const refused = await at({ ORDER_SYNC_EXCHANGE_API_KEY: 'canary-wrong' });
     const unreached = await at({ ORDER_SYNC_EXCHANGE_BASE_URL: NOWHERE });
     expect([refused.code, refused.stdout, unreached.code, unreached.stdout]).toEqual([77, '', 69, '']);
@@ -194,52 +198,52 @@ describe.each(MODES)('%s', (mode) => {
   });
 
   it('client create and client follow remember the link with its reference, and no address', async () => {
-    const { bench, run } = await setUp(mode);
+    const { program, run } = await setUp(mode);
     await run('client', 'create', EMAIL, '--reference', 'customer-7');
     await run('client', 'follow', 'link-1');
     await run('client', 'validate', `x${EMAIL}`);
-    const links = bench.merchant.prepare('select link_id, reference, source, status from links order by link_id');
+    const links = program.merchant.prepare('select link_id, reference, source, status from links order by link_id');
     expect(links.all()).toEqual([
       { link_id: 'link-1', reference: null, source: 'followed', status: 'VERIFIED' },
       { link_id: 'link-2', reference: 'customer-7', source: 'created', status: 'NOT_VERIFIED' },
     ]);
-    expect(dump(bench)).toContain('customer-7');
-    expect(dump(bench)).not.toContain('canary');
+    expect(dump(program)).toContain('customer-7');
+    expect(dump(program)).not.toContain('canary');
   });
 
   it('client show remembers nothing', async () => {
-    const { bench, run } = await setUp(mode);
+    const { program, run } = await setUp(mode);
     await run('client', 'show', 'link-1');
-    expect(bench.merchant.prepare('select count(*) from links').pluck().get()).toBe(0);
+    expect(program.merchant.prepare('select count(*) from links').pluck().get()).toBe(0);
   });
 
   it('idv photos keeps the hash of its token with what was asked for, and prints no token', async () => {
-    const { bench, run } = await setUp(mode);
+    const { program, run } = await setUp(mode);
     for (const options of [['MAIN'], ['LIVENESS', '--action-id', 'a-1']]) {
       const { stdout } = await run('idv', 'photos', 'link-1', '--json', '--level', ...options);
       expect(stdout).toBe('{"status":"ok"}\n');
     }
-    const tokens = bench.merchant.prepare('select link_id, level, action_id from photo_tokens order by level desc');
+    const tokens = program.merchant.prepare('select link_id, level, action_id from photo_tokens order by level desc');
     expect(tokens.all()).toEqual([
       { link_id: 'link-1', level: 'MAIN', action_id: null },
       { link_id: 'link-1', level: 'LIVENESS', action_id: 'a-1' },
     ]);
-    const hashes = bench.merchant.prepare('select length(token_hash) from photo_tokens').pluck().all();
+    const hashes = program.merchant.prepare('select length(token_hash) from photo_tokens').pluck().all();
     expect(hashes).toEqual([64, 64]);
   });
 
   it('idv photos keeps no e-mail address for a link: exit 64', async () => {
-    const { bench, run } = await setUp(mode);
+    const { program, run } = await setUp(mode);
     const { code, stderr } = await run('idv', 'photos', EMAIL, '--level', 'MAIN');
     expect([code, stderr]).toEqual([
       64,
       'order-sync: an e-mail address cannot be a link id; check the id and try again\n',
     ]);
-    expect(bench.merchant.prepare('select count(*) from photo_tokens').pluck().get()).toBe(0);
+    expect(program.merchant.prepare('select count(*) from photo_tokens').pluck().get()).toBe(0);
   });
 
   it('says so, exit 1, where the exchange does not have the link', async () => {
-    const { bench, run } = await setUp(mode);
+    const { program, run } = await setUp(mode);
     for (const line of ['client follow LINK', 'idv photos LINK --level MAIN', 'sdk-token LINK']) {
       for (const [id, said] of [
         ['link-9', 'no link "link-9"'],
@@ -252,7 +256,7 @@ describe.each(MODES)('%s', (mode) => {
         expect([line, result]).toEqual([line, { code: 1, stdout: '', stderr }]);
       }
     }
-    expect(dump(bench)).not.toContain('canary');
+    expect(dump(program)).not.toContain('canary');
   });
 
   it.each([
@@ -274,7 +278,7 @@ describe.each(MODES)('%s', (mode) => {
   });
 
   it('refuses what cannot be sent before any request, exit 64', async () => {
-    const { bench, run } = await setUp(mode);
+    const { program, run } = await setUp(mode);
     for (const args of [
       ['client', 'show', '..'],
       ['client', 'show', ''],
@@ -302,7 +306,7 @@ describe.each(MODES)('%s', (mode) => {
       expect(stderr).toMatch(/^order-sync: [^\n]+\n$/);
       expect(stderr).not.toContain('canary');
     }
-    expect(bench.sandbox.requests).toEqual([]);
+    expect(program.sandbox.requests).toEqual([]);
   });
 });
 
@@ -348,19 +352,19 @@ describe('customer cards', () => {
     ['', '****'],
     [null, null],
   ])('shows of the number %j no more than %j', async (number, shown) => {
-    const { bench, exchange } = await scriptedControl();
+    const { program, exchange } = await scriptedControlSocket();
     exchange.answer = () => ({ status: 200, body: JSON.stringify([{ id: 'c', number, token: 'canary' }]) });
-    const { stdout } = await runProgram(['customer', 'cards', 'a', '--json'], { environment: settingsOf(bench) });
+    const { stdout } = await runProgram(['customer', 'cards', 'a', '--json'], { environment: settingsOf(program) });
     expect(JSON.parse(stdout)).toEqual([{ id: 'c', bank: null, country: null, number: shown, type: null }]);
   });
 
   it('hides what the interface does not show, and what would steer a terminal', async () => {
-    const { bench, exchange } = await scriptedControl();
+    const { program, exchange } = await scriptedControlSocket();
     exchange.answer = () => ({ status: 200, body: '[{"id":"c","bank":"a\\u001b[2Jb","cvv":"canary"}]' });
-    const { stdout } = await runProgram(['customer', 'cards', 'a'], { environment: settingsOf(bench) });
+    const { stdout } = await runProgram(['customer', 'cards', 'a'], { environment: settingsOf(program) });
     expect(stdout).toContain('a\\u001b[2Jb');
     expect(
-      (await runProgram(['customer', 'cards', 'a', '--json'], { environment: settingsOf(bench) })).stdout,
+      (await runProgram(['customer', 'cards', 'a', '--json'], { environment: settingsOf(program) })).stdout,
     ).not.toContain('canary');
     expect(stdout).not.toContain('canary');
   });
@@ -368,16 +372,16 @@ describe('customer cards', () => {
 
 describe('what the exchange says', () => {
   it('is printed with every digit, and cannot steer a terminal', async () => {
-    const { bench, exchange } = await scriptedControl();
+    const { program, exchange } = await scriptedControlSocket();
     const body = '{"linkId":"a","status":"\\u001b[31mX","limit":12345678901234567.1234567890,"more":{"b":[1.0]}}';
     exchange.answer = () => ({ status: 200, body });
-    const { stdout } = await runProgram(['client', 'show', 'a'], { environment: settingsOf(bench) });
+    const { stdout } = await runProgram(['client', 'show', 'a'], { environment: settingsOf(program) });
     expect(stdout).toBe('linkId  a\nstatus  \\u001b[31mX\nlimit   12345678901234567.1234567890\nmore    {"b":[1.0]}\n');
-    expect((await runProgram(['client', 'show', 'a', '--json'], { environment: settingsOf(bench) })).stdout).toBe(
+    expect((await runProgram(['client', 'show', 'a', '--json'], { environment: settingsOf(program) })).stdout).toBe(
       `${body}\n`,
     );
     exchange.answer = () => ({ status: 403, body: '{"message":"\\u001b[2J","code":"c","status":"s"}' });
-    const refused = await runProgram(['client', 'show', 'a'], { environment: settingsOf(bench) });
+    const refused = await runProgram(['client', 'show', 'a'], { environment: settingsOf(program) });
     expect(refused).toEqual({
       code: 1,
       stdout: '',
@@ -394,10 +398,10 @@ describe('what the exchange says', () => {
       /^order-sync: the exchange limits the rate \(429\); try again later/,
     ],
   ])('is %s: exit 69', async (_name, answer, message) => {
-    const { bench, exchange } = await scriptedControl();
+    const { program, exchange } = await scriptedControlSocket();
     exchange.answer = () => answer;
     const { code, stdout, stderr } = await runProgram(['client', 'validate', EMAIL], {
-      environment: settingsOf(bench),
+      environment: settingsOf(program),
     });
     expect([code, stdout]).toEqual([69, '']);
     expect(stderr).toMatch(message);
@@ -406,17 +410,17 @@ describe('what the exchange says', () => {
 });
 
 /** Something other than this version of the daemon listens on the control socket. */
-async function listens(bench: Workbench, answer: (socket: Socket) => void): Promise<void> {
+async function listens(program: SandboxProgram, answer: (socket: Socket) => void): Promise<void> {
   const server = createServer((socket) => socket.once('data', () => answer(socket)));
-  server.listen(controlSocketPath(bench.config.database.path));
+  server.listen(controlSocketPath(program.config.database.path));
   onTestFinished(() => void server.close());
   await once(server, 'listening');
 }
 
 describe('a daemon that goes away before it answers', () => {
   it('leaves it open what became of the request: exit 69', async () => {
-    const { bench, run } = await setUp('alone');
-    await listens(bench, (socket) => socket.destroy());
+    const { program, run } = await setUp('alone');
+    await listens(program, (socket) => socket.destroy());
     const { code, stdout, stderr } = await run('client', 'create', EMAIL);
     expect([code, stdout]).toEqual([69, '']);
     expect(stderr).toMatch(/the daemon went away before it answered; nobody can tell whether it was done\n$/);
@@ -428,9 +432,9 @@ describe('a daemon of another version', () => {
     ['an operation that it does not know', '{"ok":false,"error":{"kind":"invalid","message":"there is no operation"}}'],
     ['an answer that cannot be read', '{"message":"Route not found","error":"Not Found","statusCode":404}'],
   ])('has %s: exit 69, and what to do', async (_name, body) => {
-    const { bench, run } = await setUp('alone');
+    const { program, run } = await setUp('alone');
     const head = `HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: ${body.length}\r\n\r\n`;
-    await listens(bench, (socket) => socket.end(`${head}${body}`));
+    await listens(program, (socket) => socket.end(`${head}${body}`));
     const { code, stdout, stderr } = await run('client', 'show', 'a');
     expect([code, stdout]).toEqual([69, '']);
     expect(stderr).toMatch(/it may be of another version; start it again\n$/);
@@ -450,7 +454,7 @@ describe('openapi', () => {
 
 describe('a real process', () => {
   it('does the same alone and beside a running daemon, with the same exit codes', async () => {
-    await using on = await stage({ photoUrl: NOWHERE });
+    await using on = await programProcesses({ photoUrl: NOWHERE });
     const at = (environment: Record<string, string>) => ({
       cwd: '/',
       environment: { ...on.environment, ...environment },

@@ -4,12 +4,12 @@ import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { FINDING_CLASSES } from '../../../src/domain/findings/classes.ts';
 import { runProgram } from '../../support/cli-function.ts';
-import { commandPlace } from '../../support/command-place.ts';
+import { commandFolder } from '../../support/folders.ts';
 import { runCommand } from '../../support/cli-process.ts';
 
 const SEEN = '2026-01-05T12:00:00.000Z';
 
-const at = commandPlace();
+const at = commandFolder();
 const run = (...args: string[]) => runProgram(args, at.options);
 const runProcess = (...args: string[]) => runCommand(args, at.options);
 

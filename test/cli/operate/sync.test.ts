@@ -6,10 +6,10 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { StoreError } from '../../../src/store/errors.ts';
 import { runProgram, type CommandResult } from '../../support/cli-function.ts';
 import { runCommand, startCommand } from '../../support/cli-process.ts';
-import { controlBench, scriptedControl } from '../../support/control-bench.ts';
-import { stage, type Stage } from '../../support/daemon-process.ts';
+import { controlSocket, scriptedControlSocket } from '../../support/control-socket.ts';
+import { programProcesses, type ProgramProcesses } from '../../support/program-processes.ts';
 import { echo } from '../../support/scripted-exchange.ts';
-import type { Workbench } from '../../support/workbench.ts';
+import type { TestProgram } from '../../support/test-program.ts';
 import { CLI, FLAGS } from '../../support/program.ts';
 
 /** Runs a command with a terminal of its own. */
@@ -32,10 +32,10 @@ const NAMES = [
   'unknown',
 ];
 
-let current: Stage | undefined;
+let current: ProgramProcesses | undefined;
 
-async function setUp(...args: Parameters<typeof stage>): Promise<Stage> {
-  current = await stage(...args);
+async function setUp(...args: Parameters<typeof programProcesses>): Promise<ProgramProcesses> {
+  current = await programProcesses(...args);
   return current;
 }
 
@@ -50,12 +50,16 @@ interface Place {
 }
 
 /** Where and with what a command of the stage is run. */
-function at(on: Stage, environment: Record<string, string> = {}): Place {
+function at(on: ProgramProcesses, environment: Record<string, string> = {}): Place {
   return { cwd: dirname(on.path), environment: { ...on.environment, ...environment } };
 }
 
 /** Runs `sync` to its end with the settings of the stage. */
-async function sync(on: Stage, args: string[] = [], environment: Record<string, string> = {}): Promise<CommandResult> {
+async function sync(
+  on: ProgramProcesses,
+  args: string[] = [],
+  environment: Record<string, string> = {},
+): Promise<CommandResult> {
   return await runProgram(['sync', ...args], at(on, environment));
 }
 
@@ -64,7 +68,7 @@ function summaryOf({ stdout }: { readonly stdout: string }): Record<string, numb
 }
 
 /** The exit code of `sync --json` and its summary. */
-async function syncJson(on: Stage, ...args: string[]): Promise<[number, Record<string, number>]> {
+async function syncJson(on: ProgramProcesses, ...args: string[]): Promise<[number, Record<string, number>]> {
   const ended = await sync(on, ['--json', ...args]);
   return [ended.code, summaryOf(ended)];
 }
@@ -165,7 +169,7 @@ describe('sync alone', () => {
     ['its time has run out', ['--timeout', '3s'], 75, /is locked by another program/],
     ['it is told to stop', [], 69, /^order-sync: stopped before the pass was done\n$/m],
   ])('ends also while another program holds the database locked, when %s', async (why, args, exitCode, said) => {
-    await using on = await stage();
+    await using on = await programProcesses();
     on.insert(1, 'slow');
     const reached = on.arrived(({ method }) => method === 'POST');
     const { process: child, finished } = startCommand(['sync', '--json', ...args], at(on));
@@ -197,13 +201,13 @@ describe('sync alone', () => {
   });
 });
 
-/** How a command is run beside a workbench that owns its account. */
-function beside({ config, sandbox }: Workbench): Place {
+/** How a command is run beside a program that owns its account. */
+function beside({ config }: TestProgram): Place {
   return {
     cwd: dirname(config.database.path),
     environment: {
       ORDER_SYNC_DATABASE_URL: `sqlite:${config.database.path}`,
-      ORDER_SYNC_EXCHANGE_BASE_URL: sandbox.url,
+      ORDER_SYNC_EXCHANGE_BASE_URL: config.exchange.baseUrl ?? '',
       ORDER_SYNC_EXCHANGE_API_KEY: 'canary-wrong',
     },
   };
@@ -232,10 +236,10 @@ describe('sync beside the daemon', () => {
   });
 
   it('ends with 74 when the daemon cannot write its database, and with 70 when it fails for no known reason', async () => {
-    const { bench } = await controlBench();
-    const options = beside(bench);
-    bench.insert({ external_order_id: 'a' });
-    const write = vi.spyOn(bench.app.store.writer, 'write');
+    const { program } = await controlSocket();
+    const options = beside(program);
+    program.insert({ external_order_id: 'a' });
+    const write = vi.spyOn(program.app.store.writer, 'write');
     write.mockRejectedValue(new StoreError('disk', 'the disk is full; free some space'));
     const full = await runProgram(['sync', '--json'], options);
     expect([full.code, full.stdout]).toEqual([74, '']);
@@ -245,14 +249,16 @@ describe('sync beside the daemon', () => {
   });
 
   it('ends with 64 where the daemon does not take what is asked, and says why', async () => {
-    const { bench } = await controlBench();
-    const { code, stdout, stderr } = await runProgram(['sync', '--timeout', '48h'], beside(bench));
+    const { program } = await controlSocket();
+    const { code, stdout, stderr } = await runProgram(['sync', '--timeout', '48h'], beside(program));
     expect([code, stdout]).toEqual([64, '']);
     expect(stderr).toMatch(/the daemon does not take this: .*timeoutMs/);
   });
 
   it('ends with 69 at the first signal, whatever the daemon has in flight for it', async () => {
-    const { bench, exchange } = await scriptedControl({ environment: { ORDER_SYNC_EXCHANGE_CONCURRENCY: '1' } });
+    const { program, exchange } = await scriptedControlSocket({
+      environment: { ORDER_SYNC_EXCHANGE_CONCURRENCY: '1' },
+    });
     const arrived = Promise.withResolvers<void>();
     const released = Promise.withResolvers<void>();
     exchange.answer = async (request) => {
@@ -260,8 +266,8 @@ describe('sync beside the daemon', () => {
       await released.promise;
       return echo(request);
     };
-    bench.insert({ external_order_id: 'a' }, { external_order_id: 'b' });
-    const { process: child, finished } = startCommand(['sync', '--json'], beside(bench));
+    program.insert({ external_order_id: 'a' }, { external_order_id: 'b' });
+    const { process: child, finished } = startCommand(['sync', '--json'], beside(program));
     await arrived.promise;
     child.kill('SIGINT');
     const { code, stdout, stderr } = await finished;

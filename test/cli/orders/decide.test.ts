@@ -5,12 +5,12 @@ import { unguarded } from '../../support/unguarded.ts';
 import { describe, expect, it } from 'vitest';
 import { agrees } from '../../../src/cli/shared/decision.ts';
 import { runProgram } from '../../support/cli-function.ts';
-import { commandPlace } from '../../support/command-place.ts';
+import { commandFolder } from '../../support/folders.ts';
 import { runCommand } from '../../support/cli-process.ts';
 
 const REASON = ['--reason', 'the exchange said so'];
 
-const at = commandPlace();
+const at = commandFolder();
 const orders = (...args: readonly string[]) => runProgram(['orders', ...args], at.options);
 const ordersProcess = (...args: readonly string[]) => runCommand(['orders', ...args], at.options);
 

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { runProgram } from '../../support/cli-function.ts';
-import { commandPlace } from '../../support/command-place.ts';
+import { commandFolder } from '../../support/folders.ts';
 import { runCommand, startCommand } from '../../support/cli-process.ts';
 
 const EXACT = '12345678901234567.123456789012345678';
 const HEADER = 'external_order_id,asset,from_currency,to_currency';
 
-const at = commandPlace();
+const at = commandFolder();
 const orders = (args: readonly string[]) => runProgram(['orders', ...args], at.options);
 const ordersProcess = (args: readonly string[], input = '') =>
   runCommand(['orders', ...args], { ...at.options, input });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { runProgram } from '../../support/cli-function.ts';
-import { commandPlace } from '../../support/command-place.ts';
+import { commandFolder } from '../../support/folders.ts';
 import { runCommand } from '../../support/cli-process.ts';
 import { eventWriter } from '../../support/events.ts';
 
@@ -11,7 +11,7 @@ const FORMATS = ['table', 'csv', 'json', 'xlsx', 'html'] as const;
 const HOUR_MS = 60 * 60_000;
 const HOSTILE = '=HYPERLINK("http://x")<script>\u001b[31m';
 
-const at = commandPlace();
+const at = commandFolder();
 beforeEach(() => {
   const merchant = new Database(at.path);
   merchant

@@ -18,8 +18,8 @@ import type { Column } from '../../../src/reports/formats/document.ts';
 import { DAY_COLUMNS, PAIR_COLUMNS } from '../../../src/reports/reconciliation/totals.ts';
 import { runProgram } from '../../support/cli-function.ts';
 import { runCommand } from '../../support/cli-process.ts';
-import { stage, type Stage } from '../../support/daemon-process.ts';
-import { AS_OF, reconciledDatabase, type ReconciledOrder } from '../../support/reconciled-database.ts';
+import { programProcesses, type ProgramProcesses } from '../../support/program-processes.ts';
+import { AS_OF, filledDatabase, type ReconciledOrder } from '../../support/filled-database.ts';
 
 const HOUR_MS = 60 * 60_000;
 const MISMATCH: readonly ReconciledOrder[] = [
@@ -36,7 +36,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const database = (orders: readonly ReconciledOrder[]) => reconciledDatabase(join(folder, 'orders.db'), orders);
+const database = (orders: readonly ReconciledOrder[]) => filledDatabase(join(folder, 'orders.db'), orders);
 
 async function report(orders: readonly ReconciledOrder[], ...args: string[]) {
   await database(orders);
@@ -293,9 +293,9 @@ describe('report reconciliation --against', () => {
 });
 
 describe('report reconciliation --online', () => {
-  let on: Stage;
+  let on: ProgramProcesses;
   beforeEach(async () => {
-    on = await stage();
+    on = await programProcesses();
     on.insert(3);
     await runProgram(['sync'], { cwd: folder, environment: on.environment });
   });

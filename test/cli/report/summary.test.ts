@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { runProgram } from '../../support/cli-function.ts';
-import { commandPlace } from '../../support/command-place.ts';
+import { commandFolder } from '../../support/folders.ts';
 import { runCommand } from '../../support/cli-process.ts';
 
 const EXACT = '12345678901234567.123456789012345678';
 
-const at = commandPlace();
+const at = commandFolder();
 
 // Times are UTC wherever the machine stands.
 const environment = { ORDER_SYNC_DATABASE_URL: 'sqlite:orders.db', TZ: 'Pacific/Auckland' };

@@ -10,7 +10,7 @@ import { syncOnce } from '../../../src/flows/orders/sync.ts';
 import { runProgram } from '../../support/cli-function.ts';
 import { runCommand, type Finished } from '../../support/cli-process.ts';
 import { hastyClock } from '../../support/test-clock.ts';
-import { workbench, type Workbench } from '../../support/workbench.ts';
+import { testProgram, type TestProgram } from '../../support/test-program.ts';
 
 const FOREVER = new AbortController().signal;
 const HOUR_MS = 60 * 60_000;
@@ -117,9 +117,9 @@ describe('the report of the demonstration with the scenario mismatch', () => {
 
 describe('the report of orders that nobody tampers with', () => {
   it('is clean, and ends with 0', async () => {
-    await using bench = await followed(demoOrders('clean').map((order) => order.external_order_id));
-    const asOf = bench.clock.now().toISOString();
-    const database = { ORDER_SYNC_DATABASE_URL: `sqlite:${bench.config.database.path}` };
+    const program = await followed(demoOrders('clean').map((order) => order.external_order_id));
+    const asOf = program.clock.now().toISOString();
+    const database = { ORDER_SYNC_DATABASE_URL: `sqlite:${program.config.database.path}` };
     const { code, stdout, stderr } = await runProgram(['report', 'reconciliation', '--json', '--as-of', asOf], {
       cwd: tmpdir(),
       environment: database,
@@ -133,10 +133,10 @@ describe('the report of orders that nobody tampers with', () => {
 
 describe('the demonstration', () => {
   it('does not come true when the report lists other findings than those of the orders that were tampered with', async () => {
-    await using bench = await followed(['shop-1', 'tamper-amount-2']);
+    const program = await followed(['shop-1', 'tamper-amount-2']);
     const said: string[] = [];
     const comesTrue = async (...expected: string[]) =>
-      await reconcileDemo(bench.app.store, bench.clock.now().toISOString(), expected, (text) => said.push(text));
+      await reconcileDemo(program.app.store, program.clock.now().toISOString(), expected, (text) => said.push(text));
     expect(await comesTrue('AMOUNT_MISMATCH tamper-amount-2')).toBe(true);
     expect(await comesTrue('AMOUNT_MISMATCH tamper-amount-2', 'PAIR_MISMATCH shop-1')).toBe(false);
     expect(said).toContain('Not found: PAIR_MISMATCH shop-1');
@@ -146,13 +146,13 @@ describe('the demonstration', () => {
 });
 
 /** Orders that were followed to their end. */
-async function followed(ids: readonly string[]): Promise<Workbench> {
+async function followed(ids: readonly string[]): Promise<TestProgram> {
   // The lost answers come in a row: creates are held back and waited for.
-  const bench = await workbench({ clock: hastyClock() });
-  bench.insert(...ids.map((id) => ({ external_order_id: id })));
+  const program = await testProgram({ clock: hastyClock() });
+  program.insert(...ids.map((id) => ({ external_order_id: id })));
   for (let look = 0; look < 3; look += 1) {
-    await syncOnce(bench.app, 'all', FOREVER);
-    bench.clock.advance(HOUR_MS);
+    await syncOnce(program.app, 'all', FOREVER);
+    program.clock.advance(HOUR_MS);
   }
-  return bench;
+  return program;
 }

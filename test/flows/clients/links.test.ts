@@ -6,10 +6,10 @@ import { createApp } from '../../../src/app.ts';
 import { UnusableIdError } from '../../../src/exchange/ids.ts';
 import { adoptLink, linksPass, makeLink } from '../../../src/flows/clients/links.ts';
 import { capturedLog } from '../../support/captured-log.ts';
-import { scriptedBench } from '../../support/scripted-bench.ts';
+import { scriptedProgram } from '../../support/test-program.ts';
 import { refusal, type ScriptedAnswer, type ScriptedRequest } from '../../support/scripted-exchange.ts';
 import { MINUTE, SECOND } from '../../support/tracking.ts';
-import type { Workbench, WorkbenchOptions } from '../../support/workbench.ts';
+import type { TestProgram, TestProgramOptions } from '../../support/test-program.ts';
 
 const NEVER = new AbortController().signal;
 const EMAIL = 'canary.person@shop.example';
@@ -26,9 +26,8 @@ function link(linkId: string, status = 'NOT_VERIFIED'): ScriptedAnswer {
 const idOf = ({ path }: ScriptedRequest) => decodeURIComponent(path.slice(CLIENT.length + 1));
 
 /** Links that are remembered, and an exchange whose answers about them the test sets, by id. */
-async function linked(ids: readonly string[], options: WorkbenchOptions = {}) {
-  const log = capturedLog();
-  const { bench, exchange } = await scriptedBench({ ...options, overrides: { log: log.logger, ...options.overrides } });
+async function linked(ids: readonly string[], options: TestProgramOptions = {}) {
+  const { program, exchange } = await scriptedProgram(options);
   const answers = new Map<string, ScriptedAnswer>();
   const asked: string[] = [];
   const toLookUp = (request: ScriptedRequest) => {
@@ -37,31 +36,31 @@ async function linked(ids: readonly string[], options: WorkbenchOptions = {}) {
   };
   exchange.answer = toLookUp;
   for (const linkId of ids) {
-    await adoptLink(bench.app, { linkId, reference: null });
-    bench.clock.advance(1);
+    await adoptLink(program.app, { linkId, reference: null });
+    program.clock.advance(1);
   }
   asked.length = 0;
   return {
-    bench,
+    program,
     exchange,
-    log,
+    log: program.log,
     answers,
     asked,
     toLookUp,
     pass: async (signal = NEVER) => {
-      bench.clock.advance(10 * MINUTE);
-      await linksPass(bench.app, signal);
+      program.clock.advance(10 * MINUTE);
+      await linksPass(program.app, signal);
     },
   };
 }
 
-function rows(bench: Workbench): Record<string, unknown>[] {
-  return bench.merchant.prepare('select * from links order by link_id').all() as Record<string, unknown>[];
+function rows(program: TestProgram): Record<string, unknown>[] {
+  return program.merchant.prepare('select * from links order by link_id').all() as Record<string, unknown>[];
 }
 
 /** `field old → new source` of one link, in order. */
-function history(bench: Workbench, linkId: string): string[] {
-  const events = bench.merchant
+function history(program: TestProgram, linkId: string): string[] {
+  const events = program.merchant
     .prepare(`select * from events where type = 'link' and subject = ? order by id`)
     .all(linkId);
   return (events as Record<string, unknown>[]).map(
@@ -72,13 +71,13 @@ function history(bench: Workbench, linkId: string): string[] {
 
 describe('making a link (§4.1)', () => {
   it('remembers the link with its status and reference, and gives what the exchange answered', async () => {
-    const { bench, exchange } = await linked([]);
+    const { program, exchange } = await linked([]);
     exchange.answer = () => link('l1');
-    const answer = await makeLink(bench.app, { email: EMAIL, reference: 'client-7' });
+    const answer = await makeLink(program.app, { email: EMAIL, reference: 'client-7' });
     expect(answer).toMatchObject({ kind: 'ok', value: { linkId: 'l1', status: 'NOT_VERIFIED' } });
     expect(exchange.requests).toMatchObject([{ method: 'POST', path: CLIENT, body: JSON.stringify({ email: EMAIL }) }]);
-    const now = bench.clock.now().toISOString();
-    expect(rows(bench)).toEqual([
+    const now = program.clock.now().toISOString();
+    expect(rows(program)).toEqual([
       {
         account: 'default',
         link_id: 'l1',
@@ -91,11 +90,11 @@ describe('making a link (§4.1)', () => {
         missing_since: null,
       },
     ]);
-    expect(history(bench, 'l1')).toEqual(['status null → NOT_VERIFIED created']);
+    expect(history(program, 'l1')).toEqual(['status null → NOT_VERIFIED created']);
   });
 
   it('stores and logs the e-mail address nowhere, also where the exchange quotes it', async () => {
-    const { bench, exchange, log } = await linked([]);
+    const { program, exchange, log } = await linked([]);
     const inputs = { email: EMAIL, reference: 'client-7' };
     const said: unknown[] = [];
     for (const answer of [
@@ -106,11 +105,11 @@ describe('making a link (§4.1)', () => {
       'reset',
     ] as const) {
       exchange.answer = () => answer;
-      said.push(await makeLink(bench.app, inputs).catch((error: unknown) => String(error)));
+      said.push(await makeLink(program.app, inputs).catch((error: unknown) => String(error)));
     }
     expect(exchange.count('POST')).toBe(5);
     expect(JSON.stringify([said, log.lines])).not.toContain('canary');
-    const folder = dirname(bench.config.database.path);
+    const folder = dirname(program.config.database.path);
     const files = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'latin1'));
     expect(files.length).toBeGreaterThan(1);
     expect(files.join('')).toContain('client-7');
@@ -124,8 +123,8 @@ describe('making a link (§4.1)', () => {
     ['with half a character', 'a\ud800'],
     ['that is too long', 'x'.repeat(501)],
   ])('takes no reference %s, and sends nothing', async (_, reference) => {
-    const { bench, exchange } = await linked([]);
-    const refused = makeLink(bench.app, { email: EMAIL, reference });
+    const { program, exchange } = await linked([]);
+    const refused = makeLink(program.app, { email: EMAIL, reference });
     await expect(refused).rejects.toThrow(UnusableIdError);
     await expect(refused).rejects.not.toThrow(/canary/i);
     expect(exchange.requests).toEqual([]);
@@ -134,29 +133,29 @@ describe('making a link (§4.1)', () => {
   it.each(['reset', 'truncated', { status: 502, body: '<html>' }, { status: 200, body: '{"linkId":7}' }] as const)(
     'says what to do when nobody knows whether it was made: %j',
     async (answer) => {
-      const { bench, exchange } = await linked([]);
+      const { program, exchange } = await linked([]);
       exchange.answer = () => answer;
-      const outcome = await makeLink(bench.app, { email: EMAIL, reference: null });
+      const outcome = await makeLink(program.app, { email: EMAIL, reference: null });
       expect(outcome).toMatchObject({ kind: 'unknown', why: expect.stringContaining('nobody knows') as string });
       expect(outcome).toMatchObject({ why: expect.stringContaining('client validate EMAIL') as string });
       expect(outcome).toMatchObject({ why: expect.stringContaining('client follow LINK') as string });
-      expect(rows(bench)).toEqual([]);
+      expect(rows(program)).toEqual([]);
     },
   );
 
   it('remembers nothing where the exchange refuses, and says why', async () => {
-    const { bench, exchange } = await linked([]);
+    const { program, exchange } = await linked([]);
     const body = '{"message":"validation errors","code":"400","status":"LINK_ALREADY_EXISTS"}';
     exchange.answer = () => ({ status: 400, body });
-    const answer = await makeLink(bench.app, { email: EMAIL, reference: null });
+    const answer = await makeLink(program.app, { email: EMAIL, reference: null });
     expect(answer).toMatchObject({ kind: 'refused', error: { status: 'LINK_ALREADY_EXISTS' } });
-    expect(rows(bench)).toEqual([]);
+    expect(rows(program)).toEqual([]);
   });
 
   it('waits for space on the disk rather than lose the id of a link that was made', async () => {
-    const { bench, exchange, log } = await linked([]);
+    const { program, exchange, log } = await linked([]);
     const pages = async (limit: string) =>
-      await sql.raw(`pragma max_page_count = ${limit}`).execute(bench.app.store.db);
+      await sql.raw(`pragma max_page_count = ${limit}`).execute(program.app.store.db);
     // So long that it needs a page of its own.
     const linkId = 'l'.repeat(5_000);
     exchange.answer = async () => {
@@ -164,22 +163,22 @@ describe('making a link (§4.1)', () => {
       return link(linkId);
     };
     const notYet = log.next(/cannot be stored yet/);
-    const making = makeLink(bench.app, { email: EMAIL, reference: null });
+    const making = makeLink(program.app, { email: EMAIL, reference: null });
     await notYet;
     expect(log.with(/cannot be stored yet/)).toMatchObject([{ linkId }]);
-    expect(rows(bench)).toEqual([]);
+    expect(rows(program)).toEqual([]);
     await pages('1000000');
-    bench.clock.advance(SECOND);
+    program.clock.advance(SECOND);
     expect(await making).toMatchObject({ kind: 'ok' });
-    expect(rows(bench)).toMatchObject([{ link_id: linkId }]);
+    expect(rows(program)).toMatchObject([{ link_id: linkId }]);
     expect(exchange.requests).toHaveLength(1);
   });
 
   it('names the link when it was created but cannot be stored', async () => {
-    const { bench, exchange } = await linked([]);
-    bench.merchant.exec(`create trigger no_links before insert on links begin select raise(abort, 'no links'); end`);
+    const { program, exchange } = await linked([]);
+    program.merchant.exec(`create trigger no_links before insert on links begin select raise(abort, 'no links'); end`);
     exchange.answer = () => link('l 1');
-    const making = makeLink(bench.app, { email: EMAIL, reference: null });
+    const making = makeLink(program.app, { email: EMAIL, reference: null });
     await expect(making).rejects.toThrow('the link "l 1" was created but cannot be stored: no links');
     await expect(making).rejects.toMatchObject({ name: 'StoreError' });
   });
@@ -187,25 +186,25 @@ describe('making a link (§4.1)', () => {
 
 describe('adopting a link (§4.3)', () => {
   it('remembers it with its status', async () => {
-    const { bench, exchange } = await linked([]);
+    const { program, exchange } = await linked([]);
     exchange.answer = () => link('l/1', 'VERIFIED');
-    const answer = await adoptLink(bench.app, { linkId: 'l/1', reference: 'client-7' });
+    const answer = await adoptLink(program.app, { linkId: 'l/1', reference: 'client-7' });
     expect(answer).toMatchObject({ kind: 'ok', value: { status: 'VERIFIED' } });
     expect(exchange.requests).toMatchObject([{ method: 'GET', path: `${CLIENT}/l%2F1` }]);
-    expect(rows(bench)).toMatchObject([{ link_id: 'l/1', reference: 'client-7', source: 'followed' }]);
-    expect(history(bench, 'l/1')).toEqual(['status null → VERIFIED followed']);
+    expect(rows(program)).toMatchObject([{ link_id: 'l/1', reference: 'client-7', source: 'followed' }]);
+    expect(history(program, 'l/1')).toEqual(['status null → VERIFIED followed']);
   });
 
   it('of one that is remembered brings it up to date and keeps its reference unless a new one is given', async () => {
-    const { bench, answers } = await linked([]);
-    await adoptLink(bench.app, { linkId: 'l1', reference: 'client-7' });
-    bench.clock.advance(MINUTE);
+    const { program, answers } = await linked([]);
+    await adoptLink(program.app, { linkId: 'l1', reference: 'client-7' });
+    program.clock.advance(MINUTE);
     answers.set('l1', link('l1', 'VERIFIED'));
-    await adoptLink(bench.app, { linkId: 'l1', reference: null });
-    expect(rows(bench)).toMatchObject([{ reference: 'client-7', status: 'VERIFIED' }]);
-    await adoptLink(bench.app, { linkId: 'l1', reference: 'client-8' });
-    expect(rows(bench)).toMatchObject([{ reference: 'client-8', status: 'VERIFIED' }]);
-    expect(history(bench, 'l1')).toEqual([
+    await adoptLink(program.app, { linkId: 'l1', reference: null });
+    expect(rows(program)).toMatchObject([{ reference: 'client-7', status: 'VERIFIED' }]);
+    await adoptLink(program.app, { linkId: 'l1', reference: 'client-8' });
+    expect(rows(program)).toMatchObject([{ reference: 'client-8', status: 'VERIFIED' }]);
+    expect(history(program, 'l1')).toEqual([
       'status null → NOT_VERIFIED followed',
       'status NOT_VERIFIED → VERIFIED followed',
     ]);
@@ -217,36 +216,36 @@ describe('adopting a link (§4.3)', () => {
     ['cannot be read', { status: 200, body: '[]' }, 'unknown'],
     ['is not given, the key being refused', refusal(401), 'key-refused'],
   ] as const)('remembers nothing when the link %s', async (_, answer, kind) => {
-    const { bench, answers } = await linked([]);
+    const { program, answers } = await linked([]);
     answers.set('l1', answer);
-    expect(await adoptLink(bench.app, { linkId: 'l1', reference: null })).toMatchObject({ kind });
-    expect(rows(bench)).toEqual([]);
+    expect(await adoptLink(program.app, { linkId: 'l1', reference: null })).toMatchObject({ kind });
+    expect(rows(program)).toEqual([]);
   });
 
   it('sends no id that would change the address', async () => {
-    const { bench, exchange } = await linked([]);
-    await expect(adoptLink(bench.app, { linkId: '..', reference: null })).rejects.toThrow(UnusableIdError);
+    const { program, exchange } = await linked([]);
+    await expect(adoptLink(program.app, { linkId: '..', reference: null })).rejects.toThrow(UnusableIdError);
     expect(exchange.requests).toEqual([]);
   });
 });
 
 describe('a pass over the links', () => {
   it('records each change once, and looks at a link until its status is final', async () => {
-    const { bench, answers, asked, pass } = await linked(['a', 'b'], {
+    const { program, answers, asked, pass } = await linked(['a', 'b'], {
       environment: { ORDER_SYNC_LINKS_FINAL_STATUSES: 'VERIFIED,REFUSED' },
     });
     for (const status of ['PENDING', 'PENDING', 'VERIFIED', 'LAPSED']) {
       answers.set('a', link('a', status));
       await pass();
     }
-    expect(history(bench, 'a')).toEqual([
+    expect(history(program, 'a')).toEqual([
       'status null → NOT_VERIFIED followed',
       'status NOT_VERIFIED → PENDING check',
       'status PENDING → VERIFIED check',
     ]);
     expect(asked.filter((id) => id === 'a')).toHaveLength(3);
     expect(asked.filter((id) => id === 'b')).toHaveLength(4);
-    expect(rows(bench)).toMatchObject([{ status: 'VERIFIED' }, { status: 'NOT_VERIFIED' }]);
+    expect(rows(program)).toMatchObject([{ status: 'VERIFIED' }, { status: 'NOT_VERIFIED' }]);
   });
 
   it('logs a status that was not seen before once, and each change', async () => {
@@ -263,16 +262,16 @@ describe('a pass over the links', () => {
   });
 
   it('records a link that is missing once, forgets nothing of it, and records that it is back', async () => {
-    const { bench, answers, asked, pass } = await linked(['a']);
+    const { program, answers, asked, pass } = await linked(['a']);
     answers.set('a', LINK_NOT_FOUND);
     await pass();
-    const since = bench.clock.now().toISOString();
+    const since = program.clock.now().toISOString();
     await pass();
-    expect(rows(bench)).toMatchObject([{ link_id: 'a', status: 'NOT_VERIFIED', missing_since: since }]);
+    expect(rows(program)).toMatchObject([{ link_id: 'a', status: 'NOT_VERIFIED', missing_since: since }]);
     answers.set('a', link('a', 'VERIFIED'));
     await pass();
-    expect(rows(bench)).toMatchObject([{ status: 'VERIFIED', missing_since: null }]);
-    expect(history(bench, 'a')).toEqual([
+    expect(rows(program)).toMatchObject([{ status: 'VERIFIED', missing_since: null }]);
+    expect(history(program, 'a')).toEqual([
       'status null → NOT_VERIFIED followed',
       `missing null → ${since} check`,
       `missing ${since} → null check`,
@@ -292,29 +291,29 @@ describe('a pass over the links', () => {
     ['a limit of the rate', { status: 429, body: '' }],
     ['a refused key', refusal(401)],
   ] as const)('learns nothing from %s', async (_, answer) => {
-    const { bench, log, answers, pass } = await linked(['a']);
-    const before = rows(bench);
+    const { program, log, answers, pass } = await linked(['a']);
+    const before = rows(program);
     answers.set('a', answer);
     await pass();
-    expect(rows(bench)).toEqual(before);
-    expect(history(bench, 'a')).toHaveLength(1);
+    expect(rows(program)).toEqual(before);
+    expect(history(program, 'a')).toHaveLength(1);
     expect(log.with(/the check of a link was not answered/)).toMatchObject([{ linkId: 'a' }]);
   });
 
   it('notes whether the key works', async () => {
-    const { bench, answers, pass } = await linked(['a']);
+    const { program, answers, pass } = await linked(['a']);
     await pass();
-    expect(bench.app.exchange.key).toEqual({ wasTaken: true, refusedAt: undefined });
+    expect(program.app.exchange.key).toEqual({ wasTaken: true, refusedAt: undefined });
     answers.set('a', refusal(401));
     await pass();
-    expect(bench.app.exchange.key).toEqual({ wasTaken: true, refusedAt: bench.clock.monotonic() });
+    expect(program.app.exchange.key).toEqual({ wasTaken: true, refusedAt: program.clock.monotonic() });
   });
 
   it('goes on past a link whose id cannot be put into a request', async () => {
-    const { bench, exchange, log, asked, toLookUp, pass } = await linked([]);
+    const { program, exchange, log, asked, toLookUp, pass } = await linked([]);
     for (const id of ['..', 'a']) {
       exchange.answer = () => link(id);
-      await makeLink(bench.app, { email: EMAIL, reference: null });
+      await makeLink(program.app, { email: EMAIL, reference: null });
     }
     exchange.answer = toLookUp;
     await pass();
@@ -324,11 +323,11 @@ describe('a pass over the links', () => {
 
   it('looks at each of many links once, those that wait longest first, with few in hand', async () => {
     const ids = Array.from({ length: 450 }, (_, index) => `l${index}`);
-    const { bench, exchange, asked, toLookUp, pass } = await linked(ids);
-    const lookUpLink = bench.app.exchange.lookUpLink.bind(bench.app.exchange);
+    const { program, exchange, asked, toLookUp, pass } = await linked(ids);
+    const lookUpLink = program.app.exchange.lookUpLink.bind(program.app.exchange);
     let inFlight = 0;
     let most = 0;
-    vi.spyOn(bench.app.exchange, 'lookUpLink').mockImplementation(async (...args) => {
+    vi.spyOn(program.app.exchange, 'lookUpLink').mockImplementation(async (...args) => {
       most = Math.max(most, ++inFlight);
       return await lookUpLink(...args).finally(() => (inFlight -= 1));
     });
@@ -343,7 +342,7 @@ describe('a pass over the links', () => {
     expect(asked.toSorted()).toEqual(ids.toSorted());
     expect(most).toBe(4);
     expect(asked.slice(0, 4).toSorted()).toEqual(ids.slice(0, 4));
-    expect(bench.merchant.prepare(`select count(*) from events where type = 'link'`).pluck().get()).toBe(450);
+    expect(program.merchant.prepare(`select count(*) from events where type = 'link'`).pluck().get()).toBe(450);
   });
 
   it('goes on where it was stopped: with the links that wait longest', async () => {
@@ -369,47 +368,47 @@ describe('a pass over the links', () => {
   });
 
   it('ends when the exchange cannot serve, and waits nothing out', async () => {
-    const { bench, answers, asked, pass } = await linked(Array.from({ length: 50 }, (_, index) => `l${index}`));
+    const { program, answers, asked, pass } = await linked(Array.from({ length: 50 }, (_, index) => `l${index}`));
     for (let index = 0; index < 50; index += 1) answers.set(`l${index}`, { status: 503, body: '' });
     await pass();
-    expect(bench.app.exchange.breaker('lookup').isOpen).toBe(true);
+    expect(program.app.exchange.breaker('lookup').isOpen).toBe(true);
     expect(asked.length).toBeLessThan(10);
     asked.length = 0;
-    await linksPass(bench.app, NEVER);
+    await linksPass(program.app, NEVER);
     expect(asked).toEqual([]);
   });
 
   it('writes nothing over what was learned of a link while it asked', async () => {
-    const { bench, exchange, toLookUp, answers, pass } = await linked(['a']);
+    const { program, exchange, toLookUp, answers, pass } = await linked(['a']);
     let isFirst = true;
     exchange.answer = async (request) => {
       if (!isFirst) return toLookUp(request);
       isFirst = false;
-      bench.clock.advance(SECOND);
+      program.clock.advance(SECOND);
       answers.set('a', link('a', 'NEWER'));
-      await adoptLink(bench.app, { linkId: 'a', reference: null });
+      await adoptLink(program.app, { linkId: 'a', reference: null });
       return link('a', 'OLDER');
     };
     await pass();
-    expect(history(bench, 'a')).toEqual([
+    expect(history(program, 'a')).toEqual([
       'status null → NOT_VERIFIED followed',
       'status NOT_VERIFIED → NEWER followed',
     ]);
   });
 
   it('counts against the window that the next owner leaves alone', async () => {
-    const { bench, pass } = await linked(['a']);
+    const { program, pass } = await linked(['a']);
     await pass();
-    const until = bench.merchant.prepare('select requests_until from request_leases').pluck().get() as string;
-    expect(Date.parse(until)).toBeGreaterThan(bench.clock.now().getTime());
+    const until = program.merchant.prepare('select requests_until from request_leases').pluck().get() as string;
+    expect(Date.parse(until)).toBeGreaterThan(program.clock.now().getTime());
   });
 
   it('finds a link whose check was written under a clock that was ahead', async () => {
-    const { bench, asked, pass } = await linked(['a']);
-    await bench.app[Symbol.asyncDispose]();
-    bench.merchant.exec(`update links set last_checked_at = '2031-01-01T00:00:00.000Z'`);
+    const { program, asked, pass } = await linked(['a']);
+    await program.app[Symbol.asyncDispose]();
+    program.merchant.exec(`update links set last_checked_at = '2031-01-01T00:00:00.000Z'`);
     const log = capturedLog();
-    bench.app = await createApp(bench.config, { clock: bench.clock, log: log.logger });
+    program.app = await createApp(program.config, { clock: program.clock, log: log.logger });
     expect(log.with(/written under another clock/)).toMatchObject([{ orders: 0, links: 1 }]);
     await pass();
     expect(asked).toEqual(['a']);

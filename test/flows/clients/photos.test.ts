@@ -7,7 +7,7 @@ import { PhotoFolder } from '../../../src/flows/clients/photo-folder.ts';
 import type { DeliveryPart } from '../../../src/flows/clients/photo-form.ts';
 import { acceptDelivery, purgePhotos, requestPhotos, sweepPhotos } from '../../../src/flows/clients/photos.ts';
 import { StoreError } from '../../../src/store/errors.ts';
-import { JPEG, photoBench, PNG, type PhotoBench } from '../../support/photo-bench.ts';
+import { JPEG, photoProgram, PNG, type PhotoProgram } from '../../support/photo-program.ts';
 import { refusal } from '../../support/scripted-exchange.ts';
 import { DAY, HOUR } from '../../support/tracking.ts';
 
@@ -34,18 +34,18 @@ async function* form(...parts: DeliveryPart[]): AsyncGenerator<DeliveryPart> {
 }
 
 /** Delivers two files with a token. */
-async function deliver(on: PhotoBench, token: string, contents: readonly Buffer[] = [JPEG, PNG]) {
-  return await acceptDelivery(on.bench.app, form(details(token), ...contents.map((content) => file(content))));
+async function deliver(on: PhotoProgram, token: string, contents: readonly Buffer[] = [JPEG, PNG]) {
+  return await acceptDelivery(on.program.app, form(details(token), ...contents.map((content) => file(content))));
 }
 
 describe('asking for photos (§4.5)', () => {
   it('sends a new token of 256 bits each time, and stores nothing but its hash', async () => {
-    const on = await photoBench();
+    const on = await photoProgram();
     const first = await on.ask('l1');
     const second = await on.ask('l2', { level: 'LIVENESS', actionId: 'a1' });
     expect([first, second].map((token) => Buffer.from(token, 'base64url').length)).toEqual([32, 32]);
     expect(first).not.toBe(second);
-    const now = on.bench.clock.now();
+    const now = on.program.clock.now();
     const same = {
       account: 'default',
       created_at: now.toISOString(),
@@ -59,43 +59,43 @@ describe('asking for photos (§4.5)', () => {
     expect(on.tokens()).toHaveLength(2);
     expect(on.tokens()).toEqual(expect.arrayContaining(rows));
     const everything = ['', '-wal'].map((ending) =>
-      readFileSync(`${on.bench.config.database.path}${ending}`, 'latin1'),
+      readFileSync(`${on.program.config.database.path}${ending}`, 'latin1'),
     );
     for (const token of [first, second])
       expect(everything.join('') + JSON.stringify(on.log.lines)).not.toContain(token);
   });
 
   it('has stored the hash before the request leaves: the delivery may come before the answer', async () => {
-    const on = await photoBench();
+    const on = await photoProgram();
     on.exchange.answer = async ({ body }) => {
       const { token } = JSON.parse(body) as { token: string };
       expect(await deliver(on, token)).toEqual({ kind: 'stored' });
       return { status: 200, body: '{"status":"ok"}' };
     };
-    const answer = await requestPhotos(on.bench.app, { linkId: 'l1', level: 'MAIN' });
+    const answer = await requestPhotos(on.program.app, { linkId: 'l1', level: 'MAIN' });
     expect(answer).toMatchObject({ kind: 'ok' });
     expect(on.rows()).toHaveLength(2);
   });
 
   it('forgets the token when the exchange refuses, and keeps it when the outcome is not known', async () => {
-    const on = await photoBench();
+    const on = await photoProgram();
     on.exchange.answer = () => refusal(404, 'link not found');
-    const refused = await requestPhotos(on.bench.app, { linkId: 'l1', level: 'MAIN' });
+    const refused = await requestPhotos(on.program.app, { linkId: 'l1', level: 'MAIN' });
     expect([refused.kind, on.tokens().length]).toEqual(['refused', 0]);
     on.exchange.answer = () => 'reset';
-    const unknown = await requestPhotos(on.bench.app, { linkId: 'l1', level: 'MAIN' });
+    const unknown = await requestPhotos(on.program.app, { linkId: 'l1', level: 'MAIN' });
     expect([unknown.kind, on.tokens().length]).toEqual(['unknown', 1]);
   });
 
   it('refuses an id that cannot be sent before anything is stored or sent', async () => {
-    const on = await photoBench();
-    await expect(requestPhotos(on.bench.app, { linkId: '..', level: 'MAIN' })).rejects.toThrow(UnusableIdError);
+    const on = await photoProgram();
+    await expect(requestPhotos(on.program.app, { linkId: '..', level: 'MAIN' })).rejects.toThrow(UnusableIdError);
     expect([on.tokens(), on.exchange.requests]).toEqual([[], []]);
   });
 
   it('refuses an e-mail address that was typed for a link before anything is stored, sent or logged', async () => {
-    const on = await photoBench();
-    const asked = requestPhotos(on.bench.app, { linkId: 'ada@canary.example', level: 'MAIN' });
+    const on = await photoProgram();
+    const asked = requestPhotos(on.program.app, { linkId: 'ada@canary.example', level: 'MAIN' });
     await expect(asked).rejects.toThrow(
       new UnusableIdError('an e-mail address cannot be a link id; check the id and try again'),
     );
@@ -103,11 +103,11 @@ describe('asking for photos (§4.5)', () => {
   });
 
   it('warns when photos.listen is off', async () => {
-    const off = await photoBench();
+    const off = await photoProgram();
     await off.ask();
     expect(off.log.with(/photos.listen is off/)).toHaveLength(1);
     expect(off.log.with(/photos.listen is off/)[0]).not.toHaveProperty('linkId');
-    const on = await photoBench({ environment: { ORDER_SYNC_PHOTOS_LISTEN: '127.0.0.1:0' } });
+    const on = await photoProgram({ environment: { ORDER_SYNC_PHOTOS_LISTEN: '127.0.0.1:0' } });
     await on.ask();
     expect(on.log.with(/photos.listen is off/)).toEqual([]);
   });
@@ -115,10 +115,10 @@ describe('asking for photos (§4.5)', () => {
 
 describe('a delivery', () => {
   it('is stored with one row a file, under random names, for this user alone', async () => {
-    const on = await photoBench();
+    const on = await photoProgram();
     const token = await on.ask('l1', { level: 'LIVENESS', actionId: 'a1' });
     const outcome = await acceptDelivery(
-      on.bench.app,
+      on.program.app,
       form(file(JPEG, 'face.png'), details(token), file(PNG, '../../x\0\u202egpj.exe')),
     );
     expect(outcome).toEqual({ kind: 'stored' });
@@ -128,7 +128,7 @@ describe('a delivery', () => {
       level: 'LIVENESS',
       action_id: 'a1',
       delivery: expect.stringMatching(/^[0-9a-f]{32}$/),
-      received_at: on.bench.clock.now().toISOString(),
+      received_at: on.program.clock.now().toISOString(),
     };
     const place = '[0-9a-f]{32}/[0-9a-f]{32}/[0-9a-f]{32}';
     expect(on.rows()).toEqual([
@@ -163,17 +163,17 @@ describe('a delivery', () => {
   });
 
   it('is stored once when it comes again with the same files, also later and in another order', async () => {
-    const on = await photoBench();
+    const on = await photoProgram();
     const token = await on.ask();
     expect(await deliver(on, token)).toEqual({ kind: 'stored' });
     const [rows, files] = [on.rows(), on.files()];
-    on.bench.clock.advance(30 * DAY);
+    on.program.clock.advance(30 * DAY);
     expect(await deliver(on, token, [PNG, JPEG])).toEqual({ kind: 'repeated' });
     expect([on.rows(), on.files()]).toEqual([rows, files]);
   });
 
   it('is stored once when it comes several times at the same time', async () => {
-    const on = await photoBench();
+    const on = await photoProgram();
     const token = await on.ask();
     const outcomes = await Promise.all(Array.from({ length: 5 }, () => deliver(on, token)));
     expect(outcomes.map(({ kind }) => kind).toSorted()).toEqual([
@@ -187,7 +187,7 @@ describe('a delivery', () => {
   });
 
   it('uses its token up for one of two with different files at the same time', async () => {
-    const on = await photoBench();
+    const on = await photoProgram();
     const token = await on.ask();
     const outcomes = await Promise.all([deliver(on, token, [JPEG]), deliver(on, token, [PNG])]);
     expect(outcomes.map(({ kind }) => kind).toSorted()).toEqual(['refused', 'stored']);
@@ -195,10 +195,10 @@ describe('a delivery', () => {
   });
 
   it('leaves nothing when its token is unknown, expired, or used with other files', async () => {
-    const on = await photoBench();
+    const on = await photoProgram();
     expect(await deliver(on, 'canary-token')).toMatchObject(FORBIDDEN);
     const late = await on.ask();
-    on.bench.clock.advance(DAY);
+    on.program.clock.advance(DAY);
     expect(await deliver(on, late)).toMatchObject(FORBIDDEN);
     expect([on.rows(), on.files()]).toEqual([[], []]);
     const used = await on.ask();
@@ -210,24 +210,24 @@ describe('a delivery', () => {
   });
 
   it('is refused once the token has expired while it was arriving', async () => {
-    const on = await photoBench();
+    const on = await photoProgram();
     const token = await on.ask();
     async function* slowly() {
       yield* form(details(token), file(JPEG));
-      on.bench.clock.advance(DAY);
+      on.program.clock.advance(DAY);
     }
-    expect(await acceptDelivery(on.bench.app, slowly())).toMatchObject(FORBIDDEN);
+    expect(await acceptDelivery(on.program.app, slowly())).toMatchObject(FORBIDDEN);
     expect([on.rows(), on.files()]).toEqual([[], []]);
   });
 
   it('leaves nothing when what it comes from breaks off', async () => {
-    const on = await photoBench();
+    const on = await photoProgram();
     const token = await on.ask();
     async function* broken() {
       yield* form(details(token), file(JPEG));
       throw new Error('the line is cut');
     }
-    await expect(acceptDelivery(on.bench.app, broken())).rejects.toThrow('the line is cut');
+    await expect(acceptDelivery(on.program.app, broken())).rejects.toThrow('the line is cut');
     expect([on.rows(), on.files()]).toEqual([[], []]);
     expect(await deliver(on, token)).toEqual({ kind: 'stored' });
   });
@@ -254,9 +254,9 @@ describe('a delivery', () => {
       ORDER_SYNC_PHOTOS_MAX_FILE_BYTES: '100',
       ORDER_SYNC_PHOTOS_MAX_TOTAL_BYTES: '150',
     };
-    const on = await photoBench({ environment });
+    const on = await photoProgram({ environment });
     const token = await on.ask();
-    expect(await acceptDelivery(on.bench.app, form(...parts(token)))).toMatchObject({ kind: 'refused', why });
+    expect(await acceptDelivery(on.program.app, form(...parts(token)))).toMatchObject({ kind: 'refused', why });
     expect([on.rows(), on.files()]).toEqual([[], []]);
     expect(on.log.with(/was refused/)).toMatchObject([{ why }]);
     expect(JSON.stringify(on.log.lines)).not.toContain(token);
@@ -264,16 +264,16 @@ describe('a delivery', () => {
 
   it('may have parts that are not ours, and exactly as many and as large files as the limits say', async () => {
     const environment = { ORDER_SYNC_PHOTOS_MAX_FILES: '2', ORDER_SYNC_PHOTOS_MAX_FILE_BYTES: '100' };
-    const on = await photoBench({ environment: { ...environment, ORDER_SYNC_PHOTOS_MAX_TOTAL_BYTES: '150' } });
+    const on = await photoProgram({ environment: { ...environment, ORDER_SYNC_PHOTOS_MAX_TOTAL_BYTES: '150' } });
     const token = await on.ask();
     const other = { ...file(Buffer.alloc(2_000)), name: 'signature' };
     const parts = form(other, file(Buffer.alloc(100, JPEG)), details(token), file(Buffer.alloc(50, JPEG)));
-    expect(await acceptDelivery(on.bench.app, parts)).toEqual({ kind: 'stored' });
+    expect(await acceptDelivery(on.program.app, parts)).toEqual({ kind: 'stored' });
     expect(on.rows().map(({ size }) => size)).toEqual([100, 50]);
   });
 
   it('goes to a place that no id of a link can choose', async () => {
-    const on = await photoBench();
+    const on = await photoProgram();
     const token = await on.ask('../../../etc/a\u0301');
     expect(await deliver(on, token, [JPEG])).toEqual({ kind: 'stored' });
     const [row] = on.rows();
@@ -281,21 +281,21 @@ describe('a delivery', () => {
   });
 
   it('leaves nothing when its rows cannot be written', async () => {
-    const on = await photoBench();
+    const on = await photoProgram();
     const token = await on.ask();
-    on.bench.merchant.exec(
+    on.program.merchant.exec(
       `create trigger no_png before insert on photos when new.type = 'image/png' begin select raise(abort, 'no'); end`,
     );
     await expect(deliver(on, token)).rejects.toThrow(StoreError);
     expect([on.rows(), on.files()]).toEqual([[], []]);
-    on.bench.merchant.exec('drop trigger no_png');
+    on.program.merchant.exec('drop trigger no_png');
     expect(await deliver(on, token)).toEqual({ kind: 'stored' });
   });
 });
 
 describe('a delivery that comes again after it was recorded and not moved', () => {
   it('is moved to its place, though the program goes on without a sweep', async () => {
-    const on = await photoBench();
+    const on = await photoProgram();
     const token = await on.ask();
     const failure = vi.spyOn(PhotoFolder.prototype, 'move').mockRejectedValueOnce(new Error('the disk fails here'));
     await expect(deliver(on, token)).rejects.toThrow('the disk fails here');
@@ -312,7 +312,7 @@ describe('a delivery that comes again after it was recorded and not moved', () =
 
 describe('the sweep', () => {
   it('moves what a crash left between the commit and the rename, and takes away what was not recorded', async () => {
-    const on = await photoBench();
+    const on = await photoProgram();
     const token = await on.ask();
     const crash = vi.spyOn(PhotoFolder.prototype, 'move').mockRejectedValueOnce(new Error('the process dies here'));
     await expect(deliver(on, token)).rejects.toThrow('the process dies here');
@@ -323,43 +323,43 @@ describe('the sweep', () => {
     const names = on.rows().map((row) => String(row['stored_name']));
     expect(names).toHaveLength(2);
     expect(on.files().filter((path) => names.includes(path))).toEqual([]);
-    await sweepPhotos(on.bench.app);
+    await sweepPhotos(on.program.app);
     expect(on.files()).toEqual(names.toSorted());
     expect(on.log.with(/were cleaned up/)).toMatchObject([{ deliveries: 3 }]);
     expect(await deliver(on, token)).toEqual({ kind: 'repeated' });
   });
 
   it('does nothing when there is nothing to do', async () => {
-    const on = await photoBench();
+    const on = await photoProgram();
     const token = await on.ask();
     await deliver(on, token);
     const [rows, files, lines] = [on.rows(), on.files(), on.log.lines.length];
-    await sweepPhotos(on.bench.app);
+    await sweepPhotos(on.program.app);
     expect([on.rows(), on.files(), on.log.lines.length]).toEqual([rows, files, lines]);
   });
 
   it('says how many photos of the table are not in the folder', async () => {
-    const on = await photoBench();
+    const on = await photoProgram();
     await deliver(on, await on.ask());
     rmSync(join(on.folder, on.files()[0] ?? ''));
-    await sweepPhotos(on.bench.app);
+    await sweepPhotos(on.program.app);
     expect(on.log.with(/not in photos.folder/)).toMatchObject([{ photos: 1 }]);
     renameSync(on.folder, `${on.folder}-moved`);
-    await sweepPhotos(on.bench.app);
+    await sweepPhotos(on.program.app);
     expect(on.log.with(/not in photos.folder/)).toMatchObject([{ photos: 1 }, { photos: 2 }]);
   });
 
   it('forgets tokens that have expired unused, and no others', async () => {
-    const on = await photoBench();
+    const on = await photoProgram();
     await on.ask('l1');
     const used = await on.ask('l2');
     await deliver(on, used);
-    on.bench.clock.advance(DAY - 1);
+    on.program.clock.advance(DAY - 1);
     await on.ask('l3');
-    await sweepPhotos(on.bench.app);
+    await sweepPhotos(on.program.app);
     expect(on.tokens()).toHaveLength(3);
-    on.bench.clock.advance(1);
-    await sweepPhotos(on.bench.app);
+    on.program.clock.advance(1);
+    await sweepPhotos(on.program.app);
     expect(on.tokens().map((row) => row['link_id'])).toEqual(expect.arrayContaining(['l2', 'l3']));
     expect(on.tokens()).toHaveLength(2);
   });
@@ -367,15 +367,15 @@ describe('the sweep', () => {
 
 describe('the purge', () => {
   it('takes files and rows that are older away, and leaves the others', async () => {
-    const on = await photoBench();
+    const on = await photoProgram();
     const old = await on.ask('l1');
     await deliver(on, old);
-    on.bench.clock.advance(HOUR);
+    on.program.clock.advance(HOUR);
     const kept = await on.ask('l1');
     await deliver(on, kept, [JPEG]);
-    on.bench.clock.advance(HOUR);
-    expect(await purgePhotos(on.bench.app, 2 * HOUR)).toBe(0);
-    expect(await purgePhotos(on.bench.app, HOUR + 1)).toBe(2);
+    on.program.clock.advance(HOUR);
+    expect(await purgePhotos(on.program.app, 2 * HOUR)).toBe(0);
+    expect(await purgePhotos(on.program.app, HOUR + 1)).toBe(2);
     expect(on.rows().map((row) => row['stored_name'])).toEqual(on.files());
     expect(on.files()).toHaveLength(1);
     expect(await deliver(on, old)).toMatchObject(FORBIDDEN);
@@ -383,22 +383,22 @@ describe('the purge', () => {
   });
 
   it('takes more away than it reads at a time', async () => {
-    const on = await photoBench({ environment: { ORDER_SYNC_PHOTOS_MAX_FILES: '450' } });
+    const on = await photoProgram({ environment: { ORDER_SYNC_PHOTOS_MAX_FILES: '450' } });
     const contents = Array.from({ length: 450 }, (_, index) =>
       Buffer.from(`${JPEG.toString('latin1')}${index}`, 'latin1'),
     );
     await deliver(on, await on.ask(), contents);
-    on.bench.clock.advance(HOUR);
-    expect(await purgePhotos(on.bench.app, HOUR / 2)).toBe(450);
+    on.program.clock.advance(HOUR);
+    expect(await purgePhotos(on.program.app, HOUR / 2)).toBe(450);
     expect([on.rows(), on.files()]).toEqual([[], []]);
   });
 
   it('goes on where it was interrupted: files that were deleted before are skipped', async () => {
-    const on = await photoBench();
+    const on = await photoProgram();
     await deliver(on, await on.ask());
     for (const name of on.files()) rmSync(join(on.folder, name));
-    on.bench.clock.advance(HOUR);
-    expect(await purgePhotos(on.bench.app, HOUR / 2)).toBe(2);
+    on.program.clock.advance(HOUR);
+    expect(await purgePhotos(on.program.app, HOUR / 2)).toBe(2);
     expect(on.rows()).toEqual([]);
   });
 });

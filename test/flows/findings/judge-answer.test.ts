@@ -5,11 +5,11 @@ import { followPass } from '../../../src/flows/orders/follow.ts';
 import { sweep } from '../../../src/flows/findings/sweep.ts';
 import { acknowledge } from '../../../src/store/findings.ts';
 import { capturedLog } from '../../support/captured-log.ts';
-import { acceptedOrders, scriptedBench } from '../../support/scripted-bench.ts';
+import { acceptedOrders, scriptedProgram } from '../../support/test-program.ts';
 import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from '../../support/scripted-exchange.ts';
 import { DAY, SECOND } from '../../support/tracking.ts';
 import { unguarded } from '../../support/unguarded.ts';
-import type { Workbench, WorkbenchOptions } from '../../support/workbench.ts';
+import type { TestProgram, TestProgramOptions } from '../../support/test-program.ts';
 
 const NEVER = new AbortController().signal;
 const COMPLETED = { status: 'DONE', completionDate: '2026-01-05T12:00:00Z', serverDate: '2026-01-05T12:00:00Z' };
@@ -28,19 +28,19 @@ interface FindingRow {
   readonly reason: string | null;
 }
 
-function rows({ merchant }: Workbench, id = 'a'): FindingRow[] {
+function rows({ merchant }: TestProgram, id = 'a'): FindingRow[] {
   const select = merchant.prepare('select * from findings where external_order_id = ? order by id');
   return select.all(id) as FindingRow[];
 }
 
 /** `CLASS status` of each finding of an order. */
-const findings = (bench: Workbench, id = 'a') => rows(bench, id).map((row) => `${row.class} ${row.status}`);
+const findings = (program: TestProgram, id = 'a') => rows(program, id).map((row) => `${row.class} ${row.status}`);
 
 /** Accepted orders, and what the exchange shows of them. */
-async function accepted(ids: readonly string[] = ['a'], options: WorkbenchOptions = {}) {
-  const { bench, exchange, answers, lookUp } = await acceptedOrders(ids, options);
+async function accepted(ids: readonly string[] = ['a'], options: TestProgramOptions = {}) {
+  const { program, exchange, answers, lookUp } = await acceptedOrders(ids, options);
   return {
-    bench,
+    program,
     exchange,
     /** Looks every followed order up after the answers were set. */
     shows: async (given: Readonly<Record<string, ScriptedAnswer>> = {}) => {
@@ -61,17 +61,17 @@ function withBody(answer: ScriptedAnswer, change: (body: Record<string, unknown>
 
 describe('a finding', () => {
   it('is recorded in the transaction that stores the record, with both values', async () => {
-    const { bench, shows } = await accepted();
+    const { program, shows } = await accepted();
     await shows({ a: wrong(1.6) });
-    expect(rows(bench)).toMatchObject([
+    expect(rows(program)).toMatchObject([
       { class: 'AMOUNT_MISMATCH', severity: 'error', expected: '1.5', actual: '1.6', status: 'open' },
     ]);
-    expect(bench.merchant.prepare('select input_asset from order_records').pluck().all()).toEqual(['1.6']);
+    expect(program.merchant.prepare('select input_asset from order_records').pluck().all()).toEqual(['1.6']);
   });
 
   it('is logged once, without its values', async () => {
-    const log = capturedLog();
-    const { shows } = await accepted(['a'], { overrides: { log: log.logger } });
+    const { program, shows } = await accepted(['a']);
+    const { log } = program;
     await shows({ a: wrong(1.6) });
     await shows({ a: wrong(1.6, { status: 'NEXT' }) });
     expect(log.with('a new finding')).toMatchObject([{ externalOrderId: 'a', finding: 'AMOUNT_MISMATCH' }]);
@@ -79,73 +79,73 @@ describe('a finding', () => {
   });
 
   it('resolves itself when it is no longer true, and opens again when it comes back', async () => {
-    const { bench, shows } = await accepted();
+    const { program, shows } = await accepted();
     await shows({ a: wrong(1.6) });
-    const [first] = rows(bench);
+    const [first] = rows(program);
     await shows({ a: record('a') });
-    const [resolved] = rows(bench);
-    expect(resolved).toMatchObject({ status: 'resolved', resolved_at: bench.clock.now().toISOString() });
+    const [resolved] = rows(program);
+    expect(resolved).toMatchObject({ status: 'resolved', resolved_at: program.clock.now().toISOString() });
     await shows({ a: wrong(1.7) });
-    expect(rows(bench)).toMatchObject([
+    expect(rows(program)).toMatchObject([
       { id: first?.id, status: 'open', actual: '1.7', resolved_at: null, first_seen_at: first?.first_seen_at },
     ]);
   });
 
   it('stays acknowledged until it is no longer true, or worse', async () => {
-    const { bench, shows } = await accepted();
+    const { program, shows } = await accepted();
     await shows({ a: wrong(1.6) });
-    await acknowledgeAll(bench);
+    await acknowledgeAll(program);
     await shows({ a: wrong(1.6, { status: 'NEXT' }) });
-    expect(rows(bench)).toMatchObject([{ status: 'acknowledged', changed_by: 'ann', reason: 'known' }]);
+    expect(rows(program)).toMatchObject([{ status: 'acknowledged', changed_by: 'ann', reason: 'known' }]);
     await shows({ a: wrong(99, { status: 'LAST' }) });
-    expect(rows(bench)).toMatchObject([{ status: 'open', actual: '99', changed_by: null, reason: null }]);
-    await acknowledgeAll(bench);
+    expect(rows(program)).toMatchObject([{ status: 'open', actual: '99', changed_by: null, reason: null }]);
+    await acknowledgeAll(program);
     await shows({ a: record('a') });
-    expect(findings(bench)).toEqual(['AMOUNT_MISMATCH resolved']);
+    expect(findings(program)).toEqual(['AMOUNT_MISMATCH resolved']);
   });
 
   it('of what happened stays acknowledged while nothing more happens', async () => {
-    const { bench, shows } = await accepted();
+    const { program, shows } = await accepted();
     await shows({ a: record('a', { modificationDate: '2026-01-05T11:00:00Z' }) });
     await shows({ a: record('a', { id: 'o2', modificationDate: '2026-01-05T09:00:00Z' }) });
-    await acknowledgeAll(bench);
+    await acknowledgeAll(program);
     await shows({ a: record('a', { id: 'o2', modificationDate: '2026-01-05T09:00:00Z' }) });
-    expect(new Set(rows(bench).map((row) => row.status))).toEqual(new Set(['acknowledged']));
+    expect(new Set(rows(program).map((row) => row.status))).toEqual(new Set(['acknowledged']));
   });
 
   it('of what happened stays acknowledged when the record that is kept is compared once more', async () => {
-    const { bench, exchange } = await scriptedBench();
-    bench.insert({ external_order_id: 'a' });
-    bench.merchant.exec(`update merchant_orders set revision = revision + 1, state = 'cancelled'`);
+    const { program, exchange } = await scriptedProgram();
+    program.insert({ external_order_id: 'a' });
+    program.merchant.exec(`update merchant_orders set revision = revision + 1, state = 'cancelled'`);
     exchange.answer = () => record('a');
-    await followPass(bench.app, 'all', NEVER);
-    await acknowledgeAll(bench);
-    bench.merchant.exec('update order_records set compared_at = null');
-    await sweep(bench.app, NEVER);
-    expect(findings(bench)).toEqual(['UNEXPECTED_ORDER acknowledged']);
+    await followPass(program.app, 'all', NEVER);
+    await acknowledgeAll(program);
+    program.merchant.exec('update order_records set compared_at = null');
+    await sweep(program.app, NEVER);
+    expect(findings(program)).toEqual(['UNEXPECTED_ORDER acknowledged']);
   });
 
   it('has values that are cut where they are long and still differ from each other', async () => {
-    const { bench, shows } = await accepted();
+    const { program, shows } = await accepted();
     const long = (end: string) => record('a', { id: `${'x'.repeat(100_000)}${end}` });
     await shows({ a: record('a') });
     for (const end of ['1', '2', '1']) await shows({ a: long(end) });
-    const values = rows(bench).flatMap((row) => [row.expected ?? '', row.actual ?? '']);
+    const values = rows(program).flatMap((row) => [row.expected ?? '', row.actual ?? '']);
     expect(new Set(values).size).toBe(3);
     for (const value of values) expect(value.length).toBeLessThan(340);
   });
 
   it('is marked as seen each time a record shows it', async () => {
-    const { bench, shows } = await accepted();
+    const { program, shows } = await accepted();
     await shows({ a: wrong(1.6) });
     await shows({ a: wrong(1.6, { status: 'NEXT' }) });
-    const [row] = rows(bench);
-    expect(row?.last_seen_at).toBe(bench.clock.now().toISOString());
+    const [row] = rows(program);
+    expect(row?.last_seen_at).toBe(program.clock.now().toISOString());
     expect(row?.first_seen_at).not.toBe(row?.last_seen_at);
   });
 
   it('compares digits that no double holds', async () => {
-    const { bench, exchange } = await scriptedBench();
+    const { program, exchange } = await scriptedProgram();
     const asset = '12345678901234567890.123456789012345678901234567890';
     const text = `{"externalOrderId":"ID","order":{"id":"o1","status":"REQUEST",
       "exchangeOperation":{"currencyPair":{"fromCurrency":"BTC","toCurrency":"EUR"},"inputAsset":${asset}}}}`;
@@ -154,104 +154,104 @@ describe('a finding', () => {
       const shown = text.replace('ID', externalOrderId);
       return { status: 200, body: externalOrderId === 'same' ? shown : shown.replace('7890}', '7891}') };
     };
-    bench.insert({ external_order_id: 'same', asset }, { external_order_id: 'off', asset });
-    await createPass(bench.app, NEVER);
-    await followPass(bench.app, 'all', NEVER);
-    expect([findings(bench, 'same'), findings(bench, 'off')]).toEqual([[], ['AMOUNT_MISMATCH open']]);
-    expect(bench.merchant.prepare('select distinct asset from merchant_orders').pluck().all()).toEqual([asset]);
+    program.insert({ external_order_id: 'same', asset }, { external_order_id: 'off', asset });
+    await createPass(program.app, NEVER);
+    await followPass(program.app, 'all', NEVER);
+    expect([findings(program, 'same'), findings(program, 'off')]).toEqual([[], ['AMOUNT_MISMATCH open']]);
+    expect(program.merchant.prepare('select distinct asset from merchant_orders').pluck().all()).toEqual([asset]);
   });
 });
 
 describe('what a create shows', () => {
   it('is a pre-order that differs from the order', async () => {
-    const { bench, exchange } = await scriptedBench();
+    const { program, exchange } = await scriptedProgram();
     exchange.answer = (request) => echo(request, { asset: 1.6 });
-    bench.insert({ external_order_id: 'a' });
-    await createPass(bench.app, NEVER);
-    expect(rows(bench)).toMatchObject([
+    program.insert({ external_order_id: 'a' });
+    await createPass(program.app, NEVER);
+    expect(rows(program)).toMatchObject([
       { class: 'PREORDER_ECHO_MISMATCH', expected: 'asset 1.5', actual: 'asset 1.6', status: 'open' },
     ]);
-    expect(bench.events('a')).toContain('finding null → PREORDER_ECHO_MISMATCH');
+    expect(program.events('a')).toContain('finding null → PREORDER_ECHO_MISMATCH');
   });
 
   it('is an outcome that nobody knows, until the order is found', async () => {
-    const { bench, exchange } = await scriptedBench();
+    const { program, exchange } = await scriptedProgram();
     exchange.answer = ({ method }) => (method === 'POST' ? 'reset' : record('a'));
-    bench.insert({ external_order_id: 'a' });
-    await createPass(bench.app, NEVER);
-    expect(findings(bench)).toEqual(['CREATE_UNKNOWN open']);
-    await followPass(bench.app, 'all', NEVER);
-    expect([bench.row('a')['state'], findings(bench)]).toEqual(['open', ['CREATE_UNKNOWN resolved']]);
+    program.insert({ external_order_id: 'a' });
+    await createPass(program.app, NEVER);
+    expect(findings(program)).toEqual(['CREATE_UNKNOWN open']);
+    await followPass(program.app, 'all', NEVER);
+    expect([program.row('a')['state'], findings(program)]).toEqual(['open', ['CREATE_UNKNOWN resolved']]);
   });
 
   it('is an outcome that a crash left unknown', async () => {
-    const { bench } = await scriptedBench();
-    bench.insert({ external_order_id: 'a' });
-    await bench.app[Symbol.asyncDispose]();
-    bench.merchant.exec(
+    const { program } = await scriptedProgram();
+    program.insert({ external_order_id: 'a' });
+    await program.app[Symbol.asyncDispose]();
+    program.merchant.exec(
       `update merchant_orders set revision = revision + 1, state = 'sending', attempts = 1, next_action_at = null`,
     );
-    await bench.restart();
-    expect(findings(bench)).toEqual(['CREATE_UNKNOWN open']);
+    await program.restart();
+    expect(findings(program)).toEqual(['CREATE_UNKNOWN open']);
   });
 });
 
 describe('what a look-up shows without a new record', () => {
   it('is an order that has vanished, until it is found again', async () => {
-    const { bench, shows } = await accepted();
+    const { program, shows } = await accepted();
     await shows({ a: record('a') });
     await shows({ a: NOT_FOUND });
     await shows({ a: NOT_FOUND });
-    expect(findings(bench)).toEqual(['ORDER_VANISHED open']);
+    expect(findings(program)).toEqual(['ORDER_VANISHED open']);
     // The record says the same as the one that is kept.
     await shows({ a: record('a') });
-    expect(findings(bench)).toEqual(['ORDER_VANISHED resolved']);
+    expect(findings(program)).toEqual(['ORDER_VANISHED resolved']);
   });
 
   it('is no order where the pre-order has none yet', async () => {
-    const { bench, shows } = await accepted();
+    const { program, shows } = await accepted();
     await shows({ a: NOT_FOUND });
-    expect(findings(bench)).toEqual([]);
+    expect(findings(program)).toEqual([]);
   });
 
   it('is an answer about another order, until the right one comes', async () => {
-    const { bench, shows } = await accepted();
+    const { program, shows } = await accepted();
     await shows({ a: record('b') });
-    expect(rows(bench)).toMatchObject([{ class: 'IDENTITY_MISMATCH', expected: 'a', actual: 'b' }]);
+    expect(rows(program)).toMatchObject([{ class: 'IDENTITY_MISMATCH', expected: 'a', actual: 'b' }]);
     await shows({ a: refusal(500) });
-    expect(findings(bench)).toEqual(['IDENTITY_MISMATCH open']);
+    expect(findings(program)).toEqual(['IDENTITY_MISMATCH open']);
     await shows({ a: NOT_FOUND });
-    expect(findings(bench)).toEqual(['IDENTITY_MISMATCH resolved']);
+    expect(findings(program)).toEqual(['IDENTITY_MISMATCH resolved']);
   });
 
   it('is a record that is older than the one we have, and whose order it is', async () => {
-    const { bench, shows } = await accepted();
+    const { program, shows } = await accepted();
     await shows({ a: record('a', { modificationDate: '2026-01-05T11:00:00Z' }) });
     await shows({ a: record('a', { modificationDate: '2026-01-05T10:00:00Z' }) });
     await shows({ a: record('a', { modificationDate: '2026-01-05T10:00:00Z' }) });
-    expect(rows(bench)).toMatchObject([
+    expect(rows(program)).toMatchObject([
       { class: 'UNCHECKED', actual: 'the exchange answers with an older record, of 2026-01-05T10:00:00Z' },
       { class: 'STALE_SNAPSHOT', expected: '2026-01-05T11:00:00Z', actual: '2026-01-05T10:00:00Z' },
     ]);
     await shows({ a: record('a', { id: 'o2', modificationDate: '2026-01-05T09:00:00Z' }) });
-    expect(findings(bench).toSorted()).toEqual([
+    expect(findings(program).toSorted()).toEqual([
       'ORDER_REPLACED open',
       'STALE_SNAPSHOT open',
       'STALE_SNAPSHOT open',
       'UNCHECKED open',
     ]);
-    await sweep(bench.app, NEVER);
-    expect(findings(bench)).toContain('UNCHECKED open');
+    await sweep(program.app, NEVER);
+    expect(findings(program)).toContain('UNCHECKED open');
     await shows({ a: record('a', { modificationDate: '2026-01-05T11:00:00Z' }) });
-    expect(findings(bench)).toContain('UNCHECKED resolved');
-    expect(bench.row('a')['stale_date']).toBeNull();
+    expect(findings(program)).toContain('UNCHECKED resolved');
+    expect(program.row('a')['stale_date']).toBeNull();
   });
 
   it('is nothing when there is no answer', async () => {
-    const { bench, shows } = await accepted();
+    const { program, shows } = await accepted();
     await shows({ a: refusal(503) });
     await shows({ a: 'reset' });
-    expect(findings(bench)).toEqual([]);
+    expect(findings(program)).toEqual([]);
   });
 });
 
@@ -259,13 +259,13 @@ describe('an order record', () => {
   it('of another merchant than the first of the account is found, whatever came in between', async () => {
     const of = (id: string, merchant: string) =>
       withBody(record(id), (body) => ({ ...body, merchant: { id: merchant } }));
-    const { bench, shows } = await accepted(['a', 'b', 'c']);
+    const { program, shows } = await accepted(['a', 'b', 'c']);
     await shows({ a: of('a', 'm-1') });
     await shows({ b: of('b', 'm-2'), c: of('c', 'm-1') });
-    expect(['a', 'b', 'c'].map((id) => findings(bench, id))).toEqual([[], ['MERCHANT_MISMATCH open'], []]);
-    await bench.restart();
+    expect(['a', 'b', 'c'].map((id) => findings(program, id))).toEqual([[], ['MERCHANT_MISMATCH open'], []]);
+    await program.restart();
     await shows({ b: of('b', 'm-1') });
-    expect(findings(bench, 'b')).toEqual(['MERCHANT_MISMATCH resolved']);
+    expect(findings(program, 'b')).toEqual(['MERCHANT_MISMATCH resolved']);
   });
 
   it('with the transaction hash of another order is found', async () => {
@@ -274,44 +274,44 @@ describe('an order record', () => {
         ...body,
         order: { ...(body['order'] as object), cryptoTransaction: { status: 'DONE', transactionHash } },
       }));
-    const { bench, shows } = await accepted(['a', 'b']);
+    const { program, shows } = await accepted(['a', 'b']);
     await shows({ a: withHash('a', 'h1') });
     await shows({ b: withHash('b', 'h1') });
-    expect(rows(bench, 'b')).toMatchObject([{ class: 'TX_HASH_REUSED', actual: 'also for a' }]);
+    expect(rows(program, 'b')).toMatchObject([{ class: 'TX_HASH_REUSED', actual: 'also for a' }]);
     await shows({ b: withHash('b', 'h2') });
-    expect(findings(bench, 'b')).toEqual(['TX_HASH_REUSED resolved', 'TX_HASH_CHANGED open']);
+    expect(findings(program, 'b')).toEqual(['TX_HASH_REUSED resolved', 'TX_HASH_CHANGED open']);
   });
 
   it('of another exchange type than the pre-order stays found while its status changes', async () => {
-    const { bench, shows } = await accepted();
+    const { program, shows } = await accepted();
     await shows({ a: record('a', { orderType: 'DEPOSIT', exchangeType: 'BUY' }) });
     await shows({ a: record('a', { orderType: 'DEPOSIT', exchangeType: 'BUY', status: 'NEXT' }) });
-    expect(rows(bench)).toMatchObject([{ class: 'TYPE_MISMATCH', status: 'open', expected: 'SELL', actual: 'BUY' }]);
+    expect(rows(program)).toMatchObject([{ class: 'TYPE_MISMATCH', status: 'open', expected: 'SELL', actual: 'BUY' }]);
     await shows({ a: record('a', { orderType: 'DEPOSIT', exchangeType: 'SELL', status: 'LAST' }) });
-    expect(findings(bench)).toEqual(['TYPE_MISMATCH resolved']);
+    expect(findings(program)).toEqual(['TYPE_MISMATCH resolved']);
   });
 
   it('that does not give what was wrong before leaves the finding as it is', async () => {
     const of = (id: string, merchant: object) => withBody(record(id), (body) => ({ ...body, merchant }));
-    const { bench, shows } = await accepted(['a', 'b']);
+    const { program, shows } = await accepted(['a', 'b']);
     await shows({ a: of('a', { id: 'm-1' }) });
     await shows({ b: of('b', { id: 'm-2' }) });
     await shows({ b: of('b', { id: 77 }) });
     await shows({ b: of('b', {}) });
-    expect(findings(bench, 'b')).toEqual(['MERCHANT_MISMATCH open']);
+    expect(findings(program, 'b')).toEqual(['MERCHANT_MISMATCH open']);
   });
 
   it('that opens a final order again is found once for each time', async () => {
-    const { bench, shows } = await accepted();
+    const { program, shows } = await accepted();
     const opened = (modificationDate: string) => record('a', { status: 'DISPUTED', modificationDate });
     for (const hour of [1, 2]) {
       await shows({ a: record('a', { ...COMPLETED, modificationDate: `2026-01-05T0${hour}:00:00Z` }) });
-      expect(bench.row('a')['state']).toBe('final');
-      bench.clock.advance(8 * DAY);
+      expect(program.row('a')['state']).toBe('final');
+      program.clock.advance(8 * DAY);
       await shows({ a: opened(`2026-01-05T0${hour}:30:00Z`) });
-      expect(bench.row('a')['state']).toBe('open');
+      expect(program.row('a')['state']).toBe('open');
     }
-    const reopened = rows(bench).filter((row) => row.class === 'TERMINAL_REOPENED');
+    const reopened = rows(program).filter((row) => row.class === 'TERMINAL_REOPENED');
     expect(reopened.map((row) => [row.expected, row.status])).toEqual([
       ['final as DONE', 'open'],
       ['final as DONE', 'open'],
@@ -319,84 +319,84 @@ describe('an order record', () => {
   });
 
   it.each(['cancelled', 'abandoned'])('of a row that was %s is found, and the row follows it', async (state) => {
-    const { bench, shows } = await accepted();
-    await bench.app[Symbol.asyncDispose]();
+    const { program, shows } = await accepted();
+    await program.app[Symbol.asyncDispose]();
     unguarded(
-      bench.merchant,
-      () => void bench.merchant.prepare('update merchant_orders set revision = revision + 1, state = ?').run(state),
+      program.merchant,
+      () => void program.merchant.prepare('update merchant_orders set revision = revision + 1, state = ?').run(state),
     );
-    bench.clock.advance(DAY);
-    await bench.restart();
+    program.clock.advance(DAY);
+    await program.restart();
     await shows({ a: record('a') });
     await shows({ a: record('a', { status: 'NEXT' }) });
-    expect(rows(bench)).toMatchObject([
+    expect(rows(program)).toMatchObject([
       { class: 'UNEXPECTED_ORDER', expected: `no order: ${state}`, actual: 'o1', status: 'open' },
     ]);
   });
 
   it('of a row that was never sent is found, whatever the row holds', async () => {
-    const { bench, exchange } = await scriptedBench();
-    bench.insert({ external_order_id: 'a', asset: null, from_currency: null });
-    bench.merchant.exec(`update merchant_orders set revision = revision + 1, state = 'cancelled'`);
+    const { program, exchange } = await scriptedProgram();
+    program.insert({ external_order_id: 'a', asset: null, from_currency: null });
+    program.merchant.exec(`update merchant_orders set revision = revision + 1, state = 'cancelled'`);
     exchange.answer = () => record('a');
-    await followPass(bench.app, 'all', NEVER);
-    expect(rows(bench).map((row) => [row.class, row.expected])).toContainEqual([
+    await followPass(program.app, 'all', NEVER);
+    expect(rows(program).map((row) => [row.class, row.expected])).toContainEqual([
       'UNEXPECTED_ORDER',
       'no order: never sent',
     ]);
   });
 
   it('that was made before the first of two creates was sent is of another order', async () => {
-    const { bench, exchange } = await scriptedBench();
-    const began = bench.clock.now();
+    const { program, exchange } = await scriptedProgram();
+    const began = program.clock.now();
     exchange.answer = ({ method }) => (method === 'POST' ? refusal(503) : NOT_FOUND);
     const at = (ms: number) => new Date(began.getTime() + ms).toISOString();
-    bench.insert({ external_order_id: 'a' });
-    await createPass(bench.app, NEVER);
+    program.insert({ external_order_id: 'a' });
+    await createPass(program.app, NEVER);
     // What a person does after a rejection: the order is sent once more, a day later.
-    unguarded(bench.merchant, () =>
-      bench.merchant.exec(
+    unguarded(program.merchant, () =>
+      program.merchant.exec(
         `update merchant_orders set revision = revision + 1, state = 'accepted', attempts = 2, sent_at = '${at(DAY)}'`,
       ),
     );
-    bench.clock.advance(DAY);
+    program.clock.advance(DAY);
     exchange.answer = () => record('a', { creationDate: at(SECOND), serverDate: at(DAY) });
-    await followPass(bench.app, 'all', NEVER);
-    expect(findings(bench)).not.toContain('ID_COLLISION open');
+    await followPass(program.app, 'all', NEVER);
+    expect(findings(program)).not.toContain('ID_COLLISION open');
     exchange.answer = () => record('a', { creationDate: at(-DAY), serverDate: at(DAY) });
-    await followPass(bench.app, 'all', NEVER);
-    expect(findings(bench)).toContain('ID_COLLISION open');
+    await followPass(program.app, 'all', NEVER);
+    expect(findings(program)).toContain('ID_COLLISION open');
   });
 
   it('that says the same is judged again when its completion passes', async () => {
-    const { bench, shows } = await accepted();
+    const { program, shows } = await accepted();
     const dates = { creationDate: '2026-01-05T12:00:00Z', modificationDate: '2026-01-05T12:00:00Z' };
     const at = (serverDate: string) => record('a', { ...dates, completionDate: '2026-01-05T12:01:00Z', serverDate });
     await shows({ a: at('2026-01-05T12:00:59Z') });
-    expect(findings(bench)).toEqual([]);
+    expect(findings(program)).toEqual([]);
     await shows({ a: at('2026-01-05T12:01:00Z') });
-    expect(findings(bench)).toEqual(['COMPLETION_INCONSISTENT open']);
+    expect(findings(program)).toEqual(['COMPLETION_INCONSISTENT open']);
   });
 
   it('that says the same settles what only the time of the server had shown', async () => {
-    const { bench, shows } = await accepted();
+    const { program, shows } = await accepted();
     const dates = { creationDate: '2026-01-05T12:01:00Z', modificationDate: '2026-01-05T12:01:00Z' };
     await shows({ a: record('a', { ...dates, serverDate: '2026-01-05T12:00:00Z' }) });
-    expect(findings(bench)).toEqual(['COMPLETION_INCONSISTENT open']);
+    expect(findings(program)).toEqual(['COMPLETION_INCONSISTENT open']);
     await shows({ a: record('a', { ...dates, serverDate: '2026-01-05T12:01:00Z' }) });
-    expect(findings(bench)).toEqual(['COMPLETION_INCONSISTENT resolved']);
+    expect(findings(program)).toEqual(['COMPLETION_INCONSISTENT resolved']);
   });
 
   it('without an amount that can be compared is unchecked, until it has one', async () => {
-    const { bench, shows } = await accepted();
+    const { program, shows } = await accepted();
     await shows({ a: record('a', { exchangeOperation: { currencyPair: PAIR, inputAsset: '1.5' } }) });
-    expect(rows(bench)).toMatchObject([{ class: 'UNCHECKED', actual: 'no inputAsset', status: 'open' }]);
+    expect(rows(program)).toMatchObject([{ class: 'UNCHECKED', actual: 'no inputAsset', status: 'open' }]);
     await shows({ a: record('a') });
-    expect(findings(bench)).toEqual(['UNCHECKED resolved']);
+    expect(findings(program)).toEqual(['UNCHECKED resolved']);
   });
 
   it('never stops the pass, whatever it holds', async () => {
-    const { bench, exchange, shows } = await accepted(['a', 'b']);
+    const { program, exchange, shows } = await accepted(['a', 'b']);
     const field = fc.oneof(
       fc.jsonValue({ maxDepth: 2 }),
       fc.constantFrom(1e308, -0, '\u0000', '\ud800', '9'.repeat(99)),
@@ -418,8 +418,8 @@ describe('an order record', () => {
         const before = exchange.count('GET');
         await shows({ a: odd, b: record('b', { status }) });
         expect(exchange.count('GET')).toBe(before + 2);
-        expect(bench.row('b')['order_status']).toBe(status.toWellFormed());
-        expect(bench.app.counters.failed).toBe(0);
+        expect(program.row('b')['order_status']).toBe(status.toWellFormed());
+        expect(program.app.counters.failed).toBe(0);
       }),
       { numRuns: 40 },
     );
@@ -428,20 +428,20 @@ describe('an order record', () => {
 
 describe('what cannot be judged', () => {
   it.each(['sent_at', 'changed_at', 'created_at'])('stops nothing: %s is not a time', async (column) => {
-    const { bench, shows } = await accepted(['a', 'b']);
-    bench.merchant.exec(
+    const { program, shows } = await accepted(['a', 'b']);
+    program.merchant.exec(
       `update merchant_orders set revision = revision + 1, ${column} = 'yesterday' where external_order_id = 'a'`,
     );
     await shows({ a: wrong(1.6, { creationDate: '2026-01-05T12:00:01Z' }), b: record('b') });
-    expect(['a', 'b'].map((id) => bench.row(id)['state'])).toEqual(['open', 'open']);
-    await sweep(bench.app, NEVER);
-    expect(findings(bench)).toEqual(['AMOUNT_MISMATCH open']);
+    expect(['a', 'b'].map((id) => program.row(id)['state'])).toEqual(['open', 'open']);
+    await sweep(program.app, NEVER);
+    expect(findings(program)).toEqual(['AMOUNT_MISMATCH open']);
   });
 
   it('is recorded all the same, logged, and judged by the next sweep', async () => {
     let fails = true;
     const log = capturedLog();
-    const wrap: NonNullable<NonNullable<WorkbenchOptions['overrides']>['store']>['wrap'] = (sql, statement) => {
+    const wrap: NonNullable<NonNullable<TestProgramOptions['overrides']>['store']>['wrap'] = (sql, statement) => {
       if (!sql.includes('"transaction_hash" = ?')) return statement;
       const all = statement.all.bind(statement);
       return Object.assign(statement, {
@@ -451,48 +451,48 @@ describe('what cannot be judged', () => {
         },
       });
     };
-    const { bench, shows } = await accepted(['a'], { overrides: { log: log.logger, store: { wrap } } });
-    const compared = () => bench.merchant.prepare('select body, compared_at from order_records').get();
+    const { program, shows } = await accepted(['a'], { overrides: { log: log.logger, store: { wrap } } });
+    const compared = () => program.merchant.prepare('select body, compared_at from order_records').get();
     const given = withBody(wrong(1.6), (body) => ({
       ...body,
       order: { ...(body['order'] as object), cryptoTransaction: { transactionHash: 'h1' } },
     })) as { body: string };
     await shows({ a: given as ScriptedAnswer });
-    expect([bench.row('a')['state'], compared()]).toEqual(['open', { body: given.body, compared_at: null }]);
-    await sweep(bench.app, NEVER);
-    expect([findings(bench), compared()]).toMatchObject([[], { compared_at: null }]);
+    expect([program.row('a')['state'], compared()]).toEqual(['open', { body: given.body, compared_at: null }]);
+    await sweep(program.app, NEVER);
+    expect([findings(program), compared()]).toMatchObject([[], { compared_at: null }]);
     expect(log.with('cannot be compared')).toMatchObject([{ externalOrderId: 'a' }, { externalOrderId: 'a' }]);
     fails = false;
-    await sweep(bench.app, NEVER);
-    expect(findings(bench)).toEqual(['AMOUNT_MISMATCH open']);
+    await sweep(program.app, NEVER);
+    expect(findings(program)).toEqual(['AMOUNT_MISMATCH open']);
   });
 });
 
 describe('the time at which a record was compared', () => {
   it('is that of the newest record that said something else, also where no amount of it changed', async () => {
-    const { bench, shows } = await accepted();
-    const compared = () => bench.merchant.prepare('select compared_at from order_records').pluck().get();
+    const { program, shows } = await accepted();
+    const compared = () => program.merchant.prepare('select compared_at from order_records').pluck().get();
     await shows({ a: record('a') });
-    const first = bench.clock.now().toISOString();
+    const first = program.clock.now().toISOString();
     expect(compared()).toBe(first);
     await shows();
     expect(compared()).toBe(first);
     await shows({ a: record('a', { number: 99 }) });
-    expect(compared()).toBe(bench.clock.now().toISOString());
+    expect(compared()).toBe(program.clock.now().toISOString());
   });
 
   it('is now where a record is compared that was kept before', async () => {
-    const { bench, shows } = await accepted();
+    const { program, shows } = await accepted();
     await shows({ a: record('a') });
-    bench.merchant.exec('update order_records set compared_at = null');
-    bench.clock.advance(DAY);
-    await sweep(bench.app, NEVER);
-    const kept = bench.merchant.prepare('select compared_at from order_records').pluck().get();
-    expect(kept).toBe(bench.clock.now().toISOString());
+    program.merchant.exec('update order_records set compared_at = null');
+    program.clock.advance(DAY);
+    await sweep(program.app, NEVER);
+    const kept = program.merchant.prepare('select compared_at from order_records').pluck().get();
+    expect(kept).toBe(program.clock.now().toISOString());
   });
 });
 
-async function acknowledgeAll({ app, merchant }: Workbench): Promise<void> {
+async function acknowledgeAll({ app, merchant }: TestProgram): Promise<void> {
   const open = merchant.prepare(`select * from findings where status = 'open'`).all() as Parameters<
     typeof acknowledge
   >[1][];

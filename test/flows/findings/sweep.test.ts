@@ -4,16 +4,16 @@ import { followPass } from '../../../src/flows/orders/follow.ts';
 import { compareNewRecords } from '../../../src/flows/findings/new-records.ts';
 import { sweep } from '../../../src/flows/findings/sweep.ts';
 import { syncOnce } from '../../../src/flows/orders/sync.ts';
-import { scriptedBench } from '../../support/scripted-bench.ts';
+import { scriptedProgram } from '../../support/test-program.ts';
 import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from '../../support/scripted-exchange.ts';
 import { DAY, HOUR, SECOND } from '../../support/tracking.ts';
-import type { Workbench, WorkbenchOptions } from '../../support/workbench.ts';
+import type { TestProgram, TestProgramOptions } from '../../support/test-program.ts';
 import { eventWriter } from '../../support/events.ts';
 
 const NEVER = new AbortController().signal;
 
 /** `id CLASS status` of every finding. */
-const findings = ({ merchant }: Workbench) =>
+const findings = ({ merchant }: TestProgram) =>
   merchant
     .prepare(
       `select external_order_id || ' ' || class || ' ' || status from findings order by external_order_id, class`,
@@ -22,20 +22,20 @@ const findings = ({ merchant }: Workbench) =>
     .all();
 
 /** Orders that were accepted, looked up once with what the exchange then shows of them. */
-async function followed(shown: Readonly<Record<string, ScriptedAnswer>>, options: WorkbenchOptions = {}) {
-  const { bench, exchange } = await scriptedBench(options);
+async function followed(shown: Readonly<Record<string, ScriptedAnswer>>, options: TestProgramOptions = {}) {
+  const { program, exchange } = await scriptedProgram(options);
   exchange.answer = (request) =>
     request.method === 'POST' ? echo(request) : (shown[request.externalOrderId] ?? NOT_FOUND);
-  bench.insert(...Object.keys(shown).map((external_order_id) => ({ external_order_id })));
-  await createPass(bench.app, NEVER);
-  await followPass(bench.app, 'all', NEVER);
-  return { bench, exchange };
+  program.insert(...Object.keys(shown).map((external_order_id) => ({ external_order_id })));
+  await createPass(program.app, NEVER);
+  await followPass(program.app, 'all', NEVER);
+  return { program, exchange };
 }
 
 /** History of `count` orders that each changed once more, after so long. */
-function changesAfter(bench: Workbench, count: number, gapMs: number): void {
-  const write = eventWriter(bench.merchant);
-  const began = bench.clock.now().getTime() - 90 * DAY;
+function changesAfter(program: TestProgram, count: number, gapMs: number): void {
+  const write = eventWriter(program.merchant);
+  const began = program.clock.now().getTime() - 90 * DAY;
   for (let index = 0; index < count; index += 1) {
     const order = { external_order_id: `old-${index}`, field: 'order.status' };
     write({ ...order, new_value: 'REQUEST', observed_at: new Date(began).toISOString() });
@@ -45,22 +45,22 @@ function changesAfter(bench: Workbench, count: number, gapMs: number): void {
 
 describe('the sweep', () => {
   it('finds nothing of orders that were just looked up', async () => {
-    const { bench } = await followed({ a: record('a'), b: NOT_FOUND });
-    await sweep(bench.app, NEVER);
-    expect(findings(bench)).toEqual([]);
+    const { program } = await followed({ a: record('a'), b: NOT_FOUND });
+    await sweep(program.app, NEVER);
+    expect(findings(program)).toEqual([]);
   });
 
   it('finds what time alone brings, once, and takes it back when it is no longer true', async () => {
     const shown: Record<string, ScriptedAnswer> = { none: NOT_FOUND, open: record('open') };
-    const { bench } = await followed(shown);
-    bench.clock.advance(DAY + SECOND);
-    await sweep(bench.app, NEVER);
+    const { program } = await followed(shown);
+    program.clock.advance(DAY + SECOND);
+    await sweep(program.app, NEVER);
     const all = ['none ORDER_MISSING', 'none UNCHECKED', 'open STUCK', 'open UNCHECKED'];
-    expect(findings(bench)).toEqual(all.map((one) => `${one} open`));
-    await sweep(bench.app, NEVER);
-    expect(findings(bench)).toHaveLength(4);
-    await followPass(bench.app, 'all', NEVER);
-    expect(findings(bench)).toEqual([
+    expect(findings(program)).toEqual(all.map((one) => `${one} open`));
+    await sweep(program.app, NEVER);
+    expect(findings(program)).toHaveLength(4);
+    await followPass(program.app, 'all', NEVER);
+    expect(findings(program)).toEqual([
       'none ORDER_MISSING open',
       'none UNCHECKED resolved',
       'open STUCK open',
@@ -68,50 +68,50 @@ describe('the sweep', () => {
     ]);
     shown['none'] = record('none');
     shown['open'] = record('open', { status: 'NEXT' });
-    await followPass(bench.app, 'all', NEVER);
-    expect(findings(bench)).toEqual(all.map((one) => `${one} resolved`));
+    await followPass(program.app, 'all', NEVER);
+    expect(findings(program)).toEqual(all.map((one) => `${one} resolved`));
   });
 
   it('takes back what was settled where nobody judged it', async () => {
-    const { bench } = await followed({ none: NOT_FOUND });
-    bench.clock.advance(DAY + SECOND);
-    await sweep(bench.app, NEVER);
-    bench.merchant.exec(`update merchant_orders set revision = revision + 1, state = 'abandoned'`);
-    bench.merchant.exec(`update findings set status = 'acknowledged' where class = 'ORDER_MISSING'`);
-    await sweep(bench.app, NEVER);
-    expect(findings(bench)).toEqual(['none ORDER_MISSING resolved', 'none UNCHECKED resolved']);
+    const { program } = await followed({ none: NOT_FOUND });
+    program.clock.advance(DAY + SECOND);
+    await sweep(program.app, NEVER);
+    program.merchant.exec(`update merchant_orders set revision = revision + 1, state = 'abandoned'`);
+    program.merchant.exec(`update findings set status = 'acknowledged' where class = 'ORDER_MISSING'`);
+    await sweep(program.app, NEVER);
+    expect(findings(program)).toEqual(['none ORDER_MISSING resolved', 'none UNCHECKED resolved']);
   });
 
   it('learns from the newest changes after what time an order is stuck', async () => {
-    const { bench } = await followed({ a: record('a') });
-    changesAfter(bench, 200, 3 * DAY);
-    const stuck = () => findings(bench).filter((one) => String(one).includes('STUCK'));
-    bench.clock.advance(3 * DAY);
-    await sweep(bench.app, NEVER);
+    const { program } = await followed({ a: record('a') });
+    changesAfter(program, 200, 3 * DAY);
+    const stuck = () => findings(program).filter((one) => String(one).includes('STUCK'));
+    program.clock.advance(3 * DAY);
+    await sweep(program.app, NEVER);
     expect(stuck()).toEqual([]);
-    bench.clock.advance(SECOND);
-    await sweep(bench.app, NEVER);
+    program.clock.advance(SECOND);
+    await sweep(program.app, NEVER);
     expect(stuck()).toEqual(['a STUCK open']);
     // What is usual has become longer.
-    changesAfter(bench, 200, 9 * DAY);
-    await sweep(bench.app, NEVER);
+    changesAfter(program, 200, 9 * DAY);
+    await sweep(program.app, NEVER);
     expect(stuck()).toEqual(['a STUCK resolved']);
   });
 
   it('finds a look-up that is too old by reconcile.freshFor, and a missing order by reconcile.orderMissingAfter', async () => {
     const environment = { ORDER_SYNC_RECONCILE_FRESH_FOR: '2h', ORDER_SYNC_RECONCILE_ORDER_MISSING_AFTER: '1h' };
-    const { bench } = await followed({ a: NOT_FOUND }, { environment });
-    bench.clock.advance(HOUR);
-    await sweep(bench.app, NEVER);
-    expect(findings(bench)).toEqual(['a ORDER_MISSING open']);
-    bench.clock.advance(HOUR + SECOND);
-    await sweep(bench.app, NEVER);
-    expect(findings(bench)).toEqual(['a ORDER_MISSING open', 'a UNCHECKED open']);
+    const { program } = await followed({ a: NOT_FOUND }, { environment });
+    program.clock.advance(HOUR);
+    await sweep(program.app, NEVER);
+    expect(findings(program)).toEqual(['a ORDER_MISSING open']);
+    program.clock.advance(HOUR + SECOND);
+    await sweep(program.app, NEVER);
+    expect(findings(program)).toEqual(['a ORDER_MISSING open', 'a UNCHECKED open']);
   });
 
   it('judges more orders than one page holds, in short transactions', async () => {
     let commits = 0;
-    const { bench } = await scriptedBench({
+    const { program } = await scriptedProgram({
       overrides: {
         store: {
           wrap(sql, statement) {
@@ -128,46 +128,46 @@ describe('the sweep', () => {
       },
     });
     const ids = Array.from({ length: 1_203 }, (_, index) => `o${index}`);
-    bench.insert(...ids.map((external_order_id) => ({ external_order_id })));
-    bench.merchant.exec(`update merchant_orders set revision = revision + 1, state = 'sending', attempts = 1`);
-    bench.merchant.exec(
+    program.insert(...ids.map((external_order_id) => ({ external_order_id })));
+    program.merchant.exec(`update merchant_orders set revision = revision + 1, state = 'sending', attempts = 1`);
+    program.merchant.exec(
       `update merchant_orders set revision = revision + 1, state = 'accepted', sent_at = next_action_at`,
     );
-    bench.clock.advance(2 * DAY);
+    program.clock.advance(2 * DAY);
     commits = 0;
-    await sweep(bench.app, NEVER);
-    expect(findings(bench)).toHaveLength(2 * ids.length);
+    await sweep(program.app, NEVER);
+    expect(findings(program)).toHaveLength(2 * ids.length);
     expect(commits).toBeGreaterThanOrEqual(1_203 / 50);
     commits = 0;
-    await sweep(bench.app, NEVER);
+    await sweep(program.app, NEVER);
     expect(commits).toBe(0);
-    bench.clock.advance(DAY);
-    await sweep(bench.app, NEVER);
-    const seen = bench.merchant.prepare('select distinct last_seen_at from findings').pluck().all();
-    expect(seen).toEqual([bench.clock.now().toISOString()]);
+    program.clock.advance(DAY);
+    await sweep(program.app, NEVER);
+    const seen = program.merchant.prepare('select distinct last_seen_at from findings').pluck().all();
+    expect(seen).toEqual([program.clock.now().toISOString()]);
   });
 
   it('stops between two pages when it must', async () => {
-    const { bench } = await followed({ a: NOT_FOUND });
-    bench.clock.advance(2 * DAY);
-    await sweep(bench.app, AbortSignal.abort());
-    expect(findings(bench)).toEqual([]);
+    const { program } = await followed({ a: NOT_FOUND });
+    program.clock.advance(2 * DAY);
+    await sweep(program.app, AbortSignal.abort());
+    expect(findings(program)).toEqual([]);
   });
 });
 
 describe('records that an older version kept', () => {
   /** What such a record looks like after the migration. */
-  const forget = ({ merchant }: Workbench) =>
+  const forget = ({ merchant }: TestProgram) =>
     merchant.exec('update order_records set compared_at = null, input_asset = null, from_currency = null');
 
   it('are compared once, with their columns filled in, every digit kept', async () => {
-    const { bench } = await followed({ a: record('a'), b: record('b') });
+    const { program } = await followed({ a: record('a'), b: record('b') });
     const body = bodyWith('12345678901234567890.10');
-    bench.merchant.prepare(`update order_records set body = ? where external_order_id = 'a'`).run(body);
-    forget(bench);
-    await compareNewRecords(bench.app, NEVER);
-    expect(findings(bench)).toEqual(['a AMOUNT_MISMATCH open']);
-    const kept = bench.merchant.prepare('select input_asset, compared_at is null as waits from order_records');
+    program.merchant.prepare(`update order_records set body = ? where external_order_id = 'a'`).run(body);
+    forget(program);
+    await compareNewRecords(program.app, NEVER);
+    expect(findings(program)).toEqual(['a AMOUNT_MISMATCH open']);
+    const kept = program.merchant.prepare('select input_asset, compared_at is null as waits from order_records');
     expect(kept.all()).toEqual([
       { input_asset: '12345678901234567890.10', waits: 0 },
       { input_asset: '1.5', waits: 0 },
@@ -175,73 +175,73 @@ describe('records that an older version kept', () => {
   });
 
   it('are compared page by page, also where they cannot be read', async () => {
-    const { bench } = await followed({ a: record('a') });
-    const insert = bench.merchant.prepare(
+    const { program } = await followed({ a: record('a') });
+    const insert = program.merchant.prepare(
       `insert into order_records (account, external_order_id, body, received_at) values ('default', ?, ?, ?)`,
     );
     for (let index = 0; index < 123; index += 1)
-      insert.run(`gone-${index}`, 'no JSON', bench.clock.now().toISOString());
-    bench.merchant.prepare(`update order_records set body = '[]' where external_order_id = 'a'`).run();
-    forget(bench);
-    await compareNewRecords(bench.app, NEVER);
-    expect(findings(bench)).toEqual(['a UNCHECKED open']);
+      insert.run(`gone-${index}`, 'no JSON', program.clock.now().toISOString());
+    program.merchant.prepare(`update order_records set body = '[]' where external_order_id = 'a'`).run();
+    forget(program);
+    await compareNewRecords(program.app, NEVER);
+    expect(findings(program)).toEqual(['a UNCHECKED open']);
   });
 
   it('are compared once more when the settings of the comparison are others', async () => {
     const ids = Array.from({ length: 201 }, (_, index) => `o${index}`);
-    const { bench, exchange } = await scriptedBench();
+    const { program, exchange } = await scriptedProgram();
     exchange.answer = (request) =>
       request.method === 'POST' ? echo(request) : withAmount(request.externalOrderId, '1.51');
-    bench.insert(...ids.map((external_order_id) => ({ external_order_id })));
-    await createPass(bench.app, NEVER);
-    await followPass(bench.app, 'all', NEVER);
+    program.insert(...ids.map((external_order_id) => ({ external_order_id })));
+    await createPass(program.app, NEVER);
+    await followPass(program.app, 'all', NEVER);
     const sweepWith = (tolerance: string) =>
-      compareNewRecords({ ...bench.app, settings: { ...bench.app.settings, tolerance } }, NEVER);
-    const standing = () => new Set(findings(bench).map((one) => String(one).replace(/^o\d+ /, '')));
+      compareNewRecords({ ...program.app, settings: { ...program.app.settings, tolerance } }, NEVER);
+    const standing = () => new Set(findings(program).map((one) => String(one).replace(/^o\d+ /, '')));
     await sweepWith('0');
     expect(standing()).toEqual(new Set(['AMOUNT_MISMATCH open']));
     await sweepWith('0.01');
     expect(standing()).toEqual(new Set(['AMOUNT_MISMATCH resolved']));
-    bench.merchant.exec(`update findings set status = 'open'`);
+    program.merchant.exec(`update findings set status = 'open'`);
     await sweepWith('0.01');
     expect(standing()).toEqual(new Set(['AMOUNT_MISMATCH open']));
     await sweepWith('0');
-    expect(findings(bench)).toHaveLength(ids.length);
+    expect(findings(program)).toHaveLength(ids.length);
   });
 
   it('do not count as new: their findings are of the time at which they came', async () => {
-    const { bench } = await followed({ a: record('a', { serverDate: '2026-01-05T12:00:00Z' }) });
-    forget(bench);
-    bench.clock.advance(HOUR);
-    await compareNewRecords(bench.app, NEVER);
-    expect(findings(bench)).toEqual([]);
-    const received = bench.merchant.prepare('select received_at from order_records').pluck().get();
+    const { program } = await followed({ a: record('a', { serverDate: '2026-01-05T12:00:00Z' }) });
+    forget(program);
+    program.clock.advance(HOUR);
+    await compareNewRecords(program.app, NEVER);
+    expect(findings(program)).toEqual([]);
+    const received = program.merchant.prepare('select received_at from order_records').pluck().get();
     expect(received).toBe('2026-01-05T12:00:00.000Z');
   });
 });
 
 describe('the end of sync', () => {
   it('sweeps, and asks for a person while findings are open, not when they are acknowledged or only explain', async () => {
-    const { bench } = await followed({ none: NOT_FOUND });
-    bench.clock.advance(DAY);
+    const { program } = await followed({ none: NOT_FOUND });
+    program.clock.advance(DAY);
     const sync = async () => {
-      const { end, summary } = await syncOnce(bench.app, 'all', NEVER);
+      const { end, summary } = await syncOnce(program.app, 'all', NEVER);
       return [end, summary.findings];
     };
     expect(await sync()).toEqual(['look', 1]);
     expect(await sync()).toEqual(['look', 1]);
-    bench.merchant.exec(`update findings set status = 'acknowledged'`);
+    program.merchant.exec(`update findings set status = 'acknowledged'`);
     expect(await sync()).toEqual(['done', 0]);
-    bench.merchant.exec(`update findings set status = 'open', severity = 'info'`);
+    program.merchant.exec(`update findings set status = 'open', severity = 'info'`);
     expect(await sync()).toEqual(['done', 0]);
   });
 
   it('does not sweep when the time has run out', async () => {
-    const { bench, exchange } = await followed({ none: NOT_FOUND });
+    const { program, exchange } = await followed({ none: NOT_FOUND });
     exchange.answer = () => refusal(503);
-    bench.clock.advance(2 * DAY);
-    const { end } = await syncOnce(bench.app, 'all', AbortSignal.abort());
-    expect([end, findings(bench)]).toEqual(['out-of-time', []]);
+    program.clock.advance(2 * DAY);
+    const { end } = await syncOnce(program.app, 'all', AbortSignal.abort());
+    expect([end, findings(program)]).toEqual(['out-of-time', []]);
   });
 });
 

@@ -1,13 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FINDING_CLASSES, type FindingClassName } from '../../../src/domain/findings/classes.ts';
+import { reconcileOrders } from '../../../src/flows/reports/reconciliation.ts';
+import { askPreOrders, recordPreOrderFindings, type PreOrderAnswer } from '../../../src/flows/reports/pre-orders.ts';
+import { reconciliationDocument } from '../../../src/reports/reconciliation/document.ts';
+import { listFindings } from '../../../src/store/findings.ts';
+import { openScratch } from '../../../src/store/stage/scratch.ts';
+import type { App } from '../../../src/app.ts';
 import { decideOrders } from '../../../src/flows/orders/operator-decisions.ts';
 import { syncOnce } from '../../../src/flows/orders/sync.ts';
 import { SCENARIOS, type Scenario, type ScenarioStep } from '../../../src/sandbox/orders/scenario.ts';
 import { STRAY_ORDER, TAMPERINGS, type TamperingName } from '../../../src/sandbox/orders/tampering.ts';
-import { certified, type Certified } from '../../support/certified.ts';
 import { hastyClock } from '../../support/test-clock.ts';
-import { workbench, type Workbench } from '../../support/workbench.ts';
+import { testProgram, type TestProgram } from '../../support/test-program.ts';
 
 const SEED = 4;
 const HOUR_MS = 60 * 60_000;
@@ -34,6 +39,15 @@ const SUFFERED = [
   'fault-lookup-truncated',
   'fault-lookup-rate-limited',
 ];
+
+/** What the report of reconciliation says. */
+interface Report {
+  readonly isClean: boolean;
+  /** `CLASS id`, as the report lists them. */
+  readonly findings: readonly string[];
+  /** The same of those that stand open in the database, without what the report found by itself. */
+  readonly written: readonly string[];
+}
 
 interface Life {
   readonly asset: string;
@@ -132,29 +146,29 @@ describe('the report of reconciliation', () => {
 });
 
 /** What the report says once the orders were followed to their end and looked at again. */
-async function reportOf(orders: ReadonlyMap<string, Life>, waits: readonly Gap[]): Promise<Certified> {
-  await using bench = await workbench({
+async function reportOf(orders: ReadonlyMap<string, Life>, waits: readonly Gap[]): Promise<Report> {
+  const program = await testProgram({
     clock: hastyClock(),
     environment: STATUSES,
     scenarioOf: (id) => (id.startsWith('tamper-stray') ? SCENARIOS['completed'] : orders.get(id)?.scenario),
   });
-  for (const [id, life] of orders) insert(bench, id, life);
-  await cancelStrays(bench, [...orders.keys()]);
+  for (const [id, life] of orders) insert(program, id, life);
+  await cancelStrays(program, [...orders.keys()]);
   const toTheEnd = [LONGEST_LIFE_MS, HOUR_MS, HOUR_MS].map((ms): Gap => ({ ms, restarts: false }));
   for (const { ms, restarts } of [...waits, ...toTheEnd]) {
-    await syncOnce(bench.app, 'all', FOREVER);
-    if (restarts) await bench.restart();
+    await syncOnce(program.app, 'all', FOREVER);
+    if (restarts) await program.restart();
     // A new owner lets the rate limit's window of the last one pass.
-    bench.clock.advance(ms + RATE_WINDOW_MS);
+    program.clock.advance(ms + RATE_WINDOW_MS);
   }
-  await syncOnce(bench.app, 'all', FOREVER);
-  return await certified(bench.app);
+  await syncOnce(program.app, 'all', FOREVER);
+  return await reportOn(program.app);
 }
 
-function insert(bench: Workbench, id: string, life: Life): void {
+function insert(program: TestProgram, id: string, life: Life): void {
   const { asset, currencyPair } = STRAY_ORDER;
   const isStray = id.startsWith('tamper-stray');
-  const now = bench.clock.now().toISOString();
+  const now = program.clock.now().toISOString();
   const columns = {
     external_order_id: id,
     asset: isStray ? asset : life.asset,
@@ -168,14 +182,34 @@ function insert(bench: Workbench, id: string, life: Life): void {
     next_action_at: now,
   };
   const names = Object.keys(columns);
-  bench.merchant
+  program.merchant
     .prepare(`insert into merchant_orders (${names.join(', ')}) values (${names.map((name) => `@${name}`).join(', ')})`)
     .run(columns);
 }
 
 /** An order is only unexpected when nothing of it was sent. */
-async function cancelStrays({ app }: Workbench, ids: readonly string[]): Promise<void> {
+async function cancelStrays({ app }: TestProgram, ids: readonly string[]): Promise<void> {
   const targets = ids.filter((id) => id.startsWith('tamper-stray')).map((externalOrderId) => ({ externalOrderId }));
   const action = { judgement: { kind: 'cancel' }, actor: 'a test', reason: 'not wanted' } as const;
   for await (const result of decideOrders(app, targets, action)) expect(result.kind).toBe('done');
+}
+
+/** The report of everything, as `report reconciliation --online` makes it, without being written. */
+async function reportOn(app: App): Promise<Report> {
+  const { account, store, clock, exchange, settings } = app;
+  const asOf = clock.now().toISOString();
+  const scope = { account, asOf };
+  const ask = async (preOrderId: string): Promise<PreOrderAnswer> => {
+    const outcome = await exchange.showPreOrder(preOrderId);
+    return outcome.kind === 'ok' ? { kind: 'known', body: outcome.body } : { kind: 'missing' };
+  };
+  await recordPreOrderFindings(store, account, await askPreOrders(store, scope, ask, () => {}), clock.now());
+  using scratch = openScratch();
+  using snapshot = store.snapshot();
+  const reconciled = await reconcileOrders(snapshot, scratch, scope, settings);
+  const { isClean } = reconciliationDocument({ account, from: null, to: null, asOf, ...settings }, reconciled, []);
+  const findings = [];
+  for (const row of reconciled.findings) findings.push(`${row['class']} ${row['external_order_id']}`);
+  const open = await listFindings(store.db, { account, status: 'open', limit: 1_000 });
+  return { isClean, findings, written: open.map((one) => `${one.class} ${one.external_order_id}`).toSorted() };
 }

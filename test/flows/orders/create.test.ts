@@ -1,56 +1,49 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { followPass } from '../../../src/flows/orders/follow.ts';
-import { capturedLog } from '../../support/captured-log.ts';
-import { workbench, type Workbench, type WorkbenchOptions } from '../../support/workbench.ts';
+import { testProgram, type SandboxProgram, type SandboxProgramOptions } from '../../support/test-program.ts';
 
 const NEVER = new AbortController().signal;
-let bench: Workbench;
+let program: SandboxProgram;
 
-async function setUp(options: WorkbenchOptions = {}): Promise<void> {
-  await bench?.[Symbol.asyncDispose]();
-  bench = await workbench(options);
+async function setUp(options: SandboxProgramOptions = {}): Promise<void> {
+  program = await testProgram(options);
 }
 
-beforeEach(async () => {
-  bench = await workbench();
-});
-afterEach(async () => {
-  await bench[Symbol.asyncDispose]();
-});
+beforeEach(() => setUp());
 
-const create = () => createPass(bench.app, NEVER);
-const follow = () => followPass(bench.app, 'due', NEVER);
+const create = () => createPass(program.app, NEVER);
+const follow = () => followPass(program.app, 'due', NEVER);
 
 describe('the create pass', () => {
   it('turns a pending row into one pre-order, with the intent recorded first', async () => {
-    bench.insert({ external_order_id: 'a' });
+    program.insert({ external_order_id: 'a' });
     await create();
     await create();
-    expect(bench.states('a')).toEqual(['sending', 'accepted']);
-    expect(bench.row('a')).toMatchObject({
+    expect(program.states('a')).toEqual(['sending', 'accepted']);
+    expect(program.row('a')).toMatchObject({
       state: 'accepted',
       pre_order_id: 'pre-1',
       exchange_type: 'SELL',
       attempts: 1,
     });
-    expect(bench.sandbox.exchange.preOrdersOf('a')).toHaveLength(1);
+    expect(program.sandbox.exchange.preOrdersOf('a')).toHaveLength(1);
   });
 
   it('sends an amount and an id exactly as they stand', async () => {
     const asset = '12345678901234567.123456789012345678';
     const id = ` "it's"\n<ü> A`;
-    bench.insert({ external_order_id: id, asset }, { external_order_id: id.toLowerCase(), asset: '1.50' });
+    program.insert({ external_order_id: id, asset }, { external_order_id: id.toLowerCase(), asset: '1.50' });
     await create();
-    expect(bench.sandbox.exchange.preOrdersOf(id)[0]?.asset).toBe(asset);
-    expect(bench.sandbox.exchange.preOrdersOf(id.toLowerCase())[0]?.asset).toBe('1.50');
-    expect(bench.merchant.prepare('select body from pre_orders where external_order_id = ?').pluck().get(id)).toContain(
-      `"asset":${asset}`,
-    );
-    bench.clock.advance(5_000);
+    expect(program.sandbox.exchange.preOrdersOf(id)[0]?.asset).toBe(asset);
+    expect(program.sandbox.exchange.preOrdersOf(id.toLowerCase())[0]?.asset).toBe('1.50');
+    expect(
+      program.merchant.prepare('select body from pre_orders where external_order_id = ?').pluck().get(id),
+    ).toContain(`"asset":${asset}`);
+    program.clock.advance(5_000);
     await follow();
     expect(
-      bench.merchant.prepare('select body from order_records where external_order_id = ?').pluck().get(id),
+      program.merchant.prepare('select body from order_records where external_order_id = ?').pluck().get(id),
     ).toContain(`"inputAsset":${asset}`);
   });
 
@@ -66,80 +59,80 @@ describe('the create pass', () => {
     ['an empty currency', { from_currency: '' }, /fromCurrency is empty/],
     ['a bonus not below the amount', { bonus: '1.50' }, /bonus must be less/],
   ])('refuses a row before it is sent: %s', async (_name, columns, reason) => {
-    bench.insert({ external_order_id: 'bad', ...columns });
+    program.insert({ external_order_id: 'bad', ...columns });
     await create();
-    expect(bench.row('bad')).toMatchObject({ state: 'invalid', state_reason: expect.stringMatching(reason) as string });
-    expect(bench.sandbox.requests).toHaveLength(0);
+    expect(program.row('bad')).toMatchObject({
+      state: 'invalid',
+      state_reason: expect.stringMatching(reason) as string,
+    });
+    expect(program.sandbox.requests).toHaveLength(0);
   });
 
   it('refuses an id of 10,000 characters and keeps the row', async () => {
-    bench.insert({ external_order_id: 'x'.repeat(10_000) });
+    program.insert({ external_order_id: 'x'.repeat(10_000) });
     await create();
-    expect(bench.row('x'.repeat(10_000))['state']).toBe('invalid');
+    expect(program.row('x'.repeat(10_000))['state']).toBe('invalid');
   });
 
   it('sends nothing of a row whose id is no text, says so, and is not held up by any number of them', async () => {
-    const log = capturedLog();
-    await setUp({ overrides: { log: log.logger } });
-    const insert = bench.merchant.prepare(
+    const { log } = program;
+    const insert = program.merchant.prepare(
       `insert into merchant_orders (external_order_id, asset, from_currency, to_currency, next_action_at)
        values (cast(? as text), '1', 'BTC', 'EUR', ?)`,
     );
     const latin1 = (text: string) => Buffer.from(text, 'latin1');
-    bench.merchant.transaction(() => {
+    program.merchant.transaction(() => {
       for (let row = 0; row < 250; row += 1) insert.run(latin1(`für-${row}`), '2026-01-05T11:59:59.000Z');
       insert.run(latin1('fur'), '2026-01-05T12:00:00.000Z');
     })();
     await create();
-    expect(bench.sandbox.requests.map(({ externalOrderId }) => externalOrderId)).toEqual(['fur']);
+    expect(program.sandbox.requests.map(({ externalOrderId }) => externalOrderId)).toEqual(['fur']);
     expect(log.with(/not valid Unicode text/).length).toBeGreaterThan(0);
-    const pending = bench.merchant
+    const pending = program.merchant
       .prepare(`select count(*) from merchant_orders where state = 'pending'`)
       .pluck()
       .get();
     expect(pending).toBe(250);
-    expect(bench.app.counters.failed).toBeGreaterThan(0);
+    expect(program.app.counters.failed).toBeGreaterThan(0);
   });
 
   it('passes over an order that the database does not let it write, and sends the others', async () => {
-    const log = capturedLog();
-    await setUp({ overrides: { log: log.logger } });
-    bench.insert(...['a', 'bad', 'c'].map((external_order_id) => ({ external_order_id })));
-    bench.merchant.exec(`create trigger of_the_merchant before update of state on merchant_orders
+    const { log } = program;
+    program.insert(...['a', 'bad', 'c'].map((external_order_id) => ({ external_order_id })));
+    program.merchant.exec(`create trigger of_the_merchant before update of state on merchant_orders
       when new.external_order_id = 'bad' begin select raise(abort, 'not now'); end`);
     await create();
     await create();
-    expect(['a', 'bad', 'c'].map((id) => bench.row(id)['state'])).toEqual(['accepted', 'pending', 'accepted']);
+    expect(['a', 'bad', 'c'].map((id) => program.row(id)['state'])).toEqual(['accepted', 'pending', 'accepted']);
     expect(log.with(/cannot be written/)).toMatchObject([{ externalOrderId: 'bad', problem: 'not now' }]);
-    expect(bench.app.counters.failed).toBe(1);
-    bench.merchant.exec('drop trigger of_the_merchant');
-    bench.clock.advance(5 * 60_000);
+    expect(program.app.counters.failed).toBe(1);
+    program.merchant.exec('drop trigger of_the_merchant');
+    program.clock.advance(5 * 60_000);
     await create();
-    expect(bench.states('bad')).toEqual(['sending', 'accepted']);
+    expect(program.states('bad')).toEqual(['sending', 'accepted']);
   });
 
   it('takes what was accepted for accepted where another program has moved the order meanwhile', async () => {
-    const log = capturedLog();
-    await setUp({ overrides: { log: log.logger } });
-    bench.insert({ external_order_id: 'a' }, { external_order_id: 'b' });
-    bench.merchant.exec(`create trigger of_the_merchant after insert on events when new.subject = 'a'
+    const { log } = program;
+    program.insert({ external_order_id: 'a' }, { external_order_id: 'b' });
+    program.merchant.exec(`create trigger of_the_merchant after insert on events when new.subject = 'a'
       begin update merchant_orders set revision = revision + 1, state = 'unknown'
         where external_order_id = 'a' and state = 'sending'; end`);
     await create();
     expect(log.with(/had been moved on/)).toMatchObject([{ stateBefore: 'unknown', state: 'accepted' }]);
-    expect(bench.states('a')).toEqual(['sending', 'held', 'accepted']);
-    expect([bench.row('a')['state'], bench.row('b')['state']]).toEqual(['accepted', 'accepted']);
+    expect(program.states('a')).toEqual(['sending', 'held', 'accepted']);
+    expect([program.row('a')['state'], program.row('b')['state']]).toEqual(['accepted', 'accepted']);
   });
 
   it('checks an invalid row again once it is corrected', async () => {
-    bench.insert({ external_order_id: 'a', asset: '0' });
+    program.insert({ external_order_id: 'a', asset: '0' });
     await create();
-    bench.merchant.prepare(`update merchant_orders set asset = '2' where external_order_id = 'a'`).run();
-    bench.merchant
+    program.merchant.prepare(`update merchant_orders set asset = '2' where external_order_id = 'a'`).run();
+    program.merchant
       .prepare(`update merchant_orders set revision = revision + 1, next_action_at = ? where external_order_id = 'a'`)
-      .run(bench.clock.now().toISOString());
+      .run(program.clock.now().toISOString());
     await create();
-    expect(bench.states('a')).toEqual(['invalid', 'pending', 'sending', 'accepted']);
+    expect(program.states('a')).toEqual(['invalid', 'pending', 'sending', 'accepted']);
   });
 
   it.each([
@@ -153,45 +146,45 @@ describe('the create pass', () => {
     'redirect',
   ])('does not know the outcome after %s, and never sends it again', async (fault) => {
     const id = `fault-${fault}-1`;
-    bench.insert({ external_order_id: id });
+    program.insert({ external_order_id: id });
     await create();
-    expect(bench.row(id)['state']).toBe('unknown');
+    expect(program.row(id)['state']).toBe('unknown');
     for (let day = 0; day < 3; day += 1) {
-      bench.clock.advance(24 * 3_600_000);
+      program.clock.advance(24 * 3_600_000);
       await create();
       await follow();
     }
-    expect(bench.sandbox.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+    expect(program.sandbox.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
   it('goes back to pending after 429, for as long as the exchange says', async () => {
-    bench.insert({ external_order_id: 'fault-rate-limited-1' });
+    program.insert({ external_order_id: 'fault-rate-limited-1' });
     await create();
-    expect(bench.row('fault-rate-limited-1')).toMatchObject({
+    expect(program.row('fault-rate-limited-1')).toMatchObject({
       state: 'pending',
       next_action_at: '2026-01-05T12:00:01.000Z',
     });
-    bench.clock.advance(1_000);
+    program.clock.advance(1_000);
     await create();
-    expect(bench.states('fault-rate-limited-1')).toEqual(['sending', 'pending', 'sending', 'accepted']);
+    expect(program.states('fault-rate-limited-1')).toEqual(['sending', 'pending', 'sending', 'accepted']);
   });
 
   it('goes back to pending and sends nothing more when the key is refused', async () => {
     await setUp({ apiKey: 'wrong' });
-    bench.insert(...Array.from({ length: 50 }, (_, index) => ({ external_order_id: `a${index}` })));
+    program.insert(...Array.from({ length: 50 }, (_, index) => ({ external_order_id: `a${index}` })));
     await create();
-    expect(bench.row('a0')).toMatchObject({ state: 'pending', state_reason: expect.stringMatching(/key/) as string });
-    expect(bench.sandbox.requests.length).toBeLessThanOrEqual(bench.config.exchange.concurrency);
-    expect(bench.app.exchange.key).toEqual({ wasTaken: false, refusedAt: bench.clock.monotonic() });
+    expect(program.row('a0')).toMatchObject({ state: 'pending', state_reason: expect.stringMatching(/key/) as string });
+    expect(program.sandbox.requests.length).toBeLessThanOrEqual(program.config.exchange.concurrency);
+    expect(program.app.exchange.key).toEqual({ wasTaken: false, refusedAt: program.clock.monotonic() });
   });
 
   it('goes back to pending when nothing listens, and does not run through the backlog', async () => {
-    bench.insert(...Array.from({ length: 50 }, (_, index) => ({ external_order_id: `a${index}` })));
-    await bench.sandbox.close();
+    program.insert(...Array.from({ length: 50 }, (_, index) => ({ external_order_id: `a${index}` })));
+    await program.sandbox.close();
     await create();
-    const touched = bench.merchant.prepare('select count(*) from merchant_orders where attempts > 0').pluck().get();
-    expect(touched).toBeLessThanOrEqual(bench.config.exchange.concurrency);
-    expect(bench.row('a0')).toMatchObject({
+    const touched = program.merchant.prepare('select count(*) from merchant_orders where attempts > 0').pluck().get();
+    expect(touched).toBeLessThanOrEqual(program.config.exchange.concurrency);
+    expect(program.row('a0')).toMatchObject({
       state: 'pending',
       state_reason: expect.stringMatching(/not sent/) as string,
     });
@@ -199,36 +192,36 @@ describe('the create pass', () => {
 
   it('does not turn a backlog into unknown outcomes while the exchange fails', async () => {
     await setUp({ faults: { 'error-taken': 1 } });
-    bench.insert(...Array.from({ length: 100 }, (_, index) => ({ external_order_id: `a${index}` })));
+    program.insert(...Array.from({ length: 100 }, (_, index) => ({ external_order_id: `a${index}` })));
     await create();
-    const unknown = bench.merchant
+    const unknown = program.merchant
       .prepare(`select count(*) from merchant_orders where state = 'unknown'`)
       .pluck()
       .get();
-    expect(unknown).toBeLessThanOrEqual(bench.config.exchange.concurrency + 2);
+    expect(unknown).toBeLessThanOrEqual(program.config.exchange.concurrency + 2);
   });
 
   it('rejects an order that the exchange refuses with its documented error, with the message', async () => {
-    bench.insert({ external_order_id: 'a', bonus: '5' });
-    bench.merchant.prepare(`update merchant_orders set order_type = 'OTHER' where external_order_id = 'a'`).run();
+    program.insert({ external_order_id: 'a', bonus: '5' });
+    program.merchant.prepare(`update merchant_orders set order_type = 'OTHER' where external_order_id = 'a'`).run();
     await create();
-    expect(bench.row('a')).toMatchObject({
+    expect(program.row('a')).toMatchObject({
       state: 'rejected',
       state_reason: expect.stringMatching(/BAD_REQUEST: bonus/) as string,
     });
   });
 
   it('takes what it finds sending at start for unknown', async () => {
-    bench.insert({ external_order_id: 'a' });
-    bench.merchant.exec(
+    program.insert({ external_order_id: 'a' });
+    program.merchant.exec(
       `update merchant_orders set revision = revision + 1, state = 'sending', attempts = 1, next_action_at = null`,
     );
-    await bench.restart();
+    await program.restart();
     await create();
-    expect(bench.row('a')).toMatchObject({
+    expect(program.row('a')).toMatchObject({
       state: 'unknown',
       state_reason: expect.stringMatching(/process ended/) as string,
     });
-    expect(bench.sandbox.requests).toHaveLength(0);
+    expect(program.sandbox.requests).toHaveLength(0);
   });
 });

@@ -7,10 +7,10 @@ import { createPass } from '../../../src/flows/orders/create.ts';
 import { followPass } from '../../../src/flows/orders/follow.ts';
 import { StoreError } from '../../../src/store/errors.ts';
 import { capturedLog } from '../../support/captured-log.ts';
-import { scriptedBench } from '../../support/scripted-bench.ts';
+import { scriptedProgram } from '../../support/test-program.ts';
 import { echo, record, type ScriptedAnswer } from '../../support/scripted-exchange.ts';
 import { DAY } from '../../support/tracking.ts';
-import type { Workbench } from '../../support/workbench.ts';
+import type { TestProgram } from '../../support/test-program.ts';
 
 const NEVER = new AbortController().signal;
 const NOT_YET = /cannot be written yet/;
@@ -19,12 +19,12 @@ const NOT_YET = /cannot be written yet/;
 const id = (number: number) => `${number}-${'x'.repeat(3_000)}`;
 
 /** SQLite takes no more pages, on the program's own connection: it then says what it says of a full disk. */
-async function fillDisk({ app }: Workbench): Promise<void> {
+async function fillDisk({ app }: TestProgram): Promise<void> {
   const { rows } = await sql<{ page_count: number }>`pragma page_count`.execute(app.store.db);
   await sql.raw(`pragma max_page_count = ${rows[0]?.page_count}`).execute(app.store.db);
 }
 
-async function freeDisk({ app }: Workbench): Promise<void> {
+async function freeDisk({ app }: TestProgram): Promise<void> {
   await sql.raw('pragma max_page_count = 1000000').execute(app.store.db);
 }
 
@@ -35,49 +35,45 @@ async function problemOf(pass: Promise<void>): Promise<unknown> {
   );
 }
 
-async function benchWithLog() {
-  const log = capturedLog();
-  return { log, ...(await scriptedBench({ overrides: { log: log.logger } })) };
-}
-
 describe('a full disk', () => {
   it('lets no create out that could not be recorded; when there is space the next pass sends each once', async () => {
-    const { bench, exchange } = await scriptedBench();
+    const { program, exchange } = await scriptedProgram();
     const ids = Array.from({ length: 20 }, (_, index) => id(index));
-    bench.insert(...ids.map((external_order_id) => ({ external_order_id })));
-    await fillDisk(bench);
-    for (let tries = 0; tries < 3; tries += 1) expect(await problemOf(createPass(bench.app, NEVER))).toBe('disk');
+    program.insert(...ids.map((external_order_id) => ({ external_order_id })));
+    await fillDisk(program);
+    for (let tries = 0; tries < 3; tries += 1) expect(await problemOf(createPass(program.app, NEVER))).toBe('disk');
     expect(exchange.requests).toHaveLength(0);
-    expect(ids.map((one) => [bench.row(one)['state'], bench.row(one)['attempts']])).toEqual(
+    expect(ids.map((one) => [program.row(one)['state'], program.row(one)['attempts']])).toEqual(
       ids.map(() => ['pending', 0]),
     );
-    await freeDisk(bench);
-    await createPass(bench.app, NEVER);
+    await freeDisk(program);
+    await createPass(program.app, NEVER);
     expect(exchange.requests).toHaveLength(20);
-    for (const one of ids) expect(bench.states(one)).toEqual(['sending', 'accepted']);
+    for (const one of ids) expect(program.states(one)).toEqual(['sending', 'accepted']);
   });
 
   it('does not lose the results of creates that were in flight: they are written once there is space', async () => {
-    const { bench, exchange, log } = await benchWithLog();
+    const { program, exchange } = await scriptedProgram();
+    const { log } = program;
     const ids = Array.from({ length: 8 }, (_, index) => id(index));
-    bench.insert(...ids.map((external_order_id) => ({ external_order_id })));
+    program.insert(...ids.map((external_order_id) => ({ external_order_id })));
     const full = Promise.withResolvers<void>();
     exchange.answer = async (request) => {
-      if (exchange.count('POST') === ids.length) full.resolve(fillDisk(bench));
+      if (exchange.count('POST') === ids.length) full.resolve(fillDisk(program));
       await full.promise;
       return echo(request);
     };
     const notYet = log.next(NOT_YET);
-    const pass = createPass(bench.app, NEVER);
+    const pass = createPass(program.app, NEVER);
     await notYet;
-    expect(ids.map((one) => bench.row(one)['state'])).toEqual(ids.map(() => 'sending'));
+    expect(ids.map((one) => program.row(one)['state'])).toEqual(ids.map(() => 'sending'));
     const stillNot = log.next(NOT_YET);
-    bench.clock.advance(1_000);
+    program.clock.advance(1_000);
     await stillNot;
-    await freeDisk(bench);
-    await settled(pass, bench);
-    for (const one of ids) expect(bench.states(one)).toEqual(['sending', 'accepted']);
-    expect(bench.merchant.prepare('select count(*) from pre_orders').pluck().get()).toBe(8);
+    await freeDisk(program);
+    await settled(pass, program);
+    for (const one of ids) expect(program.states(one)).toEqual(['sending', 'accepted']);
+    expect(program.merchant.prepare('select count(*) from pre_orders').pluck().get()).toBe(8);
     expect(exchange.count('POST')).toBe(8);
   });
 
@@ -86,60 +82,62 @@ describe('a full disk', () => {
     ['an outcome that is not known', 'reset', 'unknown'],
     ['429', { status: 429 }, 'pending'],
   ])('does not lose %s', async (_name, answer, state) => {
-    const { bench, exchange, log } = await benchWithLog();
-    bench.insert({ external_order_id: id(1) });
+    const { program, exchange } = await scriptedProgram();
+    const { log } = program;
+    program.insert({ external_order_id: id(1) });
     exchange.answer = async () => {
-      await fillDisk(bench);
+      await fillDisk(program);
       return answer;
     };
     const notYet = log.next(NOT_YET);
-    const pass = createPass(bench.app, NEVER);
+    const pass = createPass(program.app, NEVER);
     await notYet;
-    await freeDisk(bench);
-    await settled(pass, bench);
-    expect(bench.states(id(1))).toEqual(['sending', state]);
+    await freeDisk(program);
+    await settled(pass, program);
+    expect(program.states(id(1))).toEqual(['sending', state]);
   });
 
   it('leaves an order sending when the program must end before there is space, and the next owner verifies it', async () => {
-    const { bench, exchange, log } = await benchWithLog();
-    bench.insert({ external_order_id: id(1) });
+    const { program, exchange } = await scriptedProgram();
+    const { log } = program;
+    program.insert({ external_order_id: id(1) });
     exchange.answer = async (request) => {
-      await fillDisk(bench);
+      await fillDisk(program);
       return echo(request);
     };
     const notYet = log.next(NOT_YET);
-    const pass = problemOf(createPass(bench.app, NEVER));
+    const pass = problemOf(createPass(program.app, NEVER));
     await notYet;
-    bench.app.endGracePeriod();
+    program.app.endGracePeriod();
     expect(await pass).toBe('disk');
-    await bench.restart();
-    expect(bench.states(id(1))).toEqual(['sending', 'unknown']);
+    await program.restart();
+    expect(program.states(id(1))).toEqual(['sending', 'unknown']);
     expect(exchange.count('POST')).toBe(1);
   });
 
   it('records nothing of a look-up by halves: row, events and record come together, later', async () => {
-    const { bench, exchange } = await scriptedBench();
-    bench.insert({ external_order_id: id(1) });
-    await createPass(bench.app, NEVER);
+    const { program, exchange } = await scriptedProgram();
+    program.insert({ external_order_id: id(1) });
+    await createPass(program.app, NEVER);
     exchange.answer = ({ externalOrderId }) => record(externalOrderId, { status: 'PAID' });
-    bench.clock.advance(1_000);
-    await fillDisk(bench);
-    bench.clock.advance(DAY);
-    expect(await problemOf(followPass(bench.app, 'due', NEVER))).toBe('disk');
-    expect(bench.row(id(1))).toMatchObject({ state: 'accepted', order_status: null });
-    expect(bench.events(id(1))).toHaveLength(2);
-    await freeDisk(bench);
-    await followPass(bench.app, 'due', NEVER);
-    expect(bench.row(id(1))).toMatchObject({ state: 'open', order_status: 'PAID' });
-    expect(bench.events(id(1))).toHaveLength(6);
+    program.clock.advance(1_000);
+    await fillDisk(program);
+    program.clock.advance(DAY);
+    expect(await problemOf(followPass(program.app, 'due', NEVER))).toBe('disk');
+    expect(program.row(id(1))).toMatchObject({ state: 'accepted', order_status: null });
+    expect(program.events(id(1))).toHaveLength(2);
+    await freeDisk(program);
+    await followPass(program.app, 'due', NEVER);
+    expect(program.row(id(1))).toMatchObject({ state: 'open', order_status: 'PAID' });
+    expect(program.events(id(1))).toHaveLength(6);
   });
 });
 
 describe('the daemon on a full disk', () => {
   it('goes on by itself when there is space', async () => {
-    const { bench, exchange } = await scriptedBench({ environment: { ORDER_SYNC_SCHEDULE_CRON: '* * * * * *' } });
-    await bench.app[Symbol.asyncDispose]();
-    bench.insert({ external_order_id: 'a' });
+    const { program, exchange } = await scriptedProgram({ environment: { ORDER_SYNC_SCHEDULE_CRON: '* * * * * *' } });
+    await program.app[Symbol.asyncDispose]();
+    program.insert({ external_order_id: 'a' });
     let isFull = true;
     const all = (statement: SqliteStatement, parameters: readonly unknown[]) => {
       if (isFull) throw new Database.SqliteError('database or disk is full', 'SQLITE_FULL');
@@ -158,37 +156,37 @@ describe('the daemon on a full disk', () => {
     const cannotWrite = log.next(/nothing is sent until it can/);
     const created = log.next(/pre-order created/);
     const stopping = new AbortController();
-    const daemon = runDaemon(bench.config, stopping.signal, () => {}, { log: log.logger, store: { wrap } });
+    const daemon = runDaemon(program.config, stopping.signal, () => {}, { log: log.logger, store: { wrap } });
     await cannotWrite;
-    expect(bench.row('a')['state']).toBe('pending');
+    expect(program.row('a')['state']).toBe('pending');
     expect(exchange.requests).toHaveLength(0);
     isFull = false;
     await created;
     stopping.abort();
     await daemon;
-    expect(bench.states('a').slice(0, 2)).toEqual(['sending', 'accepted']);
+    expect(program.states('a').slice(0, 2)).toEqual(['sending', 'accepted']);
     expect(exchange.count('POST')).toBe(1);
   });
 });
 
 describe('a database file that is gone while it is open', () => {
   it('takes no write and lets no request out; nothing is lost when it is back', async () => {
-    const { bench, exchange } = await scriptedBench();
-    const { path } = bench.config.database;
-    bench.insert({ external_order_id: 'a' });
+    const { program, exchange } = await scriptedProgram();
+    const { path } = program.config.database;
+    program.insert({ external_order_id: 'a' });
     renameSync(path, `${path}.away`);
-    await expect(createPass(bench.app, NEVER)).rejects.toThrow(/moved or deleted while it was open/);
+    await expect(createPass(program.app, NEVER)).rejects.toThrow(/moved or deleted while it was open/);
     writeFileSync(path, '');
-    await expect(createPass(bench.app, NEVER)).rejects.toThrow(/moved or deleted while it was open/);
+    await expect(createPass(program.app, NEVER)).rejects.toThrow(/moved or deleted while it was open/);
     expect(exchange.requests).toHaveLength(0);
     renameSync(`${path}.away`, path);
-    await createPass(bench.app, NEVER);
-    expect(bench.states('a')).toEqual(['sending', 'accepted']);
+    await createPass(program.app, NEVER);
+    expect(program.states('a')).toEqual(['sending', 'accepted']);
   });
 });
 
 /** Results that wait for the disk are tried again once a second. */
-async function settled(pass: Promise<void>, { clock }: Workbench): Promise<void> {
+async function settled(pass: Promise<void>, { clock }: TestProgram): Promise<void> {
   let isOver = false;
   const over = pass.finally(() => {
     isOver = true;

@@ -4,11 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { isAllowedMove, type OrderState } from '../../../src/domain/orders/states.ts';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { followPass } from '../../../src/flows/orders/follow.ts';
-import { capturedLog } from '../../support/captured-log.ts';
-import { acceptedOrders } from '../../support/scripted-bench.ts';
+import { acceptedOrders } from '../../support/test-program.ts';
 import { NOT_FOUND, record, refusal, type ScriptedAnswer } from '../../support/scripted-exchange.ts';
 import { DAY } from '../../support/tracking.ts';
-import type { Workbench, WorkbenchOptions } from '../../support/workbench.ts';
+import type { TestProgram, TestProgramOptions } from '../../support/test-program.ts';
 import { unguarded } from '../../support/unguarded.ts';
 
 const NEVER = new AbortController().signal;
@@ -16,13 +15,13 @@ const EARLIER = '2026-01-05T10:00:00.000Z';
 const LATER = '2026-01-05T11:00:00.000Z';
 
 /** Accepted orders that are looked up once a day. */
-async function accepted(ids: readonly string[], options: WorkbenchOptions = {}) {
+async function accepted(ids: readonly string[], options: TestProgramOptions = {}) {
   const on = await acceptedOrders(ids, options);
   return { ...on, lookUp: () => on.lookUp(DAY) };
 }
 
-function keptRecord(bench: Workbench, id = 'a'): unknown {
-  return bench.merchant.prepare('select body from order_records where external_order_id = ?').pluck().get(id);
+function keptRecord(program: TestProgram, id = 'a'): unknown {
+  return program.merchant.prepare('select body from order_records where external_order_id = ?').pluck().get(id);
 }
 
 function bodyOf(answer: ScriptedAnswer | undefined): unknown {
@@ -31,32 +30,32 @@ function bodyOf(answer: ScriptedAnswer | undefined): unknown {
 
 describe('a record older than the one we have', () => {
   it('changes neither the row nor the kept record, and is recorded once for each time it bears', async () => {
-    const { bench, answers, lookUp } = await accepted(['a']);
+    const { program, answers, lookUp } = await accepted(['a']);
     const newest = record('a', { status: 'B', fiat: 'PAID', modificationDate: LATER });
     answers.set('a', newest);
     await lookUp();
-    const before = bench.events('a');
-    const { status, fiat } = { status: bench.row('a')['order_status'], fiat: bench.row('a')['fiat_status'] };
+    const before = program.events('a');
+    const { status, fiat } = { status: program.row('a')['order_status'], fiat: program.row('a')['fiat_status'] };
     const dates = [EARLIER, EARLIER, '2026-01-05T10:30:00.000Z', '2026-01-05T10:30:00.000Z'];
     for (const modificationDate of dates) {
       answers.set('a', record('a', { status: 'A', modificationDate }));
       await lookUp();
     }
-    expect(bench.row('a')).toMatchObject({
+    expect(program.row('a')).toMatchObject({
       order_status: status,
       fiat_status: fiat,
       modification_date: LATER,
       state: 'open',
     });
-    expect(keptRecord(bench)).toBe(bodyOf(newest));
-    expect(bench.events('a').slice(before.length)).toEqual([
+    expect(keptRecord(program)).toBe(bodyOf(newest));
+    expect(program.events('a').slice(before.length)).toEqual([
       `record.stale ${LATER} → ${EARLIER}`,
       `record.stale ${LATER} → 2026-01-05T10:30:00.000Z`,
     ]);
   });
 
   it('does not stop the newer one that comes after it', async () => {
-    const { bench, answers, lookUp } = await accepted(['a']);
+    const { program, answers, lookUp } = await accepted(['a']);
     for (const [status, modificationDate] of [
       ['B', LATER],
       ['A', EARLIER],
@@ -65,12 +64,12 @@ describe('a record older than the one we have', () => {
       answers.set('a', record('a', { status, modificationDate }));
       await lookUp();
     }
-    expect(bench.row('a')['order_status']).toBe('C');
-    expect(keptRecord(bench)).toBe(bodyOf(answers.get('a')));
+    expect(program.row('a')['order_status']).toBe('C');
+    expect(keptRecord(program)).toBe(bodyOf(answers.get('a')));
   });
 
   it('is told when two passes look the same order up at once and the first answer comes last', async () => {
-    const { bench, exchange } = await accepted(['a']);
+    const { program, exchange } = await accepted(['a']);
     const first = Promise.withResolvers<void>();
     let lookups = 0;
     exchange.answer = async () => {
@@ -79,20 +78,20 @@ describe('a record older than the one we have', () => {
       await first.promise;
       return record('a', { status: 'A', modificationDate: EARLIER });
     };
-    bench.clock.advance(DAY);
-    const slow = followPass(bench.app, 'all', NEVER);
-    await followPass(bench.app, 'all', NEVER);
-    expect(bench.row('a')['order_status']).toBe('B');
+    program.clock.advance(DAY);
+    const slow = followPass(program.app, 'all', NEVER);
+    await followPass(program.app, 'all', NEVER);
+    expect(program.row('a')['order_status']).toBe('B');
     first.resolve();
     await slow;
-    expect(bench.row('a')['order_status']).toBe('B');
-    expect(bench.events('a').filter((event) => event.startsWith('order.status'))).toEqual(['order.status null → B']);
+    expect(program.row('a')['order_status']).toBe('B');
+    expect(program.events('a').filter((event) => event.startsWith('order.status'))).toEqual(['order.status null → B']);
   });
 });
 
 describe('an answer that was asked for before the last one came', () => {
   it('is dropped: nothing in it says which of the two is newer', async () => {
-    const { bench, exchange } = await accepted(['a']);
+    const { program, exchange } = await accepted(['a']);
     const first = Promise.withResolvers<void>();
     const asked = Promise.withResolvers<void>();
     exchange.answer = async () => {
@@ -100,45 +99,45 @@ describe('an answer that was asked for before the last one came', () => {
       await first.promise;
       return record('a', { status: 'A' });
     };
-    bench.clock.advance(DAY);
-    const slow = followPass(bench.app, 'all', NEVER);
+    program.clock.advance(DAY);
+    const slow = followPass(program.app, 'all', NEVER);
     await asked.promise;
-    bench.clock.advance(1_000);
+    program.clock.advance(1_000);
     exchange.answer = () => record('a', { status: 'B' });
-    await followPass(bench.app, 'all', NEVER);
+    await followPass(program.app, 'all', NEVER);
     first.resolve();
     await slow;
-    expect(bench.row('a')['order_status']).toBe('B');
-    expect(bench.events('a').filter((event) => event.startsWith('order.status'))).toEqual(['order.status null → B']);
+    expect(program.row('a')['order_status']).toBe('B');
+    expect(program.events('a').filter((event) => event.startsWith('order.status'))).toEqual(['order.status null → B']);
   });
 
   it('is not told by a look-up that was recorded under a clock ahead of this one', async () => {
-    const { bench, answers } = await accepted(['a']);
-    unguarded(bench.merchant, () =>
-      bench.merchant.exec(
+    const { program, answers } = await accepted(['a']);
+    unguarded(program.merchant, () =>
+      program.merchant.exec(
         `update merchant_orders set revision = revision + 1, last_lookup_at = '2027-01-01T00:00:00.000Z'`,
       ),
     );
     answers.set('a', record('a', { status: 'A' }));
-    bench.clock.advance(DAY);
-    await followPass(bench.app, 'due', NEVER);
-    expect(bench.row('a')['order_status']).toBe('A');
+    program.clock.advance(DAY);
+    await followPass(program.app, 'due', NEVER);
+    expect(program.row('a')['order_status']).toBe('A');
   });
 });
 
 describe('two passes that bring the same news', () => {
   it('record each change once', async () => {
-    const { bench, exchange } = await accepted(['a']);
+    const { program, exchange } = await accepted(['a']);
     const both = Promise.withResolvers<void>();
     exchange.answer = async () => {
       if (exchange.count('GET') === 2) both.resolve();
       await both.promise;
       return record('a', { status: 'B' });
     };
-    bench.clock.advance(DAY);
-    await Promise.all([followPass(bench.app, 'all', NEVER), followPass(bench.app, 'due', NEVER)]);
+    program.clock.advance(DAY);
+    await Promise.all([followPass(program.app, 'all', NEVER), followPass(program.app, 'due', NEVER)]);
     expect(exchange.count('GET')).toBe(2);
-    expect(bench.events('a').slice(2)).toEqual([
+    expect(program.events('a').slice(2)).toEqual([
       'order.status null → B',
       'cryptoTransaction.status null → NEW',
       'fiatTransaction.status null → NEW',
@@ -151,8 +150,8 @@ describe('a status that was not seen before', () => {
   const SAID = 'a status that was not seen before';
 
   it('is recorded verbatim, reported once whatever order has it, and followed on', async () => {
-    const log = capturedLog();
-    const { bench, answers, lookUp } = await accepted(['a', 'b'], { overrides: { log: log.logger } });
+    const { program, answers, lookUp } = await accepted(['a', 'b']);
+    const { log } = program;
     const strange = ' Ünseen \u202E"status"\n';
     for (const id of ['a', 'b']) answers.set(id, record(id, { status: strange, crypto: strange }));
     await lookUp();
@@ -161,19 +160,19 @@ describe('a status that was not seen before', () => {
       ['order.status', strange],
       ['cryptoTransaction.status', strange],
     ]);
-    expect(bench.row('b')).toMatchObject({ state: 'open', order_status: strange, crypto_status: strange });
+    expect(program.row('b')).toMatchObject({ state: 'open', order_status: strange, crypto_status: strange });
     answers.set('b', record('b', { status: 'NEXT' }));
     await lookUp();
-    expect(bench.events('b')).toContain(`order.status ${strange} → NEXT`);
+    expect(program.events('b')).toContain(`order.status ${strange} → NEXT`);
     expect(log.with(SAID)).toHaveLength(3);
   });
 
   it('is reported once also across restarts, and a documented one never', async () => {
-    const log = capturedLog();
-    const { bench, answers, lookUp } = await accepted(['a', 'b'], { overrides: { log: log.logger } });
+    const { program, answers, lookUp } = await accepted(['a', 'b']);
+    const { log } = program;
     answers.set('a', record('a', { status: 'REQUEST', fiat: 'OTHER' }));
     await lookUp();
-    await bench.restart();
+    await program.restart();
     answers.set('b', record('b', { status: 'REQUEST', fiat: 'OTHER' }));
     await lookUp();
     expect(log.with(SAID).map(({ value }) => value)).toEqual(['OTHER']);
@@ -196,32 +195,32 @@ describe('the settings of what is final', () => {
     ['a final status has no date', { ORDER_SYNC_FOLLOW_FINAL_STATUSES: 'PAID,VOID' }, { status: 'VOID' }, 'final'],
     ['a final status in small letters', { ORDER_SYNC_FOLLOW_FINAL_STATUSES: 'PAID,VOID' }, { status: 'void' }, 'open'],
   ])('%s', async (_name, environment, fields, state) => {
-    const { bench, answers, lookUp } = await accepted(['a'], { environment });
+    const { program, answers, lookUp } = await accepted(['a'], { environment });
     answers.set('a', record('a', fields));
     await lookUp();
-    expect(bench.row('a')['state']).toBe(state);
+    expect(program.row('a')['state']).toBe(state);
   });
 });
 
 describe('a record', () => {
   it('is kept byte for byte, what is unknown in it too', async () => {
-    const { bench, answers, lookUp } = await accepted(['a']);
+    const { program, answers, lookUp } = await accepted(['a']);
     const body = `{ "externalOrderId":"a","more":12345678901234567.123456789012345678,\n"order":{"id":"o1","status":"S","x":[1e400]}}`;
     answers.set('a', { status: 200, body });
     await lookUp();
-    expect(keptRecord(bench)).toBe(body);
-    expect(bench.row('a')).toMatchObject({ state: 'open', order_status: 'S', crypto_status: null });
+    expect(keptRecord(program)).toBe(body);
+    expect(program.row('a')).toMatchObject({ state: 'open', order_status: 'S', crypto_status: null });
   });
 });
 
 describe('the follow pass', () => {
   it('looks each of many orders up once, page after page', async () => {
     const ids = Array.from({ length: 450 }, (_, index) => `o${index}`);
-    const { bench, exchange, lookUp } = await accepted(ids);
-    bench.clock.advance(DAY);
-    await followPass(bench.app, 'due', NEVER);
+    const { program, exchange, lookUp } = await accepted(ids);
+    program.clock.advance(DAY);
+    await followPass(program.app, 'due', NEVER);
     expect(exchange.count('GET')).toBe(450);
-    await followPass(bench.app, 'due', NEVER);
+    await followPass(program.app, 'due', NEVER);
     expect(exchange.count('GET')).toBe(450);
     await lookUp();
     expect(new Set(exchange.requests.map(({ externalOrderId }) => externalOrderId)).size).toBe(450);
@@ -230,36 +229,38 @@ describe('the follow pass', () => {
 
   it('comes to an outcome that turns unknown meanwhile before it ends, looks each order up once, and ends', async () => {
     const ids = Array.from({ length: 900 }, (_, index) => `o${index}`);
-    const { bench, exchange } = await accepted(ids);
-    bench.clock.advance(DAY);
+    const { program, exchange } = await accepted(ids);
+    program.clock.advance(DAY);
     const lookedUp: string[] = [];
     exchange.answer = async ({ method, externalOrderId }) => {
       if (method === 'POST') return refusal(500);
       lookedUp.push(externalOrderId);
       if (lookedUp.length === 10) {
-        bench.insert({ external_order_id: 'u' });
-        await createPass(bench.app, NEVER);
+        program.insert({ external_order_id: 'u' });
+        await createPass(program.app, NEVER);
         // Now the unknown outcome is due, and each order that was looked up is due again.
-        bench.clock.advance(10_000);
+        program.clock.advance(10_000);
       }
       return NOT_FOUND;
     };
-    await followPass(bench.app, 'due', NEVER);
+    await followPass(program.app, 'due', NEVER);
     expect(lookedUp.toSorted()).toEqual([...ids, 'u'].toSorted());
     expect(lookedUp.indexOf('u')).toBeLessThan(400);
   });
 
   it('stops when the exchange fails, and goes on with all that is due when it is back', async () => {
     const ids = Array.from({ length: 100 }, (_, index) => `o${index}`);
-    const { bench, exchange, answers } = await accepted(ids);
+    const { program, exchange, answers } = await accepted(ids);
     for (const id of ids) answers.set(id, refusal(503));
-    bench.clock.advance(DAY);
-    await followPass(bench.app, 'due', NEVER);
-    expect(exchange.count('GET')).toBeLessThanOrEqual(bench.config.exchange.concurrency + 2);
+    program.clock.advance(DAY);
+    await followPass(program.app, 'due', NEVER);
+    expect(exchange.count('GET')).toBeLessThanOrEqual(program.config.exchange.concurrency + 2);
     for (const id of ids) answers.set(id, record(id));
-    bench.clock.advance(DAY);
-    await followPass(bench.app, 'due', NEVER);
-    expect(bench.merchant.prepare(`select count(*) from merchant_orders where state = 'open'`).pluck().get()).toBe(100);
+    program.clock.advance(DAY);
+    await followPass(program.app, 'due', NEVER);
+    expect(program.merchant.prepare(`select count(*) from merchant_orders where state = 'open'`).pluck().get()).toBe(
+      100,
+    );
   });
 
   it('does not read through what is due while nothing listens', async () => {
@@ -272,50 +273,50 @@ describe('the follow pass', () => {
       };
       return { reader: true, all, run: (parameters) => statement.run(parameters), iterate: () => [].values() };
     };
-    const { bench, exchange } = await accepted([], { overrides: { store: { wrap } } });
-    bench.insert(...Array.from({ length: 2_000 }, (_, index) => ({ external_order_id: `o${index}` })));
-    unguarded(bench.merchant, () =>
-      bench.merchant.exec(`update merchant_orders set revision = revision + 1, state = 'accepted'`),
+    const { program, exchange } = await accepted([], { overrides: { store: { wrap } } });
+    program.insert(...Array.from({ length: 2_000 }, (_, index) => ({ external_order_id: `o${index}` })));
+    unguarded(program.merchant, () =>
+      program.merchant.exec(`update merchant_orders set revision = revision + 1, state = 'accepted'`),
     );
     await exchange[Symbol.asyncDispose]();
     pages = 0;
-    await followPass(bench.app, 'due', NEVER);
+    await followPass(program.app, 'due', NEVER);
     expect(pages).toBeLessThanOrEqual(3);
   });
 
   it('passes over an order that the database does not let it write, and looks up the others', async () => {
-    const { bench } = await accepted(['a', 'bad', 'c']);
-    bench.merchant.exec(`create trigger of_the_merchant before update of order_status on merchant_orders
+    const { program } = await accepted(['a', 'bad', 'c']);
+    program.merchant.exec(`create trigger of_the_merchant before update of order_status on merchant_orders
       when new.external_order_id = 'bad' begin select raise(abort, 'not now'); end`);
-    bench.clock.advance(DAY);
-    await followPass(bench.app, 'due', NEVER);
-    expect(bench.app.counters.failed).toBe(1);
-    const due = bench.merchant
+    program.clock.advance(DAY);
+    await followPass(program.app, 'due', NEVER);
+    expect(program.app.counters.failed).toBe(1);
+    const due = program.merchant
       .prepare('select external_order_id from merchant_orders where next_action_at <= ?')
       .pluck();
-    expect(due.all(bench.clock.now().toISOString())).toEqual([]);
+    expect(due.all(program.clock.now().toISOString())).toEqual([]);
   });
 
   it('does nothing once its signal has aborted', async () => {
-    const { bench, exchange } = await accepted(['a']);
-    bench.clock.advance(DAY);
-    await followPass(bench.app, 'all', AbortSignal.abort());
+    const { program, exchange } = await accepted(['a']);
+    program.clock.advance(DAY);
+    await followPass(program.app, 'all', AbortSignal.abort());
     expect(exchange.count('GET')).toBe(0);
   });
 
   it('looks nothing up that is not to be followed', async () => {
-    const { bench, exchange } = await accepted(['a', 'b']);
-    bench.insert({ external_order_id: 'p' }, { external_order_id: 'bad', asset: '0' });
-    unguarded(bench.merchant, () => {
-      bench.merchant.exec(
+    const { program, exchange } = await accepted(['a', 'b']);
+    program.insert({ external_order_id: 'p' }, { external_order_id: 'bad', asset: '0' });
+    unguarded(program.merchant, () => {
+      program.merchant.exec(
         `update merchant_orders set revision = revision + 1, state = 'rejected' where external_order_id = 'a'`,
       );
-      bench.merchant.exec(
+      program.merchant.exec(
         `update merchant_orders set revision = revision + 1, state = 'final', next_action_at = null where external_order_id = 'b'`,
       );
     });
-    bench.clock.advance(DAY);
-    await followPass(bench.app, 'all', NEVER);
+    program.clock.advance(DAY);
+    await followPass(program.app, 'all', NEVER);
     expect(exchange.count('GET')).toBe(0);
   });
 });
@@ -347,7 +348,7 @@ describe('any answers at all', () => {
     const property = fc.assert(
       fc.asyncProperty(fc.array(script, { minLength: 2, maxLength: 6 }), async (scripts) => {
         const ids = scripts.map((_, index) => `o${index}`);
-        const { bench, exchange, lookUp } = await accepted(ids);
+        const { program, exchange, lookUp } = await accepted(ids);
         const given = new Map<string, Fields[]>(ids.map((id) => [id, []]));
         let step = 0;
         exchange.answer = ({ externalOrderId: id }) => {
@@ -357,8 +358,8 @@ describe('any answers at all', () => {
           return record(id, next.fields);
         };
         for (step = 0; step < 12; step += 1) await lookUp();
-        for (const id of ids) expect(recorded(bench, id)).toEqual(foretold(id, given.get(id) ?? []));
-        for (const id of ids) expectMoves(bench, id);
+        for (const id of ids) expect(recorded(program, id)).toEqual(foretold(id, given.get(id) ?? []));
+        for (const id of ids) expectMoves(program, id);
       }),
       { numRuns: 6 },
     );
@@ -386,17 +387,17 @@ describe('any answers at all', () => {
     return { record: taken.length === 0 ? undefined : bodyOf(record(id, taken.at(-1))), changes };
   }
 
-  function recorded(bench: Workbench, id: string) {
-    const values = bench.merchant
+  function recorded(program: TestProgram, id: string) {
+    const values = program.merchant
       .prepare('select new_value from order_events where external_order_id = ? and field = ? order by id')
       .pluck();
-    return { record: keptRecord(bench, id), changes: FIELDS.map(([field]) => values.all(id, field)) };
+    return { record: keptRecord(program, id), changes: FIELDS.map(([field]) => values.all(id, field)) };
   }
 
   /** Each event begins where the one before it ended, states move along the table, and the row is the end of it all. */
-  function expectMoves(bench: Workbench, id: string): void {
+  function expectMoves(program: TestProgram, id: string): void {
     const last = new Map<string, string | null>([['state', 'pending']]);
-    const events = bench.merchant
+    const events = program.merchant
       .prepare('select field, old_value, new_value from order_events where external_order_id = ? order by id')
       .all(id) as { field: string; old_value: string | null; new_value: string | null }[];
     for (const { field, old_value: from, new_value: to } of events) {
@@ -405,7 +406,7 @@ describe('any answers at all', () => {
       if (field === 'state') expect(isAllowedMove(from as OrderState, to as OrderState)).toBe(true);
       last.set(field, to);
     }
-    const row = bench.row(id);
+    const row = program.row(id);
     expect(row['state']).toBe(last.get('state'));
     for (const [field, , column] of FIELDS) expect(row[column]).toBe(last.get(field) ?? null);
   }

@@ -8,7 +8,7 @@ import { systemClock } from '../../../src/clock.ts';
 import { importOrders, type ImportFormat, type ImportResult } from '../../../src/flows/orders/import.ts';
 import type { Store } from '../../../src/store/port.ts';
 import { openStore } from '../../../src/store/sqlite/store.ts';
-import { newDatabase } from '../../support/new-database.ts';
+import { newDatabase } from '../../support/folders.ts';
 
 const HEADER = 'external_order_id,asset,from_currency,to_currency';
 const EXACT = '12345678901234567.123456789012345678';

@@ -1,47 +1,47 @@
 import { describe, expect, it } from 'vitest';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { followPass } from '../../../src/flows/orders/follow.ts';
-import { scriptedBench } from '../../support/scripted-bench.ts';
+import { scriptedProgram } from '../../support/test-program.ts';
 import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from '../../support/scripted-exchange.ts';
 import { DAY, HOUR, MINUTE, SECOND, SETTINGS } from '../../support/tracking.ts';
-import type { WorkbenchOptions } from '../../support/workbench.ts';
+import type { TestProgramOptions } from '../../support/test-program.ts';
 import { unguarded } from '../../support/unguarded.ts';
 
 const NEVER = new AbortController().signal;
 const COMPLETED = { status: 'COMPLETED', completionDate: '2026-01-05T12:00:00Z', serverDate: '2026-01-05T12:00:00Z' };
 
 /** One order `a` that was sent, and an exchange whose answers to look-ups and to later creates the test sets. */
-async function sent(create: ScriptedAnswer | undefined, options: WorkbenchOptions = {}) {
-  const { bench, exchange } = await scriptedBench(options);
+async function sent(create: ScriptedAnswer | undefined, options: TestProgramOptions = {}) {
+  const { program, exchange } = await scriptedProgram(options);
   const answers: { create: ScriptedAnswer | undefined; lookup: ScriptedAnswer } = { create, lookup: NOT_FOUND };
   exchange.answer = (request) => (request.method === 'POST' ? (answers.create ?? echo(request)) : answers.lookup);
-  bench.insert({ external_order_id: 'a' });
-  await createPass(bench.app, NEVER);
+  program.insert({ external_order_id: 'a' });
+  await createPass(program.app, NEVER);
   return {
-    bench,
+    program,
     exchange,
     answers,
-    row: () => bench.row('a'),
-    findings: () => bench.events('a').filter((event) => event.startsWith('finding')),
+    row: () => program.row('a'),
+    findings: () => program.events('a').filter((event) => event.startsWith('finding')),
     /** The time goes on, then the passes run. */
     later: async (ms: number) => {
-      bench.clock.advance(ms);
-      await createPass(bench.app, NEVER);
-      await followPass(bench.app, 'due', NEVER);
+      program.clock.advance(ms);
+      await createPass(program.app, NEVER);
+      await followPass(program.app, 'due', NEVER);
     },
     /** As a person's decision would leave it: the commands for it come later. */
     put: (state: string) => {
-      const update = bench.merchant.prepare(
+      const update = program.merchant.prepare(
         'update merchant_orders set revision = revision + 1, state = ?, next_action_at = ?',
       );
-      unguarded(bench.merchant, () => update.run(state, bench.clock.now().toISOString()));
+      unguarded(program.merchant, () => update.run(state, program.clock.now().toISOString()));
     },
   };
 }
 
 describe('an order from row to end', () => {
   it('goes pending, sending, accepted, open, final, each status change once, in order', async () => {
-    const { bench, answers, later, row } = await sent(undefined);
+    const { program, answers, later, row } = await sent(undefined);
     answers.lookup = record('a', { modificationDate: '2026-01-05T12:00:01Z' });
     await later(5 * SECOND);
     await later(5 * SECOND);
@@ -58,7 +58,7 @@ describe('an order from row to end', () => {
       modificationDate: '2026-01-05T12:00:03Z',
     });
     await later(10 * SECOND);
-    expect(bench.events('a')).toEqual([
+    expect(program.events('a')).toEqual([
       'state pending → sending',
       'state sending → accepted',
       'order.status null → REQUEST',
@@ -80,20 +80,20 @@ describe('an order from row to end', () => {
   });
 
   it('may be final at the first look', async () => {
-    const { bench, answers, later } = await sent(undefined);
+    const { program, answers, later } = await sent(undefined);
     answers.lookup = record('a', COMPLETED);
     await later(5 * SECOND);
-    expect(bench.states('a')).toEqual(['sending', 'accepted', 'final']);
+    expect(program.states('a')).toEqual(['sending', 'accepted', 'final']);
   });
 });
 
 describe('accepted', () => {
   it('stays so through any number of 404s: a pre-order may never be taken up', async () => {
-    const { bench, exchange, later, row } = await sent(undefined);
+    const { program, exchange, later, row } = await sent(undefined);
     for (let week = 0; week < 60; week += 1) await later(7 * DAY);
-    expect(bench.states('a')).toEqual(['sending', 'accepted']);
+    expect(program.states('a')).toEqual(['sending', 'accepted']);
     expect(exchange.count('GET')).toBe(60);
-    expect(row()).toMatchObject({ verifications: 0, last_lookup_at: bench.clock.now().toISOString() });
+    expect(row()).toMatchObject({ verifications: 0, last_lookup_at: program.clock.now().toISOString() });
   });
 });
 
@@ -102,16 +102,16 @@ describe('unknown', () => {
     ['open', record('a')],
     ['final', record('a', COMPLETED)],
   ])('becomes %s when the order appears', async (state, appeared) => {
-    const { bench, exchange, answers, later } = await sent('reset');
+    const { program, exchange, answers, later } = await sent('reset');
     await later(5 * SECOND);
     answers.lookup = appeared;
     await later(10 * SECOND);
-    expect(bench.states('a')).toEqual(['sending', 'unknown', state]);
+    expect(program.states('a')).toEqual(['sending', 'unknown', state]);
     expect(exchange.count('POST')).toBe(1);
   });
 
   it('is looked up at each moment of the setting, and held after the last', async () => {
-    const { bench, exchange, later, row } = await sent('reset');
+    const { program, exchange, later, row } = await sent('reset');
     let passed = 0;
     for (const [index, moment] of SETTINGS.verifyAfter.entries()) {
       expect(row()).toMatchObject({ state: 'unknown', verifications: index });
@@ -121,7 +121,7 @@ describe('unknown', () => {
       expect(exchange.count('GET')).toBe(index + 1);
       passed = moment;
     }
-    expect(bench.states('a')).toEqual(['sending', 'unknown', 'held']);
+    expect(program.states('a')).toEqual(['sending', 'unknown', 'held']);
     expect(row()['state_reason']).toMatch(/unknown and 10 look-ups found no order/);
   });
 
@@ -142,7 +142,7 @@ describe('unknown', () => {
     ['401', refusal(401)],
     ['429', { status: 429, headers: { 'retry-after': '1' } }],
   ])('spends no verification on %s', async (_name, answer) => {
-    const { bench, exchange, answers, later, row } = await sent('reset');
+    const { program, exchange, answers, later, row } = await sent('reset');
     answers.lookup = answer;
     for (let look = 0; look < 15; look += 1) await later(10 * MINUTE);
     expect(exchange.count('GET')).toBe(15);
@@ -151,7 +151,7 @@ describe('unknown', () => {
     for (let look = 0; look < 9; look += 1) await later(DAY);
     expect(row()).toMatchObject({ state: 'unknown', verifications: 9 });
     await later(DAY);
-    expect(bench.states('a')).toEqual(['sending', 'unknown', 'held']);
+    expect(program.states('a')).toEqual(['sending', 'unknown', 'held']);
   });
 
   it('spends no verification while the exchange is out of reach', async () => {
@@ -162,12 +162,12 @@ describe('unknown', () => {
   });
 
   it('spends no verification on looks before its time, with or without an answer', async () => {
-    const { bench, exchange, answers, later, row } = await sent('reset');
+    const { program, exchange, answers, later, row } = await sent('reset');
     await later(5 * SECOND);
     const due = row()['next_action_at'];
     for (const answer of [NOT_FOUND, refusal(500), NOT_FOUND, 'reset', NOT_FOUND] as const) {
       answers.lookup = answer;
-      await followPass(bench.app, 'all', NEVER);
+      await followPass(program.app, 'all', NEVER);
     }
     expect(exchange.count('GET')).toBe(6);
     expect(row()).toMatchObject({ state: 'unknown', verifications: 1, next_action_at: due });
@@ -179,11 +179,11 @@ describe('held', () => {
     ['open', record('a')],
     ['final', record('a', COMPLETED)],
   ])('is looked up once a day, and becomes %s when the order appears', async (state, appeared) => {
-    const { bench, exchange, answers, later } = await sent('reset', {
+    const { program, exchange, answers, later } = await sent('reset', {
       environment: { ORDER_SYNC_CREATE_VERIFY_AFTER: '5s', ORDER_SYNC_RECONCILE_FRESH_FOR: '30d' },
     });
     await later(5 * SECOND);
-    expect(bench.states('a').at(-1)).toBe('held');
+    expect(program.states('a').at(-1)).toBe('held');
     await later(DAY - 1);
     expect(exchange.count('GET')).toBe(1);
     await later(1);
@@ -191,7 +191,7 @@ describe('held', () => {
     expect(exchange.count('GET')).toBe(3);
     answers.lookup = appeared;
     await later(DAY);
-    expect(bench.states('a')).toEqual(['sending', 'unknown', 'held', state]);
+    expect(program.states('a')).toEqual(['sending', 'unknown', 'held', state]);
     expect(exchange.count('POST')).toBe(1);
   });
 });
@@ -225,40 +225,40 @@ describe('final', () => {
   });
 
   it('stays final when the exchange does not find the order any more', async () => {
-    const { bench, answers, later } = await sent(undefined);
+    const { program, answers, later } = await sent(undefined);
     answers.lookup = record('a', COMPLETED);
     await later(5 * SECOND);
     answers.lookup = NOT_FOUND;
     for (let look = 0; look < 4; look += 1) await later(7 * DAY);
-    expect(bench.states('a')).toEqual(['sending', 'accepted', 'final']);
+    expect(program.states('a')).toEqual(['sending', 'accepted', 'final']);
   });
 
   it('becomes open again with a finding, is followed, and re-checked anew once final', async () => {
-    const { bench, exchange, answers, later, findings } = await sent(undefined);
+    const { program, exchange, answers, later, findings } = await sent(undefined);
     answers.lookup = record('a', COMPLETED);
     await later(5 * SECOND);
     await later(HOUR);
     answers.lookup = record('a', { status: 'DISPUTED' });
     await later(DAY);
     expect(findings()).toEqual(['finding null → TERMINAL_REOPENED']);
-    expect(bench.row('a')).toMatchObject({ state: 'open', order_status: 'DISPUTED', rechecks: 0 });
+    expect(program.row('a')).toMatchObject({ state: 'open', order_status: 'DISPUTED', rechecks: 0 });
     answers.lookup = record('a', COMPLETED);
     await later(5 * SECOND);
     const looks = exchange.count('GET');
     for (let look = 0; look < 5; look += 1) await later(7 * DAY);
     expect(exchange.count('GET') - looks).toBe(3);
-    expect(bench.states('a')).toEqual(['sending', 'accepted', 'final', 'open', 'final']);
+    expect(program.states('a')).toEqual(['sending', 'accepted', 'final', 'open', 'final']);
     expect(findings()).toHaveLength(1);
   });
 
   it('records a change that keeps it final, and is re-checked anew', async () => {
-    const { bench, answers, later, row } = await sent(undefined);
+    const { program, answers, later, row } = await sent(undefined);
     answers.lookup = record('a', COMPLETED);
     await later(5 * SECOND);
     await later(HOUR);
     answers.lookup = record('a', { ...COMPLETED, fiat: 'REFUNDED' });
     await later(DAY);
-    expect(bench.events('a').at(-1)).toBe('fiatTransaction.status NEW → REFUNDED');
+    expect(program.events('a').at(-1)).toBe('fiatTransaction.status NEW → REFUNDED');
     expect(row()).toMatchObject({ state: 'final', rechecks: 0 });
   });
 });
@@ -270,12 +270,12 @@ describe('cancelled and abandoned', () => {
     ['abandoned', 'open', record('a')],
     ['abandoned', 'final', record('a', COMPLETED)],
   ])('%s becomes %s when an order appears all the same, with a finding', async (state, next, appeared) => {
-    const { bench, answers, later, findings, put } = await sent(undefined);
+    const { program, answers, later, findings, put } = await sent(undefined);
     put(state);
     await later(0);
     answers.lookup = appeared;
     await later(DAY);
-    expect(bench.states('a').at(-1)).toBe(next);
+    expect(program.states('a').at(-1)).toBe(next);
     expect(findings()).toEqual(['finding null → UNEXPECTED_ORDER']);
   });
 
@@ -290,12 +290,12 @@ describe('cancelled and abandoned', () => {
 
 describe('rejected and invalid', () => {
   it('stay as they are: nothing is sent and nothing is looked up', async () => {
-    const { bench, exchange, later, row } = await sent(refusal(400));
-    bench.insert({ external_order_id: 'bad', asset: '0' });
+    const { program, exchange, later, row } = await sent(refusal(400));
+    program.insert({ external_order_id: 'bad', asset: '0' });
     for (let look = 0; look < 5; look += 1) await later(30 * DAY);
-    await followPass(bench.app, 'all', NEVER);
+    await followPass(program.app, 'all', NEVER);
     expect(row()['state']).toBe('rejected');
-    expect(bench.states('bad')).toEqual(['invalid']);
+    expect(program.states('bad')).toEqual(['invalid']);
     expect(exchange.requests).toHaveLength(1);
   });
 });
@@ -304,14 +304,14 @@ describe('create.onUnknown: resend', () => {
   const resend = { environment: { ORDER_SYNC_CREATE_ON_UNKNOWN: 'resend' } };
 
   it('sends once more, not before the third 404 nor before 10 minutes have passed', async () => {
-    const { bench, exchange, answers, later } = await sent('reset', resend);
+    const { program, exchange, answers, later } = await sent('reset', resend);
     answers.create = undefined;
     for (const wait of [5 * SECOND, 10 * SECOND, 30 * SECOND, 75 * SECOND, 3 * MINUTE]) await later(wait);
-    expect(bench.row('a')).toMatchObject({ state: 'unknown', verifications: 5 });
+    expect(program.row('a')).toMatchObject({ state: 'unknown', verifications: 5 });
     expect(exchange.count('POST')).toBe(1);
     await later(10 * MINUTE);
     await later(0);
-    expect(bench.states('a')).toEqual(['sending', 'unknown', 'held', 'pending', 'sending', 'accepted']);
+    expect(program.states('a')).toEqual(['sending', 'unknown', 'held', 'pending', 'sending', 'accepted']);
     expect(exchange.count('POST')).toBe(2);
   });
 
@@ -330,33 +330,33 @@ describe('create.onUnknown: resend', () => {
   });
 
   it('never sends a third time: a second unknown outcome is verified to its end and held', async () => {
-    const { bench, exchange, later } = await sent('reset', resend);
+    const { program, exchange, later } = await sent('reset', resend);
     for (let look = 0; look < 40; look += 1) await later(DAY);
     expect(exchange.count('POST')).toBe(2);
     const verified = ['sending', 'unknown', 'held'];
-    expect(bench.states('a')).toEqual([...verified, 'pending', ...verified]);
+    expect(program.states('a')).toEqual([...verified, 'pending', ...verified]);
   });
 
   it('does not send again what the process was sending again when it died', async () => {
-    const { bench, exchange, later } = await sent('reset', resend);
+    const { program, exchange, later } = await sent('reset', resend);
     for (let look = 0; look < 3; look += 1) await later(DAY);
-    expect(bench.row('a')).toMatchObject({ state: 'pending', resends: 1 });
-    bench.merchant.exec(
+    expect(program.row('a')).toMatchObject({ state: 'pending', resends: 1 });
+    program.merchant.exec(
       `update merchant_orders set revision = revision + 1, state = 'sending', attempts = attempts + 1, next_action_at = null`,
     );
-    await bench.restart();
+    await program.restart();
     for (let look = 0; look < 40; look += 1) await later(DAY);
     expect(exchange.count('POST')).toBe(1);
-    expect(bench.row('a')['state']).toBe('held');
+    expect(program.row('a')['state']).toBe('held');
   });
 
   it('does not send when the order appears before', async () => {
-    const { exchange, answers, later, bench } = await sent('reset', resend);
+    const { exchange, answers, later, program } = await sent('reset', resend);
     await later(5 * SECOND);
     answers.lookup = record('a');
     await later(HOUR);
     await later(HOUR);
-    expect(bench.states('a')).toEqual(['sending', 'unknown', 'open']);
+    expect(program.states('a')).toEqual(['sending', 'unknown', 'open']);
     expect(exchange.count('POST')).toBe(1);
   });
 });

@@ -12,7 +12,7 @@ import {
 } from '../../../src/flows/orders/operator-decisions.ts';
 import { sweep } from '../../../src/flows/findings/sweep.ts';
 import { openStore } from '../../../src/store/sqlite/store.ts';
-import { scriptedBench } from '../../support/scripted-bench.ts';
+import { scriptedProgram } from '../../support/test-program.ts';
 import {
   echo,
   NOT_FOUND,
@@ -29,15 +29,15 @@ const RETRY: Judgement = { kind: 'retry', mayDuplicate: true };
 
 /** Orders beside an exchange whose answers the test sets, and a person with a connection of their own. */
 async function desk(create?: ScriptedAnswer) {
-  const { bench, exchange } = await scriptedBench();
+  const { program, exchange } = await scriptedProgram();
   const answers: { create: ScriptedAnswer | undefined; lookup: ScriptedAnswer } = { create, lookup: NOT_FOUND };
   exchange.answer = (request) => (request.method === 'POST' ? (answers.create ?? echo(request)) : answers.lookup);
-  const store = await openStore(bench.config.database.path, systemClock(), { expect: 'current' });
+  const store = await openStore(program.config.database.path, systemClock(), { expect: 'current' });
   onTestFinished(() => store.close());
-  const deps: OperatorDeps = { ...bench.app, store };
+  const deps: OperatorDeps = { ...program.app, store };
   const action = (judgement: Judgement) => ({ judgement, ...WHO });
   return {
-    bench,
+    program,
     exchange,
     answers,
     decide: (judgement: Judgement, ...ids: string[]) =>
@@ -57,11 +57,11 @@ async function desk(create?: ScriptedAnswer) {
           action(judgement),
         ),
       ),
-    create: () => createPass(bench.app, NEVER),
+    create: () => createPass(program.app, NEVER),
     /** The time goes on, then due orders are looked up. */
     later: async (ms: number) => {
-      bench.clock.advance(ms);
-      await followPass(bench.app, 'due', NEVER);
+      program.clock.advance(ms);
+      await followPass(program.app, 'due', NEVER);
     },
   };
 }
@@ -69,10 +69,10 @@ async function desk(create?: ScriptedAnswer) {
 /** A desk with order `a`, whose create had no known outcome and which no look-up found. */
 async function deskWithHeld() {
   const set = await desk(refusal(503));
-  set.bench.insert({ external_order_id: 'a' });
+  set.program.insert({ external_order_id: 'a' });
   await set.create();
   for (let days = 0; days < 11; days += 1) await set.later(DAY);
-  expect(set.bench.row('a')['state']).toBe('held');
+  expect(set.program.row('a')['state']).toBe('held');
   set.answers.create = undefined;
   return set;
 }
@@ -122,83 +122,83 @@ function done(from: string, to: string): unknown {
 
 describe('a held order', () => {
   it('that exists is followed under the id that the person gave, to its end', async () => {
-    const { bench, answers, decide, later, exchange } = await deskWithHeld();
+    const { program, answers, decide, later, exchange } = await deskWithHeld();
     expect(await decide({ kind: 'exists', preOrderId: 'p7' }, 'a')).toEqual([done('held', 'accepted')]);
-    expect(bench.row('a')).toMatchObject({ state: 'accepted', pre_order_id: 'p7', state_reason: WHO.reason });
+    expect(program.row('a')).toMatchObject({ state: 'accepted', pre_order_id: 'p7', state_reason: WHO.reason });
     answers.lookup = record('a');
     await later(5 * SECOND);
-    expect(bench.row('a')['state']).toBe('open');
+    expect(program.row('a')['state']).toBe('open');
     expect(exchange.count('POST')).toBe(1);
   });
 
   it('that was not created is sent once more, and only once', async () => {
-    const { bench, decide, create, later, exchange } = await deskWithHeld();
+    const { program, decide, create, later, exchange } = await deskWithHeld();
     expect(await decide({ kind: 'not-created' }, 'a')).toEqual([done('held', 'pending')]);
     await create();
     await create();
     await later(DAY);
-    expect(bench.states('a').slice(-4)).toEqual(['held', 'pending', 'sending', 'accepted']);
+    expect(program.states('a').slice(-4)).toEqual(['held', 'pending', 'sending', 'accepted']);
     expect(exchange.count('POST')).toBe(2);
   });
 
   it('that is sent again at a risk and refused is looked up, and found where the first was taken', async () => {
-    const { bench, answers, decide, create, later } = await deskWithHeld();
+    const { program, answers, decide, create, later } = await deskWithHeld();
     await decide(RETRY, 'a');
     answers.create = refusal(400, 'there is one already');
     await create();
-    expect(bench.row('a')['state']).toBe('unknown');
-    const findings = bench.merchant.prepare('select class, status from findings').raw();
+    expect(program.row('a')['state']).toBe('unknown');
+    const findings = program.merchant.prepare('select class, status from findings').raw();
     expect(findings.all()).toEqual([['CREATE_UNKNOWN', 'open']]);
     answers.lookup = record('a');
     await later(5 * SECOND);
-    expect(bench.row('a')['state']).toBe('open');
+    expect(program.row('a')['state']).toBe('open');
     expect(findings.all()).toEqual([['CREATE_UNKNOWN', 'resolved']]);
   });
 
   it('that was not created is looked up where the exchange refuses it: the person may have been wrong', async () => {
-    const { bench, answers, decide, create, later, exchange } = await deskWithHeld();
+    const { program, answers, decide, create, later, exchange } = await deskWithHeld();
     await decide({ kind: 'not-created' }, 'a');
     answers.create = refusal(400, 'there is one already');
     await create();
-    expect(bench.row('a')['state']).toBe('unknown');
+    expect(program.row('a')['state']).toBe('unknown');
     answers.lookup = record('a');
     await later(5 * SECOND);
-    expect(bench.row('a')['state']).toBe('open');
+    expect(program.row('a')['state']).toBe('open');
     expect(exchange.count('POST')).toBe(2);
   });
 
   it('that is abandoned is looked at a few times more, and an order that appears all the same is a finding', async () => {
-    const { bench, answers, decide, later } = await deskWithHeld();
+    const { program, answers, decide, later } = await deskWithHeld();
     await decide({ kind: 'abandoned' }, 'a');
     answers.lookup = record('a');
     await later(HOUR);
-    expect(bench.row('a')['state']).toBe('open');
-    expect(bench.events('a')).toContain('finding null → UNEXPECTED_ORDER');
+    expect(program.row('a')['state']).toBe('open');
+    expect(program.events('a')).toContain('finding null → UNEXPECTED_ORDER');
   });
 
   it('is not given the pre-order of another order', async () => {
-    const { bench, decide, create } = await deskWithHeld();
-    bench.insert({ external_order_id: 'b' });
+    const { program, decide, create } = await deskWithHeld();
+    program.insert({ external_order_id: 'b' });
     await create();
-    expect(bench.row('b')['pre_order_id']).toBe('p1');
+    expect(program.row('b')['pre_order_id']).toBe('p1');
     expect(await decide({ kind: 'exists', preOrderId: 'p1' }, 'a')).toEqual([
       { kind: 'passed-over', externalOrderId: 'a', state: null, why: 'the pre-order is that of "b"' },
     ]);
-    expect(bench.row('a')['state']).toBe('held');
+    expect(program.row('a')['state']).toBe('held');
   });
 });
 
 describe("a person's decision", () => {
   it('is history: who, why, from where to where, both moves where it goes by way of held', async () => {
-    const { bench, create, decide } = await desk(refusal(503));
-    bench.insert({ external_order_id: 'a' });
+    const { program, create, decide } = await desk(refusal(503));
+    program.insert({ external_order_id: 'a' });
     await create();
     await decide(RETRY, 'a');
-    const events = bench.merchant
+    const events = program.merchant
       .prepare('select old_value, new_value, source, reason, actor, observed_at from order_events where actor not null')
       .raw()
       .all();
-    const now = bench.clock.now().toISOString();
+    const now = program.clock.now().toISOString();
     expect(events).toEqual([
       ['unknown', 'held', 'operator', WHO.reason, WHO.actor, now],
       ['held', 'pending', 'operator', WHO.reason, WHO.actor, now],
@@ -206,61 +206,61 @@ describe("a person's decision", () => {
   });
 
   it('tells of each id what became of it, in their order, also of one that is not in the table', async () => {
-    const { bench, decide } = await desk();
-    for (let index = 0; index < 120; index += 1) bench.insert({ external_order_id: `order-${index}` });
+    const { program, decide } = await desk();
+    for (let index = 0; index < 120; index += 1) program.insert({ external_order_id: `order-${index}` });
     const ids = ['nowhere', ...Array.from({ length: 120 }, (_, index) => `order-${index}`)];
     const results = await decide({ kind: 'cancel' }, ...ids);
     expect(results.map(({ externalOrderId }) => externalOrderId)).toEqual(ids);
     expect(results[0]).toMatchObject({ kind: 'passed-over', why: 'there is no such order in the table' });
     expect(results.slice(1).every(({ kind }) => kind === 'done')).toBe(true);
-    expect(bench.row('order-119')['state']).toBe('cancelled');
+    expect(program.row('order-119')['state']).toBe('cancelled');
   });
 
   it.each([[{ kind: 'exists', preOrderId: 'p7' }], [{ kind: 'abandoned' }]] as const)(
     'ends the finding that nobody knows its outcome: %j',
     async (judgement) => {
-      const { bench, decide } = await deskWithHeld();
-      const findings = bench.merchant.prepare('select class, status, resolved_at from findings').raw();
+      const { program, decide } = await deskWithHeld();
+      const findings = program.merchant.prepare('select class, status, resolved_at from findings').raw();
       expect(findings.all()).toEqual([['CREATE_UNKNOWN', 'open', null]]);
       await decide(judgement, 'a');
-      expect(findings.all()).toEqual([['CREATE_UNKNOWN', 'resolved', bench.clock.now().toISOString()]]);
+      expect(findings.all()).toEqual([['CREATE_UNKNOWN', 'resolved', program.clock.now().toISOString()]]);
     },
   );
 
   it.each([[{ kind: 'not-created' }], [RETRY]] as const)(
     'to send it again leaves that finding, until a create is accepted: %j',
     async (judgement) => {
-      const { bench, answers, decide, create } = await deskWithHeld();
-      const finding = bench.merchant.prepare(`select status from findings where class = 'CREATE_UNKNOWN'`).pluck();
+      const { program, answers, decide, create } = await deskWithHeld();
+      const finding = program.merchant.prepare(`select status from findings where class = 'CREATE_UNKNOWN'`).pluck();
       const statuses = () => finding.all();
       await decide(judgement, 'a');
       expect(statuses()).toEqual(['open']);
       answers.create = refusal(429);
       await create();
-      expect([bench.row('a')['state'], statuses()]).toEqual(['pending', ['open']]);
-      await sweep(bench.app, NEVER);
+      expect([program.row('a')['state'], statuses()]).toEqual(['pending', ['open']]);
+      await sweep(program.app, NEVER);
       expect(statuses()).toEqual(['open']);
       answers.create = undefined;
-      bench.clock.advance(DAY);
+      program.clock.advance(DAY);
       await create();
-      expect([bench.row('a')['state'], statuses()]).toEqual(['accepted', ['resolved']]);
+      expect([program.row('a')['state'], statuses()]).toEqual(['accepted', ['resolved']]);
     },
   );
 
   it('is made once where two people make it at the same time', async () => {
-    const { bench, decide, create, exchange } = await deskWithHeld();
+    const { program, decide, create, exchange } = await deskWithHeld();
     const results = await Promise.all([decide(RETRY, 'a'), decide({ kind: 'not-created' }, 'a')]);
     expect(results.flat().map(({ kind }) => kind)).toEqual(['done', 'passed-over']);
     await create();
-    expect(bench.row('a')['state']).toBe('accepted');
+    expect(program.row('a')['state']).toBe('accepted');
     expect(exchange.count('POST')).toBe(2);
   });
 });
 
 describe('a decision beside a create pass', () => {
   it('leaves an order alone whose create is in flight, and its outcome is recorded', async () => {
-    const { bench, exchange, create, decide } = await desk();
-    bench.insert({ external_order_id: 'a' });
+    const { program, exchange, create, decide } = await desk();
+    program.insert({ external_order_id: 'a' });
     const { arrived, answer } = waiting(exchange);
     const pass = create();
     await arrived;
@@ -277,14 +277,14 @@ describe('a decision beside a create pass', () => {
     }
     answer();
     await pass;
-    expect(bench.states('a')).toEqual(['sending', 'accepted']);
+    expect(program.states('a')).toEqual(['sending', 'accepted']);
     expect(exchange.count('POST')).toBe(1);
   });
 
   it('keeps an order that was cancelled in the middle of the pass from being sent', async () => {
-    const { bench, exchange, create, decide } = await desk();
+    const { program, exchange, create, decide } = await desk();
     const ids = Array.from({ length: 60 }, (_, index) => `order-${String(index).padStart(2, '0')}`);
-    bench.insert(...ids.map((external_order_id) => ({ external_order_id })));
+    program.insert(...ids.map((external_order_id) => ({ external_order_id })));
     const { arrived, answer } = waiting(exchange);
     const pass = create();
     await arrived;
@@ -293,46 +293,46 @@ describe('a decision beside a create pass', () => {
     await pass;
     expect(exchange.requests.map(({ externalOrderId }) => externalOrderId)).not.toContain('order-59');
     expect(exchange.count('POST')).toBe(59);
-    expect(bench.states('order-59')).toEqual(['cancelled']);
+    expect(program.states('order-59')).toEqual(['cancelled']);
   });
 
   it('is not undone by a look-up that was under way and finds nothing', async () => {
-    const { bench, decide, create, lookUpAnsweredBy } = await deskWithHeldAndLookUp();
+    const { program, decide, create, lookUpAnsweredBy } = await deskWithHeldAndLookUp();
     await decide({ kind: 'not-created' }, 'a');
     await lookUpAnsweredBy(NOT_FOUND);
-    expect(bench.row('a')).toMatchObject({ state: 'pending', verifications: 0 });
-    expect(bench.states('a').slice(-2)).toEqual(['held', 'pending']);
+    expect(program.row('a')).toMatchObject({ state: 'pending', verifications: 0 });
+    expect(program.states('a').slice(-2)).toEqual(['held', 'pending']);
     await create();
-    expect(bench.row('a')['state']).toBe('accepted');
+    expect(program.row('a')['state']).toBe('accepted');
   });
 
   it.each([
     ['open', {}],
     ['final', { completionDate: '2026-01-01T00:00:00.000Z', serverDate: '2026-01-02T00:00:00.000Z' }],
   ] as const)('to send it again does not outlive a look-up under way that finds the order %s', async (to, dates) => {
-    const { bench, exchange, decide, create, lookUpAnsweredBy } = await deskWithHeldAndLookUp();
+    const { program, exchange, decide, create, lookUpAnsweredBy } = await deskWithHeldAndLookUp();
     await decide(RETRY, 'a');
     await lookUpAnsweredBy(record('a', { status: 'DONE', ...dates }));
-    expect(bench.states('a').slice(-3)).toEqual(['held', 'pending', to]);
-    bench.clock.advance(DAY);
+    expect(program.states('a').slice(-3)).toEqual(['held', 'pending', to]);
+    program.clock.advance(DAY);
     await create();
     expect(exchange.count('POST')).toBe(1);
-    const finding = bench.merchant.prepare(`select status from findings where class = 'CREATE_UNKNOWN'`).pluck();
+    const finding = program.merchant.prepare(`select status from findings where class = 'CREATE_UNKNOWN'`).pluck();
     expect(finding.all()).toEqual(['resolved']);
   });
 });
 
 describe('orders of one state together', () => {
   it('are listed with what would become of each, and nothing is written', async () => {
-    const { bench, list } = await deskWithHeld();
-    const before = bench.events('a');
+    const { program, list } = await deskWithHeld();
+    const before = program.events('a');
     const listed = await list({ kind: 'retry', mayDuplicate: false }, 'held');
     expect(listed.map(({ result }) => result)).toMatchObject([{ kind: 'passed-over', state: 'held' }]);
     expect((await list({ kind: 'not-created' }, 'held')).map(({ result }) => result)).toEqual([
       done('held', 'pending'),
     ]);
     expect(await list({ kind: 'not-created' }, 'unknown')).toEqual([]);
-    expect(bench.events('a')).toEqual(before);
+    expect(program.events('a')).toEqual(before);
   });
 
   it('are passed over where they changed since they were listed', async () => {
@@ -351,13 +351,13 @@ describe('orders of one state together', () => {
   });
 
   it('are passed over where they were sent again since, although they stand as they did', async () => {
-    const { bench, answers, list, decideListed, decide, create, later } = await deskWithHeld();
+    const { program, answers, list, decideListed, decide, create, later } = await deskWithHeld();
     const listed = await list({ kind: 'not-created' }, 'held');
     await decide({ kind: 'not-created' }, 'a');
     answers.create = refusal(503);
     await create();
     for (let days = 0; days < 11; days += 1) await later(DAY);
-    expect(bench.row('a')['state']).toBe('held');
+    expect(program.row('a')['state']).toBe('held');
     expect(await decideListed({ kind: 'not-created' }, listed)).toMatchObject([
       { kind: 'passed-over', state: 'held', why: 'it was sent again since it was listed' },
     ]);

@@ -2,35 +2,34 @@ import type { SqliteStatement } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { followPass } from '../../../src/flows/orders/follow.ts';
-import { capturedLog } from '../../support/captured-log.ts';
-import { scriptedBench } from '../../support/scripted-bench.ts';
+import { scriptedProgram } from '../../support/test-program.ts';
 import { echo, refusal, type ScriptedAnswer, type ScriptedRequest } from '../../support/scripted-exchange.ts';
 import { DAY } from '../../support/tracking.ts';
-import type { Workbench } from '../../support/workbench.ts';
+import type { TestProgram } from '../../support/test-program.ts';
 import { unguarded } from '../../support/unguarded.ts';
 
 const NEVER = new AbortController().signal;
 
 /** One order, created against an exchange that answers creates so. */
 async function created(answer: ScriptedAnswer | ((request: ScriptedRequest) => ScriptedAnswer), environment = {}) {
-  const { bench, exchange } = await scriptedBench({ environment });
+  const { program, exchange } = await scriptedProgram({ environment });
   const answerLookups = exchange.answer;
   exchange.answer = (request) => {
     if (request.method === 'GET') return answerLookups(request);
     return typeof answer === 'function' ? answer(request) : answer;
   };
-  bench.insert({ external_order_id: 'a' });
-  await createPass(bench.app, NEVER);
-  return { bench, exchange };
+  program.insert({ external_order_id: 'a' });
+  await createPass(program.app, NEVER);
+  return { program, exchange };
 }
 
-async function pass(bench: Workbench): Promise<void> {
-  await createPass(bench.app, NEVER);
-  await followPass(bench.app, 'due', NEVER);
+async function pass(program: TestProgram): Promise<void> {
+  await createPass(program.app, NEVER);
+  await followPass(program.app, 'due', NEVER);
 }
 
-function findings(bench: Workbench, id = 'a'): unknown[] {
-  return bench.merchant
+function findings(program: TestProgram, id = 'a'): unknown[] {
+  return program.merchant
     .prepare(`select reason from order_events where external_order_id = ? and field = 'finding' order by id`)
     .pluck()
     .all(id);
@@ -38,26 +37,26 @@ function findings(bench: Workbench, id = 'a'): unknown[] {
 
 describe('before a request leaves', () => {
   it('its intent is durable: whoever reads the database sees the order sending', async () => {
-    const { bench, exchange } = await scriptedBench();
+    const { program, exchange } = await scriptedProgram();
     let seen: Record<string, unknown> = {};
     exchange.answer = (request) => {
-      seen = bench.row(request.externalOrderId);
+      seen = program.row(request.externalOrderId);
       return echo(request);
     };
-    bench.insert({ external_order_id: 'a' });
-    await createPass(bench.app, NEVER);
-    expect(seen).toMatchObject({ state: 'sending', attempts: 1, sent_at: bench.clock.now().toISOString() });
+    program.insert({ external_order_id: 'a' });
+    await createPass(program.app, NEVER);
+    expect(seen).toMatchObject({ state: 'sending', attempts: 1, sent_at: program.clock.now().toISOString() });
   });
 });
 
 describe('a create that was never sent', () => {
   it('goes back to pending when the connection is refused, and says so', async () => {
-    const { bench, exchange } = await scriptedBench();
+    const { program, exchange } = await scriptedProgram();
     await exchange[Symbol.asyncDispose]();
-    bench.insert({ external_order_id: 'a' });
-    await createPass(bench.app, NEVER);
-    expect(bench.states('a')).toEqual(['sending', 'pending']);
-    expect(bench.row('a')).toMatchObject({
+    program.insert({ external_order_id: 'a' });
+    await createPass(program.app, NEVER);
+    expect(program.states('a')).toEqual(['sending', 'pending']);
+    expect(program.row('a')).toMatchObject({
       state_reason: expect.stringMatching(/^not sent: POST .*ECONNREFUSED$/) as string,
       next_action_at: '2026-01-05T12:00:01.500Z',
     });
@@ -75,31 +74,31 @@ describe('a backlog while nothing listens', () => {
       };
       return { reader: true, all, run: (parameters) => statement.run(parameters), iterate: () => [].values() };
     };
-    const { bench, exchange } = await scriptedBench({ overrides: { store: { wrap } } });
+    const { program, exchange } = await scriptedProgram({ overrides: { store: { wrap } } });
     await exchange[Symbol.asyncDispose]();
-    bench.insert(...Array.from({ length: 2_000 }, (_, index) => ({ external_order_id: `o${index}` })));
-    await createPass(bench.app, NEVER);
+    program.insert(...Array.from({ length: 2_000 }, (_, index) => ({ external_order_id: `o${index}` })));
+    await createPass(program.app, NEVER);
     expect(pages).toBeLessThanOrEqual(3);
   });
 });
 
 describe('an outcome for an order that is not sending any more', () => {
   it('is decided on the order as it stands, and the pass says so', async () => {
-    const log = capturedLog();
-    const { bench, exchange } = await scriptedBench({ overrides: { log: log.logger } });
+    const { program, exchange } = await scriptedProgram();
+    const { log } = program;
     exchange.answer = (request) => {
-      unguarded(bench.merchant, () =>
-        bench.merchant.exec(`update merchant_orders set revision = revision + 1, state = 'held'`),
+      unguarded(program.merchant, () =>
+        program.merchant.exec(`update merchant_orders set revision = revision + 1, state = 'held'`),
       );
       return echo(request);
     };
-    bench.insert({ external_order_id: 'a' });
-    await createPass(bench.app, NEVER);
+    program.insert({ external_order_id: 'a' });
+    await createPass(program.app, NEVER);
     expect(log.with(/had been moved on/)).toMatchObject([
       { externalOrderId: 'a', stateBefore: 'held', state: 'accepted', outcome: 'accepted', preOrderId: 'p1' },
     ]);
-    expect(bench.row('a')).toMatchObject({ state: 'accepted', pre_order_id: 'p1' });
-    expect(bench.states('a')).toEqual(['sending', 'accepted']);
+    expect(program.row('a')).toMatchObject({ state: 'accepted', pre_order_id: 'p1' });
+    expect(program.states('a')).toEqual(['sending', 'accepted']);
   });
 });
 
@@ -134,16 +133,16 @@ describe('a create that was answered 429', () => {
   ])(
     'with %s to wait goes back to pending for as long, and is sent once more then',
     async (_name, retryAfter, until) => {
-      const { bench, exchange } = await created(tooMany(retryAfter));
-      expect(bench.row('a')).toMatchObject({ state: 'pending', next_action_at: until });
+      const { program, exchange } = await created(tooMany(retryAfter));
+      expect(program.row('a')).toMatchObject({ state: 'pending', next_action_at: until });
       exchange.answer = echo;
-      const waitMs = Date.parse(until) - bench.clock.now().getTime();
-      bench.clock.advance(Math.max(0, waitMs - 1));
-      await createPass(bench.app, NEVER);
+      const waitMs = Date.parse(until) - program.clock.now().getTime();
+      program.clock.advance(Math.max(0, waitMs - 1));
+      await createPass(program.app, NEVER);
       expect(exchange.count('POST')).toBe(1);
-      bench.clock.advance(1_001);
-      await createPass(bench.app, NEVER);
-      expect(bench.states('a')).toEqual(['sending', 'pending', 'sending', 'accepted']);
+      program.clock.advance(1_001);
+      await createPass(program.app, NEVER);
+      expect(program.states('a')).toEqual(['sending', 'pending', 'sending', 'accepted']);
       expect(exchange.count('POST')).toBe(2);
     },
   );
@@ -151,20 +150,20 @@ describe('a create that was answered 429', () => {
 
 describe('a create that was answered 401', () => {
   it('goes back to pending, and is sent when the key works again', async () => {
-    const { bench, exchange } = await created(refusal(401, 'invalid x-api-key'));
-    bench.insert({ external_order_id: 'b' });
-    await createPass(bench.app, NEVER);
+    const { program, exchange } = await created(refusal(401, 'invalid x-api-key'));
+    program.insert({ external_order_id: 'b' });
+    await createPass(program.app, NEVER);
     expect(exchange.count('POST')).toBe(1);
     exchange.answer = (request) => echo(request);
-    bench.clock.advance(10_000);
-    await createPass(bench.app, NEVER);
-    expect([bench.row('a')['state'], bench.row('b')['state']]).toEqual(['accepted', 'accepted']);
-    expect(bench.app.exchange.key).toEqual({ wasTaken: true, refusedAt: undefined });
+    program.clock.advance(10_000);
+    await createPass(program.app, NEVER);
+    expect([program.row('a')['state'], program.row('b')['state']]).toEqual(['accepted', 'accepted']);
+    expect(program.app.exchange.key).toEqual({ wasTaken: true, refusedAt: undefined });
   });
 
   it('goes back to pending also when the body is not the documented one', async () => {
-    const { bench } = await created({ status: 401, body: '<html>' });
-    expect(bench.row('a')['state']).toBe('pending');
+    const { program } = await created({ status: 401, body: '<html>' });
+    expect(program.row('a')['state']).toBe('pending');
   });
 });
 
@@ -172,22 +171,22 @@ describe('a create that was refused', () => {
   it.each([400, 403, 404, 422])(
     'with %i and the documented error is rejected, with the message, for good',
     async (status) => {
-      const { bench, exchange } = await created(refusal(status, 'asset too small'));
-      expect(bench.row('a')).toMatchObject({
+      const { program, exchange } = await created(refusal(status, 'asset too small'));
+      expect(program.row('a')).toMatchObject({
         state: 'rejected',
         state_reason: `HTTP ${status} REFUSED: asset too small`,
         next_action_at: null,
       });
-      bench.clock.advance(30 * DAY);
-      await pass(bench);
+      program.clock.advance(30 * DAY);
+      await pass(program);
       expect(exchange.requests).toHaveLength(1);
     },
   );
 
   it.each([400, 403, 404, 422])('with %i and another body is unknown', async (status) => {
     for (const body of ['', '<html></html>', '{"message":"no"}', '{"message":"no","code":400}', '[]', 'null']) {
-      const { bench } = await created({ status, body });
-      expect(bench.row('a')).toMatchObject({
+      const { program } = await created({ status, body });
+      expect(program.row('a')).toMatchObject({
         state: 'unknown',
         state_reason: expect.stringContaining(`HTTP ${status}`) as string,
       });
@@ -229,27 +228,27 @@ describe('a create whose answer proves nothing', () => {
       (request) => ({ status: 200, body: `{"externalOrderId":"b",${request.body.slice(1)}` }),
     ],
   ])('%s: the outcome is unknown, it is looked up for a day, held, and never sent again', async (_name, answer) => {
-    const { bench, exchange } = await created(answer);
-    expect(bench.row('a')).toMatchObject({
+    const { program, exchange } = await created(answer);
+    expect(program.row('a')).toMatchObject({
       state: 'unknown',
       pre_order_id: null,
       next_action_at: '2026-01-05T12:00:05.000Z',
     });
     for (let look = 0; look < 12; look += 1) {
-      bench.clock.advance(DAY);
-      await pass(bench);
+      program.clock.advance(DAY);
+      await pass(program);
     }
-    expect(bench.states('a')).toEqual(['sending', 'unknown', 'held']);
+    expect(program.states('a')).toEqual(['sending', 'unknown', 'held']);
     expect(exchange.count('POST')).toBe(1);
   });
 
   it('no answer before the deadline: unknown, whether nothing came or half of it', async () => {
-    const { bench, exchange } = await scriptedBench({ environment: { ORDER_SYNC_EXCHANGE_TIMEOUT: '1s' } });
+    const { program, exchange } = await scriptedProgram({ environment: { ORDER_SYNC_EXCHANGE_TIMEOUT: '1s' } });
     exchange.answer = ({ externalOrderId }) => (externalOrderId === 'a' ? 'hang' : 'stall');
-    bench.insert({ external_order_id: 'a' }, { external_order_id: 'b' });
-    await createPass(bench.app, NEVER);
+    program.insert({ external_order_id: 'a' }, { external_order_id: 'b' });
+    await createPass(program.app, NEVER);
     for (const id of ['a', 'b']) {
-      expect(bench.row(id)).toMatchObject({
+      expect(program.row(id)).toMatchObject({
         state: 'unknown',
         state_reason: expect.stringContaining('ETIMEDOUT') as string,
       });
@@ -257,28 +256,28 @@ describe('a create whose answer proves nothing', () => {
   });
 
   it('a program that gives up while it waits: unknown, and written down', async () => {
-    const { bench, exchange } = await scriptedBench();
+    const { program, exchange } = await scriptedProgram();
     exchange.answer = () => {
-      bench.app.endGracePeriod();
+      program.app.endGracePeriod();
       return 'hang';
     };
-    bench.insert({ external_order_id: 'a' });
-    await createPass(bench.app, NEVER);
-    expect(bench.row('a')['state']).toBe('unknown');
+    program.insert({ external_order_id: 'a' });
+    await createPass(program.app, NEVER);
+    expect(program.row('a')['state']).toBe('unknown');
   });
 });
 
 describe('a create that was accepted', () => {
   it.each([200, 201, 202, 299])('with %i and an equal echo has its id, and no finding', async (status) => {
-    const { bench } = await created((request) => ({ ...(echo(request) as object), status }));
-    expect(bench.row('a')).toMatchObject({
+    const { program } = await created((request) => ({ ...(echo(request) as object), status }));
+    expect(program.row('a')).toMatchObject({
       state: 'accepted',
       pre_order_id: 'p1',
       exchange_type: 'SELL',
       state_reason: null,
     });
-    expect(findings(bench)).toEqual([]);
-    expect(bench.events('a')).toEqual(['state pending → sending', 'state sending → accepted']);
+    expect(findings(program)).toEqual([]);
+    expect(program.events('a')).toEqual(['state pending → sending', 'state sending → accepted']);
   });
 
   it.each<[string, Record<string, unknown>, string]>([
@@ -304,14 +303,14 @@ describe('a create that was accepted', () => {
     ],
     ['the amount as text', { asset: '1.5' }, 'sent asset 1.5, echoed asset (a string)'],
   ])('with %s in the echo is accepted, with a finding', async (_name, changes, reason) => {
-    const { bench, exchange } = await scriptedBench();
+    const { program, exchange } = await scriptedProgram();
     exchange.answer = (request) => echo(request, changes);
-    bench.insert({ external_order_id: 'a', bonus: '0.5' });
-    bench.merchant.prepare(`update merchant_orders set order_limit = '2', payment_token = 'canary-1'`).run();
-    await createPass(bench.app, NEVER);
-    expect(bench.row('a')).toMatchObject({ state: 'accepted', pre_order_id: 'p1' });
-    expect(bench.events('a')).toContain('finding null → PREORDER_ECHO_MISMATCH');
-    expect(findings(bench)).toEqual([reason]);
+    program.insert({ external_order_id: 'a', bonus: '0.5' });
+    program.merchant.prepare(`update merchant_orders set order_limit = '2', payment_token = 'canary-1'`).run();
+    await createPass(program.app, NEVER);
+    expect(program.row('a')).toMatchObject({ state: 'accepted', pre_order_id: 'p1' });
+    expect(program.events('a')).toContain('finding null → PREORDER_ECHO_MISMATCH');
+    expect(findings(program)).toEqual([reason]);
   });
 
   it('with fields that were not sent filled in, unknown ones too, has no finding; the body is kept byte for byte', async () => {
@@ -324,12 +323,12 @@ describe('a create that was accepted', () => {
       unheard: ['of'],
     };
     let body: unknown;
-    const { bench } = await created((request) => {
+    const { program } = await created((request) => {
       const answer = echo(request, more);
       body = (answer as { body: unknown }).body;
       return answer;
     });
-    expect(findings(bench)).toEqual([]);
-    expect(bench.merchant.prepare('select body from pre_orders').pluck().all()).toEqual([body]);
+    expect(findings(program)).toEqual([]);
+    expect(program.merchant.prepare('select body from pre_orders').pluck().all()).toEqual([body]);
   });
 });

@@ -5,56 +5,56 @@ import { followPass } from '../../../src/flows/orders/follow.ts';
 import { waitAfterLastOwner } from '../../../src/flows/pass/lease.ts';
 import { after } from '../../../src/domain/instant.ts';
 import { capturedLog } from '../../support/captured-log.ts';
-import { scriptedBench } from '../../support/scripted-bench.ts';
+import { scriptedProgram } from '../../support/test-program.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../support/tracking.ts';
-import type { Workbench } from '../../support/workbench.ts';
+import type { TestProgram } from '../../support/test-program.ts';
 import { unguarded } from '../../support/unguarded.ts';
 
 const NEVER = new AbortController().signal;
 const BEGAN_AT = new Date('2026-01-05T12:00:00.000Z');
 
 /** What stands in the database when the last owner died; then a new one takes over. */
-async function afterCrash(bench: Workbench, requestsUntil: Date | undefined, change = '') {
+async function afterCrash(program: TestProgram, requestsUntil: Date | undefined, change = '') {
   const log = capturedLog();
-  await bench.app[Symbol.asyncDispose]();
-  unguarded(bench.merchant, () => bench.merchant.exec(change));
-  bench.merchant.exec('delete from request_leases');
+  await program.app[Symbol.asyncDispose]();
+  unguarded(program.merchant, () => program.merchant.exec(change));
+  program.merchant.exec('delete from request_leases');
   if (requestsUntil !== undefined) {
-    bench.merchant.prepare(`insert into request_leases values ('default', ?)`).run(requestsUntil.toISOString());
+    program.merchant.prepare(`insert into request_leases values ('default', ?)`).run(requestsUntil.toISOString());
   }
-  bench.app = await createApp(bench.config, { clock: bench.clock, log: log.logger });
+  program.app = await createApp(program.config, { clock: program.clock, log: log.logger });
   return log;
 }
 
-/** An answer to something else that the program would have been overtaken by: nothing of it is on the way. */
-async function settle({ sandbox }: Workbench): Promise<void> {
-  for (let round = 0; round < 5; round += 1) await (await fetch(`${sandbox.url}/_sandbox/census`)).text();
+/** Gives whatever the program has begun the time to reach the exchange. */
+async function settle({ clock }: TestProgram): Promise<void> {
+  for (let turn = 0; turn < 100; turn += 1) await clock.turn();
 }
 
 describe('orders found sending at start', () => {
   it('become unknown, however many there are, each once, and none is sent again', async () => {
-    const { bench, exchange } = await scriptedBench();
+    const { program, exchange } = await scriptedProgram();
     const ids = Array.from({ length: 450 }, (_, index) => `o${index}`);
-    bench.insert(...ids.map((external_order_id) => ({ external_order_id })), { external_order_id: 'waiting' });
+    program.insert(...ids.map((external_order_id) => ({ external_order_id })), { external_order_id: 'waiting' });
     const dying = `update merchant_orders set revision = revision + 1, state = 'sending', attempts = 1, next_action_at = null where external_order_id <> 'waiting'`;
-    const log = await afterCrash(bench, undefined, dying);
+    const log = await afterCrash(program, undefined, dying);
     expect(log.with(/found orders whose create was under way/)).toMatchObject([{ orders: 450 }]);
-    for (const id of ids) expect(bench.states(id)).toEqual(['unknown']);
-    expect(bench.row('o449')).toMatchObject({
+    for (const id of ids) expect(program.states(id)).toEqual(['unknown']);
+    expect(program.row('o449')).toMatchObject({
       state_reason: 'the process ended while the create was under way',
-      next_action_at: after(bench.clock.now(), 5 * SECOND).toISOString(),
+      next_action_at: after(program.clock.now(), 5 * SECOND).toISOString(),
     });
-    await createPass(bench.app, NEVER);
+    await createPass(program.app, NEVER);
     expect(exchange.requests.map(({ externalOrderId }) => externalOrderId)).toEqual(['waiting']);
-    await bench.restart();
-    expect(bench.states('o0')).toEqual(['unknown']);
+    await program.restart();
+    expect(program.states('o0')).toEqual(['unknown']);
   });
 
   it('do not keep the program from starting where one of them cannot be changed', async () => {
-    const { bench } = await scriptedBench();
-    bench.insert(...Array.from({ length: 201 }, (_, index) => ({ external_order_id: `o${index}` })));
+    const { program } = await scriptedProgram();
+    program.insert(...Array.from({ length: 201 }, (_, index) => ({ external_order_id: `o${index}` })));
     const log = await afterCrash(
-      bench,
+      program,
       undefined,
       `update merchant_orders set revision = revision + 1, state = 'sending', attempts = 1, next_action_at = null;
       create trigger of_the_merchant before update of state on merchant_orders
@@ -62,14 +62,14 @@ describe('orders found sending at start', () => {
     );
     expect(log.with(/cannot be written/)).toMatchObject([{ externalOrderId: 'o0' }, { externalOrderId: 'o99' }]);
     const count = (state: string) =>
-      bench.merchant.prepare('select count(*) from merchant_orders where state = ?').pluck().get(state);
+      program.merchant.prepare('select count(*) from merchant_orders where state = ?').pluck().get(state);
     expect([count('sending'), count('unknown')]).toEqual([2, 199]);
   });
 
   it('are at most as many as requests may be in flight, at whatever commit the process dies', async () => {
     const sending: number[] = [];
     let countSending = () => 0;
-    const { bench, exchange } = await scriptedBench({
+    const { program, exchange } = await scriptedProgram({
       environment: { ORDER_SYNC_EXCHANGE_CONCURRENCY: '3' },
       overrides: {
         store: {
@@ -85,10 +85,10 @@ describe('orders found sending at start', () => {
         },
       },
     });
-    const count = bench.merchant.prepare(`select count(*) from merchant_orders where state = 'sending'`).pluck();
+    const count = program.merchant.prepare(`select count(*) from merchant_orders where state = 'sending'`).pluck();
     countSending = () => count.get() as number;
-    bench.insert(...Array.from({ length: 60 }, (_, index) => ({ external_order_id: `o${index}` })));
-    await createPass(bench.app, NEVER);
+    program.insert(...Array.from({ length: 60 }, (_, index) => ({ external_order_id: `o${index}` })));
+    await createPass(program.app, NEVER);
     expect(exchange.count('POST')).toBe(60);
     expect(Math.max(...sending)).toBe(3);
   });
@@ -96,27 +96,27 @@ describe('orders found sending at start', () => {
 
 describe('orders of other accounts', () => {
   it('are logged at start, because nothing sends them', async () => {
-    const { bench } = await scriptedBench();
-    bench.insert({ external_order_id: 'mine' });
-    expect((await afterCrash(bench, undefined)).with(/other accounts/)).toEqual([]);
-    const insert = bench.merchant.prepare(`insert into merchant_orders (account, external_order_id) values (?, 'a')`);
+    const { program } = await scriptedProgram();
+    program.insert({ external_order_id: 'mine' });
+    expect((await afterCrash(program, undefined)).with(/other accounts/)).toEqual([]);
+    const insert = program.merchant.prepare(`insert into merchant_orders (account, external_order_id) values (?, 'a')`);
     for (const account of ['another', 'shop', '']) insert.run(account);
-    expect((await afterCrash(bench, undefined)).with(/other accounts/)).toMatchObject([{ orders: 3 }]);
+    expect((await afterCrash(program, undefined)).with(/other accounts/)).toMatchObject([{ orders: 3 }]);
   });
 });
 
 describe('due times at start', () => {
-  const dueAt = (bench: Workbench, id: string) => bench.row(id)['next_action_at'];
+  const dueAt = (program: TestProgram, id: string) => program.row(id)['next_action_at'];
   const due = (id: string, state: string, at: Date) =>
     `update merchant_orders set revision = revision + 1, state = '${state}', next_action_at = '${at.toISOString()}' where external_order_id = '${id}';`;
 
   it('further away than any schedule gives were written under another clock: those orders are due now', async () => {
-    const { bench } = await scriptedBench();
-    bench.insert(...['far', 'farther', 'week', 'final'].map((external_order_id) => ({ external_order_id })));
+    const { program } = await scriptedProgram();
+    program.insert(...['far', 'farther', 'week', 'final'].map((external_order_id) => ({ external_order_id })));
     const week = after(BEGAN_AT, 7 * DAY);
     const year = after(BEGAN_AT, 365 * DAY);
     const log = await afterCrash(
-      bench,
+      program,
       undefined,
       due('far', 'pending', year) +
         due('farther', 'held', year) +
@@ -125,7 +125,7 @@ describe('due times at start', () => {
     );
     expect(log.with(/were corrected/)).toMatchObject([{ orders: 2 }]);
     const now = BEGAN_AT.toISOString();
-    expect(['far', 'farther', 'week', 'final'].map((id) => dueAt(bench, id))).toEqual([
+    expect(['far', 'farther', 'week', 'final'].map((id) => dueAt(program, id))).toEqual([
       now,
       now,
       week.toISOString(),
@@ -134,23 +134,23 @@ describe('due times at start', () => {
   });
 
   it('are all doubtful when the clock was set back: everything that waits is due now', async () => {
-    const { bench, exchange } = await scriptedBench();
-    bench.insert({ external_order_id: 'soon' }, { external_order_id: 'later' });
+    const { program, exchange } = await scriptedProgram();
+    program.insert({ external_order_id: 'soon' }, { external_order_id: 'later' });
     const times = due('soon', 'pending', after(BEGAN_AT, MINUTE)) + due('later', 'accepted', after(BEGAN_AT, DAY));
-    await afterCrash(bench, after(BEGAN_AT, 2 * HOUR), times);
-    expect([dueAt(bench, 'soon'), dueAt(bench, 'later')]).toEqual([BEGAN_AT.toISOString(), BEGAN_AT.toISOString()]);
-    bench.clock.advance(3 * SECOND);
-    await createPass(bench.app, NEVER);
-    await followPass(bench.app, 'due', NEVER);
+    await afterCrash(program, after(BEGAN_AT, 2 * HOUR), times);
+    expect([dueAt(program, 'soon'), dueAt(program, 'later')]).toEqual([BEGAN_AT.toISOString(), BEGAN_AT.toISOString()]);
+    program.clock.advance(3 * SECOND);
+    await createPass(program.app, NEVER);
+    await followPass(program.app, 'due', NEVER);
     expect(exchange.requests.map(({ method }) => method)).toEqual(['POST', 'GET']);
   });
 
   it('stay as they are otherwise', async () => {
-    const { bench } = await scriptedBench();
-    bench.insert({ external_order_id: 'a' });
+    const { program } = await scriptedProgram();
+    program.insert({ external_order_id: 'a' });
     const minute = after(BEGAN_AT, MINUTE);
-    await afterCrash(bench, after(BEGAN_AT, 2 * SECOND), due('a', 'pending', minute));
-    expect(dueAt(bench, 'a')).toBe(minute.toISOString());
+    await afterCrash(program, after(BEGAN_AT, 2 * SECOND), due('a', 'pending', minute));
+    expect(dueAt(program, 'a')).toBe(minute.toISOString());
   });
 });
 
@@ -165,9 +165,9 @@ describe('the wait of a new owner', () => {
     ['its right ends later than any can: the clock was set back', 2_001, 3_000, true],
     ['the clock was set back by a year', 365 * DAY, 3_000, true],
   ])('when %s', async (_name, aheadMs, waitMs, clockWentBack) => {
-    const { bench } = await scriptedBench();
-    await afterCrash(bench, aheadMs === undefined ? undefined : after(BEGAN_AT, aheadMs));
-    const wait = await waitAfterLastOwner(bench.app.store, bench.app.account, BEGAN_AT, 1_000);
+    const { program } = await scriptedProgram();
+    await afterCrash(program, aheadMs === undefined ? undefined : after(BEGAN_AT, aheadMs));
+    const wait = await waitAfterLastOwner(program.app.store, program.app.account, BEGAN_AT, 1_000);
     expect(wait).toEqual({ waitMs, clockWentBack });
   });
 
@@ -176,38 +176,38 @@ describe('the wait of a new owner', () => {
     ['left a lease of a year under another clock', 365 * DAY, 3_000],
     ['has just stopped', 0, 1_000],
   ])('lets nothing out until the window of one that %s has passed', async (_name, aheadMs, waitMs) => {
-    const { bench, exchange } = await scriptedBench();
+    const { program, exchange } = await scriptedProgram();
     const arrivals: number[] = [];
     const answer = exchange.answer;
     exchange.answer = (request) => {
-      arrivals.push(bench.clock.monotonic());
+      arrivals.push(program.clock.monotonic());
       return answer(request);
     };
-    bench.insert({ external_order_id: 'a' });
-    await afterCrash(bench, after(BEGAN_AT, aheadMs));
-    const pass = createPass(bench.app, NEVER);
-    bench.clock.advance(waitMs - 1);
-    await settle(bench);
-    expect(bench.row('a')['state']).toBe('pending');
-    bench.clock.advance(1);
+    program.insert({ external_order_id: 'a' });
+    await afterCrash(program, after(BEGAN_AT, aheadMs));
+    const pass = createPass(program.app, NEVER);
+    program.clock.advance(waitMs - 1);
+    await settle(program);
+    expect(program.row('a')['state']).toBe('pending');
+    program.clock.advance(1);
     await pass;
     expect(arrivals).toEqual([waitMs]);
   });
 
   it('is known before each request leaves: the lease on disk is ahead of it, for creates and look-ups', async () => {
-    const { bench, exchange } = await scriptedBench();
+    const { program, exchange } = await scriptedProgram();
     const ahead: number[] = [];
     const answer = exchange.answer;
     exchange.answer = (request) => {
-      const until = bench.merchant.prepare('select requests_until from request_leases').pluck().get() as string;
-      ahead.push(Date.parse(until) - bench.clock.now().getTime());
+      const until = program.merchant.prepare('select requests_until from request_leases').pluck().get() as string;
+      ahead.push(Date.parse(until) - program.clock.now().getTime());
       return answer(request);
     };
     for (let number = 0; number < 20; number += 1) {
-      bench.insert({ external_order_id: `o${number}` });
-      await createPass(bench.app, NEVER);
-      bench.clock.advance(370);
-      await followPass(bench.app, 'all', NEVER);
+      program.insert({ external_order_id: `o${number}` });
+      await createPass(program.app, NEVER);
+      program.clock.advance(370);
+      await followPass(program.app, 'all', NEVER);
     }
     expect(ahead.length).toBeGreaterThanOrEqual(40);
     expect(Math.min(...ahead)).toBeGreaterThanOrEqual(500);
@@ -218,17 +218,17 @@ describe('the wait of a new owner', () => {
     ['is logged where it is longer than a second', 2_000, [3]],
     ['is not logged where it is a second or less', 0, []],
   ])('%s', async (_name, aheadMs, seconds) => {
-    const { bench } = await scriptedBench();
-    const log = await afterCrash(bench, after(BEGAN_AT, aheadMs));
+    const { program } = await scriptedProgram();
+    const log = await afterCrash(program, after(BEGAN_AT, aheadMs));
     expect(log.with(/waiting for the last owner's requests/).map((line) => line['seconds'])).toEqual(seconds);
   });
 
   it('is short after an orderly stop', async () => {
-    const { bench } = await scriptedBench();
-    bench.insert({ external_order_id: 'a' });
-    await createPass(bench.app, NEVER);
-    await bench.app[Symbol.asyncDispose]();
-    expect(bench.merchant.prepare('select requests_until from request_leases').pluck().get()).toBe(
+    const { program } = await scriptedProgram();
+    program.insert({ external_order_id: 'a' });
+    await createPass(program.app, NEVER);
+    await program.app[Symbol.asyncDispose]();
+    expect(program.merchant.prepare('select requests_until from request_leases').pluck().get()).toBe(
       BEGAN_AT.toISOString(),
     );
   });

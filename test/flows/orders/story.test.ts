@@ -7,7 +7,7 @@ import { decideOrders } from '../../../src/flows/orders/operator-decisions.ts';
 import { buildStory, type Story } from '../../../src/reports/story/story.ts';
 import type { Judgement } from '../../../src/domain/orders/operator-decisions.ts';
 import { readStory } from '../../../src/store/reports/story.ts';
-import { scriptedBench } from '../../support/scripted-bench.ts';
+import { scriptedProgram } from '../../support/test-program.ts';
 import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from '../../support/scripted-exchange.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../support/tracking.ts';
 
@@ -16,36 +16,36 @@ const ENDED = { completionDate: '2026-01-05T12:00:07Z', serverDate: '2026-01-05T
 
 /** Order `a` on its way, and its story as the program tells it. */
 async function ordered(create?: ScriptedAnswer, asset?: string) {
-  const { bench, exchange } = await scriptedBench();
+  const { program, exchange } = await scriptedProgram();
   const answers: { create: ScriptedAnswer | undefined; lookup: ScriptedAnswer } = { create, lookup: NOT_FOUND };
   exchange.answer = (request) => (request.method === 'POST' ? (answers.create ?? echo(request)) : answers.lookup);
-  bench.insert({ external_order_id: 'a', asset: asset ?? '1.50' });
+  program.insert({ external_order_id: 'a', asset: asset ?? '1.50' });
   const pass = async (ms: number) => {
-    bench.clock.advance(ms);
-    await createPass(bench.app, NEVER);
-    await followPass(bench.app, 'due', NEVER);
+    program.clock.advance(ms);
+    await createPass(program.app, NEVER);
+    await followPass(program.app, 'due', NEVER);
   };
   const tell = (asOf: Date): Story => {
-    const rows = readStory(bench.app.store, 'default', 'a');
+    const rows = readStory(program.app.store, 'default', 'a');
     if (rows === undefined) throw new Error('there is no order');
     const view = rows.record === null ? undefined : readRecordView(rows.record.body);
     const newest = rows.record === null || view === undefined ? null : { ...rows.record, view };
-    return buildStory({ ...rows, record: newest }, asOf, bench.app.settings);
+    return buildStory({ ...rows, record: newest }, asOf, program.app.settings);
   };
   return {
-    bench,
+    program,
     answers,
     pass,
     tell,
     decide: async (judgement: Judgement) => {
       const action = { judgement, actor: 'anna', reason: 'asked the exchange' };
-      for await (const { kind } of decideOrders(bench.app, [{ externalOrderId: 'a' }], action)) {
+      for await (const { kind } of decideOrders(program.app, [{ externalOrderId: 'a' }], action)) {
         expect(kind).toBe('done');
       }
     },
     /** Every moment of the story: what happened, and what was to happen next; checks that each is a prefix. */
     replay: () => {
-      const whole = tell(bench.clock.now());
+      const whole = tell(program.clock.now());
       const lines: string[] = [];
       for (const at of new Set(whole.told.map((one) => one.at))) {
         const then = tell(new Date(at));
@@ -131,11 +131,11 @@ describe('the story of an order', () => {
   });
 
   it('that was held until a person knew better', async () => {
-    const { bench, answers, pass, decide, replay } = await ordered('reset');
+    const { program, answers, pass, decide, replay } = await ordered('reset');
     await pass(0);
     for (let days = 0; days < 11; days += 1) await pass(DAY);
     answers.create = undefined;
-    bench.clock.advance(SECOND);
+    program.clock.advance(SECOND);
     await decide({ kind: 'not-created' });
     await pass(SECOND);
     expect(replay()).toMatchInlineSnapshot(`
@@ -210,11 +210,11 @@ describe('the story of an order', () => {
   });
 
   it('that was not taken, then rejected, and sent again by a person', async () => {
-    const { bench, answers, pass, decide, replay } = await ordered({ status: 429, headers: { 'retry-after': '30' } });
+    const { program, answers, pass, decide, replay } = await ordered({ status: 429, headers: { 'retry-after': '30' } });
     await pass(0);
     answers.create = refusal(400, 'currency is off');
     await pass(HOUR);
-    bench.clock.advance(SECOND);
+    program.clock.advance(SECOND);
     await decide({ kind: 'retry', mayDuplicate: false });
     answers.create = undefined;
     await pass(SECOND);
@@ -242,14 +242,16 @@ describe('the story of an order', () => {
   });
 
   it('that was invalid and corrected', async () => {
-    const { bench, pass, tell, replay } = await ordered(undefined, '0');
+    const { program, pass, tell, replay } = await ordered(undefined, '0');
     await pass(0);
-    bench.clock.advance(SECOND);
-    bench.merchant.exec(`update merchant_orders set asset = '2' where external_order_id = 'a'`);
-    bench.merchant.exec(
-      `update merchant_orders set revision = revision + 1, next_action_at = '${bench.clock.now().toISOString()}'`,
+    program.clock.advance(SECOND);
+    program.merchant.exec(`update merchant_orders set asset = '2' where external_order_id = 'a'`);
+    program.merchant.exec(
+      `update merchant_orders set revision = revision + 1, next_action_at = '${program.clock.now().toISOString()}'`,
     );
-    expect(tell(bench.clock.now()).next).toEqual(['The row was changed: it is checked again as soon as a pass runs.']);
+    expect(tell(program.clock.now()).next).toEqual([
+      'The row was changed: it is checked again as soon as a pass runs.',
+    ]);
     await pass(SECOND);
     expect(replay()).toMatchInlineSnapshot(`
       "12:00:00.000Z The row was inserted.
@@ -267,8 +269,8 @@ describe('the story of an order', () => {
   });
 
   it('that a person cancelled before it was sent', async () => {
-    const { bench, decide, replay } = await ordered();
-    bench.clock.advance(SECOND);
+    const { program, decide, replay } = await ordered();
+    program.clock.advance(SECOND);
     await decide({ kind: 'cancel' });
     expect(replay()).toMatchInlineSnapshot(`
       "12:00:00.000Z The row was inserted.
@@ -282,12 +284,12 @@ describe('the story of an order', () => {
   });
 
   it('that is final says when it is looked at again, and when no more', async () => {
-    const { answers, pass, tell, bench } = await ordered();
+    const { answers, pass, tell, program } = await ordered();
     answers.lookup = record('a', { status: 'COMPLETED', ...ENDED });
     await pass(0);
     const next = async (ms: number) => {
       await pass(ms);
-      return tell(bench.clock.now()).next;
+      return tell(program.clock.now()).next;
     };
     const again = (at: string) => [`It is looked at again, in case it changes all the same, next at ${at}.`];
     expect(await next(5 * SECOND)).toEqual(again('2026-01-05T13:00:05.000Z'));

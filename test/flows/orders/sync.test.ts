@@ -3,7 +3,7 @@ import { createPass } from '../../../src/flows/orders/create.ts';
 import { followPass, type FollowScope } from '../../../src/flows/orders/follow.ts';
 import { syncOnce, type SyncResult } from '../../../src/flows/orders/sync.ts';
 import type { Counters } from '../../../src/flows/pass/counters.ts';
-import { scriptedBench } from '../../support/scripted-bench.ts';
+import { scriptedProgram } from '../../support/test-program.ts';
 import {
   echo,
   NOT_FOUND,
@@ -13,7 +13,7 @@ import {
   type ScriptedExchange,
 } from '../../support/scripted-exchange.ts';
 import { DAY, HOUR } from '../../support/tracking.ts';
-import type { Workbench } from '../../support/workbench.ts';
+import type { TestProgram } from '../../support/test-program.ts';
 import { unguarded } from '../../support/unguarded.ts';
 
 const NEVER = new AbortController().signal;
@@ -36,25 +36,25 @@ const NOTHING = {
 
 const TOO_MANY: ScriptedAnswer = { status: 429, headers: { 'retry-after': '1' } };
 
-function acceptedIn({ merchant }: Workbench): unknown {
+function acceptedIn({ merchant }: TestProgram): unknown {
   return merchant.prepare(`select count(*) from merchant_orders where state = 'accepted'`).pluck().get();
 }
 
 /** One pass of `sync` while the time goes on, so that what it waits out comes to an end. */
-async function sync(bench: Workbench, scope: FollowScope = 'all', signal = NEVER): Promise<SyncResult> {
+async function sync(program: TestProgram, scope: FollowScope = 'all', signal = NEVER): Promise<SyncResult> {
   let isOver = false;
-  const running = syncOnce(bench.app, scope, signal).finally(() => {
+  const running = syncOnce(program.app, scope, signal).finally(() => {
     isOver = true;
   });
   while (!isOver) {
-    await bench.clock.turn();
-    bench.clock.advance(1);
+    await program.clock.turn();
+    program.clock.advance(1);
   }
   return await running;
 }
 
-function insert(bench: Workbench, ...ids: string[]): void {
-  bench.insert(...ids.map((external_order_id) => ({ external_order_id })));
+function insert(program: TestProgram, ...ids: string[]): void {
+  program.insert(...ids.map((external_order_id) => ({ external_order_id })));
 }
 
 /** Creates and look-ups by the beginning of an order's id; all else is accepted and not found. */
@@ -75,22 +75,22 @@ function script(
 
 describe('the summary of sync', () => {
   it('is all zeros where there is nothing to do', async () => {
-    const { bench } = await scriptedBench();
-    expect(await syncOnce(bench.app, 'all', NEVER)).toEqual({ end: 'done', summary: NOTHING });
+    const { program } = await scriptedProgram();
+    expect(await syncOnce(program.app, 'all', NEVER)).toEqual({ end: 'done', summary: NOTHING });
   });
 
   it('counts what this pass did, and what stands unknown and held after it', async () => {
-    const { bench, exchange } = await scriptedBench({ environment: { ORDER_SYNC_CREATE_VERIFY_AFTER: '1d' } });
+    const { program, exchange } = await scriptedProgram({ environment: { ORDER_SYNC_CREATE_VERIFY_AFTER: '1d' } });
     script(exchange, {
       creates: { no: refusal(400), lost: 'reset', old: 'reset' },
       lookups: { done: record('done', FINAL), open: record('open') },
     });
-    insert(bench, 'old');
-    await createPass(bench.app, NEVER);
-    bench.clock.advance(DAY);
-    insert(bench, 'done', 'open', 'wait-1', 'wait-2', 'no', 'lost');
-    bench.insert({ external_order_id: 'bad', asset: '0' });
-    const { summary, end } = await syncOnce(bench.app, 'all', NEVER);
+    insert(program, 'old');
+    await createPass(program.app, NEVER);
+    program.clock.advance(DAY);
+    insert(program, 'done', 'open', 'wait-1', 'wait-2', 'no', 'lost');
+    program.insert({ external_order_id: 'bad', asset: '0' });
+    const { summary, end } = await syncOnce(program.app, 'all', NEVER);
     expect(summary).toEqual({
       ...NOTHING,
       sent: 6,
@@ -106,7 +106,7 @@ describe('the summary of sync', () => {
       final: 1,
     });
     expect(end).toBe('look');
-    const again = await syncOnce(bench.app, 'all', NEVER);
+    const again = await syncOnce(program.app, 'all', NEVER);
     expect(again.summary).toMatchObject({
       sent: 0,
       rejected: 0,
@@ -119,25 +119,25 @@ describe('the summary of sync', () => {
   });
 
   it('has the time that the pass took', async () => {
-    const { bench, exchange } = await scriptedBench();
+    const { program, exchange } = await scriptedProgram();
     exchange.answer = (request) => {
-      bench.clock.advance(125);
+      program.clock.advance(125);
       return request.method === 'POST' ? echo(request) : NOT_FOUND;
     };
-    insert(bench, 'a');
-    expect((await syncOnce(bench.app, 'all', NEVER)).summary.durationMs).toBe(250);
+    insert(program, 'a');
+    expect((await syncOnce(program.app, 'all', NEVER)).summary.durationMs).toBe(250);
   });
 
   it('gives its counts while it runs', async () => {
-    const { bench, exchange } = await scriptedBench({ environment: { ORDER_SYNC_EXCHANGE_CONCURRENCY: '1' } });
+    const { program, exchange } = await scriptedProgram({ environment: { ORDER_SYNC_EXCHANGE_CONCURRENCY: '1' } });
     const seen: number[] = [];
     let counts: Readonly<Counters> | undefined;
     exchange.answer = (request) => {
       seen.push(counts?.sent ?? -1);
       return request.method === 'POST' ? echo(request) : NOT_FOUND;
     };
-    insert(bench, 'a', 'b', 'c');
-    await syncOnce(bench.app, 'due', NEVER, (now) => (counts = now));
+    insert(program, 'a', 'b', 'c');
+    await syncOnce(program.app, 'due', NEVER, (now) => (counts = now));
     expect(seen[0]).toBe(0);
     expect(counts).toMatchObject({ sent: 3, accepted: 3 });
   });
@@ -145,11 +145,11 @@ describe('the summary of sync', () => {
 
 describe('the end of sync', () => {
   it('is done when every order went well, sent, waiting or final', async () => {
-    const { bench, exchange } = await scriptedBench();
+    const { program, exchange } = await scriptedProgram();
     script(exchange, { lookups: { done: record('done', FINAL) } });
-    insert(bench, 'done', 'wait');
-    expect((await sync(bench)).end).toBe('done');
-    expect((await sync(bench)).end).toBe('done');
+    insert(program, 'done', 'wait');
+    expect((await sync(program)).end).toBe('done');
+    expect((await sync(program)).end).toBe('done');
   });
 
   it.each<[string, Parameters<typeof script>[1]]>([
@@ -158,45 +158,45 @@ describe('the end of sync', () => {
     ['was not answered', { lookups: { a: refusal(500) } }],
     ['has a finding', { creates: { a: { status: 200, body: '{"id":"p1","externalOrderId":"a","asset":9}' } } }],
   ])('is look when an order %s', async (_name, answers) => {
-    const { bench, exchange } = await scriptedBench();
+    const { program, exchange } = await scriptedProgram();
     script(exchange, answers);
-    insert(bench, 'a');
-    expect((await sync(bench)).end).toBe('look');
+    insert(program, 'a');
+    expect((await sync(program)).end).toBe('look');
   });
 
   it('is look when a row is invalid, and each time while an order is held', async () => {
-    const { bench } = await scriptedBench();
-    bench.insert({ external_order_id: 'bad', asset: '0' });
-    expect((await sync(bench)).end).toBe('look');
-    expect((await sync(bench)).end).toBe('done');
-    unguarded(bench.merchant, () =>
-      bench.merchant.exec(`update merchant_orders set revision = revision + 1, state = 'held'`),
+    const { program } = await scriptedProgram();
+    program.insert({ external_order_id: 'bad', asset: '0' });
+    expect((await sync(program)).end).toBe('look');
+    expect((await sync(program)).end).toBe('done');
+    unguarded(program.merchant, () =>
+      program.merchant.exec(`update merchant_orders set revision = revision + 1, state = 'held'`),
     );
-    expect((await sync(bench)).end).toBe('look');
-    expect((await sync(bench)).end).toBe('look');
+    expect((await sync(program)).end).toBe('look');
+    expect((await sync(program)).end).toBe('look');
   });
 
   it('is look when a final order is open again, or is not found any more', async () => {
-    const { bench, exchange } = await scriptedBench();
+    const { program, exchange } = await scriptedProgram();
     script(exchange, { lookups: { a: record('a', FINAL) } });
-    insert(bench, 'a');
-    expect((await sync(bench)).end).toBe('done');
-    bench.clock.advance(HOUR);
+    insert(program, 'a');
+    expect((await sync(program)).end).toBe('done');
+    program.clock.advance(HOUR);
     script(exchange, {});
-    expect((await sync(bench)).end).toBe('look');
-    bench.clock.advance(DAY);
+    expect((await sync(program)).end).toBe('look');
+    program.clock.advance(DAY);
     script(exchange, { lookups: { a: record('a') } });
-    expect((await sync(bench)).end).toBe('look');
+    expect((await sync(program)).end).toBe('look');
   });
 
   it('is out of reach when nothing listens; every order waits, sent to nobody', async () => {
-    const { bench, exchange } = await scriptedBench();
+    const { program, exchange } = await scriptedProgram();
     await exchange[Symbol.asyncDispose]();
-    insert(bench, ...Array.from({ length: 30 }, (_, index) => `o${index}`));
-    const { end, summary } = await sync(bench);
+    insert(program, ...Array.from({ length: 30 }, (_, index) => `o${index}`));
+    const { end, summary } = await sync(program);
     expect(end).toBe('out-of-reach');
     expect(summary).toMatchObject({ accepted: 0, unknown: 0, rejected: 0 });
-    const pending = bench.merchant
+    const pending = program.merchant
       .prepare(`select count(*) from merchant_orders where state = 'pending'`)
       .pluck()
       .get();
@@ -204,93 +204,93 @@ describe('the end of sync', () => {
   });
 
   it('is out of reach also with one order, which is not due again when the breaker is half-open', async () => {
-    const { bench, exchange } = await scriptedBench();
+    const { program, exchange } = await scriptedProgram();
     await exchange[Symbol.asyncDispose]();
-    insert(bench, 'a');
-    const { end, summary } = await sync(bench);
-    expect([end, bench.row('a')['state']]).toEqual(['out-of-reach', 'pending']);
+    insert(program, 'a');
+    const { end, summary } = await sync(program);
+    expect([end, program.row('a')['state']]).toEqual(['out-of-reach', 'pending']);
     expect(summary).toMatchObject({ sent: 0, failed: 1, remaining: 1 });
   });
 
   it('is look when look-ups are answered after the one create that was told to come later', async () => {
-    const { bench, exchange } = await scriptedBench();
+    const { program, exchange } = await scriptedProgram();
     script(exchange, { creates: { late: TOO_MANY } });
-    insert(bench, 'a');
-    await sync(bench);
-    insert(bench, 'late');
-    expect((await sync(bench)).end).toBe('look');
+    insert(program, 'a');
+    await sync(program);
+    insert(program, 'late');
+    expect((await sync(program)).end).toBe('look');
   });
 
   it('is out of reach when the exchange keeps failing, and few outcomes are unknown', async () => {
-    const { bench, exchange } = await scriptedBench();
+    const { program, exchange } = await scriptedProgram();
     exchange.answer = () => refusal(503);
-    insert(bench, ...Array.from({ length: 100 }, (_, index) => `o${index}`));
-    const { end, summary } = await sync(bench);
+    insert(program, ...Array.from({ length: 100 }, (_, index) => `o${index}`));
+    const { end, summary } = await sync(program);
     expect(end).toBe('out-of-reach');
-    expect(summary.unknown).toBeLessThanOrEqual(bench.config.exchange.concurrency + 4);
+    expect(summary.unknown).toBeLessThanOrEqual(program.config.exchange.concurrency + 4);
     expect(summary.remaining).toBe(100 - summary.unknown);
   });
 
   it('is not out of reach after a moment of failure: the same pass goes on, and each order is sent once', async () => {
-    const { bench, exchange } = await scriptedBench();
+    const { program, exchange } = await scriptedProgram();
     let creates = 0;
     exchange.answer = (request) => {
       if (request.method === 'GET') return NOT_FOUND;
       creates += 1;
       return creates <= 3 ? TOO_MANY : echo(request);
     };
-    insert(bench, ...Array.from({ length: 40 }, (_, index) => `o${index}`));
-    const { end, summary } = await sync(bench);
+    insert(program, ...Array.from({ length: 40 }, (_, index) => `o${index}`));
+    const { end, summary } = await sync(program);
     expect([end, summary.failed]).toEqual(['look', 3]);
     // The three that were told to come later may be due only after the pass.
     expect(summary.accepted).toBeGreaterThanOrEqual(37);
-    bench.clock.advance(DAY);
-    await sync(bench);
-    expect(acceptedIn(bench)).toBe(40);
+    program.clock.advance(DAY);
+    await sync(program);
+    expect(acceptedIn(program)).toBe(40);
     expect(exchange.count('POST')).toBe(43);
   });
 
   it('goes on also where the breaker was half-open before what was in flight had come back', async () => {
-    const { bench, exchange } = await scriptedBench();
+    const { program, exchange } = await scriptedProgram();
     let creates = 0;
     exchange.answer = async (request) => {
       if (request.method === 'GET') return NOT_FOUND;
       creates += 1;
       if (creates === 1) return TOO_MANY;
-      if (creates === 2) await bench.clock.sleep(5_000);
+      if (creates === 2) await program.clock.sleep(5_000);
       return echo(request);
     };
-    insert(bench, ...Array.from({ length: 40 }, (_, index) => `o${index}`));
-    expect((await sync(bench)).summary.accepted).toBeGreaterThanOrEqual(39);
+    insert(program, ...Array.from({ length: 40 }, (_, index) => `o${index}`));
+    expect((await sync(program)).summary.accepted).toBeGreaterThanOrEqual(39);
   });
 
   it('is out of reach at once when the exchange asks to come back much later', async () => {
-    const { bench, exchange } = await scriptedBench();
+    const { program, exchange } = await scriptedProgram();
     exchange.answer = () => ({ status: 429, headers: { 'retry-after': '3600' } });
-    insert(bench, ...Array.from({ length: 20 }, (_, index) => `o${index}`));
-    const { end, summary } = await sync(bench);
+    insert(program, ...Array.from({ length: 20 }, (_, index) => `o${index}`));
+    const { end, summary } = await sync(program);
     expect(end).toBe('out-of-reach');
     expect(summary.durationMs).toBeLessThan(HOUR);
-    expect(exchange.requests.length).toBeLessThanOrEqual(bench.config.exchange.concurrency);
+    expect(exchange.requests.length).toBeLessThanOrEqual(program.config.exchange.concurrency);
   });
 
   it('is out of time when the signal had aborted: nothing is sent, everything remains', async () => {
-    const { bench, exchange } = await scriptedBench();
-    insert(bench, 'a', 'b');
-    const { end, summary } = await sync(bench, 'all', AbortSignal.abort());
+    const { program, exchange } = await scriptedProgram();
+    insert(program, 'a', 'b');
+    const { end, summary } = await sync(program, 'all', AbortSignal.abort());
     expect([end, summary]).toEqual(['out-of-time', { ...NOTHING, remaining: 2 }]);
     expect(exchange.requests).toHaveLength(0);
   });
 
   it('is out of time when the signal aborts meanwhile: what is in flight is finished and recorded, nothing new is sent', async () => {
-    const { bench, exchange } = await scriptedBench({ environment: { ORDER_SYNC_EXCHANGE_CONCURRENCY: '2' } });
+    const { program, exchange } = await scriptedProgram({ environment: { ORDER_SYNC_EXCHANGE_CONCURRENCY: '2' } });
     const stop = new AbortController();
     exchange.answer = (request) => {
       stop.abort();
       return echo(request);
     };
-    insert(bench, ...Array.from({ length: 20 }, (_, index) => `o${index}`));
-    const { end, summary } = await sync(bench, 'all', stop.signal);
+    insert(program, ...Array.from({ length: 20 }, (_, index) => `o${index}`));
+    const { end, summary } = await sync(program, 'all', stop.signal);
     expect(end).toBe('out-of-time');
     expect(summary).toMatchObject({ sent: exchange.count('POST'), accepted: exchange.count('POST'), lookedUp: 0 });
     expect(exchange.count('POST')).toBeLessThanOrEqual(2);
@@ -298,51 +298,51 @@ describe('the end of sync', () => {
   });
 
   it.each(['all', 'due'] as const)('is key refused after a 401, of a create or a look-up: %s', async (scope) => {
-    const { bench, exchange } = await scriptedBench();
+    const { program, exchange } = await scriptedProgram();
     exchange.answer = () => refusal(401);
-    insert(bench, 'a');
-    expect((await sync(bench, scope)).end).toBe('key-refused');
+    insert(program, 'a');
+    expect((await sync(program, scope)).end).toBe('key-refused');
     script(exchange, {});
-    bench.clock.advance(HOUR);
-    expect((await sync(bench, scope)).end).toBe('done');
+    program.clock.advance(HOUR);
+    expect((await sync(program, scope)).end).toBe('done');
     exchange.answer = () => refusal(401);
-    bench.clock.advance(HOUR);
-    expect((await sync(bench, scope)).end).toBe('key-refused');
-    expect(bench.row('a')['state']).toBe('accepted');
+    program.clock.advance(HOUR);
+    expect((await sync(program, scope)).end).toBe('key-refused');
+    expect(program.row('a')['state']).toBe('accepted');
   });
 });
 
 describe('which orders sync looks up', () => {
   it('are all that are followed, due or not, once; or, with due only, none before its time', async () => {
-    const { bench, exchange } = await scriptedBench();
-    insert(bench, 'a', 'b');
-    expect((await sync(bench, 'due')).summary).toMatchObject({ sent: 2, lookedUp: 0 });
-    expect((await sync(bench, 'all')).summary).toMatchObject({ sent: 0, lookedUp: 2 });
-    expect((await sync(bench, 'all')).summary.lookedUp).toBe(2);
-    expect((await sync(bench, 'due')).summary.lookedUp).toBe(0);
-    bench.clock.advance(HOUR);
-    expect((await sync(bench, 'due')).summary.lookedUp).toBe(2);
+    const { program, exchange } = await scriptedProgram();
+    insert(program, 'a', 'b');
+    expect((await sync(program, 'due')).summary).toMatchObject({ sent: 2, lookedUp: 0 });
+    expect((await sync(program, 'all')).summary).toMatchObject({ sent: 0, lookedUp: 2 });
+    expect((await sync(program, 'all')).summary.lookedUp).toBe(2);
+    expect((await sync(program, 'due')).summary.lookedUp).toBe(0);
+    program.clock.advance(HOUR);
+    expect((await sync(program, 'due')).summary.lookedUp).toBe(2);
     expect(exchange.count('GET')).toBe(6);
   });
 
   it('are final orders only when a re-check is due', async () => {
-    const { bench, exchange } = await scriptedBench();
+    const { program, exchange } = await scriptedProgram();
     script(exchange, { lookups: { a: record('a', FINAL) } });
-    insert(bench, 'a');
-    await sync(bench);
-    expect((await sync(bench)).summary.lookedUp).toBe(0);
-    bench.clock.advance(HOUR);
-    expect((await sync(bench)).summary.lookedUp).toBe(1);
+    insert(program, 'a');
+    await sync(program);
+    expect((await sync(program)).summary.lookedUp).toBe(0);
+    program.clock.advance(HOUR);
+    expect((await sync(program)).summary.lookedUp).toBe(1);
   });
 });
 
 describe('several passes at once', () => {
   it('send each order once, and record each change once', async () => {
-    const { bench, exchange } = await scriptedBench();
+    const { program, exchange } = await scriptedProgram();
     const ids = Array.from({ length: 120 }, (_, index) => `o${index}`);
     exchange.answer = (request) => (request.method === 'POST' ? echo(request) : record(request.externalOrderId, FINAL));
-    insert(bench, ...ids);
-    const { app } = bench;
+    insert(program, ...ids);
+    const { app } = program;
     await Promise.all([
       syncOnce(app, 'all', NEVER),
       createPass(app, NEVER),
@@ -353,8 +353,8 @@ describe('several passes at once', () => {
     await syncOnce(app, 'all', NEVER);
     expect(exchange.count('POST')).toBe(120);
     for (const id of ids) {
-      expect(bench.states(id)).toEqual(['sending', 'accepted', 'final']);
-      expect(bench.events(id)).toHaveLength(6);
+      expect(program.states(id)).toEqual(['sending', 'accepted', 'final']);
+      expect(program.events(id)).toHaveLength(6);
     }
   });
 });

@@ -5,25 +5,25 @@ import { followPass } from '../../../src/flows/orders/follow.ts';
 import { waitAfterLastOwner } from '../../../src/flows/pass/lease.ts';
 import type { WrapStatement } from '../../../src/store/sqlite/connection.ts';
 import { OwnedError } from '../../../src/store/errors.ts';
-import { scriptedBench } from '../../support/scripted-bench.ts';
+import { scriptedProgram } from '../../support/test-program.ts';
 
 const NEVER = new AbortController().signal;
 
 describe('a request that a person asked for', () => {
   it('counts for the next owner, who waits until it has left the window', async () => {
-    const { bench } = await scriptedBench();
-    const { store, account } = bench.app;
-    const wait = async () => (await waitAfterLastOwner(store, account, bench.clock.now(), 1_000)).waitMs;
+    const { program } = await scriptedProgram();
+    const { store, account } = program.app;
+    const wait = async () => (await waitAfterLastOwner(store, account, program.clock.now(), 1_000)).waitMs;
     expect(await wait()).toBe(0);
-    await bench.app.exchange.showOrder('a');
+    await program.app.exchange.showOrder('a');
     expect(await wait()).toBeGreaterThanOrEqual(1_000);
   });
 
   it('does not leave while that cannot be written', async () => {
-    const { bench, exchange } = await scriptedBench();
-    bench.merchant.exec(`create trigger no_lease before insert on request_leases
+    const { program, exchange } = await scriptedProgram();
+    program.merchant.exec(`create trigger no_lease before insert on request_leases
       begin select raise(abort, 'no lease'); end`);
-    await expect(bench.app.exchange.showOrder('a')).rejects.toThrow('no lease');
+    await expect(program.app.exchange.showOrder('a')).rejects.toThrow('no lease');
     expect(exchange.requests).toEqual([]);
   });
 });
@@ -35,22 +35,22 @@ describe('an owner that another has followed although the lock was to prevent it
     ['at once', 0],
     ['once its right to send is over', 60_000],
   ])('sends nothing more, %s, and says so', async (_name, laterMs) => {
-    const { bench, exchange } = await scriptedBench();
-    bench.insert({ external_order_id: 'a' });
-    await createPass(bench.app, NEVER);
-    await using second = await createApp(bench.config, { clock: bench.clock, log: bench.app.log, ...lockless });
-    bench.insert({ external_order_id: 'b' });
-    bench.clock.advance(laterMs);
-    await expect(createPass(bench.app, NEVER)).rejects.toThrow(OwnedError);
-    expect(bench.row('b')['state']).toBe('pending');
+    const { program, exchange } = await scriptedProgram();
+    program.insert({ external_order_id: 'a' });
+    await createPass(program.app, NEVER);
+    await using second = await createApp(program.config, { clock: program.clock, log: program.app.log, ...lockless });
+    program.insert({ external_order_id: 'b' });
+    program.clock.advance(laterMs);
+    await expect(createPass(program.app, NEVER)).rejects.toThrow(OwnedError);
+    expect(program.row('b')['state']).toBe('pending');
     expect(exchange.count('POST')).toBe(1);
-    if (laterMs > 0) await expect(followPass(bench.app, 'all', NEVER)).rejects.toThrow(OwnedError);
-    bench.clock.advance(5_000);
+    if (laterMs > 0) await expect(followPass(program.app, 'all', NEVER)).rejects.toThrow(OwnedError);
+    program.clock.advance(5_000);
     await createPass(second, NEVER);
     expect(exchange.count('POST')).toBe(2);
-    const lease = () => bench.merchant.prepare('select requests_until from request_leases').pluck().get();
+    const lease = () => program.merchant.prepare('select requests_until from request_leases').pluck().get();
     const before = lease();
-    await bench.app[Symbol.asyncDispose]();
+    await program.app[Symbol.asyncDispose]();
     expect(lease()).toBe(before);
   });
 });
@@ -69,38 +69,38 @@ describe('a commit that takes longer than the right to send lasts', () => {
       };
       return { reader: false, run, all: () => [], iterate: (parameters) => statement.iterate(parameters) };
     };
-    const { bench, exchange } = await scriptedBench({ overrides: { store: { wrap } } });
-    advance = (ms) => bench.clock.advance(ms);
+    const { program, exchange } = await scriptedProgram({ overrides: { store: { wrap } } });
+    advance = (ms) => program.clock.advance(ms);
     const aheadMs: number[] = [];
     const { answer } = exchange;
     exchange.answer = (request) => {
-      const until = bench.merchant.prepare('select requests_until from request_leases').pluck().get() as string;
-      aheadMs.push(Date.parse(until) - bench.clock.now().getTime());
+      const until = program.merchant.prepare('select requests_until from request_leases').pluck().get() as string;
+      aheadMs.push(Date.parse(until) - program.clock.now().getTime());
       return answer(request);
     };
-    return { bench, exchange, aheadMs, slow: (commits: number) => (slowCommits = commits) };
+    return { program, exchange, aheadMs, slow: (commits: number) => (slowCommits = commits) };
   }
 
   it.each([1, 3])('is followed by a renewal before a create or a look-up leaves: %i of them', async (commits) => {
-    const { bench, aheadMs, slow } = await slowly();
-    bench.insert({ external_order_id: 'a' });
+    const { program, aheadMs, slow } = await slowly();
+    program.insert({ external_order_id: 'a' });
     slow(commits);
-    await createPass(bench.app, NEVER);
-    bench.clock.advance(60_000);
+    await createPass(program.app, NEVER);
+    program.clock.advance(60_000);
     slow(commits);
-    await followPass(bench.app, 'all', NEVER);
+    await followPass(program.app, 'all', NEVER);
     expect(aheadMs).toEqual([2_000, 2_000]);
   });
 
   it('lets nothing out where the renewal fails: the order waits', async () => {
-    const { bench, exchange, slow } = await slowly();
-    bench.insert({ external_order_id: 'a' });
-    bench.merchant.exec(`create trigger one_lease before update on request_leases
+    const { program, exchange, slow } = await slowly();
+    program.insert({ external_order_id: 'a' });
+    program.merchant.exec(`create trigger one_lease before update on request_leases
       begin select raise(abort, 'no second lease'); end`);
     slow(1);
-    await createPass(bench.app, NEVER);
+    await createPass(program.app, NEVER);
     expect(exchange.requests).toEqual([]);
-    expect(bench.row('a')).toMatchObject({ state: 'pending', state_reason: 'not sent: no second lease' });
-    bench.merchant.exec('drop trigger one_lease');
+    expect(program.row('a')).toMatchObject({ state: 'pending', state_reason: 'not sent: no second lease' });
+    program.merchant.exec('drop trigger one_lease');
   });
 });

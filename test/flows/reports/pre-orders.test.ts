@@ -6,7 +6,7 @@ import { systemClock } from '../../../src/clock.ts';
 import { askPreOrders, recordPreOrderFindings } from '../../../src/flows/reports/pre-orders.ts';
 import { listFindings } from '../../../src/store/findings.ts';
 import { openStore } from '../../../src/store/sqlite/store.ts';
-import { AS_OF, reconciledDatabase } from '../../support/reconciled-database.ts';
+import { AS_OF, filledDatabase } from '../../support/filled-database.ts';
 
 const ACCOUNT = 'default';
 
@@ -35,7 +35,7 @@ function preOrder(changes: Readonly<Record<string, string>> = {}): string {
 /** What comes of asking for it once after the other, and which findings stand after each time. */
 async function asked(...bodies: readonly string[]) {
   const path = join(folder, 'orders.db');
-  await reconciledDatabase(path, [{ id: 'a' }]);
+  await filledDatabase(path, [{ id: 'a' }]);
   const store = await openStore(path, systemClock(), { expect: 'current' });
   const seen = [];
   for (const body of bodies) {

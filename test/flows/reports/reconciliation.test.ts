@@ -13,12 +13,7 @@ import { tableText } from '../../../src/reports/formats/table.ts';
 import { xlsxBytes } from '../../../src/reports/formats/xlsx.ts';
 import { openScratch } from '../../../src/store/stage/scratch.ts';
 import { openSnapshot } from '../../../src/store/sqlite/snapshot.ts';
-import {
-  AS_OF,
-  reconciledDatabase,
-  type ReconciledOrder,
-  type WrittenFinding,
-} from '../../support/reconciled-database.ts';
+import { AS_OF, filledDatabase, type ReconciledOrder, type WrittenFinding } from '../../support/filled-database.ts';
 import { HOSTILE, wholeText } from '../../support/report-document.ts';
 
 let folder = '';
@@ -48,7 +43,7 @@ async function reportOf<Result>(
   use: (report: { document: ReportDocument; isClean: boolean }) => Result,
 ): Promise<Awaited<Result>> {
   const path = join(folder, `orders-${(made += 1)}.db`);
-  await reconciledDatabase(path, orders, findings);
+  await filledDatabase(path, orders, findings);
   using scratch = openScratch();
   const settings = { tolerance, freshFor: 86_400_000, orderMissingAfter: 86_400_000 };
   const read = async () => {

@@ -4,7 +4,8 @@ import { z } from 'zod';
 import { controlServer } from '../../../src/http/control/server.ts';
 import { controlDocument } from '../../../src/http/control/openapi.ts';
 import { addRoutes } from '../../../src/http/control/routes.ts';
-import { controlBench, type ControlBench } from '../../support/control-bench.ts';
+import { controlSocket, type ServedSocket } from '../../support/control-socket.ts';
+import type { SandboxProgram } from '../../support/test-program.ts';
 
 type JsonSchema = Exclude<Parameters<typeof z.fromJSONSchema>[0], boolean>;
 interface Media {
@@ -144,18 +145,18 @@ const BODIES: Readonly<Record<string, readonly unknown[]>> = {
 };
 
 /** A control socket whose exchange has a link, an order, and an address to deliver photos to. */
-async function setUp(): Promise<ControlBench> {
-  const on = await controlBench();
-  on.bench.sandbox.exchange.photoUrl = 'http://127.0.0.1:1/';
+async function setUp(): Promise<ServedSocket<SandboxProgram>> {
+  const on = await controlSocket();
+  on.program.sandbox.exchange.photoUrl = 'http://127.0.0.1:1/';
   await on.ask('POST', '/clients', { email: EMAIL });
-  on.bench.insert({ external_order_id: 'shop-1' });
+  on.program.insert({ external_order_id: 'shop-1' });
   await on.ask('POST', '/sync');
-  on.bench.clock.advance(60_000);
+  on.program.clock.advance(60_000);
   return on;
 }
 
 /** Sends a request that is built by the document alone. */
-async function send(on: ControlBench, { method, path, operation }: (typeof operations)[number], body: unknown) {
+async function send(on: ServedSocket, { method, path, operation }: (typeof operations)[number], body: unknown) {
   const query = new URLSearchParams();
   let target = path;
   for (const { name, in: place } of operation.parameters ?? []) {

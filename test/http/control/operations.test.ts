@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { StoreError } from '../../../src/store/errors.ts';
-import { controlBench, failureIn, scriptedControl } from '../../support/control-bench.ts';
+import { controlSocket, failureIn, scriptedControlSocket } from '../../support/control-socket.ts';
 import type { ScriptedAnswer } from '../../support/scripted-exchange.ts';
 import { unguarded } from '../../support/unguarded.ts';
 
@@ -85,7 +85,7 @@ describe('an operation of the control socket', () => {
   it.each(CASES.map((one) => [`${one.asked[0]} ${one.asked[1]}`, one] as const))(
     '%s asks the exchange once, and passes its answer on byte for byte',
     async (_name, { asked, sent: [method, path, body], answer }) => {
-      const on = await scriptedControl();
+      const on = await scriptedControlSocket();
       on.exchange.answer = () => ({ status: 200, body: answer });
       const { status, headers, text } = await on.ask(...asked);
       expect([status, text]).toEqual([200, `{"ok":true,"value":${answer}}`]);
@@ -99,7 +99,7 @@ describe('an operation of the control socket', () => {
   );
 
   it('is as good with an answer 201 or 202 of the exchange', async () => {
-    const on = await scriptedControl();
+    const on = await scriptedControlSocket();
     on.exchange.answer = () => ({ status: 201, body: LINK });
     expect(await on.ask('POST', '/clients', { email: EMAIL })).toMatchObject({ status: 200 });
   });
@@ -107,9 +107,9 @@ describe('an operation of the control socket', () => {
 
 describe('a remembered link', () => {
   it('is listed without what is not for others, the newest first', async () => {
-    const on = await controlBench();
+    const on = await controlSocket();
     await on.ask('POST', '/clients', { email: EMAIL, reference: 'customer-7' });
-    on.bench.clock.advance(1_000);
+    on.program.clock.advance(1_000);
     await on.ask('POST', '/clients', { email: 'no-cards@canary.example' });
     await on.ask('POST', '/clients/link-1/follow', { reference: 'customer-8' });
     const { text } = await on.ask('GET', '/links');
@@ -127,16 +127,16 @@ describe('a remembered link', () => {
     ['?status=NOT_VERIFIED', ['link-2', 'link-1']],
     ['?status=OTHER', []],
   ])('is listed with %s as asked', async (query, expected) => {
-    const on = await controlBench();
+    const on = await controlSocket();
     await on.ask('POST', '/clients', { email: EMAIL });
-    on.bench.clock.advance(1_000);
+    on.program.clock.advance(1_000);
     await on.ask('POST', '/clients', { email: `x${EMAIL}` });
     const { value } = JSON.parse((await on.ask('GET', `/links${query}`)).text) as { value: { link_id: string }[] };
     expect(value.map(({ link_id }) => link_id)).toEqual(expected);
   });
 
   it.each(['?limit=0', '?limit=1001', '?limit=x', '?limit=1.5', '?limit='])('is not listed with %s', async (query) => {
-    const on = await controlBench();
+    const on = await controlSocket();
     const answer = await on.ask('GET', `/links${query}`);
     expect([answer.status, failureIn(answer).kind]).toEqual([400, 'invalid']);
   });
@@ -192,14 +192,14 @@ describe('an error of the control socket', () => {
       { reason: 'other', message: 'm', code: 'c', status: 's' },
     ],
   ])('tells of %s with the HTTP status of the exchange', async (_name, answer, httpStatus, error) => {
-    const on = await scriptedControl();
+    const on = await scriptedControlSocket();
     on.exchange.answer = () => answer;
     const said = await on.ask('POST', '/clients', { email: EMAIL });
     expect([said.status, failureIn(said)]).toEqual([httpStatus, { kind: 'refused', httpStatus, ...error }]);
   });
 
   it('tells of a refused key with 502', async () => {
-    const on = await controlBench({ apiKey: 'canary-wrong' });
+    const on = await controlSocket({ apiKey: 'canary-wrong' });
     const said = await on.ask('GET', '/clients/link-1');
     const message = 'the exchange refuses the key (401)';
     expect([said.status, failureIn(said)]).toEqual([
@@ -210,7 +210,7 @@ describe('an error of the control socket', () => {
   });
 
   it('tells of the rate limit of the exchange with 503 and when to come again', async () => {
-    const on = await scriptedControl();
+    const on = await scriptedControlSocket();
     on.exchange.answer = () => ({ status: 429, headers: { 'retry-after': '7' } });
     const said = await on.ask('GET', '/clients/link-1');
     const message = 'the exchange limits the rate (429)';
@@ -220,7 +220,7 @@ describe('an error of the control socket', () => {
 
   it('tells of an exchange that cannot be reached with 503, and says that nothing was sent', async () => {
     const environment = { ORDER_SYNC_EXCHANGE_BASE_URL: 'http://127.0.0.1:1' };
-    const on = await controlBench({ environment });
+    const on = await controlSocket({ environment });
     const said = await on.ask('GET', '/clients/link-1');
     const message = expect.stringContaining('ECONNREFUSED') as string;
     expect([said.status, failureIn(said)]).toEqual([503, { ...NOTHING, kind: 'not-sent', message }]);
@@ -236,7 +236,7 @@ describe('an error of the control socket', () => {
     ['connection that breaks', 'reset'],
     ['body that is cut off', 'truncated'],
   ])('tells of an answer %s with 504', async (_name, answer) => {
-    const on = await scriptedControl();
+    const on = await scriptedControlSocket();
     on.exchange.answer = () => answer;
     const said = await on.ask('GET', '/clients/link-1');
     const message = expect.stringMatching(/./) as string;
@@ -245,7 +245,7 @@ describe('an error of the control socket', () => {
   });
 
   it('says what to do when nobody can tell whether a link was made', async () => {
-    const on = await scriptedControl();
+    const on = await scriptedControlSocket();
     on.exchange.answer = () => 'reset';
     const said = await on.ask('POST', '/clients', { email: EMAIL });
     expect([said.status, failureIn(said).message]).toEqual([504, expect.stringContaining('client validate')]);
@@ -253,17 +253,17 @@ describe('an error of the control socket', () => {
   });
 
   it('names a link that was created but cannot be stored, with 500: asking again would be wrong', async () => {
-    const on = await controlBench();
+    const on = await controlSocket();
     const full = new StoreError('unusable', 'the disk is broken');
-    vi.spyOn(on.bench.app.store.writer, 'writeUntilDurable').mockRejectedValue(full);
+    vi.spyOn(on.program.app.store.writer, 'writeUntilDurable').mockRejectedValue(full);
     const said = await on.ask('POST', '/clients', { email: EMAIL });
     expect([said.status, failureIn(said).kind]).toEqual([500, 'failed']);
     expect(failureIn(said).message).toMatch(/"link-1" was created but cannot be stored: the disk is broken/);
   });
 
   it('tells of a database that cannot be written with 503: nothing was done', async () => {
-    const on = await controlBench();
-    vi.spyOn(on.bench.app.store.writer, 'write').mockRejectedValue(new StoreError('disk', 'the disk is full'));
+    const on = await controlSocket();
+    vi.spyOn(on.program.app.store.writer, 'write').mockRejectedValue(new StoreError('disk', 'the disk is full'));
     const order = { external_order_id: 'a', asset: '1', from_currency: 'BTC', to_currency: 'EUR' };
     for (const said of [await on.ask('POST', '/orders', order), await on.ask('POST', '/clients', { email: EMAIL })]) {
       expect([said.status, failureIn(said)]).toEqual([
@@ -271,13 +271,13 @@ describe('an error of the control socket', () => {
         { ...NOTHING, kind: 'failed', message: 'the disk is full' },
       ]);
     }
-    expect(on.bench.sandbox.requests).toEqual([]);
+    expect(on.program.sandbox.requests).toEqual([]);
     expect(on.log.with('an operation that was asked for failed')).toHaveLength(2);
   });
 
   it('tells of a bug with 500, and keeps what it was for the log', async () => {
-    const on = await controlBench();
-    vi.spyOn(on.bench.app.exchange, 'showLink').mockRejectedValue(new TypeError('x is not a function'));
+    const on = await controlSocket();
+    vi.spyOn(on.program.app.exchange, 'showLink').mockRejectedValue(new TypeError('x is not a function'));
     const said = await on.ask('GET', '/clients/link-1');
     const message = 'the daemon failed; its log says why';
     expect([said.status, failureIn(said)]).toEqual([500, { ...NOTHING, kind: 'failed', message }]);
@@ -312,11 +312,11 @@ describe('an id that cannot be sent', () => {
     ['GET', '/pre-orders/..'],
     ['GET', '/pre-orders/'],
   ])('is refused before any request: %s %s', async (...asked) => {
-    const on = await controlBench();
+    const on = await controlSocket();
     const said = await on.ask(...asked);
     expect([said.status, failureIn(said)]).toMatchObject([400, { ...NOTHING, kind: 'unusable' }]);
     expect(said.text).not.toContain('canary');
-    expect(on.bench.sandbox.requests).toEqual([]);
+    expect(on.program.sandbox.requests).toEqual([]);
     expect(on.log.with(/failed/)).toEqual([]);
   });
 });
@@ -329,11 +329,11 @@ describe('POST /orders', () => {
     ['text', `"${DIGITS}"`, DIGITS],
     ['a number as small as it may be', '0.000000012345678901', '0.000000012345678901'],
   ])('puts an order in, its amount given as %s, with every digit', async (_name, written, stored) => {
-    const on = await controlBench();
+    const on = await controlSocket();
     const body = `{"external_order_id":"shop-1","asset":${written},"from_currency":"BTC","to_currency":"EUR","order_limit":${written}}`;
     const { status, text } = await on.ask('POST', '/orders', body);
     expect([status, text]).toEqual([201, '{"ok":true,"value":{"external_order_id":"shop-1","state":"pending"}}']);
-    expect(on.bench.row('shop-1')).toMatchObject({
+    expect(on.program.row('shop-1')).toMatchObject({
       asset: stored,
       order_limit: stored,
       state: 'pending',
@@ -345,7 +345,7 @@ describe('POST /orders', () => {
   });
 
   it('puts every column of the merchant in', async () => {
-    const on = await controlBench();
+    const on = await controlSocket();
     const order = {
       ...ORDER,
       asset: '1.50',
@@ -358,19 +358,19 @@ describe('POST /orders', () => {
       bonus: '0.01',
     };
     expect((await on.ask('POST', '/orders', order)).status).toBe(201);
-    expect(on.bench.row('shop-1')).toMatchObject(order);
+    expect(on.program.row('shop-1')).toMatchObject(order);
   });
 
   it('takes the same order again with 200, in whatever state it is, and wakes nothing for it', async () => {
-    const on = await controlBench();
+    const on = await controlSocket();
     expect((await on.ask('POST', '/orders', ORDER)).status).toBe(201);
     for (const asset of ['"1.50"', '1.5', '"1.5"', '1.500']) {
       const body = JSON.stringify(ORDER).replace('"1.50"', asset);
       const { status, text } = await on.ask('POST', '/orders', body);
       expect([asset, status, text]).toEqual([asset, 200, expect.stringContaining('"state":"pending"')]);
     }
-    unguarded(on.bench.merchant, () =>
-      on.bench.merchant.exec(`update merchant_orders set revision = revision + 1, state = 'cancelled'`),
+    unguarded(on.program.merchant, () =>
+      on.program.merchant.exec(`update merchant_orders set revision = revision + 1, state = 'cancelled'`),
     );
     expect((await on.ask('POST', '/orders', ORDER)).text).toContain('"state":"cancelled"');
     expect(on.wakes()).toBe(1);
@@ -380,18 +380,18 @@ describe('POST /orders', () => {
     [{ asset: '1.51' }, 'another asset'],
     [{ to_currency: 'USD', bonus: '0.1' }, 'another to_currency, bonus'],
   ])('refuses other content under a known id with 409: %j', async (changes, said) => {
-    const on = await controlBench();
+    const on = await controlSocket();
     await on.ask('POST', '/orders', ORDER);
-    const before = on.bench.row('shop-1');
+    const before = on.program.row('shop-1');
     const answer = await on.ask('POST', '/orders', { ...ORDER, ...changes });
     const message = `"shop-1" stands in the table with ${said}`;
     expect([answer.status, failureIn(answer)]).toEqual([409, { ...NOTHING, kind: 'invalid', message }]);
-    expect(on.bench.row('shop-1')).toEqual(before);
+    expect(on.program.row('shop-1')).toEqual(before);
     expect(on.wakes()).toBe(1);
   });
 
   it('puts an order in once that is handed in many times at the same moment', async () => {
-    const on = await controlBench();
+    const on = await controlSocket();
     const same = await Promise.all(Array.from({ length: 9 }, () => on.ask('POST', '/orders', ORDER)));
     expect(same.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([...Array<number>(8).fill(200), 201]);
     const amounts = Array.from({ length: 9 }, (_, index) => `${index + 1}`);
@@ -417,11 +417,11 @@ describe('POST /orders', () => {
     [{ state: 'final' }, /state/],
     [{ account: 'other' }, /account/],
   ])('refuses what is no order with 400, and says what is wrong: %j', async (changes, message) => {
-    const on = await controlBench();
+    const on = await controlSocket();
     const answer = await on.ask('POST', '/orders', { ...ORDER, ...changes });
     expect([answer.status, failureIn(answer)]).toMatchObject([400, { ...NOTHING, kind: 'invalid' }]);
     expect(failureIn(answer).message).toMatch(message);
-    expect(on.bench.merchant.prepare('select count(*) from merchant_orders').pluck().get()).toBe(0);
+    expect(on.program.merchant.prepare('select count(*) from merchant_orders').pluck().get()).toBe(0);
     expect(on.wakes()).toBe(0);
   });
 });
@@ -434,16 +434,16 @@ describe('POST /sync', () => {
       .map((line) => JSON.parse(line) as Record<string, unknown>);
 
   it('answers with one pass, in lines that end with its result', async () => {
-    const on = await controlBench();
-    on.bench.insert({ external_order_id: 'a' }, { external_order_id: 'b' });
+    const on = await controlSocket();
+    on.program.insert({ external_order_id: 'a' }, { external_order_id: 'b' });
     const { status, headers, text } = await on.ask('POST', '/sync?scope=due&timeoutMs=60000');
     expect([status, headers['content-type']]).toEqual([200, 'application/x-ndjson']);
     expect(linesOf(text).at(-1)).toMatchObject({ type: 'result', end: 'done', summary: { sent: 2, accepted: 2 } });
   });
 
   it('tells its progress while it runs', async () => {
-    const on = await scriptedControl();
-    on.bench.insert({ external_order_id: 'a' });
+    const on = await scriptedControlSocket();
+    on.program.insert({ external_order_id: 'a' });
     const arrived = Promise.withResolvers<void>();
     const released = Promise.withResolvers<ScriptedAnswer>();
     on.exchange.answer = () => {
@@ -452,8 +452,8 @@ describe('POST /sync', () => {
     };
     const asked = on.ask('POST', '/sync');
     await arrived.promise;
-    on.bench.clock.advance(250);
-    await on.bench.clock.turn();
+    on.program.clock.advance(250);
+    await on.program.clock.turn();
     released.resolve('reset');
     const lines = linesOf((await asked).text);
     expect(lines[0]).toMatchObject({ type: 'progress', counts: { failed: 0 } });
@@ -461,23 +461,23 @@ describe('POST /sync', () => {
   });
 
   it('ends with an error when the pass fails, and the log says why', async () => {
-    const on = await controlBench();
-    on.bench.merchant.exec('alter table merchant_orders rename to gone');
+    const on = await controlSocket();
+    on.program.merchant.exec('alter table merchant_orders rename to gone');
     const { status, text } = await on.ask('POST', '/sync');
     expect([status, linesOf(text).at(-1)]).toMatchObject([200, { type: 'error' }]);
     expect(on.log.with('a pass that was asked for failed')).toHaveLength(1);
   });
 
   it.each(['scope=other', 'timeoutMs=0', 'timeoutMs=soon', 'timeoutMs=1e99'])('refuses %s with 400', async (query) => {
-    const on = await controlBench();
+    const on = await controlSocket();
     const answer = await on.ask('POST', `/sync?${query}`);
     expect([answer.status, failureIn(answer).kind]).toEqual([400, 'invalid']);
   });
 
   it('stops the pass when nobody reads it any more, and finishes what is in flight', async () => {
-    const on = await scriptedControl({ environment: { ORDER_SYNC_EXCHANGE_CONCURRENCY: '1' } });
-    on.bench.insert({ external_order_id: 'a' }, { external_order_id: 'b' }, { external_order_id: 'c' });
-    const turns = vi.spyOn(on.bench.app.exchange, 'turnToCreate');
+    const on = await scriptedControlSocket({ environment: { ORDER_SYNC_EXCHANGE_CONCURRENCY: '1' } });
+    on.program.insert({ external_order_id: 'a' }, { external_order_id: 'b' }, { external_order_id: 'c' });
+    const turns = vi.spyOn(on.program.app.exchange, 'turnToCreate');
     const arrived = Promise.withResolvers<void>();
     const released = Promise.withResolvers<void>();
     const { answer } = on.exchange;
@@ -496,7 +496,7 @@ describe('POST /sync', () => {
     await stopped;
     released.resolve();
     await on.control.close();
-    const states = on.bench.merchant.prepare('select state from merchant_orders order by external_order_id').pluck();
+    const states = on.program.merchant.prepare('select state from merchant_orders order by external_order_id').pluck();
     expect(states.all()).toEqual(['accepted', 'pending', 'pending']);
   });
 });

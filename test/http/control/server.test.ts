@@ -6,7 +6,13 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { LONGEST_WAIT_MS, NoOwnerError, Owner, OwnerGoneError } from '../../../src/http/control/client.ts';
 import { serveControl } from '../../../src/http/control/server.ts';
-import { askSocket, controlBench, failureIn, scriptedControl, type ControlBench } from '../../support/control-bench.ts';
+import {
+  askSocket,
+  controlSocket,
+  failureIn,
+  scriptedControlSocket,
+  type ServedSocket,
+} from '../../support/control-socket.ts';
 import type { ScriptedAnswer } from '../../support/scripted-exchange.ts';
 
 const EMAIL = 'ada@canary.example';
@@ -15,7 +21,7 @@ const FOUND: ScriptedAnswer = { status: 200, body: '{"linkId":"link-1","status":
 const POST_ORDERS = 'POST /orders HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n';
 
 /** A connection of a client that does as it likes. */
-async function connect({ socketPath }: ControlBench): Promise<Socket> {
+async function connect({ socketPath }: ServedSocket): Promise<Socket> {
   const socket = createConnection(socketPath);
   socket.on('error', () => {});
   onTestFinished(() => void socket.destroy());
@@ -24,7 +30,7 @@ async function connect({ socketPath }: ControlBench): Promise<Socket> {
 }
 
 /** What comes back for text that is sent as it stands, until the other side closes. */
-async function raw(on: ControlBench, text: string): Promise<string> {
+async function raw(on: ServedSocket, text: string): Promise<string> {
   const socket = await connect(on);
   const received: Buffer[] = [];
   socket.on('data', (chunk: Buffer) => received.push(chunk));
@@ -64,27 +70,27 @@ describe('a request that the control socket cannot use', () => {
     ['an id that is far too long', 414, 'GET', `/clients/${'a'.repeat(9_000)}`],
     ['a path that cannot be decoded', 400, 'GET', '/clients/%ff'],
   ])('is refused: %s (%i)', async (_name, status, method, path, body, headers = {}) => {
-    const on = await controlBench();
+    const on = await controlSocket();
     const answer = await on.ask(method, path, body, { headers });
     const expected = { kind: 'invalid', reason: null, httpStatus: null, code: null, status: null };
     expect([answer.status, failureIn(answer)]).toMatchObject([status, expected]);
     expect(answer.headers['content-type']).toMatch(/^application\/json/);
     expect(answer.text).not.toContain('canary');
-    expect(on.bench.sandbox.requests).toEqual([]);
+    expect(on.program.sandbox.requests).toEqual([]);
     expect(on.log.lines).toEqual([]);
   });
 
   it.each(['/clients/link-1/follow', '/clients/link-1/sdk-token', '/sync'])(
     'is none where no body is wanted: POST %s with a type and nothing of it',
     async (path) => {
-      const on = await controlBench();
+      const on = await controlSocket();
       await on.ask('POST', '/clients', { email: EMAIL });
       expect((await on.ask('POST', path, '')).status).toBe(200);
     },
   );
 
   it('does not reach what every object has', async () => {
-    const on = await controlBench();
+    const on = await controlSocket();
     const answer = await on.ask('POST', '/clients', `{"email":"${EMAIL}","__proto__":{"reference":"x"}}`);
     expect(answer.status).toBe(400);
     expect(({} as Record<string, unknown>)['reference']).toBeUndefined();
@@ -94,7 +100,7 @@ describe('a request that the control socket cannot use', () => {
     ['is no HTTP', 'what is this\r\n\r\n', 400],
     ['has a head that is too large', `GET /links HTTP/1.1\r\nhost: x\r\nmore: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
   ])('is answered when it %s', async (_name, text, status) => {
-    const on = await controlBench();
+    const on = await controlSocket();
     const answer = await raw(on, text);
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({ ok: false, error: { kind: 'invalid' } });
@@ -104,7 +110,7 @@ describe('a request that the control socket cannot use', () => {
 
 describe('a client that goes away', () => {
   it('before its turn has come: nothing is sent for it', async () => {
-    const on = await scriptedControl({ environment: { ORDER_SYNC_EXCHANGE_CONCURRENCY: '1' } });
+    const on = await scriptedControlSocket({ environment: { ORDER_SYNC_EXCHANGE_CONCURRENCY: '1' } });
     const first = Promise.withResolvers<void>();
     const released = Promise.withResolvers<ScriptedAnswer>();
     on.exchange.answer = () => {
@@ -127,7 +133,7 @@ describe('a client that goes away', () => {
   });
 
   it('while the exchange makes its link: the link is remembered all the same', async () => {
-    const on = await scriptedControl();
+    const on = await scriptedControlSocket();
     const arrived = Promise.withResolvers<void>();
     const released = Promise.withResolvers<ScriptedAnswer>();
     on.exchange.answer = () => {
@@ -143,12 +149,12 @@ describe('a client that goes away', () => {
     const closed = on.control.close();
     released.resolve(FOUND);
     await closed;
-    const links = on.bench.merchant.prepare('select link_id, status from links').all();
+    const links = on.program.merchant.prepare('select link_id, status from links').all();
     expect(links).toEqual([{ link_id: 'link-1', status: 'NEW' }]);
   });
 
   it('in the middle of its request: others are served', async () => {
-    const on = await controlBench();
+    const on = await controlSocket();
     const socket = await connect(on);
     socket.write(
       'POST /orders HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{"ext',
@@ -159,7 +165,7 @@ describe('a client that goes away', () => {
   });
 
   it('is not needed: connections above 256 are closed, the others are served', async () => {
-    const on = await controlBench();
+    const on = await controlSocket();
     const sockets = await Promise.all(Array.from({ length: 256 }, () => connect(on)));
     const closed = once(await connect(on), 'close');
     await closed;
@@ -172,7 +178,7 @@ describe('a client that goes away', () => {
 
 describe('a control socket that stops', () => {
   it('answers what is in flight, gives up what waits, and takes nothing new', async () => {
-    const on = await scriptedControl({ environment: { ORDER_SYNC_EXCHANGE_CONCURRENCY: '1' } });
+    const on = await scriptedControlSocket({ environment: { ORDER_SYNC_EXCHANGE_CONCURRENCY: '1' } });
     const arrived = Promise.withResolvers<void>();
     const released = Promise.withResolvers<ScriptedAnswer>();
     on.exchange.answer = () => {
@@ -189,7 +195,7 @@ describe('a control socket that stops', () => {
     const givenUp = await waiting;
     expect([givenUp.status, failureIn(givenUp).kind]).toEqual([503, 'not-sent']);
     await expect(on.ask('GET', '/links')).rejects.toMatchObject({ code: 'ENOENT' });
-    on.bench.clock.advance(10_000);
+    on.program.clock.advance(10_000);
     released.resolve(FOUND);
     expect((await inFlight).status).toBe(200);
     await closed;
@@ -198,7 +204,7 @@ describe('a control socket that stops', () => {
   });
 
   it('is not held by half a request, by an idle connection, or by an answer that nobody reads', async () => {
-    const on = await scriptedControl();
+    const on = await scriptedControlSocket();
     on.exchange.answer = () => ({ status: 200, body: `{"linkId":"a","status":"${'x'.repeat(1_000_000)}"}` });
     const half = await connect(on);
     half.resume().write(`${POST_ORDERS}content-length: 99\r\n\r\n{`);
@@ -211,14 +217,14 @@ describe('a control socket that stops', () => {
     on.stopping.abort();
     const ended = Promise.all([once(half, 'close'), once(idle, 'close')]);
     const closed = on.control.close();
-    await on.bench.clock.turn();
-    on.bench.clock.advance(1_000);
+    await on.program.clock.turn();
+    on.program.clock.advance(1_000);
     await closed;
     await ended;
   });
 
   it('ends at once when there is no time left, whatever runs', async () => {
-    const on = await scriptedControl();
+    const on = await scriptedControlSocket();
     const arrived = Promise.withResolvers<void>();
     on.exchange.answer = () => {
       arrived.resolve();
@@ -228,7 +234,7 @@ describe('a control socket that stops', () => {
     await arrived.promise;
     on.stopping.abort();
     const closed = on.control.close();
-    on.bench.app.endGracePeriod();
+    on.program.app.endGracePeriod();
     await expect(asked).rejects.toMatchObject({ code: 'ECONNRESET' });
     await closed;
   });
@@ -238,13 +244,13 @@ describe('the file of the socket', () => {
   it('is a socket that its owner alone can open', async () => {
     const before = process.umask(0);
     onTestFinished(() => void process.umask(before));
-    const on = await controlBench();
+    const on = await controlSocket();
     const found = statSync(on.socketPath);
     expect([found.isSocket(), (found.mode & 0o777).toString(8)]).toEqual([true, '600']);
   });
 
   it('is made anew where a process that is gone has left one', async () => {
-    const on = await controlBench();
+    const on = await controlSocket();
     await on.control.close();
     const left = createServer().listen(`${on.socketPath}.old`);
     await once(left, 'listening');
@@ -253,7 +259,7 @@ describe('the file of the socket', () => {
     await once(left, 'close');
     expect(statSync(on.socketPath).isSocket()).toBe(true);
     await expect(new Owner(on.socketPath, 60_000).ask('listLinks', { limit: 1 })).rejects.toThrow(NoOwnerError);
-    const again = await serveControl({ ...on.bench.app, wakeCreates: () => {} }, on.socketPath, on.stopping.signal);
+    const again = await serveControl({ ...on.program.app, wakeCreates: () => {} }, on.socketPath, on.stopping.signal);
     expect(await askSocket(on.socketPath, 'GET', '/links')).toMatchObject({ status: 200 });
     await again.close();
   });
@@ -301,8 +307,8 @@ describe('an owner that listens and does not answer to the end', () => {
 });
 
 /** Resolves when the next look-up of a link is handed to the exchange client, with what is to come of it. */
-function handedOver({ bench }: ControlBench): Promise<{ answer: Promise<unknown> }> {
-  const { exchange } = bench.app;
+function handedOver({ program }: ServedSocket): Promise<{ answer: Promise<unknown> }> {
+  const { exchange } = program.app;
   const showLink = exchange.showLink.bind(exchange);
   return new Promise((resolve) => {
     vi.spyOn(exchange, 'showLink').mockImplementationOnce((...args) => {

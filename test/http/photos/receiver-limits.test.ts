@@ -9,9 +9,9 @@ import { ConfigError } from '../../../src/config/config.ts';
 import { servePhotos } from '../../../src/http/photos/receiver.ts';
 import { systemClock } from '../../../src/clock.ts';
 import { BOUNDARY, detailsPart, filePart, head, multipart, part } from '../../support/multipart.ts';
-import { JPEG, photoBench, PNG } from '../../support/photo-bench.ts';
+import { JPEG, photoProgram, PNG } from '../../support/photo-program.ts';
 import { rawClient } from '../../support/raw-client.ts';
-import { begun, fileIsOpen, isAlive, kept, known, NOTHING, post, receiving } from '../../support/receiving.ts';
+import { begun, fileIsOpen, isAlive, kept, known, NOTHING, post, photoReceiver } from '../../support/photo-receiver.ts';
 
 const MINUTE = 60_000;
 
@@ -20,7 +20,7 @@ describe('a sender that goes away', () => {
     ['in the middle of a file', (token: string) => Buffer.concat([detailsPart(token), filePart(JPEG).subarray(0, -9)])],
     ['after the last file', (token: string) => Buffer.concat([detailsPart(token), filePart(JPEG)])],
   ])('%s leaves nothing', async (_when, first) => {
-    const on = await receiving();
+    const on = await photoReceiver();
     const client = await begun(on.url, 100_000, first(await on.ask()));
     await fileIsOpen(on);
     const refused = on.log.next(/was refused/);
@@ -31,7 +31,7 @@ describe('a sender that goes away', () => {
   });
 
   it('as soon as it is heard, before anything was read, holds no place', async () => {
-    const on = await receiving({ CONCURRENCY: '1' });
+    const on = await photoReceiver({ CONCURRENCY: '1' });
     const client = rawClient(on.url);
     client.send(`${head('transfer-encoding: chunked')}\r\nno chunk\r\n`);
     expect(await client.closed).toMatch(/^HTTP\/1\.1 400 /);
@@ -41,7 +41,7 @@ describe('a sender that goes away', () => {
   });
 
   it('with half a connection, after less than it promised, leaves nothing', async () => {
-    const on = await receiving();
+    const on = await photoReceiver();
     const client = await begun(on.url, 100_000, Buffer.concat([detailsPart(await on.ask()), filePart(JPEG)]));
     const refused = on.log.next(/was refused/);
     client.end();
@@ -52,7 +52,7 @@ describe('a sender that goes away', () => {
   });
 
   it('before it has read the answer does not undo what is stored', async () => {
-    const on = await receiving();
+    const on = await photoReceiver();
     const body = multipart(detailsPart(await on.ask()), filePart(JPEG));
     const client = await begun(on.url, body.length, body.subarray(0, -1));
     await fileIsOpen(on);
@@ -67,21 +67,21 @@ describe('a sender that goes away', () => {
 
 describe('the limits', () => {
   it('of time end a delivery with 408 and leave nothing', async () => {
-    const on = await receiving({ TIMEOUT: '2m' });
+    const on = await photoReceiver({ TIMEOUT: '2m' });
     const client = await begun(on.url, 100_000, Buffer.concat([detailsPart(await on.ask()), filePart(JPEG)]));
     await fileIsOpen(on);
-    on.bench.clock.advance(2 * MINUTE - 1);
+    on.program.clock.advance(2 * MINUTE - 1);
     client.send('still here');
-    on.bench.clock.advance(1);
+    on.program.clock.advance(1);
     await client.until(/takes too long/);
-    on.bench.clock.advance(1_000);
+    on.program.clock.advance(1_000);
     expect(await client.closed).toMatch(/\r\nHTTP\/1\.1 408 [^]*takes too long/);
     expect(kept(on)).toEqual(NOTHING);
     expect(await isAlive(on)).toBe(true);
   });
 
   it('of size refuse what is announced as too large before it comes', async () => {
-    const on = await receiving({ MAX_TOTAL_BYTES: '1 MiB' });
+    const on = await photoReceiver({ MAX_TOTAL_BYTES: '1 MiB' });
     const client = rawClient(on.url);
     client.send(`${head('content-length: 2097153')}\r\n`);
     expect(await client.until(/^HTTP\/1\.1 413 /)).toContain('the body has more than 2097152 bytes');
@@ -92,7 +92,7 @@ describe('the limits', () => {
   });
 
   it('of size end a body in chunks that has no end', async () => {
-    const on = await receiving({ MAX_TOTAL_BYTES: '1 MiB' });
+    const on = await photoReceiver({ MAX_TOTAL_BYTES: '1 MiB' });
     const cases: [Buffer, RegExp][] = [
       [filePart(JPEG).subarray(0, -2), /^HTTP\/1\.1 413 [^]*the files have more than 1048576 bytes/],
       [
@@ -110,7 +110,7 @@ describe('the limits', () => {
       expect(await client.until(/\}$/)).toMatch(answer);
       // It has a second to read that.
       client.send('1\r\nx\r\n');
-      on.bench.clock.advance(1_000);
+      on.program.clock.advance(1_000);
       await client.closed;
     }
     expect(kept(on)).toEqual(NOTHING);
@@ -118,7 +118,7 @@ describe('the limits', () => {
   });
 
   it('of a file and of all files let no more onto the disk, and the sender reads why', async () => {
-    const on = await receiving({ MAX_FILE_BYTES: '100 KiB', MAX_TOTAL_BYTES: '150 KiB' });
+    const on = await photoReceiver({ MAX_FILE_BYTES: '100 KiB', MAX_TOTAL_BYTES: '150 KiB' });
     const token = await on.ask();
     const large = Buffer.alloc(102_401, JPEG);
     const cases: [Buffer, RegExp][] = [
@@ -135,7 +135,7 @@ describe('the limits', () => {
   });
 
   it('of the number at the same time answer 503 with Retry-After, until one of them is done', async () => {
-    const on = await receiving({ CONCURRENCY: '2' });
+    const on = await photoReceiver({ CONCURRENCY: '2' });
     const body = multipart(detailsPart(await on.ask()), filePart(JPEG));
     const first = await begun(on.url, body.length, body.subarray(0, 60));
     const second = await begun(on.url, body.length, body.subarray(0, 60));
@@ -154,7 +154,7 @@ describe('the limits', () => {
   });
 
   it('let a connection be used again after what was refused is read to its end', async () => {
-    const on = await receiving();
+    const on = await photoReceiver();
     const bad = multipart(filePart('<svg>'), filePart(Buffer.alloc(300_000)));
     const good = multipart(detailsPart(await on.ask()), filePart(JPEG));
     const client = rawClient(on.url);
@@ -169,10 +169,10 @@ describe('the limits', () => {
   });
 
   it('of time also hold for what is refused and goes on sending', async () => {
-    const on = await receiving({ TIMEOUT: '2m' });
+    const on = await photoReceiver({ TIMEOUT: '2m' });
     const client = await begun(on.url, 1_000_000, multipart(filePart('<svg>')));
     await client.until(/HTTP\/1\.1 400 /);
-    on.bench.clock.advance(2 * MINUTE);
+    on.program.clock.advance(2 * MINUTE);
     expect(await client.closed).toContain('"refused"');
     expect(await isAlive(on)).toBe(true);
   });
@@ -193,7 +193,7 @@ describe('the receiver', () => {
     ['POST', '/sync'],
     ['GET', '/metrics'],
   ])('has no %s %s', async (method, path) => {
-    const on = await receiving();
+    const on = await photoReceiver();
     const form = multipart(detailsPart(await on.ask()), filePart(JPEG));
     const answer = await fetch(new URL(path, on.url), {
       method,
@@ -218,7 +218,7 @@ describe('the receiver', () => {
     ['an expectation that is not known', `${head('content-length: 5', 'expect: a-wonder')}\r\n`, 417],
     ['a tunnel', 'CONNECT example.org:443 HTTP/1.1\r\nhost: a\r\n\r\n', undefined],
   ])('answers %s, and goes on', async (_what, request, status) => {
-    const on = await receiving();
+    const on = await photoReceiver();
     const client = rawClient(on.url);
     client.send(request);
     if (status === undefined) await client.closed;
@@ -230,7 +230,7 @@ describe('the receiver', () => {
   });
 
   it('answers 507 when the disk is full, leaves nothing, and takes the delivery when there is space', async () => {
-    const on = await receiving();
+    const on = await photoReceiver();
     const token = await on.ask();
     const body = multipart(detailsPart(token), filePart(JPEG), filePart(PNG));
     await using handle = await open('/dev/null', 'r');
@@ -249,18 +249,18 @@ describe('the receiver', () => {
   });
 
   it('answers 503 with Retry-After when the database is full or the folder is gone, and leaves nothing', async () => {
-    const on = await receiving();
-    const { db } = on.bench.app.store;
+    const on = await photoReceiver();
+    const { db } = on.program.app.store;
     const body = multipart(detailsPart(await on.ask()), filePart(JPEG, 'x'.repeat(255)));
     const { rows } = await sql<{ page_count: number }>`pragma page_count`.execute(db);
     await sql.raw(`pragma max_page_count = ${rows[0]?.page_count}`).execute(db);
-    on.bench.merchant.exec(
+    on.program.merchant.exec(
       `create table filler (id integer); create trigger fill before insert on photos begin
        insert into filler select value from json_each('[' || replace(hex(zeroblob(5000)), '00', '1,') || '1]'); end`,
     );
     expect(await post(on.url, body)).toMatchObject({ status: 503 });
     expect(kept(on)).toEqual(NOTHING);
-    on.bench.merchant.exec('drop trigger fill');
+    on.program.merchant.exec('drop trigger fill');
     await sql.raw('pragma max_page_count = 1000000').execute(db);
     rmSync(on.folder, { recursive: true });
     writeFileSync(on.folder, '');
@@ -275,7 +275,7 @@ describe('the receiver', () => {
   });
 
   it('lets what is arriving arrive when it stops, takes nothing new, and then closes', async () => {
-    const on = await receiving();
+    const on = await photoReceiver();
     const body = multipart(detailsPart(await on.ask()), filePart(JPEG));
     const client = await begun(on.url, body.length, body.subarray(0, -1));
     const waiting = rawClient(on.url);
@@ -294,32 +294,32 @@ describe('the receiver', () => {
   });
 
   it('cuts off what has not arrived when there is no time left, and leaves nothing of it', async () => {
-    const on = await receiving();
+    const on = await photoReceiver();
     const client = await begun(on.url, 100_000, Buffer.concat([detailsPart(await on.ask()), filePart(JPEG)]));
     await fileIsOpen(on);
     on.stop.abort();
     const closed = on.receiver.close();
-    on.bench.app.endGracePeriod();
+    on.program.app.endGracePeriod();
     await closed;
     await client.closed;
     expect(kept(on)).toEqual(NOTHING);
   });
 
   it('sweeps before it listens', async () => {
-    const on = await receiving();
+    const on = await photoReceiver();
     await on.receiver.close();
     writeFileSync(join(on.folder, '.incoming', 'left'), JPEG);
-    await using again = await servePhotos(on.bench.app, { host: '127.0.0.1', port: 0 }, on.stop.signal);
+    await using again = await servePhotos(on.program.app, { host: '127.0.0.1', port: 0 }, on.stop.signal);
     expect([again.url, on.files()]).toEqual([expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/photos$/), []]);
   });
 
   it('says what is wrong with an address where it cannot listen', async () => {
-    const on = await photoBench();
+    const on = await photoProgram();
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
     const listen = async (host: string) =>
-      await servePhotos(on.bench.app, { host, port }, new AbortController().signal);
+      await servePhotos(on.program.app, { host, port }, new AbortController().signal);
     await expect(listen('127.0.0.1')).rejects.toThrow(
       new ConfigError(`photos.listen 127.0.0.1:${port} cannot be used: another program listens there`),
     );
@@ -330,7 +330,7 @@ describe('the receiver', () => {
   });
 
   it('logs neither tokens nor names nor the content of files', async () => {
-    const on = await receiving();
+    const on = await photoReceiver();
     const token = await on.ask();
     await post(on.url, multipart(detailsPart(token), filePart(JPEG, 'canary-name.jpg')));
     await post(on.url, multipart(detailsPart(token), filePart(PNG, 'canary-name.jpg')));

@@ -14,9 +14,9 @@ import { PHOTO_ODDITIES } from '../../../src/sandbox/clients/photos.ts';
 import { seededRandom } from '../../../src/sandbox/random.ts';
 import { startSandbox } from '../../../src/sandbox/server.ts';
 import { BOUNDARY, detailsPart, filePart, head, multipart, part } from '../../support/multipart.ts';
-import { JPEG, photoBench, PNG } from '../../support/photo-bench.ts';
+import { JPEG, photoProgram, PNG } from '../../support/photo-program.ts';
 import { rawClient } from '../../support/raw-client.ts';
-import { receiving, post, others, kept, NOTHING, isAlive, known, stored } from '../../support/receiving.ts';
+import { photoReceiver, post, others, kept, NOTHING, isAlive, known, stored } from '../../support/photo-receiver.ts';
 
 describe('curl -F', () => {
   async function curl(...args: string[]): Promise<{ status: number; text: string }> {
@@ -34,7 +34,7 @@ describe('curl -F', () => {
   }
 
   async function withFiles() {
-    const on = await receiving();
+    const on = await photoReceiver();
     const own = mkdtempSync(join(tmpdir(), 'order-sync-'));
     onTestFinished(() => rmSync(own, { recursive: true, force: true }));
     const large = Buffer.concat([PNG, Buffer.alloc(3_000_000, 7)]);
@@ -74,7 +74,7 @@ describe('curl -F', () => {
 
 describe("undici's FormData", () => {
   it('delivers with details as text or as a blob', async () => {
-    const on = await receiving();
+    const on = await photoReceiver();
     for (const asBlob of [false, true]) {
       const form = new FormData();
       form.append('file', new Blob([new Uint8Array(JPEG)], { type: 'image/jpeg' }), 'gesicht ü "1".jpg');
@@ -138,7 +138,7 @@ describe('a body made by hand', () => {
       (token: string) => [Buffer.from('hello\r\n'), detailsPart(token), filePart(JPEG), filePart(PNG)],
     ],
   ])('delivers with %s', async (_what, parts) => {
-    const on = await receiving();
+    const on = await photoReceiver();
     const body = Buffer.concat([multipart(...parts(await on.ask())), Buffer.from('goodbye')]);
     expect(await post(on.url, body)).toEqual({ status: 200, text: '{"status":"stored"}' });
     expect(on.rows().map(({ type }) => type)).toEqual(['image/jpeg', 'image/png']);
@@ -146,7 +146,7 @@ describe('a body made by hand', () => {
   });
 
   it('delivers in chunks of one byte', async () => {
-    const on = await receiving();
+    const on = await photoReceiver();
     const body = multipart(filePart(JPEG), detailsPart(await on.ask()), filePart(PNG));
     const client = rawClient(on.url);
     client.send(`${head('transfer-encoding: chunked')}\r\n`);
@@ -170,7 +170,7 @@ describe('a body made by hand', () => {
     ['\xff\xfe.jpg', '\ufffd\ufffd.jpg'],
     ['x'.repeat(5_000), 'x'.repeat(255)],
   ])('may name its file %j, which only becomes text', async (name, text) => {
-    const on = await receiving();
+    const on = await photoReceiver();
     const body = multipart(detailsPart(await on.ask()), filePart(JPEG, name));
     expect(await post(on.url, body)).toMatchObject({ status: 200 });
     expect(stored(on)).toEqual([[text, 'image/jpeg', JPEG]]);
@@ -260,7 +260,7 @@ describe('a body made by hand', () => {
     ],
     ['details as long as a book', 413, () => multipart(detailsPart('x'.repeat(1_000_000)), filePart(JPEG))],
   ])('with %s is answered %d and leaves nothing', async (_what, status, body) => {
-    const on = await receiving();
+    const on = await photoReceiver();
     const token = await on.ask();
     const answer = await post(on.url, body(token));
     expect(answer).toMatchObject({ status, text: expect.stringContaining('"refused"') });
@@ -278,7 +278,7 @@ describe('a body made by hand', () => {
     [`multipart/form-data; boundary=${'x'.repeat(300)}`, 400],
     ['multipart/form-data; boundary="', 400],
   ])('of type %s is answered %d', async (type, status) => {
-    const on = await receiving();
+    const on = await photoReceiver();
     const body = multipart(detailsPart(await on.ask()), filePart(JPEG));
     expect(await post(on.url, body, type)).toMatchObject({ status });
     expect(kept(on)).toEqual(NOTHING);
@@ -286,7 +286,7 @@ describe('a body made by hand', () => {
   });
 
   it('may be damaged in any way: the receiver answers, and stores all of it or nothing', async () => {
-    const on = await receiving();
+    const on = await photoReceiver();
     const token = await on.ask();
     const whole = multipart(detailsPart(token), filePart(JPEG), filePart(PNG, 'b.png', 'image/png'));
     const cut = fc.record({
@@ -322,8 +322,8 @@ describe("the sandbox's delivery (§6)", () => {
       },
     });
     onTestFinished(() => sandbox.close());
-    const on = await photoBench({ environment: { ORDER_SYNC_EXCHANGE_BASE_URL: sandbox.url } });
-    const receiver = await servePhotos(on.bench.app, { host: '127.0.0.1', port: 0 }, new AbortController().signal);
+    const on = await photoProgram({ environment: { ORDER_SYNC_EXCHANGE_BASE_URL: sandbox.url } });
+    const receiver = await servePhotos(on.program.app, { host: '127.0.0.1', port: 0 }, new AbortController().signal);
     onTestFinished(() => receiver.close());
     sandbox.exchange.photoUrl = receiver.url;
     const expected = {
@@ -334,14 +334,14 @@ describe("the sandbox's delivery (§6)", () => {
       unfinished: [400],
     };
     for (const oddity of [undefined, ...PHOTO_ODDITIES]) {
-      const link = await makeLink(on.bench.app, { email: `photos-${oddity}-a@shop.example`, reference: null });
+      const link = await makeLink(on.program.app, { email: `photos-${oddity}-a@shop.example`, reference: null });
       const linkId = link.kind === 'ok' ? link.value.linkId : '';
       const statuses = oddity === undefined ? [200] : expected[oddity];
       ended.length = 0;
       const all = new Promise<void>((resolve) => {
         onEnd = () => ended.length === statuses.length && resolve();
       });
-      const answer = await requestPhotos(on.bench.app, { linkId, level: 'LIVENESS', actionId: 'a7' });
+      const answer = await requestPhotos(on.program.app, { linkId, level: 'LIVENESS', actionId: 'a7' });
       expect(answer).toMatchObject({ kind: 'ok', value: { status: 'ok' } });
       await all;
       expect([oddity, ended.map(({ status }) => status)]).toEqual([oddity, statuses]);

@@ -96,13 +96,15 @@ const textOf = ({ body }: Received) => body.toString('latin1');
 describe('the photo delivery of the sandbox', () => {
   it('posts two images and the token to the delivery address, without the key', async () => {
     await using merchant = await receiver();
-    await using bench = await setUp(merchant.url);
-    const linkId = await bench.link('ada@shop.example');
-    expect(await bench.ask(linkId, { kycLevelType: 'MAIN', actionId: 'ignored-1', token: TOKEN })).toEqual({
+    await using program = await setUp(merchant.url);
+    const linkId = await program.link('ada@shop.example');
+    expect(await program.ask(linkId, { kycLevelType: 'MAIN', actionId: 'ignored-1', token: TOKEN })).toEqual({
       status: 200,
       body: { status: 'ok' },
     });
-    expect(await bench.deliveries(1)).toEqual([{ at: '2026-01-05T12:00:00.000Z', linkId, level: 'MAIN', status: 200 }]);
+    expect(await program.deliveries(1)).toEqual([
+      { at: '2026-01-05T12:00:00.000Z', linkId, level: 'MAIN', status: 200 },
+    ]);
     const [received] = merchant.received;
     if (received === undefined) throw new Error('nothing arrived');
     expect(received).toMatchObject({ method: 'POST', url: '/photos', apiKey: undefined });
@@ -127,11 +129,11 @@ describe('the photo delivery of the sandbox', () => {
 
   it('applies the action with LIVENESS, and forwards no token where none was given', async () => {
     await using merchant = await receiver();
-    await using bench = await setUp(merchant.url);
-    const linkId = await bench.link('ada@shop.example');
-    await bench.ask(linkId, { kycLevelType: 'LIVENESS', actionId: 'action-1' });
-    await bench.ask(linkId, { kycLevelType: 'LIVENESS', actionId: null, token: null });
-    await bench.deliveries(2);
+    await using program = await setUp(merchant.url);
+    const linkId = await program.link('ada@shop.example');
+    await program.ask(linkId, { kycLevelType: 'LIVENESS', actionId: 'action-1' });
+    await program.ask(linkId, { kycLevelType: 'LIVENESS', actionId: null, token: null });
+    await program.deliveries(2);
     const forms = await Promise.all(merchant.received.map(formOf));
     expect(forms.map((form) => form.get('details'))).toEqual(['{}', '{}']);
     const names = (await Promise.all(forms.map(filesOf))).map((files) => files.map(([name]) => name));
@@ -145,10 +147,10 @@ describe('the photo delivery of the sandbox', () => {
 
   it.each(PHOTO_ODDITIES)('can be odd by the e-mail address of the client: %s', async (oddity) => {
     await using merchant = await receiver();
-    await using bench = await setUp(merchant.url);
-    const linkId = await bench.link(`photos-${oddity}-1@shop.example`);
-    await bench.ask(linkId, { kycLevelType: 'MAIN', token: TOKEN });
-    const ended = await bench.deliveries(oddity === 'repeated' ? 2 : 1);
+    await using program = await setUp(merchant.url);
+    const linkId = await program.link(`photos-${oddity}-1@shop.example`);
+    await program.ask(linkId, { kycLevelType: 'MAIN', token: TOKEN });
+    const ended = await program.deliveries(oddity === 'repeated' ? 2 : 1);
     expect(ended[0]).toMatchObject({ linkId, oddity, status: 200 });
     const [first, second] = merchant.received;
     if (first === undefined) throw new Error('nothing arrived');
@@ -170,13 +172,13 @@ describe('the photo delivery of the sandbox', () => {
 
   it('is refused where no delivery address is set, which the merchant may do later', async () => {
     await using merchant = await receiver();
-    await using bench = await setUp(undefined);
-    const linkId = await bench.link('ada@shop.example');
-    const refused = await bench.ask(linkId, { kycLevelType: 'MAIN', token: TOKEN });
+    await using program = await setUp(undefined);
+    const linkId = await program.link('ada@shop.example');
+    const refused = await program.ask(linkId, { kycLevelType: 'MAIN', token: TOKEN });
     expect(refused).toEqual({ status: 400, body: { message: 'Upload url was not set', code: 'INVALID_VALUE' } });
-    bench.sandbox.exchange.photoUrl = merchant.url;
-    expect((await bench.ask(linkId, { kycLevelType: 'MAIN', token: TOKEN })).status).toBe(200);
-    await bench.deliveries(1);
+    program.sandbox.exchange.photoUrl = merchant.url;
+    expect((await program.ask(linkId, { kycLevelType: 'MAIN', token: TOKEN })).status).toBe(200);
+    await program.deliveries(1);
     expect(merchant.received.length).toBe(1);
   });
 
@@ -189,13 +191,15 @@ describe('the photo delivery of the sandbox', () => {
     [{ kycLevelType: 'MAIN', url: 'http://elsewhere.example' }, /^body: Unrecognized key: "url"/],
     [[], /^body: must be a JSON object/],
   ])('is refused for the body %j', async (body, message) => {
-    await using bench = await setUp(undefined);
-    const linkId = await bench.link('ada@shop.example');
-    expect(await bench.ask(linkId, body)).toEqual({
+    await using program = await setUp(undefined);
+    const linkId = await program.link('ada@shop.example');
+    expect(await program.ask(linkId, body)).toEqual({
       status: 400,
       body: { message: expect.stringMatching(message), code: '400', status: 'BAD_REQUEST' },
     });
-    expect((await bench.ask(linkId, { kycLevelType: 'MAIN' }, 'text/plain')).body['message']).toMatch(/^content-type/);
+    expect((await program.ask(linkId, { kycLevelType: 'MAIN' }, 'text/plain')).body['message']).toMatch(
+      /^content-type/,
+    );
   });
 
   it.each([
@@ -204,23 +208,23 @@ describe('the photo delivery of the sandbox', () => {
     [307, 307],
   ])('is made once, whatever the answer is: %i', async (status, logged) => {
     await using merchant = await receiver(status);
-    await using bench = await setUp(merchant.url);
-    await bench.ask(await bench.link('ada@shop.example'), { kycLevelType: 'MAIN', token: TOKEN });
-    expect((await bench.deliveries(1)).map((delivery) => delivery.status)).toEqual([logged]);
+    await using program = await setUp(merchant.url);
+    await program.ask(await program.link('ada@shop.example'), { kycLevelType: 'MAIN', token: TOKEN });
+    expect((await program.deliveries(1)).map((delivery) => delivery.status)).toEqual([logged]);
     expect(merchant.received.length).toBe(1);
   });
 
   it('that reaches nobody is logged without a status, and the token is in no log', async () => {
     const gone = await receiver();
     await gone[Symbol.asyncDispose]();
-    await using bench = await setUp(gone.url);
-    await bench.ask(await bench.link('ada@shop.example'), { kycLevelType: 'MAIN', token: TOKEN });
-    const ended = await bench.deliveries(1);
+    await using program = await setUp(gone.url);
+    await program.ask(await program.link('ada@shop.example'), { kycLevelType: 'MAIN', token: TOKEN });
+    const ended = await program.deliveries(1);
     expect(ended).toMatchObject([{ status: null }]);
-    const logs = await fetch(`${bench.sandbox.url}/_sandbox/deliveries`);
+    const logs = await fetch(`${program.sandbox.url}/_sandbox/deliveries`);
     expect(await logs.json()).toEqual(ended);
-    expect(bench.sandbox.deliveries).toEqual(ended);
-    expect(JSON.stringify([ended, bench.sandbox.requests])).not.toMatch(/canary|ada@/);
+    expect(program.sandbox.deliveries).toEqual(ended);
+    expect(JSON.stringify([ended, program.sandbox.requests])).not.toMatch(/canary|ada@/);
   });
 
   it('is broken off when the sandbox is closed', async () => {
@@ -228,11 +232,11 @@ describe('the photo delivery of the sandbox', () => {
     const silent = createServer(() => arrived.resolve());
     silent.listen(0, '127.0.0.1');
     await once(silent, 'listening');
-    const bench = await setUp(`http://127.0.0.1:${(silent.address() as AddressInfo).port}/`);
-    await bench.ask(await bench.link('ada@shop.example'), { kycLevelType: 'MAIN' });
+    const program = await setUp(`http://127.0.0.1:${(silent.address() as AddressInfo).port}/`);
+    await program.ask(await program.link('ada@shop.example'), { kycLevelType: 'MAIN' });
     await arrived.promise;
-    await bench.sandbox.close();
-    expect(await bench.deliveries(1)).toMatchObject([{ status: null }]);
+    await program.sandbox.close();
+    expect(await program.deliveries(1)).toMatchObject([{ status: null }]);
     silent.closeAllConnections();
     silent.close();
   });

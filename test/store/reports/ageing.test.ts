@@ -7,7 +7,7 @@ import type { AgeGroup } from '../../../src/reports/ageing.ts';
 import { seededRandom } from '../../../src/sandbox/random.ts';
 import { openSnapshot } from '../../../src/store/sqlite/snapshot.ts';
 import { readAgeing } from '../../../src/store/reports/ageing.ts';
-import { newDatabase } from '../../support/new-database.ts';
+import { newDatabase } from '../../support/folders.ts';
 import { eventWriter } from '../../support/events.ts';
 
 const SCOPE = { account: 'default', from: null, to: null, asOf: '2026-02-01T00:00:00.000Z' };

@@ -8,7 +8,7 @@ import { newestEventId } from '../../../src/store/events.ts';
 import { changesOf, type ChangesScope } from '../../../src/store/reports/changes.ts';
 import type { Store } from '../../../src/store/port.ts';
 import { openStore } from '../../../src/store/sqlite/store.ts';
-import { newDatabase } from '../../support/new-database.ts';
+import { newDatabase } from '../../support/folders.ts';
 import { eventWriter } from '../../support/events.ts';
 
 const DAY_MS = 86_400_000;

@@ -5,7 +5,7 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { queries } from '../../../src/store/statement.ts';
 import { openSnapshot } from '../../../src/store/sqlite/snapshot.ts';
-import { reconciledDatabase } from '../../support/reconciled-database.ts';
+import { filledDatabase } from '../../support/filled-database.ts';
 
 let folder = '';
 let path = '';
@@ -13,7 +13,7 @@ let shop: Database.Database;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
   path = join(folder, 'orders.db');
-  await reconciledDatabase(path, [{ id: 'a' }, { id: 'b' }]);
+  await filledDatabase(path, [{ id: 'a' }, { id: 'b' }]);
   // Waits for nobody, and leaves what it writes in the write-ahead log.
   shop = new Database(path, { timeout: 0 });
   shop.pragma('wal_autocheckpoint = 0');

@@ -11,7 +11,7 @@ import { readOrder, saveDecision } from '../../../src/store/orders.ts';
 import { trackingOf, uncheckedOrderOf } from '../../../src/store/order-columns.ts';
 import type { Store } from '../../../src/store/port.ts';
 import { openStore } from '../../../src/store/sqlite/store.ts';
-import { newDatabase } from '../../support/new-database.ts';
+import { newDatabase } from '../../support/folders.ts';
 import { trackingWith } from '../../support/tracking.ts';
 import { unguarded } from '../../support/unguarded.ts';
 import { storeContract, type Subject } from '../contract.ts';

@@ -3,7 +3,7 @@ import type { SqliteStatement } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readOrder } from '../../../src/store/orders.ts';
 import { rememberStatus } from '../../../src/store/accounts.ts';
-import { scriptedBench } from '../../support/scripted-bench.ts';
+import { scriptedProgram } from '../../support/test-program.ts';
 
 describe('writes that are asked for together', () => {
   /** Says of each commit how many writes had their results by then. */
@@ -18,9 +18,9 @@ describe('writes that are asked for together', () => {
       };
       return { reader: false, run, all: () => [], iterate: (parameters) => statement.iterate(parameters) };
     };
-    const { bench } = await scriptedBench({ overrides: { store: { wrap } } });
+    const { program } = await scriptedProgram({ overrides: { store: { wrap } } });
     commits.length = 0;
-    const { writer } = bench.app.store;
+    const { writer } = program.app.store;
     const see = async (value: string, then = () => {}) => {
       const result = await writer.write(async (tx) => {
         await rememberStatus(tx, { account: 'default', field: 'f', value, firstSeenAt: 'now' });
@@ -30,8 +30,8 @@ describe('writes that are asked for together', () => {
       done += 1;
       return result;
     };
-    const seen = () => bench.merchant.prepare('select value from seen_statuses order by rowid').pluck().all();
-    return { bench, writer, commits, see, seen };
+    const seen = () => program.merchant.prepare('select value from seen_statuses order by rowid').pluck().all();
+    return { program, writer, commits, see, seen };
   }
 
   it('share one commit, in their order, and have their results only after it', async () => {
@@ -68,9 +68,9 @@ describe('writes that are asked for together', () => {
   });
 
   it('fail alone also where the database refuses one of them, and say why', async () => {
-    const { bench, writer, see, seen } = await counted();
-    bench.insert({ external_order_id: 'a' });
-    bench.merchant.exec(`update merchant_orders set revision = revision + 1, state = 'sending', attempts = 1`);
+    const { program, writer, see, seen } = await counted();
+    program.insert({ external_order_id: 'a' });
+    program.merchant.exec(`update merchant_orders set revision = revision + 1, state = 'sending', attempts = 1`);
     const refused = writer.write(async (tx) => {
       await tx.updateTable('merchant_orders').set({ asset: '9' }).execute();
     });
@@ -80,13 +80,13 @@ describe('writes that are asked for together', () => {
       reason: { problem: 'refused', message: expect.stringMatching(/was sent/) as string },
     });
     expect(seen()).toEqual(['a', 'c']);
-    expect(bench.row('a')['asset']).toBe('1.5');
+    expect(program.row('a')['asset']).toBe('1.5');
   });
 
   it('let no other program write between what they read and what they write', async () => {
-    const { bench, writer } = await counted();
-    bench.insert({ external_order_id: 'a' });
-    const other = new Database(bench.config.database.path, { timeout: 0 });
+    const { program, writer } = await counted();
+    program.insert({ external_order_id: 'a' });
+    const other = new Database(program.config.database.path, { timeout: 0 });
     onTestFinished(() => void other.close());
     const rewrite = () => other.exec(`update merchant_orders set asset = '9'`);
     await writer.write(async (tx) => {
@@ -95,9 +95,9 @@ describe('writes that are asked for together', () => {
       expect(rewrite).toThrow('database is locked');
       await tx.updateTable('merchant_orders').set({ asset: '2' }).execute();
     });
-    expect(bench.row('a')['asset']).toBe('2');
+    expect(program.row('a')['asset']).toBe('2');
     rewrite();
-    expect(bench.row('a')['asset']).toBe('9');
+    expect(program.row('a')['asset']).toBe('9');
   });
 
   it('go on after a failure', async () => {
@@ -108,17 +108,17 @@ describe('writes that are asked for together', () => {
   });
 
   it('wait without holding the program up while another program writes', async () => {
-    const { bench, see, seen } = await counted();
-    bench.merchant.exec('begin immediate');
+    const { program, see, seen } = await counted();
+    program.merchant.exec('begin immediate');
     const writing = see('a').then(() => {});
     // The program's turn comes although the write has not: the wait does not block it.
     for (let round = 0; round < 3; round += 1) {
-      await bench.clock.turn();
-      bench.clock.advance(50);
+      await program.clock.turn();
+      program.clock.advance(50);
     }
     expect(seen()).toEqual([]);
-    bench.merchant.exec('rollback');
-    bench.clock.advance(50);
+    program.merchant.exec('rollback');
+    program.clock.advance(50);
     await writing;
     expect(seen()).toEqual(['a']);
   });
@@ -133,32 +133,32 @@ describe('writes that are asked for together', () => {
       };
       return { reader: false, run, all: () => [], iterate: (parameters) => statement.iterate(parameters) };
     };
-    const { bench } = await scriptedBench({ overrides: { store: { wrap } } });
-    const { writer } = bench.app.store;
-    bench.merchant.exec('begin immediate');
+    const { program } = await scriptedProgram({ overrides: { store: { wrap } } });
+    const { writer } = program.app.store;
+    program.merchant.exec('begin immediate');
     begun = 0;
     let isOver = false;
     const nothing = () => Promise.resolve();
     const writing = Promise.allSettled([writer.write(nothing), writer.write(nothing), writer.write(nothing)]);
     void writing.then(() => (isOver = true));
     while (!isOver) {
-      await bench.clock.turn();
-      bench.clock.advance(50);
+      await program.clock.turn();
+      program.clock.advance(50);
     }
     expect(await writing).toMatchObject(Array.from({ length: 3 }, () => ({ reason: { problem: 'busy' } })));
     expect(begun).toBe(40);
-    bench.merchant.exec('rollback');
+    program.merchant.exec('rollback');
   });
 
   it('wait no longer for another program once the writer gives up', async () => {
-    const { bench, writer, see, seen } = await counted();
-    bench.merchant.exec('begin immediate');
+    const { program, writer, see, seen } = await counted();
+    program.merchant.exec('begin immediate');
     const waiting = Promise.allSettled([see('a')]);
-    await bench.clock.turn();
+    await program.clock.turn();
     writer.endGracePeriod();
     expect(await waiting).toMatchObject([{ reason: { problem: 'busy' } }]);
     await expect(see('b')).rejects.toMatchObject({ problem: 'busy' });
-    bench.merchant.exec('rollback');
+    program.merchant.exec('rollback');
     expect(await see('c')).toBe('c');
     expect(seen()).toEqual(['c']);
   });

@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3';
-import { newDatabase } from './new-database.ts';
+import { newDatabase } from './folders.ts';
 import { unguarded } from './unguarded.ts';
 
 /** An order and what the exchange last said of it; what is left out is that of an order that agrees and is final. */
@@ -50,7 +50,7 @@ export const LOOKED_UP_AT = '2026-01-05T12:00:00.000Z';
 export const AS_OF = '2026-01-06T00:00:00.000Z';
 
 /** Makes a database and puts the orders into it in their order; rows go through the triggers but for those of moves. */
-export async function reconciledDatabase(
+export async function filledDatabase(
   path: string,
   orders: readonly ReconciledOrder[],
   findings: readonly WrittenFinding[] = [],

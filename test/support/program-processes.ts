@@ -22,7 +22,7 @@ export interface Daemon {
 }
 
 /** A sandbox, a database and real processes of the program. */
-export interface Stage extends AsyncDisposable {
+export interface ProgramProcesses extends AsyncDisposable {
   readonly path: string;
   readonly sandbox: Sandbox;
   readonly merchant: Database.Database;
@@ -36,10 +36,10 @@ export interface Stage extends AsyncDisposable {
 }
 
 /** Sets up a stage in a temporary folder. */
-export async function stage(
+export async function programProcesses(
   options: Partial<SandboxOptions> = {},
   environment: Record<string, string> = {},
-): Promise<Stage> {
+): Promise<ProgramProcesses> {
   const folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
   const path = join(folder, 'orders.db');
   const watchers = new Set<(request: LoggedRequest) => void>();

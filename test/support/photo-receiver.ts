@@ -4,26 +4,26 @@ import { onTestFinished } from 'vitest';
 import { servePhotos, type PhotoReceiver } from '../../src/http/photos/receiver.ts';
 import { systemClock } from '../../src/clock.ts';
 import { BOUNDARY, detailsPart, filePart, head, multipart, part } from './multipart.ts';
-import { JPEG, photoBench, type PhotoBench } from './photo-bench.ts';
+import { JPEG, photoProgram, type PhotoProgram } from './photo-program.ts';
 import { rawClient, type RawClient } from './raw-client.ts';
 
 /** A receiver of photos, and what it stores. */
-export interface Receiving extends PhotoBench {
+export interface PhotoReceiverProgram extends PhotoProgram {
   readonly receiver: PhotoReceiver;
   readonly url: string;
   readonly stop: AbortController;
 }
 
 /** A receiver that listens on loopback; limits are given as in the environment. */
-export async function receiving(limits: Readonly<Record<string, string>> = {}): Promise<Receiving> {
+export async function photoReceiver(limits: Readonly<Record<string, string>> = {}): Promise<PhotoReceiverProgram> {
   const environment = Object.fromEntries(
     Object.entries(limits).map(([name, value]) => [`ORDER_SYNC_PHOTOS_${name}`, value]),
   );
-  const on = await photoBench({ environment });
+  const on = await photoProgram({ environment });
   const stop = new AbortController();
-  const receiver = await servePhotos(on.bench.app, { host: '127.0.0.1', port: 0 }, stop.signal);
+  const receiver = await servePhotos(on.program.app, { host: '127.0.0.1', port: 0 }, stop.signal);
   onTestFinished(async () => {
-    on.bench.app.endGracePeriod();
+    on.program.app.endGracePeriod();
     await receiver.close();
   });
   return { ...on, receiver, url: receiver.url, stop };
@@ -50,19 +50,19 @@ export async function begun(url: string, length: number, first: Buffer): Promise
 }
 
 /** Resolves when the receiver has begun to write a file of a delivery that is not whole yet. */
-export async function fileIsOpen(on: Receiving): Promise<void> {
+export async function fileIsOpen(on: PhotoReceiverProgram): Promise<void> {
   while (!on.files().some((path) => /^\.incoming\/[0-9a-f]+\/./.test(path))) await systemClock().turn();
 }
 
 /** What is stored, and what is left over. */
-export function kept(on: PhotoBench): unknown {
+export function kept(on: PhotoProgram): unknown {
   return { rows: on.rows(), files: on.files() };
 }
 /** `kept` of a receiver that stored nothing. */
 export const NOTHING = { rows: [], files: [] };
 
 /** Whether the receiver still takes what is right. */
-export async function isAlive(on: Receiving): Promise<boolean> {
+export async function isAlive(on: PhotoReceiverProgram): Promise<boolean> {
   const before = on.rows().length;
   const token = await on.ask();
   const { status } = await post(on.url, multipart(detailsPart(token), filePart(JPEG)));
@@ -70,7 +70,7 @@ export async function isAlive(on: Receiving): Promise<boolean> {
 }
 
 /** The files that the table knows. */
-export function known(on: PhotoBench): string[] {
+export function known(on: PhotoProgram): string[] {
   return on
     .rows()
     .map((row) => String(row['stored_name']))
@@ -78,7 +78,7 @@ export function known(on: PhotoBench): string[] {
 }
 
 /** The photos that are stored: name, type and bytes. */
-export function stored(on: PhotoBench): unknown[] {
+export function stored(on: PhotoProgram): unknown[] {
   return on
     .rows()
     .map((row) => [row['original_name'], row['type'], readFileSync(join(on.folder, String(row['stored_name'])))]);

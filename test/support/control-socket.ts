@@ -3,10 +3,16 @@ import { onTestFinished } from 'vitest';
 import { serveControl, type ControlSocket } from '../../src/http/control/server.ts';
 import type { EnvelopeError } from '../../src/http/control/envelope.ts';
 import { controlSocketPath } from '../../src/http/control/socket-path.ts';
-import { capturedLog, type CapturedLog } from './captured-log.ts';
-import { scriptedBench } from './scripted-bench.ts';
+import type { CapturedLog } from './captured-log.ts';
 import type { ScriptedExchange } from './scripted-exchange.ts';
-import { workbench, type Workbench, type WorkbenchOptions } from './workbench.ts';
+import {
+  scriptedProgram,
+  testProgram,
+  type SandboxProgram,
+  type SandboxProgramOptions,
+  type TestProgram,
+  type TestProgramOptions,
+} from './test-program.ts';
 
 /** An answer of a control socket, as it came. */
 export interface SocketAnswer {
@@ -21,9 +27,9 @@ export interface AskOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A control socket that is served, on a workbench. */
-export interface ControlBench {
-  readonly bench: Workbench;
+/** A control socket that is served, and the program behind it. */
+export interface ServedSocket<Program extends TestProgram = TestProgram> {
+  readonly program: Program;
   readonly control: ControlSocket;
   readonly socketPath: string;
   readonly stopping: AbortController;
@@ -34,24 +40,17 @@ export interface ControlBench {
   ask(method: string, path: string, body?: unknown, options?: AskOptions): Promise<SocketAnswer>;
 }
 
-/** Serves the control socket of a workbench; both are gone when the test is finished. */
-export async function controlBench(options: WorkbenchOptions = {}): Promise<ControlBench> {
-  const log = capturedLog();
-  const bench = await workbench({ ...options, overrides: { log: log.logger, ...options.overrides } });
-  onTestFinished(() => bench[Symbol.asyncDispose]());
-  return await serve(bench, log);
+/** Serves the control socket of a program against the sandbox. */
+export async function controlSocket(options: SandboxProgramOptions = {}): Promise<ServedSocket<SandboxProgram>> {
+  return await serve(await testProgram(options));
 }
 
 /** The same with an exchange that the test scripts. */
-export async function scriptedControl(
-  options: WorkbenchOptions = {},
-): Promise<ControlBench & { readonly exchange: ScriptedExchange }> {
-  const log = capturedLog();
-  const { bench, exchange } = await scriptedBench({
-    ...options,
-    overrides: { log: log.logger, ...options.overrides },
-  });
-  return { ...(await serve(bench, log)), exchange };
+export async function scriptedControlSocket(
+  options: TestProgramOptions = {},
+): Promise<ServedSocket & { readonly exchange: ScriptedExchange }> {
+  const { program, exchange } = await scriptedProgram(options);
+  return { ...(await serve(program)), exchange };
 }
 
 /** Sends one request over a Unix socket. Rejects when the connection breaks. */
@@ -89,22 +88,22 @@ export function failureIn({ text }: SocketAnswer): EnvelopeError {
   return error;
 }
 
-async function serve(bench: Workbench, log: CapturedLog): Promise<ControlBench> {
-  const socketPath = controlSocketPath(bench.config.database.path);
+async function serve<Program extends TestProgram>(program: Program): Promise<ServedSocket<Program>> {
+  const socketPath = controlSocketPath(program.config.database.path);
   const stopping = new AbortController();
   let wakes = 0;
-  const control = await serveControl({ ...bench.app, wakeCreates: () => (wakes += 1) }, socketPath, stopping.signal);
+  const control = await serveControl({ ...program.app, wakeCreates: () => (wakes += 1) }, socketPath, stopping.signal);
   onTestFinished(async () => {
     stopping.abort();
-    bench.app.endGracePeriod();
+    program.app.endGracePeriod();
     await control.close();
   });
   return {
-    bench,
+    program,
     control,
     socketPath,
     stopping,
-    log,
+    log: program.log,
     wakes: () => wakes,
     ask: (...args) => askSocket(socketPath, ...args),
   };

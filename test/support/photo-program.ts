@@ -2,18 +2,17 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { requestPhotos } from '../../src/flows/clients/photos.ts';
-import { capturedLog, type CapturedLog } from './captured-log.ts';
-import { scriptedBench } from './scripted-bench.ts';
+import type { CapturedLog } from './captured-log.ts';
 import type { ScriptedExchange } from './scripted-exchange.ts';
-import type { Workbench, WorkbenchOptions } from './workbench.ts';
+import { scriptedProgram, type TestProgram, type TestProgramOptions } from './test-program.ts';
 
 /** What a file is taken for is told by its first bytes. */
 export const JPEG = Buffer.from('\xff\xd8\xff\xe0\0\x10JFIF\0 a canary in the content', 'latin1');
 export const PNG = Buffer.from('\x89PNG\r\n\x1a\n and more', 'latin1');
 
 /** The program with an exchange that takes requests for photos, and the folder where they end up. */
-export interface PhotoBench {
-  readonly bench: Workbench;
+export interface PhotoProgram {
+  readonly program: TestProgram;
   readonly exchange: ScriptedExchange;
   readonly log: CapturedLog;
   readonly folder: string;
@@ -27,21 +26,20 @@ export interface PhotoBench {
   files(): string[];
 }
 
-/** Sets up a bench that is gone when the test is finished. */
-export async function photoBench(options: WorkbenchOptions = {}): Promise<PhotoBench> {
-  const log = capturedLog();
-  const { bench, exchange } = await scriptedBench({ ...options, overrides: { log: log.logger, ...options.overrides } });
-  onTestFinished(() => bench.app.endGracePeriod());
+/** Starts the program with an exchange that answers each request for photos with ok. */
+export async function photoProgram(options: TestProgramOptions = {}): Promise<PhotoProgram> {
+  const { program, exchange } = await scriptedProgram(options);
+  onTestFinished(() => program.app.endGracePeriod());
   exchange.answer = () => ({ status: 200, body: '{"status":"ok"}' });
-  const { folder } = bench.config.photos;
-  const all = (table: string) => bench.merchant.prepare(`select * from ${table}`).all() as Record<string, unknown>[];
+  const { folder } = program.config.photos;
+  const all = (table: string) => program.merchant.prepare(`select * from ${table}`).all() as Record<string, unknown>[];
   return {
-    bench,
+    program,
     exchange,
-    log,
+    log: program.log,
     folder,
     async ask(linkId = 'l1', { level = 'MAIN', ...more } = {}) {
-      const answer = await requestPhotos(bench.app, { linkId, level, ...more });
+      const answer = await requestPhotos(program.app, { linkId, level, ...more });
       if (answer.kind !== 'ok') throw new Error(`photos were not asked for: ${answer.kind}`);
       const { body = '' } = exchange.requests.at(-1) ?? {};
       return (JSON.parse(body) as { token: string }).token;

@@ -1,0 +1,169 @@
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { onTestFinished } from 'vitest';
+import { createApp, type App, type Overrides } from '../../src/app.ts';
+import { loadConfig, type Config } from '../../src/config/config.ts';
+import { createPass } from '../../src/flows/orders/create.ts';
+import { followPass } from '../../src/flows/orders/follow.ts';
+import type { FaultPlan } from '../../src/sandbox/faults/faults.ts';
+import { seededRandom } from '../../src/sandbox/random.ts';
+import { SCENARIOS, type Scenario } from '../../src/sandbox/orders/scenario.ts';
+import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
+import { capturedLog, type CapturedLog } from './captured-log.ts';
+import { newDatabase, temporaryFolder } from './folders.ts';
+import { echo, NOT_FOUND, scriptedExchange, type ScriptedAnswer, type ScriptedExchange } from './scripted-exchange.ts';
+import { testClock, type TestClock } from './test-clock.ts';
+
+const KEY = 'test-key';
+
+/** A merchant's columns of a row. */
+export interface MerchantRow {
+  readonly external_order_id: string;
+  readonly asset?: unknown;
+  readonly bonus?: unknown;
+  readonly from_currency?: unknown;
+}
+
+/** The program on a real database file, with a clock that the test moves. It is gone when the test is finished. */
+export interface TestProgram {
+  readonly clock: TestClock;
+  readonly config: Config;
+  readonly log: CapturedLog;
+  app: App;
+  /** The merchant's own connection. */
+  readonly merchant: Database.Database;
+  insert(...rows: MerchantRow[]): void;
+  row(externalOrderId: string): Record<string, unknown>;
+  /** `field old → new`, in order. */
+  events(externalOrderId: string): string[];
+  states(externalOrderId: string): unknown[];
+  /** Ends the program as a crash would: nothing is closed in order, then a new one takes over. */
+  restart(): Promise<void>;
+}
+
+/** The same against the sandbox. */
+export interface SandboxProgram extends TestProgram {
+  readonly sandbox: Sandbox;
+}
+
+/** Options of a test program. */
+export interface TestProgramOptions {
+  readonly environment?: Record<string, string>;
+  readonly apiKey?: string;
+  readonly clock?: TestClock;
+  /** What stands in place of the real thing beside the clock and the log. */
+  readonly overrides?: Overrides;
+}
+
+/** The same, and how the sandbox behaves. */
+export interface SandboxProgramOptions extends TestProgramOptions {
+  readonly faults?: FaultPlan;
+  readonly scenario?: Scenario;
+  /** Lives of orders by their id; all live `scenario` where it is undefined. */
+  readonly scenarioOf?: (externalOrderId: string) => Scenario | undefined;
+}
+
+/** Starts the program against the sandbox. */
+export async function testProgram(options: SandboxProgramOptions = {}): Promise<SandboxProgram> {
+  const { clock = testClock(), scenario = SCENARIOS['completed'], faults } = options;
+  const sandbox = await startSandbox({
+    apiKey: KEY,
+    clock,
+    random: seededRandom(1),
+    ...(faults === undefined ? {} : { faults }),
+    scenarioOf: (id) => options.scenarioOf?.(id) ?? scenario,
+  });
+  onTestFinished(() => sandbox.close());
+  return Object.assign(await start(sandbox.url, clock, options), { sandbox });
+}
+
+/** Starts the program against an exchange that the test scripts. */
+export async function scriptedProgram(
+  options: TestProgramOptions = {},
+): Promise<{ program: TestProgram; exchange: ScriptedExchange }> {
+  const exchange = await scriptedExchange();
+  onTestFinished(() => exchange[Symbol.asyncDispose]());
+  return { program: await start(exchange.url, options.clock ?? testClock(), options), exchange };
+}
+
+/** Orders that were accepted, and an exchange whose answers to look-ups the test sets, by id. */
+export async function acceptedOrders(ids: readonly string[], options: TestProgramOptions = {}) {
+  const { program, exchange } = await scriptedProgram(options);
+  const { signal } = new AbortController();
+  const answers = new Map<string, ScriptedAnswer>();
+  exchange.answer = (request) =>
+    request.method === 'POST' ? echo(request) : (answers.get(request.externalOrderId) ?? NOT_FOUND);
+  program.insert(...ids.map((external_order_id) => ({ external_order_id })));
+  await createPass(program.app, signal);
+  return {
+    program,
+    exchange,
+    answers,
+    /** Looks every order up that is followed, `afterMs` from now. */
+    lookUp: async (afterMs: number) => {
+      program.clock.advance(afterMs);
+      await followPass(program.app, 'all', signal);
+    },
+  };
+}
+
+async function start(url: string, clock: TestClock, options: TestProgramOptions): Promise<TestProgram> {
+  const folder = temporaryFolder();
+  const log = capturedLog();
+  const config = loadConfig({
+    requireExchange: true,
+    cwd: folder,
+    env: {
+      ORDER_SYNC_EXCHANGE_BASE_URL: url,
+      ORDER_SYNC_EXCHANGE_API_KEY: options.apiKey ?? KEY,
+      ORDER_SYNC_EXCHANGE_RATE_REQUESTS: '100000',
+      ORDER_SYNC_DATABASE_URL: `sqlite:${join(folder, 'orders.db')}`,
+      ...options.environment,
+    },
+  });
+  await newDatabase(config.database.path);
+  // No test here takes the power away.
+  const store = { synchronous: 'off', ...options.overrides?.store } as const;
+  const createTestApp = () => createApp(config, { clock, log: log.logger, ...options.overrides, store });
+  const app = await createTestApp();
+  const merchant = new Database(config.database.path);
+  const program: TestProgram = {
+    clock,
+    config,
+    log,
+    app,
+    merchant,
+    insert(...rows) {
+      const insert = merchant.prepare(
+        `insert into merchant_orders (external_order_id, asset, from_currency, to_currency, bonus, created_at, next_action_at)
+         values (:external_order_id, :asset, :from_currency, 'EUR', :bonus, :now, :now)`,
+      );
+      const rest = { asset: '1.5', from_currency: 'BTC', bonus: null, now: clock.now().toISOString() };
+      for (const row of rows) insert.run({ ...rest, ...row });
+    },
+    row: (id) =>
+      merchant.prepare('select * from merchant_orders where external_order_id = ?').get(id) as Record<string, unknown>,
+    events: (id) =>
+      merchant
+        .prepare(
+          `select concat(field, ' ', ifnull(old_value, 'null'), ' → ', ifnull(new_value, 'null')) from order_events
+           where external_order_id = ? order by id`,
+        )
+        .pluck()
+        .all(id) as string[],
+    states: (id) =>
+      merchant
+        .prepare(`select new_value from order_events where external_order_id = ? and field = 'state' order by id`)
+        .pluck()
+        .all(id),
+    async restart() {
+      await program.app[Symbol.asyncDispose]();
+      program.app = await createTestApp();
+    },
+  };
+  onTestFinished(async () => {
+    merchant.close();
+    await program.app[Symbol.asyncDispose]();
+  });
+  return program;
+}
