@@ -104,16 +104,16 @@ describe('an outcome for an order that is not sending any more', () => {
 
 describe('an outcome for an order that another owner is sending by now', () => {
   it('says nothing of the request of the other', async () => {
-    const { bench, exchange } = await scriptedBench();
+    const { program, exchange } = await scriptedProgram();
     exchange.answer = () => {
       const again = `update merchant_orders set revision = revision + 1, attempts = attempts + 1`;
-      unguarded(bench.merchant, () => bench.merchant.exec(again));
+      unguarded(program.merchant, () => program.merchant.exec(again));
       return { status: 429 };
     };
-    bench.insert({ external_order_id: 'a' });
-    await createPass(bench.app, NEVER);
-    expect(bench.row('a')).toMatchObject({ state: 'sending', attempts: 2 });
-    expect(bench.states('a')).toEqual(['sending']);
+    program.insert({ external_order_id: 'a' });
+    await createPass(program.app, NEVER);
+    expect(program.row('a')).toMatchObject({ state: 'sending', attempts: 2 });
+    expect(program.states('a')).toEqual(['sending']);
   });
 });
 
