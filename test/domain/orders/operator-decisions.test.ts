@@ -89,15 +89,19 @@ describe("a person's decision", () => {
     expect(tracking?.stateReason).toBe(WHO.reason);
   });
 
-  it.each(ORDER_STATES.map((state) => ({ state })))('names what would move an order that is $state', ({ state }) => {
-    const kinds = JUDGEMENTS.map(({ kind }) => kind).filter((kind) => LEADS[state][kind] !== undefined);
-    const commands = commandsFor(state);
-    expect(commands.map((command) => /\S+$/.exec(command)?.[0])).toEqual(kinds);
-    const other = JUDGEMENTS.find(({ kind }) => LEADS[state][kind] === undefined);
-    if (other === undefined) throw new Error('every judgement moves it');
-    const why = refused(state, other);
-    for (const command of commands) expect(why).toContain(command);
-  });
+  it.each(ORDER_STATES.map((state) => ({ state })))(
+    'names what would move an order that is $state, or that nothing does',
+    ({ state }) => {
+      const kinds = JUDGEMENTS.map(({ kind }) => kind).filter((kind) => LEADS[state][kind] !== undefined);
+      const commands = commandsFor(state);
+      expect(commands.map((command) => /\S+$/.exec(command)?.[0])).toEqual(kinds);
+      const other = JUDGEMENTS.find(({ kind }) => LEADS[state][kind] === undefined);
+      if (other === undefined) throw new Error('every judgement moves it');
+      const why = refused(state, other);
+      for (const command of commands) expect(why).toContain(command);
+      expect(why.includes('nothing to decide')).toBe(commands.length === 0);
+    },
+  );
 
   it.each(JUDGEMENTS)('$kind knows the states that it moves', ({ kind }) => {
     expect(statesFor(kind)).toEqual(ORDER_STATES.filter((state) => LEADS[state][kind] !== undefined));
