@@ -3,8 +3,8 @@ import { refuse, type SandboxAnswer, type SandboxRequest } from './api/answer.ts
 import { Clients, type PhotosAnswer } from './clients/clients.ts';
 import type { SandboxPreOrder } from './orders/order-record.ts';
 import { Orders } from './orders/orders.ts';
-import { levelSchema, withBody } from './api/requests.ts';
-import { findRoute, ROUTES, type RouteName, type Values } from './api/routes.ts';
+import { emailRequest, levelSchema, photoRequest, preOrderRequest, withBody } from './api/requests.ts';
+import { findRoute, type RouteName, type Values } from './api/routes.ts';
 import type { Scenario } from './orders/scenario.ts';
 
 /** Options of a sandbox exchange; times in milliseconds. */
@@ -67,18 +67,16 @@ export class SandboxExchange {
     const { linkId = '', level_type: level, preOrderId = '', externalOrderId = '' } = values;
     switch (name) {
       case 'createLink':
-        return withBody(ROUTES.createLink.body, request, ({ email }) => this.#clients.create(email));
+        return withBody(emailRequest, request, ({ email }) => this.#clients.create(email));
       case 'validateEmail':
-        return withBody(ROUTES.validateEmail.body, request, ({ email }) => this.#clients.validate(email));
+        return withBody(emailRequest, request, ({ email }) => this.#clients.validate(email));
       case 'showLink':
         return this.#clients.show(linkId);
       case 'verificationToken':
         if (!levelSchema.safeParse(level).success) return refuse('malformed', 'level_type: must be MAIN or LIVENESS');
         return this.#clients.verificationToken(linkId);
       case 'requestPhotos':
-        return withBody(ROUTES.requestPhotos.body, request, (wanted) =>
-          this.#clients.requestPhotos(linkId, wanted, this.photoUrl),
-        );
+        return withBody(photoRequest, request, (wanted) => this.#clients.requestPhotos(linkId, wanted, this.photoUrl));
       case 'showCustomer':
         return this.#clients.customer(linkId);
       case 'listCards':
@@ -89,7 +87,7 @@ export class SandboxExchange {
         if ((request.body ?? '') !== '') return refuse('malformed', 'body: none is taken here');
         return this.#clients.sdkToken(linkId);
       case 'createPreOrder':
-        return withBody(ROUTES.createPreOrder.body, request, (fields) => this.#orders.create(fields));
+        return withBody(preOrderRequest, request, (fields) => this.#orders.create(fields));
       case 'showPreOrder':
         return this.#orders.showPreOrder(preOrderId);
       case 'showOrder':

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { hasControlCharacter } from '../../domain/text.ts';
 import type { AnswerName } from './answer-schemas.ts';
 import type { RefusalName } from './refusals.ts';
 import { emailRequest, photoRequest, preOrderRequest } from './requests.ts';
@@ -21,107 +22,67 @@ export interface Route {
 }
 
 const CLIENT = '/api/v1/merchant/client';
+const LINK = `${CLIENT}/{linkId}`;
 const ORDERS = '/api/v1/merchant/orders';
 const OF_AN_EMAIL = ['invalidEmail', 'linkAlreadyExists', 'badEmailRequest'] as const;
+const OF_A_LINK = ['linkNotFound'] as const;
+const email = { body: emailRequest };
+const byLink = { query: 'linkId', header: 'linkId' };
+const byExternalId = { query: 'externalOrderId' };
 
-/** All endpoints of §4. */
+/** All endpoints of §4: section, summary, method, path, answer, refusals, and what the request bears besides. */
 export const ROUTES = {
-  createLink: {
-    section: '4.1',
-    summary: 'Create link',
-    method: 'POST',
-    path: CLIENT,
-    body: emailRequest,
-    answer: 'Link',
-    refusals: OF_AN_EMAIL,
-  },
-  validateEmail: {
-    section: '4.2',
-    summary: 'Validate client e-mail',
-    method: 'POST',
-    path: `${CLIENT}/validate/email`,
-    body: emailRequest,
-    answer: 'Validation',
-    refusals: OF_AN_EMAIL,
-  },
-  showLink: {
-    section: '4.3',
-    summary: 'Get client by link',
-    method: 'GET',
-    path: `${CLIENT}/{linkId}`,
-    answer: 'Link',
-    refusals: ['linkNotFound'],
-  },
-  verificationToken: {
-    section: '4.4',
-    summary: 'Get verification token',
-    method: 'GET',
-    path: `${CLIENT}/{linkId}/idv/{level_type}`,
-    answer: 'VerificationToken',
-    refusals: ['linkNotFound'],
-  },
-  requestPhotos: {
-    section: '4.5',
-    summary: 'Request delivery of verification photos',
-    method: 'POST',
-    path: `${CLIENT}/{linkId}/idv/photos/external/upload`,
-    body: photoRequest,
-    answer: 'PhotosRequested',
-    refusals: ['uploadUrlNotSet', 'linkNotFound'],
-  },
-  showCustomer: {
-    section: '4.6',
-    summary: 'Get customer',
-    method: 'GET',
-    path: `${CLIENT}/{linkId}/cardprov/customer`,
-    answer: 'Customer',
-    refusals: ['linkNotFound'],
-  },
-  listCards: {
-    section: '4.7',
-    summary: 'Get customer cards',
-    method: 'GET',
-    path: `${CLIENT}/{linkId}/cardprov/customer/card`,
-    answer: 'Cards',
-    refusals: ['linkNotFound'],
-  },
-  sdkToken: {
-    section: '4.8',
-    summary: 'Get SDK token',
-    method: 'POST',
-    path: '/api/v1/merchant/sdk/token',
-    query: 'linkId',
-    header: 'linkId',
-    answer: 'SdkToken',
-    refusals: ['linkNotFound'],
-  },
-  createPreOrder: {
-    section: '4.9',
-    summary: 'Create pre-order',
-    method: 'POST',
-    path: `${ORDERS}/request`,
+  createLink: route('4.1', 'Create link', 'POST', CLIENT, 'Link', OF_AN_EMAIL, email),
+  validateEmail: route(
+    '4.2',
+    'Validate client e-mail',
+    'POST',
+    `${CLIENT}/validate/email`,
+    'Validation',
+    OF_AN_EMAIL,
+    email,
+  ),
+  showLink: route('4.3', 'Get client by link', 'GET', LINK, 'Link', OF_A_LINK),
+  verificationToken: route(
+    '4.4',
+    'Get verification token',
+    'GET',
+    `${LINK}/idv/{level_type}`,
+    'VerificationToken',
+    OF_A_LINK,
+  ),
+  requestPhotos: route(
+    '4.5',
+    'Request delivery of verification photos',
+    'POST',
+    `${LINK}/idv/photos/external/upload`,
+    'PhotosRequested',
+    ['uploadUrlNotSet', 'linkNotFound'],
+    { body: photoRequest },
+  ),
+  showCustomer: route('4.6', 'Get customer', 'GET', `${LINK}/cardprov/customer`, 'Customer', OF_A_LINK),
+  listCards: route('4.7', 'Get customer cards', 'GET', `${LINK}/cardprov/customer/card`, 'Cards', OF_A_LINK),
+  sdkToken: route('4.8', 'Get SDK token', 'POST', '/api/v1/merchant/sdk/token', 'SdkToken', OF_A_LINK, byLink),
+  createPreOrder: route('4.9', 'Create pre-order', 'POST', `${ORDERS}/request`, 'PreOrder', [], {
     body: preOrderRequest,
-    answer: 'PreOrder',
-    refusals: [],
-  },
-  showPreOrder: {
-    section: '4.10',
-    summary: 'Get pre-order',
-    method: 'GET',
-    path: `${ORDERS}/request/{preOrderId}`,
-    answer: 'PreOrder',
-    refusals: ['preOrderNotFound'],
-  },
-  showOrder: {
-    section: '4.11',
-    summary: 'Get order by external id',
-    method: 'GET',
-    path: ORDERS,
-    query: 'externalOrderId',
-    answer: 'Order',
-    refusals: ['orderNotFound'],
-  },
-} as const satisfies Record<string, Route>;
+  }),
+  showPreOrder: route('4.10', 'Get pre-order', 'GET', `${ORDERS}/request/{preOrderId}`, 'PreOrder', [
+    'preOrderNotFound',
+  ]),
+  showOrder: route('4.11', 'Get order by external id', 'GET', ORDERS, 'Order', ['orderNotFound'], byExternalId),
+};
+
+function route(
+  section: string,
+  summary: string,
+  method: Route['method'],
+  path: string,
+  answer: AnswerName,
+  refusals: readonly RefusalName[],
+  request: Pick<Route, 'query' | 'header' | 'body'> = {},
+): Route {
+  return { section, summary, method, path, answer, refusals, ...request };
+}
 
 /** The name of an endpoint. */
 export type RouteName = keyof typeof ROUTES;
@@ -133,37 +94,32 @@ export type Values = Readonly<Partial<Record<'linkId' | 'level_type' | 'preOrder
 export type Call = { readonly name: RouteName; readonly values: Values } | { readonly problem: string } | undefined;
 
 const LONGEST_ID = 500;
-const MATCHERS = (Object.entries(ROUTES) as [RouteName, Route][]).map(([name, route]) => ({
+const MATCHERS = (Object.entries(ROUTES) as [RouteName, Route][]).map(([name, one]) => ({
   name,
-  route,
-  matcher: new RegExp(`^${route.path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`),
+  route: one,
+  matcher: new RegExp(`^${one.path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`),
 }));
 
-/**
- * Finds the endpoint of a method and a path. The path is not normalized: `..` stays a part of it.
- */
+/** Finds the endpoint of a method and a path. The path is not normalized: `..` stays a part of it. */
 export function findRoute(method: string, fullPath: string): Call {
   const [path = '', ...rest] = fullPath.split('?');
-  for (const { name, route, matcher } of MATCHERS) {
-    const match = route.method === method ? matcher.exec(path) : null;
+  for (const { name, route: one, matcher } of MATCHERS) {
+    const match = one.method === method ? matcher.exec(path) : null;
     if (match === null) continue;
-    const values: Partial<Record<string, string>> = {};
+    const values: Record<string, string> = {};
     for (const [parameter, part] of Object.entries(match.groups ?? {})) {
       const id = decodedId(part);
       if (id === undefined) return { problem: `${parameter}: cannot be an id` };
       values[parameter] = id;
     }
-    const problem = readQuery(route.query, new URLSearchParams(rest.join('?')), values);
+    const problem = readQuery(one.query, new URLSearchParams(rest.join('?')), values);
     return problem === undefined ? { name, values } : { problem };
   }
   return undefined;
 }
 
-function readQuery(
-  wanted: string | undefined,
-  given: URLSearchParams,
-  values: Partial<Record<string, string>>,
-): string | undefined {
+/** Adds the parameter of the query to the values; gives the problem where it is not as wanted. */
+function readQuery(wanted: string | undefined, given: URLSearchParams, values: Record<string, string>) {
   if (wanted === undefined) return given.size === 0 ? undefined : 'no parameters are taken here';
   const value = given.get(wanted) ?? '';
   if (value === '') return `${wanted}: is required`;
@@ -175,8 +131,7 @@ function readQuery(
 function decodedId(part: string): string | undefined {
   try {
     const id = decodeURIComponent(part);
-    // eslint-disable-next-line no-control-regex -- control characters are what is looked for
-    const isId = id !== '.' && id !== '..' && id.length <= LONGEST_ID && !/[\u0000-\u001f\u007f]/.test(id);
+    const isId = id !== '.' && id !== '..' && id.length <= LONGEST_ID && !hasControlCharacter(id);
     return isId ? id : undefined;
   } catch {
     return undefined;

@@ -13,26 +13,8 @@ const TEST_CARDS = [
 const FIRST_NAMES = ['Ada', 'Boris', 'Carla', 'Dmitri', 'Elena', 'Farid'] as const;
 const MOST_CARDS = 3;
 
-/** A customer of the card-payment provider (§2.4). */
-export interface SandboxCustomer {
-  readonly customerNumber: string;
-  readonly firstName: string;
-  readonly lastName: string;
-  readonly linkId: string;
-}
-
-/** A saved card (§2.5). */
-export interface SandboxCard {
-  readonly id: string;
-  readonly bank: string;
-  readonly country: string;
-  readonly number: string;
-  readonly token: string;
-  readonly type: string;
-}
-
-/** Makes the customer of a link: the same for the same seed and link id. */
-export function customerOf(linkId: string, seed: number): SandboxCustomer {
+/** Makes the customer of a link at the card-payment provider (§2.4): the same for the same seed and link id. */
+export function customerOf(linkId: string, seed: number) {
   const random = randomOf('customer', linkId, seed);
   return {
     customerNumber: `sandbox-customer-${Math.floor(random() * 1e9)}`,
@@ -42,8 +24,8 @@ export function customerOf(linkId: string, seed: number): SandboxCustomer {
   };
 }
 
-/** Makes one to three cards of the customer of a link: the same for the same seed and link id. */
-export function cardsOf(linkId: string, seed: number): SandboxCard[] {
+/** Makes one to three saved cards (§2.5) of the customer of a link: the same for the same seed and link id. */
+export function cardsOf(linkId: string, seed: number) {
   const random = randomOf('cards', linkId, seed);
   const first = Math.floor(random() * TEST_CARDS.length);
   const count = 1 + Math.floor(random() * MOST_CARDS);
