@@ -1,8 +1,7 @@
+import { systemClock } from '../../clock.ts';
 import { FINDING_CLASSES } from '../../domain/findings/classes.ts';
 import { reconcileOrders } from '../../flows/reports/reconciliation.ts';
 import { printable } from '../../reports/formats/text.ts';
-import { reconciliationDocument } from '../../reports/reconciliation/document.ts';
-import { openScratch } from '../../store/stage/scratch.ts';
 import type { Store } from '../../store/port.ts';
 import { ACCOUNT } from '../shared/options.ts';
 
@@ -18,19 +17,15 @@ export async function reconcileDemo(
   expected: readonly string[],
   say: (text: string) => void,
 ): Promise<boolean> {
-  using scratch = openScratch();
-  using snapshot = store.snapshot();
-  const reconciled = await reconcileOrders(snapshot, scratch, { account: ACCOUNT, asOf }, SETTINGS);
-  const { document } = reconciliationDocument(
-    { account: ACCOUNT, from: null, to: null, asOf, ...SETTINGS },
-    reconciled,
-    [],
-  );
-  const fact = (key: string) => document.facts.find((one) => one.key === key)?.value;
+  const request = { account: ACCOUNT, asOf, settings: SETTINGS };
+  using report = await reconcileOrders({ store, clock: systemClock() }, request);
+  const { facts, sections } = report.document;
+  const fact = (key: string) => facts.find((one) => one.key === key)?.value;
   const because = fact('because');
   say(`Reconciliation of ${fact('orders')} orders: ${fact('verdict')}${because === null ? '' : ` (${because})`}.`);
   const listed: string[] = [];
-  for (const { class: name, external_order_id: order, expected: wanted, actual } of reconciled.findings) {
+  const findings = sections.find((section) => section.name === 'findings')?.rows ?? [];
+  for await (const { class: name, external_order_id: order, expected: wanted, actual } of findings) {
     listed.push(`${name} ${order}`);
     const [left, right] = [String(name).padEnd(CLASS_WIDTH), String(order).padEnd(ORDER_WIDTH)];
     say(`  ${left}  ${right}  ${printable(wanted ?? null)} → ${printable(actual ?? null)}`);

@@ -28,6 +28,7 @@ const STORE_EXIT: Readonly<Record<StoreProblem, number>> = {
 const EXIT_OF_ERROR: Readonly<Record<string, number>> = {
   ConfigError: EXIT.config,
   OwnedError: EXIT.owned,
+  LedgerError: EXIT.data,
   KeyRefusedError: EXIT.keyRefused,
   OwnerGoneError: EXIT.unavailable,
   UnusableIdError: EXIT.usage,

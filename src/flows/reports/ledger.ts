@@ -1,12 +1,15 @@
-import type { Readable } from 'node:stream';
+import { open } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { quote } from '../../domain/text.ts';
 import type { LedgerStage } from '../../store/stage/ledger.ts';
 import { csvRecords } from '../orders/import-lines.ts';
 
-/** The names of the columns of a ledger; currencies are compared only where their column is named. */
-export interface LedgerColumns {
+/** A ledger of another system: CSV files with a header, and the names of its columns. */
+export interface Ledger {
+  readonly files: readonly string[];
   readonly id: string;
   readonly amount: string;
+  /** Currencies are compared only where their column is named. */
   readonly currency?: string | undefined;
 }
 
@@ -17,32 +20,35 @@ export class LedgerError extends Error {
 
 const PROGRESS_EVERY = 5_000;
 
-/** Reads a ledger, a CSV file with a header, into the stage. Throws `LedgerError`. */
+/** Reads the files of a ledger into the stage. Throws `LedgerError`. */
 export async function readLedger(
   stage: LedgerStage,
-  { name, input }: { readonly name: string; readonly input: Readable },
-  columns: LedgerColumns,
-  onProgress: (lines: number) => void,
+  ledger: Ledger,
+  onProgress: (text: string) => Promise<void>,
 ): Promise<void> {
-  let places: Places | undefined;
-  let width = 0;
-  for await (const read of csvRecords(input)) {
-    const refuse = (problem: string) => new LedgerError(`${name}:${read.line}: ${problem}`);
-    if ('problem' in read) throw refuse(read.problem);
-    const { line, record } = read;
-    if (places === undefined) {
-      places = placesOf(record, columns, refuse);
-      width = record.length;
-      continue;
+  for (const path of ledger.files) {
+    const file = basename(path);
+    let header: readonly string[] | undefined;
+    let places: Places = { id: 0, amount: 0, currency: undefined };
+    const handle = await open(path);
+    for await (const read of csvRecords(handle.createReadStream())) {
+      const refuse = (problem: string) => new LedgerError(`${file}:${read.line}: ${problem}`);
+      if ('problem' in read) throw refuse(read.problem);
+      const { line, record } = read;
+      if (header === undefined) {
+        places = placesOf(record, ledger, refuse);
+        header = record;
+        continue;
+      }
+      if (record.length !== header.length) throw refuse(`has ${record.length} fields, the header has ${header.length}`);
+      const id = record[places.id] ?? '';
+      const amount = record[places.amount]?.trim() ?? null;
+      const currency = places.currency === undefined ? null : (record[places.currency]?.trim() ?? null);
+      stage.addLine({ id, amount, currency, file, line });
+      if (stage.lines % PROGRESS_EVERY === 0) await onProgress(`${stage.lines} lines of the ledger read`);
     }
-    if (record.length !== width) throw refuse(`has ${record.length} fields, the header has ${width}`);
-    const id = record[places.id] ?? '';
-    const amount = record[places.amount]?.trim() ?? null;
-    const currency = places.currency === undefined ? null : (record[places.currency]?.trim() ?? null);
-    stage.addLine({ id, amount, currency, file: name, line });
-    if (stage.lines % PROGRESS_EVERY === 0) onProgress(stage.lines);
+    if (header === undefined) throw new LedgerError(`${file}: is empty; the first line names the columns`);
   }
-  if (places === undefined) throw new LedgerError(`${name}: is empty; the first line names the columns`);
 }
 
 interface Places {
@@ -53,7 +59,7 @@ interface Places {
 
 function placesOf(
   header: readonly string[],
-  { id, amount, currency }: LedgerColumns,
+  { id, amount, currency }: Ledger,
   refuse: (problem: string) => Error,
 ): Places {
   const placeOf = (column: string) => {

@@ -1,6 +1,7 @@
 import { echoFindings } from '../../domain/findings/compare.ts';
 import type { FindingClassName } from '../../domain/findings/classes.ts';
 import type { Finding } from '../../domain/findings/finding.ts';
+import type { PreOrderCounts } from '../../reports/reconciliation/supplements.ts';
 import { readPreOrder } from '../../exchange/orders.ts';
 import {
   nextPreOrders,
@@ -20,12 +21,7 @@ export type PreOrderAnswer =
   | { readonly kind: 'unanswered' };
 
 /** The result of asking for the pre-orders of a period. */
-export interface AskedPreOrders {
-  readonly asked: number;
-  /** Not answered with the pre-order, or no longer asked because too many in a row were not answered. */
-  readonly unanswered: number;
-  readonly missing: number;
-  readonly differing: number;
+export interface AskedPreOrders extends PreOrderCounts {
   /** To be recorded: pre-orders with findings, and those whose stored findings may be resolved. */
   readonly judged: readonly JudgedPreOrder[];
 }

@@ -1,9 +1,16 @@
+import { basename } from 'node:path';
+import type { Clock } from '../../clock.ts';
 import { ReconciliationCharts } from '../../reports/reconciliation/charts.ts';
-import type { Reconciled } from '../../reports/reconciliation/document.ts';
+import {
+  reconciliationDocument,
+  type Reconciled,
+  type ReconciliationReport,
+} from '../../reports/reconciliation/document.ts';
 import { derivedFinding, knownFinding } from '../../reports/reconciliation/findings.ts';
 import { judgeOrder, type JudgedOrder, type ReconciliationSettings } from '../../reports/reconciliation/judge.ts';
+import { ledgerSupplement, preOrderSupplement, type ComparedLedger } from '../../reports/reconciliation/supplements.ts';
 import { ReconciliationTotals } from '../../reports/reconciliation/totals.ts';
-import type { Snapshot } from '../../store/port.ts';
+import type { Store } from '../../store/port.ts';
 import {
   knownFindings,
   reconciledRows,
@@ -11,30 +18,62 @@ import {
   rowsOfUnknownAge,
   type ReportScope,
 } from '../../store/reports/reconciliation.ts';
-import type { LedgerOrder, LedgerStage } from '../../store/stage/ledger.ts';
-import type { Scratch } from '../../store/stage/scratch.ts';
+import { openLedgerStage, type LedgerOrder, type LedgerStage } from '../../store/stage/ledger.ts';
+import { openScratch, type Scratch } from '../../store/stage/scratch.ts';
+import { readLedger, type Ledger } from './ledger.ts';
+import type { AskedPreOrders } from './pre-orders.ts';
 
-/** Callbacks while the orders are read. */
-export interface ReconciliationListener {
-  /** Called after every 5,000 orders; waiting in it lets signals through. */
-  readonly onProgress?: (orders: number) => Promise<void>;
-  /** Takes our side of a comparison with a ledger. */
-  readonly stage?: LedgerStage | undefined;
+/** The orders of a report, and what they are compared with. */
+export interface ReconciliationRequest extends Omit<ReportScope, 'asOf'> {
+  /** Now where none is given. */
+  readonly asOf?: string | undefined;
+  readonly settings: ReconciliationSettings;
+  readonly ledger?: Ledger | undefined;
+  /** The answers of the exchange about the pre-orders. */
+  readonly asked?: AskedPreOrders | undefined;
+  /** Called now and then with what was done; waiting in it lets signals through. */
+  readonly onProgress?: (text: string) => Promise<void>;
 }
+
+type ReportDeps = { readonly store: Pick<Store, 'snapshot'>; readonly clock: Pick<Clock, 'now'> };
 
 const PROGRESS_EVERY = 5_000;
 
-/** Judges every order of the scope by its newest record, in one snapshot, and adds both sides up. */
+/**
+ * Judges every order of the scope by its newest record, in one snapshot, and makes the report. Its rows can be read until
+ * it is disposed of. Throws `LedgerError`.
+ */
 export async function reconcileOrders(
-  snapshot: Snapshot,
+  deps: ReportDeps,
+  request: ReconciliationRequest,
+): Promise<ReconciliationReport & Disposable> {
+  const { settings, ledger, asked, onProgress = async () => {} } = request;
+  using resources = new DisposableStack();
+  const scratch = resources.use(openScratch());
+  const stage = ledger && resources.use(openLedgerStage());
+  if (ledger !== undefined && stage !== undefined) await readLedger(stage, ledger, onProgress);
+  const { scope, reconciled } = await addUp(deps, request, scratch, stage, onProgress);
+  const report = reconciliationDocument({ ...scope, ...settings }, reconciled, [
+    ...(asked === undefined ? [] : [preOrderSupplement(asked)]),
+    ...(stage === undefined ? [] : [ledgerSupplement(compared(stage, request))]),
+  ]);
+  const kept = resources.move();
+  return { ...report, [Symbol.dispose]: () => kept.dispose() };
+}
+
+/** The snapshot is closed before the report is written: output may wait for its reader for hours. */
+async function addUp(
+  { store, clock }: ReportDeps,
+  { account, from, to, settings, ...given }: ReconciliationRequest,
   scratch: Scratch,
-  scope: ReportScope,
-  settings: ReconciliationSettings,
-  { onProgress, stage }: ReconciliationListener = {},
-): Promise<Reconciled> {
+  stage: LedgerStage | undefined,
+  onProgress: (text: string) => Promise<void>,
+): Promise<{ scope: ReportScope; reconciled: Reconciled }> {
+  using snapshot = store.snapshot();
+  const scope = { account, from, to, asOf: given.asOf ?? clock.now().toISOString() };
   const totals = new ReconciliationTotals();
   const charts = new ReconciliationCharts();
-  const asOf = new Date(scope.asOf);
+  const moment = new Date(scope.asOf);
   for (const row of snapshot.rows(knownFindings(scope))) {
     const finding = knownFinding(row, scope.asOf);
     scratch.add(finding);
@@ -42,21 +81,26 @@ export async function reconcileOrders(
   }
   let orders = 0;
   for (const row of snapshot.rows(reconciledRows(scope))) {
-    const order = judgeOrder(row, asOf, settings);
+    const order = judgeOrder(row, moment, settings);
     totals.addOrder(order, scope.asOf);
-    charts.addOrder(order, asOf);
+    charts.addOrder(order, moment);
     for (const finding of order.findings) {
       const derived = derivedFinding(row, finding);
       if (scratch.addUnlessKnown(derived)) totals.addFinding(derived);
     }
     stage?.addOrder(ledgerOrder(order));
     orders += 1;
-    if (orders % PROGRESS_EVERY === 0) await onProgress?.(orders);
+    if (orders % PROGRESS_EVERY === 0) await onProgress(`${orders} orders compared`);
   }
   const count = (rows: Iterable<{ rows: number }>) => [...rows].reduce((sum, one) => sum + one.rows, 0);
   const otherAccounts = count(snapshot.rows(rowsOfOtherAccounts(scope)));
   const unknownAge = count(snapshot.rows(rowsOfUnknownAge(scope)));
-  return { totals, charts, otherAccounts, unknownAge, findings: scratch.findings() };
+  return { scope, reconciled: { totals, charts, otherAccounts, unknownAge, findings: scratch.findings() } };
+}
+
+function compared(stage: LedgerStage, { ledger, settings }: ReconciliationRequest): ComparedLedger {
+  const files = (ledger?.files ?? []).map((file) => basename(file));
+  return { files, lines: stage.lines, count: stage.compare(settings.tolerance), differences: stage.differences() };
 }
 
 function ledgerOrder({ row, judgement }: JudgedOrder): LedgerOrder {

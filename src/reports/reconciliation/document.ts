@@ -10,8 +10,8 @@ export const RECONCILIATION_SCHEMA = 'order-sync.reconciliation/1';
 /** The orders that the report is about, and the settings that it was made with. */
 export interface ReconciliationScope {
   readonly account: string;
-  readonly from: string | null;
-  readonly to: string | null;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
   readonly asOf: string;
   readonly tolerance: string;
   /** In milliseconds. */
@@ -52,12 +52,18 @@ const CLASS_COLUMNS: readonly Column[] = [
 const RULE =
   'clean: no order is unchecked, no finding of severity error or warning is open, and no row is left out; infos and acknowledged findings are listed and do not count';
 
+/** A report, and its verdict. */
+export interface ReconciliationReport {
+  readonly document: ReportDocument;
+  readonly isClean: boolean;
+}
+
 /** Builds the report, and decides whether it may say that both sides agree. */
 export function reconciliationDocument(
   scope: ReconciliationScope,
   reconciled: Reconciled,
   supplements: readonly Supplement[],
-): { readonly document: ReportDocument; readonly isClean: boolean } {
+): ReconciliationReport {
   const { totals, charts, findings } = reconciled;
   const problems = [...problemsOf(reconciled), ...supplements.flatMap((supplement) => supplement.problems)];
   const days = totals.byDay();
@@ -104,8 +110,8 @@ function factsOf(scope: ReconciliationScope, reconciled: Reconciled, problems: r
     { key: 'rule', label: 'Rule', value: RULE },
     { key: 'account', label: 'Account', value: scope.account },
     { key: 'as_of', label: 'As of', value: scope.asOf },
-    { key: 'from', label: 'Inserted from', value: scope.from },
-    { key: 'to', label: 'Inserted before', value: scope.to },
+    { key: 'from', label: 'Inserted from', value: scope.from ?? null },
+    { key: 'to', label: 'Inserted before', value: scope.to ?? null },
     { key: 'orders', label: 'Orders', value: counts.orders },
     { key: 'checked', label: 'Checked', value: counts.checked },
     { key: 'unchecked', label: 'Unchecked', value: counts.unchecked },

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 import { readDecimal } from '../../domain/decimal.ts';
-import type { LedgerDifference } from '../../reports/reconciliation/ledger.ts';
+import type { LedgerDifference } from '../../reports/reconciliation/supplements.ts';
 
 /** One line of a ledger that another system exported. */
 export interface LedgerLine {

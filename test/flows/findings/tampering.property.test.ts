@@ -3,9 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { FINDING_CLASSES, type FindingClassName } from '../../../src/domain/findings/classes.ts';
 import { reconcileOrders } from '../../../src/flows/reports/reconciliation.ts';
 import { askPreOrders, recordPreOrderFindings, type PreOrderAnswer } from '../../../src/flows/reports/pre-orders.ts';
-import { reconciliationDocument } from '../../../src/reports/reconciliation/document.ts';
 import { listFindings } from '../../../src/store/findings.ts';
-import { openScratch } from '../../../src/store/stage/scratch.ts';
 import type { App } from '../../../src/app.ts';
 import { decideOrders } from '../../../src/flows/orders/operator-decisions.ts';
 import { syncOnce } from '../../../src/flows/orders/sync.ts';
@@ -204,12 +202,11 @@ async function reportOn(app: App): Promise<Report> {
     return outcome.kind === 'ok' ? { kind: 'known', body: outcome.body } : { kind: 'missing' };
   };
   await recordPreOrderFindings(store, account, await askPreOrders(store, scope, ask, () => {}), clock.now());
-  using scratch = openScratch();
-  using snapshot = store.snapshot();
-  const reconciled = await reconcileOrders(snapshot, scratch, scope, settings);
-  const { isClean } = reconciliationDocument({ account, from: null, to: null, asOf, ...settings }, reconciled, []);
-  const findings = [];
-  for (const row of reconciled.findings) findings.push(`${row['class']} ${row['external_order_id']}`);
+  using report = await reconcileOrders(app, { ...scope, settings });
+  const { document, isClean } = report;
+  const findings: string[] = [];
+  const rows = document.sections.find(({ name }) => name === 'findings')?.rows ?? [];
+  for await (const row of rows) findings.push(`${row['class']} ${row['external_order_id']}`);
   const open = await listFindings(store.db, { account, status: 'open', limit: 1_000 });
   return { isClean, findings, written: open.map((one) => `${one.class} ${one.external_order_id}`).toSorted() };
 }

@@ -2,16 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/clock.ts';
 import { reconcileOrders } from '../../../src/flows/reports/reconciliation.ts';
 import { csvText } from '../../../src/reports/formats/csv.ts';
 import type { ReportDocument, Row } from '../../../src/reports/formats/document.ts';
 import { htmlText } from '../../../src/reports/formats/html.ts';
 import { jsonText } from '../../../src/reports/formats/json.ts';
 import { UNCHECKED_REASONS } from '../../../src/reports/reconciliation/judge.ts';
-import { reconciliationDocument } from '../../../src/reports/reconciliation/document.ts';
 import { tableText } from '../../../src/reports/formats/table.ts';
 import { xlsxBytes } from '../../../src/reports/formats/xlsx.ts';
-import { openScratch } from '../../../src/store/stage/scratch.ts';
 import { openSnapshot } from '../../../src/store/sqlite/snapshot.ts';
 import { AS_OF, filledDatabase, type ReconciledOrder, type WrittenFinding } from '../../support/filled-database.ts';
 import { HOSTILE, wholeText } from '../../support/report-document.ts';
@@ -44,14 +43,10 @@ async function reportOf<Result>(
 ): Promise<Awaited<Result>> {
   const path = join(folder, `orders-${(made += 1)}.db`);
   await filledDatabase(path, orders, findings);
-  using scratch = openScratch();
   const settings = { tolerance, freshFor: 86_400_000, orderMissingAfter: 86_400_000 };
-  const read = async () => {
-    using snapshot = openSnapshot(path);
-    return await reconcileOrders(snapshot, scratch, { account: 'default', from, to, asOf }, settings);
-  };
-  const scope = { account: 'default', from: from ?? null, to: to ?? null, asOf, ...settings };
-  return await use(reconciliationDocument(scope, await read(), []));
+  const deps = { store: { snapshot: () => openSnapshot(path) }, clock: systemClock() };
+  using report = await reconcileOrders(deps, { account: 'default', from, to, asOf, settings });
+  return await use(report);
 }
 
 function rowsOf({ document }: { document: ReportDocument }, name: string): Row[] {

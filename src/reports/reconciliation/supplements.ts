@@ -31,14 +31,16 @@ const COLUMNS: readonly Column[] = [
   { key: 'line', label: 'Line', kind: 'count' },
 ];
 
-/** Makes the part of the report about a ledger. */
-export function ledgerSupplement(found: {
+/** A ledger that was compared with our orders. */
+export interface ComparedLedger {
   readonly files: readonly string[];
   readonly lines: number;
   readonly count: number;
   readonly differences: Iterable<LedgerDifference>;
-}): Supplement {
-  const { files, lines, count, differences } = found;
+}
+
+/** Makes the part of the report about a ledger. */
+export function ledgerSupplement({ files, lines, count, differences }: ComparedLedger): Supplement {
   return {
     facts: [
       { key: 'ledger', label: 'Ledger', value: files.join(', ') },
@@ -54,4 +56,27 @@ export function ledgerSupplement(found: {
 
 function* described(differences: Iterable<LedgerDifference>): Generator<Row> {
   for (const difference of differences) yield { ...difference, problem: PROBLEMS[difference.problem] };
+}
+
+/** Counts of the pre-orders that the exchange was asked for. */
+export interface PreOrderCounts {
+  readonly asked: number;
+  /** Not answered with the pre-order, or no longer asked because too many in a row were not answered. */
+  readonly unanswered: number;
+  readonly missing: number;
+  readonly differing: number;
+}
+
+/** Makes the part of the report about the requests for pre-orders. Missing and differing ones are findings. */
+export function preOrderSupplement({ asked, unanswered, missing, differing }: PreOrderCounts): Supplement {
+  return {
+    facts: [
+      { key: 'pre_orders_asked', label: 'Pre-orders asked for', value: asked },
+      { key: 'pre_orders_missing', label: 'Pre-orders missing', value: missing },
+      { key: 'pre_orders_differing', label: 'Pre-orders that differ', value: differing },
+      { key: 'pre_orders_unanswered', label: 'Pre-orders not answered', value: unanswered },
+    ],
+    sections: [],
+    problems: unanswered === 0 ? [] : [`pre-orders not answered: ${unanswered}`],
+  };
 }
