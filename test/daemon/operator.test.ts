@@ -1,17 +1,5 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { programProcesses, type Daemon, type ProgramProcesses } from '../support/program-processes.ts';
-
-let current: ProgramProcesses | undefined;
-
-async function setUp(...args: Parameters<typeof programProcesses>): Promise<ProgramProcesses> {
-  current = await programProcesses(...args);
-  return current;
-}
-
-afterEach(async () => {
-  await current?.[Symbol.asyncDispose]();
-  current = undefined;
-});
+import { describe, expect, it } from 'vitest';
+import { testProcesses, type Daemon, type ProgramProcesses } from '../support/program-processes.ts';
 
 const REASON = ['--reason', 'asked the exchange'];
 
@@ -37,7 +25,7 @@ function historyOf(on: ProgramProcesses, id: string): unknown[] {
 
 describe('a person beside a running daemon', () => {
   it('has an order sent again, which the daemon sees and does at once', async () => {
-    const on = await setUp({}, { ORDER_SYNC_SCHEDULE_CRON: '0 0 1 1 *' });
+    const on = await testProcesses({}, { ORDER_SYNC_SCHEDULE_CRON: '0 0 1 1 *' });
     const id = 'fault-error-not-taken-0';
     const daemon = await on.start(['run']);
     on.insert(1, 'fault-error-not-taken');
@@ -54,7 +42,7 @@ describe('a person beside a running daemon', () => {
   });
 
   it('cancels what is not sent yet: each order is either sent or cancelled, never both', async () => {
-    const on = await setUp({}, { ORDER_SYNC_EXCHANGE_RATE_REQUESTS: '20' });
+    const on = await testProcesses({}, { ORDER_SYNC_EXCHANGE_RATE_REQUESTS: '20' });
     on.insert(2_000);
     const begun = creates(on, 20);
     const daemon = await on.start(['run']);

@@ -10,7 +10,7 @@ import { Owner } from '../../src/http/control/client.ts';
 import { controlSocketPath } from '../../src/http/control/socket-path.ts';
 import { capturedLog } from '../support/captured-log.ts';
 import { runProgram } from '../support/cli-function.ts';
-import { programProcesses, type Daemon, type ProgramProcesses } from '../support/program-processes.ts';
+import { testProcesses, type Daemon, type ProgramProcesses } from '../support/program-processes.ts';
 import { detailsPart, filePart, head, multipart } from '../support/multipart.ts';
 import { JPEG } from '../support/photo-program.ts';
 import { rawClient, type RawClient } from '../support/raw-client.ts';
@@ -18,12 +18,6 @@ import { testClock } from '../support/test-clock.ts';
 
 const LISTEN = { ORDER_SYNC_PHOTOS_LISTEN: '127.0.0.1:0' };
 const RECEIVED = 'photos were received';
-
-async function setUp(environment: Record<string, string> = LISTEN): Promise<ProgramProcesses> {
-  const on = await programProcesses({}, environment);
-  onTestFinished(() => on[Symbol.asyncDispose]());
-  return on;
-}
 
 /** Resolves with the line of the daemon's log that has this message. */
 async function logged(daemon: Daemon, message: string): Promise<Record<string, unknown>> {
@@ -84,7 +78,7 @@ async function runProcess(on: ProgramProcesses, ...args: string[]): Promise<{ co
 
 describe('the daemon with photos.listen', () => {
   it('receives what the exchange delivers; photos list shows it and photos purge takes it away', async () => {
-    const on = await setUp();
+    const on = await testProcesses({}, LISTEN);
     const { daemon } = await receiving(on);
     const linkId = await ask(on, 'canary.person@shop.example');
     expect(await logged(daemon, RECEIVED)).toMatchObject({ linkId, verificationLevel: 'MAIN', files: 2 });
@@ -117,7 +111,7 @@ describe('the daemon with photos.listen', () => {
   });
 
   it('finishes at SIGTERM what is arriving, and exits 0', async () => {
-    const on = await setUp();
+    const on = await testProcesses({}, LISTEN);
     const { daemon, url } = await receiving(on);
     const body = multipart(detailsPart('canary-token'), filePart(JPEG));
     const client = await uploading(url, body, 80);
@@ -130,7 +124,7 @@ describe('the daemon with photos.listen', () => {
   });
 
   it('cuts off what has not arrived when its time to stop is over, and leaves nothing of it', async () => {
-    const on = await setUp();
+    const on = await testProcesses({}, LISTEN);
     const clock = testClock();
     const log = capturedLog();
     const config = loadConfig({ env: on.environment, cwd: dirname(on.path), requireExchange: true });
@@ -150,7 +144,7 @@ describe('the daemon with photos.listen', () => {
   });
 
   it('clears up when it starts after it was killed in the middle of a delivery', async () => {
-    const on = await setUp();
+    const on = await testProcesses({}, LISTEN);
     const first = await receiving(on);
     const body = multipart(filePart(JPEG), detailsPart('t'));
     const client = await uploading(first.url, body, 140);
@@ -170,7 +164,7 @@ describe('the daemon with photos.listen', () => {
     await once(other, 'listening');
     onTestFinished(() => void other.close());
     const listen = `127.0.0.1:${(other.address() as AddressInfo).port}`;
-    const on = await setUp({ ORDER_SYNC_PHOTOS_LISTEN: listen });
+    const on = await testProcesses({}, { ORDER_SYNC_PHOTOS_LISTEN: listen });
     const { code, output } = await runProcess(on, 'run');
     expect([code, output]).toEqual([
       78,
@@ -179,14 +173,14 @@ describe('the daemon with photos.listen', () => {
   });
 
   it('does not listen unless it is told to', async () => {
-    const on = await setUp({});
+    const on = await testProcesses();
     const daemon = await on.start(['run']);
     await logged(daemon, 'order-sync is ready');
     expect(daemon.output()).not.toMatch(/listening for photos/);
   });
 
   it('takes no duration for a purge that it cannot read', async () => {
-    const on = await setUp();
+    const on = await testProcesses({}, LISTEN);
     const { code, output } = await run(on, 'photos', 'purge', '--older-than', '90');
     expect([code, output]).toEqual([64, expect.stringMatching(/must be a duration above zero with its unit/)]);
     expect((await run(on, 'photos', 'purge')).code).toBe(64);

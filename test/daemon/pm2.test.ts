@@ -98,7 +98,9 @@ describe('the daemon under pm2', () => {
     await stopped;
     expect(await pm2.list()).toMatchObject([{ pid: 0, pm2_env: { status: 'stopped' } }]);
 
-    expect(on.states()).toEqual({ accepted: 2 });
+    // A follow pass may have run already.
+    const { accepted = 0, open = 0, final = 0 } = on.states();
+    expect(accepted + open + final).toBe(2);
     expect(on.sandbox.exchange.census()).toEqual({ preOrders: 2, duplicated: [] });
     await Promise.all(twoEnds);
     const cleanly = 'exited with code [0] via signal [SIGINT]';

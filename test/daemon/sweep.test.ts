@@ -1,15 +1,9 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { programProcesses, type Daemon, type ProgramProcesses } from '../support/program-processes.ts';
+import { describe, expect, it } from 'vitest';
+import { testProcesses, type Daemon, type ProgramProcesses } from '../support/program-processes.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 const OVERDUE = 'new findings of orders that wait for too long';
 const COMPARED = 'stored records were compared and bring new findings';
-
-let current: ProgramProcesses | undefined;
-afterEach(async () => {
-  await current?.[Symbol.asyncDispose]();
-  current = undefined;
-});
 
 /** Resolves when the daemon has said this so often. */
 async function said(daemon: Daemon, text: string, times: number): Promise<void> {
@@ -38,7 +32,7 @@ const findings = ({ merchant }: ProgramProcesses) =>
 
 describe('the daemon', () => {
   it('sweeps when it starts, and by reconcile.cron', async () => {
-    const on = (current = await programProcesses({}, { ORDER_SYNC_RECONCILE_CRON: '* * * * * *' }));
+    const on = await testProcesses({}, { ORDER_SYNC_RECONCILE_CRON: '* * * * * *' });
     accept(on, 'before');
     const daemon = await on.start(['run']);
     await said(daemon, OVERDUE, 1);
@@ -49,7 +43,7 @@ describe('the daemon', () => {
   });
 
   it('compares records that an older version stored also where nothing is swept', async () => {
-    const on = (current = await programProcesses({}, { ORDER_SYNC_RECONCILE_CRON: '' }));
+    const on = await testProcesses({}, { ORDER_SYNC_RECONCILE_CRON: '' });
     accept(on, 'before');
     const body = `{"externalOrderId":"before","order":{"id":"o1","status":"REQUEST","exchangeOperation":
       {"currencyPair":{"fromCurrency":"BTC","toCurrency":"EUR"},"inputAsset":1.6}}}`;

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
+import { expect, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { seededRandom } from '../../src/sandbox/random.ts';
@@ -35,7 +36,14 @@ export interface ProgramProcesses extends AsyncDisposable {
   start(args: string[], environment?: Record<string, string>): Promise<Daemon>;
 }
 
-/** Sets up a stage in a temporary folder. */
+/** The same for one test: all is gone when it is finished. */
+export async function testProcesses(...options: Parameters<typeof programProcesses>): Promise<ProgramProcesses> {
+  const on = await programProcesses(...options);
+  onTestFinished(() => on[Symbol.asyncDispose]());
+  return on;
+}
+
+/** Sets up a sandbox and a database in a temporary folder. */
 export async function programProcesses(
   options: Partial<SandboxOptions> = {},
   environment: Record<string, string> = {},
@@ -116,4 +124,27 @@ export async function programProcesses(
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Holds that the history of every order begins, changes and ends as its row says, with no change recorded twice. */
+export function expectSoundHistory(on: ProgramProcesses): void {
+  const events = on.merchant
+    .prepare('select external_order_id as id, field, old_value, new_value from order_events order by id')
+    .all() as { id: string; field: string; old_value: string | null; new_value: string | null }[];
+  const last = new Map<string, string | null>();
+  for (const { id, field, old_value, new_value } of events) {
+    const key = `${id} ${field}`;
+    expect([key, old_value]).toEqual([key, last.get(key) ?? (field === 'state' ? 'pending' : null)]);
+    last.set(key, new_value);
+  }
+  const rows = on.merchant
+    .prepare('select external_order_id as id, state, order_status from merchant_orders')
+    .all() as { id: string; state: string; order_status: string | null }[];
+  for (const { id, state, order_status } of rows) {
+    expect([id, last.get(`${id} state`) ?? 'pending', last.get(`${id} order.status`) ?? null]).toEqual([
+      id,
+      state,
+      order_status,
+    ]);
+  }
 }

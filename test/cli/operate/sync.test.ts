@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { StoreError } from '../../../src/store/errors.ts';
 import { runProgram, type CommandResult } from '../../support/cli-function.ts';
 import { runCommand, startCommand } from '../../support/cli-process.ts';
 import { controlSocket, scriptedControlSocket } from '../../support/control-socket.ts';
-import { programProcesses, type ProgramProcesses } from '../../support/program-processes.ts';
+import { testProcesses, type ProgramProcesses } from '../../support/program-processes.ts';
 import { echo } from '../../support/scripted-exchange.ts';
 import type { TestProgram } from '../../support/test-program.ts';
 import { CLI, FLAGS } from '../../support/program.ts';
@@ -31,18 +31,6 @@ const NAMES = [
   'sent',
   'unknown',
 ];
-
-let current: ProgramProcesses | undefined;
-
-async function setUp(...args: Parameters<typeof programProcesses>): Promise<ProgramProcesses> {
-  current = await programProcesses(...args);
-  return current;
-}
-
-afterEach(async () => {
-  await current?.[Symbol.asyncDispose]();
-  current = undefined;
-});
 
 interface Place {
   readonly cwd: string;
@@ -75,7 +63,7 @@ async function syncJson(on: ProgramProcesses, ...args: string[]): Promise<[numbe
 
 describe('sync alone', () => {
   it('ends with 0 when all is well, with nothing but a summary of exactly the known names on stdout', async () => {
-    const on = await setUp();
+    const on = await testProcesses();
     on.insert(3);
     const ended = await runCommand(['sync', '--json'], at(on));
     expect([ended.code, ended.stderr]).toEqual([0, '']);
@@ -92,7 +80,7 @@ describe('sync alone', () => {
 
   it('carries an amount with each digit from the command line to the exchange, back, and into the report', async () => {
     const asset = '12345678901234567.123456789012345678';
-    const on = await setUp({ scenarioOf: () => ({ appearsAfterMs: 0, steps: [] }) });
+    const on = await testProcesses({ scenarioOf: () => ({ appearsAfterMs: 0, steps: [] }) });
     const order = ['--external-order-id', 'shop-1', '--asset', asset, '--from', 'BTC', '--to', 'EUR'];
     expect((await runProgram(['orders', 'add', ...order], at(on))).code).toBe(0);
     expect((await sync(on)).code).toBe(0);
@@ -105,7 +93,7 @@ describe('sync alone', () => {
   });
 
   it('looks up every order that is followed, due or not, and with --due-only none before its time', async () => {
-    const on = await setUp({}, { ORDER_SYNC_CREATE_VERIFY_AFTER: '1d' });
+    const on = await testProcesses({}, { ORDER_SYNC_CREATE_VERIFY_AFTER: '1d' });
     on.insert(1, 'fault-reset-after');
     expect(await syncJson(on, '--due-only')).toMatchObject([1, { sent: 1, unknown: 1, lookedUp: 0 }]);
     expect(await syncJson(on, '--due-only')).toMatchObject([1, { sent: 0, unknown: 1, lookedUp: 0 }]);
@@ -113,7 +101,7 @@ describe('sync alone', () => {
   });
 
   it('ends with 1 each time while an order is held, and says how to see it', async () => {
-    const on = await setUp({}, { ORDER_SYNC_CREATE_VERIFY_AFTER: '1ms' });
+    const on = await testProcesses({}, { ORDER_SYNC_CREATE_VERIFY_AFTER: '1ms' });
     on.insert(1, 'fault-error-not-taken');
     const first = await runCommand(['sync', '--json'], at(on));
     expect([first.code, summaryOf(first)]).toMatchObject([1, { sent: 1, lookedUp: 1, unknown: 0, held: 1 }]);
@@ -122,7 +110,7 @@ describe('sync alone', () => {
   });
 
   it('ends with 69 when the exchange is out of reach: what is left waits', async () => {
-    const on = await setUp({}, { ORDER_SYNC_EXCHANGE_BASE_URL: 'http://127.0.0.1:1' });
+    const on = await testProcesses({}, { ORDER_SYNC_EXCHANGE_BASE_URL: 'http://127.0.0.1:1' });
     on.insert(2);
     const ended = await sync(on, ['--json']);
     expect([ended.code, summaryOf(ended)]).toMatchObject([69, { sent: 0, unknown: 0, failed: 2 }]);
@@ -131,7 +119,7 @@ describe('sync alone', () => {
   });
 
   it('ends with 69 when the time has run out, however long the rate limit would have it wait', async () => {
-    const on = await setUp({}, ONE_AN_HOUR);
+    const on = await testProcesses({}, ONE_AN_HOUR);
     on.insert(3);
     const ended = await sync(on, ['--json', '--timeout', '2s']);
     expect(ended.code).toBe(69);
@@ -143,7 +131,7 @@ describe('sync alone', () => {
   });
 
   it('ends with 77 when the exchange refuses the key, which stands in no output', async () => {
-    const on = await setUp({}, { ORDER_SYNC_EXCHANGE_API_KEY: 'canary-wrong' });
+    const on = await testProcesses({}, { ORDER_SYNC_EXCHANGE_API_KEY: 'canary-wrong' });
     on.insert(2);
     const ended = await sync(on, ['--json']);
     expect(ended.code).toBe(77);
@@ -158,35 +146,18 @@ describe('sync alone', () => {
     ['no key', { ORDER_SYNC_EXCHANGE_API_KEY: '' }, /exchange\.apiKey/],
     ['http to another machine', { ORDER_SYNC_EXCHANGE_BASE_URL: 'http://shop.example' }, /exchange\.baseUrl/],
   ])('ends with 78 where the settings have %s, and sends nothing', async (_name, environment, message) => {
-    const on = await setUp();
+    const on = await testProcesses();
     on.insert(1);
     const { code, stdout, stderr } = await sync(on, ['--json'], environment);
     expect([code, stdout, stderr]).toEqual([78, '', expect.stringMatching(message)]);
     expect(on.sandbox.requests).toEqual([]);
   });
 
-  it.concurrent.each([
-    ['its time has run out', ['--timeout', '3s'], 75, /is locked by another program/],
-    ['it is told to stop', [], 69, /^order-sync: stopped before the pass was done\n$/m],
-  ])('ends also while another program holds the database locked, when %s', async (why, args, exitCode, said) => {
-    await using on = await programProcesses();
-    on.insert(1, 'slow');
-    const reached = on.arrived(({ method }) => method === 'POST');
-    const { process: child, finished } = startCommand(['sync', '--json', ...args], at(on));
-    await reached;
-    on.merchant.exec('begin immediate');
-    if (why === 'it is told to stop') child.kill('SIGINT');
-    const { code, stdout, stderr } = await finished;
-    on.merchant.exec('rollback');
-    expect([code, stdout, on.states()]).toEqual([exitCode, '', { sending: 1 }]);
-    expect(stderr).toMatch(said);
-  });
-
   it('waits until what an owner that was killed has sent is out of the rate window', async () => {
     // Longer than a process takes to start: one that had forgotten the window would be refused.
     const rate = { requests: 10, intervalMs: 3_000 };
     const environment = { ORDER_SYNC_EXCHANGE_RATE_REQUESTS: '10', ORDER_SYNC_EXCHANGE_RATE_INTERVAL: '3s' };
-    const on = await setUp({ rate }, environment);
+    const on = await testProcesses({ rate }, environment);
     on.insert(12);
     let arrived = 0;
     const reached = on.arrived(() => ++arrived === 10);
@@ -215,7 +186,7 @@ function beside({ config }: TestProgram): Place {
 
 describe('sync beside the daemon', () => {
   it('is a pass of the daemon: the same summary, the same exit codes, and nothing of its own at the exchange', async () => {
-    const on = await setUp({}, { ORDER_SYNC_CREATE_VERIFY_AFTER: '1ms' });
+    const on = await testProcesses({}, { ORDER_SYNC_CREATE_VERIFY_AFTER: '1ms' });
     const daemon = await on.start(['run']);
     // Were it to send something by itself, the wrong key would tell.
     const wrong = { ORDER_SYNC_EXCHANGE_API_KEY: 'canary-wrong' };
@@ -276,7 +247,7 @@ describe('sync beside the daemon', () => {
   });
 
   it('ends with 75 when another process drives the account and does not listen', async () => {
-    const on = await setUp();
+    const on = await testProcesses();
     const daemon = await on.start(['run']);
     rmSync(`${on.path}.sock`);
     const { code, stdout, stderr } = await sync(on, ['--json']);
@@ -287,7 +258,7 @@ describe('sync beside the daemon', () => {
   });
 
   it('ends with 69 when its time has run out, and leaves the daemon free to stop at once', async () => {
-    const on = await setUp({}, ONE_AN_HOUR);
+    const on = await testProcesses({}, ONE_AN_HOUR);
     const daemon = await on.start(['run']);
     on.insert(3);
     const ended = await sync(on, ['--json', '--timeout', '500ms']);
@@ -302,7 +273,10 @@ describe('sync beside the daemon', () => {
 describe.skipIf(!existsSync(SCRIPT))('the progress of sync', () => {
   it.each(['alone', 'beside the daemon'])('is drawn where stderr is a terminal, %s', async (where) => {
     // So slowly that there is something to see before the end.
-    const on = await setUp({}, { ORDER_SYNC_EXCHANGE_RATE_REQUESTS: '1', ORDER_SYNC_EXCHANGE_RATE_INTERVAL: '400ms' });
+    const on = await testProcesses(
+      {},
+      { ORDER_SYNC_EXCHANGE_RATE_REQUESTS: '1', ORDER_SYNC_EXCHANGE_RATE_INTERVAL: '400ms' },
+    );
     on.insert(3);
     if (where !== 'alone') await on.start(['run']);
     const summary = join(dirname(on.path), 'summary.json');
