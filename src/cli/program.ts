@@ -26,7 +26,8 @@ export async function createProgram(args: readonly string[] = []): Promise<Comma
 }
 
 async function addCommands(parent: Command, entries: Entries, words: readonly string[]): Promise<void> {
-  const [word, ...more] = words;
+  // `help sync` and `orders help list` are about the command that is named after it.
+  const [word, ...more] = words[0] === 'help' ? words.slice(1) : words;
   for (const [name, entry] of Object.entries(entries)) {
     const command = parent.command(name);
     if ('commands' in entry) {
@@ -46,8 +47,7 @@ async function addCommands(parent: Command, entries: Entries, words: readonly st
   }
 }
 
-/** The words that name a command: `args` without options, the file of `--config`, and a `help` before them. */
+/** The words that name a command: `args` without options and the file of `--config`. */
 function wordsOf(args: readonly string[]): readonly string[] {
-  const words = args.filter((arg, index) => !arg.startsWith('-') && args[index - 1] !== '--config');
-  return words[0] === 'help' ? words.slice(1) : words;
+  return args.filter((arg, index) => !arg.startsWith('-') && args[index - 1] !== '--config');
 }

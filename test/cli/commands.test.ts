@@ -83,6 +83,7 @@ describe('the command line', () => {
     [['--config=run', 'db', 'migrate'], 'migrate'],
     [['pre-order', 'show', 'sync'], 'show'],
     [['help', 'sync'], 'sync'],
+    [['orders', 'help', 'list'], 'list'],
     [['--help', '--config', 'x', 'sync'], 'sync'],
     [['orders', 'list', '--state', 'held'], 'list'],
     [[], undefined],
