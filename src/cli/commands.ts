@@ -53,41 +53,41 @@ export const COMMANDS: Entries = {
       ack: ['acknowledges open findings', () => import('./operate/findings/ack.ts')],
     },
   },
-  lookup: ['shows an order record as the exchange answers now', () => import('./exchange/lookup.ts')],
+  lookup: ['shows an order record as the exchange answers now', () => import('./exchange/operations.ts')],
   'pre-order': {
     text: 'pre-orders at the exchange',
     example: 'order-sync pre-order show 4be1c7',
     commands: {
-      show: ['shows a pre-order as the exchange answers now', () => import('./exchange/pre-order.ts')],
+      show: ['shows a pre-order as the exchange answers now', () => import('./exchange/operations.ts')],
     },
   },
   client: {
     text: 'clients and their links at the exchange',
     example: 'order-sync client show 7f1c2a',
     commands: {
-      create: ['makes a link for a client, and remembers it', () => import('./exchange/client/create.ts')],
-      validate: ['asks whether a link could be made', () => import('./exchange/client/validate.ts')],
-      show: ['shows a link as the exchange answers now', () => import('./exchange/client/show.ts')],
-      follow: ['remembers a link; the daemon follows its status', () => import('./exchange/client/follow.ts')],
+      create: ['makes a link for a client, and remembers it', () => import('./exchange/operations.ts')],
+      validate: ['asks whether a link could be made', () => import('./exchange/operations.ts')],
+      show: ['shows a link as the exchange answers now', () => import('./exchange/operations.ts')],
+      follow: ['remembers a link; the daemon follows its status', () => import('./exchange/operations.ts')],
     },
   },
   idv: {
     text: 'identity verification of clients',
     example: 'order-sync idv token 7f1c2a --level MAIN',
     commands: {
-      token: ['gets a token for a verification flow; it is a secret', () => import('./exchange/idv/token.ts')],
-      photos: ['asks for the delivery of verification photos', () => import('./exchange/idv/photos.ts')],
+      token: ['gets a token for a verification flow; it is a secret', () => import('./exchange/idv.ts')],
+      photos: ['asks for the delivery of verification photos', () => import('./exchange/idv.ts')],
     },
   },
   customer: {
     text: 'clients at the card-payment provider',
     example: 'order-sync customer cards 7f1c2a',
     commands: {
-      show: ['shows the customer record of a link; personal data', () => import('./exchange/customer/show.ts')],
-      cards: ['shows the saved cards of a link', () => import('./exchange/customer/cards.ts')],
+      show: ['shows the customer record of a link; personal data', () => import('./exchange/operations.ts')],
+      cards: ['shows the saved cards of a link', () => import('./exchange/cards.ts')],
     },
   },
-  'sdk-token': ['gets a short-lived SDK token for a link; it is a secret', () => import('./exchange/sdk-token.ts')],
+  'sdk-token': ['gets a short-lived SDK token for a link; it is a secret', () => import('./exchange/operations.ts')],
   links: ['lists the newest remembered client links', () => import('./exchange/links.ts')],
   photos: {
     text: 'photos that the exchange has delivered',

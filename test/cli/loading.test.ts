@@ -49,7 +49,7 @@ describe('a command loads what it uses and nothing else:', () => {
     for (const name of ['got', 'fastify', 'zod', 'pino', 'p-queue', 'better-sqlite3', 'kysely']) {
       expect(packages).not.toContain(name);
     }
-    expect(commandsIn(files)).toEqual(['exchange/client/show.ts']);
+    expect(commandsIn(files)).toEqual(['exchange/operations.ts']);
     expect(program.sandbox.requests).toHaveLength(1);
   });
 });

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { parse } from 'lossless-json';
-import { asTable } from '../../../reports/formats/text.ts';
-import { ask } from '../../shared/exchange.ts';
+import { asTable } from '../../reports/formats/text.ts';
+import { ask } from '../shared/exchange.ts';
 
 /** The fields of a card that are shown without `--reveal`, its number masked. A field that the interface does not name is a secret. */
 const SHOWN = ['id', 'bank', 'country', 'number', 'type'] as const;
