@@ -26,9 +26,9 @@ export const COMMANDS: Entries = {
       list: ['lists the newest orders', () => import('./orders/list.ts')],
       show: ['shows one order: row, history, answers of the exchange', () => import('./orders/show.ts')],
       explain: ['tells the story of one order, and what happens next', () => import('./orders/explain.ts')],
-      resolve: ['records what became of orders that were sent', () => import('./orders/resolve.ts')],
-      retry: ['sends rejected, invalid or unknown orders again', () => import('./orders/retry.ts')],
-      cancel: ['ends orders that were not sent yet', () => import('./orders/cancel.ts')],
+      resolve: ['records what became of orders that were sent', () => import('./orders/decision.ts')],
+      retry: ['sends rejected, invalid or unknown orders again', () => import('./orders/decision.ts')],
+      cancel: ['ends orders that were not sent yet', () => import('./orders/decision.ts')],
     },
   },
   report: {

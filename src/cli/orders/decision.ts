@@ -2,6 +2,7 @@ import { Option, type Command } from 'commander';
 import { systemClock } from '../../clock.ts';
 import { statesFor, type Judgement } from '../../domain/orders/operator-decisions.ts';
 import type { OrderState } from '../../domain/orders/states.ts';
+import { pathId } from '../../exchange/ids.ts';
 import {
   decideOrders,
   listTargets,
@@ -19,21 +20,43 @@ import { withStore } from '../shared/store.ts';
 /** Orders that are decided about in one call; of them so many are shown before the question. */
 const MOST_AT_ONCE = 10_000;
 const MOST_SHOWN = 100;
+const AS = ['exists', 'not-created', 'abandoned'] as const;
 
-type OrderOptions = DecisionOptions & PeriodOptions & { readonly state?: OrderState };
-
-/** The decision of `resolve`, `retry` or `cancel`. */
-interface OrderDecision<Options> {
-  readonly kinds: readonly Judgement['kind'][];
-  /** Text of the examples in the help. */
-  readonly examples: string;
-  /** Makes the judgement of the options; gives a text where they contradict each other. */
-  readonly judgementOf: (options: Options, ids: readonly string[]) => Judgement | string;
+interface OrderOptions extends DecisionOptions, PeriodOptions {
+  readonly state?: OrderState;
+  readonly as: (typeof AS)[number];
+  readonly preOrderId?: string;
+  readonly iKnowItMayDuplicate?: boolean;
 }
 
-/** Adds to a command that decides about orders all that it shares with the others of its kind. */
-export function defineDecision<Options>(command: Command, decision: OrderDecision<Options>): void {
-  const { kinds, examples, judgementOf } = decision;
+/** The commands, each with the kinds of judgement that it may make and the examples in its help. */
+const COMMANDS = {
+  resolve: {
+    kinds: AS,
+    examples: `
+Examples:
+  order-sync orders resolve shop-1001 --as exists --pre-order-id 5d1f --reason 'the exchange confirmed it'
+  order-sync orders resolve --state held --as not-created --reason 'the exchange was down all day'`,
+  },
+  retry: {
+    kinds: ['retry'],
+    examples: "\nExample:\n  order-sync orders retry shop-1001 shop-1002 --reason 'the currency is enabled now'",
+  },
+  cancel: {
+    kinds: ['cancel'],
+    examples: "\nExample:\n  order-sync orders cancel shop-1001 --reason 'the client has changed their mind'",
+  },
+} as const;
+
+/** `order-sync orders resolve`, `orders retry` and `orders cancel`. */
+export function define(command: Command): void {
+  const name = command.name() as keyof typeof COMMANDS;
+  const { kinds, examples } = COMMANDS[name];
+  if (name === 'resolve') addResolveOptions(command);
+  if (name === 'retry') {
+    const text = 'also where the exchange may have taken the first request, and would take both';
+    command.option('--i-know-it-may-duplicate', text);
+  }
   const states = [...new Set(kinds.flatMap((kind) => statesFor(kind)))];
   addReasonOptions(command.argument('[externalOrderId...]')).addOption(
     new Option('--state <state>', 'every order in this state, in place of ids').choices(states),
@@ -42,29 +65,55 @@ export function defineDecision<Options>(command: Command, decision: OrderDecisio
     .option('--yes', 'with --state: do not ask')
     .option('--json', 'print JSON')
     .addHelpText('after', examples)
-    .action(async (ids: readonly string[], given: OrderOptions & Options) => {
-      const judgement = judgementOf(given, ids);
-      if (typeof judgement === 'string') return command.error(`error: ${judgement}`);
-      const wrong = wrongTargets(ids, given);
-      if (wrong !== undefined) return command.error(`error: ${wrong}`);
-      const action = { judgement, reason: given.reason, actor: actorOf(given) };
+    .action(async (ids: readonly string[], options: OrderOptions) => {
+      const { state } = options;
+      const judgement = judgementOf(command, ids, options);
+      checkTargets(command, ids, options);
+      const action = { judgement, reason: options.reason, actor: actorOf(options) };
       await withStore(command, 'current', async (store, config) => {
         const deps: OperatorDeps = { account: ACCOUNT, store, clock: systemClock(), settings: config.follow };
-        const { state } = given;
         const targets =
           state === undefined
             ? [...new Set(ids)].map((externalOrderId) => ({ externalOrderId }))
-            : await confirmed(await listTargets(deps, { ...given, state, limit: MOST_AT_ONCE + 1 }, action), given);
-        await print(decideOrders(deps, targets, action), given.json === true);
+            : await confirmed(await listTargets(deps, { ...options, state, limit: MOST_AT_ONCE + 1 }, action), options);
+        await print(decideOrders(deps, targets, action), options.json === true);
       });
     });
 }
 
-function wrongTargets(ids: readonly string[], { state, from, to, yes }: OrderOptions): string | undefined {
-  if (state === undefined && ids.length === 0) return 'name an order, or give --state';
-  if (state !== undefined && ids.length > 0) return 'give either ids or --state';
+function addResolveOptions(command: Command): void {
+  command
+    .description('records what became of orders that were sent, or ends them')
+    .addOption(
+      new Option('--as <what>', 'exists: follow it; not-created: send it again; abandoned: end it')
+        .choices(AS)
+        .makeOptionMandatory(),
+    )
+    .option('--pre-order-id <id>', 'with --as exists: the id of its pre-order at the exchange');
+}
+
+/** Makes the judgement of the options, and ends the command where they contradict each other. */
+function judgementOf(command: Command, ids: readonly string[], options: OrderOptions): Judgement {
+  const { as, preOrderId, iKnowItMayDuplicate } = options;
+  if (command.name() === 'cancel') return { kind: 'cancel' };
+  if (command.name() === 'retry') return { kind: 'retry', mayDuplicate: iKnowItMayDuplicate === true };
+  if (as !== 'exists') {
+    return preOrderId === undefined ? { kind: as } : command.error('error: --pre-order-id goes with --as exists');
+  }
+  if (ids.length !== 1) command.error('error: --as exists is for one order, as each has a pre-order of its own');
+  if (preOrderId === undefined) {
+    command.error('error: --as exists wants --pre-order-id; order-sync sync finds an order that the exchange shows');
+  }
+  // Refuses a text that can be no id.
+  pathId(preOrderId);
+  return { kind: 'exists', preOrderId };
+}
+
+function checkTargets(command: Command, ids: readonly string[], { state, from, to, yes }: OrderOptions): void {
+  if (state === undefined && ids.length === 0) command.error('error: name an order, or give --state');
+  if (state !== undefined && ids.length > 0) command.error('error: give either ids or --state');
   const isFiltered = from !== undefined || to !== undefined || yes === true;
-  return state === undefined && isFiltered ? '--from, --to and --yes go with --state' : undefined;
+  if (state === undefined && isFiltered) command.error('error: --from, --to and --yes go with --state');
 }
 
 /** The orders that the person agrees to change, after seeing them. */
