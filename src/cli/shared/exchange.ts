@@ -3,7 +3,7 @@ import { parse, stringify } from 'lossless-json';
 import { UnusableIdError } from '../../exchange/ids.ts';
 import { refusalReason } from '../../exchange/refusals.ts';
 import type { AskedOperation, InputOf } from '../../http/control/operations/index.ts';
-import type { FailedResult, Result } from '../../http/control/result.ts';
+import type { FailedResult, Result } from '../../http/control/envelope.ts';
 import { printable } from '../../reports/formats/text.ts';
 import { CommandError, EXIT } from './exit.ts';
 import { exchangeConfig } from './options.ts';

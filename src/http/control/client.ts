@@ -2,11 +2,10 @@ import { request, type IncomingMessage } from 'node:http';
 import { createInterface } from 'node:readline';
 import { deadline } from '../../clock.ts';
 import { pathId, queryId } from '../../exchange/ids.ts';
-import { readEnvelope } from './envelope.ts';
+import { readEnvelope, type FailedResult, type Result } from './envelope.ts';
 import { ADDRESSES, type OperationAddress, type OperationId } from './operations/addresses.ts';
 import type { AskedOperation, InputOf } from './operations/index.ts';
 import type { SyncInput, SyncLine } from './operations/sync.ts';
-import type { FailedResult, Result } from './result.ts';
 
 /** No process listens on the control socket. */
 export class NoOwnerError extends Error {

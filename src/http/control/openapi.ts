@@ -1,11 +1,10 @@
 import swagger from '@fastify/swagger';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
-import { ERRORS } from './operations/errors.ts';
+import { ERRORS, type DocumentedError } from './operations/errors.ts';
 import { addRoutes } from './routes.ts';
 import { controlServer } from './server.ts';
 
 type Json = Record<string, unknown>;
-type ErrorsByStatus = Readonly<Record<string, (typeof ERRORS)[keyof typeof ERRORS]>>;
 
 interface RequestBody {
   required: boolean;
@@ -71,7 +70,7 @@ export async function controlDocument(version: string): Promise<Json> {
 
 /** Gives each error, which is the same everywhere, a name to refer to, and says which bodies are optional. */
 function corrected({ paths, components, ...rest }: Generated): Json {
-  const errors: ErrorsByStatus = ERRORS;
+  const errors: Readonly<Record<string, DocumentedError>> = ERRORS;
   for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) {
     // The generator calls every body required, also one that is optional.
     const { requestBody } = operation;
@@ -101,7 +100,7 @@ function corrected({ paths, components, ...rest }: Generated): Json {
   };
 }
 
-function errorResponse({ name, description, examples }: ErrorsByStatus[string]): Json {
+function errorResponse({ name, description, examples }: DocumentedError): Json {
   const named = Object.keys(examples).map((example) => [example, { $ref: `#/components/examples/${example}` }]);
   return {
     description,

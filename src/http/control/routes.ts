@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import { deadline } from '../../clock.ts';
@@ -6,7 +7,7 @@ import { writeEnvelope } from './envelope.ts';
 import { ADDRESSES } from './operations/addresses.ts';
 import { OPERATIONS, type AskedOperation } from './operations/index.ts';
 import type { Operation, OperationDeps } from './operations/operation.ts';
-import { schemaOf } from './operations/schema.ts';
+import { schemaOf } from './operations/operation.ts';
 import { SYNC_SCHEMA, syncLines, type SyncInput } from './operations/sync.ts';
 
 /** The things that the routes are served with. */
@@ -46,7 +47,7 @@ export function addRoutes(server: FastifyInstance, { deps, stopping, onRun }: Se
     async handler({ query }, reply) {
       const { scope, timeoutMs } = query as SyncInput;
       const signal = AbortSignal.any([stopping, closed(reply.raw), deadline(timeoutMs)]);
-      return await reply.type('application/x-ndjson').send(syncLines(deps(), scope, signal, onRun));
+      return await reply.type('application/x-ndjson').send(Readable.from(syncLines(deps(), scope, signal, onRun)));
     },
   });
 }

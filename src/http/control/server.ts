@@ -6,9 +6,8 @@ import type { Logger } from 'pino';
 import { UnusableIdError } from '../../exchange/ids.ts';
 import { StoreError } from '../../store/errors.ts';
 import { closeServer, createServer } from '../server.ts';
-import { writeEnvelope } from './envelope.ts';
+import { writeEnvelope, type OwnRefusal } from './envelope.ts';
 import type { OperationDeps } from './operations/operation.ts';
-import type { OwnRefusal } from './result.ts';
 import { addRoutes } from './routes.ts';
 
 const LIMITS = {

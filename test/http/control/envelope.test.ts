@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readEnvelope, writeEnvelope } from '../../../src/http/control/envelope.ts';
-import type { Result } from '../../../src/http/control/result.ts';
+import { readEnvelope, writeEnvelope, type Result } from '../../../src/http/control/envelope.ts';
 
 const RESULTS: readonly Result[] = [
   { kind: 'ok', body: '{"asset":12345678901234567.123456789}', httpStatus: 200 },

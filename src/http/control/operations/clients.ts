@@ -1,27 +1,28 @@
 import { z } from 'zod';
-import { VERIFICATION_LEVELS } from '../../../exchange/schemas.ts';
+import {
+  cardsSchema,
+  customerSchema,
+  linkSchema,
+  sdkTokenSchema,
+  validationSchema,
+  VERIFICATION_LEVELS,
+  verificationTokenSchema,
+} from '../../../exchange/schemas.ts';
 import { adoptLink, makeLink } from '../../../flows/clients/links.ts';
 import { requestPhotos } from '../../../flows/clients/photos.ts';
-import { EXCHANGE_ERRORS, LOOKUP_ERRORS } from './errors.ts';
-import { operation } from './operation.ts';
-import {
-  cardsValue,
-  customerValue,
-  deliveryValue,
-  linkValue,
-  sdkTokenValue,
-  validationValue,
-  verificationTokenValue,
-} from './values.ts';
+import { listLinks } from '../../../store/links.ts';
+import { EXCHANGE_ERRORS, LOOKUP_ERRORS, OWN_ERRORS } from './errors.ts';
+import { named, operation } from './operation.ts';
 
 const tag = 'clients';
 const linkId = z.string().meta({ description: 'Id of a link (§2.1).', examples: ['link-1'] });
 const params = z.object({ linkId });
 const level = z.enum(VERIFICATION_LEVELS).meta({ description: 'A verification flow (§4.4).', examples: ['MAIN'] });
 const email = z.string().describe('Address of the client. It is passed to the exchange and kept nowhere.');
+const linkValue = named('Link', 'A client link (§2.1).', linkSchema, { linkId: 'link-1', status: 'NOT_VERIFIED' });
 const reference = z.string().nullish().describe('Your own name for the link; no e-mail address.');
 
-/** Operations about clients: §4.1 to §4.8. */
+/** Operations about clients, §4.1 to §4.8, and about the links that are remembered. */
 export const CLIENT_OPERATIONS = {
   createLink: operation({
     tag,
@@ -30,7 +31,7 @@ export const CLIENT_OPERATIONS = {
       'The exchange tells the id of a new link once. After an unknown outcome ask whether the address has a link now ' +
       '(validateEmail); the exchange has no look-up of links by address.',
     body: z.strictObject({ email, reference }).meta({ examples: [{ email: '<EMAIL>', reference: 'customer-7' }] }),
-    values: { 200: linkValue },
+    value: linkValue,
     errors: [...EXCHANGE_ERRORS, '413'],
     run: (deps, input, signal) => makeLink(deps, { ...input, reference: input.reference ?? null }, signal),
   }),
@@ -38,7 +39,7 @@ export const CLIENT_OPERATIONS = {
     tag,
     summary: 'Asks whether a link could be made for an e-mail address (§4.2).',
     body: z.strictObject({ email }).meta({ examples: [{ email: '<EMAIL>' }] }),
-    values: { 200: validationValue },
+    value: named('Validation', 'A link for the address could be made (§4.2).', validationSchema, { status: 'OK' }),
     errors: [...EXCHANGE_ERRORS, '413'],
     run: ({ exchange }, input, signal) => exchange.validateEmail(input.email, signal),
   }),
@@ -46,7 +47,7 @@ export const CLIENT_OPERATIONS = {
     tag,
     summary: 'The link and its verification status (§4.3).',
     params,
-    values: { 200: linkValue },
+    value: linkValue,
     errors: LOOKUP_ERRORS,
     run: ({ exchange }, input, signal) => exchange.showLink(input.linkId, signal),
   }),
@@ -58,7 +59,7 @@ export const CLIENT_OPERATIONS = {
       .strictObject({ reference })
       .nullish()
       .meta({ examples: [{ reference: 'customer-7' }] }),
-    values: { 200: linkValue },
+    value: linkValue,
     errors: [...LOOKUP_ERRORS, '413'],
     run: (deps, input, signal) => adoptLink(deps, { ...input, reference: input.reference ?? null }, signal),
   }),
@@ -66,7 +67,11 @@ export const CLIENT_OPERATIONS = {
     tag,
     summary: 'A token for a verification flow (§4.4).',
     params: z.object({ linkId, level }),
-    values: { 200: verificationTokenValue },
+    value: named('VerificationToken', 'A token for a verification flow (§2.2). A secret.', verificationTokenSchema, {
+      linkId: 'link-1',
+      token: '<ACCESS_TOKEN>',
+      tokenValidTill: '2026-01-05T12:00:00Z',
+    }),
     errors: LOOKUP_ERRORS,
     run: ({ exchange }, input, signal) => exchange.verificationToken(input.linkId, input.level, signal),
   }),
@@ -81,7 +86,7 @@ export const CLIENT_OPERATIONS = {
         error: 'is taken with the level LIVENESS only',
       })
       .meta({ examples: [{ level: 'LIVENESS', actionId: 'action-1' }] }),
-    values: { 200: deliveryValue },
+    value: named('PhotoRequest', 'The delivery is asked for (§4.5).', validationSchema, { status: 'ok' }),
     errors: [...LOOKUP_ERRORS, '413'],
     run: (deps, input, signal) => requestPhotos(deps, { ...input, actionId: input.actionId ?? undefined }, signal),
   }),
@@ -89,7 +94,12 @@ export const CLIENT_OPERATIONS = {
     tag,
     summary: "The client's record at the card-payment provider (§4.6).",
     params,
-    values: { 200: customerValue },
+    value: named('Customer', 'A customer of the card-payment provider (§2.4). Personal data.', customerSchema, {
+      customerNumber: 'c-1',
+      firstName: 'Ada',
+      lastName: 'Example',
+      linkId: 'link-1',
+    }),
     errors: LOOKUP_ERRORS,
     run: ({ exchange }, input, signal) => exchange.showCustomer(input.linkId, signal),
   }),
@@ -97,7 +107,9 @@ export const CLIENT_OPERATIONS = {
     tag,
     summary: "The client's saved cards (§4.7), numbers and tokens as the exchange gives them.",
     params,
-    values: { 200: cardsValue },
+    value: named('Cards', 'Saved cards (§2.5). Numbers as the exchange gives them; tokens are secrets.', cardsSchema, [
+      { id: 'card-1', bank: 'A Bank', country: 'DE', number: '<CARD_NUMBER>', token: '<CARD_TOKEN>', type: 'VISA' },
+    ]),
     errors: LOOKUP_ERRORS,
     run: ({ exchange }, input, signal) => exchange.listCards(input.linkId, signal),
   }),
@@ -105,8 +117,62 @@ export const CLIENT_OPERATIONS = {
     tag,
     summary: 'A short-lived SDK token (§4.8).',
     params,
-    values: { 200: sdkTokenValue },
+    value: named('SdkToken', 'An SDK token (§2.3). A secret.', sdkTokenSchema, {
+      token: '<SDK_TOKEN>',
+      expiresAt: '2026-01-05T12:00:00Z',
+    }),
     errors: LOOKUP_ERRORS,
     run: ({ exchange }, input, signal) => exchange.sdkToken(input.linkId, signal),
+  }),
+  listLinks: operation({
+    tag: 'links',
+    summary: 'The newest remembered links, from the database.',
+    query: z.object({
+      status: z
+        .string()
+        .optional()
+        .meta({ description: 'Only links with this status.', examples: ['NOT_VERIFIED'] }),
+      limit: z.coerce
+        .number<string>()
+        .int()
+        .min(1)
+        .max(1_000)
+        .default(50)
+        .meta({ description: 'At most so many.', examples: [50] }),
+    }),
+    value: named(
+      'RememberedLinks',
+      'Remembered links, the newest first.',
+      z.array(
+        z.object({
+          link_id: z.string(),
+          reference: z.string().nullable().describe('Your own name for it.'),
+          source: z.string().describe('`created` or `followed`.'),
+          status: z.string(),
+          created_at: z.string(),
+          updated_at: z.string(),
+          last_checked_at: z.string(),
+          missing_since: z.string().nullable().describe('Since when the exchange does not have it any more.'),
+        }),
+      ),
+      [
+        {
+          link_id: 'link-1',
+          reference: 'customer-7',
+          source: 'created',
+          status: 'NOT_VERIFIED',
+          created_at: '2026-01-05T12:00:00.000Z',
+          updated_at: '2026-01-05T12:00:00.000Z',
+          last_checked_at: '2026-01-05T12:10:00.000Z',
+          missing_since: null,
+        },
+      ],
+    ),
+    errors: OWN_ERRORS,
+    async run({ store, account }, filter) {
+      const links = await listLinks(store.db, { account, ...filter });
+      const shown = links.map(({ account: _account, ...link }) => link);
+      return { kind: 'ok', body: JSON.stringify(shown) };
+    },
   }),
 };

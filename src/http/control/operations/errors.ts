@@ -1,26 +1,5 @@
 import { z } from 'zod';
-import { envelopeError, type EnvelopeError } from '../envelope.ts';
-import type { FailedResult } from '../result.ts';
-
-const KINDS = [
-  'refused',
-  'key-refused',
-  'rate-limited',
-  'not-sent',
-  'unknown',
-  'unusable',
-  'invalid',
-  'failed',
-] as const satisfies readonly EnvelopeError['kind'][];
-
-const REASONS = [
-  'not-found',
-  'invalid-email',
-  'link-already-exists',
-  'bad-request',
-  'upload-url-not-set',
-  'other',
-] as const satisfies readonly EnvelopeError['reason'][];
+import { envelopeError, type EnvelopeError, type FailedResult } from '../envelope.ts';
 
 /** The schema of every answer that is no success. */
 export const failureSchema = z
@@ -28,30 +7,37 @@ export const failureSchema = z
     ok: z.literal(false),
     error: z.object({
       kind: z
-        .enum(KINDS)
+        .enum(['refused', 'key-refused', 'rate-limited', 'not-sent', 'unknown', 'unusable', 'invalid', 'failed'])
         .describe(
           'refused: the exchange said no. key-refused: the exchange refuses the merchant key. rate-limited: the exchange ' +
             'limits the rate. not-sent: nothing was sent, ask again. unknown: nobody can tell whether the exchange did it. ' +
             'unusable: an id cannot be sent. invalid: this request is wrong. failed: the daemon could not do it.',
         ),
-      reason: z.enum(REASONS).nullable().describe('The documented refusal of the exchange.'),
+      reason: z
+        .enum(['not-found', 'invalid-email', 'link-already-exists', 'bad-request', 'upload-url-not-set', 'other'])
+        .nullable()
+        .describe('The documented refusal of the exchange.'),
       message: z.string().describe('For people.'),
       httpStatus: z.int().nullable().describe('HTTP status that the exchange answered with.'),
       code: z.string().nullable().describe('Code in the error of the exchange.'),
       status: z.string().nullable().describe('Status in the error of the exchange.'),
     }),
   })
-  .meta({ id: 'Failure', description: 'An answer that is no success.' });
+  .meta({ id: 'Failure', description: 'An answer that is no success.' }) satisfies z.ZodType<{
+  ok: false;
+  error: EnvelopeError;
+}>;
 
-interface DocumentedError {
+/** An error as the document names and describes it, with examples by their names. */
+export interface DocumentedError {
   readonly name: string;
   readonly description: string;
   readonly examples: Readonly<Record<string, EnvelopeError>>;
 }
 
-/** Makes examples of errors out of results. */
-function examples(results: Readonly<Record<string, FailedResult>>): DocumentedError['examples'] {
-  return Object.fromEntries(Object.entries(results).map(([name, result]) => [name, envelopeError(result)]));
+function documented(name: string, description: string, results: Record<string, FailedResult>): DocumentedError {
+  const examples = Object.entries(results).map(([example, result]) => [example, envelopeError(result)]);
+  return { name, description, examples: Object.fromEntries(examples) };
 }
 
 function refused(httpStatus: number, message: string, code: string, status?: string): FailedResult {
@@ -60,67 +46,47 @@ function refused(httpStatus: number, message: string, code: string, status?: str
 
 /** The errors of the control socket by HTTP status. */
 export const ERRORS = {
-  '400': {
-    name: 'BadRequest',
-    description: 'The request is wrong, an id cannot be sent, or the exchange refused the request.',
-    examples: examples({
-      invalid: { kind: 'invalid', message: 'body/email: Invalid input: expected string', httpStatus: 400 },
-      unusable: { kind: 'unusable', message: '".." cannot be an id; check the id and try again', httpStatus: 400 },
-      invalidEmail: refused(400, 'invalid email', '400', 'INVALID_EMAIL'),
-      linkExists: refused(400, 'link already exists', '400', 'LINK_ALREADY_EXISTS'),
-      badRequest: refused(400, 'validation error', '400', 'BAD_REQUEST'),
-      noUploadUrl: refused(400, 'Upload url was not set', 'INVALID_VALUE'),
-    }),
-  },
-  '404': {
-    name: 'NotFound',
-    description: 'The exchange does not have it.',
-    examples: examples({ linkNotFound: refused(404, 'link not found', '404', 'NOT_FOUND') }),
-  },
-  '409': {
-    name: 'Conflict',
-    description: 'The table has an order of this id with other content. Nothing was changed.',
-    examples: examples({
-      differs: { kind: 'invalid', message: '"shop-1001" stands in the table with another asset', httpStatus: 409 },
-    }),
-  },
-  '413': {
-    name: 'TooLarge',
-    description: 'The body of the request is too large.',
-    examples: examples({ tooLarge: { kind: 'invalid', message: 'Request body is too large', httpStatus: 413 } }),
-  },
-  '4xx': {
-    name: 'Refused',
-    description: 'Any other refusal of the exchange, with its own HTTP status, or of this request.',
-    examples: examples({ otherRefusal: refused(403, 'not for this merchant', '403', 'FORBIDDEN') }),
-  },
-  '500': {
-    name: 'Failed',
-    description:
-      'The daemon failed; its log says why. The message names a link that was made and cannot be remembered.',
-    examples: examples({ failed: { kind: 'failed', message: 'the daemon failed; its log says why', httpStatus: 500 } }),
-  },
-  '502': {
-    name: 'KeyRefused',
-    description: 'The exchange refuses the merchant key.',
-    examples: examples({ keyRefused: { kind: 'key-refused' } }),
-  },
-  '503': {
-    name: 'NotNow',
-    description:
-      'Nothing was done; ask again, after Retry-After where it is given. The exchange limits the rate, it cannot be ' +
+  '400': documented('BadRequest', 'The request is wrong, an id cannot be sent, or the exchange refused the request.', {
+    invalid: { kind: 'invalid', message: 'body/email: Invalid input: expected string', httpStatus: 400 },
+    unusable: { kind: 'unusable', message: '".." cannot be an id; check the id and try again', httpStatus: 400 },
+    invalidEmail: refused(400, 'invalid email', '400', 'INVALID_EMAIL'),
+    linkExists: refused(400, 'link already exists', '400', 'LINK_ALREADY_EXISTS'),
+    badRequest: refused(400, 'validation error', '400', 'BAD_REQUEST'),
+    noUploadUrl: refused(400, 'Upload url was not set', 'INVALID_VALUE'),
+  }),
+  '404': documented('NotFound', 'The exchange does not have it.', {
+    linkNotFound: refused(404, 'link not found', '404', 'NOT_FOUND'),
+  }),
+  '409': documented('Conflict', 'The table has an order of this id with other content. Nothing was changed.', {
+    differs: { kind: 'invalid', message: '"shop-1001" stands in the table with another asset', httpStatus: 409 },
+  }),
+  '413': documented('TooLarge', 'The body of the request is too large.', {
+    tooLarge: { kind: 'invalid', message: 'Request body is too large', httpStatus: 413 },
+  }),
+  '4xx': documented('Refused', 'Any other refusal of the exchange, with its own HTTP status, or of this request.', {
+    otherRefusal: refused(403, 'not for this merchant', '403', 'FORBIDDEN'),
+  }),
+  '500': documented(
+    'Failed',
+    'The daemon failed; its log says why. The message names a link that was made and cannot be remembered.',
+    { failed: { kind: 'failed', message: 'the daemon failed; its log says why', httpStatus: 500 } },
+  ),
+  '502': documented('KeyRefused', 'The exchange refuses the merchant key.', { keyRefused: { kind: 'key-refused' } }),
+  '503': documented(
+    'NotNow',
+    'Nothing was done; ask again, after Retry-After where it is given. The exchange limits the rate, it cannot be ' +
       'reached, the daemon stops, or its database cannot be written.',
-    examples: examples({
+    {
       rateLimited: { kind: 'rate-limited', retryAfterMs: 7_000 },
       notSent: { kind: 'not-sent', why: 'GET /api/v1/merchant/client/link-1: ECONNREFUSED' },
-    }),
-  },
-  '504': {
-    name: 'OutcomeUnknown',
-    description: 'No answer came, or none that can be read. Nobody can tell whether the exchange did what was asked.',
-    examples: examples({ unknown: { kind: 'unknown', why: 'POST /api/v1/merchant/client: ETIMEDOUT' } }),
-  },
-} as const satisfies Readonly<Record<string, DocumentedError>>;
+    },
+  ),
+  '504': documented(
+    'OutcomeUnknown',
+    'No answer came, or none that can be read. Nobody can tell whether the exchange did what was asked.',
+    { unknown: { kind: 'unknown', why: 'POST /api/v1/merchant/client: ETIMEDOUT' } },
+  ),
+};
 
 /** HTTP status of a documented error. */
 export type ErrorStatus = keyof typeof ERRORS;

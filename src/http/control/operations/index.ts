@@ -1,6 +1,5 @@
 import type { OperationId } from './addresses.ts';
 import { CLIENT_OPERATIONS } from './clients.ts';
-import { LINK_OPERATIONS } from './links.ts';
 import type { Operation } from './operation.ts';
 import { ORDER_OPERATIONS } from './orders.ts';
 
@@ -11,7 +10,6 @@ export type AskedOperation = Exclude<OperationId, 'sync'>;
 export const OPERATIONS = {
   ...CLIENT_OPERATIONS,
   ...ORDER_OPERATIONS,
-  ...LINK_OPERATIONS,
 } satisfies Readonly<Record<AskedOperation, Operation>>;
 
 /** The fields that an operation takes. */

@@ -1,7 +1,8 @@
-import type { z } from 'zod';
+import type { FastifySchema } from 'fastify';
+import { z } from 'zod';
 import type { FlowDeps } from '../../../flows/pass/deps.ts';
-import type { Result } from '../result.ts';
-import type { ErrorStatus } from './errors.ts';
+import type { Result } from '../envelope.ts';
+import { ERRORS, failureSchema, type ErrorStatus } from './errors.ts';
 
 /** The things that the operations of the control socket work with. */
 export interface OperationDeps extends FlowDeps {
@@ -17,8 +18,10 @@ export interface Operation<Params = unknown, Query = unknown, Body = unknown> {
   readonly params?: z.ZodType<Params>;
   readonly query?: z.ZodType<Query>;
   readonly body?: z.ZodType<Body>;
-  /** The `value` of a success, by its HTTP status. */
-  readonly values: Readonly<Record<number, z.ZodType>>;
+  /** The `value` of a success. */
+  readonly value: z.ZodType;
+  /** The HTTP statuses of a success; 200 unless given. */
+  readonly statuses?: readonly number[];
   /** The documented errors, by HTTP status. */
   readonly errors: readonly ErrorStatus[];
   /** Does it. `signal` aborts when nobody waits for the answer any more. Throws `UnusableIdError`. */
@@ -30,4 +33,38 @@ export function operation<Params, Query, Body>(
   described: Operation<Params, Query, Body>,
 ): Operation<Params, Query, Body> {
   return described;
+}
+
+/** Names the schema of a value for the document. Nothing is checked against it but the example. */
+export function named(id: string, description: string, schema: z.ZodType, example: unknown): z.ZodType {
+  return schema.meta({ id, description, examples: [example] });
+}
+
+/** The schema of an operation's route: requests are checked by it, and the OpenAPI document is made from it. */
+export function schemaOf(operationId: string, described: Operation): FastifySchema {
+  const { tag, summary, description, params, query, body, value, statuses = [200], errors } = described;
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    ...(description !== undefined && { description }),
+    ...(params !== undefined && { params }),
+    ...(query !== undefined && { querystring: query }),
+    ...(body !== undefined && { body }),
+    response: { ...Object.fromEntries(statuses.map((status) => [status, success(value)])), ...errorAnswers(errors) },
+  };
+}
+
+/** The documented answers for errors, by HTTP status. */
+export function errorAnswers(errors: readonly ErrorStatus[]): Record<string, z.ZodType> {
+  return Object.fromEntries(
+    errors.toSorted().map((status) => [status, failureSchema.describe(ERRORS[status].description)]),
+  );
+}
+
+function success(value: z.ZodType): z.ZodType {
+  const { description = '', examples = [] } = value.meta() ?? {};
+  return z
+    .object({ ok: z.literal(true), value })
+    .meta({ description, examples: (examples as unknown[]).map((example) => ({ ok: true, value: example })) });
 }

@@ -3,13 +3,101 @@ import { z } from 'zod';
 import { quote } from '../../../domain/text.ts';
 import { addOrder } from '../../../flows/orders/add.ts';
 import { LOOKUP_ERRORS, OWN_ERRORS } from './errors.ts';
-import { operation } from './operation.ts';
-import { addedOrderValue, orderRecordValue, preOrderValue } from './values.ts';
+import { named, operation } from './operation.ts';
 
 const tag = 'orders';
 /** Bodies are read with every digit of their numbers. */
 const jsonNumber = z.custom<LosslessNumber>(isLosslessNumber, 'expected a number').meta({ type: 'number' });
 const amount = z.union([z.string(), jsonNumber]).describe('A decimal, as text or as a number; every digit counts.');
+
+/** Records of the exchange are passed on as received, with unknown fields and every digit. */
+const text = z.string().nullish();
+const number = z.number().nullish();
+const pair = z.looseObject({ fromCurrency: z.string(), toCurrency: z.string() });
+const time = z.iso.datetime().nullish();
+
+const preOrderValue = named(
+  'PreOrder',
+  'A pre-order (§2.6).',
+  z.looseObject({
+    id: z.string(),
+    asset: z.number(),
+    assetPosition: text,
+    currencyPair: pair.nullish(),
+    externalOrderId: z.string(),
+    orderType: text,
+    exchangeType: text,
+    limit: number,
+    paymentToken: text,
+    providerType: text,
+    cryptoAddress: text,
+    bonus: number,
+  }),
+  {
+    id: '4be1c7',
+    asset: 0.25,
+    assetPosition: 'INPUT',
+    currencyPair: { fromCurrency: 'BTC', toCurrency: 'EUR' },
+    externalOrderId: 'shop-1001',
+    orderType: 'DEPOSIT',
+    exchangeType: 'SELL',
+    limit: null,
+  },
+);
+
+const orderRecordValue = named(
+  'OrderRecord',
+  'An order record (§2.7). The transactions have more fields than are listed here.',
+  z.looseObject({
+    externalOrderId: z.string(),
+    merchant: z.looseObject({ id: z.string() }).nullish(),
+    order: z.looseObject({
+      id: z.string(),
+      number,
+      orderType: text,
+      exchangeType: text,
+      status: z.string(),
+      resultMessage: text,
+      submitByResident: z.boolean().nullish(),
+      creationDate: time,
+      modificationDate: time,
+      completionDate: time,
+      serverDate: time,
+      exchangeOperation: z
+        .looseObject({ currencyPair: pair.nullish(), inputAsset: number, outputAsset: number, ratio: number })
+        .nullish(),
+      cryptoTransaction: z.looseObject({ status: text }).nullish(),
+      fiatTransaction: z.looseObject({ status: text }).nullish(),
+    }),
+    percent: number,
+    percentEnabled: z.boolean().nullish(),
+    reward: number,
+  }),
+  {
+    externalOrderId: 'shop-1001',
+    merchant: { id: 'merchant-1' },
+    order: {
+      id: 'order-1',
+      number: 1,
+      orderType: 'DEPOSIT',
+      exchangeType: 'SELL',
+      status: 'REQUEST',
+      creationDate: '2026-01-05T12:00:00Z',
+      cryptoTransaction: { currency: 'BTC', status: 'NEW' },
+      fiatTransaction: { currency: 'EUR', status: 'NEW' },
+    },
+    percent: 1.5,
+    percentEnabled: true,
+    reward: 0,
+  },
+);
+
+const addedOrderValue = named(
+  'AddedOrder',
+  'The order in the table.',
+  z.object({ external_order_id: z.string(), state: z.string() }),
+  { external_order_id: 'shop-1001', state: 'pending' },
+);
 
 /** Operations about orders: putting one in, §4.10 and §4.11. */
 export const ORDER_OPERATIONS = {
@@ -34,7 +122,8 @@ export const ORDER_OPERATIONS = {
       .meta({
         examples: [{ external_order_id: 'shop-1001', asset: '0.25', from_currency: 'BTC', to_currency: 'EUR' }],
       }),
-    values: { 200: addedOrderValue, 201: addedOrderValue },
+    value: addedOrderValue,
+    statuses: [200, 201],
     errors: [...OWN_ERRORS, '409', '413'],
     async run(deps, fields) {
       const addition = await addOrder(deps, fields);
@@ -62,7 +151,7 @@ export const ORDER_OPERATIONS = {
     query: z.object({
       externalOrderId: z.string().meta({ description: 'Id of the order in your system.', examples: ['shop-1001'] }),
     }),
-    values: { 200: orderRecordValue },
+    value: orderRecordValue,
     errors: LOOKUP_ERRORS,
     run: ({ exchange }, input, signal) => exchange.showOrder(input.externalOrderId, signal),
   }),
@@ -70,7 +159,7 @@ export const ORDER_OPERATIONS = {
     tag,
     summary: 'A pre-order (§4.10), as the exchange answers now.',
     params: z.object({ id: z.string().meta({ description: 'Id of the pre-order.', examples: ['4be1c7'] }) }),
-    values: { 200: preOrderValue },
+    value: preOrderValue,
     errors: LOOKUP_ERRORS,
     run: ({ exchange }, input, signal) => exchange.showPreOrder(input.id, signal),
   }),

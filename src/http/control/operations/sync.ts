@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { syncOnce, type SyncResult } from '../../../flows/orders/sync.ts';
 import type { Counters } from '../../../flows/pass/counters.ts';
@@ -6,7 +5,7 @@ import { STORE_PROBLEMS, StoreError, type StoreProblem } from '../../../store/er
 import type { OperationId } from './addresses.ts';
 import { OWN_ERRORS } from './errors.ts';
 import type { OperationDeps } from './operation.ts';
-import { errorAnswers } from './schema.ts';
+import { errorAnswers } from './operation.ts';
 
 /** A line of the answer of `POST /sync`. */
 export type SyncLine =
@@ -73,16 +72,7 @@ export const SYNC_SCHEMA = {
 };
 
 /** Has the daemon make one pass, and gives its progress and its end in lines of JSON. `signal` aborts when nobody reads them any more. */
-export function syncLines(
-  deps: OperationDeps,
-  scope: SyncInput['scope'],
-  signal: AbortSignal,
-  onRun: (running: Promise<unknown>) => void,
-): Readable {
-  return Readable.from(lines(deps, scope, signal, onRun));
-}
-
-async function* lines(
+export async function* syncLines(
   deps: OperationDeps,
   scope: SyncInput['scope'],
   signal: AbortSignal,
