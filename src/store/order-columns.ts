@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import { instantMs } from '../domain/instant.ts';
+import { readTime } from '../domain/instant.ts';
 import type { OrderState } from '../domain/orders/states.ts';
 import type { Tracking } from '../domain/orders/tracking.ts';
 import type { MerchantOrder, UncheckedOrder } from '../domain/record.ts';
@@ -67,25 +67,16 @@ export function trackingOf(row: OrderRow): Tracking {
     cryptoStatus: row.crypto_status,
     fiatStatus: row.fiat_status,
     attempts: count(row.attempts),
-    nextActionAt: time(row.next_action_at),
-    lastLookupAt: time(row.last_lookup_at),
-    sentAt: time(row.sent_at),
-    changedAt: time(row.changed_at),
+    nextActionAt: readTime(row.next_action_at),
+    lastLookupAt: readTime(row.last_lookup_at),
+    sentAt: readTime(row.sent_at),
+    changedAt: readTime(row.changed_at),
     modificationDate: row.modification_date,
     staleDate: row.stale_date,
     verifications: count(row.verifications),
     resends: count(row.resends),
     rechecks: count(row.rechecks),
   };
-}
-
-/**
- * Reads a time of a row; null also where there is none that can be read: SQLite takes any value in any column, and one
- * such row must not stop the others.
- */
-export function time(value: unknown): Date | null {
-  const ms = typeof value === 'string' ? instantMs(value) : undefined;
-  return ms === undefined ? null : new Date(ms);
 }
 
 function count(value: unknown): number {

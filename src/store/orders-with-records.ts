@@ -1,7 +1,8 @@
 import type { SelectQueryBuilder } from 'kysely';
 import type { OrderAge } from '../domain/findings/age.ts';
+import { readTime } from '../domain/instant.ts';
 import type { OrderState } from '../domain/orders/states.ts';
-import { time, type OrderRow } from './order-columns.ts';
+import type { OrderRow } from './order-columns.ts';
 import type { DueKey } from './orders.ts';
 import type { Database } from './port.ts';
 import { queries, statement } from './statement.ts';
@@ -119,9 +120,9 @@ function aged(row: AgeRow): AgedOrder {
     nextActionAt: row.next_action_at ?? '',
     state: row.state as OrderState,
     assetPosition: row.asset_position,
-    sentAt: time(row.sent_at),
-    changedAt: time(row.changed_at),
-    lastLookupAt: time(row.last_lookup_at),
+    sentAt: readTime(row.sent_at),
+    changedAt: readTime(row.changed_at),
+    lastLookupAt: readTime(row.last_lookup_at),
     resends: row.resends,
     staleDate: row.stale_date,
     record: { inputAsset: row.input_asset, fromCurrency: row.from_currency, toCurrency: row.to_currency },

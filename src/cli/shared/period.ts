@@ -1,4 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander';
+import { readTime } from '../../domain/instant.ts';
 
 /** The time at or after `from` and before `to`: UTC, ISO 8601 with milliseconds. */
 export interface PeriodOptions {
@@ -29,10 +30,7 @@ export function addAsOfOption(command: Command): Command {
 /** Reads a day, which begins at midnight, or a time of a day; in UTC, whatever the machine's time zone is. Throws `InvalidArgumentError`. */
 export function utcTime(text: string): string {
   const [, day, clock = 'T00:00'] = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)?Z?$/.exec(text) ?? [];
-  const read = new Date(`${day}${clock}Z`);
-  // A day that the month does not have would otherwise be one of the next month.
-  if (Number.isNaN(read.getTime()) || !read.toISOString().startsWith(`${day}T`)) {
-    throw new InvalidArgumentError('Give a time such as 2026-01-31 or 2026-01-31T12:00:00Z.');
-  }
-  return read.toISOString();
+  const time = readTime(`${day}${clock}Z`);
+  if (time === null) throw new InvalidArgumentError('Give a time such as 2026-01-31 or 2026-01-31T12:00:00Z.');
+  return time.toISOString();
 }

@@ -2,6 +2,7 @@ import { readDecimal, type DecimalReading } from '../../domain/decimal.ts';
 import { findOverdue, isUnchecked, type OrderAge } from '../../domain/findings/age.ts';
 import type { FindingClassName } from '../../domain/findings/classes.ts';
 import { COMPARED_POSITION, type Finding } from '../../domain/findings/finding.ts';
+import { readTime } from '../../domain/instant.ts';
 import type { OrderState } from '../../domain/orders/states.ts';
 import { pairOf, type ReconciledRow } from './rows.ts';
 
@@ -150,14 +151,10 @@ function ageOf(row: ReconciledRow): OrderAge {
     state: row.state as OrderState,
     assetPosition: row.asset_position,
     record: row.received_at === null ? null : record,
-    sentAt: time(row.sent_at),
+    sentAt: readTime(row.sent_at),
     changedAt: null,
-    lastLookupAt: time(row.last_lookup_at),
+    lastLookupAt: readTime(row.last_lookup_at),
     resends: row.resends,
     staleDate: row.stale_date,
   };
-}
-
-function time(text: string | null): Date | null {
-  return text === null ? null : new Date(text);
 }

@@ -1,7 +1,7 @@
 import { commandsFor } from '../../domain/orders/operator-decisions.ts';
 import type { OrderState } from '../../domain/orders/states.ts';
 import { followIntervalMs, HELD_LOOKUP_MS } from '../../domain/orders/schedule.ts';
-import { after } from '../../domain/instant.ts';
+import { after, readTime } from '../../domain/instant.ts';
 import type { StoryEvent, StoryOrder } from './evidence.ts';
 
 /** Settings that decide what happens next to an order; times in milliseconds. */
@@ -111,7 +111,7 @@ function isNewest({ order, asOf }: Moment): boolean {
 }
 
 function dueAt({ order }: Moment): Date | null {
-  return order.nextActionAt === null ? null : new Date(order.nextActionAt);
+  return readTime(order.nextActionAt);
 }
 
 function since({ events, order }: Moment): Date {

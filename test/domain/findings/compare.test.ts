@@ -302,6 +302,7 @@ describe('an order record held against its order', () => {
     ['MERCHANT_MISMATCH', contextWith({ record: { merchantId: null } })],
     ['MERCHANT_MISMATCH', contextWith({ merchantId: null })],
     ['ID_COLLISION', contextWith(unlinked({ creationDate: 'yesterday' }))],
+    ['ID_COLLISION', contextWith(unlinked({ creationDate: '2025-02-30T12:00:00Z' }))],
     ['PAIR_MISMATCH', contextWith({ record: { toCurrency: null } })],
     ['AMOUNT_MISMATCH', contextWith(unlinked({ inputAsset: null }))],
     ['AMOUNT_MISMATCH', contextWith({ order: { assetPosition: 'OUTPUT' } })],
@@ -315,6 +316,7 @@ describe('an order record held against its order', () => {
     ['LEG_CONFLICT', contextWith({ ...unlinked({ fiatStatus: null }), state: 'final' })],
     ['COMPLETION_INCONSISTENT', contextWith(unlinked({ creationDate: null }))],
     ['COMPLETION_INCONSISTENT', contextWith(unlinked({ completionDate: 'soon' }))],
+    ['COMPLETION_INCONSISTENT', contextWith(unlinked({ completionDate: '2025-02-30T12:00:00Z' }))],
     ['CLOCK_SKEW', contextWith(unlinked({ serverDate: null }))],
   ])('%s is not judged where what it needs is not given (%#)', (name, context) => {
     expect(compareRecord(contextWith(), SETTINGS).unjudged).toEqual([]);
