@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander';
-import { StoreError, storeError, type StoreProblem } from '../../store/errors.ts';
+import { StoreError, type StoreProblem } from '../../store/errors.ts';
+import { storeError } from '../../store/sqlite/errors.ts';
 
 /** The exit codes of every command. */
 export const EXIT = {

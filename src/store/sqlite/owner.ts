@@ -2,9 +2,9 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import type { Clock } from '../../clock.ts';
-
 import type { Ownership } from '../port.ts';
-import { isBusy, openError, OwnedError } from '../errors.ts';
+import { OwnedError } from '../errors.ts';
+import { isBusy, openError } from './errors.ts';
 
 const TRY_AGAIN_MS = 100;
 

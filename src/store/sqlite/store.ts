@@ -3,8 +3,9 @@ import { Migrator } from 'kysely/migration';
 import { MIGRATIONS } from '../../../migrations/index.ts';
 import type { Clock } from '../../clock.ts';
 import { BUSY_TIMEOUT_MS, connect, type Connection, type WrapStatement } from './connection.ts';
-import { openError, storeError, StoreError } from '../errors.ts';
+import { StoreError } from '../errors.ts';
 import type { Store } from '../port.ts';
+import { openError, storeError } from './errors.ts';
 import { openSnapshot } from './snapshot.ts';
 import { GroupWriter } from './writer.ts';
 

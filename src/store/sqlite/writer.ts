@@ -1,7 +1,8 @@
 import type { CompiledQuery, QueryResult, SqliteDatabase } from 'kysely';
 import type { Clock } from '../../clock.ts';
 import type { Connection } from './connection.ts';
-import { isBusy, storeError, StoreError } from '../errors.ts';
+import { isBusy, storeError } from './errors.ts';
+import { StoreError } from '../errors.ts';
 import type { Transaction, Work, Writer } from '../port.ts';
 
 interface Waiting {

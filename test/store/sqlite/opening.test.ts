@@ -14,7 +14,8 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MIGRATIONS } from '../../../migrations/index.ts';
 import { systemClock } from '../../../src/clock.ts';
-import { openError, OwnedError, storeError, StoreError } from '../../../src/store/errors.ts';
+import { OwnedError, StoreError } from '../../../src/store/errors.ts';
+import { openError, storeError } from '../../../src/store/sqlite/errors.ts';
 import { becomeOwner } from '../../../src/store/sqlite/owner.ts';
 import { migrationStatus, openStore, type OpenOptions } from '../../../src/store/sqlite/store.ts';
 

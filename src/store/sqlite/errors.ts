@@ -1,0 +1,31 @@
+import { StoreError } from '../errors.ts';
+
+/** How the driver's codes begin, what they mean, and what to do. */
+const MEANINGS = [
+  [/^SQLITE_(CORRUPT|NOTADB)/, 'unusable', 'is not a sound SQLite database', 'restore a backup'],
+  [/^SQLITE_(FULL|IOERR|READONLY|CANTOPEN|PERM)/, 'disk', 'cannot be written', 'check free space and permissions'],
+  [/^SQLITE_BUSY/, 'busy', 'is locked by another program for too long', 'find its open transaction'],
+] as const;
+
+/** Says what an error of the driver means, or gives it back as it is when it is none. */
+export function storeError(error: unknown, path: string): unknown {
+  if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return error;
+  const { message, code } = error;
+  if (code.startsWith('SQLITE_CONSTRAINT')) return new StoreError('refused', message, { cause: error });
+  const [, problem, meaning, advice] = MEANINGS.find(([codes]) => codes.test(code)) ?? [];
+  if (problem === undefined) return error;
+  return new StoreError(problem, `${path} ${meaning} (${message}); ${advice}`, { cause: error });
+}
+
+/** As `storeError`, and for what the system itself says of a file that cannot be made or opened. */
+export function openError(error: unknown, path: string): unknown {
+  if (!(error instanceof Error) || !('errno' in error)) return storeError(error, path);
+  const message = `${path} cannot be opened (${error.message}); check its folder and the permissions`;
+  return new StoreError('disk', message, { cause: error });
+}
+
+/** Whether the database was locked by another connection, so that trying again helps. */
+export function isBusy(error: unknown): boolean {
+  const meant = storeError(error, '');
+  return meant instanceof StoreError && meant.problem === 'busy';
+}
