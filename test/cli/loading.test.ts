@@ -19,6 +19,7 @@ describe('a command loads what it uses and nothing else:', () => {
       'src/cli/program.ts',
       'src/cli/shared/exit.ts',
       'src/store/errors.ts',
+      'src/store/sqlite/errors.ts',
     ]);
   });
 
