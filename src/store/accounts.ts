@@ -33,37 +33,33 @@ const factStatement = statement((v: { account: string; name: string }) =>
   queries.selectFrom('account_facts').select('value').where('account', '=', v.account).where('name', '=', v.name),
 );
 
+/** Something that is known of an account, by its name, and when it became known. */
+interface AccountFact {
+  readonly account: string;
+  readonly name: string;
+  readonly given: string;
+  readonly now: Date;
+}
+
 /** Reads a fact of the account; where it is not known, the given one is remembered. */
-export async function accountFact(
-  tx: Transaction,
-  fact: { account: string; name: string; given: string; now: Date },
-): Promise<string> {
-  const { account, name, given } = fact;
-  const known = await readAccountFact(tx, { account, name });
+export async function accountFact(tx: Transaction, fact: AccountFact): Promise<string> {
+  const known = await readAccountFact(tx, fact);
   if (known === undefined) await setAccountFact(tx, fact);
-  return known ?? given;
+  return known ?? fact.given;
 }
 
 /** Reads a fact of the account; undefined where it is not known. */
-export async function readAccountFact(
-  db: Database,
-  { account, name }: { account: string; name: string },
-): Promise<string | undefined> {
-  const { rows } = await factStatement(db, { account, name });
-  return rows[0]?.value;
+export async function readAccountFact(db: Database, fact: Pick<AccountFact, 'account' | 'name'>) {
+  return (await factStatement(db, fact)).rows[0]?.value;
 }
 
 /** Remembers a fact of the account, in place of an earlier one. */
-export async function setAccountFact(
-  tx: Transaction,
-  { account, name, given, now }: { account: string; name: string; given: string; now: Date },
-): Promise<void> {
+export async function setAccountFact(tx: Transaction, { account, name, given, now }: AccountFact): Promise<void> {
+  const known = { value: given, first_seen_at: now.toISOString() };
   await tx
     .insertInto('account_facts')
-    .values({ account, name, value: given, first_seen_at: now.toISOString() })
-    .onConflict((conflict) =>
-      conflict.columns(['account', 'name']).doUpdateSet({ value: given, first_seen_at: now.toISOString() }),
-    )
+    .values({ account, name, ...known })
+    .onConflict((conflict) => conflict.columns(['account', 'name']).doUpdateSet(known))
     .execute();
 }
 

@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
-import { sql, type Selectable } from 'kysely';
+import { sql } from 'kysely';
+import type { LinkEvent } from '../domain/clients/link.ts';
+import type { OrderEvent } from '../domain/orders/tracking.ts';
 import type { Database, Transaction } from './port.ts';
-import type { EventsTable, OrderEventsView } from './schema.ts';
+import type { EventsTable } from './schema.ts';
 import { queries, statement } from './statement.ts';
 
 /** A change that is to be recorded, by the columns of `events`. */
@@ -60,6 +62,32 @@ export async function insertEvent(tx: Transaction, event: NewEvent): Promise<voi
   for (const { id } of rows) await moveHeadStatement(tx, { account, id, hash: chained.hash });
 }
 
+/** The order or link whose changes are recorded, when they were seen, and when it was looked up before. */
+interface EventSubject extends Pick<NewEvent, 'account' | 'type' | 'subject'> {
+  readonly lookedUpBefore: Date | null;
+  readonly now: Date;
+}
+
+/** Records the changes of an order or a link, in their order. */
+export async function insertEvents(
+  tx: Transaction,
+  { lookedUpBefore, now, ...subject }: EventSubject,
+  events: readonly (OrderEvent | (LinkEvent & { exchangeTime?: null; actor?: never }))[],
+): Promise<void> {
+  for (const { oldValue, newValue, exchangeTime = null, actor = null, ...event } of events) {
+    await insertEvent(tx, {
+      ...subject,
+      ...event,
+      old_value: oldValue,
+      new_value: newValue,
+      observed_at: now.toISOString(),
+      looked_up_before: lookedUpBefore?.toISOString() ?? null,
+      exchange_time: exchangeTime,
+      actor,
+    });
+  }
+}
+
 /** By name: what compiles a statement gives a placeholder for each name that is asked for. */
 function columnsOf(event: NewEvent, change = (value: string | null) => value): NewEvent {
   return Object.fromEntries(COLUMNS.map((column) => [column, change(event[column])])) as unknown as NewEvent;
@@ -71,16 +99,11 @@ function wellFormed(value: string | null): string | null {
 }
 
 /** Reads the history of one order, oldest first. */
-export async function orderEvents(
-  db: Database,
-  account: string,
-  externalOrderId: string,
-): Promise<Selectable<OrderEventsView>[]> {
+export async function orderEvents(db: Database, account: string, externalOrderId: string) {
   return await db
     .selectFrom('order_events')
     .selectAll()
-    .where('account', '=', account)
-    .where('external_order_id', '=', externalOrderId)
+    .where((event) => event.and({ account, external_order_id: externalOrderId }))
     .orderBy('id')
     .execute();
 }
@@ -89,20 +112,9 @@ export async function orderEvents(
 export async function linkEvents(db: Database, account: string, linkId: string) {
   return await db
     .selectFrom('events')
-    .select([
-      'id',
-      'account',
-      'subject as link_id',
-      'field',
-      'old_value',
-      'new_value',
-      'observed_at',
-      'source',
-      'reason',
-    ])
-    .where('account', '=', account)
-    .where('type', '=', 'link')
-    .where('subject', '=', linkId)
+    .select(['id', 'account', 'subject as link_id', 'field', 'old_value', 'new_value', 'observed_at'])
+    .select(['source', 'reason'])
+    .where((event) => event.and({ account, type: 'link', subject: linkId }))
     .orderBy('id')
     .execute();
 }
@@ -111,10 +123,8 @@ const firstSentStatement = statement((v: { account: string; externalOrderId: str
   queries
     .selectFrom('order_events')
     .select('observed_at')
-    .where('account', '=', v.account)
-    .where('external_order_id', '=', v.externalOrderId)
-    .where('field', '=', 'state')
-    .where('new_value', '=', 'sending')
+    .where((event) => event.and({ account: v.account, external_order_id: v.externalOrderId }))
+    .where((event) => event.and({ field: 'state', new_value: 'sending' }))
     .orderBy('id')
     .limit(1),
 );

@@ -1,7 +1,6 @@
-import type { Selectable } from 'kysely';
+import type { Selectable, Updateable } from 'kysely';
 import type { FindingChanges, FindingStatus, KnownFinding } from '../domain/findings/lifecycle.ts';
 import { FINDING_CLASSES, type FindingClassName, type Severity } from '../domain/findings/classes.ts';
-
 import type { Database, Transaction } from './port.ts';
 import type { FindingsTable } from './schema.ts';
 import { queries, statement } from './statement.ts';
@@ -23,14 +22,7 @@ export async function findingsOf(
 ): Promise<readonly KnownFinding[]> {
   const { rows } = await knownStatement(db, { account, externalOrderId });
   // This version does not judge the classes of another one.
-  const judged = rows.filter((row) => Object.hasOwn(FINDING_CLASSES, row.class));
-  return judged.map((row) => ({
-    id: row.id,
-    class: row.class as FindingClassName,
-    expected: row.expected,
-    actual: row.actual,
-    status: row.status as FindingStatus,
-  }));
+  return rows.filter((row) => Object.hasOwn(FINDING_CLASSES, row.class)) as readonly KnownFinding[];
 }
 
 /** Writes the changes of an order's findings. */
@@ -41,35 +33,22 @@ export async function saveFindings(
   now: Date,
 ): Promise<void> {
   const at = now.toISOString();
-  for (const finding of opened) {
+  const change = async (id: number, values: Updateable<FindingsTable>) =>
+    await tx.updateTable('findings').set(values).where('id', '=', id).execute();
+  for (const { class: name, expected, actual } of opened) {
+    const { severity } = FINDING_CLASSES[name];
+    const values = { severity, expected, actual, first_seen_at: at, last_seen_at: at };
     await tx
       .insertInto('findings')
-      .values({
-        account: order.account,
-        external_order_id: order.externalOrderId,
-        class: finding.class,
-        severity: FINDING_CLASSES[finding.class].severity,
-        expected: finding.expected,
-        actual: finding.actual,
-        first_seen_at: at,
-        last_seen_at: at,
-      })
+      .values({ account: order.account, external_order_id: order.externalOrderId, class: name, ...values })
       .execute();
   }
   for (const { id, expected, actual } of reopened) {
     const anew = { status: 'open', resolved_at: null, changed_by: null, reason: null, changed_at: null };
-    await tx
-      .updateTable('findings')
-      .set({ expected, actual, last_seen_at: at, ...anew })
-      .where('id', '=', id)
-      .execute();
+    await change(id, { expected, actual, last_seen_at: at, ...anew });
   }
-  for (const { id, expected, actual } of seenAgain) {
-    await tx.updateTable('findings').set({ expected, actual, last_seen_at: at }).where('id', '=', id).execute();
-  }
-  for (const { id } of resolved) {
-    await tx.updateTable('findings').set({ status: 'resolved', resolved_at: at }).where('id', '=', id).execute();
-  }
+  for (const { id, expected, actual } of seenAgain) await change(id, { expected, actual, last_seen_at: at });
+  for (const { id } of resolved) await change(id, { status: 'resolved', resolved_at: at });
 }
 
 /** A row of `findings` as it is stored. */
@@ -110,53 +89,43 @@ export async function acknowledge(
   const result = await tx
     .updateTable('findings')
     .set({ status: 'acknowledged', changed_by: by.actor, reason: by.reason, changed_at: by.now.toISOString() })
-    .where('account', '=', account)
-    .where('id', '=', id)
-    .where('status', '=', 'open')
+    .where((finding) => finding.and({ account, id, status: 'open' }))
     .where('expected', 'is not distinct from', expected)
     .where('actual', 'is not distinct from', actual)
     .executeTakeFirstOrThrow();
   return result.numUpdatedRows === 1n;
 }
 
-/** A finding that is not resolved, as the sweep compares it. */
-export interface UnresolvedFinding {
-  readonly id: number;
-  readonly externalOrderId: string;
-  readonly class: string;
-  readonly actual: string | null;
-  readonly status: string;
-  readonly lastSeenAt: string;
-}
-
 /** Reads the unresolved findings of some classes, of orders with these ids. */
 export async function unresolvedFindings(
   db: Database,
   query: { account: string; classes: readonly FindingClassName[]; externalOrderIds: readonly string[] },
-): Promise<UnresolvedFinding[]> {
-  const rows = await unresolved(db)
+) {
+  return await db
+    .selectFrom('findings')
+    .select(['external_order_id as externalOrderId', 'class', 'actual', 'last_seen_at as lastSeenAt'])
     .where('account', '=', query.account)
     .where('external_order_id', 'in', query.externalOrderIds)
     .where('class', 'in', query.classes)
     .where('status', '<>', 'resolved')
     .execute();
-  return rows.map(unresolvedFinding);
 }
 
-/** Reads the findings of one class and status in the order of their ids, after `fromId`. */
+/** Reads the orders with a finding of this class and status, in the order of the findings' ids, after `fromId`. */
 export async function unresolvedPage(
   db: Database,
   query: { account: string; class: FindingClassName; status: string; fromId: number; limit: number },
-): Promise<UnresolvedFinding[]> {
-  const rows = await unresolved(db)
-    .where('account', '=', query.account)
-    .where('status', '=', query.status)
-    .where('class', '=', query.class)
+): Promise<{ id: number; externalOrderId: string }[]> {
+  return await db
+    .selectFrom('findings')
+    .select(['id', 'external_order_id as externalOrderId'])
+    .where((finding) => finding.and({ account: query.account, class: query.class, status: query.status }))
     .where('id', '>', query.fromId)
+    .where('external_order_id', 'is not', null)
     .orderBy('id')
     .limit(query.limit)
+    .$narrowType<{ externalOrderId: string }>()
     .execute();
-  return rows.map(unresolvedFinding);
 }
 
 /** Counts the open findings, without those that only explain something. */
@@ -164,26 +133,8 @@ export async function countOpenFindings(db: Database, account: string): Promise<
   const row = await db
     .selectFrom('findings')
     .select((select) => select.fn.countAll<number | bigint>().as('findings'))
-    .where('account', '=', account)
-    .where('status', '=', 'open')
+    .where((finding) => finding.and({ account, status: 'open' }))
     .where('severity', '<>', 'info')
     .executeTakeFirstOrThrow();
   return Number(row.findings);
-}
-
-function unresolved(db: Database) {
-  return db.selectFrom('findings').select(['id', 'external_order_id', 'class', 'actual', 'status', 'last_seen_at']);
-}
-
-function unresolvedFinding(
-  row: Awaited<ReturnType<ReturnType<typeof unresolved>['execute']>>[number],
-): UnresolvedFinding {
-  return {
-    id: row.id,
-    externalOrderId: row.external_order_id ?? '',
-    class: row.class,
-    actual: row.actual,
-    status: row.status,
-    lastSeenAt: row.last_seen_at,
-  };
 }

@@ -1,10 +1,8 @@
-import type { Selectable } from 'kysely';
+import { sql, type Selectable, type SqlBool } from 'kysely';
 import type { LinkDecision, LinkSource, TrackedLink } from '../domain/clients/link.ts';
-
 import type { Database, Transaction } from './port.ts';
 import type { LinksTable } from './schema.ts';
-import { insertEvent } from './events.ts';
-import { queries, statement } from './statement.ts';
+import { insertEvents } from './events.ts';
 
 /** A row of `links` as it is stored. */
 export type LinkRow = Selectable<LinksTable>;
@@ -32,9 +30,7 @@ export async function linksToCheck(
     .select(['link_id', 'last_checked_at'])
     .where('account', '=', account)
     .where('last_checked_at', '<', before.toISOString())
-    .where((where) =>
-      where(where.refTuple('last_checked_at', 'link_id'), '>', where.tuple(from.lastCheckedAt, from.linkId)),
-    )
+    .where(sql<SqlBool>`(last_checked_at, link_id) > (${from.lastCheckedAt}, ${from.linkId})`)
     .orderBy('last_checked_at')
     .orderBy('link_id')
     .limit(limit);
@@ -47,8 +43,7 @@ export async function readLink(db: Database, account: string, linkId: string): P
   return await db
     .selectFrom('links')
     .selectAll()
-    .where('account', '=', account)
-    .where('link_id', '=', linkId)
+    .where((link) => link.and({ account, link_id: linkId }))
     .executeTakeFirst();
 }
 
@@ -73,31 +68,6 @@ export async function correctCheckTimes(tx: Transaction, account: string, now: D
   return Number(result.numUpdatedRows);
 }
 
-const saveStatement = statement((row: LinkRow) =>
-  queries
-    .insertInto('links')
-    .values({
-      account: row.account,
-      link_id: row.link_id,
-      reference: row.reference,
-      source: row.source,
-      status: row.status,
-      created_at: row.created_at,
-      updated_at: row.updated_at,
-      last_checked_at: row.last_checked_at,
-      missing_since: row.missing_since,
-    })
-    .onConflict((conflict) =>
-      conflict.columns(['account', 'link_id']).doUpdateSet({
-        reference: row.reference,
-        status: row.status,
-        updated_at: row.updated_at,
-        last_checked_at: row.last_checked_at,
-        missing_since: row.missing_since,
-      }),
-    ),
-);
-
 /** Writes a decision about a link: the row and its events, together. `before` is the row as this transaction read it. */
 export async function saveLink(
   tx: Transaction,
@@ -106,33 +76,26 @@ export async function saveLink(
   now: Date,
 ): Promise<void> {
   const { account, linkId } = link;
-  await saveStatement(tx, {
-    account,
-    link_id: linkId,
+  const changing = {
     reference: link.reference,
-    source: link.source,
     status: link.status,
-    created_at: link.createdAt.toISOString(),
     updated_at: link.updatedAt.toISOString(),
     last_checked_at: link.lastCheckedAt.toISOString(),
     missing_since: link.missingSince?.toISOString() ?? null,
-  });
-  for (const event of events) {
-    await insertEvent(tx, {
-      account,
-      type: 'link',
-      subject: linkId,
-      field: event.field,
-      old_value: event.oldValue,
-      new_value: event.newValue,
-      observed_at: now.toISOString(),
-      looked_up_before: before?.lastCheckedAt.toISOString() ?? null,
-      exchange_time: null,
-      source: event.source,
-      reason: event.reason,
-      actor: null,
-    });
-  }
+  };
+  await tx
+    .insertInto('links')
+    .values({ account, link_id: linkId, source: link.source, created_at: link.createdAt.toISOString(), ...changing })
+    .onConflict((conflict) => conflict.columns(['account', 'link_id']).doUpdateSet(changing))
+    .execute();
+  const subject = {
+    account,
+    type: 'link',
+    subject: linkId,
+    lookedUpBefore: before?.lastCheckedAt ?? null,
+    now,
+  } as const;
+  await insertEvents(tx, subject, events);
 }
 
 /** Reads a row as the domain sees it. */

@@ -1,6 +1,5 @@
-import type { Selectable } from 'kysely';
+import type { Selectable, Updateable } from 'kysely';
 import { readTime } from '../domain/instant.ts';
-import type { OrderState } from '../domain/orders/states.ts';
 import type { Tracking } from '../domain/orders/tracking.ts';
 import type { MerchantOrder, UncheckedOrder } from '../domain/record.ts';
 import type { MerchantOrdersTable } from './schema.ts';
@@ -52,31 +51,45 @@ export function sentOrderOf(row: OrderColumns): MerchantOrder {
   return uncheckedOrderOf({ ...row, ...Object.fromEntries(filled) }) as MerchantOrder;
 }
 
-/** Reads the columns of a row that order-sync writes. */
+/** The column of each field that order-sync tracks, beside the key. */
+const TRACKED_COLUMN_OF = {
+  state: 'state',
+  stateReason: 'state_reason',
+  revision: 'revision',
+  preOrderId: 'pre_order_id',
+  exchangeType: 'exchange_type',
+  orderId: 'order_id',
+  orderStatus: 'order_status',
+  cryptoStatus: 'crypto_status',
+  fiatStatus: 'fiat_status',
+  attempts: 'attempts',
+  nextActionAt: 'next_action_at',
+  lastLookupAt: 'last_lookup_at',
+  sentAt: 'sent_at',
+  changedAt: 'changed_at',
+  modificationDate: 'modification_date',
+  staleDate: 'stale_date',
+  verifications: 'verifications',
+  resends: 'resends',
+  rechecks: 'rechecks',
+} as const satisfies Record<keyof Omit<Tracking, 'account' | 'externalOrderId'>, keyof OrderRow>;
+
+const TRACKED = Object.entries(TRACKED_COLUMN_OF) as readonly [keyof Tracking, keyof OrderRow][];
+const TIMES: readonly string[] = ['nextActionAt', 'lastLookupAt', 'sentAt', 'changedAt'] satisfies (keyof Tracking)[];
+const COUNTS: readonly string[] = ['attempts', 'verifications', 'resends', 'rechecks'] satisfies (keyof Tracking)[];
+
+/** Reads the columns of a row that order-sync writes; a time or a number that cannot be read must not stop other rows. */
 export function trackingOf(row: OrderRow): Tracking {
-  return {
-    account: row.account,
-    externalOrderId: row.external_order_id,
-    state: row.state as OrderState,
-    stateReason: row.state_reason,
-    revision: row.revision,
-    preOrderId: row.pre_order_id,
-    exchangeType: row.exchange_type,
-    orderId: row.order_id,
-    orderStatus: row.order_status,
-    cryptoStatus: row.crypto_status,
-    fiatStatus: row.fiat_status,
-    attempts: count(row.attempts),
-    nextActionAt: readTime(row.next_action_at),
-    lastLookupAt: readTime(row.last_lookup_at),
-    sentAt: readTime(row.sent_at),
-    changedAt: readTime(row.changed_at),
-    modificationDate: row.modification_date,
-    staleDate: row.stale_date,
-    verifications: count(row.verifications),
-    resends: count(row.resends),
-    rechecks: count(row.rechecks),
-  };
+  const tracked = TRACKED.map(([field, column]) => {
+    const value = row[column];
+    return [field, TIMES.includes(field) ? readTime(value) : COUNTS.includes(field) ? count(value) : value];
+  });
+  return { account: row.account, externalOrderId: row.external_order_id, ...Object.fromEntries(tracked) } as Tracking;
+}
+
+/** Gives the columns of what order-sync tracks, as `statement` stores them. */
+export function trackedColumnsOf(tracking: Tracking): Updateable<MerchantOrdersTable> {
+  return Object.fromEntries(TRACKED.map(([field, column]) => [column, tracking[field]]));
 }
 
 function count(value: unknown): number {

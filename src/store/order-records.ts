@@ -50,8 +50,7 @@ export const keepSameRecord = statement((v: ReceivedBody) =>
   queries
     .updateTable('order_records')
     .set({ body: v.body, received_at: v.receivedAt })
-    .where('account', '=', v.account)
-    .where('external_order_id', '=', v.externalOrderId),
+    .where((record) => record.and({ account: v.account, external_order_id: v.externalOrderId })),
 );
 
 /**
@@ -66,8 +65,7 @@ export const keepSameColumns = statement((v: ComparedBody) =>
       received_at: v.receivedAt,
       compared_at: to.case().when('compared_at', 'is', null).then(null).else(v.comparedAt).end(),
     }))
-    .where('account', '=', v.account)
-    .where('external_order_id', '=', v.externalOrderId),
+    .where((record) => record.and({ account: v.account, external_order_id: v.externalOrderId })),
 );
 
 /** Stores a record that could not be compared with its order. */
@@ -92,54 +90,44 @@ export async function keepOrderRecord(
 }
 
 /** Reads the newest order record of an order, and when it was received; undefined when there is none. */
-export async function readRecord(
-  db: Database,
-  account: string,
-  externalOrderId: string,
-): Promise<{ body: string; receivedAt: string } | undefined> {
+export async function readRecord(db: Database, account: string, externalOrderId: string) {
   return await db
     .selectFrom('order_records')
     .select(['body', 'received_at as receivedAt'])
-    .where('account', '=', account)
-    .where('external_order_id', '=', externalOrderId)
+    .where((record) => record.and({ account, external_order_id: externalOrderId }))
     .executeTakeFirst();
 }
 
-/** Reads the ids of orders whose newest record was never compared with them, after `fromId`. */
-export async function uncomparedIds(
-  db: Database,
-  query: { account: string; fromId: string; limit: number },
-): Promise<string[]> {
-  const rows = await db
+/** Orders with records, in the order of their ids, after `fromId`. */
+interface RecordPage {
+  readonly account: string;
+  readonly fromId: string;
+  readonly limit: number;
+}
+
+function idsOf(db: Database, { account, fromId, limit }: RecordPage) {
+  return db
     .selectFrom('order_records')
     .select('external_order_id')
-    .where('account', '=', query.account)
-    .where('compared_at', 'is', null)
-    .where('external_order_id', '>', query.fromId)
+    .where('account', '=', account)
+    .where('external_order_id', '>', fromId)
     .orderBy('external_order_id')
-    .limit(query.limit)
-    .execute();
+    .limit(limit);
+}
+
+/** Reads the ids of orders whose newest record was never compared with them. */
+export async function uncomparedIds(db: Database, page: RecordPage): Promise<string[]> {
+  const rows = await idsOf(db, page).where('compared_at', 'is', null).execute();
   return rows.map((row) => row.external_order_id);
 }
 
-/** Marks records after `fromId` as never compared. Gives the id of the last of them, undefined when there are no more. */
-export async function forgetCompared(
-  tx: Transaction,
-  query: { account: string; fromId: string; limit: number },
-): Promise<string | undefined> {
-  const rows = await tx
-    .selectFrom('order_records')
-    .select('external_order_id')
-    .where('account', '=', query.account)
-    .where('external_order_id', '>', query.fromId)
-    .orderBy('external_order_id')
-    .limit(query.limit)
-    .execute();
-  const ids = rows.map((row) => row.external_order_id);
+/** Marks records as never compared. Gives the id of the last of them, undefined when there are no more. */
+export async function forgetCompared(tx: Transaction, page: RecordPage): Promise<string | undefined> {
+  const ids = (await idsOf(tx, page).execute()).map((row) => row.external_order_id);
   await tx
     .updateTable('order_records')
     .set({ compared_at: null })
-    .where('account', '=', query.account)
+    .where('account', '=', page.account)
     .where('external_order_id', 'in', ids)
     .execute();
   return ids.at(-1);

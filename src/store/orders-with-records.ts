@@ -1,4 +1,4 @@
-import type { SelectQueryBuilder } from 'kysely';
+import { sql, type SelectQueryBuilder, type SqlBool } from 'kysely';
 import type { OrderAge } from '../domain/findings/age.ts';
 import { readTime } from '../domain/instant.ts';
 import type { OrderState } from '../domain/orders/states.ts';
@@ -43,11 +43,7 @@ const followedStatement = statement((v: { account: string; externalOrderId: stri
 );
 
 /** Reads one row that is followed; undefined where there is none. */
-export async function readFollowed(
-  db: Database,
-  account: string,
-  externalOrderId: string,
-): Promise<FollowedRow | undefined> {
+export async function readFollowed(db: Database, account: string, externalOrderId: string) {
   const { rows } = await followedStatement(db, { account, externalOrderId });
   return rows[0] as FollowedRow | undefined;
 }
@@ -60,16 +56,10 @@ export async function orderAges(
   db: Database,
   query: { account: string; state: OrderState; from: DueKey; limit: number },
 ): Promise<AgedOrder[]> {
+  const { account, state, from } = query;
   const rows = await withAge(db)
-    .where('o.account', '=', query.account)
-    .where('o.state', '=', query.state)
-    .where((where) =>
-      where(
-        where.refTuple('o.next_action_at', 'o.external_order_id'),
-        '>',
-        where.tuple(query.from.nextActionAt, query.from.externalOrderId),
-      ),
-    )
+    .where((order) => order.and({ 'o.account': account, 'o.state': state }))
+    .where(sql<SqlBool>`(o.next_action_at, o.external_order_id) > (${from.nextActionAt}, ${from.externalOrderId})`)
     .orderBy('o.next_action_at')
     .orderBy('o.external_order_id')
     .limit(query.limit)

@@ -1,8 +1,8 @@
 import type { OrderState } from '../domain/orders/states.ts';
 import type { Decision, Tracking } from '../domain/orders/tracking.ts';
 import { StoreError } from './errors.ts';
-import { insertEvent } from './events.ts';
-import { ORDER_COLUMNS, type OrderColumns, type OrderRow } from './order-columns.ts';
+import { insertEvents } from './events.ts';
+import { ORDER_COLUMNS, trackedColumnsOf, type OrderColumns, type OrderRow } from './order-columns.ts';
 import type { Database, Transaction } from './port.ts';
 import { queries, statement } from './statement.ts';
 
@@ -15,20 +15,19 @@ export interface DueKey {
 /** The place before all due orders. */
 export const FIRST_DUE: DueKey = { nextActionAt: '', externalOrderId: '' };
 
-const dueStatement = statement(
-  (v: { account: string; state: string; until: string; afterAt: string; afterId: string; limit: number }) =>
-    queries
-      .selectFrom('merchant_orders')
-      .select(['external_order_id', 'next_action_at'])
-      .where('account', '=', v.account)
-      .where('state', '=', v.state)
-      .where('next_action_at', '<=', v.until)
-      .where((where) =>
-        where(where.refTuple('next_action_at', 'external_order_id'), '>', where.tuple(v.afterAt, v.afterId)),
-      )
-      .orderBy('next_action_at')
-      .orderBy('external_order_id')
-      .limit(v.limit),
+const dueStatement = statement((v: DueKey & { account: string; state: string; until: string; limit: number }) =>
+  queries
+    .selectFrom('merchant_orders')
+    .select(['external_order_id', 'next_action_at'])
+    .where('account', '=', v.account)
+    .where('state', '=', v.state)
+    .where('next_action_at', '<=', v.until)
+    .where((where) =>
+      where(where.refTuple('next_action_at', 'external_order_id'), '>', where.tuple(v.nextActionAt, v.externalOrderId)),
+    )
+    .orderBy('next_action_at')
+    .orderBy('external_order_id')
+    .limit(v.limit),
 );
 
 /** Reads the orders of one state that are due at `until`, oldest first, after `from`. */
@@ -36,14 +35,8 @@ export async function dueOrders(
   db: Database,
   query: { account: string; state: OrderState; until: Date; from: DueKey; limit: number },
 ): Promise<DueKey[]> {
-  const { rows } = await dueStatement(db, {
-    account: query.account,
-    state: query.state,
-    until: query.until.toISOString(),
-    afterAt: query.from.nextActionAt,
-    afterId: query.from.externalOrderId,
-    limit: query.limit,
-  });
+  const { from, until, ...rest } = query;
+  const { rows } = await dueStatement(db, { ...rest, ...from, until: until.toISOString() });
   return rows.map((row) => ({ nextActionAt: row.next_action_at ?? '', externalOrderId: row.external_order_id }));
 }
 
@@ -73,8 +66,7 @@ const rowStatement = statement((v: { account: string; externalOrderId: string })
   queries
     .selectFrom('merchant_orders')
     .selectAll()
-    .where('account', '=', v.account)
-    .where('external_order_id', '=', v.externalOrderId),
+    .where((order) => order.and({ account: v.account, external_order_id: v.externalOrderId })),
 );
 
 /** Reads one row; undefined where there is none. */
@@ -119,8 +111,7 @@ export async function postpone(
   await tx
     .updateTable('merchant_orders')
     .set((to) => ({ next_action_at: query.until.toISOString(), revision: to('revision', '+', 1) }))
-    .where('account', '=', query.account)
-    .where('external_order_id', '=', query.externalOrderId)
+    .where((order) => order.and({ account: query.account, external_order_id: query.externalOrderId }))
     .execute();
 }
 
@@ -136,42 +127,11 @@ export async function countPendingElsewhere(db: Database, account: string): Prom
   return Number(row.orders);
 }
 
-interface SaveValues extends Omit<Tracking, 'nextActionAt' | 'lastLookupAt' | 'sentAt' | 'changedAt'> {
-  nextActionAt: string | null;
-  lastLookupAt: string | null;
-  sentAt: string | null;
-  changedAt: string | null;
-  updatedAt: string;
-  previousRevision: number;
-}
-
-const saveStatement = statement((v: SaveValues) =>
+const saveStatement = statement((v: Tracking & { updatedAt: string; previousRevision: number }) =>
   queries
     .updateTable('merchant_orders')
-    .set({
-      state: v.state,
-      state_reason: v.stateReason,
-      revision: v.revision,
-      pre_order_id: v.preOrderId,
-      exchange_type: v.exchangeType,
-      order_id: v.orderId,
-      order_status: v.orderStatus,
-      crypto_status: v.cryptoStatus,
-      fiat_status: v.fiatStatus,
-      attempts: v.attempts,
-      next_action_at: v.nextActionAt,
-      last_lookup_at: v.lastLookupAt,
-      updated_at: v.updatedAt,
-      sent_at: v.sentAt,
-      changed_at: v.changedAt,
-      modification_date: v.modificationDate,
-      stale_date: v.staleDate,
-      verifications: v.verifications,
-      resends: v.resends,
-      rechecks: v.rechecks,
-    })
-    .where('account', '=', v.account)
-    .where('external_order_id', '=', v.externalOrderId)
+    .set({ ...trackedColumnsOf(v), updated_at: v.updatedAt })
+    .where((order) => order.and({ account: v.account, external_order_id: v.externalOrderId }))
     .where('revision', '=', v.previousRevision),
 );
 
@@ -187,34 +147,19 @@ export async function saveDecision(
 ): Promise<Tracking> {
   const tracking = { ...decision.tracking, revision: before.revision + 1 };
   const { account, externalOrderId } = tracking;
-  const result = await saveStatement(tx, {
-    ...tracking,
-    nextActionAt: tracking.nextActionAt?.toISOString() ?? null,
-    lastLookupAt: tracking.lastLookupAt?.toISOString() ?? null,
-    sentAt: tracking.sentAt?.toISOString() ?? null,
-    changedAt: tracking.changedAt?.toISOString() ?? null,
-    updatedAt: now.toISOString(),
-    previousRevision: before.revision,
-  });
+  const [updatedAt, previousRevision] = [now.toISOString(), before.revision];
+  const result = await saveStatement(tx, { ...tracking, updatedAt, previousRevision });
   if (result.numAffectedRows !== 1n) {
     throw new StoreError('refused', `order ${JSON.stringify(externalOrderId)} was changed since it was read`);
   }
-  for (const event of decision.events) {
-    await insertEvent(tx, {
-      account,
-      type: 'order',
-      subject: externalOrderId,
-      field: event.field,
-      old_value: event.oldValue,
-      new_value: event.newValue,
-      observed_at: now.toISOString(),
-      looked_up_before: before.lastLookupAt?.toISOString() ?? null,
-      exchange_time: event.exchangeTime,
-      source: event.source,
-      reason: event.reason,
-      actor: event.actor ?? null,
-    });
-  }
+  const subject = {
+    account,
+    type: 'order',
+    subject: externalOrderId,
+    lookedUpBefore: before.lastLookupAt,
+    now,
+  } as const;
+  await insertEvents(tx, subject, decision.events);
   return tracking;
 }
 
@@ -260,11 +205,11 @@ export interface DecisionFilter {
 
 /** Reads the rows that match the filter, in the order of their ids. */
 export async function rowsToDecide(db: Database, filter: DecisionFilter): Promise<OrderRow[]> {
+  const { account, state } = filter;
   let rows = db
     .selectFrom('merchant_orders')
     .selectAll()
-    .where('account', '=', filter.account)
-    .where('state', '=', filter.state);
+    .where((order) => order.and({ account, state }));
   if (filter.from !== undefined) rows = rows.where('created_at', '>=', filter.from);
   if (filter.to !== undefined) rows = rows.where('created_at', '<', filter.to);
   return await rows.orderBy('external_order_id').limit(filter.limit).execute();
@@ -279,8 +224,7 @@ export async function orderWithPreOrder(
   const row = await db
     .selectFrom('merchant_orders')
     .select('external_order_id')
-    .where('account', '=', order.account)
-    .where('pre_order_id', '=', preOrderId)
+    .where((other) => other.and({ account: order.account, pre_order_id: preOrderId }))
     .where('external_order_id', '!=', order.externalOrderId)
     .limit(1)
     .executeTakeFirst();

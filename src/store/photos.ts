@@ -21,9 +21,7 @@ export async function keepPhotoToken(tx: Transaction, token: Omit<PhotoTokensTab
 export async function forgetPhotoToken(tx: Transaction, account: string, tokenHash: string): Promise<void> {
   await tx
     .deleteFrom('photo_tokens')
-    .where('account', '=', account)
-    .where('token_hash', '=', tokenHash)
-    .where('delivery', 'is', null)
+    .where((token) => token.and({ account, token_hash: tokenHash, delivery: null }))
     .execute();
 }
 
@@ -31,36 +29,27 @@ export async function forgetPhotoToken(tx: Transaction, account: string, tokenHa
 export type PhotoToken = KnownToken & Pick<PhotoTokensTable, 'link_id' | 'level' | 'action_id' | 'delivery'>;
 
 /** Reads a token by its hash: the time that takes says nothing about the token, which nobody can make from its hash. */
-export async function readPhotoToken(
-  db: Database,
-  account: string,
-  tokenHash: string,
-): Promise<PhotoToken | undefined> {
+export async function readPhotoToken(db: Database, account: string, tokenHash: string) {
   const row = await db
     .selectFrom('photo_tokens')
     .selectAll()
-    .where('account', '=', account)
-    .where('token_hash', '=', tokenHash)
+    .where((token) => token.and({ account, token_hash: tokenHash }))
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  const { link_id, level, action_id, delivery } = row;
-  const stored = delivery === null ? undefined : await photosOfDelivery(db, account, delivery);
-  const expiresAt = new Date(row.expires_at);
-  return { link_id, level, action_id, delivery, expiresAt, stored: stored?.map(({ sha256 }) => sha256) };
+  const stored = row.delivery === null ? undefined : await photosOfDelivery(db, account, row.delivery);
+  return { ...row, expiresAt: new Date(row.expires_at), stored: stored?.map(({ sha256 }) => sha256) };
 }
 
 /** Records the files of a delivery, and that it has used the token. */
 export async function recordDelivery(
   tx: Transaction,
-  token: { account: string; tokenHash: string; delivery: string },
+  { account, tokenHash, delivery }: { account: string; tokenHash: string; delivery: string },
   photos: readonly NewPhoto[],
 ): Promise<void> {
   await tx
     .updateTable('photo_tokens')
-    .set({ delivery: token.delivery })
-    .where('account', '=', token.account)
-    .where('token_hash', '=', token.tokenHash)
-    .where('delivery', 'is', null)
+    .set({ delivery })
+    .where((token) => token.and({ account, token_hash: tokenHash, delivery: null }))
     .execute();
   for (const photo of photos) await tx.insertInto('photos').values(photo).execute();
 }
@@ -70,8 +59,7 @@ export async function photosOfDelivery(db: Database, account: string, delivery: 
   return await db
     .selectFrom('photos')
     .selectAll()
-    .where('account', '=', account)
-    .where('delivery', '=', delivery)
+    .where((photo) => photo.and({ account, delivery }))
     .orderBy('id')
     .execute();
 }

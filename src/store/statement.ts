@@ -35,7 +35,7 @@ export type Statement<Values, Row> = (db: Database | Transaction, values: Values
 
 /**
  * Compiles a query once. The builder gets each value as a named placeholder that has the value's type; building and
- * compiling at each run would cost more than the database does.
+ * compiling at each run would cost more than the database does. A date is stored as its text.
  */
 export function statement<Values extends object, Row = unknown>(
   build: (values: Values) => Compilable<Row>,
@@ -43,9 +43,10 @@ export function statement<Values extends object, Row = unknown>(
   let compiled: CompiledQuery<Row> | undefined;
   return async (db, values) => {
     compiled ??= build(placeholders<Values>()).compile();
-    const parameters = compiled.parameters.map((parameter) =>
-      parameter instanceof Parameter ? (values as Record<string, unknown>)[parameter.name] : parameter,
-    );
+    const parameters = compiled.parameters.map((parameter) => {
+      const value = parameter instanceof Parameter ? (values as Record<string, unknown>)[parameter.name] : parameter;
+      return value instanceof Date ? value.toISOString() : value;
+    });
     const query = { ...compiled, parameters };
     return 'run' in db ? db.run(query) : await db.executeQuery(query);
   };
