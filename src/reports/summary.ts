@@ -1,4 +1,6 @@
 import { DecimalSum, readDecimal } from '../domain/decimal.ts';
+import type { Column, ReportDocument } from './formats/document.ts';
+import { pairOf } from './reconciliation/rows.ts';
 
 /** The columns of an order that the summary needs. */
 export interface SummaryInput {
@@ -9,56 +11,43 @@ export interface SummaryInput {
   readonly asset: unknown;
 }
 
-/** Orders of one pair, state and status, with the exact sum of their assets. */
-export interface SummaryLine {
-  readonly pair: string;
-  readonly state: string;
-  readonly status: string | null;
-  readonly orders: number;
-  /** Exact decimal text. */
-  readonly asset: string;
-  /** Orders whose asset is not a number; they are counted and not summed. */
-  readonly unreadable: number;
-}
-
-/** The columns of the summary, in order. */
+/** The columns of the summary, with the same names for programs and people. */
 export const SUMMARY_COLUMNS = [
-  'pair',
-  'state',
-  'status',
-  'orders',
-  'asset',
-  'unreadable',
-] as const satisfies readonly (keyof SummaryLine)[];
+  { key: 'pair', label: 'pair', kind: 'text' },
+  { key: 'state', label: 'state', kind: 'text' },
+  { key: 'status', label: 'status', kind: 'text' },
+  { key: 'orders', label: 'orders', kind: 'count' },
+  // The exact sum.
+  { key: 'asset', label: 'asset', kind: 'decimal' },
+  // Orders whose asset is not a number; they are counted and not summed.
+  { key: 'unreadable', label: 'unreadable', kind: 'count' },
+] as const satisfies readonly Column[];
 
 /** Counts and sums orders by pair, state and status. Memory grows with the groups, not with the rows. */
-export async function summarize(rows: AsyncIterable<SummaryInput>): Promise<SummaryLine[]> {
-  const groups = new Map<
-    string,
-    { key: [string, string, string | null]; orders: number; unreadable: number; sum: DecimalSum }
-  >();
+export async function summarize(rows: AsyncIterable<SummaryInput>) {
+  const groups = new Map<string, ReturnType<typeof emptyGroup>>();
   for await (const row of rows) {
-    const key: [string, string, string | null] = [
-      `${row.from_currency ?? '?'}/${row.to_currency ?? '?'}`,
-      row.state,
-      row.order_status,
-    ];
-    const id = JSON.stringify(key);
-    const group = groups.get(id) ?? { key, orders: 0, unreadable: 0, sum: new DecimalSum() };
+    const id = JSON.stringify([pairOf(row), row.state, row.order_status]);
+    const group = groups.get(id) ?? emptyGroup(row);
     groups.set(id, group);
     group.orders += 1;
     const asset = readDecimal(row.asset);
     if (asset.ok) group.sum.add(asset.text);
     else group.unreadable += 1;
   }
-  return [...groups.entries()]
+  return [...groups]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, { key, orders, unreadable, sum }]) => ({
-      pair: key[0],
-      state: key[1],
-      status: key[2],
-      orders,
-      asset: sum.toString(),
-      unreadable,
-    }));
+    .map(([, { sum, ...line }]) => ({ ...line, asset: sum.toString() }));
+}
+
+function emptyGroup(row: SummaryInput) {
+  const { state, order_status: status } = row;
+  return { pair: pairOf(row), state, status, orders: 0, asset: '0', unreadable: 0, sum: new DecimalSum() };
+}
+
+/** Builds the report. It has no schema of its own: its JSON is the lines. */
+export async function summaryDocument(rows: AsyncIterable<SummaryInput>): Promise<ReportDocument> {
+  const title = 'Orders by pair, state and status';
+  const sections = [{ name: 'summary', title, columns: SUMMARY_COLUMNS, rows: await summarize(rows) }];
+  return { schema: null, title: 'Summary', facts: [], sections, charts: [] };
 }

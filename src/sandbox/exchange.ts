@@ -1,28 +1,14 @@
-import type { Clock } from '../clock.ts';
 import { refuse, type SandboxAnswer, type SandboxRequest } from './api/answer.ts';
-import { Clients, type PhotosAnswer } from './clients/clients.ts';
+import { Clients, type ClientOptions, type PhotosAnswer } from './clients/clients.ts';
 import type { SandboxPreOrder } from './orders/order-record.ts';
-import { Orders } from './orders/orders.ts';
+import { Orders, type OrderOptions } from './orders/orders.ts';
 import { emailRequest, levelSchema, photoRequest, preOrderRequest, withBody } from './api/requests.ts';
 import { findRoute, type RouteName, type Values } from './api/routes.ts';
-import type { Scenario } from './orders/scenario.ts';
 
 /** Options of a sandbox exchange; times in milliseconds. */
-export interface SandboxOptions {
+export interface SandboxOptions extends OrderOptions, ClientOptions {
   readonly apiKey: string;
-  readonly clock: Clock;
-  readonly random: () => number;
-  /**
-   * Chooses the scenario of an order. Where it chooses none, an id `scenario-<name>-…` has that scenario, and one in ten
-   * of the others is rejected.
-   */
-  readonly scenarioOf?: (externalOrderId: string) => Scenario | undefined;
-  /** The factor by which orders and verifications are faster than their scenarios. */
-  readonly speed?: number;
   readonly rate?: { readonly requests: number; readonly intervalMs: number };
-  readonly merchantId?: string;
-  /** Decides, with the id of a link, its customer and cards. */
-  readonly seed?: number;
   /** The address to which photos are delivered (§6). */
   readonly photoUrl?: string | undefined;
 }

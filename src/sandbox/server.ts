@@ -1,6 +1,5 @@
 import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';
-import type { Clock } from '../clock.ts';
 import { Deliveries, type LoggedDelivery } from './clients/delivery.ts';
 import { answerWith } from './faults/faulty-answer.ts';
 import { decideFault, namesFault, NOT_TAKEN, type Fault, type FaultPlan } from './faults/faults.ts';
@@ -77,7 +76,8 @@ export async function startSandbox(options: SandboxServerOptions): Promise<Sandb
     };
     const answer = isTaken ? exchange.handle({ method: request.method, path: request.url, headers, body }) : undefined;
     log({
-      ...stamp(options.clock),
+      at: options.clock.now().toISOString(),
+      monotonic: options.clock.monotonic(),
       method: request.method,
       path: request.url,
       ...(externalOrderId === undefined ? {} : { externalOrderId }),
@@ -111,10 +111,6 @@ function idOf(method: string, path: string, body: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function stamp(clock: Clock): { at: string; monotonic: number } {
-  return { at: clock.now().toISOString(), monotonic: clock.monotonic() };
 }
 
 function header(value: string | string[] | undefined): string | undefined {

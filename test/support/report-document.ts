@@ -50,7 +50,7 @@ export function hostileDocument(): ReportDocument {
       },
       {
         title: all,
-        kind: 'line',
+        kind: 'bar',
         categories: HOSTILE,
         series: [{ name: all, values: HOSTILE.map(() => 3) }],
         unit: 'h',

@@ -87,7 +87,7 @@ async function demonstrate({ scenario, keep, orders: count }: DemoOptions): Prom
     await stopDaemon(daemon);
     say('');
     const summary = await summarize(summaryRows(store.db, { account: ACCOUNT }));
-    process.stdout.write(asTable(summary.map((line) => ({ ...line }))));
+    process.stdout.write(asTable(summary));
     const { preOrders, duplicated } = sandbox.exchange.census();
     say(`${rest.length} orders sent, ${preOrders} pre-orders at the exchange, ${duplicated.length} created twice.\n`);
     const isAsExpected = await reconcileDemo(store, clock.now().toISOString(), expected, say);

@@ -21,7 +21,11 @@ export async function drawCharts(charts: readonly Chart[]): Promise<readonly Dra
   return charts.map((chart, index) => {
     const canvas = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height: HEIGHT });
     try {
-      canvas.setOption({ animation: false, color: COLORS, ...optionOf(chart) });
+      canvas.setOption({
+        animation: false,
+        color: COLORS,
+        ...(chart.kind === 'flow' ? flowOption(chart) : barOption(chart)),
+      });
       return { title: chart.title, svg: plainSvg(canvas.renderToSVGString(), index) };
     } finally {
       canvas.dispose();
@@ -30,29 +34,24 @@ export async function drawCharts(charts: readonly Chart[]): Promise<readonly Dra
 }
 
 async function loadLibrary() {
-  const [core, { BarChart, LineChart, SankeyChart }, { GridComponent, LegendComponent }, { SVGRenderer }] =
-    await Promise.all([
-      import('echarts/core'),
-      import('echarts/charts'),
-      import('echarts/components'),
-      import('echarts/renderers'),
-    ]);
-  core.use([BarChart, LineChart, SankeyChart, GridComponent, LegendComponent, SVGRenderer]);
+  const [core, { BarChart, SankeyChart }, { GridComponent, LegendComponent }, { SVGRenderer }] = await Promise.all([
+    import('echarts/core'),
+    import('echarts/charts'),
+    import('echarts/components'),
+    import('echarts/renderers'),
+  ]);
+  core.use([BarChart, SankeyChart, GridComponent, LegendComponent, SVGRenderer]);
   return core;
 }
 
-function optionOf(chart: Chart): EChartsOption {
-  return chart.kind === 'flow' ? flowOption(chart) : axesOption(chart);
-}
-
-function axesOption({ kind, categories, series, unit }: Chart): EChartsOption {
+function barOption({ categories, series, unit }: Chart): EChartsOption {
   return {
     legend: { top: 0, type: 'plain' },
     grid: { left: 64, right: 24, top: 48, bottom: 40 },
     xAxis: { type: 'category', data: categories.map(name), axisLabel: { hideOverlap: true } },
     yAxis: { type: 'value', name: name(unit) },
     series: series.map((one) => ({
-      type: kind === 'line' ? ('line' as const) : ('bar' as const),
+      type: 'bar' as const,
       name: name(one.name),
       data: [...one.values],
       ...(unit === 'orders' && { stack: 'all' }),

@@ -36,7 +36,7 @@ export interface Fact {
 /** A chart in the HTML form. Its numbers are only drawn: the sections have the exact ones. */
 export interface Chart {
   readonly title: string;
-  readonly kind: 'bar' | 'line' | 'flow';
+  readonly kind: 'bar' | 'flow';
   /** The names along the axis, or of the nodes of a flow. */
   readonly categories: readonly string[];
   /** One number for each category; empty for a flow. */

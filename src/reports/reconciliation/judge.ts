@@ -1,5 +1,5 @@
 import { readDecimal, type DecimalReading } from '../../domain/decimal.ts';
-import { findOverdue, isUnchecked, type OrderAge } from '../../domain/findings/age.ts';
+import { findOverdue, findUnknownOutcome, isUnchecked, type OrderAge } from '../../domain/findings/age.ts';
 import type { FindingClassName } from '../../domain/findings/classes.ts';
 import { COMPARED_POSITION, type Finding } from '../../domain/findings/finding.ts';
 import { readTime } from '../../domain/instant.ts';
@@ -78,7 +78,7 @@ export function judgeOrder(row: ReconciledRow, asOf: Date, settings: Reconciliat
 
 function judge(row: ReconciledRow, amounts: Amounts, age: OrderAge, asOf: Date, freshFor: number): Judgement {
   if (isChangedAfter(row, asOf.toISOString())) return unchecked('changedAfter');
-  if (isOutcomeUnknown(row)) return unchecked('outcomeUnknown');
+  if (findUnknownOutcome(age).length > 0) return unchecked('outcomeUnknown');
   if (isGivenUpUnseen(row)) return unchecked('givenUp');
   if (NOT_AT_EXCHANGE.includes(row.state)) return { kind: 'nothing' };
   if (row.state === 'sending') return unchecked('inFlight');
@@ -127,12 +127,6 @@ function isOfOtherPair(row: ReconciledRow): boolean {
 
 function pairOfRecord(row: ReconciledRow): string {
   return pairOf({ from_currency: row.record_from, to_currency: row.record_to });
-}
-
-/** A row that is sent once more has left an unknown outcome behind. */
-function isOutcomeUnknown({ state, resends }: ReconciledRow): boolean {
-  if (state === 'unknown' || state === 'held') return true;
-  return resends > 0 && (state === 'pending' || state === 'sending');
 }
 
 /** The exchange may have taken an abandoned order; only a look-up afterwards shows that there is none. */

@@ -60,16 +60,10 @@ class Totals {
   }
 }
 
-interface Group {
-  readonly day: string;
-  readonly pair: string;
-  readonly totals: Totals;
-}
-
 /** Sums of orders and findings by UTC day and pair. Memory grows with the days and pairs, not with the orders. */
 export class ReconciliationTotals {
-  readonly #groups = new Map<string, Group>();
-  readonly #classes = new Map<string, { key: readonly string[]; open: number; acknowledged: number }>();
+  readonly #groups = new Map<string, { readonly day: string; readonly pair: string; readonly totals: Totals }>();
+  readonly #classes = new Map<string, Row & { open: number; acknowledged: number }>();
 
   readonly unchecked = new Map<UncheckedReason, number>();
   /** The oldest look-up that the report relies on, of orders that are not final and of final ones. */
@@ -117,9 +111,8 @@ export class ReconciliationTotals {
   addFinding(finding: ReportFinding): void {
     const { day, pair, severity, status } = finding;
     const { counts } = this.#totals(day, pair);
-    const key = [day, pair, finding.class, severity];
-    const id = JSON.stringify(key);
-    const line = this.#classes.get(id) ?? { key, open: 0, acknowledged: 0 };
+    const id = JSON.stringify([day, pair, finding.class, severity]);
+    const line = this.#classes.get(id) ?? { day, pair, class: finding.class, severity, open: 0, acknowledged: 0 };
     this.#classes.set(id, line);
     if (status === 'acknowledged') {
       counts.acknowledged += 1;
@@ -150,12 +143,7 @@ export class ReconciliationTotals {
 
   /** One row a day, pair and class of findings. */
   byClass(): readonly Row[] {
-    return [...this.#classes.entries()]
-      .toSorted(([a], [b]) => compare(a, b))
-      .map(([, { key, open, acknowledged }]) => {
-        const [day = '', pair = '', name = '', severity = ''] = key;
-        return { day, pair, class: name, severity, open, acknowledged };
-      });
+    return [...this.#classes].toSorted(([a], [b]) => compare(a, b)).map(([, line]) => line);
   }
 
   /** Counts of the whole report. */
@@ -165,15 +153,13 @@ export class ReconciliationTotals {
     return all.counts;
   }
 
-  #sorted(): Group[] {
+  #sorted() {
     return [...this.#groups.values()].toSorted((a, b) => compare(a.day, b.day) || compare(a.pair, b.pair));
   }
 
   #totals(day: string, pair: string): Totals {
     const key = `${day} ${pair}`;
-    const known = this.#groups.get(key);
-    if (known !== undefined) return known.totals;
-    const group = { day, pair, totals: new Totals() };
+    const group = this.#groups.get(key) ?? { day, pair, totals: new Totals() };
     this.#groups.set(key, group);
     return group.totals;
   }
@@ -187,6 +173,5 @@ function add(sum: DecimalSum, text: string | null): boolean {
 }
 
 function compare(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
+  return a === b ? 0 : a < b ? -1 : 1;
 }

@@ -18,10 +18,13 @@ const bodyError = (issue: { code?: string }) => (issue.code === 'invalid_type' ?
 /** The body of §4.1 and §4.2. An invalid address has a refusal of its own, INVALID_EMAIL. */
 export const emailRequest = z.strictObject({ email: z.string() }, { error: bodyError });
 
+/** The body of §4.5. */
 export const photoRequest = z.strictObject(
   { kycLevelType: levelSchema, actionId: z.string().nullish(), token: z.string().nullish() },
   { error: bodyError },
 );
+/** The fields of a request for photos. */
+export type PhotoRequest = z.infer<typeof photoRequest>;
 
 /** The body of §4.9 by the rules of §2.6 and §8. */
 export const preOrderRequest = z

@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { answer, refuse, type SandboxAnswer } from '../api/answer.ts';
+import type { PhotoRequest } from '../api/requests.ts';
 import { cardsOf, customerOf } from './customer.ts';
 import { randomHex } from '../random.ts';
 import { oddityOf, type PhotoDelivery, type PhotoOddity } from './photos.ts';
@@ -9,14 +10,10 @@ import { statusAfter, verificationOf, type VerificationStep } from './verificati
 export interface ClientOptions {
   readonly clock: Clock;
   readonly random: () => number;
+  /** Decides, with the id of a link, its customer and cards. */
   readonly seed?: number;
+  /** The factor by which verifications are faster than their courses. */
   readonly speed?: number;
-}
-
-interface PhotosWanted {
-  readonly kycLevelType: 'MAIN' | 'LIVENESS';
-  readonly actionId?: string | null | undefined;
-  readonly token?: string | null | undefined;
 }
 
 /** An answer, and the photos that are delivered to the merchant after it (§6). */
@@ -82,18 +79,12 @@ export class Clients {
     });
   }
 
-  requestPhotos(linkId: string, wanted: PhotosWanted, url: string | undefined): PhotosAnswer {
+  requestPhotos(linkId: string, wanted: PhotoRequest, url: string | undefined): PhotosAnswer {
     return this.#ofLink(linkId, ({ photoOddity, hasUploadUrl }) => {
       if (url === undefined || !hasUploadUrl) return refuse('uploadUrlNotSet');
-      const { kycLevelType: level, actionId, token } = wanted;
-      const delivery = {
-        url,
-        linkId,
-        level,
-        actionId: level === 'LIVENESS' ? (actionId ?? undefined) : undefined,
-        token: token ?? undefined,
-        oddity: photoOddity,
-      };
+      const { kycLevelType: level, token } = wanted;
+      const actionId = level === 'LIVENESS' ? (wanted.actionId ?? undefined) : undefined;
+      const delivery = { url, linkId, level, actionId, token: token ?? undefined, oddity: photoOddity };
       return { ...answer(200, { status: 'ok' }), delivery };
     });
   }

@@ -17,15 +17,6 @@ export interface SandboxPreOrder {
 /** An order record (§2.7). */
 export type OrderRecord = NonNullable<ReturnType<typeof orderRecord>>;
 
-/** The part of an order that changes with time. */
-interface Progress {
-  orderStatus: string;
-  cryptoStatus: string;
-  fiatStatus: string;
-  modifiedAt: number;
-  completedAt: number | null;
-}
-
 /** Makes the order record (§2.7) of a pre-order at `now`; undefined while the order has not appeared. */
 export function orderRecord(preOrder: SandboxPreOrder, now: Date, merchantId: string) {
   const { appearsAfterMs } = preOrder.scenario;
@@ -80,14 +71,10 @@ export function orderRecord(preOrder: SandboxPreOrder, now: Date, merchantId: st
   };
 }
 
-function progressAt({ scenario, speed }: SandboxPreOrder, appearedAt: number, now: number): Progress {
-  const progress: Progress = {
-    orderStatus: 'REQUEST',
-    cryptoStatus: 'NEW',
-    fiatStatus: 'NEW',
-    modifiedAt: appearedAt,
-    completedAt: null,
-  };
+/** The part of an order that changes with time. */
+function progressAt({ scenario, speed }: SandboxPreOrder, appearedAt: number, now: number) {
+  const statuses = { orderStatus: 'REQUEST', cryptoStatus: 'NEW', fiatStatus: 'NEW' };
+  const progress = { ...statuses, modifiedAt: appearedAt, completedAt: null as number | null };
   let at = appearedAt;
   for (const step of scenario.steps) {
     at += step.afterMs / speed;

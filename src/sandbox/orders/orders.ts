@@ -9,7 +9,12 @@ import { STRAY_ORDER, tamperingNamedIn } from './tampering.ts';
 export interface OrderOptions {
   readonly clock: Clock;
   readonly random: () => number;
+  /**
+   * Chooses the scenario of an order. Where it chooses none, an id `scenario-<name>-…` has that scenario, and one in ten
+   * of the others is rejected.
+   */
   readonly scenarioOf?: (externalOrderId: string) => Scenario | undefined;
+  /** The factor by which orders are faster than their scenarios. */
   readonly speed?: number;
   readonly merchantId?: string;
 }
@@ -21,7 +26,7 @@ export interface OrderOptions {
 export class Orders {
   readonly #options: OrderOptions;
   readonly #byId = new Map<string, SandboxPreOrder>();
-  readonly #byExternalId = new Map<string, SandboxPreOrder[]>();
+  readonly #byExternalId = new Map<string, readonly SandboxPreOrder[]>();
   readonly #strays = new Map<string, SandboxPreOrder>();
   /** External order ids whose completed order was shown. */
   readonly #shownCompleted = new Set<string>();
@@ -36,9 +41,7 @@ export class Orders {
   create(fields: PreOrderFields): SandboxAnswer {
     const preOrder = this.#make(fields.externalOrderId, fields, fields.asset.value);
     this.#byId.set(preOrder.id, preOrder);
-    const made = this.#byExternalId.get(preOrder.externalOrderId);
-    if (made === undefined) this.#byExternalId.set(preOrder.externalOrderId, [preOrder]);
-    else made.push(preOrder);
+    this.#byExternalId.set(preOrder.externalOrderId, [...this.madeFor(preOrder.externalOrderId), preOrder]);
     return answer(200, shownPreOrder(preOrder));
   }
 
@@ -111,12 +114,8 @@ export class Orders {
   }
 }
 
-function shownPreOrder(preOrder: SandboxPreOrder) {
-  const body = preOrderBody(preOrder);
-  return tamperingNamedIn(preOrder.externalOrderId)?.echo?.(body) ?? body;
-}
-
-function preOrderBody({ id, fields }: SandboxPreOrder): Record<string, unknown> {
+function shownPreOrder(preOrder: SandboxPreOrder): object {
   const nothing = { limit: null, paymentToken: null, providerType: null, cryptoAddress: null, bonus: null };
-  return { ...nothing, ...fields, id };
+  const body = { ...nothing, ...preOrder.fields, id: preOrder.id };
+  return tamperingNamedIn(preOrder.externalOrderId)?.echo?.(body) ?? body;
 }

@@ -25,11 +25,11 @@ const scenario = z
             fiat: status,
             completed: z.boolean().optional(),
           })
-          .transform(({ after, order, crypto, fiat, completed }) => ({
-            afterMs: after,
-            orderStatus: order,
-            cryptoStatus: crypto,
-            fiatStatus: fiat,
+          .transform(({ after: afterMs, order: orderStatus, crypto: cryptoStatus, fiat: fiatStatus, completed }) => ({
+            afterMs,
+            orderStatus,
+            cryptoStatus,
+            fiatStatus,
             completed,
           })),
       )
