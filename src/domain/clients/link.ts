@@ -65,14 +65,15 @@ export function decideChecked(known: TrackedLink, answer: LinkAnswer, now: Date)
   const link = { ...known, lastCheckedAt: now };
   if (known.missingSince !== null) return { link, events: [] };
   const reason = 'the exchange does not find this link any more';
-  const event = missingEvent(null, now, 'check', reason);
+  const event = { field: 'missing', oldValue: null, newValue: now.toISOString(), source: 'check', reason } as const;
   return { link: { ...link, updatedAt: now, missingSince: now }, events: [event] };
 }
 
 function found(known: TrackedLink, status: string, source: LinkEvent['source'], now: Date): LinkDecision {
   const events: LinkEvent[] = [];
   if (known.missingSince !== null) {
-    events.push(missingEvent(known.missingSince, null, source, 'the exchange finds this link again'));
+    const [oldValue, reason] = [known.missingSince.toISOString(), 'the exchange finds this link again'];
+    events.push({ field: 'missing', oldValue, newValue: null, source, reason });
   }
   if (known.status !== status) events.push(statusEvent(known.status, status, source));
   const updatedAt = events.length > 0 ? now : known.updatedAt;
@@ -81,14 +82,4 @@ function found(known: TrackedLink, status: string, source: LinkEvent['source'], 
 
 function statusEvent(oldValue: string | null, newValue: string, source: LinkEvent['source']): LinkEvent {
   return { field: 'status', oldValue, newValue, source, reason: null };
-}
-
-function missingEvent(
-  oldValue: Date | null,
-  newValue: Date | null,
-  source: LinkEvent['source'],
-  reason: string,
-): LinkEvent {
-  const text = (since: Date | null) => since?.toISOString() ?? null;
-  return { field: 'missing', oldValue: text(oldValue), newValue: text(newValue), source, reason };
 }

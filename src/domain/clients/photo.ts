@@ -58,10 +58,8 @@ export function decideDelivery(
   now: Date,
 ): DeliveryDecision {
   if (token === undefined) return 'forbidden';
-  if (token.stored !== undefined) return sameFiles(token.stored, delivered) ? 'repeated' : 'forbidden';
+  if (token.stored !== undefined) {
+    return new Set(token.stored).symmetricDifference(new Set(delivered)).size === 0 ? 'repeated' : 'forbidden';
+  }
   return token.expiresAt > now ? 'store' : 'forbidden';
-}
-
-function sameFiles(stored: readonly string[], delivered: readonly string[]): boolean {
-  return new Set(stored).symmetricDifference(new Set(delivered)).size === 0;
 }

@@ -54,9 +54,8 @@ function identity({ order, record }: RecordContext): readonly Finding[] {
 }
 
 function merchant({ merchantId, record }: RecordContext): Judged {
-  return merchantId === null || record.merchantId === null
-    ? undefined
-    : differs('MERCHANT_MISMATCH', merchantId, record.merchantId);
+  if (merchantId === null || record.merchantId === null) return undefined;
+  return differs('MERCHANT_MISMATCH', merchantId, record.merchantId);
 }
 
 /**
@@ -101,9 +100,8 @@ function pair({ order, record }: RecordContext): Judged {
 /** That the position INPUT means the input amount is our reading of §2.6. */
 function amount({ order, record }: RecordContext, { tolerance }: ReconcileSettings): Judged {
   if (record.inputAsset === null || order.assetPosition !== COMPARED_POSITION) return undefined;
-  return isWithin(order.asset, record.inputAsset, tolerance)
-    ? []
-    : [found('AMOUNT_MISMATCH', order.asset, record.inputAsset)];
+  if (isWithin(order.asset, record.inputAsset, tolerance)) return [];
+  return [found('AMOUNT_MISMATCH', order.asset, record.inputAsset)];
 }
 
 /** The interface does not say which way the ratio is meant, so both ways are accepted. */
@@ -120,10 +118,8 @@ function rate({ record }: RecordContext, { tolerance }: ReconcileSettings): Judg
 function types({ order, preOrderExchangeType: exchangeType, record }: RecordContext): Judged {
   const isGiven = record.orderType !== null && (exchangeType === null || record.exchangeType !== null);
   return unlessLacking(isGiven, [
-    ...(record.orderType === null ? [] : differs('TYPE_MISMATCH', order.orderType, record.orderType)),
-    ...(exchangeType === null || record.exchangeType === null
-      ? []
-      : differs('TYPE_MISMATCH', exchangeType, record.exchangeType)),
+    ...differsWhereGiven('TYPE_MISMATCH', order.orderType, record.orderType),
+    ...differsWhereGiven('TYPE_MISMATCH', exchangeType, record.exchangeType),
   ]);
 }
 
@@ -141,20 +137,19 @@ function addresses({ order, record, earlier }: RecordContext): readonly Finding[
   const isNew = external !== (earlier?.externalCryptoAddress ?? null);
   const before = earlier?.internalCryptoAddress ?? null;
   return [
-    ...(known === null || external === null || !isNew ? [] : differs('ADDRESS_CHANGED', known, external)),
+    ...(isNew ? differsWhereGiven('ADDRESS_CHANGED', known, external) : []),
     ...(before === null ? [] : differs('ADDRESS_CHANGED', before, internal)),
   ];
 }
 
 function paymentRoute({ order, record }: RecordContext): Judged {
-  const isToken = order.paymentToken !== null && record.paymentToken !== null;
-  const isProvider = order.providerType !== null && record.providerType !== null;
-  const isGiven = (isToken || order.paymentToken === null) && (isProvider || order.providerType === null);
-  return unlessLacking(isGiven, [
-    ...(isProvider ? differs('PAYMENT_ROUTE_MISMATCH', order.providerType, record.providerType) : []),
-    ...(isToken && order.paymentToken !== record.paymentToken
-      ? [found('PAYMENT_ROUTE_MISMATCH', 'paymentToken (not shown)', 'another paymentToken')]
-      : []),
+  const isLacking = (['paymentToken', 'providerType'] as const).some(
+    (field) => order[field] !== null && record[field] === null,
+  );
+  const otherToken = differsWhereGiven('PAYMENT_ROUTE_MISMATCH', order.paymentToken, record.paymentToken);
+  return unlessLacking(!isLacking, [
+    ...differsWhereGiven('PAYMENT_ROUTE_MISMATCH', order.providerType, record.providerType),
+    ...otherToken.map(({ class: name }) => found(name, 'paymentToken (not shown)', 'another paymentToken')),
   ]);
 }
 
@@ -187,34 +182,28 @@ function legConflict({ state, record }: RecordContext): Judged {
 }
 
 function completion({ record }: RecordContext, { openStatuses }: ReconcileSettings): Judged {
-  const [created, modified, completed, server] = [
-    record.creationDate,
-    record.modificationDate,
-    record.completionDate,
-    record.serverDate,
-  ].map(instantMs);
+  const { creationDate, modificationDate, completionDate, serverDate } = record;
+  const [created, modified, completed, server] = [creationDate, modificationDate, completionDate, serverDate].map(
+    instantMs,
+  );
   const isBefore = (left: number | undefined, right: number | undefined) =>
     left !== undefined && right !== undefined && left < right;
   const contradictions = [
-    isBefore(completed, created) ? `completed ${record.completionDate} before created ${record.creationDate}` : '',
-    isBefore(modified, created) ? `modified ${record.modificationDate} before created ${record.creationDate}` : '',
-    isBefore(server, modified) ? `modified ${record.modificationDate} after serverDate ${record.serverDate}` : '',
-    isBefore(server, created) ? `created ${record.creationDate} after serverDate ${record.serverDate}` : '',
-    completed !== undefined && !isBefore(server, completed) && openStatuses.includes(record.orderStatus)
-      ? `completed ${record.completionDate} with the open status ${record.orderStatus}`
-      : '',
-  ];
+    isBefore(completed, created) && `completed ${completionDate} before created ${creationDate}`,
+    isBefore(modified, created) && `modified ${modificationDate} before created ${creationDate}`,
+    isBefore(server, modified) && `modified ${modificationDate} after serverDate ${serverDate}`,
+    isBefore(server, created) && `created ${creationDate} after serverDate ${serverDate}`,
+    completed !== undefined &&
+      !isBefore(server, completed) &&
+      openStatuses.includes(record.orderStatus) &&
+      `completed ${completionDate} with the open status ${record.orderStatus}`,
+  ].filter((text) => text !== false);
   // An order that is not completed has no completion date.
-  const isGiven =
-    created !== undefined &&
-    modified !== undefined &&
-    server !== undefined &&
-    (completed !== undefined || record.completionDate === null);
+  const isCompletionGiven = completed !== undefined || completionDate === null;
+  const isGiven = created !== undefined && modified !== undefined && server !== undefined && isCompletionGiven;
   return unlessLacking(
     isGiven,
-    contradictions
-      .filter((text) => text !== '')
-      .map((text) => found('COMPLETION_INCONSISTENT', 'dates that agree', text)),
+    contradictions.map((text) => found('COMPLETION_INCONSISTENT', 'dates that agree', text)),
   );
 }
 
@@ -255,6 +244,10 @@ function clockSkew({ record, receivedAt }: RecordContext): Judged {
 function describeSkew(skewMs: number): string {
   const hours = Math.round(Math.abs(skewMs) / (60 * 60_000));
   return `${hours === 0 ? 'less than an hour' : `about ${hours} h`} ${skewMs < 0 ? 'behind' : 'ahead'}`;
+}
+
+function differsWhereGiven(name: FindingClassName, expected: string | null, actual: string | null): readonly Finding[] {
+  return expected === null || actual === null ? [] : differs(name, expected, actual);
 }
 
 /** Findings of a rule that could not see all it needs are valid, but no findings do not mean that all is well. */

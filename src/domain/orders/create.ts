@@ -37,19 +37,11 @@ export function decideClaim(tracking: Tracking, row: UncheckedOrder, now: Date):
   if (tracking.state !== 'pending') return { kind: 'skip' };
   const checked = checkOrder(row);
   if (!checked.ok) {
-    const reason = describeProblems(checked.problems);
-    return {
-      kind: 'invalid',
-      decision: move(tracking, 'invalid', { source: 'create', reason }, { nextActionAt: null }),
-    };
+    const how = { source: 'create', reason: describeProblems(checked.problems) } as const;
+    return { kind: 'invalid', decision: move(tracking, 'invalid', how, { nextActionAt: null }) };
   }
-  const decision = move(
-    tracking,
-    'sending',
-    { source: 'create' },
-    { attempts: tracking.attempts + 1, sentAt: now, nextActionAt: null },
-  );
-  return { kind: 'send', order: checked.order, decision };
+  const sent = { attempts: tracking.attempts + 1, sentAt: now, nextActionAt: null };
+  return { kind: 'send', order: checked.order, decision: move(tracking, 'sending', { source: 'create' }, sent) };
 }
 
 /** Moves an invalid row that was corrected back to pending; undefined where it was not corrected. */
@@ -80,6 +72,7 @@ function decideAnswered(
   random: number,
   settings: CreateSettings,
 ): Decision {
+  const backoffMs = createBackoffMs(tracking.attempts, random);
   switch (outcome.kind) {
     case 'accepted':
       return accepted(tracking, outcome, now);
@@ -91,9 +84,13 @@ function decideAnswered(
       }
       return move(tracking, 'rejected', { source: 'create', reason: outcome.reason }, { nextActionAt: null });
     case 'not-sent':
-    case 'rate-limited':
+      return backToPending(tracking, `not sent: ${outcome.why}`, after(now, backoffMs));
+    case 'rate-limited': {
+      const why = 'not taken: the exchange limits the rate (429)';
+      return backToPending(tracking, why, after(now, Math.max(outcome.retryAfterMs, 0)));
+    }
     case 'key-refused':
-      return backToPending(tracking, outcome, now, random);
+      return backToPending(tracking, 'not taken: the exchange refuses the key (401)', after(now, backoffMs));
     case 'unknown':
       return becomesUnknown(tracking, outcome.why, now, settings);
   }
@@ -102,12 +99,8 @@ function decideAnswered(
 /** Moves an order whose create has no known outcome to unknown: it is looked up, never just sent again. */
 export function becomesUnknown(tracking: Tracking, why: string, now: Date, settings: CreateSettings): Decision {
   const firstMs = plannedGapMs(0, settings.verifyAfter) ?? 0;
-  return move(
-    tracking,
-    'unknown',
-    { source: 'create', reason: why },
-    { nextActionAt: after(now, firstMs), verifications: 0, changedAt: now },
-  );
+  const changes = { nextActionAt: after(now, firstMs), verifications: 0, changedAt: now };
+  return move(tracking, 'unknown', { source: 'create', reason: why }, changes);
 }
 
 type Accepted = Extract<CreateOutcome, { kind: 'accepted' }>;
@@ -137,35 +130,15 @@ function acceptedLate(tracking: Tracking, outcome: Accepted, now: Date): readonl
 }
 
 function accepted(tracking: Tracking, outcome: Accepted, now: Date): Decision {
-  const decision = move(
-    tracking,
-    'accepted',
-    { source: 'create' },
-    {
-      preOrderId: outcome.preOrder.id,
-      exchangeType: outcome.preOrder.exchangeType,
-      changedAt: now,
-      nextActionAt: after(now, followIntervalMs(0)),
-    },
-  );
+  const { id: preOrderId, exchangeType } = outcome.preOrder;
+  const changes = { preOrderId, exchangeType, changedAt: now, nextActionAt: after(now, followIntervalMs(0)) };
+  const decision = move(tracking, 'accepted', { source: 'create' }, changes);
   if (outcome.differences.length === 0) return decision;
   const differences = outcome.differences.map(({ expected, actual }) => `sent ${expected}, echoed ${actual}`);
   const echo = finding('PREORDER_ECHO_MISMATCH', 'create', differences.join('; '), null);
   return { ...decision, events: [...decision.events, echo] };
 }
 
-function backToPending(
-  tracking: Tracking,
-  outcome: Extract<CreateOutcome, { kind: 'not-sent' | 'rate-limited' | 'key-refused' }>,
-  now: Date,
-  random: number,
-): Decision {
-  const backoffMs = createBackoffMs(tracking.attempts, random);
-  const waitMs = outcome.kind === 'rate-limited' ? Math.max(outcome.retryAfterMs, 0) : backoffMs;
-  const reason = {
-    'not-sent': () => `not sent: ${(outcome as { why: string }).why}`,
-    'rate-limited': () => 'not taken: the exchange limits the rate (429)',
-    'key-refused': () => 'not taken: the exchange refuses the key (401)',
-  }[outcome.kind]();
-  return move(tracking, 'pending', { source: 'create', reason }, { nextActionAt: after(now, waitMs) });
+function backToPending(tracking: Tracking, reason: string, nextActionAt: Date): Decision {
+  return move(tracking, 'pending', { source: 'create', reason }, { nextActionAt });
 }

@@ -8,12 +8,8 @@ import { finding, move, type Decision, type OrderEvent, type Tracking } from './
 export type LookupAnswer =
   | { readonly kind: 'found'; readonly record: RecordView; readonly body: string }
   | { readonly kind: 'not-found' }
-  | {
-      readonly kind: 'unanswered';
-      readonly why: string;
-      /** The external order id that the answer was about instead. */
-      readonly answeredFor?: string;
-    };
+  /** `answeredFor` is the external order id that the answer was about instead. */
+  | { readonly kind: 'unanswered'; readonly why: string; readonly answeredFor?: string };
 
 /** Settings that decide about look-ups; times in milliseconds. */
 export interface FollowSettings {
@@ -87,8 +83,6 @@ function found(tracking: Tracking, record: RecordView, now: Date, settings: Foll
   const changes = statusChanges(tracking, record);
   const moved = tracking.state === target ? undefined : movedTo(tracking, target, record);
   const isChanged = changes.length > 0 || moved !== undefined;
-  const changedAt = isChanged ? now : tracking.changedAt;
-  const rechecks = target === 'final' && !isChanged ? tracking.rechecks + 1 : 0;
   const isOrdered = recordTime(record.modificationDate, record, now) !== undefined;
   const next: Tracking = {
     ...(moved?.tracking ?? tracking),
@@ -101,12 +95,11 @@ function found(tracking: Tracking, record: RecordView, now: Date, settings: Foll
     modificationDate: isOrdered ? record.modificationDate : tracking.modificationDate,
     staleDate: null,
     lastLookupAt: now,
-    changedAt,
-    rechecks,
+    changedAt: isChanged ? now : tracking.changedAt,
+    rechecks: target === 'final' && !isChanged ? tracking.rechecks + 1 : 0,
   };
-  const nextActionAt = nextLookupAt(next, now, settings);
   const events = [...changes, ...(moved?.events ?? [])];
-  return { tracking: { ...next, nextActionAt }, events, keepsRecord: true };
+  return { tracking: { ...next, nextActionAt: nextLookupAt(next, now, settings) }, events, keepsRecord: true };
 }
 
 /** Moves that a person should look at bring a finding with them. */
@@ -130,22 +123,15 @@ function statusChanges(tracking: Tracking, record: RecordView): OrderEvent[] {
     ['cryptoTransaction.status', tracking.cryptoStatus, record.cryptoStatus],
     ['fiatTransaction.status', tracking.fiatStatus, record.fiatStatus],
   ] as const;
+  const how = { exchangeTime: record.modificationDate, source: 'lookup', reason: null } as const;
   return fields
     .filter(([, oldValue, newValue]) => oldValue !== newValue)
-    .map(([field, oldValue, newValue]) => ({
-      field,
-      oldValue,
-      newValue,
-      exchangeTime: record.modificationDate,
-      source: 'lookup',
-      reason: null,
-    }));
+    .map(([field, oldValue, newValue]) => ({ field, oldValue, newValue, ...how }));
 }
 
 /** A record that is older than ours changes nothing; its arrival is recorded once. */
 function stale(tracking: Tracking, record: RecordView, now: Date, settings: FollowSettings): LookupDecision {
-  const rechecks = isRechecked(tracking.state) ? tracking.rechecks + 1 : tracking.rechecks;
-  const seen = { ...tracking, rechecks, lastLookupAt: now, staleDate: record.modificationDate };
+  const seen = { ...tracking, ...recheck(tracking), lastLookupAt: now, staleDate: record.modificationDate };
   const decision = unchanged(seen, { nextActionAt: nextLookupAt(seen, now, settings) });
   if (tracking.staleDate === record.modificationDate) return { ...decision, keepsRecord: false };
   const event: OrderEvent = {
@@ -162,8 +148,7 @@ function stale(tracking: Tracking, record: RecordView, now: Date, settings: Foll
 function notFound(tracking: Tracking, now: Date, settings: FollowSettings): Decision {
   const checked: Tracking = { ...tracking, lastLookupAt: now };
   if (tracking.state === 'unknown') return verified(checked, now, settings);
-  const rechecks = isRechecked(tracking.state) ? tracking.rechecks + 1 : tracking.rechecks;
-  const next = { ...checked, rechecks };
+  const next = { ...checked, ...recheck(tracking) };
   return unchanged(next, { nextActionAt: nextLookupAt(next, now, settings) });
 }
 
@@ -178,12 +163,8 @@ function verified(tracking: Tracking, now: Date, settings: FollowSettings): Deci
   const gapMs = plannedGapMs(verifications, settings.verifyAfter);
   if (gapMs !== undefined) return unchanged(tracking, { verifications, nextActionAt: after(now, gapMs) });
   const reason = `the outcome of the create is unknown and ${verifications} look-ups found no order; ask the exchange and use orders resolve`;
-  return move(
-    tracking,
-    'held',
-    { source: 'lookup', reason },
-    { verifications, nextActionAt: after(now, heldLookupMs(settings)) },
-  );
+  const nextActionAt = after(now, heldLookupMs(settings));
+  return move(tracking, 'held', { source: 'lookup', reason }, { verifications, nextActionAt });
 }
 
 function mayResend(tracking: Tracking, now: Date, settings: FollowSettings): boolean {
@@ -222,6 +203,11 @@ function heldLookupMs({ freshFor }: FollowSettings): number {
 /** A look-up before its time that was not answered leaves the planned look-up where it is. */
 function afterNoAnswer({ nextActionAt }: Tracking, now: Date, random: number): Date {
   return nextActionAt !== null && nextActionAt > now ? nextActionAt : after(now, unansweredLookupMs(random));
+}
+
+/** Counts a look-up of an order that has ended. */
+function recheck({ state, rechecks }: Tracking): Pick<Tracking, 'rechecks'> {
+  return { rechecks: isRechecked(state) ? rechecks + 1 : rechecks };
 }
 
 function isRechecked(state: OrderState): boolean {

@@ -41,13 +41,7 @@ export type EventSource = 'create' | 'lookup' | 'operator' | 'import';
 
 /** One line of the history of an order (`order_events`). */
 export interface OrderEvent {
-  readonly field:
-    | 'state'
-    | 'order.status'
-    | 'cryptoTransaction.status'
-    | 'fiatTransaction.status'
-    | 'record.stale'
-    | 'finding';
+  readonly field: 'state' | `${'order' | 'cryptoTransaction' | 'fiatTransaction'}.status` | 'record.stale' | 'finding';
   readonly oldValue: string | null;
   readonly newValue: string | null;
   readonly exchangeTime: string | null;
@@ -91,11 +85,6 @@ export function move(
 }
 
 /** Makes the event of a finding that a decision brings with it. */
-export function finding(
-  findingClass: string,
-  source: EventSource,
-  reason: string,
-  exchangeTime: string | null,
-): OrderEvent {
-  return { field: 'finding', oldValue: null, newValue: findingClass, exchangeTime, source, reason };
+export function finding(name: string, source: EventSource, reason: string, exchangeTime: string | null): OrderEvent {
+  return { field: 'finding', oldValue: null, newValue: name, exchangeTime, source, reason };
 }

@@ -105,16 +105,12 @@ async function* uncheckedLinks(
 }
 
 async function check(deps: FlowDeps, key: CheckKey, signal: AbortSignal): Promise<void> {
-  const { exchange, log } = deps;
   const { linkId } = key;
-  const reply = await exchange.lookUpLink(linkId, signal).catch(asNotSent);
+  const reply = await deps.exchange.lookUpLink(linkId, signal).catch(asNotSent);
   if (reply === undefined) return;
   const evidence = evidenceOf(reply, linkId);
-  if (typeof evidence === 'string') {
-    log.warn({ linkId, why: evidence }, 'the check of a link was not answered and will be repeated');
-    return;
-  }
-  await recordCheck(deps, key, evidence);
+  if (typeof evidence !== 'string') return await recordCheck(deps, key, evidence);
+  deps.log.warn({ linkId, why: evidence }, 'the check of a link was not answered and will be repeated');
 }
 
 /** The exchange may have given an id that does not fit into a request. */
@@ -153,8 +149,8 @@ async function recordCheck(deps: FlowDeps, key: CheckKey, answer: LinkAnswer): P
 }
 
 interface Saved extends LinkDecision {
-  /** Status values that were never seen before. */
-  readonly unseen: readonly string[];
+  /** The status was never seen before. */
+  readonly isUnseen: boolean;
 }
 
 async function remember(
@@ -180,14 +176,12 @@ async function save(
   await saveLink(tx, before, decision, now);
   const isChanged = decision.events.some(({ field }) => field === 'status');
   const seen = { account, field: 'link.status', value: status, firstSeenAt: now.toISOString() };
-  return { ...decision, unseen: isChanged && (await rememberStatus(tx, seen)) ? [status] : [] };
+  return { ...decision, isUnseen: isChanged && (await rememberStatus(tx, seen)) };
 }
 
-function logSaved({ log }: LinkDeps, { link: { linkId }, events, unseen }: Saved): void {
-  for (const value of unseen) {
-    if (!DOCUMENTED_STATUSES.includes(value)) {
-      log.warn({ field: 'link.status', value }, 'a status that was not seen before');
-    }
+function logSaved({ log }: LinkDeps, { link: { linkId, status }, events, isUnseen }: Saved): void {
+  if (isUnseen && !DOCUMENTED_STATUSES.includes(status)) {
+    log.warn({ field: 'link.status', value: status }, 'a status that was not seen before');
   }
   for (const { field, oldValue, newValue } of events) {
     if (field === 'status') log.info({ linkId, oldValue, newValue }, 'the status of a link changed');
