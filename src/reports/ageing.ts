@@ -49,20 +49,17 @@ const PAIR: Column = { key: 'pair', label: 'Pair', kind: 'text' };
 const AGES: readonly Column[] = [
   { key: 'orders', label: 'Orders', kind: 'count' },
   ...PERCENTILES.map(([key, label]) => ({ key, label, kind: 'text' as const })),
-  ...PERCENTILES.map(([key, label]) => ({
-    key: `${key}_seconds`,
-    label: `${label}, seconds`,
-    kind: 'decimal' as const,
-    isDetail: true,
-  })),
+  ...PERCENTILES.map(([key, label]) => secondsOf(key, label)),
 ];
+const BY_STATUS = [...STATE_AND_STATUS, ...AGES];
+const BY_PAIR = [...STATE_AND_STATUS, PAIR, ...AGES];
 const OLDEST: readonly Column[] = [
   { key: 'external_order_id', label: 'Order', kind: 'text' },
   PAIR,
   ...STATE_AND_STATUS,
   { key: 'since', label: 'Since', kind: 'time' },
   { key: 'age', label: 'For', kind: 'text' },
-  { key: 'age_seconds', label: 'For, seconds', kind: 'decimal', isDetail: true },
+  secondsOf('age', 'For'),
 ];
 
 /** Builds the report: for how long orders have been in their state and status, and which have been the longest. */
@@ -73,6 +70,7 @@ export function ageingDocument(
   oldest: readonly OldestOrder[],
 ): ReportDocument {
   const asOfMs = instantMs(facts.asOf) ?? 0;
+  const oldestRows = oldest.map((order) => oldestRow(order, asOfMs));
   const rows = (groups: readonly AgeGroup[]) => inOrder(groups).map((group) => groupRow(group, asOfMs));
   return {
     schema: AGEING_SCHEMA,
@@ -90,27 +88,16 @@ export function ageingDocument(
       },
     ],
     sections: [
-      {
-        name: 'statuses',
-        title: 'By state and order status',
-        columns: [...STATE_AND_STATUS, ...AGES],
-        rows: rows(byStatus),
-      },
-      {
-        name: 'pairs',
-        title: 'By state, order status and pair',
-        columns: [...STATE_AND_STATUS, PAIR, ...AGES],
-        rows: rows(byPair),
-      },
-      {
-        name: 'oldest',
-        title: 'Orders that have waited the longest',
-        columns: OLDEST,
-        rows: oldest.map((order) => oldestRow(order, asOfMs)),
-      },
+      { name: 'statuses', title: 'By state and order status', columns: BY_STATUS, rows: rows(byStatus) },
+      { name: 'pairs', title: 'By state, order status and pair', columns: BY_PAIR, rows: rows(byPair) },
+      { name: 'oldest', title: 'Orders that have waited the longest', columns: OLDEST, rows: oldestRows },
     ],
     charts: chartOf(byStatus, asOfMs),
   };
+}
+
+function secondsOf(key: string, label: string): Column {
+  return { key: `${key}_seconds`, label: `${label}, seconds`, kind: 'decimal', isDetail: true };
 }
 
 function inOrder(groups: readonly AgeGroup[]): readonly AgeGroup[] {
@@ -120,19 +107,17 @@ function inOrder(groups: readonly AgeGroup[]): readonly AgeGroup[] {
 
 function groupRow(group: AgeGroup, asOfMs: number): Row {
   const { state, status, pair, orders } = group;
-  const ages = PERCENTILES.flatMap(([key]) => {
-    const ms = ageMs(group[key], asOfMs);
-    return [
-      [key, duration(ms)],
-      [`${key}_seconds`, seconds(ms)],
-    ];
-  });
-  return { state, status, pair, orders, ...Object.fromEntries(ages) };
+  return Object.assign({ state, status, pair, orders }, ...PERCENTILES.map(([key]) => age(key, group[key], asOfMs)));
 }
 
 function oldestRow({ id, pair, state, status, since }: OldestOrder, asOfMs: number): Row {
+  return { external_order_id: id, pair, state, status, since, ...age('age', since, asOfMs) };
+}
+
+/** The cells of an age: in words, and in seconds. */
+function age(key: string, since: string, asOfMs: number): Row {
   const ms = ageMs(since, asOfMs);
-  return { external_order_id: id, pair, state, status, since, age: duration(ms), age_seconds: seconds(ms) };
+  return { [key]: duration(ms), [`${key}_seconds`]: seconds(ms) };
 }
 
 /** Null where another program wrote a time that cannot be read. */

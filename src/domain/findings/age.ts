@@ -67,11 +67,8 @@ export function learnStuckAfter(gapsMs: readonly number[]): number {
 }
 
 /** Finds that nobody knows the outcome of a create. Sending it again does not tell the outcome of the one before. */
-export function findUnknownOutcome({
-  state,
-  sentAt,
-  resends,
-}: Pick<OrderAge, 'state' | 'sentAt' | 'resends'>): readonly Finding[] {
+export function findUnknownOutcome(order: Pick<OrderAge, 'state' | 'sentAt' | 'resends'>): readonly Finding[] {
+  const { state, sentAt, resends } = order;
   const isSentAgain = resends > 0 && (state === 'pending' || state === 'sending');
   if (state !== 'unknown' && state !== 'held' && !isSentAgain) return [];
   return [{ class: 'CREATE_UNKNOWN', expected: 'a known outcome', actual: `sent ${iso(sentAt)}, ${state}` }];

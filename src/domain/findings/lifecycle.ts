@@ -34,19 +34,19 @@ export function decideFindings(
   judged: readonly FindingClassName[],
 ): FindingChanges {
   const now = withCounted(known, joined(found));
-  const knownAs = (finding: Finding) => known.find((one) => isSame(one, finding));
+  const knownAs = (finding: Finding) => known.find((one) => isSame(one, finding)) ?? counterFor(known, finding);
   const again = now.flatMap((finding) => {
-    const before = knownAs(finding) ?? counterFor(known, finding);
+    const before = knownAs(finding);
     return before === undefined ? [] : [{ ...before, ...finding, comesBack: comesBack(before, finding) }];
   });
   return {
-    opened: now.filter((finding) => (knownAs(finding) ?? counterFor(known, finding)) === undefined),
+    opened: now.filter((finding) => knownAs(finding) === undefined),
     reopened: again.filter((one) => one.comesBack),
     seenAgain: again.filter((one) => !one.comesBack),
     resolved: known.filter(
       (one) =>
         one.status !== 'resolved' &&
-        FINDING_CLASSES[one.class].kind === 'state' &&
+        isState(one) &&
         judged.includes(one.class) &&
         !now.some((finding) => isSame(one, finding)),
     ),
@@ -56,7 +56,7 @@ export function decideFindings(
 /** Leaves out changes that are stored already: their evidence was judged once more, nothing happened. */
 export function withoutKnownChanges(known: readonly KnownFinding[], found: readonly Finding[]): readonly Finding[] {
   const isKnown = (finding: Finding) => known.some((one) => isSame(one, finding));
-  return found.filter((finding) => FINDING_CLASSES[finding.class].kind === 'state' || !isKnown(finding));
+  return found.filter((finding) => isState(finding) || !isKnown(finding));
 }
 
 /**
@@ -65,15 +65,15 @@ export function withoutKnownChanges(known: readonly KnownFinding[], found: reado
  */
 function comesBack(known: KnownFinding, finding: Finding): boolean {
   if (known.status !== 'acknowledged') return known.status === 'resolved';
-  if (FINDING_CLASSES[finding.class].kind === 'change') return true;
+  if (!isState(finding)) return true;
   const isAnother = known.expected !== finding.expected || known.actual !== finding.actual;
   return isAnother && FINDING_CLASSES[finding.class].severity !== 'info';
 }
 
 /** The finding that counts all further changes of a class; undefined while there are few. */
-function counterFor(known: readonly KnownFinding[], { class: name }: Finding): KnownFinding | undefined {
-  if (FINDING_CLASSES[name].kind === 'state') return undefined;
-  const before = known.filter((one) => one.class === name);
+function counterFor(known: readonly KnownFinding[], finding: Finding): KnownFinding | undefined {
+  if (isState(finding)) return undefined;
+  const before = known.filter((one) => one.class === finding.class);
   return before.length < MOST_CHANGES ? undefined : before.at(-1);
 }
 
@@ -89,24 +89,21 @@ function withCounted(known: readonly KnownFinding[], found: readonly Finding[]):
 /** A state is one finding, whatever its values; a change is a finding of its own with each pair of values. */
 function isSame(known: Finding, finding: Finding): boolean {
   if (known.class !== finding.class) return false;
-  if (FINDING_CLASSES[finding.class].kind === 'state') return true;
+  if (isState(finding)) return true;
   return known.expected === finding.expected && known.actual === finding.actual;
 }
 
+/** Joins the states of each class into one finding. */
 function joined(found: readonly Finding[]): readonly Finding[] {
-  const states = new Map<FindingClassName, Finding>();
-  const changes: Finding[] = [];
-  for (const finding of found) {
-    const before = states.get(finding.class);
-    if (FINDING_CLASSES[finding.class].kind === 'change') changes.push(finding);
-    else if (before === undefined) states.set(finding.class, finding);
-    else {
-      states.set(finding.class, {
-        class: finding.class,
-        expected: `${before.expected}; ${finding.expected}`,
-        actual: `${before.actual}; ${finding.actual}`,
-      });
-    }
-  }
-  return [...states.values(), ...changes];
+  const states = Map.groupBy(found.filter(isState), (finding) => finding.class);
+  const join = (before: Finding, finding: Finding): Finding => ({
+    class: finding.class,
+    expected: `${before.expected}; ${finding.expected}`,
+    actual: `${before.actual}; ${finding.actual}`,
+  });
+  return [...[...states.values()].map((all) => all.reduce(join)), ...found.filter((finding) => !isState(finding))];
+}
+
+function isState({ class: name }: Finding): boolean {
+  return FINDING_CLASSES[name].kind === 'state';
 }

@@ -1,6 +1,6 @@
 import { findOverdue, type OrderAge } from '../../domain/findings/age.ts';
 import type { KnownFinding } from '../../domain/findings/lifecycle.ts';
-import type { Finding } from '../../domain/findings/finding.ts';
+import { found as differing, type Finding } from '../../domain/findings/finding.ts';
 import { replaced } from '../../domain/findings/rules.ts';
 import type { LookupAnswer, LookupDecision } from '../../domain/orders/follow.ts';
 import type { Tracking } from '../../domain/orders/tracking.ts';
@@ -60,16 +60,12 @@ async function judgeAnswer(tx: Transaction, deps: JudgeDeps, looked: LookedUp): 
         : await judgeOlder(tx, deps, looked, answer.record);
     case 'not-found':
       return await judgeNotFound(tx, deps, looked);
-    case 'unanswered':
-      return answer.answeredFor === undefined
-        ? []
-        : await recordFindings(tx, deps, looked.before.externalOrderId, {
-            found: [
-              { class: 'IDENTITY_MISMATCH', expected: looked.before.externalOrderId, actual: answer.answeredFor },
-            ],
-            classes: ['IDENTITY_MISMATCH'],
-            now: looked.now,
-          });
+    case 'unanswered': {
+      if (answer.answeredFor === undefined) return [];
+      const { before, now } = looked;
+      const found = [differing('IDENTITY_MISMATCH', before.externalOrderId, answer.answeredFor)];
+      return await recordFindings(tx, deps, before.externalOrderId, { found, classes: ['IDENTITY_MISMATCH'], now });
+    }
   }
 }
 
@@ -93,7 +89,7 @@ async function judgeNewest(
     const known = row.has_findings === 0 ? [] : await findingsOf(tx, account, externalOrderId);
     if (!isToComplete(looked) && !known.some(isJudgedByTime)) return [];
   }
-  const earlier = earlierBody === null ? null : (readRecordView(earlierBody) ?? null);
+  const earlier = earlierView(row);
   if (!isSame) await keepRecord(tx, { ...received, comparedAt: received.receivedAt }, view, earlier);
   const judged = { row, view, earlier, before, after: decision.tracking, receivedAt: now, now };
   const { found, classes } = await judgeRecord(tx, deps, judged);

@@ -77,29 +77,16 @@ export class ReconciliationCharts {
         return { from, to, value };
       });
     const categories = [...new Set(links.flatMap(({ from, to }) => [from, to]))];
-    return {
-      title: 'Orders by pair, state and order status',
-      kind: 'flow',
-      categories,
-      series: [],
-      links,
-      unit: 'orders',
-    };
+    const title = 'Orders by pair, state and order status';
+    return { title, kind: 'flow', categories, series: [], links, unit: 'orders' };
   }
 
   #ageChart(): Chart {
     const states = WAITING_STATES.filter((state) => this.#ages.has(state));
-    const series = AGES.map(([, name], index) => ({
-      name,
-      values: states.map((state) => this.#ages.get(state)?.[index] ?? 0),
-    }));
-    return {
-      title: 'Ageing: how long orders have waited in their state',
-      kind: 'bar',
-      categories: states,
-      series,
-      unit: 'orders',
-    };
+    const countsAt = (index: number) => states.map((state) => this.#ages.get(state)?.[index] ?? 0);
+    const series = AGES.map(([, name], index) => ({ name, values: countsAt(index) }));
+    const title = 'Ageing: how long orders have waited in their state';
+    return { title, kind: 'bar', categories: states, series, unit: 'orders' };
   }
 
   #finalChart(): Chart {

@@ -1,4 +1,4 @@
-import { FINDING_CLASSES, type FindingClassName, type Severity } from '../../domain/findings/classes.ts';
+import { FINDING_CLASSES, type Severity } from '../../domain/findings/classes.ts';
 import type { Finding } from '../../domain/findings/finding.ts';
 import type { Column } from '../formats/document.ts';
 import { dayOf, pairOf, type KnownFindingRow, type ReconciledRow } from './rows.ts';
@@ -39,39 +39,33 @@ const RANKS: Readonly<Record<string, number>> = { error: 1, warning: 2, info: 3 
 
 /** Gives a stored finding as it was at `asOf`: later decisions do not count. */
 export function knownFinding(row: KnownFindingRow, asOf: string): ReportFinding {
+  const { id, severity, first_seen_at: since } = row;
   const isAcknowledged = row.status !== 'open' && row.changed_at !== null && row.changed_at <= asOf;
-  return {
-    id: row.id,
-    rank: RANKS[row.severity] ?? 1,
-    severity: row.severity,
-    class: row.class,
-    status: isAcknowledged ? 'acknowledged' : 'open',
-    external_order_id: row.external_order_id ?? '?',
-    pair: pairOf(row),
-    day: dayOf(row.created_at),
-    expected: row.expected,
-    actual: row.actual,
-    since: row.first_seen_at,
-    reason: isAcknowledged ? row.reason : null,
-  };
+  const status = isAcknowledged ? 'acknowledged' : 'open';
+  return { id, status, since, reason: isAcknowledged ? row.reason : null, ...listed(row, severity, row) };
 }
 
 /** Gives a finding that the report itself found in a row. */
 export function derivedFinding(row: ReconciledRow, finding: Finding): ReportFinding {
-  const name: FindingClassName = finding.class;
-  const { severity } = FINDING_CLASSES[name];
+  const { severity } = FINDING_CLASSES[finding.class];
+  return { id: null, status: 'open', since: null, reason: null, ...listed(row, severity, finding) };
+}
+
+function listed(
+  row: Pick<KnownFindingRow, 'external_order_id' | 'from_currency' | 'to_currency' | 'created_at'>,
+  severity: string,
+  { class: name, expected, actual }: Pick<KnownFindingRow, 'class' | 'expected' | 'actual'>,
+) {
+  const external_order_id = row.external_order_id ?? '?';
+  const rank = RANKS[severity] ?? 1;
   return {
-    id: null,
-    rank: RANKS[severity] ?? 1,
+    rank,
     severity,
     class: name,
-    status: 'open',
-    external_order_id: row.external_order_id,
+    external_order_id,
     pair: pairOf(row),
     day: dayOf(row.created_at),
-    expected: finding.expected,
-    actual: finding.actual,
-    since: null,
-    reason: null,
+    expected,
+    actual,
   };
 }

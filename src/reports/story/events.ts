@@ -32,29 +32,19 @@ function statusSentence(name: string, { oldValue, newValue, exchangeTime }: Stor
 }
 
 function moved({ oldValue, newValue, source, reason }: StoryEvent, { order, creates }: Context): string {
-  switch (newValue) {
-    case 'sending':
-      return `Create request ${creates} went out.`;
-    case 'accepted':
-      return `The exchange accepted it as pre-order ${order.preOrderId}: ${content(order)}.`;
-    case 'rejected':
-      return `The exchange refused it${because(reason)}.`;
-    case 'invalid':
-      return `Our own check refused the row and nothing was sent${because(reason)}.`;
-    case 'pending':
-      if (source === 'import') return 'The row was corrected and waits to be sent.';
-      return `It waits to be sent again${because(reason)}.`;
-    case 'unknown':
-      return `Nobody knows the outcome of the create${because(reason)}. It is looked up, not sent again.`;
-    case 'held':
-      return `It was held for a person${because(reason)}.`;
-    case 'open':
-      return `${appearance(oldValue)}; it is followed.`;
-    case 'final':
-      return oldValue === 'open' ? 'The order is final.' : `${appearance(oldValue)}; it is final.`;
-    default:
-      return `It went from ${oldValue} to ${newValue}${because(reason)}.`;
-  }
+  const why = because(reason);
+  const sentences: Readonly<Record<string, string>> = {
+    sending: `Create request ${creates} went out.`,
+    accepted: `The exchange accepted it as pre-order ${order.preOrderId}: ${content(order)}.`,
+    rejected: `The exchange refused it${why}.`,
+    invalid: `Our own check refused the row and nothing was sent${why}.`,
+    pending: source === 'import' ? 'The row was corrected and waits to be sent.' : `It waits to be sent again${why}.`,
+    unknown: `Nobody knows the outcome of the create${why}. It is looked up, not sent again.`,
+    held: `It was held for a person${why}.`,
+    open: `${appearance(oldValue)}; it is followed.`,
+    final: oldValue === 'open' ? 'The order is final.' : `${appearance(oldValue)}; it is final.`,
+  };
+  return sentences[newValue ?? ''] ?? `It went from ${oldValue} to ${newValue}${why}.`;
 }
 
 function appearance(oldValue: string | null): string {
@@ -67,22 +57,15 @@ function appearance(oldValue: string | null): string {
 }
 
 function decided({ oldValue, newValue, reason, actor }: StoryEvent, { order }: Context): string {
-  const who = actor ?? 'A person';
-  const why = because(reason);
-  switch (newValue) {
-    case 'held':
-      return `${who} ended its look-ups to decide${why}.`;
-    case 'accepted':
-      return `${who} said that it exists at the exchange as pre-order ${order.preOrderId}${why}.`;
-    case 'pending':
-      return `${who} had it sent again, from ${oldValue}${why}.`;
-    case 'cancelled':
-      return `${who} cancelled it before it was sent${why}.`;
-    case 'abandoned':
-      return `${who} gave it up${why}.`;
-    default:
-      return `${who} moved it from ${oldValue} to ${newValue}${why}.`;
-  }
+  const deeds: Readonly<Record<string, string>> = {
+    held: 'ended its look-ups to decide',
+    accepted: `said that it exists at the exchange as pre-order ${order.preOrderId}`,
+    pending: `had it sent again, from ${oldValue}`,
+    cancelled: 'cancelled it before it was sent',
+    abandoned: 'gave it up',
+  };
+  const deed = deeds[newValue ?? ''] ?? `moved it from ${oldValue} to ${newValue}`;
+  return `${actor ?? 'A person'} ${deed}${because(reason)}.`;
 }
 
 /** The row cannot have changed since the exchange accepted it. */

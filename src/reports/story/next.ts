@@ -39,15 +39,15 @@ export function whatNext(moment: Moment, settings: StorySettings): readonly stri
     case 'held':
       return [
         offer('A person must decide', state),
-        `Until then it is looked up once a day, in case the order appears${at(nextOf(moment, daily(moment)))}.`,
+        `Until then it is looked up once a day, in case the order appears${at(moment, daily(moment))}.`,
       ];
     case 'accepted':
       return [
-        `It is looked up until its order appears${at(nextOf(moment, spaced(moment)))}.`,
+        `It is looked up until its order appears${at(moment, spaced(moment))}.`,
         offer('When it is certain that it was never taken up', state),
       ];
     case 'open':
-      return [`It is followed to its end${at(nextOf(moment, spaced(moment)))}.`];
+      return [`It is followed to its end${at(moment, spaced(moment))}.`];
     case 'final':
     case 'cancelled':
     case 'abandoned':
@@ -79,16 +79,16 @@ function isSentAgain({ events }: Moment): boolean {
 }
 
 function verifying(moment: Moment, { verifyAfter, onUnknown }: StorySettings): string[] {
-  const left = upcoming(since(moment), verifyAfter, moment.asOf);
-  const next = nextOf(moment, left);
+  const planned = upcoming(since(moment), verifyAfter, moment.asOf);
   const end = onUnknown === 'resend' ? 'sent once more or held for a person' : 'held for a person';
-  return [`It is looked up${at(next)}; if no look-up finds an order it is ${end}.`];
+  return [`It is looked up${at(moment, planned)}; if no look-up finds an order it is ${end}.`];
 }
 
 function rechecking(moment: Moment, { recheckFinalAfter }: StorySettings): string {
   const why = moment.state === 'final' ? 'in case it changes all the same' : 'in case an order appears all the same';
-  const next = isNewest(moment) ? dueAt(moment) : upcoming(since(moment), recheckFinalAfter, moment.asOf);
-  return next === null ? 'Nothing: it has ended.' : `It is looked at again, ${why}${at({ next, moment })}.`;
+  const planned = upcoming(since(moment), recheckFinalAfter, moment.asOf);
+  const isOver = nextOf(moment, planned) === null;
+  return isOver ? 'Nothing: it has ended.' : `It is looked at again, ${why}${at(moment, planned)}.`;
 }
 
 function offer(when: string, state: OrderState): string {
@@ -96,11 +96,12 @@ function offer(when: string, state: OrderState): string {
 }
 
 /** When the order is looked up next: now the row has the time, of the past only the plan is known. */
-function nextOf(moment: Moment, planned: Date | null): { next: Date | null; moment: Moment } {
-  return { next: isNewest(moment) ? dueAt(moment) : planned, moment };
+function nextOf(moment: Moment, planned: Date | null): Date | null {
+  return isNewest(moment) ? dueAt(moment) : planned;
 }
 
-function at({ next, moment }: { next: Date | null; moment: Moment }): string {
+function at(moment: Moment, planned: Date | null): string {
+  const next = nextOf(moment, planned);
   if (next === null) return '';
   if (next <= moment.asOf) return ', next as soon as a pass runs';
   return isNewest(moment) ? `, next at ${next.toISOString()}` : `, next by ${next.toISOString()} if nothing delays it`;

@@ -11,24 +11,12 @@ export interface Refusal {
 /** Every refusal of the sandbox, by a name of ours. */
 export const REFUSALS = {
   keyRefused: documented(401, 'UNAUTHORIZED', 'invalid x-api-key', 'another key, or none'),
-  invalidEmail: documented(
-    400,
+  invalidEmail: ofEmail(
     'INVALID_EMAIL',
-    'validation errors',
-    'an e-mail address without one @ between two parts, with a space, or longer than 254 characters',
+    'an e-mail address without one @ between two parts, with a space, or of over 254 characters',
   ),
-  linkAlreadyExists: documented(
-    400,
-    'LINK_ALREADY_EXISTS',
-    'validation errors',
-    'an e-mail address that a link was made for, in whatever case',
-  ),
-  badEmailRequest: documented(
-    400,
-    'BAD_REQUEST',
-    'validation errors',
-    'an e-mail address that begins with bad-request',
-  ),
+  linkAlreadyExists: ofEmail('LINK_ALREADY_EXISTS', 'an e-mail address that a link was made for, in whatever case'),
+  badEmailRequest: ofEmail('BAD_REQUEST', 'an e-mail address that begins with bad-request'),
   linkNotFound: documented(404, 'NOT_FOUND', 'link not found', 'the id of no link'),
   uploadUrlNotSet: {
     httpStatus: 400,
@@ -36,26 +24,11 @@ export const REFUSALS = {
     when: 'no delivery address is set, or the client has an e-mail address that begins with no-upload-url',
     isDocumented: true,
   },
-  malformed: ours(
-    400,
-    'BAD_REQUEST',
-    'what is wrong, and where',
-    'a content type, body, parameter or id that is not what the interface says',
-  ),
+  malformed: ours(400, 'BAD_REQUEST', 'what is wrong, and where', 'a request that is not what the interface says'),
   preOrderNotFound: ours(404, 'NOT_FOUND', 'pre-order not found', 'the id of no pre-order'),
-  orderNotFound: ours(
-    404,
-    'NOT_FOUND',
-    'order not found',
-    'the external order id of no order, or of one that has not appeared yet',
-  ),
+  orderNotFound: ours(404, 'NOT_FOUND', 'order not found', 'the external order id of no order that has appeared'),
   noSuchEndpoint: ours(404, 'NOT_FOUND', 'no such endpoint', 'another method or path'),
-  tooManyRequests: ours(
-    429,
-    'TOO_MANY_REQUESTS',
-    'too many requests',
-    'more requests than the rate that the sandbox was started with',
-  ),
+  tooManyRequests: ours(429, 'TOO_MANY_REQUESTS', 'too many requests', 'more requests than the rate of the sandbox'),
 } as const satisfies Record<string, Refusal>;
 
 /** The name of a refusal. */
@@ -63,6 +36,10 @@ export type RefusalName = keyof typeof REFUSALS;
 
 function documented(httpStatus: number, status: string, message: string, when: string): Refusal {
   return { httpStatus, body: { message, code: String(httpStatus), status }, when, isDocumented: true };
+}
+
+function ofEmail(status: string, when: string): Refusal {
+  return documented(400, status, 'validation errors', when);
 }
 
 function ours(httpStatus: number, status: string, message: string, when: string): Refusal {

@@ -159,16 +159,9 @@ function always(finding: FindingClassName, what: string, record: NonNullable<Tam
   return { finding, what, record };
 }
 
-function onceCompleted(
-  finding: FindingClassName,
-  what: string,
-  change: (record: Fields) => Fields | undefined,
-): Tampering {
-  return {
-    finding,
-    what: `${what}, once shown completed`,
-    record: (record, { wasCompleted }) => (wasCompleted ? change(record) : record),
-  };
+function onceCompleted(finding: FindingClassName, what: string, change: NonNullable<Tampering['record']>): Tampering {
+  const once: typeof change = (record, moment) => (moment.wasCompleted ? change(record, moment) : record);
+  return always(finding, `${what}, once shown completed`, once);
 }
 
 function set(path: string, value: unknown): (record: Fields) => Fields {
@@ -179,10 +172,7 @@ function set(path: string, value: unknown): (record: Fields) => Fields {
 function changed(record: Fields, path: string, change: (value: unknown) => unknown): Fields {
   const [name = '', ...rest] = path.split('.');
   const value = record[name];
-  return {
-    ...record,
-    [name]: rest.length === 0 ? change(value) : changed(value as Fields, rest.join('.'), change),
-  };
+  return { ...record, [name]: rest.length === 0 ? change(value) : changed(value as Fields, rest.join('.'), change) };
 }
 
 function more(value: unknown): unknown {
