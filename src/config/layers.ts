@@ -59,11 +59,8 @@ function readText(path: string, what: string): string {
 /** Reads a file. Scalars stay text, so that a key of digits loses none, and a file is read as the environment is. */
 function readFile(file: string, sourceAt: (line: number) => string, shown: string = file): Entries {
   const lines = new LineCounter();
-  const document = parseDocument(readText(file, shown), {
-    schema: 'failsafe',
-    lineCounter: lines,
-    prettyErrors: false,
-  });
+  const options = { schema: 'failsafe', lineCounter: lines, prettyErrors: false } as const;
+  const document = parseDocument(readText(file, shown), options);
   const fault = [...document.errors, ...document.warnings][0];
   if (fault) throw new ConfigError(`${shown}:${lines.linePos(fault.pos[0]).line}: is not sound YAML: ${fault.message}`);
   const entries: Entries = new Map();
@@ -73,18 +70,14 @@ function readFile(file: string, sourceAt: (line: number) => string, shown: strin
     if (isMap(node) && SECTIONS.has(path)) {
       for (const { key, value } of node.items) {
         const name = isScalar(key) ? String(key.value) : '?';
-        visit(
-          value,
-          path === '' ? name : `${path}.${name}`,
-          lines.linePos(isScalar(key) ? (key.range?.[0] ?? 0) : 0).line,
-        );
+        const start = isScalar(key) ? (key.range?.[0] ?? 0) : 0;
+        visit(value, path === '' ? name : `${path}.${name}`, lines.linePos(start).line);
       }
     } else if (SECTIONS.has(path)) {
       if (!isEmpty) throw new ConfigError(`${at}${path || 'the file'} holds settings by name, not a value`);
     } else if (!isPath(path)) {
-      throw new ConfigError(
-        `${at}${path} is not a setting; did you mean ${closest(path, [...PATHS, ...SECTIONS].filter(Boolean))}?`,
-      );
+      const nearest = closest(path, [...PATHS, ...SECTIONS].filter(Boolean));
+      throw new ConfigError(`${at}${path} is not a setting; did you mean ${nearest}?`);
     } else if (isEmpty || isScalar(node)) {
       entries.set(path, { text: isScalar(node) ? String(node.value) : '', source: sourceAt(line) });
     } else if (isSeq(node) && node.items.every(isScalar)) {
@@ -117,9 +110,8 @@ function readVariables(env: NodeJS.ProcessEnv, cwd: string): Entries {
     if (!name.startsWith(PREFIX) || name === 'ORDER_SYNC_CONFIG') continue;
     const setting = known.get(name);
     if (setting === undefined) {
-      throw new ConfigError(
-        `${name} in the environment is not a setting; did you mean ${closest(name, [...known.keys()])}?`,
-      );
+      const nearest = closest(name, [...known.keys()]);
+      throw new ConfigError(`${name} in the environment is not a setting; did you mean ${nearest}?`);
     }
     const other = entries.get(setting)?.source;
     if (other !== undefined) throw new ConfigError(`${other} and ${name} are both set: unset one of them`);

@@ -72,15 +72,17 @@ export const durations =
 export const words: SettingType<readonly string[]> = (text) => Object.freeze([...new Set(listOf(text))]);
 
 function listOf(text: SettingText): string[] {
-  const parts = typeof text === 'string' ? unbracketed(text).split(',') : text;
+  const parts =
+    typeof text === 'string'
+      ? text
+          .trim()
+          .replace(/^\[(.*)\]$/s, '$1')
+          .split(',')
+      : text;
   const items = parts.map((item) => item.trim().replace(/^(["'])(.*)\1$/s, '$2'));
   if (items.length === 1 && items[0] === '') return [];
   if (items.includes('')) throw new Error('has an empty item in its list');
   return items;
-}
-
-function unbracketed(list: string): string {
-  return list.trim().replace(/^\[(.*)\]$/s, '$1');
 }
 
 /** A size in bytes, written `1048576` or `1 MiB`, up to 1 GiB. */

@@ -34,15 +34,8 @@ export interface LinkDecision {
   readonly events: readonly LinkEvent[];
 }
 
-/** A link that the exchange has just answered, to be stored. */
-export interface AnsweredLink {
-  readonly account: string;
-  readonly linkId: string;
-  readonly status: string;
-  /** Null where the stored reference stays. */
-  readonly reference: string | null;
-  readonly source: LinkSource;
-}
+/** A link that the exchange has just answered, to be stored; a stored reference stays where it has none. */
+export type AnsweredLink = Pick<TrackedLink, 'account' | 'linkId' | 'status' | 'reference' | 'source'>;
 
 /** An answer of §4.3 that is evidence. */
 export type LinkAnswer = { readonly kind: 'found'; readonly status: string } | { readonly kind: 'not-found' };

@@ -62,37 +62,27 @@ export function decideCreated(
   settings: CreateSettings,
 ): readonly Decision[] {
   if (tracking.state !== 'sending') return outcome.kind === 'accepted' ? acceptedLate(tracking, outcome, now) : [];
-  return [decideAnswered(tracking, outcome, now, random, settings)];
-}
-
-function decideAnswered(
-  tracking: Tracking,
-  outcome: CreateOutcome,
-  now: Date,
-  random: number,
-  settings: CreateSettings,
-): Decision {
   const backoffMs = createBackoffMs(tracking.attempts, random);
   switch (outcome.kind) {
     case 'accepted':
-      return accepted(tracking, outcome, now);
-    case 'rejected':
+      return [accepted(tracking, outcome, now)];
+    case 'rejected': {
+      const { reason } = outcome;
       // An exchange may refuse the second because it took the first.
-      if (tracking.resends > 0) {
-        const why = `${outcome.reason}; but an earlier create may have been taken`;
-        return becomesUnknown(tracking, why, now, settings);
-      }
-      return move(tracking, 'rejected', { source: 'create', reason: outcome.reason }, { nextActionAt: null });
+      const unclear = `${reason}; but an earlier create may have been taken`;
+      if (tracking.resends > 0) return [becomesUnknown(tracking, unclear, now, settings)];
+      return [move(tracking, 'rejected', { source: 'create', reason }, { nextActionAt: null })];
+    }
     case 'not-sent':
-      return backToPending(tracking, `not sent: ${outcome.why}`, after(now, backoffMs));
+      return [backToPending(tracking, `not sent: ${outcome.why}`, after(now, backoffMs))];
     case 'rate-limited': {
       const why = 'not taken: the exchange limits the rate (429)';
-      return backToPending(tracking, why, after(now, Math.max(outcome.retryAfterMs, 0)));
+      return [backToPending(tracking, why, after(now, Math.max(outcome.retryAfterMs, 0)))];
     }
     case 'key-refused':
-      return backToPending(tracking, 'not taken: the exchange refuses the key (401)', after(now, backoffMs));
+      return [backToPending(tracking, 'not taken: the exchange refuses the key (401)', after(now, backoffMs))];
     case 'unknown':
-      return becomesUnknown(tracking, outcome.why, now, settings);
+      return [becomesUnknown(tracking, outcome.why, now, settings)];
   }
 }
 

@@ -122,8 +122,7 @@ function notKnowable({ sentAt, lastLookupAt }: Tracking, now: Date): string | un
   const knowableAt = after(sentAt, RESEND_NOT_BEFORE_MS);
   const instead = 'or use orders retry --i-know-it-may-duplicate';
   if (now < knowableAt) {
-    const times = `it was sent ${sentAt.toISOString()} and may still arrive; say so after ${knowableAt.toISOString()}`;
-    return `${times}, ${instead}`;
+    return `it was sent ${sentAt.toISOString()} and may still arrive; say so after ${knowableAt.toISOString()}, ${instead}`;
   }
   if (lastLookupAt !== null && lastLookupAt >= knowableAt) return undefined;
   return `no look-up since ${knowableAt.toISOString()} found that there is no order; run sync first, ${instead}`;

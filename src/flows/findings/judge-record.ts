@@ -2,7 +2,7 @@ import { FINDING_CLASSES, type FindingClassName } from '../../domain/findings/cl
 import type { RecordView } from '../../domain/record.ts';
 import { findOverdue, OVERDUE_CLASSES } from '../../domain/findings/age.ts';
 import type { Finding, RecordContext } from '../../domain/findings/finding.ts';
-import { compareRecord, type Comparison } from '../../domain/findings/compare.ts';
+import { compareRecord } from '../../domain/findings/compare.ts';
 import type { Tracking } from '../../domain/orders/tracking.ts';
 import { readExchangeType } from '../../exchange/record-view.ts';
 import { accountFact } from '../../store/accounts.ts';
@@ -84,33 +84,16 @@ export async function judgeRecord(
   deps: JudgeDeps,
   judged: Judged,
 ): Promise<{ found: readonly Finding[]; classes: readonly FindingClassName[] }> {
-  const { row, view, after, now } = judged;
-  const compared = view === undefined ? undefined : await compare(tx, deps, judged, view);
-  const age = { ...after, assetPosition: row.asset_position, record: view ?? null };
-  const overdue = findOverdue(age, now, { ...deps.settings, ...NEVER_STUCK });
-  return {
-    found: [...(compared?.found ?? []), ...overdue],
-    classes:
-      compared === undefined ? JUDGED_BY_ANSWER : JUDGED_BY_RECORD.filter((name) => !compared.unjudged.includes(name)),
-  };
-}
-
-async function compare(
-  tx: Transaction,
-  { account, settings }: JudgeDeps,
-  { row, earlier, before, after, receivedAt, now }: Judged,
-  record: RecordView,
-): Promise<Comparison> {
-  const context = {
-    order: sentOrderOf(row),
-    stateBefore: before.state,
-    state: after.state,
-    record,
-    earlier,
-    receivedAt,
-    ...(await readEvidence(tx, account, { row, record, earlier, now })),
-  };
-  return compareRecord(context, settings);
+  const { row, view: record, earlier, before, after, receivedAt, now } = judged;
+  const { account, settings } = deps;
+  const age = { ...after, assetPosition: row.asset_position, record: record ?? null };
+  const overdue = findOverdue(age, now, { ...settings, ...NEVER_STUCK });
+  if (record === undefined) return { found: overdue, classes: JUDGED_BY_ANSWER };
+  const evidence = await readEvidence(tx, account, { row, record, earlier, now });
+  const states = { stateBefore: before.state, state: after.state };
+  const context = { order: sentOrderOf(row), ...states, record, earlier, receivedAt, ...evidence };
+  const { found, unjudged } = compareRecord(context, settings);
+  return { found: [...found, ...overdue], classes: JUDGED_BY_RECORD.filter((name) => !unjudged.includes(name)) };
 }
 
 /**

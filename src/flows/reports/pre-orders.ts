@@ -12,7 +12,7 @@ import {
 import type { Store } from '../../store/port.ts';
 import { forEachConcurrently } from '../pass/concurrency.ts';
 import { sentOrderOf } from '../../store/order-columns.ts';
-import { recordFindings } from '../findings/record-findings.ts';
+import { recordFindings, type JudgedFindings } from '../findings/record-findings.ts';
 
 /** The answer of the exchange about a pre-order (§4.10). */
 export type PreOrderAnswer =
@@ -26,10 +26,8 @@ export interface AskedPreOrders extends PreOrderCounts {
   readonly judged: readonly JudgedPreOrder[];
 }
 
-interface JudgedPreOrder {
+interface JudgedPreOrder extends Pick<JudgedFindings, 'found' | 'classes'> {
   readonly externalOrderId: string;
-  readonly found: readonly Finding[];
-  readonly classes: readonly FindingClassName[];
 }
 
 const CLASSES = ['PREORDER_MISSING', 'PREORDER_ECHO_MISMATCH'] as const satisfies readonly FindingClassName[];

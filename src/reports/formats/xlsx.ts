@@ -15,16 +15,9 @@ const WIDTHS: Readonly<Record<CellKind, number>> = { text: 20, time: 26, decimal
 
 type Feature = NonNullable<Options<Buffer | Blob | Stream>['features']>[number];
 
-interface Sheet {
-  readonly sheet: string;
-  readonly data: SheetRow[];
-  readonly columns: { width: number }[];
-  readonly stickyRowsCount: number;
-}
-
 /** Makes a workbook with one sheet for each section: fixed header, filters, numbers only where they are exact, no formulas. */
 export async function xlsxBytes(document: ReportDocument): Promise<Buffer> {
-  const sheets: Sheet[] = [];
+  const sheets = [];
   for (const section of [factSection(document), ...document.sections]) sheets.push(await sheetOf(section));
   // The library takes time to load, and only this form needs it.
   const { default: writeExcelFile } = await import('write-excel-file/node');
@@ -32,7 +25,7 @@ export async function xlsxBytes(document: ReportDocument): Promise<Buffer> {
   return fixZipTimes(workbook);
 }
 
-async function sheetOf({ name, columns, rows }: Section): Promise<Sheet> {
+async function sheetOf({ name, columns, rows }: Section) {
   const data: SheetRow[] = [columns.map(({ label }) => ({ value: label, type: String, fontWeight: 'bold' }))];
   let more = 0;
   for await (const row of rows) {

@@ -74,12 +74,7 @@ export function reconciliationDocument(
     sections: [
       { name: 'pairs', title: 'By pair', columns: PAIR_COLUMNS, rows: totals.byPair() },
       { name: 'days', title: 'By day and pair', columns: DAY_COLUMNS, rows: days },
-      {
-        name: 'unchecked',
-        title: 'Unchecked orders',
-        columns: UNCHECKED_COLUMNS,
-        rows: uncheckedRows(totals.unchecked),
-      },
+      { name: 'unchecked', title: 'Unchecked orders', columns: UNCHECKED_COLUMNS, rows: uncheckedRows(totals) },
       { name: 'classes', title: 'Findings by class', columns: CLASS_COLUMNS, rows: totals.byClass() },
       { name: 'findings', title: 'Findings', columns: FINDING_COLUMNS, rows: findings },
       ...supplements.flatMap(({ sections }) => sections),
@@ -131,7 +126,7 @@ function factsOf(scope: ReconciliationScope, reconciled: Reconciled, problems: r
   ];
 }
 
-function uncheckedRows(unchecked: ReadonlyMap<UncheckedReason, number>): readonly Row[] {
+function uncheckedRows({ unchecked }: ReconciliationTotals): readonly Row[] {
   return (Object.keys(UNCHECKED_REASONS) as UncheckedReason[]).flatMap((reason) => {
     const orders = unchecked.get(reason) ?? 0;
     return orders === 0 ? [] : [{ reason: UNCHECKED_REASONS[reason], orders }];

@@ -30,59 +30,40 @@ const email = { body: emailRequest };
 const byLink = { query: 'linkId', header: 'linkId' };
 const byExternalId = { query: 'externalOrderId' };
 
-/** All endpoints of §4: section, summary, method, path, answer, refusals, and what the request bears besides. */
+const route =
+  (method: Route['method']) =>
+  (
+    section: string,
+    summary: string,
+    path: string,
+    answer: AnswerName,
+    refusals: readonly RefusalName[],
+    request: Pick<Route, 'query' | 'header' | 'body'> = {},
+  ): Route => ({ section, summary, method, path, answer, refusals, ...request });
+const get = route('GET');
+const post = route('POST');
+
+/** All endpoints of §4: section, summary, path, answer, refusals, and what the request bears besides. */
 export const ROUTES = {
-  createLink: route('4.1', 'Create link', 'POST', CLIENT, 'Link', OF_AN_EMAIL, email),
-  validateEmail: route(
-    '4.2',
-    'Validate client e-mail',
-    'POST',
-    `${CLIENT}/validate/email`,
-    'Validation',
-    OF_AN_EMAIL,
-    email,
-  ),
-  showLink: route('4.3', 'Get client by link', 'GET', LINK, 'Link', OF_A_LINK),
-  verificationToken: route(
-    '4.4',
-    'Get verification token',
-    'GET',
-    `${LINK}/idv/{level_type}`,
-    'VerificationToken',
-    OF_A_LINK,
-  ),
-  requestPhotos: route(
+  createLink: post('4.1', 'Create link', CLIENT, 'Link', OF_AN_EMAIL, email),
+  validateEmail: post('4.2', 'Validate client e-mail', `${CLIENT}/validate/email`, 'Validation', OF_AN_EMAIL, email),
+  showLink: get('4.3', 'Get client by link', LINK, 'Link', OF_A_LINK),
+  verificationToken: get('4.4', 'Get verification token', `${LINK}/idv/{level_type}`, 'VerificationToken', OF_A_LINK),
+  requestPhotos: post(
     '4.5',
     'Request delivery of verification photos',
-    'POST',
     `${LINK}/idv/photos/external/upload`,
     'PhotosRequested',
     ['uploadUrlNotSet', 'linkNotFound'],
     { body: photoRequest },
   ),
-  showCustomer: route('4.6', 'Get customer', 'GET', `${LINK}/cardprov/customer`, 'Customer', OF_A_LINK),
-  listCards: route('4.7', 'Get customer cards', 'GET', `${LINK}/cardprov/customer/card`, 'Cards', OF_A_LINK),
-  sdkToken: route('4.8', 'Get SDK token', 'POST', '/api/v1/merchant/sdk/token', 'SdkToken', OF_A_LINK, byLink),
-  createPreOrder: route('4.9', 'Create pre-order', 'POST', `${ORDERS}/request`, 'PreOrder', [], {
-    body: preOrderRequest,
-  }),
-  showPreOrder: route('4.10', 'Get pre-order', 'GET', `${ORDERS}/request/{preOrderId}`, 'PreOrder', [
-    'preOrderNotFound',
-  ]),
-  showOrder: route('4.11', 'Get order by external id', 'GET', ORDERS, 'Order', ['orderNotFound'], byExternalId),
+  showCustomer: get('4.6', 'Get customer', `${LINK}/cardprov/customer`, 'Customer', OF_A_LINK),
+  listCards: get('4.7', 'Get customer cards', `${LINK}/cardprov/customer/card`, 'Cards', OF_A_LINK),
+  sdkToken: post('4.8', 'Get SDK token', '/api/v1/merchant/sdk/token', 'SdkToken', OF_A_LINK, byLink),
+  createPreOrder: post('4.9', 'Create pre-order', `${ORDERS}/request`, 'PreOrder', [], { body: preOrderRequest }),
+  showPreOrder: get('4.10', 'Get pre-order', `${ORDERS}/request/{preOrderId}`, 'PreOrder', ['preOrderNotFound']),
+  showOrder: get('4.11', 'Get order by external id', ORDERS, 'Order', ['orderNotFound'], byExternalId),
 };
-
-function route(
-  section: string,
-  summary: string,
-  method: Route['method'],
-  path: string,
-  answer: AnswerName,
-  refusals: readonly RefusalName[],
-  request: Pick<Route, 'query' | 'header' | 'body'> = {},
-): Route {
-  return { section, summary, method, path, answer, refusals, ...request };
-}
 
 /** The name of an endpoint. */
 export type RouteName = keyof typeof ROUTES;
@@ -94,17 +75,18 @@ export type Values = Readonly<Partial<Record<'linkId' | 'level_type' | 'preOrder
 export type Call = { readonly name: RouteName; readonly values: Values } | { readonly problem: string } | undefined;
 
 const LONGEST_ID = 500;
-const MATCHERS = (Object.entries(ROUTES) as [RouteName, Route][]).map(([name, one]) => ({
+const MATCHERS = (Object.entries(ROUTES) as [RouteName, Route][]).map(([name, { method, path, query }]) => ({
   name,
-  route: one,
-  matcher: new RegExp(`^${one.path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`),
+  method,
+  query,
+  matcher: new RegExp(`^${path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`),
 }));
 
 /** Finds the endpoint of a method and a path. The path is not normalized: `..` stays a part of it. */
 export function findRoute(method: string, fullPath: string): Call {
   const [path = '', ...rest] = fullPath.split('?');
-  for (const { name, route: one, matcher } of MATCHERS) {
-    const match = one.method === method ? matcher.exec(path) : null;
+  for (const { name, query, matcher } of MATCHERS.filter((one) => one.method === method)) {
+    const match = matcher.exec(path);
     if (match === null) continue;
     const values: Record<string, string> = {};
     for (const [parameter, part] of Object.entries(match.groups ?? {})) {
@@ -112,7 +94,7 @@ export function findRoute(method: string, fullPath: string): Call {
       if (id === undefined) return { problem: `${parameter}: cannot be an id` };
       values[parameter] = id;
     }
-    const problem = readQuery(one.query, new URLSearchParams(rest.join('?')), values);
+    const problem = readQuery(query, new URLSearchParams(rest.join('?')), values);
     return problem === undefined ? { name, values } : { problem };
   }
   return undefined;
