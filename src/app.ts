@@ -104,13 +104,7 @@ function logWait(log: Logger, waitMs: number): void {
 }
 
 function connect({ exchange }: Config): Transport {
-  if (exchange.baseUrl === undefined || exchange.apiKey === undefined) {
-    throw new Error('the settings were read without the exchange');
-  }
-  return httpTransport({
-    baseUrl: exchange.baseUrl,
-    apiKey: exchange.apiKey,
-    timeoutMs: exchange.timeout,
-    maxResponseBytes: exchange.maxResponseBytes,
-  });
+  const { baseUrl, apiKey, timeout: timeoutMs, maxResponseBytes } = exchange;
+  if (baseUrl === undefined || apiKey === undefined) throw new Error('the settings were read without the exchange');
+  return httpTransport({ baseUrl, apiKey, timeoutMs, maxResponseBytes });
 }

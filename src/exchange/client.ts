@@ -72,19 +72,13 @@ export interface OrderLookup {
  * tells the id of a new link once.
  */
 export class ExchangeClient {
-  readonly #transport: Transport;
+  readonly #options: ClientOptions;
   readonly #gate: Gate;
-  readonly #clock: Clock;
-  readonly #lease: ClientOptions['lease'];
-  readonly #gracePeriodOver: AbortSignal | undefined;
   #key: KeyState = { wasTaken: false, refusedAt: undefined };
 
   constructor(options: ClientOptions) {
-    this.#transport = options.transport;
+    this.#options = options;
     this.#gate = new Gate(options, options.clock);
-    this.#clock = options.clock;
-    this.#lease = options.lease;
-    this.#gracePeriodOver = options.gracePeriodOver;
   }
 
   get key(): KeyState {
@@ -107,7 +101,7 @@ export class ExchangeClient {
     const request: HttpRequest = { method: 'POST', path: `${ORDERS}/request`, body: preOrderBody(order), secrets };
     try {
       // Recording the intent may have taken longer than the lease lasts.
-      await this.#lease.ensure();
+      await this.#options.lease.ensure();
     } catch (error) {
       return { kind: 'not-sent', why: error instanceof Error ? error.message : String(error) };
     }
@@ -121,8 +115,8 @@ export class ExchangeClient {
   async lookUpOrder(externalOrderId: string, signal?: AbortSignal): Promise<OrderLookup | undefined> {
     using turn = await this.#gate.turn('lookup', signal);
     if (turn === undefined) return undefined;
-    await this.#lease.ensure();
-    const askedAt = this.#clock.now();
+    await this.#options.lease.ensure();
+    const askedAt = this.#options.clock.now();
     const reply = await this.#send(get(`${ORDERS}?externalOrderId=${encodeURIComponent(externalOrderId)}`), turn);
     const answer = readLookup(reply, externalOrderId);
     // An answer about another order is wrong for this one alone: the others need not wait.
@@ -187,11 +181,8 @@ export class ExchangeClient {
   /** §4.8: a short-lived SDK token. A secret. The document leaves open which of the two forms counts: both are sent. */
   async sdkToken(linkId: string, signal?: AbortSignal): Promise<Reply<SdkToken>> {
     const path = `/api/v1/merchant/sdk/token?linkId=${pathId(linkId)}`;
-    return await this.#askForPerson(
-      { method: 'POST', path, headers: { linkId: headerId(linkId) } },
-      sdkTokenSchema,
-      signal,
-    );
+    const request: HttpRequest = { method: 'POST', path, headers: { linkId: headerId(linkId) } };
+    return await this.#askForPerson(request, sdkTokenSchema, signal);
   }
 
   /** §4.10 as the exchange answers now: any JSON, so that a person sees also what is not as the document says. */
@@ -206,7 +197,7 @@ export class ExchangeClient {
 
   async close(): Promise<void> {
     this.#gate.close();
-    await this.#transport.close();
+    await this.#options.transport.close();
   }
 
   async #askForPerson<Value>(
@@ -219,7 +210,7 @@ export class ExchangeClient {
   }
 
   async #ask<Value>(request: HttpRequest, schema: z.ZodType<Value>, turn: Turn): Promise<Reply<Value>> {
-    await this.#lease.ensure();
+    await this.#options.lease.ensure();
     const reply = readReply(await this.#send(request, turn), schema);
     turn.report = reportOf(reply);
     return reply;
@@ -227,14 +218,15 @@ export class ExchangeClient {
 
   async #send(request: HttpRequest, turn: Turn): Promise<UnreadReply> {
     turn.report = { wasSent: true, health: 'nothing' };
-    const reply = await ask(this.#transport, this.#clock, request, this.#gracePeriodOver);
+    const { transport, clock, gracePeriodOver } = this.#options;
+    const reply = await ask(transport, clock, request, gracePeriodOver);
     turn.report = reportOf(reply);
     if (turn.lane !== 'person') this.#noteKey(reply);
     return reply;
   }
 
   #noteKey({ kind }: UnreadReply): void {
-    if (kind === 'key-refused') this.#key = { ...this.#key, refusedAt: this.#clock.monotonic() };
+    if (kind === 'key-refused') this.#key = { ...this.#key, refusedAt: this.#options.clock.monotonic() };
     else if (kind === 'ok' || kind === 'refused') this.#key = { wasTaken: true, refusedAt: undefined };
   }
 }
@@ -260,10 +252,6 @@ function get(path: string): HttpRequest {
   return { method: 'GET', path };
 }
 
-function post(
-  path: string,
-  body: Readonly<Record<string, string | undefined>>,
-  secrets: readonly string[],
-): HttpRequest {
+function post(path: string, body: Record<string, string | undefined>, secrets: readonly string[]): HttpRequest {
   return { method: 'POST', path, body: JSON.stringify(body), secrets };
 }

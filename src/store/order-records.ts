@@ -1,3 +1,4 @@
+import type { RecordView } from '../domain/record.ts';
 import type { Database, Transaction } from './port.ts';
 import type { OrderRecordsTable, ReceivedBodiesTable } from './schema.ts';
 import { queries, statement } from './statement.ts';
@@ -16,20 +17,23 @@ export interface ComparedBody extends ReceivedBody {
 }
 
 /** The fields of an order record that have their own column; null where the record does not give them. */
-export type RecordColumns = Omit<OrderRecordsTable, keyof ReceivedBodiesTable | 'compared_at'>;
+type RecordColumns = Omit<OrderRecordsTable, keyof ReceivedBodiesTable | 'compared_at'>;
 
-const COLUMNS = [
-  'merchant_id',
-  'creation_date',
-  'completion_date',
-  'input_asset',
-  'output_asset',
-  'from_currency',
-  'to_currency',
-  'fee',
-  'reward',
-  'transaction_hash',
-] as const satisfies readonly (keyof RecordColumns)[];
+/** The field of a record that each of these columns repeats. */
+export const RECORD_FIELD_OF = {
+  merchant_id: 'merchantId',
+  creation_date: 'creationDate',
+  completion_date: 'completionDate',
+  input_asset: 'inputAsset',
+  output_asset: 'outputAsset',
+  from_currency: 'fromCurrency',
+  to_currency: 'toCurrency',
+  fee: 'fee',
+  reward: 'reward',
+  transaction_hash: 'transactionHash',
+} as const satisfies Record<keyof RecordColumns, keyof RecordView>;
+
+const COLUMNS = Object.keys(RECORD_FIELD_OF) as readonly (keyof RecordColumns)[];
 
 const keepRecordStatement = statement((v: ComparedBody & RecordColumns) => {
   const { account, externalOrderId, body, receivedAt, comparedAt } = v;
@@ -80,13 +84,10 @@ export const keepUncompared = statement((v: ReceivedBody) =>
     ),
 );
 
-/** Stores the newest order record (§2.7) of an order, as received, while it is compared with the order. */
-export async function keepOrderRecord(
-  tx: Transaction,
-  received: ComparedBody,
-  columns: Partial<RecordColumns> = {},
-): Promise<void> {
-  await keepRecordStatement(tx, { ...received, ...columnsOf(columns) });
+/** Stores the newest order record (§2.7) of an order, as received, while it is compared; `view` where it can be read as one. */
+export async function keepOrderRecord(tx: Transaction, received: ComparedBody, view?: RecordView): Promise<void> {
+  const columns = COLUMNS.map((column) => [column, view?.[RECORD_FIELD_OF[column]] ?? null]);
+  await keepRecordStatement(tx, { ...received, ...(Object.fromEntries(columns) as RecordColumns) });
 }
 
 /** Reads the newest order record of an order, and when it was received; undefined when there is none. */
@@ -154,6 +155,6 @@ export async function orderWithHash(
 }
 
 /** Reads the columns by name: the builder of a statement gives a placeholder for each name that it is asked for. */
-function columnsOf(v: Partial<RecordColumns>): RecordColumns {
-  return Object.fromEntries(COLUMNS.map((column) => [column, v[column] ?? null])) as unknown as RecordColumns;
+function columnsOf(v: RecordColumns): RecordColumns {
+  return Object.fromEntries(COLUMNS.map((column) => [column, v[column]])) as unknown as RecordColumns;
 }

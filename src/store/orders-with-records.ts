@@ -86,35 +86,22 @@ function withAge(db: Database) {
     .leftJoin('order_records as r', (join) =>
       join.onRef('r.account', '=', 'o.account').onRef('r.external_order_id', '=', 'o.external_order_id'),
     )
-    .select([
-      'o.external_order_id',
-      'o.next_action_at',
-      'o.state',
-      'o.asset_position',
-      'o.sent_at',
-      'o.changed_at',
-      'o.last_lookup_at',
-      'o.resends',
-      'o.stale_date',
-      'r.input_asset',
-      'r.from_currency',
-      'r.to_currency',
-    ]);
+    .select(['o.external_order_id as externalOrderId', 'o.state', 'o.asset_position as assetPosition'])
+    .select(['o.resends', 'o.stale_date as staleDate', 'o.next_action_at as nextActionAt'])
+    .select(['o.sent_at as sentAt', 'o.changed_at as changedAt', 'o.last_lookup_at as lastLookupAt'])
+    .select(['r.input_asset as inputAsset', 'r.from_currency as fromCurrency', 'r.to_currency as toCurrency']);
 }
 
 type AgeRow = ReturnType<typeof withAge> extends SelectQueryBuilder<infer _DB, infer _TB, infer Row> ? Row : never;
 
-function aged(row: AgeRow): AgedOrder {
+function aged({ inputAsset, fromCurrency, toCurrency, ...order }: AgeRow): AgedOrder {
   return {
-    externalOrderId: row.external_order_id,
-    nextActionAt: row.next_action_at ?? '',
-    state: row.state as OrderState,
-    assetPosition: row.asset_position,
-    sentAt: readTime(row.sent_at),
-    changedAt: readTime(row.changed_at),
-    lastLookupAt: readTime(row.last_lookup_at),
-    resends: row.resends,
-    staleDate: row.stale_date,
-    record: { inputAsset: row.input_asset, fromCurrency: row.from_currency, toCurrency: row.to_currency },
+    ...order,
+    nextActionAt: order.nextActionAt ?? '',
+    state: order.state as OrderState,
+    sentAt: readTime(order.sentAt),
+    changedAt: readTime(order.changedAt),
+    lastLookupAt: readTime(order.lastLookupAt),
+    record: { inputAsset, fromCurrency, toCurrency },
   };
 }

@@ -12,8 +12,8 @@ import {
   keepOrderRecord,
   keepSameColumns,
   orderWithHash,
+  RECORD_FIELD_OF,
   type ComparedBody,
-  type RecordColumns,
 } from '../../store/order-records.ts';
 import type { FollowedRow } from '../../store/orders-with-records.ts';
 import { sentOrderOf } from '../../store/order-columns.ts';
@@ -43,20 +43,8 @@ export const JUDGED_BY_TIME: readonly FindingClassName[] = [
   'CLOCK_SKEW',
   'ID_COLLISION',
 ];
-/** The columns of `order_records`, and the fields of a record that they repeat. */
-const COLUMNS = {
-  merchant_id: 'merchantId',
-  creation_date: 'creationDate',
-  completion_date: 'completionDate',
-  input_asset: 'inputAsset',
-  output_asset: 'outputAsset',
-  from_currency: 'fromCurrency',
-  to_currency: 'toCurrency',
-  fee: 'fee',
-  reward: 'reward',
-  transaction_hash: 'transactionHash',
-} as const satisfies Record<keyof RecordColumns, keyof RecordView>;
-const FIELDS = Object.values(COLUMNS);
+/** The fields of a record that have their own column. */
+const FIELDS = Object.values(RECORD_FIELD_OF);
 /** Keeps STUCK from being found: only the sweep knows how long is too long. */
 export const NEVER_STUCK = { stuckAfter: Number.POSITIVE_INFINITY };
 
@@ -137,10 +125,5 @@ export async function keepRecord(
 ): Promise<void> {
   const isKept = view !== undefined && earlier !== null && FIELDS.every((field) => view[field] === earlier[field]);
   if (isKept) await keepSameColumns(tx, received);
-  else await keepOrderRecord(tx, received, view === undefined ? undefined : columnsOf(view));
-}
-
-function columnsOf(view: RecordView): RecordColumns {
-  const columns = Object.entries(COLUMNS).map(([column, field]) => [column, view[field]]);
-  return Object.fromEntries(columns) as RecordColumns;
+  else await keepOrderRecord(tx, received, view);
 }

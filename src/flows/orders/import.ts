@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { quote } from '../../domain/text.ts';
 import { COLUMN_OF, columnsOf, ORDER_COLUMNS } from '../../store/order-columns.ts';
-import { ImportStage, type ImportRow } from '../../store/stage/import.ts';
+import { emptyStage, settleStage, stageRows, type ImportRow } from '../../store/stage/import.ts';
 import type { Store } from '../../store/port.ts';
 import { checkFields } from './add.ts';
 import { csvLines, ndjsonLines, type ImportLine } from './import-lines.ts';
@@ -42,7 +42,7 @@ export async function importOrders(
   format: ImportFormat,
   onProgress: (read: number) => void = () => {},
 ): Promise<ImportResult> {
-  const stage = await ImportStage.open(store);
+  await emptyStage(store.db);
   const problems = new Problems();
   let batch: ImportRow[] = [];
   let read = 0;
@@ -51,21 +51,16 @@ export async function importOrders(
     const row = toRow(line, problems);
     if (row !== undefined) batch.push(row);
     if (batch.length < BATCH) continue;
-    await stage.take(batch);
+    await stageRows(store.db, batch);
     batch = [];
     onProgress(read);
   }
-  await stage.take(batch);
-  const { inserted, conflicts, conflictCount } = await stage.settle(account, {
-    isWanted: problems.count === 0,
-    limit: MAX_NAMED,
-  });
+  await stageRows(store.db, batch);
+  const settling = { account, isWanted: problems.count === 0, limit: MAX_NAMED };
+  const { inserted, conflicts, conflictCount } = await store.writer.write((tx) => settleStage(tx, settling));
   for (const { line, columns, externalOrderId, place } of conflicts) {
-    problems.add({
-      line,
-      column: columns,
-      reason: `differs from ${place}, where ${quote(externalOrderId)} stands already`,
-    });
+    const reason = `differs from ${place}, where ${quote(externalOrderId)} stands already`;
+    problems.add({ line, column: columns, reason });
   }
   problems.count += conflictCount - conflicts.length;
   const alreadyPresent = problems.count === 0 ? read - inserted : 0;

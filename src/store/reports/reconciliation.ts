@@ -1,4 +1,4 @@
-import { sql, type Compilable } from 'kysely';
+import { sql, type Compilable, type SqlBool } from 'kysely';
 import type { KnownFindingRow, ReconciledRow } from '../../reports/reconciliation/rows.ts';
 import { ORDER_COLUMNS, type OrderRow, type OrderColumn } from '../order-columns.ts';
 import { queries } from '../statement.ts';
@@ -134,9 +134,7 @@ export function nextPreOrders(
     .orderBy('external_order_id')
     .limit(limit);
   if (last === undefined) return orders;
-  return orders.where((where) =>
-    where(where.refTuple('created_at', 'external_order_id'), '>', where.tuple(last.created_at, last.external_order_id)),
-  );
+  return orders.where(sql<SqlBool>`(created_at, external_order_id) > (${last.created_at}, ${last.external_order_id})`);
 }
 
 /** Selects the orders that have an unresolved finding of one of the classes. */

@@ -17,80 +17,38 @@ export function readStory(
   externalOrderId: string,
 ): StoryRows | undefined {
   using snapshot = store.snapshot();
-  const key = { account, externalOrderId };
-  const [order] = [...snapshot.rows<StoryOrder>(orderOf(key))];
-  if (order === undefined) return undefined;
-  const [record] = [...snapshot.rows<{ receivedAt: string; body: string }>(recordOf(key))];
-  const events = [...snapshot.rows<StoryEvent>(eventsOf(key))];
-  return { order, events, record: record ?? null, findings: [...snapshot.rows<StoryFinding>(findingsOf(key))] };
-}
-
-interface Key {
-  readonly account: string;
-  readonly externalOrderId: string;
-}
-
-function orderOf({ account, externalOrderId }: Key) {
-  return queries
+  const ofOrder = { account, external_order_id: externalOrderId };
+  const orders = queries
     .selectFrom('merchant_orders')
-    .select([
-      'external_order_id as externalOrderId',
-      'created_at as createdAt',
-      'updated_at as updatedAt',
-      'next_action_at as nextActionAt',
-      'last_lookup_at as lastLookupAt',
-      'pre_order_id as preOrderId',
-      'asset',
-      'from_currency as fromCurrency',
-      'to_currency as toCurrency',
-      'verifications',
-    ])
-    .where('account', '=', account)
-    .where('external_order_id', '=', externalOrderId);
-}
-
-function eventsOf({ account, externalOrderId }: Key) {
-  return queries
+    .select(['external_order_id as externalOrderId', 'pre_order_id as preOrderId', 'verifications'])
+    .select(['asset', 'from_currency as fromCurrency', 'to_currency as toCurrency'])
+    .select(['created_at as createdAt', 'updated_at as updatedAt'])
+    .select(['next_action_at as nextActionAt', 'last_lookup_at as lastLookupAt'])
+    .where((order) => order.and(ofOrder));
+  const events = queries
     .selectFrom('order_events')
-    .select([
-      'field',
-      'old_value as oldValue',
-      'new_value as newValue',
-      'observed_at as observedAt',
-      'exchange_time as exchangeTime',
-      'source',
-      'reason',
-      'actor',
-    ])
-    .where('account', '=', account)
-    .where('external_order_id', '=', externalOrderId)
+    .select(['field', 'old_value as oldValue', 'new_value as newValue', 'source', 'reason', 'actor'])
+    .select(['observed_at as observedAt', 'exchange_time as exchangeTime'])
+    .where((event) => event.and(ofOrder))
     .orderBy('id');
-}
-
-function recordOf({ account, externalOrderId }: Key) {
-  return queries
+  const records = queries
     .selectFrom('order_records')
     .select(['received_at as receivedAt', 'body'])
-    .where('account', '=', account)
-    .where('external_order_id', '=', externalOrderId);
-}
-
-function findingsOf({ account, externalOrderId }: Key) {
-  return queries
+    .where((record) => record.and(ofOrder));
+  const findings = queries
     .selectFrom('findings')
-    .select([
-      'class',
-      'severity',
-      'expected',
-      'actual',
-      'first_seen_at as firstSeenAt',
-      'last_seen_at as lastSeenAt',
-      'resolved_at as resolvedAt',
-      'changed_by as changedBy',
-      'changed_at as changedAt',
-      'reason',
-    ])
-    .where('account', '=', account)
-    .where('external_order_id', '=', externalOrderId)
+    .select(['class', 'severity', 'expected', 'actual', 'reason', 'changed_by as changedBy'])
+    .select(['first_seen_at as firstSeenAt', 'last_seen_at as lastSeenAt'])
+    .select(['changed_at as changedAt', 'resolved_at as resolvedAt'])
+    .where((finding) => finding.and(ofOrder))
     .orderBy('id');
+  const [order] = [...snapshot.rows<StoryOrder>(orders)];
+  if (order === undefined) return undefined;
+  const [record] = [...snapshot.rows<{ receivedAt: string; body: string }>(records)];
+  return {
+    order,
+    events: [...snapshot.rows<StoryEvent>(events)],
+    record: record ?? null,
+    findings: [...snapshot.rows<StoryFinding>(findings)],
+  };
 }

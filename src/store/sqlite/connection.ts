@@ -48,10 +48,7 @@ export function connect(
     closeSync(openSync(path, 'a', 0o600));
   }
   const opened = statSync(path);
-  const sqlite = new Database(path, {
-    fileMustExist: true,
-    timeout: OPENING_TIMEOUT_MS,
-  });
+  const sqlite = new Database(path, { fileMustExist: true, timeout: OPENING_TIMEOUT_MS });
   try {
     options.check?.(sqlite);
     for (const ending of ['', '-wal', '-shm']) closeToOthers(`${path}${ending}`);
@@ -65,11 +62,13 @@ export function connect(
     throw error;
   }
   const statements = keepStatements(sqlite, options.wrap);
+  const dialect = new SqliteDialect({ database: statements });
+  dialect.createDriver = () => new ImmediateSqliteDriver(statements, sqlite);
   return {
     path,
     sqlite,
     statements,
-    kysely: new Kysely<Tables>({ dialect: new ImmediateSqliteDialect(sqlite, statements) }),
+    kysely: new Kysely<Tables>({ dialect }),
     isInPlace() {
       const now = statSync(path, { throwIfNoEntry: false });
       return now !== undefined && now.ino === opened.ino && now.dev === opened.dev;
@@ -85,21 +84,6 @@ function closeToOthers(path: string): void {
     chmodSync(path, mode & 0o700);
   } catch {
     return;
-  }
-}
-
-class ImmediateSqliteDialect extends SqliteDialect {
-  readonly #database: Database.Database;
-  readonly #kept: SqliteDatabase;
-
-  constructor(database: Database.Database, kept: SqliteDatabase) {
-    super({ database: kept });
-    this.#database = database;
-    this.#kept = kept;
-  }
-
-  override createDriver(): SqliteDriver {
-    return new ImmediateSqliteDriver(this.#kept, this.#database);
   }
 }
 

@@ -30,23 +30,17 @@ export async function becomeOwner(
 }
 
 function tryLock(path: string): Ownership | undefined {
-  const lock = openLock(path);
-  try {
-    lock.exec('begin exclusive');
-    return { release: () => lock.close() };
-  } catch (error) {
-    lock.close();
-    if (isBusy(error)) return undefined;
-    throw openError(error, path);
-  }
-}
-
-function openLock(path: string): Database.Database {
+  let lock: Database.Database | undefined;
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     closeSync(openSync(path, 'a', 0o600));
-    return new Database(path, { timeout: 0 });
+    const opened = new Database(path, { timeout: 0 });
+    lock = opened;
+    opened.exec('begin exclusive');
+    return { release: () => opened.close() };
   } catch (error) {
+    lock?.close();
+    if (isBusy(error)) return undefined;
     throw openError(error, path);
   }
 }

@@ -58,17 +58,20 @@ export async function migrationStatus(store: Store): Promise<MigrationStatus> {
   return { applied: names(true), pending: names(false) };
 }
 
+function unusable(message: string, options?: ErrorOptions): StoreError {
+  return new StoreError('unusable', message, options);
+}
+
 function assertFile(path: string, options: OpenOptions): void {
   if (!existsSync(path)) {
     assertNothingLeft(path);
     if (options.expect === 'migrate') return;
-    throw new StoreError('unusable', `there is no database at ${path}; make it with: order-sync db migrate`);
+    throw unusable(`there is no database at ${path}; make it with: order-sync db migrate`);
   }
   const file = statSync(path);
-  if (!file.isFile()) throw new StoreError('unusable', `${path} is not a file; set database.url to the database file`);
+  if (!file.isFile()) throw unusable(`${path} is not a file; set database.url to the database file`);
   if (file.size === 0) {
-    throw new StoreError(
-      'unusable',
+    throw unusable(
       `${path} is empty (0 bytes), a database was expected; restore a backup, or delete the file to begin anew`,
     );
   }
@@ -78,8 +81,7 @@ function assertFile(path: string, options: OpenOptions): void {
 function assertNothingLeft(path: string): void {
   const left = `${path}-wal`;
   if ((statSync(left, { throwIfNoEntry: false })?.size ?? 0) === 0) return;
-  throw new StoreError(
-    'unusable',
+  throw unusable(
     `there is no database at ${path}, but its newest changes are in ${left}: put the database back beside it; only to begin anew delete that file`,
   );
 }
@@ -106,17 +108,14 @@ function assertKnownVersion(sqlite: Connection['sqlite'], path: string, options:
   const applied = appliedMigrations(sqlite);
   const unknown = applied.find((name) => !Object.hasOwn(MIGRATIONS, name));
   if (unknown !== undefined) {
-    throw new StoreError(
-      'unusable',
-      `${path} was made by another version of order-sync (migration ${unknown}); use that version`,
-    );
+    throw unusable(`${path} was made by another version of order-sync (migration ${unknown}); use that version`);
   }
   if (options.expect === 'current' && applied.length === 0) {
     const hint = 'check database.url, or make them with: order-sync db migrate';
-    throw new StoreError('unusable', `${path} is a database without the tables of order-sync; ${hint}`);
+    throw unusable(`${path} is a database without the tables of order-sync; ${hint}`);
   }
   if (options.expect === 'current' && !isUpToDate(applied)) {
-    throw new StoreError('unusable', `${path} is not up to date; bring it up to date with: order-sync db migrate`);
+    throw unusable(`${path} is not up to date; bring it up to date with: order-sync db migrate`);
   }
 }
 
@@ -142,6 +141,6 @@ async function migrate({ kysely, path }: Connection): Promise<void> {
     const known = storeError(error, path);
     if (known instanceof StoreError) throw known;
     const detail = error instanceof Error ? error.message : 'no reason given';
-    throw new StoreError('unusable', `${path} could not be migrated: ${detail}`, { cause: error });
+    throw unusable(`${path} could not be migrated: ${detail}`, { cause: error });
   }
 }

@@ -1,7 +1,6 @@
-import { sql, type Kysely, type RawBuilder } from 'kysely';
-import type { Tables } from '../schema.ts';
+import { sql, type RawBuilder } from 'kysely';
 import { ORDER_COLUMNS, type OrderColumns } from '../order-columns.ts';
-import type { Store, Transaction } from '../port.ts';
+import type { Database, Transaction } from '../port.ts';
 
 const AMOUNTS: readonly string[] = ['asset', 'order_limit', 'bonus'];
 
@@ -25,67 +24,49 @@ export interface Settlement {
   readonly conflictCount: number;
 }
 
-interface Staging extends Tables {
-  import_rows: ImportRow;
-}
-
 /** Lists the columns in which the rows `a` and `b` differ; empty when they are the same. */
 const DIFFERENT = sql.raw(
   ORDER_COLUMNS.map((name) => `case when ${same(name)} then '' else ', ${name}' end`).join(' || '),
 );
 
 /**
- * The rows of an import until they are inserted. They wait in a temporary table of this connection, so that no other
- * program waits while a long file is read, and memory does not grow with it.
+ * Empties the stage: the rows of an import until they are inserted. They wait in a temporary table of this connection, so
+ * that no other program waits while a long file is read, and memory does not grow with it.
  */
-export class ImportStage {
-  readonly #store: Store;
-  readonly #db: Kysely<Staging>;
+export async function emptyStage(db: Database): Promise<void> {
+  const columns = sql.raw(ORDER_COLUMNS.map((column) => `${column} text`).join(', '));
+  await sql`drop table if exists temp.import_rows`.execute(db);
+  await sql`create temporary table import_rows (line integer primary key, ${columns})`.execute(db);
+  await sql`create index temp.import_rows_id on import_rows (external_order_id)`.execute(db);
+}
 
-  private constructor(store: Store) {
-    this.#store = store;
-    this.#db = store.db;
-  }
+/** Takes a batch of at most 1,000 rows. */
+export async function stageRows(db: Database, rows: readonly ImportRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  await db.withTables<{ import_rows: ImportRow }>().insertInto('import_rows').values(rows).execute();
+}
 
-  /** Opens an empty stage. A connection has one; an older one is emptied. */
-  static async open(store: Store): Promise<ImportStage> {
-    const columns = sql.raw(ORDER_COLUMNS.map((column) => `${column} text`).join(', '));
-    await sql`drop table if exists temp.import_rows`.execute(store.db);
-    await sql`create temporary table import_rows (line integer primary key, ${columns})`.execute(store.db);
-    await sql`create index temp.import_rows_id on import_rows (external_order_id)`.execute(store.db);
-    return new ImportStage(store);
-  }
-
-  /** Takes a batch of at most 1,000 rows. */
-  async take(rows: readonly ImportRow[]): Promise<void> {
-    if (rows.length === 0) return;
-    await this.#db
-      .insertInto('import_rows')
-      .values([...rows])
-      .execute();
-  }
-
-  /**
-   * Looks for rows that contradict each other or the table and, when there are none and inserting `isWanted`, inserts
-   * every row that is not there yet. One transaction: nobody inserts in between. At most `limit` conflicts are named.
-   */
-  async settle(account: string, options: { isWanted: boolean; limit: number }): Promise<Settlement> {
-    return await this.#store.writer.write(async (tx) => {
-      const inFile = await findConflicts(tx, options.limit, {
-        place: sql`'line ' || a.line`,
-        others: sql`import_rows a on a.external_order_id = b.external_order_id and a.line < b.line
-          and a.line = (select min(line) from import_rows where external_order_id = b.external_order_id)`,
-      });
-      const inTable = await findConflicts(tx, options.limit, {
-        place: sql`'merchant_orders'`,
-        others: sql`merchant_orders a on a.account = ${account} and a.external_order_id = b.external_order_id`,
-      });
-      const conflicts = [...inFile.named, ...inTable.named].toSorted((one, other) => one.line - other.line);
-      const conflictCount = inFile.count + inTable.count;
-      const inserted = options.isWanted && conflictCount === 0 ? await insertMissing(tx, account) : 0;
-      return { inserted, conflicts: conflicts.slice(0, options.limit), conflictCount };
-    });
-  }
+/**
+ * Looks for rows that contradict each other or the table and, when there are none and inserting `isWanted`, inserts
+ * every row that is not there yet. One transaction: nobody inserts in between. At most `limit` conflicts are named.
+ */
+export async function settleStage(
+  tx: Transaction,
+  { account, isWanted, limit }: { account: string; isWanted: boolean; limit: number },
+): Promise<Settlement> {
+  const inFile = await findConflicts(tx, limit, {
+    place: sql`'line ' || a.line`,
+    others: sql`import_rows a on a.external_order_id = b.external_order_id and a.line < b.line
+      and a.line = (select min(line) from import_rows where external_order_id = b.external_order_id)`,
+  });
+  const inTable = await findConflicts(tx, limit, {
+    place: sql`'merchant_orders'`,
+    others: sql`merchant_orders a on a.account = ${account} and a.external_order_id = b.external_order_id`,
+  });
+  const conflicts = [...inFile.named, ...inTable.named].toSorted((one, other) => one.line - other.line);
+  const conflictCount = inFile.count + inTable.count;
+  const inserted = isWanted && conflictCount === 0 ? await insertMissing(tx, account) : 0;
+  return { inserted, conflicts: conflicts.slice(0, limit), conflictCount };
 }
 
 /** Finds rows `b` of the stage whose id a row `a` elsewhere has with other content. */
