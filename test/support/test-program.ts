@@ -86,6 +86,18 @@ export async function scriptedProgram(
   return { program: await start(exchange.url, options.clock ?? testClock(), options), exchange };
 }
 
+/** Gives the settings with which a command works for the same account. */
+export function settingsOf({ config }: TestProgram): Record<string, string> {
+  return {
+    ORDER_SYNC_EXCHANGE_BASE_URL: config.exchange.baseUrl ?? '',
+    ORDER_SYNC_EXCHANGE_API_KEY: config.exchange.apiKey ?? '',
+    ORDER_SYNC_EXCHANGE_RATE_REQUESTS: '100000',
+    ORDER_SYNC_EXCHANGE_RATE_INTERVAL: '10ms',
+    ORDER_SYNC_DATABASE_URL: `sqlite:${config.database.path}`,
+    ORDER_SYNC_PHOTOS_LISTEN: '127.0.0.1:1',
+  };
+}
+
 /** Orders that were accepted, and an exchange whose answers to look-ups the test sets, by id. */
 export async function acceptedOrders(ids: readonly string[], options: TestProgramOptions = {}) {
   const { program, exchange } = await scriptedProgram(options);

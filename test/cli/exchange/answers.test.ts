@@ -1,0 +1,118 @@
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { controlSocketPath } from '../../../src/http/control/socket-path.ts';
+import { runProgram } from '../../support/cli-function.ts';
+import { scriptedControlSocket } from '../../support/control-socket.ts';
+import type { ScriptedAnswer } from '../../support/scripted-exchange.ts';
+import { scriptedProgram, settingsOf, type TestProgram } from '../../support/test-program.ts';
+
+const EMAIL = 'ada@canary.example';
+
+/** A program that has ended, with its database and settings. */
+async function ownerless(): Promise<TestProgram> {
+  const { program } = await scriptedProgram();
+  await program.app[Symbol.asyncDispose]();
+  return program;
+}
+
+describe('customer cards', () => {
+  it.each([
+    ['4111 1111 1111 1234', '****1234'],
+    ['411111******1234', '****1234'],
+    ['12345678', '****5678'],
+    ['1234567', '****'],
+    ['1234', '****'],
+    ['', '****'],
+    [null, null],
+  ])('shows of the number %j no more than %j', async (number, shown) => {
+    const { program, exchange } = await scriptedControlSocket();
+    exchange.answer = () => ({ status: 200, body: JSON.stringify([{ id: 'c', number, token: 'canary' }]) });
+    const { stdout } = await runProgram(['customer', 'cards', 'a', '--json'], { environment: settingsOf(program) });
+    expect(JSON.parse(stdout)).toEqual([{ id: 'c', bank: null, country: null, number: shown, type: null }]);
+  });
+
+  it('hides what the interface does not show, and what would steer a terminal', async () => {
+    const { program, exchange } = await scriptedControlSocket();
+    exchange.answer = () => ({ status: 200, body: '[{"id":"c","bank":"a\\u001b[2Jb","cvv":"canary"}]' });
+    const { stdout } = await runProgram(['customer', 'cards', 'a'], { environment: settingsOf(program) });
+    expect(stdout).toContain('a\\u001b[2Jb');
+    expect(
+      (await runProgram(['customer', 'cards', 'a', '--json'], { environment: settingsOf(program) })).stdout,
+    ).not.toContain('canary');
+    expect(stdout).not.toContain('canary');
+  });
+});
+
+describe('what the exchange says', () => {
+  it('is printed with every digit, and cannot steer a terminal', async () => {
+    const { program, exchange } = await scriptedControlSocket();
+    const body = '{"linkId":"a","status":"\\u001b[31mX","limit":12345678901234567.1234567890,"more":{"b":[1.0]}}';
+    exchange.answer = () => ({ status: 200, body });
+    const { stdout } = await runProgram(['client', 'show', 'a'], { environment: settingsOf(program) });
+    expect(stdout).toBe('linkId  a\nstatus  \\u001b[31mX\nlimit   12345678901234567.1234567890\nmore    {"b":[1.0]}\n');
+    expect((await runProgram(['client', 'show', 'a', '--json'], { environment: settingsOf(program) })).stdout).toBe(
+      `${body}\n`,
+    );
+    exchange.answer = () => ({ status: 403, body: '{"message":"\\u001b[2J","code":"c","status":"s"}' });
+    const refused = await runProgram(['client', 'show', 'a'], { environment: settingsOf(program) });
+    expect(refused).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'order-sync: the exchange refused: HTTP 403 s: \\u001b[2J\n',
+    });
+  });
+
+  it.each<[string, ScriptedAnswer, RegExp]>([
+    ['nothing', 'reset', /^order-sync: [^\n]+\n$/],
+    ['what cannot be read', { status: 200, body: 'OK' }, /the answer cannot be read/],
+    [
+      'that it has too much to do',
+      { status: 429 },
+      /^order-sync: the exchange limits the rate \(429\); try again later/,
+    ],
+  ])('is %s: exit 69', async (_name, answer, message) => {
+    const { program, exchange } = await scriptedControlSocket();
+    exchange.answer = () => answer;
+    const { code, stdout, stderr } = await runProgram(['client', 'validate', EMAIL], {
+      environment: settingsOf(program),
+    });
+    expect([code, stdout]).toEqual([69, '']);
+    expect(stderr).toMatch(message);
+    expect(stderr).not.toContain('canary');
+  });
+});
+
+/** Something other than this version of the daemon listens on the control socket. */
+async function listens(program: TestProgram, answer: (socket: Socket) => void): Promise<void> {
+  const server = createServer((socket) => socket.once('data', () => answer(socket)));
+  server.listen(controlSocketPath(program.config.database.path));
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+}
+
+describe('a daemon that goes away before it answers', () => {
+  it('leaves it open what became of the request: exit 69', async () => {
+    const program = await ownerless();
+    await listens(program, (socket) => socket.destroy());
+    const { code, stdout, stderr } = await runProgram(['client', 'create', EMAIL], {
+      environment: settingsOf(program),
+    });
+    expect([code, stdout]).toEqual([69, '']);
+    expect(stderr).toMatch(/the daemon went away before it answered; nobody can tell whether it was done\n$/);
+  });
+});
+
+describe('a daemon of another version', () => {
+  it.each([
+    ['an operation that it does not know', '{"ok":false,"error":{"kind":"invalid","message":"there is no operation"}}'],
+    ['an answer that cannot be read', '{"message":"Route not found","error":"Not Found","statusCode":404}'],
+  ])('has %s: exit 69, and what to do', async (_name, body) => {
+    const program = await ownerless();
+    const head = `HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: ${body.length}\r\n\r\n`;
+    await listens(program, (socket) => socket.end(`${head}${body}`));
+    const { code, stdout, stderr } = await runProgram(['client', 'show', 'a'], { environment: settingsOf(program) });
+    expect([code, stdout]).toEqual([69, '']);
+    expect(stderr).toMatch(/it may be of another version; start it again\n$/);
+  });
+});
