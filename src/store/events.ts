@@ -81,7 +81,8 @@ export async function insertEvents(
       old_value: oldValue,
       new_value: newValue,
       observed_at: now.toISOString(),
-      looked_up_before: lookedUpBefore?.toISOString() ?? null,
+      // Null also for a date that is none: another program may have written the time of the row.
+      looked_up_before: lookedUpBefore?.toJSON() ?? null,
       exchange_time: exchangeTime,
       actor,
     });

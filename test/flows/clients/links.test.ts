@@ -396,6 +396,15 @@ describe('a pass over the links', () => {
     ]);
   });
 
+  it('records a change of a link whose time of the last check another program has emptied', async () => {
+    const { program, answers, pass } = await linked(['l1']);
+    program.merchant.exec(`update links set last_checked_at = ''`);
+    answers.set('l1', link('l1', 'VERIFIED'));
+    await pass();
+    expect(rows(program)).toMatchObject([{ status: 'VERIFIED', last_checked_at: program.clock.now().toISOString() }]);
+    expect(history(program, 'l1').at(-1)).toContain('VERIFIED');
+  });
+
   it('counts against the window that the next owner leaves alone', async () => {
     const { program, pass } = await linked(['a']);
     await pass();
