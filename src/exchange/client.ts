@@ -96,7 +96,8 @@ export class ExchangeClient {
   }
 
   /** §4.9, once, which ends the turn. What came of it, by the outcome rule. Never rejects. */
-  async createPreOrder(order: MerchantOrder, turn: Turn): Promise<CreateOutcome> {
+  async createPreOrder(order: MerchantOrder, given: Turn): Promise<CreateOutcome> {
+    using turn = given;
     const secrets = order.paymentToken === null ? [] : [order.paymentToken];
     const request: HttpRequest = { method: 'POST', path: `${ORDERS}/request`, body: preOrderBody(order), secrets };
     try {
@@ -107,7 +108,6 @@ export class ExchangeClient {
     }
     const outcome = readCreate(await this.#send(request, turn), order);
     if (outcome.kind === 'unknown') turn.report = FAILED;
-    turn.end();
     return outcome;
   }
 

@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
 import { FAILURES_TO_OPEN } from '../../src/exchange/breaker.ts';
+import { ExchangeClient } from '../../src/exchange/client.ts';
 import { UnusableIdError } from '../../src/exchange/ids.ts';
 import type { MerchantOrder } from '../../src/domain/record.ts';
 import { createPreOrder } from '../support/exchange-client.ts';
@@ -61,6 +63,24 @@ describe('create pre-order (§4.9)', () => {
       },
       body: BODY,
     });
+  });
+
+  it('ends its turn where the lease lets nothing leave, so that others go on while the outcome is recorded', async () => {
+    let isLost = true;
+    const lease = {
+      ensure: async () => {
+        if (isLost) throw new Error('the disk is full');
+      },
+    };
+    const transport = { send: async () => ({ status: 404, body: NOT_FOUND }), close: async () => {} };
+    const rate = { requests: 10, intervalMs: 1_000 };
+    const client = new ExchangeClient({ transport, clock: systemClock(), concurrency: 1, rate, lease });
+    const signal = new AbortController().signal;
+    const turn = await client.turnToCreate(signal);
+    if (turn === undefined) throw new Error('no turn came');
+    expect(await client.createPreOrder(ORDER, turn)).toMatchObject({ kind: 'not-sent' });
+    isLost = false;
+    expect(await client.lookUpOrder('a', signal)).toMatchObject({ answer: { kind: 'not-found' } });
   });
 
   it('hides a payment token that a refusal quotes', async () => {
