@@ -20,14 +20,18 @@ const COMPILE_CACHE = path.join(MODULES, '.cache', 'order-sync');
 const FROM_TERMINAL = new Set(['SIGINT', 'SIGQUIT']);
 
 /**
- * Path of the Node that the program runs on: the one installed by npm with the checkout, else this one when it is new
+ * Path of the Node that the program runs on: the one that npm installed with the checkout, else this one when it is new
  * enough, else undefined.
  * @returns {string | undefined}
  */
 function nodeBinary() {
   const name = process.platform === 'win32' ? 'node.exe' : 'node';
-  const pinned = path.join(MODULES, `node-${process.platform}-${process.arch}`, 'bin', name);
-  if (existsSync(pinned)) return pinned;
+  // In the `node_modules` of another package, npm puts it beside the checkout.
+  const parent = path.dirname(CHECKOUT);
+  const pinned = [MODULES, ...(path.basename(parent) === 'node_modules' ? [parent] : [])]
+    .map((folder) => path.join(folder, `node-${process.platform}-${process.arch}`, 'bin', name))
+    .find((file) => existsSync(file));
+  if (pinned !== undefined) return pinned;
   return Number.parseInt(process.versions.node, 10) >= OLDEST_USABLE ? process.execPath : undefined;
 }
 

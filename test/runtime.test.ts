@@ -87,6 +87,30 @@ describe('the runtime', () => {
     },
   );
 
+  it.each(['node_modules/order-sync/node_modules', 'node_modules'])(
+    'finds the Node that npm has put in %s of another package',
+    (modules) => {
+      const installed = join(folder, 'node_modules/order-sync/src/runtime.cjs');
+      const name = process.platform === 'win32' ? 'node.exe' : 'node';
+      const pinned = join(folder, modules, `node-${process.platform}-${process.arch}/bin`, name);
+      for (const file of [installed, pinned]) mkdirSync(join(file, '..'), { recursive: true });
+      cpSync(RUNTIME, installed);
+      writeFileSync(pinned, '');
+      const code = `require(${JSON.stringify(installed)}).nodeBinary()`;
+      expect(spawnSync(process.execPath, ['-p', code], { encoding: 'utf8' }).stdout.trim()).toBe(pinned);
+    },
+  );
+
+  it('takes no Node that lies beside a checkout anywhere else', () => {
+    const installed = join(folder, 'order-sync/src/runtime.cjs');
+    const stray = join(folder, `node-${process.platform}-${process.arch}/bin/node`);
+    for (const file of [installed, stray]) mkdirSync(join(file, '..'), { recursive: true });
+    cpSync(RUNTIME, installed);
+    writeFileSync(stray, '');
+    const code = `require(${JSON.stringify(installed)}).nodeBinary()`;
+    expect(spawnSync(process.execPath, ['-p', code], { encoding: 'utf8' }).stdout.trim()).toBe(process.execPath);
+  });
+
   it('passes messages both ways and closes the channel with its parent', async () => {
     const child = start(`process.on('message', (m) => process.send({ echo: m })); process.send('ready')`, {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
