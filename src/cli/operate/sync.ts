@@ -6,10 +6,9 @@ import type { Counters } from '../../flows/pass/counters.ts';
 import { OwnerGoneError, OwnerRefusalError } from '../../http/control/client.ts';
 import type { SyncLine } from '../../http/control/operations/sync.ts';
 import { StoreError } from '../../store/errors.ts';
-import { commandError } from '../shared/exchange.ts';
+import { commandError, throughOwner } from '../shared/exchange.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
 import { duration, exchangeConfig } from '../shared/options.ts';
-import { throughOwner } from '../shared/owner.ts';
 import { stopSignal } from '../shared/stop-signal.ts';
 
 const EXIT_OF: Readonly<Record<SyncEnd, number>> = {
@@ -40,7 +39,7 @@ export function define(command: Command): void {
       const stop = stopSignal();
       const signal = AbortSignal.any([stop, deadline(timeout)]);
       const scope = dueOnly === true ? 'due' : 'all';
-      using progress = new Progress();
+      using progress = progressLine();
       const result = await throughOwner(
         exchangeConfig(command),
         (owner) => besideDaemon(owner.sync({ scope, timeoutMs: timeout }), progress),
@@ -81,29 +80,28 @@ function print({ summary, end }: SyncResult, asJson: boolean): void {
   if (end !== 'done') process.stderr.write(`${ADVICE[end]}\n`);
 }
 
-/** One line on a terminal's stderr that follows a pass; nothing elsewhere. */
-class Progress implements Disposable {
-  readonly #line = process.stderr.isTTY ? createLogUpdate(process.stderr) : undefined;
-  #counts: Readonly<Counters> | undefined;
-  #refresh: Disposable | undefined;
+interface Progress extends Disposable {
+  show(counts: Readonly<Counters>): void;
+}
 
-  show(counts: Readonly<Counters>): void {
-    this.#counts = counts;
-    if (this.#line === undefined) return;
-    this.#refresh ??= repeatedly(REFRESH_MS, () => this.#draw());
-    this.#draw();
-  }
-
-  [Symbol.dispose](): void {
-    this.#refresh?.[Symbol.dispose]();
-    this.#line?.clear();
-  }
-
-  #draw(): void {
-    const counts = this.#counts;
-    if (counts === undefined) return;
-    this.#line?.(
-      `sent ${counts.sent} · accepted ${counts.accepted} · looked up ${counts.lookedUp} · changed ${counts.changed} · failed ${counts.failed}`,
-    );
-  }
+/** Makes a line on a terminal's stderr that follows the counts of a pass; nothing elsewhere. */
+function progressLine(): Progress {
+  const line = process.stderr.isTTY ? createLogUpdate(process.stderr) : undefined;
+  let latest: Readonly<Counters> | undefined;
+  const draw = () => {
+    if (latest === undefined) return;
+    const { sent, accepted, lookedUp, changed, failed } = latest;
+    line?.(`sent ${sent} · accepted ${accepted} · looked up ${lookedUp} · changed ${changed} · failed ${failed}`);
+  };
+  const refresh = line && repeatedly(REFRESH_MS, draw);
+  return {
+    show(counts) {
+      latest = counts;
+      draw();
+    },
+    [Symbol.dispose]() {
+      refresh?.[Symbol.dispose]();
+      line?.clear();
+    },
+  };
 }

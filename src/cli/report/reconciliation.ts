@@ -1,14 +1,23 @@
 import type { Command } from 'commander';
 import { systemClock } from '../../clock.ts';
+import { UnusableIdError } from '../../exchange/ids.ts';
 import { reconcileOrders } from '../../flows/reports/reconciliation.ts';
 import type { Ledger } from '../../flows/reports/ledger.ts';
+import {
+  askPreOrders,
+  recordPreOrderFindings,
+  type AskedPreOrders,
+  type PreOrderAnswer,
+} from '../../flows/reports/pre-orders.ts';
+import type { Store } from '../../store/port.ts';
+import type { ReportScope } from '../../store/reports/reconciliation.ts';
+import { commandError, withExchange, type Ask } from '../shared/exchange.ts';
 import { EXIT } from '../shared/exit.ts';
 import { ACCOUNT } from '../shared/options.ts';
 import { withStore } from '../shared/store.ts';
-import { askExchange } from './online.ts';
 import { addReportOptions, writeReport, type OutputOptions } from './output.ts';
 import { addAsOfOption, addPeriodOptions, type PeriodOptions } from '../shared/period.ts';
-import { slowProgress } from './progress.ts';
+import { slowProgress, type Progress } from './progress.ts';
 
 interface ReconciliationOptions extends PeriodOptions, OutputOptions {
   readonly asOf?: string;
@@ -64,4 +73,32 @@ export function define(command: Command): void {
 function ledgerOf(options: ReconciliationOptions): Ledger | undefined {
   const { against: files, againstId: id, againstAmount: amount, againstCurrency: currency } = options;
   return files && { files, id, amount, currency };
+}
+
+/** Asks the exchange for every pre-order of the scope (§4.10), and records the ones that are missing or differ as findings. */
+async function askExchange(
+  command: Command,
+  store: Store,
+  scope: ReportScope,
+  progress: Progress,
+): Promise<AskedPreOrders> {
+  const show = (asked: number) => void progress.show(`${asked} pre-orders asked for`);
+  const asked = await withExchange(command, (ask) =>
+    askPreOrders(store, scope, (preOrderId) => answerFor(preOrderId, ask), show),
+  );
+  await recordPreOrderFindings(store, ACCOUNT, asked, systemClock().now());
+  return asked;
+}
+
+async function answerFor(preOrderId: string, ask: Ask): Promise<PreOrderAnswer> {
+  try {
+    const result = await ask('showPreOrder', { id: preOrderId });
+    if (result.kind === 'key-refused') throw commandError(result);
+    if (result.kind === 'ok') return { kind: 'known', body: result.body };
+    return { kind: result.kind === 'refused' && result.httpStatus === 404 ? 'missing' : 'unanswered' };
+  } catch (error) {
+    // An id that cannot stand in a path cannot be asked for.
+    if (error instanceof UnusableIdError) return { kind: 'unanswered' };
+    throw error;
+  }
 }

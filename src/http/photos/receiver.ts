@@ -124,7 +124,7 @@ function refusalBefore(
   if (stopping.aborted || running >= photos.concurrency) {
     const reason = stopping.aborted ? 'the receiver stops' : 'there are too many deliveries at the same time';
     log.warn({ why: 'busy', reason }, 'a photo delivery was refused');
-    return (reply) => refuse(reply.header('retry-after', RETRY_AFTER_S), 503, reason);
+    return (reply) => refuse(reply, 503, reason);
   }
   if (Number(request.headers['content-length'] ?? 0) <= maxBodyBytes(photos)) return undefined;
   const reason = `the body has more than ${maxBodyBytes(photos)} bytes`;
@@ -167,6 +167,7 @@ function send(reply: FastifyReply, outcome: DeliveryOutcome): FastifyReply {
 }
 
 function refuse(reply: FastifyReply, httpStatus: number, reason: string): FastifyReply {
+  if (httpStatus === 503) reply.header('retry-after', RETRY_AFTER_S);
   return reply.code(httpStatus).send({ status: 'refused', reason });
 }
 
@@ -177,8 +178,7 @@ function fail({ log }: ReceiverDeps, reply: FastifyReply, error: unknown): Fasti
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOSPC' || code === 'EDQUOT') return refuse(reply, 507, 'there is no space left');
   const isTransient = error instanceof StoreError || (error instanceof Error && 'errno' in error);
-  if (!isTransient) return refuse(reply, 500, 'the receiver failed');
-  return refuse(reply.header('retry-after', RETRY_AFTER_S), 503, 'it cannot be stored now');
+  return isTransient ? refuse(reply, 503, 'it cannot be stored now') : refuse(reply, 500, 'the receiver failed');
 }
 
 async function listenOn(server: FastifyInstance, { host, port }: ListenAddress): Promise<void> {
