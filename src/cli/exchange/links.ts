@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
-import { asTable } from '../../reports/formats/text.ts';
 import { linkEvents } from '../../store/events.ts';
 import { listLinks, readLink } from '../../store/links.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
-import { historyLines } from '../shared/history.ts';
+import { rowWithHistory } from '../shared/history.ts';
 import { addListOptions, printList, type ListOptions } from '../shared/list.ts';
 import { ACCOUNT } from '../shared/options.ts';
 import { withStore } from '../shared/store.ts';
@@ -43,8 +42,7 @@ function defineLinksShow(command: Command): void {
         const name = JSON.stringify(linkId);
         throw new CommandError(EXIT.look, `the link ${name} is not remembered; order-sync client follow remembers it`);
       }
-      if (json === true) return void process.stdout.write(`${JSON.stringify({ link, events }, null, 2)}\n`);
-      const fields = Object.entries(link).filter(([, value]) => value !== null);
-      process.stdout.write(asTable(fields.map(([field, value]) => ({ field, value }))) + asTable(historyLines(events)));
+      const text = json === true ? `${JSON.stringify({ link, events }, null, 2)}\n` : rowWithHistory(link, events);
+      process.stdout.write(text);
     });
 }

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import { asTable, printable } from '../../reports/formats/text.ts';
+import { printable } from '../../reports/formats/text.ts';
 import { readOrder } from '../../store/orders.ts';
 import { readRecord } from '../../store/order-records.ts';
 import { readPreOrder } from '../../store/pre-orders.ts';
 import type { Store } from '../../store/port.ts';
 import { orderEvents } from '../../store/events.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
-import { historyLines } from '../shared/history.ts';
+import { rowWithHistory } from '../shared/history.ts';
 import { ACCOUNT } from '../shared/options.ts';
 import { withStore } from '../shared/store.ts';
 import { REVEAL, withoutToken, withoutTokens } from './tokens.ts';
@@ -45,11 +45,6 @@ function hidden({ order, events, preOrder, record }: Everything): Everything {
 }
 
 function asSections({ order, events, preOrder, record }: Everything): string {
-  const fields = Object.entries(order).filter(([, value]) => value !== null);
-  return [
-    asTable(fields.map(([field, value]) => ({ field, value: value as string | number }))),
-    events.length === 0 ? 'history: nothing has happened yet\n' : asTable(historyLines(events)),
-    `pre-order: ${printable(preOrder ?? 'none')}\n`,
-    `record: ${printable(record ?? 'none')}\n`,
-  ].join('');
+  const answers = `pre-order: ${printable(preOrder ?? 'none')}\nrecord: ${printable(record ?? 'none')}\n`;
+  return rowWithHistory(order, events) + answers;
 }

@@ -10,8 +10,9 @@ import { seededRandom } from '../../sandbox/random.ts';
 import { readScenarios } from '../../sandbox/orders/scenario-file.ts';
 import { SCENARIOS, scenarioNamedIn, type Scenarios } from '../../sandbox/orders/scenario.ts';
 import { startSandbox, type LoggedRequest } from '../../sandbox/server.ts';
-import { duration, optionOf, wholeNumber } from '../shared/options.ts';
 import { TAMPERINGS, type Tampering } from '../../sandbox/orders/tampering.ts';
+import { inColumns } from '../shared/columns.ts';
+import { duration, optionOf, wholeNumber } from '../shared/options.ts';
 
 interface SandboxCommandOptions {
   readonly port: number;
@@ -27,14 +28,13 @@ interface SandboxCommandOptions {
   readonly remotePhotos: boolean;
 }
 
-const INPUT_WIDTH = Math.max(...EMAIL_INPUTS.map(([input]) => input.length));
-const TAMPERING_LIST: readonly (readonly [string, Tampering])[] = Object.entries(TAMPERINGS);
-const TAMPERING_WIDTH = Math.max(...TAMPERING_LIST.map(([name]) => name.length));
-const FINDING_WIDTH = Math.max(...TAMPERING_LIST.map(([, { finding }]) => finding.length));
-const TAMPERING_HELP = TAMPERING_LIST.map(([name, { finding, what, needs }]) => {
-  const meaning = needs === undefined ? what : `${what} (rows with ${needs})`;
-  return `  ${name.padEnd(TAMPERING_WIDTH)}  ${finding.padEnd(FINDING_WIDTH)}  ${meaning}`;
-}).join('\n');
+const TAMPERING_HELP = inColumns(
+  Object.entries<Tampering>(TAMPERINGS).map(([name, { finding, what, needs }]) => [
+    `  ${name}`,
+    finding,
+    needs === undefined ? what : `${what} (rows with ${needs})`,
+  ]),
+);
 const HELP = `
 Example:
   order-sync sandbox --port 8089 --faults reset-after=0.02,error-taken=0.02
@@ -46,12 +46,10 @@ Some external order ids decide for their order, whatever the options say (NAME a
   tamper-NAME-…        is tampered with as below, has no faults, and is completed unless --scenario says otherwise
 
 Some e-mail addresses decide for their client:
-${EMAIL_INPUTS.map(([input, effect]) => `  ${input.padEnd(INPUT_WIDTH)}  ${effect}`).join('\n')}
-
+${inColumns(EMAIL_INPUTS.map(([input, effect]) => [`  ${input}`, effect]))}
 The ways to tamper with an order (the second NAME), the finding that each brings, and what the sandbox answers.
 UNEXPECTED_ORDER needs a row that is cancelled before it is sent; report reconciliation --online finds PREORDER_MISSING:
 ${TAMPERING_HELP}
-
 Photos are delivered with --photo-url only: without it a request for them is refused with INVALID_VALUE. An unknown link
 is answered 404 NOT_FOUND, another key 401. The whole interface is described at /openapi.json; /_sandbox/requests,
 /_sandbox/deliveries and /_sandbox/census show what happened. Verification statuses besides NOT_VERIFIED, their causes

@@ -11,6 +11,7 @@ import type { FailedResult, Result } from '../../http/control/envelope.ts';
 import { controlSocketPath } from '../../http/control/socket-path.ts';
 import { printable } from '../../reports/formats/text.ts';
 import { OwnedError } from '../../store/errors.ts';
+import { inColumns } from './columns.ts';
 import { CommandError, EXIT } from './exit.ts';
 import { exchangeConfig } from './options.ts';
 
@@ -100,8 +101,7 @@ export function printAnswer({ body }: Answer, asJson: boolean | undefined): void
 
 function asFields(body: string): string {
   const fields = Object.entries(parse(body) as Record<string, unknown>);
-  const width = Math.max(0, ...fields.map(([name]) => name.length));
-  return fields.map(([name, value]) => `${printable(name).padEnd(width)}  ${asText(value)}\n`).join('');
+  return inColumns(fields.map(([name, value]) => [printable(name), asText(value)]));
 }
 
 function asText(value: unknown): string {

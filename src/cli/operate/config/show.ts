@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { configSources } from '../../../config/config.ts';
+import { inColumns } from '../../shared/columns.ts';
 import { configOptions } from '../../shared/options.ts';
 
 /** `order-sync config show`. */
@@ -13,14 +14,7 @@ export function define(command: Command): void {
     )
     .action(({ json }: { json?: boolean }) => {
       const sources = configSources(configOptions(command));
-      process.stdout.write(json === true ? `${JSON.stringify(sources, null, 2)}\n` : asColumns(sources));
+      const table = inColumns(sources.map(({ setting, value, source }) => [setting, value, source]));
+      process.stdout.write(json === true ? `${JSON.stringify(sources, null, 2)}\n` : table);
     });
-}
-
-function asColumns(sources: ReturnType<typeof configSources>): string {
-  const settingWidth = Math.max(...sources.map(({ setting }) => setting.length));
-  const valueWidth = Math.max(...sources.map(({ value }) => value.length));
-  return sources
-    .map(({ setting, value, source }) => `${setting.padEnd(settingWidth)}  ${value.padEnd(valueWidth)}  ${source}\n`)
-    .join('');
 }
