@@ -1,6 +1,6 @@
 import { STRAY_ORDER, TAMPERINGS, tamperingNamedIn, type Tampering } from '../../sandbox/orders/tampering.ts';
 
-/** Which story the demonstration tells. */
+/** The stories that the demonstration can tell. */
 export const DEMO_SCENARIOS = ['clean', 'mismatch'] as const;
 export type DemoScenario = (typeof DEMO_SCENARIOS)[number];
 

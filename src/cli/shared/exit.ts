@@ -35,7 +35,7 @@ const EXIT_OF_ERROR: Readonly<Record<string, number>> = {
   UnusableIdError: EXIT.usage,
 };
 
-/** A command cannot do what was asked, for a reason that is no bug. The message says what to do. */
+/** The error of a command that cannot do what was asked, for a reason that is no bug. The message says what to do. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly exitCode: number;
@@ -64,7 +64,7 @@ function bug(message: string): { code: number; message: string } {
   return { code: EXIT.bug, message: `this is a bug, please report it: ${message}` };
 }
 
-/** Tells an error of a path or a stream from one of a connection. */
+/** True for an error of a path or a stream, false for one of a connection. */
 function isFileError(error: Error): boolean {
   return 'errno' in error && ('path' in error || ('syscall' in error && error.syscall === 'write'));
 }

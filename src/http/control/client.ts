@@ -7,17 +7,17 @@ import { ADDRESSES, type OperationAddress, type OperationId } from './operations
 import type { AskedOperation, InputOf } from './operations/index.ts';
 import type { SyncInput, SyncLine } from './operations/sync.ts';
 
-/** No process listens on the control socket. */
+/** The error when no process listens on the control socket. */
 export class NoOwnerError extends Error {
   override readonly name = 'NoOwnerError';
 }
 
-/** The owner listened, and went away before its answer was complete. */
+/** The error when the owner listened, and went away before its answer was complete. */
 export class OwnerGoneError extends Error {
   override readonly name = 'OwnerGoneError';
 }
 
-/** The owner answered with something else than lines; `result` says why. */
+/** The error when the owner answered with something else than lines; `result` says why. */
 export class OwnerRefusalError extends Error {
   override readonly name = 'OwnerRefusalError';
   readonly result: FailedResult;

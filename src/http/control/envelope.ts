@@ -2,7 +2,7 @@ import { parse } from 'lossless-json';
 import type { FailedReply } from '../../exchange/reply.ts';
 import { refusalReason, type RefusalReason } from '../../exchange/refusals.ts';
 
-/** This program itself refuses a request: nothing was sent to the exchange. */
+/** A refusal by this program itself: nothing was sent to the exchange. */
 export interface OwnRefusal {
   /** `unusable`: an id cannot be sent. `invalid`: the request is wrong. `failed`: the request is right, and the log says why it failed. */
   readonly kind: 'unusable' | 'invalid' | 'failed';
