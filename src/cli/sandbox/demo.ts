@@ -7,9 +7,11 @@ import { fileURLToPath } from 'node:url';
 import { Option, type Command } from 'commander';
 import { createLogUpdate } from 'log-update';
 import { systemClock } from '../../clock.ts';
+import { FINDING_CLASSES } from '../../domain/findings/classes.ts';
 import { addOrder } from '../../flows/orders/add.ts';
 import { decideOrders } from '../../flows/orders/operator-decisions.ts';
-import { asTable } from '../../reports/formats/text.ts';
+import { reconcileOrders } from '../../flows/reports/reconciliation.ts';
+import { asTable, printable } from '../../reports/formats/text.ts';
 import { summarize } from '../../reports/summary.ts';
 import { seededRandom } from '../../sandbox/random.ts';
 import { startSandbox, type Sandbox } from '../../sandbox/server.ts';
@@ -27,7 +29,6 @@ import {
   type DemoOrder,
   type DemoScenario,
 } from './demo-orders.ts';
-import { reconcileDemo } from './demo-report.ts';
 import { EXIT } from '../shared/exit.ts';
 import { ACCOUNT, wholeNumber } from '../shared/options.ts';
 
@@ -39,6 +40,10 @@ const KEY = 'demo-key';
 const RECHECK_AFTER_MS = [2_000, 5_000, 10_000];
 /** States in which an order goes on by itself. */
 const UNDER_WAY = ['pending', 'sending', 'unknown', 'accepted', 'open'];
+const CLASS_WIDTH = Math.max(...Object.keys(FINDING_CLASSES).map((name) => name.length));
+const ORDER_WIDTH = 28;
+/** The defaults of the settings. */
+const SETTINGS = { tolerance: '0', freshFor: 24 * 60 * 60_000, orderMissingAfter: 24 * 60 * 60_000 };
 
 interface DemoOptions {
   readonly scenario: DemoScenario;
@@ -173,6 +178,36 @@ async function watch(store: Store, expected: readonly string[], until: number): 
   }
   live?.done();
   return false;
+}
+
+/** Prints the verdict and the findings of the reconciliation report. True when it lists the expected findings and no others. */
+export async function reconcileDemo(
+  store: Store,
+  asOf: string,
+  expected: readonly string[],
+  print: (line: string) => void,
+): Promise<boolean> {
+  const request = { account: ACCOUNT, asOf, settings: SETTINGS };
+  using report = await reconcileOrders({ store, clock: systemClock() }, request);
+  const { facts, sections } = report.document;
+  const fact = (key: string) => facts.find((one) => one.key === key)?.value;
+  const because = fact('because');
+  print(`Reconciliation of ${fact('orders')} orders: ${fact('verdict')}${because === null ? '' : ` (${because})`}.`);
+  const listed: string[] = [];
+  const findings = sections.find((section) => section.name === 'findings')?.rows ?? [];
+  for await (const { class: name, external_order_id: order, expected: wanted, actual } of findings) {
+    listed.push(`${name} ${order}`);
+    const [left, right] = [String(name).padEnd(CLASS_WIDTH), String(order).padEnd(ORDER_WIDTH)];
+    print(`  ${left}  ${right}  ${printable(wanted ?? null)} → ${printable(actual ?? null)}`);
+  }
+  const missing = expected.filter((finding) => !listed.includes(finding));
+  const others = listed.filter((finding) => !expected.includes(finding));
+  for (const finding of missing) print(`Not found: ${finding}`);
+  for (const finding of others) print(`Found, although nobody tampered: ${finding}`);
+  const isExact = missing.length === 0 && others.length === 0;
+  if (isExact && expected.length > 0)
+    print(`It lists the ${expected.length} orders that were tampered with, and no other.`);
+  return isExact;
 }
 
 function sayHowToLook(folder: string, path: string): void {

@@ -1,15 +1,15 @@
 import { once } from 'node:events';
-import { createWriteStream, readFileSync } from 'node:fs';
+import { createWriteStream, readFileSync, type WriteStream } from 'node:fs';
+import { finished } from 'node:stream/promises';
 import { InvalidArgumentError, type Command } from 'commander';
 import { systemClock } from '../../clock.ts';
 import { headerText, isLoopback } from '../../config/values.ts';
-import type { LoggedDelivery } from '../../sandbox/clients/delivery.ts';
 import { FAULTS, type Fault, type FaultPlan } from '../../sandbox/faults/faults.ts';
 import { EMAIL_INPUTS } from '../../sandbox/clients/email-inputs.ts';
 import { seededRandom } from '../../sandbox/random.ts';
 import { readScenarios } from '../../sandbox/orders/scenario-file.ts';
 import { SCENARIOS, scenarioNamedIn, type Scenarios } from '../../sandbox/orders/scenario.ts';
-import { startSandbox, type LoggedRequest } from '../../sandbox/server.ts';
+import { startSandbox } from '../../sandbox/server.ts';
 import { TAMPERINGS, type Tampering } from '../../sandbox/orders/tampering.ts';
 import { inColumns } from '../shared/columns.ts';
 import { duration, optionOf, wholeNumber } from '../shared/options.ts';
@@ -104,9 +104,9 @@ export function define(command: Command): void {
         scenarioOf: (id) => scenarioNamedIn(id, scenarios) ?? everyOrders,
         ...(options.rate === undefined ? {} : { rate: options.rate }),
         photoUrl: options.photoUrl?.href,
-        onRequest: (request) => log?.add(request),
+        onRequest: (request) => log?.write(`${JSON.stringify(request)}\n`),
         onDelivery(delivery) {
-          log?.add(delivery);
+          log?.write(`${JSON.stringify(delivery)}\n`);
           process.stderr.write(`photos of ${delivery.linkId} delivered: ${delivery.status ?? 'no answer'}\n`);
         },
       }).catch((error: Error) => command.error(`error: port ${options.port} cannot be used: ${error.message}`));
@@ -116,22 +116,14 @@ export function define(command: Command): void {
       process.send?.({ type: 'listening', url: sandbox.url });
       await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
       await sandbox.close();
-      await log?.close();
+      if (log !== undefined) await finished(log.end());
     });
 }
 
-interface RequestLog {
-  add(line: LoggedRequest | LoggedDelivery): void;
-  close(): Promise<void>;
-}
-
-async function openLog(path: string, command: Command): Promise<RequestLog> {
+async function openLog(path: string, command: Command): Promise<WriteStream> {
   const stream = createWriteStream(path, { flags: 'a', mode: 0o600 });
   await once(stream, 'open').catch((error: Error) => command.error(`error: --log: ${error.message}`));
-  return {
-    add: (line) => stream.write(`${JSON.stringify(line)}\n`),
-    close: () => new Promise((resolve) => stream.end(resolve)),
-  };
+  return stream;
 }
 
 /** As a shell reads it. */

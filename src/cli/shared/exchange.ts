@@ -4,7 +4,7 @@ import type { App } from '../../app.ts';
 import { systemClock } from '../../clock.ts';
 import type { Config } from '../../config/config.ts';
 import { UnusableIdError } from '../../exchange/ids.ts';
-import { refusalReason } from '../../exchange/refusals.ts';
+import { refusalReason, type RefusalReason } from '../../exchange/refusals.ts';
 import { NoOwnerError, Owner } from '../../http/control/client.ts';
 import type { AskedOperation, InputOf } from '../../http/control/operations/index.ts';
 import type { FailedResult, Result } from '../../http/control/envelope.ts';
@@ -144,21 +144,16 @@ export function commandError(result: FailedResult, absent?: string): Error {
   }
 }
 
+const MEANING: Partial<Record<RefusalReason, string>> = {
+  'invalid-email': 'the exchange does not take the e-mail address',
+  'link-already-exists': 'there is a link for this e-mail address already',
+  'upload-url-not-set': 'the exchange has no address to deliver photos to; set it in the merchant settings there',
+};
+
 function refusal(result: Extract<Result, { kind: 'refused' }>, absent: string | undefined): string {
   const { message, status, code } = result.error;
   const said = `HTTP ${result.httpStatus} ${printable(status ?? code)}: ${printable(message)}`;
-  switch (refusalReason(result)) {
-    case 'invalid-email':
-      return `the exchange does not take the e-mail address (${said})`;
-    case 'link-already-exists':
-      return `there is a link for this e-mail address already (${said})`;
-    case 'upload-url-not-set':
-      return `the exchange has no address to deliver photos to; set it in the merchant settings there (${said})`;
-    case 'not-found':
-    case 'bad-request':
-    case 'other':
-      return result.httpStatus === 404 && absent !== undefined
-        ? `${absent} at the exchange (${said})`
-        : `the exchange refused: ${said}`;
-  }
+  const notFound = result.httpStatus === 404 && absent !== undefined ? `${absent} at the exchange` : undefined;
+  const meaning = MEANING[refusalReason(result)] ?? notFound;
+  return meaning === undefined ? `the exchange refused: ${said}` : `${meaning} (${said})`;
 }

@@ -5,7 +5,7 @@ import { parse } from 'csv-parse/sync';
 import readExcelFile from 'read-excel-file/node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { demoOrders, expectedFindings } from '../../../src/cli/sandbox/demo-orders.ts';
-import { reconcileDemo } from '../../../src/cli/sandbox/demo-report.ts';
+import { reconcileDemo } from '../../../src/cli/sandbox/demo.ts';
 import { syncOnce } from '../../../src/flows/orders/sync.ts';
 import { runProgram } from '../../support/cli-function.ts';
 import { runCommand, type Finished } from '../../support/cli-process.ts';
