@@ -3,9 +3,9 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** What takes long, the longest first: begun last, it would run on alone at the end. */
 const LONGEST = [
-  'cli/operate/sync',
   'simulation/',
   'daemon/',
+  'cli/operate/sync',
   'cli/exchange/clients',
   'findings/tampering',
   'cli/report',

@@ -1,19 +1,16 @@
 import { spawn, spawnSync, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, cpSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { temporaryFolder } from './support/folders.ts';
 
 const RUNTIME = fileURLToPath(new URL('../src/runtime.cjs', import.meta.url));
 let folder = '';
 
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'order-sync-runtime-'));
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+beforeEach(() => void (folder = temporaryFolder()));
 
 function start(code: string, options: SpawnOptions = {}): ChildProcess {
   return spawn(process.execPath, [RUNTIME, '-e', code], { stdio: ['ignore', 'pipe', 'inherit'], ...options });

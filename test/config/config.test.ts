@@ -1,17 +1,14 @@
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { ConfigError, configSources, loadConfig } from '../../src/config/config.ts';
+import { temporaryFolder } from '../support/folders.ts';
 
 const KEY = 'k3y-that-must-stay-hidden';
 const EXCHANGE = { ORDER_SYNC_EXCHANGE_BASE_URL: 'https://exchange.example', ORDER_SYNC_EXCHANGE_API_KEY: KEY };
 let cwd = '';
 
-beforeEach(() => {
-  cwd = mkdtempSync(join(tmpdir(), 'order-sync-config-'));
-});
-afterEach(() => rmSync(cwd, { recursive: true, force: true }));
+beforeEach(() => void (cwd = temporaryFolder()));
 
 function write(name: string, content: string | Buffer, mode = 0o600): string {
   const path = join(cwd, name);

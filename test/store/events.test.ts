@@ -1,6 +1,4 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -10,7 +8,7 @@ import { readOrder, saveDecision } from '../../src/store/orders.ts';
 import { trackingOf } from '../../src/store/order-columns.ts';
 import type { Store } from '../../src/store/port.ts';
 import { openStore } from '../../src/store/sqlite/store.ts';
-import { newDatabase } from '../support/folders.ts';
+import { newDatabase, temporaryFolder } from '../support/folders.ts';
 
 const AT = '2026-01-05T12:00:00.000Z';
 
@@ -18,7 +16,7 @@ let folder: string;
 let store: Store;
 let merchant: Database.Database;
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
+  folder = temporaryFolder();
   const path = join(folder, 'orders.db');
   await newDatabase(path);
   store = await openStore(path, systemClock(), { expect: 'current' });
@@ -27,7 +25,6 @@ beforeEach(async () => {
 afterEach(async () => {
   merchant.close();
   await store.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 function eventWith(changes: Partial<NewEvent> = {}): NewEvent {

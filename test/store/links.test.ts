@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -18,7 +16,7 @@ import {
 } from '../../src/store/links.ts';
 import type { Store } from '../../src/store/port.ts';
 import { openStore } from '../../src/store/sqlite/store.ts';
-import { newDatabase } from '../support/folders.ts';
+import { newDatabase, temporaryFolder } from '../support/folders.ts';
 
 const NOW = new Date('2026-01-05T12:00:00.000Z');
 const account = 'default';
@@ -28,7 +26,7 @@ let store: Store;
 /** Another program's connection: plain, with no settings of its own. */
 let other: Database.Database;
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
+  folder = temporaryFolder();
   const path = join(folder, 'orders.db');
   await newDatabase(path);
   store = await openStore(path, systemClock(), { expect: 'current' });
@@ -37,7 +35,6 @@ beforeEach(async () => {
 afterEach(async () => {
   other.close();
   await store.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 function made(linkId: string, at = NOW, status = 'NOT_VERIFIED'): LinkDecision {

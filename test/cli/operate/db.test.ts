@@ -1,23 +1,22 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { MIGRATIONS } from '../../../migrations/index.ts';
 import { systemClock } from '../../../src/clock.ts';
 import { openStore } from '../../../src/store/sqlite/store.ts';
 import { runProgram } from '../../support/cli-function.ts';
 import { runCommand } from '../../support/cli-process.ts';
+import { temporaryFolder } from '../../support/folders.ts';
 
 const NAMES = Object.keys(MIGRATIONS);
 
 let folder = '';
 let path = '';
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
+  folder = temporaryFolder();
   path = join(folder, 'orders.db');
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** With an exchange where nobody listens: nothing here may get as far as that. */
 const place = () => ({

@@ -1,14 +1,4 @@
-import {
-  lstatSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { lstatSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import readExcelFile from 'read-excel-file/node';
@@ -20,6 +10,7 @@ import { runProgram } from '../../support/cli-function.ts';
 import { runCommand } from '../../support/cli-process.ts';
 import { programProcesses, type ProgramProcesses } from '../../support/program-processes.ts';
 import { AS_OF, filledDatabase, type ReconciledOrder } from '../../support/filled-database.ts';
+import { temporaryFolder } from '../../support/folders.ts';
 
 const HOUR_MS = 60 * 60_000;
 const MISMATCH: readonly ReconciledOrder[] = [
@@ -28,12 +19,9 @@ const MISMATCH: readonly ReconciledOrder[] = [
 ];
 
 let folder = '';
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
-});
+beforeEach(() => void (folder = temporaryFolder()));
 afterEach(() => {
   vi.useRealTimers();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const database = (orders: readonly ReconciledOrder[]) => filledDatabase(join(folder, 'orders.db'), orders);

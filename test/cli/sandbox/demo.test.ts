@@ -1,14 +1,10 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readdirSync } from 'node:fs';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { runCommand } from '../../support/cli-process.ts';
+import { temporaryFolder } from '../../support/folders.ts';
 
 let folder = '';
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+beforeEach(() => void (folder = temporaryFolder()));
 
 describe('demo', () => {
   it('brings a shop’s orders to their end with a real daemon, whatever settings there are, and leaves nothing', async () => {

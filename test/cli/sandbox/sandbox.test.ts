@@ -2,18 +2,15 @@ import { fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { runProgram } from '../../support/cli-function.ts';
 import { CLI, FLAGS } from '../../support/program.ts';
+import { temporaryFolder } from '../../support/folders.ts';
 
 let folder = '';
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'order-sync-sandbox-'));
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+beforeEach(() => void (folder = temporaryFolder()));
 
 describe('order-sync sandbox', () => {
   it('prints lines to paste, logs each request, and ends with 0 at a signal', async () => {

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import Database from 'better-sqlite3';
@@ -8,7 +6,7 @@ import { systemClock } from '../../../src/clock.ts';
 import { importOrders, type ImportFormat, type ImportResult } from '../../../src/flows/orders/import.ts';
 import type { Store } from '../../../src/store/port.ts';
 import { openStore } from '../../../src/store/sqlite/store.ts';
-import { newDatabase } from '../../support/folders.ts';
+import { newDatabase, temporaryFolder } from '../../support/folders.ts';
 
 const HEADER = 'external_order_id,asset,from_currency,to_currency';
 const EXACT = '12345678901234567.123456789012345678';
@@ -17,7 +15,7 @@ let folder = '';
 let store: Store;
 let merchant: Database.Database;
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
+  folder = temporaryFolder();
   const path = join(folder, 'orders.db');
   await newDatabase(path);
   store = await openStore(path, systemClock(), { expect: 'current' });
@@ -26,7 +24,6 @@ beforeEach(async () => {
 afterEach(async () => {
   merchant.close();
   await store.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 type Content = string | Buffer | Readable;

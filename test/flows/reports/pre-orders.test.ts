@@ -1,20 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
 import { askPreOrders, recordPreOrderFindings } from '../../../src/flows/reports/pre-orders.ts';
 import { listFindings } from '../../../src/store/findings.ts';
 import { openStore } from '../../../src/store/sqlite/store.ts';
 import { AS_OF, filledDatabase } from '../../support/filled-database.ts';
+import { temporaryFolder } from '../../support/folders.ts';
 
 const ACCOUNT = 'default';
 
 let folder = '';
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+beforeEach(() => void (folder = temporaryFolder()));
 
 /** The pre-order of order a, as the exchange answers with it. */
 function preOrder(changes: Readonly<Record<string, string>> = {}): string {

@@ -1,7 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
 import { reconcileOrders } from '../../../src/flows/reports/reconciliation.ts';
 import { csvText } from '../../../src/reports/formats/csv.ts';
@@ -14,12 +12,10 @@ import { xlsxBytes } from '../../../src/reports/formats/xlsx.ts';
 import { openSnapshot } from '../../../src/store/sqlite/snapshot.ts';
 import { AS_OF, filledDatabase, type ReconciledOrder, type WrittenFinding } from '../../support/filled-database.ts';
 import { HOSTILE, wholeText } from '../../support/report-document.ts';
+import { temporaryFolder } from '../../support/folders.ts';
 
 let folder = '';
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+beforeEach(() => void (folder = temporaryFolder()));
 
 /** The reason of each text. */
 const REASONS = Object.fromEntries(Object.entries(UNCHECKED_REASONS).map(([reason, text]) => [text, reason]));

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -17,6 +16,7 @@ import { BOUNDARY, detailsPart, filePart, head, multipart, part } from '../../su
 import { JPEG, photoProgram, PNG } from '../../support/photo-program.ts';
 import { rawClient } from '../../support/raw-client.ts';
 import { photoReceiver, post, others, kept, NOTHING, isAlive, known, stored } from '../../support/photo-receiver.ts';
+import { temporaryFolder } from '../../support/folders.ts';
 
 describe('curl -F', () => {
   async function curl(...args: string[]): Promise<{ status: number; text: string }> {
@@ -35,8 +35,7 @@ describe('curl -F', () => {
 
   async function withFiles() {
     const on = await photoReceiver();
-    const own = mkdtempSync(join(tmpdir(), 'order-sync-'));
-    onTestFinished(() => rmSync(own, { recursive: true, force: true }));
+    const own = temporaryFolder();
     const large = Buffer.concat([PNG, Buffer.alloc(3_000_000, 7)]);
     writeFileSync(join(own, 'small.jpg'), JPEG);
     writeFileSync(join(own, 'large.png'), large);

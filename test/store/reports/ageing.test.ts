@@ -1,13 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { AgeGroup } from '../../../src/reports/ageing.ts';
 import { seededRandom } from '../../../src/sandbox/random.ts';
 import { openSnapshot } from '../../../src/store/sqlite/snapshot.ts';
 import { readAgeing } from '../../../src/store/reports/ageing.ts';
-import { newDatabase } from '../../support/folders.ts';
+import { newDatabase, temporaryFolder } from '../../support/folders.ts';
 import { eventWriter } from '../../support/events.ts';
 
 const SCOPE = { account: 'default', from: null, to: null, asOf: '2026-02-01T00:00:00.000Z' };
@@ -23,11 +21,10 @@ interface Order {
 let folder = '';
 let path = '';
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
+  folder = temporaryFolder();
   path = join(folder, 'orders.db');
   await newDatabase(path);
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 function put(orders: readonly Order[]): void {
   const merchant = new Database(path);

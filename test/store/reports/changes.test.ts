@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -8,7 +6,7 @@ import { newestEventId } from '../../../src/store/events.ts';
 import { changesOf, type ChangesScope } from '../../../src/store/reports/changes.ts';
 import type { Store } from '../../../src/store/port.ts';
 import { openStore } from '../../../src/store/sqlite/store.ts';
-import { newDatabase } from '../../support/folders.ts';
+import { newDatabase, temporaryFolder } from '../../support/folders.ts';
 import { eventWriter } from '../../support/events.ts';
 
 const DAY_MS = 86_400_000;
@@ -18,14 +16,13 @@ const EVERYTHING: ChangesScope = { account: 'default', from: null, to: null, las
 let folder = '';
 let store: Store;
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
+  folder = temporaryFolder();
   const path = join(folder, 'orders.db');
   await newDatabase(path);
   store = await openStore(path, systemClock(), { expect: 'current' });
 });
 afterEach(async () => {
   await store.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** So many events, one a minute from the beginning of the year on. */

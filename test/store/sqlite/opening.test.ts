@@ -1,23 +1,14 @@
-import {
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, renameSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { MIGRATIONS } from '../../../migrations/index.ts';
 import { systemClock } from '../../../src/clock.ts';
 import { OwnedError, StoreError } from '../../../src/store/errors.ts';
 import { openError, storeError } from '../../../src/store/sqlite/errors.ts';
 import { becomeOwner } from '../../../src/store/sqlite/owner.ts';
 import { migrationStatus, openStore, type OpenOptions } from '../../../src/store/sqlite/store.ts';
+import { temporaryFolder } from '../../support/folders.ts';
 
 const NAMES = Object.keys(MIGRATIONS);
 const EXPECTATIONS = ['migrate', 'upgrade', 'current', 'any'] as const satisfies readonly OpenOptions['expect'][];
@@ -25,10 +16,9 @@ const EXPECTATIONS = ['migrate', 'upgrade', 'current', 'any'] as const satisfies
 let folder = '';
 let path = '';
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
+  folder = temporaryFolder();
   path = join(folder, 'orders.db');
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const openAs = (expectation: OpenOptions['expect'], at = path) => openStore(at, systemClock(), { expect: expectation });
 

@@ -1,17 +1,17 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { queries } from '../../../src/store/statement.ts';
 import { openSnapshot } from '../../../src/store/sqlite/snapshot.ts';
 import { filledDatabase } from '../../support/filled-database.ts';
+import { temporaryFolder } from '../../support/folders.ts';
 
 let folder = '';
 let path = '';
 let shop: Database.Database;
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
+  folder = temporaryFolder();
   path = join(folder, 'orders.db');
   await filledDatabase(path, [{ id: 'a' }, { id: 'b' }]);
   // Waits for nobody, and leaves what it writes in the write-ahead log.
@@ -20,7 +20,6 @@ beforeEach(async () => {
 });
 afterEach(() => {
   shop.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const ids = queries.selectFrom('merchant_orders').select('external_order_id').orderBy('external_order_id');
