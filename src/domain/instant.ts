@@ -1,4 +1,4 @@
-const ISO_TIME = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:[.,](\d+))?(Z|[+-]\d\d:?\d\d)?$/;
+const ISO_TIME = /^(\d{4}-\d\d-\d\d)[T ]((?!24)\d\d:\d\d(?::\d\d)?)(?:[.,](\d+))?(Z|[+-]\d\d:?\d\d)?$/;
 
 /**
  * Reads an ISO 8601 time as nanoseconds since 1970; undefined where it cannot be read. A time without a zone is UTC
@@ -26,13 +26,15 @@ export function after(now: Date, ms: number): Date {
   return new Date(now.getTime() + ms);
 }
 
-/**
- * Milliseconds of the whole seconds, and the digits of the fraction of a second. 30 February and 24:00 are no times: `Date`
- * reads them as times of another day.
- */
+/** Milliseconds of the whole seconds, and the digits of the fraction of a second. */
 function read(text: string | null): { ms: number; fraction: string } | undefined {
   const [, day = '', clock = '', fraction = '', zone = 'Z'] = ISO_TIME.exec(text ?? '') ?? [];
-  const ms = Date.parse(`${day}T${clock}${zone}`);
-  const isTime = !Number.isNaN(ms) && new Date(`${day}T${clock}Z`).toISOString().startsWith(day);
-  return isTime ? { ms, fraction } : undefined;
+  const ms = isDay(day) ? Date.parse(`${day}T${clock}${zone}`) : Number.NaN;
+  return Number.isNaN(ms) ? undefined : { ms, fraction };
+}
+
+/** `Date` reads 30 February as 2 March, as it reads 24:00 as a time of the next day. Only the last days of a month need a look at the calendar. */
+function isDay(day: string): boolean {
+  const ofMonth = Number(day.slice(-2));
+  return ofMonth <= 28 || new Date(day).getUTCDate() === ofMonth;
 }

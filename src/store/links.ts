@@ -2,6 +2,7 @@ import { sql, type Selectable, type SqlBool } from 'kysely';
 import type { LinkDecision, LinkSource, TrackedLink } from '../domain/clients/link.ts';
 import type { Database, Transaction } from './port.ts';
 import type { LinksTable } from './schema.ts';
+import { queries, statement } from './statement.ts';
 import { insertEvents } from './events.ts';
 
 /** A row of `links` as it is stored. */
@@ -68,6 +69,16 @@ export async function correctCheckTimes(tx: Transaction, account: string, now: D
   return Number(result.numUpdatedRows);
 }
 
+const saveStatement = statement((row: LinkRow) => {
+  const { account, link_id, source, created_at } = row;
+  const { reference, status, updated_at, last_checked_at, missing_since } = row;
+  const changing = { reference, status, updated_at, last_checked_at, missing_since };
+  return queries
+    .insertInto('links')
+    .values({ account, link_id, source, created_at, ...changing })
+    .onConflict((conflict) => conflict.columns(['account', 'link_id']).doUpdateSet(changing));
+});
+
 /** Writes a decision about a link: the row and its events, together. `before` is the row as this transaction read it. */
 export async function saveLink(
   tx: Transaction,
@@ -75,19 +86,18 @@ export async function saveLink(
   { link, events }: LinkDecision,
   now: Date,
 ): Promise<void> {
-  const { account, linkId } = link;
-  const changing = {
-    reference: link.reference,
-    status: link.status,
+  const { account, linkId, reference, source, status } = link;
+  await saveStatement(tx, {
+    account,
+    link_id: linkId,
+    reference,
+    source,
+    status,
+    created_at: link.createdAt.toISOString(),
     updated_at: link.updatedAt.toISOString(),
     last_checked_at: link.lastCheckedAt.toISOString(),
     missing_since: link.missingSince?.toISOString() ?? null,
-  };
-  await tx
-    .insertInto('links')
-    .values({ account, link_id: linkId, source: link.source, created_at: link.createdAt.toISOString(), ...changing })
-    .onConflict((conflict) => conflict.columns(['account', 'link_id']).doUpdateSet(changing))
-    .execute();
+  });
   const subject = {
     account,
     type: 'link',

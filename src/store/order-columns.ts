@@ -1,5 +1,6 @@
 import type { Selectable, Updateable } from 'kysely';
 import { readTime } from '../domain/instant.ts';
+import type { OrderState } from '../domain/orders/states.ts';
 import type { Tracking } from '../domain/orders/tracking.ts';
 import type { MerchantOrder, UncheckedOrder } from '../domain/record.ts';
 import type { MerchantOrdersTable } from './schema.ts';
@@ -74,22 +75,37 @@ const TRACKED_COLUMN_OF = {
   rechecks: 'rechecks',
 } as const satisfies Record<keyof Omit<Tracking, 'account' | 'externalOrderId'>, keyof OrderRow>;
 
-const TRACKED = Object.entries(TRACKED_COLUMN_OF) as readonly [keyof Tracking, keyof OrderRow][];
-const TIMES: readonly string[] = ['nextActionAt', 'lastLookupAt', 'sentAt', 'changedAt'] satisfies (keyof Tracking)[];
-const COUNTS: readonly string[] = ['attempts', 'verifications', 'resends', 'rechecks'] satisfies (keyof Tracking)[];
+/** Gives the columns of what order-sync tracks, as `statement` stores them; it builds with placeholders, so by name. */
+export function trackedColumnsOf(tracking: Tracking): Updateable<MerchantOrdersTable> {
+  const columns = Object.entries(TRACKED_COLUMN_OF) as readonly [keyof typeof TRACKED_COLUMN_OF, keyof OrderRow][];
+  return Object.fromEntries(columns.map(([field, column]) => [column, tracking[field]]));
+}
 
 /** Reads the columns of a row that order-sync writes; a time or a number that cannot be read must not stop other rows. */
 export function trackingOf(row: OrderRow): Tracking {
-  const tracked = TRACKED.map(([field, column]) => {
-    const value = row[column];
-    return [field, TIMES.includes(field) ? readTime(value) : COUNTS.includes(field) ? count(value) : value];
-  });
-  return { account: row.account, externalOrderId: row.external_order_id, ...Object.fromEntries(tracked) } as Tracking;
-}
-
-/** Gives the columns of what order-sync tracks, as `statement` stores them. */
-export function trackedColumnsOf(tracking: Tracking): Updateable<MerchantOrdersTable> {
-  return Object.fromEntries(TRACKED.map(([field, column]) => [column, tracking[field]]));
+  return {
+    account: row.account,
+    externalOrderId: row.external_order_id,
+    state: row.state as OrderState,
+    stateReason: row.state_reason,
+    revision: row.revision,
+    preOrderId: row.pre_order_id,
+    exchangeType: row.exchange_type,
+    orderId: row.order_id,
+    orderStatus: row.order_status,
+    cryptoStatus: row.crypto_status,
+    fiatStatus: row.fiat_status,
+    attempts: count(row.attempts),
+    nextActionAt: readTime(row.next_action_at),
+    lastLookupAt: readTime(row.last_lookup_at),
+    sentAt: readTime(row.sent_at),
+    changedAt: readTime(row.changed_at),
+    modificationDate: row.modification_date,
+    staleDate: row.stale_date,
+    verifications: count(row.verifications),
+    resends: count(row.resends),
+    rechecks: count(row.rechecks),
+  };
 }
 
 function count(value: unknown): number {
