@@ -40,6 +40,8 @@ const PERCENTILES = [
   ['p99', '99 % within'],
   ['longest', 'Longest'],
 ] as const;
+const RULE =
+  'age is the time since the state or the order status last changed; a percentile is the smallest age that so many of the orders do not exceed';
 const STATE_AND_STATUS: readonly Column[] = [
   { key: 'state', label: 'State', kind: 'text' },
   { key: 'status', label: 'Order status', kind: 'text' },
@@ -80,12 +82,7 @@ export function ageingDocument(
       { key: 'from', label: 'Orders inserted from', value: facts.from },
       { key: 'to', label: 'Orders inserted before', value: facts.to },
       { key: 'orders', label: 'Orders', value: facts.orders },
-      {
-        key: 'rule',
-        label: 'Rule',
-        value:
-          'age is the time since the state or the order status last changed; a percentile is the smallest age that so many of the orders do not exceed',
-      },
+      { key: 'rule', label: 'Rule', value: RULE },
     ],
     sections: [
       { name: 'statuses', title: 'By state and order status', columns: BY_STATUS, rows: rows(byStatus) },

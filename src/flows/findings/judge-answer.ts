@@ -1,4 +1,3 @@
-import { findOverdue, type OrderAge } from '../../domain/findings/age.ts';
 import type { KnownFinding } from '../../domain/findings/lifecycle.ts';
 import { found as differing, type Finding } from '../../domain/findings/finding.ts';
 import { replaced } from '../../domain/findings/rules.ts';
@@ -16,7 +15,7 @@ import {
   judgeRecord,
   keepRecord,
   logUnjudged,
-  NEVER_STUCK,
+  overdueFindings,
   type JudgeDeps,
 } from './judge-record.ts';
 import { recordFindings, type NewFindings } from './record-findings.ts';
@@ -111,7 +110,7 @@ async function judgeOlder(
     .map(({ oldValue, newValue }): Finding => ({ class: 'STALE_SNAPSHOT', expected: oldValue, actual: newValue }));
   if (stale.length === 0 && row.has_findings === 0) return [];
   const earlier = earlierView(row);
-  const found = [...stale, ...overdue(deps, row, decision.tracking, now)];
+  const found = [...stale, ...overdueFindings(deps, row, decision.tracking, earlier, now)];
   const judged = { found, foundAgain: replaced({ record: view, earlier }), classes: JUDGED_BY_ANSWER, now };
   return await recordFindings(tx, deps, row.external_order_id, judged);
 }
@@ -123,7 +122,8 @@ async function judgeNotFound(
 ): Promise<NewFindings> {
   const wasFound = before.state === 'open' || before.state === 'final';
   const vanished: Finding = { class: 'ORDER_VANISHED', expected: `order ${before.orderId}`, actual: 'not found' };
-  const found = [...(wasFound ? [vanished] : []), ...overdue(deps, row, decision.tracking, now)];
+  const overdue = overdueFindings(deps, row, decision.tracking, earlierView(row), now);
+  const found = [...(wasFound ? [vanished] : []), ...overdue];
   if (found.length === 0 && row.has_findings === 0) return [];
   return await recordFindings(tx, deps, before.externalOrderId, { found, classes: JUDGED_BY_ANSWER, now });
 }
@@ -135,11 +135,6 @@ function isJudgedByTime({ class: name, status }: KnownFinding): boolean {
 /** The order is open and bears the date of its completion, which can pass without a new record. */
 function isToComplete({ answer, decision }: LookedUp): boolean {
   return answer.kind === 'found' && answer.record.completionDate !== null && decision.tracking.state === 'open';
-}
-
-function overdue({ settings }: JudgeDeps, row: FollowedRow, tracking: Tracking, now: Date): readonly Finding[] {
-  const age: OrderAge = { ...tracking, assetPosition: row.asset_position, record: earlierView(row) };
-  return findOverdue(age, now, { ...settings, ...NEVER_STUCK });
 }
 
 function earlierView(row: FollowedRow): RecordView | null {

@@ -45,9 +45,6 @@ export const JUDGED_BY_TIME: readonly FindingClassName[] = [
 ];
 /** The fields of a record that have their own column. */
 const FIELDS = Object.values(RECORD_FIELD_OF);
-/** Keeps STUCK from being found: only the sweep knows how long is too long. */
-export const NEVER_STUCK = { stuckAfter: Number.POSITIVE_INFINITY };
-
 /** A record, and its order before and after it came. */
 interface Judged {
   readonly row: FollowedRow;
@@ -74,14 +71,25 @@ export async function judgeRecord(
 ): Promise<{ found: readonly Finding[]; classes: readonly FindingClassName[] }> {
   const { row, view: record, earlier, before, after, receivedAt, now } = judged;
   const { account, settings } = deps;
-  const age = { ...after, assetPosition: row.asset_position, record: record ?? null };
-  const overdue = findOverdue(age, now, { ...settings, ...NEVER_STUCK });
+  const overdue = overdueFindings(deps, row, after, record ?? null, now);
   if (record === undefined) return { found: overdue, classes: JUDGED_BY_ANSWER };
   const evidence = await readEvidence(tx, account, { row, record, earlier, now });
   const states = { stateBefore: before.state, state: after.state };
   const context = { order: sentOrderOf(row), ...states, record, earlier, receivedAt, ...evidence };
   const { found, unjudged } = compareRecord(context, settings);
   return { found: [...found, ...overdue], classes: JUDGED_BY_RECORD.filter((name) => !unjudged.includes(name)) };
+}
+
+/** Finds what the time shows. Only the sweep knows how long is too long for STUCK. */
+export function overdueFindings(
+  { settings }: JudgeDeps,
+  { asset_position: assetPosition }: FollowedRow,
+  tracking: Tracking,
+  record: RecordView | null,
+  now: Date,
+): readonly Finding[] {
+  const never = { stuckAfter: Number.POSITIVE_INFINITY };
+  return findOverdue({ ...tracking, assetPosition, record }, now, { ...settings, ...never });
 }
 
 /**

@@ -1,6 +1,6 @@
 import { findOverdue, learnStuckAfter, OVERDUE_CLASSES, type OverdueSettings } from '../../domain/findings/age.ts';
 import type { FindingClassName } from '../../domain/findings/classes.ts';
-import { FOLLOWED_STATES } from '../../domain/orders/states.ts';
+import { FOLLOWED_STATES, type OrderState } from '../../domain/orders/states.ts';
 import { FIRST_DUE } from '../../store/orders.ts';
 import { newestEventId, statusChanges } from '../../store/events.ts';
 import { orderAges, orderAgesById, type AgedOrder } from '../../store/orders-with-records.ts';
@@ -52,7 +52,7 @@ async function learnFromHistory({ account, store, clock }: SweepDeps, signal: Ab
 async function openOverdue(
   deps: SweepDeps,
   settings: OverdueSettings,
-  state: (typeof FOLLOWED_STATES)[number],
+  state: OrderState,
   signal: AbortSignal,
 ): Promise<void> {
   const { account, store, clock } = deps;

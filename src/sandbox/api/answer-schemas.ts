@@ -3,6 +3,7 @@ import { z } from 'zod';
 const text = z.string();
 const noText = z.string().nullable();
 const time = z.iso.datetime();
+const wholeSecond = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
 const currencyPair = z.strictObject({ fromCurrency: text, toCurrency: text });
 
 const order = z.strictObject({
@@ -50,11 +51,7 @@ const order = z.strictObject({
 export const ANSWERS = {
   Link: z.strictObject({ linkId: text, status: text }),
   Validation: z.strictObject({ status: z.literal('OK') }),
-  VerificationToken: z.strictObject({
-    linkId: text,
-    token: text,
-    tokenValidTill: z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
-  }),
+  VerificationToken: z.strictObject({ linkId: text, token: text, tokenValidTill: wholeSecond }),
   PhotosRequested: z.strictObject({ status: z.literal('ok') }),
   Customer: z.strictObject({ customerNumber: text, firstName: text, lastName: text, linkId: text }),
   Cards: z.array(
