@@ -1,4 +1,4 @@
-import { parse } from 'lossless-json';
+import { parse, type ParseOptions } from 'lossless-json';
 import type { z } from 'zod';
 
 /** Deeper than any answer of the interface; lossless-json reads by recursion. */
@@ -9,17 +9,24 @@ const MAX_DEPTH = 50;
  * that is given twice the last value counts, as with `JSON.parse`: one odd name must not hide the rest.
  */
 export function readJson(body: string): unknown {
+  return read(body, { onDuplicateKey: ({ newValue }) => newValue });
+}
+
+/**
+ * A body read against its schema, or undefined where it cannot be. Numbers keep their digits. A body that gives a name
+ * twice with two values cannot be read: which of two pre-orders or links was made must not be guessed.
+ */
+export function readBody<Schema extends z.ZodType>(schema: Schema, body: string): z.output<Schema> | undefined {
+  return schema.safeParse(read(body)).data;
+}
+
+function read(body: string, options?: ParseOptions): unknown {
   try {
-    return isTooDeep(body) ? undefined : parse(body, null, { onDuplicateKey: ({ newValue }) => newValue });
+    return isTooDeep(body) ? undefined : parse(body, null, options);
   } catch {
     // The error's text quotes the body, so it is not passed on.
     return undefined;
   }
-}
-
-/** A body read against its schema, or undefined where it cannot be. Numbers keep their digits. */
-export function readBody<Schema extends z.ZodType>(schema: Schema, body: string): z.output<Schema> | undefined {
-  return schema.safeParse(readJson(body)).data;
 }
 
 const [QUOTE, BACKSLASH, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [34, 92, 91, 93, 123, 125] as const;

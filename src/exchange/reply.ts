@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Clock } from '../clock.ts';
-import { readBody } from './json.ts';
+import { readBody, readJson } from './json.ts';
 import { errorSchema, type ErrorBody } from './schemas.ts';
 import { HIDDEN, TransportError, type HttpRequest, type Transport } from './transport.ts';
 
@@ -38,7 +38,7 @@ export async function ask(
     if (status >= 200 && status < 300) return { kind: 'ok', body };
     if (status === 401) return { kind: 'key-refused' };
     if (status === 429) return { kind: 'rate-limited', retryAfterMs: retryAfterMs(retryAfter, clock.now()) };
-    const error = status >= 400 && status < 500 ? readBody(errorSchema, body) : undefined;
+    const error = status >= 400 && status < 500 ? errorSchema.safeParse(readJson(body)).data : undefined;
     if (error !== undefined) return { kind: 'refused', httpStatus: status, error: hiding(request.secrets, error) };
     return { kind: 'unknown', why: `HTTP ${status} without a documented error` };
   } catch (error) {

@@ -196,6 +196,7 @@ describe('create pre-order (§4.9)', () => {
 
   it.each([
     ['a refusal that is not in the documented shape', 400, '{"error":"no"}'],
+    ['two ids, either of which may be that of the pre-order', 200, ECHO.replace('{', '{"id":"p0",')],
     ['a refusal that is a page', 404, '<html></html>'],
     ['408', 408, NOT_FOUND],
     ['409', 409, NOT_FOUND],
