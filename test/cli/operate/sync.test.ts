@@ -37,12 +37,12 @@ interface Place {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Where and with what a command of the stage is run. */
+/** Where and with what a command beside these processes is run. */
 function at(on: ProgramProcesses, environment: Record<string, string> = {}): Place {
   return { cwd: dirname(on.path), environment: { ...on.environment, ...environment } };
 }
 
-/** Runs `sync` to its end with the settings of the stage. */
+/** Runs `sync` to its end with their settings. */
 async function sync(
   on: ProgramProcesses,
   args: string[] = [],
