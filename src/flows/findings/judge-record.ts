@@ -45,6 +45,7 @@ export const JUDGED_BY_TIME: readonly FindingClassName[] = [
 ];
 /** The fields of a record that have their own column. */
 const FIELDS = Object.values(RECORD_FIELD_OF);
+
 /** A record, and its order before and after it came. */
 interface Judged {
   readonly row: FollowedRow;
