@@ -164,6 +164,11 @@ function countOutcome(
   }
   if (outcome.kind !== 'not-sent') counters.sent += 1;
   countFindings(counters, findings);
+  // Nothing was decided, so that nothing below is true of the order.
+  if (isLate && outcome.kind !== 'accepted') {
+    counters.failed += 1;
+    return;
+  }
   switch (outcome.kind) {
     case 'accepted':
       counters.accepted += 1;

@@ -114,6 +114,11 @@ describe('an outcome for an order that another owner is sending by now', () => {
     await createPass(program.app, NEVER);
     expect(program.row('a')).toMatchObject({ state: 'sending', attempts: 2 });
     expect(program.states('a')).toEqual(['sending']);
+    // Nor does the log say that the order will be sent again: that is for the other to say.
+    expect(program.log.lines.filter(({ externalOrderId }) => externalOrderId === 'a')).toMatchObject([
+      { stateBefore: 'sending', state: 'sending', outcome: 'rate-limited' },
+    ]);
+    expect(program.app.counters).toMatchObject({ sent: 1, failed: 1 });
   });
 });
 
