@@ -1,7 +1,6 @@
 import { Option, type Command } from 'commander';
 import { VERIFICATION_LEVELS, type VerificationLevel } from '../../exchange/schemas.ts';
 import { ask, printAnswer } from '../shared/exchange.ts';
-import { exchangeConfig } from '../shared/options.ts';
 
 interface VerificationOptions {
   readonly level: VerificationLevel;
@@ -39,7 +38,7 @@ function definePhotos(command: Command): void {
       }
       const answer = await ask(command, 'requestPhotos', { linkId, level, actionId });
       printAnswer(answer, json);
-      if (answer.isAlone && exchangeConfig(command).photos.listen !== undefined) {
+      if (answer.aloneWith?.photos.listen !== undefined) {
         process.stderr.write('no daemon runs here: the photos are received only while order-sync run does\n');
       }
     });

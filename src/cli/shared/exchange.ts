@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { parse, stringify } from 'lossless-json';
 import type { App } from '../../app.ts';
 import { systemClock } from '../../clock.ts';
-import type { Config } from '../../config/config.ts';
+import type { Config, ExchangeConfig } from '../../config/config.ts';
 import { UnusableIdError } from '../../exchange/ids.ts';
 import { refusalReason, type RefusalReason } from '../../exchange/refusals.ts';
 import { NoOwnerError, Owner } from '../../http/control/client.ts';
@@ -65,32 +65,34 @@ export type Ask = <Id extends AskedOperation>(id: Id, input: InputOf<Id>) => Pro
 export interface Answer {
   /** JSON as the exchange wrote it, with every digit. */
   readonly body: string;
-  /** No daemon runs: the command did it by itself. */
-  readonly isAlone: boolean;
+  /** The settings with which the command did it by itself; undefined where a daemon did it. */
+  readonly aloneWith: ExchangeConfig | undefined;
 }
 
 /** Gives `work` a way to have operations done: by the owner of the account, or, where there is none, as the owner. */
 export async function withExchange<Value>(
   command: Command,
-  work: (ask: Ask, isAlone: boolean) => Promise<Value>,
+  work: (ask: Ask, aloneWith: ExchangeConfig | undefined) => Promise<Value>,
 ): Promise<Value> {
+  // Read once: a key that is handed over in a pipe can be read only once.
+  const config = exchangeConfig(command);
   return await throughOwner(
-    exchangeConfig(command),
-    (owner) => work((id, input) => owner.ask(id, input), false),
+    config,
+    (owner) => work((id, input) => owner.ask(id, input), undefined),
     async (app) => {
       const { OPERATIONS } = await import('../../http/control/operations/index.ts');
       const deps = { ...app, wakeCreates: () => {} };
-      return await work((id, input) => OPERATIONS[id].run(deps, input as never), true);
+      return await work((id, input) => OPERATIONS[id].run(deps, input as never), config);
     },
   );
 }
 
 /** Has one operation done. Throws `CommandError` where it fails. */
 export async function ask<Id extends AskedOperation>(command: Command, id: Id, input: InputOf<Id>): Promise<Answer> {
-  return await withExchange(command, async (askOwner, isAlone) => {
+  return await withExchange(command, async (askOwner, aloneWith) => {
     const result = await askOwner(id, input);
     if (result.kind !== 'ok') throw commandError(result, absentFor(input));
-    return { body: result.body, isAlone };
+    return { body: result.body, aloneWith };
   });
 }
 

@@ -1,11 +1,15 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { controlSocketPath } from '../../../src/http/control/socket-path.ts';
 import { cardsOf } from '../../../src/sandbox/clients/customer.ts';
 import { runProgram, type CommandResult } from '../../support/cli-function.ts';
 import { runCommand } from '../../support/cli-process.ts';
 import { controlSocket } from '../../support/control-socket.ts';
+import { temporaryFolder } from '../../support/folders.ts';
 import { programProcesses } from '../../support/program-processes.ts';
 import {
   settingsOf,
@@ -132,6 +136,19 @@ describe('alone', () => {
     const { run } = await setUp('alone');
     const { code, stderr } = await run('idv', 'photos', 'link-1', '--level', 'MAIN');
     expect([code, stderr]).toEqual([0, expect.stringMatching(/^no daemon runs here[^\n]*\n$/)]);
+  });
+
+  it('reads the key once, so that it may come through a pipe', async () => {
+    const { program } = await setUp('alone');
+    const { ORDER_SYNC_EXCHANGE_API_KEY: key = '', ...environment } = settingsOf(program);
+    const cwd = temporaryFolder();
+    const pipe = join(cwd, 'key');
+    execFileSync('mkfifo', ['-m', '600', pipe]);
+    const given = writeFile(pipe, key);
+    const options = { cwd, environment: { ...environment, ORDER_SYNC_EXCHANGE_API_KEY_FILE: pipe } };
+    const { code } = await runCommand(['idv', 'photos', 'link-1', '--level', 'MAIN'], options);
+    await given;
+    expect(code).toBe(0);
   });
 
   it('exits 77 when the exchange refuses the key, and 69 when it is out of reach', async () => {
