@@ -143,7 +143,7 @@ describe('alone', () => {
     const { ORDER_SYNC_EXCHANGE_API_KEY: key = '', ...environment } = settingsOf(program);
     const cwd = temporaryFolder();
     const pipe = join(cwd, 'key');
-    execFileSync('mkfifo', ['-m', '600', pipe]);
+    execFileSync('sh', ['-c', 'mkfifo -m 600 "$0"', pipe]);
     const given = writeFile(pipe, key);
     const options = { cwd, environment: { ...environment, ORDER_SYNC_EXCHANGE_API_KEY_FILE: pipe } };
     const { code } = await runCommand(['idv', 'photos', 'link-1', '--level', 'MAIN'], options);
