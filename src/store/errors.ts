@@ -19,5 +19,8 @@ export class OwnedError extends Error {
 
 /** Whether the database failed, not the program: unlike the errors of our own code, those of a driver bear a code. */
 export function isOfDatabase(error: unknown): boolean {
-  return error instanceof StoreError || (error instanceof Error && 'code' in error && typeof error.code === 'string');
+  if (error instanceof StoreError) return true;
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  // Node's own errors have codes too: `ERR_…`.
+  return typeof code === 'string' && !code.startsWith('ERR_');
 }

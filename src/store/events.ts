@@ -138,7 +138,7 @@ export async function firstSentAt(tx: Transaction, account: string, externalOrde
 
 /** Reads the id of the newest event; 0 when there is none. */
 export async function newestEventId(db: Database): Promise<number> {
-  const row = await db.selectFrom('order_events').select('id').orderBy('id', 'desc').limit(1).executeTakeFirst();
+  const row = await db.selectFrom('events').select('id').orderBy('id', 'desc').limit(1).executeTakeFirst();
   return row?.id ?? 0;
 }
 
