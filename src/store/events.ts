@@ -34,7 +34,7 @@ export function hashedText(previousHash: string, event: NewEvent): string {
 }
 
 const headStatement = statement((v: { account: string }) =>
-  queries.selectFrom('event_heads').select('hash').where('account', '=', v.account),
+  queries.selectFrom('event_heads').select(['id', 'hash']).where('account', '=', v.account),
 );
 
 const insertStatement = statement((v: NewEvent & { previousHash: string; hash: string }) =>
@@ -51,17 +51,6 @@ const moveHeadStatement = statement((v: { account: string; id: number; hash: str
     .onConflict((conflict) => conflict.column('account').doUpdateSet({ id: v.id, hash: v.hash })),
 );
 
-/** Records a change at the end of its account's chain. */
-export async function insertEvent(tx: Transaction, event: NewEvent): Promise<void> {
-  const { account } = event;
-  const { rows: heads } = await headStatement(tx, { account });
-  const previousHash = heads[0]?.hash ?? '';
-  const stored = columnsOf(event, wellFormed);
-  const chained = { previousHash, hash: hash('sha256', hashedText(previousHash, stored)) };
-  const { rows } = await insertStatement(tx, { ...stored, ...chained });
-  for (const { id } of rows) await moveHeadStatement(tx, { account, id, hash: chained.hash });
-}
-
 /** The order or link whose changes are recorded, when they were seen, and when it was looked up before. */
 interface EventSubject extends Pick<NewEvent, 'account' | 'type' | 'subject'> {
   readonly lookedUpBefore: Date | null;
@@ -74,19 +63,31 @@ export async function insertEvents(
   { lookedUpBefore, now, ...subject }: EventSubject,
   events: readonly (OrderEvent | (LinkEvent & { exchangeTime?: null; actor?: never }))[],
 ): Promise<void> {
-  for (const { oldValue, newValue, exchangeTime = null, actor = null, ...event } of events) {
-    await insertEvent(tx, {
-      ...subject,
-      ...event,
-      old_value: oldValue,
-      new_value: newValue,
-      observed_at: now.toISOString(),
-      // Null also for a date that is none: another program may have written the time of the row.
-      looked_up_before: lookedUpBefore?.toJSON() ?? null,
-      exchange_time: exchangeTime,
-      actor,
-    });
+  const changes = events.map(({ oldValue, newValue, exchangeTime = null, actor = null, ...event }) => ({
+    ...subject,
+    ...event,
+    old_value: oldValue,
+    new_value: newValue,
+    observed_at: now.toISOString(),
+    // Null also for a date that is none: another program may have written the time of the row.
+    looked_up_before: lookedUpBefore?.toJSON() ?? null,
+    exchange_time: exchangeTime,
+    actor,
+  }));
+  if (changes.length > 0) await appendToChain(tx, subject.account, changes);
+}
+
+/** Records events of an account at the end of its chain. */
+export async function appendToChain(tx: Transaction, account: string, events: readonly NewEvent[]): Promise<void> {
+  const { rows: heads } = await headStatement(tx, { account });
+  let head = heads[0] ?? { id: 0, hash: '' };
+  for (const event of events) {
+    const stored = columnsOf(event, wellFormed);
+    const chained = { previousHash: head.hash, hash: hash('sha256', hashedText(head.hash, stored)) };
+    const { rows } = await insertStatement(tx, { ...stored, ...chained });
+    for (const { id } of rows) head = { id, hash: chained.hash };
   }
+  await moveHeadStatement(tx, { account, ...head });
 }
 
 /** By name: what compiles a statement gives a placeholder for each name that is asked for. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
-import { hashedText, insertEvent, type NewEvent } from '../../src/store/events.ts';
+import { appendToChain, hashedText, type NewEvent } from '../../src/store/events.ts';
 import { readOrder, saveDecision } from '../../src/store/orders.ts';
 import { trackingOf } from '../../src/store/order-columns.ts';
 import type { Store } from '../../src/store/port.ts';
@@ -47,7 +47,7 @@ function eventWith(changes: Partial<NewEvent> = {}): NewEvent {
 
 const insert = (...events: NewEvent[]) =>
   store.writer.write(async (tx) => {
-    for (const event of events) await insertEvent(tx, event);
+    for (const event of events) await appendToChain(tx, event.account, [event]);
   });
 
 type Row = NewEvent & { readonly id: number; readonly previous_hash: string; readonly hash: string };
@@ -72,6 +72,15 @@ describe('the hash of an event', () => {
     const text = `["","default","order","a","state",null,"he said \\"ü\\"\\n","${AT}","${AT}",null,"create",null,"anna"]`;
     expect(hashedText('', first!)).toBe(text);
     expect(first).toMatchObject({ previous_hash: '', hash: sha256(text) });
+  });
+
+  it('goes on within what is recorded at once, and behind it', async () => {
+    const three = ['pending', 'sending', 'accepted'].map((state) => eventWith({ new_value: state }));
+    await store.writer.write((tx) => appendToChain(tx, 'default', three));
+    await insert(eventWith({ new_value: 'open' }));
+    expect(rows().map((row) => row.new_value)).toEqual(['pending', 'sending', 'accepted', 'open']);
+    expect(broken()).toEqual([]);
+    expect(merchant.prepare('select id, hash from event_heads').all()).toEqual([{ id: 4, hash: rows()[3]?.hash }]);
   });
 
   it('goes on from event to event of an account, of orders and links, and from account to account anew', async () => {
