@@ -201,7 +201,7 @@ describe('the exit code of an error', () => {
     ['another owner', new OwnedError('x'), 75],
     ['a refused key', new KeyRefusedError('x'), 77],
     ['an id that cannot be used', new UnusableIdError('x'), 64],
-    ['a trouble with its own code', new CommandError(69, 'x'), 69],
+    ['an error with its own code', new CommandError(69, 'x'), 69],
     ['a file that cannot be written', fileError('EACCES', '/x'), 74],
     ['a folder in place of a file', fileError('EISDIR', '/x'), 74],
     ['a stream that is full', fileError('ENOSPC'), 74],

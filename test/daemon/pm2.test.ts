@@ -188,8 +188,8 @@ describe('the daemon under pm2', () => {
 
     chmodSync(openKey, 0o600);
     writeFileSync(openKey, readFileSync(keyFile));
-    const mended = ready(pm2, 'exit-78');
+    const corrected = ready(pm2, 'exit-78');
     await pm2.run(['restart', 'exit-78']);
-    await mended;
+    await corrected;
   });
 });

@@ -55,7 +55,7 @@ afterAll(async () => {
   await sandbox.close();
 });
 
-/** An address that brings an effect about, built from what the inputs say; the count keeps it apart from others. */
+/** An address that brings an effect about, built from what the inputs say; the count tells it from others. */
 function addressFor(effect: RegExp, count: number): string {
   const [input] = EMAIL_INPUTS.find(([, what]) => effect.test(what)) ?? [];
   if (input === undefined) throw new Error(`no input has the effect ${String(effect)}`);

@@ -120,8 +120,8 @@ export class Observer {
     });
   }
 
-  /** The merchant has mended a row. */
-  mended(id: string, asset: string): void {
+  /** The merchant has corrected a row. */
+  corrected(id: string, asset: string): void {
     this.#of(id).asset = asset;
   }
 

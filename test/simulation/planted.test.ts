@@ -15,7 +15,7 @@ const FROM: Readonly<Record<string, string>> = { 'in-flight-is-sent-again': '51'
 /** The promise that each planted bug breaks first. */
 const BREAKS: Readonly<Record<string, RegExp>> = {
   'amount-through-a-float': /amount exact/,
-  'events-apart-from-the-row': /row equals last event|one event a change/,
+  'events-outside-of-the-transaction': /row equals last event|one event a change/,
   'in-flight-is-sent-again': /no order is created twice|unknown is never re-sent|intent before send|no bug/,
   'older-record-wins': /no older record over a newer one/,
   'rate-forgotten-at-restart': /rate kept/,

@@ -215,7 +215,7 @@ class World implements Surroundings, Disposable {
       .get(id);
     if (state !== 'pending' && state !== 'invalid') return;
     mend.run('7.25', id);
-    this.observer.mended(id, '7.25');
+    this.observer.corrected(id, '7.25');
     this.#process?.wake();
   }
 }

@@ -352,9 +352,9 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
   describe(`an invalid row, on ${dialect}`, () => {
     const due = async () => (await read('a')).next_action_at;
 
-    it.each(MERCHANT_COLUMNS.slice(2))('is due once its %s is mended, and is checked again', async (column) => {
+    it.each(MERCHANT_COLUMNS.slice(2))('is due once its %s is corrected, and is checked again', async (column) => {
       await insertIn('a', 'invalid');
-      subject.run(`update merchant_orders set ${column} = 'mended'`);
+      subject.run(`update merchant_orders set ${column} = 'corrected'`);
       expect(await due()).toMatch(/Z$/);
       const decision = decideCorrected(trackingOf(await read('a')), NOW);
       expect(decision?.tracking.state).toBe('pending');
@@ -566,7 +566,7 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
       comparedAt: NOW.toISOString(),
     });
 
-    it('is kept as received, the newest only, the pre-order and the record apart', async () => {
+    it('is kept as received, the newest only, the pre-order and the record each by itself', async () => {
       const { writer, db } = subject.store;
       const odd = ' {"asset": 12345678901234567.123456789012345678, "é": "\\u0000\u2028 \'"}\r\n';
       await writer.write((tx) => records.keepOrderRecord(tx, kept('{}')));

@@ -1,4 +1,4 @@
-/** Lines of cells in columns, two spaces apart. */
+/** Lines of cells in columns with two spaces between them. */
 export function inColumns(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   const padded = (row: readonly string[]) =>

@@ -101,7 +101,7 @@ describe('a pass over the links', () => {
     expect(log.with(/the check of a link was not answered/)).toMatchObject([{ linkId: '..' }]);
   });
 
-  it('looks at each of many links once, those that wait longest first, with few in hand', async () => {
+  it('looks at each of many links once, those that wait longest first, with few in flight', async () => {
     const ids = Array.from({ length: 450 }, (_, index) => `l${index}`);
     const { program, exchange, asked, toLookUp, pass } = await linked(ids);
     const lookUpLink = program.app.exchange.lookUpLink.bind(program.app.exchange);

@@ -197,14 +197,14 @@ describe('records that an older version kept', () => {
     await followPass(program.app, 'all', NEVER);
     const sweepWith = (tolerance: string) =>
       compareNewRecords({ ...program.app, settings: { ...program.app.settings, tolerance } }, NEVER);
-    const standing = () => new Set(findings(program).map((one) => String(one).replace(/^o\d+ /, '')));
+    const recorded = () => new Set(findings(program).map((one) => String(one).replace(/^o\d+ /, '')));
     await sweepWith('0');
-    expect(standing()).toEqual(new Set(['AMOUNT_MISMATCH open']));
+    expect(recorded()).toEqual(new Set(['AMOUNT_MISMATCH open']));
     await sweepWith('0.01');
-    expect(standing()).toEqual(new Set(['AMOUNT_MISMATCH resolved']));
+    expect(recorded()).toEqual(new Set(['AMOUNT_MISMATCH resolved']));
     program.merchant.exec(`update findings set status = 'open'`);
     await sweepWith('0.01');
-    expect(standing()).toEqual(new Set(['AMOUNT_MISMATCH open']));
+    expect(recorded()).toEqual(new Set(['AMOUNT_MISMATCH open']));
     await sweepWith('0');
     expect(findings(program)).toHaveLength(ids.length);
   });

@@ -84,7 +84,7 @@ describe('a database that is not there', () => {
     await again.close();
   });
 
-  it('cannot be made within a file: the trouble is the disk', async () => {
+  it('cannot be made within a file: the problem is the disk', async () => {
     writeFileSync(join(folder, 'file'), '');
     expect(await problemOf(openAs('migrate', join(folder, 'file', 'orders.db')))).toEqual([
       'disk',
@@ -251,7 +251,7 @@ describe('the owner of an account', () => {
     expect(statSync(`${path}.lock`).mode & 0o777).toBe(0o600);
   });
 
-  it('is nobody where there can be no lock: the trouble is the disk', async () => {
+  it('is nobody where there can be no lock: the problem is the disk', async () => {
     writeFileSync(join(folder, 'file'), '');
     const within = join(folder, 'file', 'orders.db');
     expect(await problemOf(becomeOwner(within, systemClock(), 0))).toMatchObject(['disk', expect.any(String)]);
