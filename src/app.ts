@@ -15,7 +15,7 @@ import { openStore, type OpenOptions } from './store/sqlite/store.ts';
 /** The one account of this version; the tables are made for several. */
 const ACCOUNT = 'default';
 
-/** What tests, the simulation and the benchmark put in place of the real thing. */
+/** The replacements of tests, the simulation and the benchmark. */
 export interface Overrides {
   readonly clock?: Clock;
   readonly transport?: Transport;
@@ -23,7 +23,7 @@ export interface Overrides {
   readonly store?: Partial<OpenOptions>;
   /** Where a process dies without a process: the operating system's lock would outlive it. */
   readonly becomeOwner?: typeof becomeOwner;
-  /** How long another owner is waited for, in milliseconds. */
+  /** The time for which another owner is waited for, in milliseconds. */
   readonly ownerPatienceMs?: number;
 }
 
@@ -85,6 +85,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     settings,
     links: config.links,
     photos: config.photos,
+    // While half of the orders wait for their answers, the others are claimed and recorded.
     concurrency: config.exchange.concurrency * 2,
     lease,
     counters,

@@ -2,19 +2,52 @@ import type { Command } from 'commander';
 import type { AskedOperation, InputOf } from '../../http/control/operations/index.ts';
 import { ask, printAnswer } from '../shared/exchange.ts';
 
-/** An operation, the field of its input that the argument of the command gives, and an example of the argument. */
-type Entry = { [Id in AskedOperation]: readonly [Id, keyof InputOf<Id> & string, string] }[AskedOperation];
+/** One command: the operation that it asks for, and what its help and its options have beside the rest. */
+type Entry = {
+  [Id in AskedOperation]: {
+    readonly operation: Id;
+    /** The field of the input that the argument gives. */
+    readonly field: keyof InputOf<Id> & string;
+    /** The name of the argument in the help; that of the field unless given. */
+    readonly argument?: string;
+    readonly argumentText?: string;
+    readonly description?: string;
+    readonly example: string;
+    /** Takes `--reference`. */
+    readonly hasReference?: true;
+    /** The answer has too many fields for a list of lines: it is always printed as JSON. */
+    readonly isRecord?: true;
+  };
+}[AskedOperation];
 
 /** The commands by the words that call them. An e-mail address is printed, stored and logged nowhere. */
 const COMMANDS: Readonly<Record<string, Entry>> = {
-  'client create': ['createLink', 'email', 'ada@shop.example --reference customer-7'],
-  'client validate': ['validateEmail', 'email', 'ada@shop.example'],
-  'client show': ['showLink', 'linkId', '7f1c2a'],
-  'client follow': ['followLink', 'linkId', '7f1c2a --reference customer-7'],
-  'customer show': ['showCustomer', 'linkId', '7f1c2a'],
-  'sdk-token': ['sdkToken', 'linkId', '7f1c2a'],
-  'pre-order show': ['showPreOrder', 'id', '4be1c7'],
-  lookup: ['lookUpOrder', 'externalOrderId', 'shop-1001'],
+  'client create': {
+    operation: 'createLink',
+    field: 'email',
+    argumentText: 'goes to the exchange and is kept nowhere',
+    description: 'registers a client and makes a link, or links a registered client; the link is remembered',
+    example: 'ada@shop.example --reference customer-7',
+    hasReference: true,
+  },
+  'client validate': { operation: 'validateEmail', field: 'email', example: 'ada@shop.example' },
+  'client show': { operation: 'showLink', field: 'linkId', example: '7f1c2a' },
+  'client follow': {
+    operation: 'followLink',
+    field: 'linkId',
+    example: '7f1c2a --reference customer-7',
+    hasReference: true,
+  },
+  'customer show': { operation: 'showCustomer', field: 'linkId', example: '7f1c2a' },
+  'sdk-token': { operation: 'sdkToken', field: 'linkId', example: '7f1c2a' },
+  'pre-order show': {
+    operation: 'showPreOrder',
+    field: 'id',
+    argument: 'preOrderId',
+    example: '4be1c7',
+    isRecord: true,
+  },
+  lookup: { operation: 'lookUpOrder', field: 'externalOrderId', example: 'shop-1001', isRecord: true },
 };
 
 /** Commands that have one operation done and print its answer: §4.1 to §4.3, §4.6, §4.8, §4.10 and §4.11. */
@@ -22,23 +55,15 @@ export function define(command: Command): void {
   const words = command.parent?.parent ? `${command.parent.name()} ${command.name()}` : command.name();
   const entry = COMMANDS[words];
   if (entry === undefined) throw new Error(`no operation belongs to the command ${words}`);
-  const [operation, argument, example] = entry;
-  const isRecord = operation === 'showPreOrder' || operation === 'lookUpOrder';
-  command.argument(
-    `<${argument === 'id' ? 'preOrderId' : argument}>`,
-    operation === 'createLink' ? 'goes to the exchange and is kept nowhere' : '',
-  );
-  if (operation === 'createLink') {
-    command.description('registers a client and makes a link, or links a registered client; the link is remembered');
-  }
-  if (operation === 'createLink' || operation === 'followLink') {
-    command.option('--reference <text>', 'your own name for the link; no e-mail address');
-  }
+  const { operation, field, argument = field, argumentText = '', description, example, hasReference, isRecord } = entry;
+  command.argument(`<${argument}>`, argumentText);
+  if (description !== undefined) command.description(description);
+  if (hasReference) command.option('--reference <text>', 'your own name for the link; no e-mail address');
   command
     .option('--json', isRecord ? 'the answer is JSON in any case' : 'print JSON')
     .addHelpText('after', `\nExample:\n  order-sync ${words} ${example}`)
     .action(async (given: string, { json, reference }: { json?: boolean; reference?: string }) => {
-      const input = { [argument]: given, reference } as never;
-      printAnswer(await ask(command, operation, input), isRecord || json === true);
+      const input = { [field]: given, reference } as never;
+      printAnswer(await ask(command, operation, input), isRecord ?? json);
     });
 }
