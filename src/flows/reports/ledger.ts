@@ -30,7 +30,8 @@ export async function readLedger(
     const file = basename(path);
     let header: readonly string[] | undefined;
     let places: Places = { id: 0, amount: 0, currency: undefined };
-    const handle = await open(path);
+    await using handle = await open(path);
+    if ((await handle.stat()).isDirectory()) throw new LedgerError(`${path} is a folder; name a CSV file`);
     for await (const read of csvRecords(handle.createReadStream())) {
       const refuse = (problem: string) => new LedgerError(`${file}:${read.line}: ${problem}`);
       if ('problem' in read) throw refuse(read.problem);

@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import readExcelFile from 'read-excel-file/node';
@@ -271,6 +271,13 @@ describe('report reconciliation --against', () => {
     const { code, stdout, stderr } = await against();
     expect([code, stdout]).toEqual([65, '']);
     expect(stderr).toMatch(message);
+  });
+
+  it('refuses a folder in place of a ledger', async () => {
+    mkdirSync(join(folder, 'ledger.csv'));
+    const { code, stdout, stderr } = await against();
+    expect([code, stdout]).toEqual([65, '']);
+    expect(stderr).toMatch(/ledger\.csv is a folder/);
   });
 
   it('says that a ledger is not there', async () => {
