@@ -32,7 +32,7 @@ export function optional<T>(type: SettingType<T>): SettingType<T | undefined> {
 /** A whole number from `min` to `max`. */
 export const wholeNumber = (min: number, max: number) =>
   single((value) => {
-    const parsed = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
+    const parsed = /^(0|[1-9]\d{0,14})$/.test(value) ? Number(value) : Number.NaN;
     if (!(parsed >= min && parsed <= max)) throw new Error(`must be a whole number from ${min} to ${max}`);
     return parsed;
   });

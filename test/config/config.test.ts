@@ -251,6 +251,7 @@ describe('a wrong value names the setting, what it takes and the variable', () =
     ['EXCHANGE_TIMEOUT', '2h', /at most 3600 s/],
     ['EXCHANGE_TIMEOUT', '', /duration/],
     ['EXCHANGE_RATE_REQUESTS', '1.5', /whole number/],
+    ['EXCHANGE_RATE_REQUESTS', '007', /whole number/],
     ['EXCHANGE_RATE_REQUESTS', '0', /from 1/],
     ['EXCHANGE_CONCURRENCY', '1e2', /whole number/],
     ['EXCHANGE_MAX_RESPONSE_BYTES', '1 MiBs', /size/],
