@@ -52,7 +52,7 @@ const EVENTS = [
     from events where type = 'order'`,
 ];
 
-/** What the exchange said of an order, as received; of the newest record also what reports add up and search by. */
+/** Answers about an order, as received; of the newest record also the fields that reports add up and search by. */
 const RECORDS = [
   `create table pre_orders (account text not null, external_order_id text not null, body text not null,
     received_at text not null, constraint pre_orders_key primary key (account, external_order_id))`,
@@ -95,7 +95,7 @@ const PHOTOS = [
   'create index photos_by_age on photos (account, received_at)',
 ];
 
-/** What is known of an account, and of the process that owns it. */
+/** Facts about an account, and about the process that owns it. */
 const ACCOUNTS = [
   `create table account_facts (account text not null, name text not null, value text not null,
     first_seen_at text not null, constraint account_facts_key primary key (account, name))`,

@@ -4,7 +4,7 @@ import { sql, type Kysely } from 'kysely';
 const FORMAT = '%Y-%m-%dT%H:%M:%fZ';
 export const NOW = `strftime('${FORMAT}', 'now')`;
 
-/** What a merchant writes in a row. */
+/** The columns that a merchant writes. */
 export const MERCHANT_COLUMNS = [
   'account',
   'external_order_id',
@@ -20,7 +20,7 @@ export const MERCHANT_COLUMNS = [
   'bonus',
 ];
 
-/** What order-sync writes in a row, and what stands there until it has. */
+/** The columns that order-sync writes, each with its value until then. */
 export const OUR_COLUMNS: Readonly<Record<string, string | undefined>> = {
   state: `'pending'`,
   state_reason: 'null',
@@ -46,7 +46,7 @@ export const OUR_COLUMNS: Readonly<Record<string, string | undefined>> = {
   updated_at: undefined,
 };
 
-/** What an order of each state may become; a test holds it equal to `src/domain/orders/states.ts`. */
+/** The moves from each state; a test holds them equal to `src/domain/orders/states.ts`. */
 export const MOVES: Readonly<Record<string, readonly string[]>> = {
   pending: ['sending', 'invalid', 'cancelled', 'open', 'final'],
   sending: ['accepted', 'rejected', 'pending', 'unknown'],
@@ -122,7 +122,7 @@ function guards(): Readonly<Record<string, string>> {
   };
 }
 
-/** What is to be sent again after an unknown outcome (`resends`) may be at the exchange: it is kept as it was sent. */
+/** An order that is to be sent again after an unknown outcome (`resends`) may be at the exchange: it is kept as it was sent. */
 function isSent(row: string): string {
   return `(${row}state not in ('pending', 'invalid') or ${row}resends > 0)`;
 }

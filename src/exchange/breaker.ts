@@ -1,8 +1,8 @@
 import { withJitter } from '../domain/orders/schedule.ts';
 
 /**
- * What a request says of the exchange: it serves, it failed, it serves nobody for now (429, 401, no connection), or
- * nothing, as a request that never left.
+ * The health of the exchange as one request shows it: it serves, it failed, or it serves nobody for now (429, 401, no
+ * connection). A request that never left shows nothing.
  */
 export type Health = 'answered' | 'failed' | 'refused-for-now' | 'nothing';
 
@@ -18,9 +18,9 @@ const LONGEST_OPEN_MS = 5 * 60_000;
 export interface BreakerState {
   /** In a row. */
   readonly failures: number;
-  /** How often it opened since it was last closed. */
+  /** The number of times that it opened since it was last closed. */
   readonly openings: number;
-  /** How often it ever opened. */
+  /** The number of times that it ever opened. */
   readonly openingsEver: number;
   readonly openUntil: number;
 }

@@ -28,7 +28,7 @@ const ORDERS = '/api/v1/merchant/orders';
 const NO_TURN: FailedReply = { kind: 'not-sent', why: 'the wait for its turn was broken off' };
 const FAILED: TurnReport = { wasSent: true, health: 'failed' };
 
-/** What §4.5 is asked with. */
+/** The input of §4.5. */
 export interface PhotoRequest {
   readonly level: VerificationLevel;
   /** Taken by the exchange with the level `LIVENESS` only. */
@@ -47,9 +47,9 @@ export interface ClientOptions extends GateOptions {
   readonly gracePeriodOver?: AbortSignal;
 }
 
-/** What the replies to creates and look-ups have shown of the key. */
+/** The key's state, as the replies to creates and look-ups have shown it. */
 export interface KeyState {
-  /** Whether the exchange has taken it since the program started. */
+  /** True once the exchange has taken it since the program started. */
   readonly wasTaken: boolean;
   /** When the exchange refused it, on the monotonic clock; undefined when it has taken it since. */
   readonly refusedAt: number | undefined;
@@ -231,7 +231,7 @@ export class ExchangeClient {
   }
 }
 
-/** What a reply says of the exchange. */
+/** Reads from a reply how the exchange does. */
 function reportOf(reply: FailedReply | { readonly kind: 'ok' }): TurnReport {
   switch (reply.kind) {
     case 'ok':

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import { CLOSED, nextBreaker, type BreakerState, type Health } from './breaker.ts';
 import { RateWindow, type RateLimit } from './rate-window.ts';
 
-/** What a request is for. Creates go ahead of look-ups; what a person waits for goes ahead of both. */
+/** The purpose of a request. Creates go ahead of look-ups; what a person waits for goes ahead of both. */
 export type Lane = 'person' | 'create' | 'lookup';
 
 /** Share of the turns while all lanes are full: a lane with weight 4 gets four turns for one of weight 1. */
@@ -12,12 +12,12 @@ const WEIGHT: Readonly<Record<Lane, number>> = { person: 16, create: 4, lookup: 
 /** The turn came while the probe of its lane was in flight. */
 const BEHIND_PROBE = Symbol('behind a probe');
 
-/** How the request of a turn ended. */
+/** The end of a turn's request. */
 export interface TurnReport {
   /** False where it is proved that nothing left: then the turn does not count against the rate. */
   readonly wasSent: boolean;
   readonly health: Health;
-  /** How long the exchange asked to wait (Retry-After), in milliseconds. */
+  /** The time that the exchange asked to wait (Retry-After), in milliseconds. */
   readonly retryAfterMs?: number;
 }
 
@@ -55,11 +55,11 @@ export interface GateOptions {
 /** A lane's circuit breaker as its users see it. */
 export interface BreakerView {
   readonly isOpen: boolean;
-  /** How much longer it is open; 0 when it is closed or half-open. */
+  /** The time for which it is still open; 0 when it is closed or half-open. */
   readonly openForMs: number;
-  /** How often it opened since it was last closed. */
+  /** The number of times that it opened since it was last closed. */
   readonly openings: number;
-  /** How often it ever opened. */
+  /** The number of times that it ever opened. */
   readonly openingsEver: number;
 }
 

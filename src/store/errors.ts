@@ -1,4 +1,4 @@
-/** What can be wrong with the database; decides the exit code. */
+/** The kinds of problems with the database; they decide the exit code. */
 export const STORE_PROBLEMS = ['unusable', 'disk', 'busy', 'refused'] as const;
 export type StoreProblem = (typeof STORE_PROBLEMS)[number];
 
@@ -17,7 +17,7 @@ export class OwnedError extends Error {
   override readonly name = 'OwnedError';
 }
 
-/** Whether the database failed, not the program: unlike the errors of our own code, those of a driver bear a code. */
+/** True when the database failed, not the program: unlike the errors of our own code, those of a driver bear a code. */
 export function isOfDatabase(error: unknown): boolean {
   if (error instanceof StoreError) return true;
   const code = error instanceof Error && 'code' in error ? error.code : undefined;

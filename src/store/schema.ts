@@ -101,7 +101,7 @@ export interface OrderRecordsTable extends ReceivedBodiesTable {
 }
 
 /**
- * What reconciliation found. `changed_by`, `reason` and `changed_at` are of the person who acknowledged it; a finding
+ * The findings of reconciliation. `changed_by`, `reason` and `changed_at` are of the person who acknowledged it; a finding
  * that comes back loses them. What time alone brings is marked as seen once a day only.
  */
 export interface FindingsTable {
@@ -121,7 +121,7 @@ export interface FindingsTable {
   resolved_at: string | null;
 }
 
-/** What the account's first record said of it, and by which settings records were compared. */
+/** Facts about an account: what its first record said of it, and by which settings records were compared. */
 export interface AccountFactsTable {
   account: string;
   name: string;
@@ -143,7 +143,7 @@ export interface RequestLeasesTable {
   requests_until: string;
 }
 
-/** How many owners an account has had. */
+/** The number of owners that an account has had. */
 export interface OwnerGenerationsTable {
   account: string;
   generation: number;

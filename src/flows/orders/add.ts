@@ -12,7 +12,7 @@ import {
 import { insertOrder } from '../../store/orders.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 
-/** What became of an order that was handed in. `state` is that of the row. */
+/** The result of adding an order. `state` is that of the row. */
 export type Addition =
   | { readonly kind: 'inserted' | 'present'; readonly externalOrderId: string; readonly state: string }
   /** Another order has its id; the columns that differ. */

@@ -7,12 +7,12 @@ import { sweep } from '../findings/sweep.ts';
 import { newCounters, type Counters } from '../pass/counters.ts';
 
 /**
- * What one pass did. `unknown` and `held` are the orders in that state after it, `findings` the open ones without those
+ * The counts of one pass. `unknown` and `held` are the orders in that state after it, `findings` the open ones without those
  * that only explain something, and `remaining` the orders still to be sent.
  */
 export type SyncSummary = Readonly<Counters> & { readonly remaining: number; readonly durationMs: number };
 
-/** How a pass ended; decides the exit code. */
+/** The end of a pass; decides the exit code. */
 export type SyncEnd = 'done' | 'look' | 'out-of-reach' | 'out-of-time' | 'key-refused';
 
 /** The summary of a pass and how it ended. */

@@ -15,7 +15,7 @@ const NOTHING = {
   findings: 0,
 };
 
-/** What was done, by one pass or since the program was wired. */
+/** Counts of one pass, or since the program was wired. */
 export type Counters = typeof NOTHING;
 
 /** Counters of which nothing is counted yet. */

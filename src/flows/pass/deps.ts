@@ -10,10 +10,10 @@ import type { Store } from '../../store/port.ts';
 import type { RequestLease } from './lease.ts';
 import type { Counters } from './counters.ts';
 
-/** What findings depend on; how long an order may stand still is learned. */
+/** The settings of findings; the time after which an order is stuck is learned. */
 type FindingSettings = ReconcileSettings & Omit<OverdueSettings, 'stuckAfter'>;
 
-/** What the flows work with. Each asks for the part it uses. */
+/** The dependencies of the flows. Each asks for the part it uses. */
 export interface FlowDeps {
   readonly account: string;
   readonly store: Store;

@@ -1,6 +1,6 @@
 import { StoreError } from '../errors.ts';
 
-/** How the driver's codes begin, what they mean, and what to do. */
+/** The beginnings of the driver's codes, what they mean, and what to do. */
 const MEANINGS = [
   [/^SQLITE_(CORRUPT|NOTADB)/, 'unusable', 'is not a sound SQLite database', 'restore a backup'],
   [/^SQLITE_(FULL|IOERR|READONLY|CANTOPEN|PERM)/, 'disk', 'cannot be written', 'check free space and permissions'],
@@ -24,7 +24,7 @@ export function openError(error: unknown, path: string): unknown {
   return new StoreError('disk', message, { cause: error });
 }
 
-/** Whether the database was locked by another connection, so that trying again helps. */
+/** True when the database was locked by another connection, so that trying again helps. */
 export function isBusy(error: unknown): boolean {
   const meant = storeError(error, '');
   return meant instanceof StoreError && meant.problem === 'busy';

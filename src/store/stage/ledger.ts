@@ -17,7 +17,7 @@ export interface LedgerOrder {
   readonly id: string;
   readonly amount: string | null;
   readonly currency: string | null;
-  /** Whether the exchange has the order, or may have it; null where a person gave it up. */
+  /** True when the exchange has the order, or may have it; null where a person gave it up. */
   readonly isAtExchange: boolean | null;
 }
 
