@@ -26,6 +26,7 @@ const ORDERS = [
     created_at text not null default (${NOW}), updated_at text not null default (${NOW}),
     sent_at text, changed_at text, modification_date text, stale_date text,
     verifications integer not null default 0, resends integer not null default 0, rechecks integer not null default 0,
+    documented_absences integer not null default 0, absent_at text, adopted_at text, outcome text,
     constraint merchant_orders_key primary key (account, external_order_id)
   ) without rowid`,
   'create index merchant_orders_due on merchant_orders (account, state, next_action_at, external_order_id)',

@@ -40,6 +40,10 @@ export const OUR_COLUMNS: Readonly<Record<string, string | undefined>> = {
   verifications: '0',
   resends: '0',
   rechecks: '0',
+  documented_absences: '0',
+  absent_at: 'null',
+  adopted_at: 'null',
+  outcome: 'null',
   // These have a time from the first.
   next_action_at: undefined,
   created_at: undefined,
@@ -48,17 +52,18 @@ export const OUR_COLUMNS: Readonly<Record<string, string | undefined>> = {
 
 /** The moves from each state; a test holds them equal to `src/domain/orders/states.ts`. */
 export const MOVES: Readonly<Record<string, readonly string[]>> = {
-  pending: ['sending', 'invalid', 'cancelled', 'open', 'final'],
+  pending: ['sending', 'invalid', 'cancelled', 'open', 'final', 'disputed', 'unknown'],
   sending: ['accepted', 'rejected', 'pending', 'unknown'],
-  unknown: ['open', 'final', 'held'],
-  held: ['open', 'final', 'accepted', 'pending', 'abandoned'],
-  accepted: ['open', 'final', 'abandoned'],
-  open: ['final'],
-  final: ['open'],
-  rejected: ['pending'],
-  invalid: ['pending'],
-  cancelled: ['open', 'final'],
-  abandoned: ['open', 'final'],
+  unknown: ['open', 'final', 'disputed', 'held'],
+  held: ['open', 'final', 'disputed', 'accepted', 'pending', 'abandoned'],
+  accepted: ['open', 'final', 'disputed', 'abandoned'],
+  open: ['final', 'disputed'],
+  disputed: ['open', 'final', 'abandoned'],
+  final: ['open', 'disputed'],
+  rejected: ['pending', 'open', 'final', 'disputed', 'unknown'],
+  invalid: ['pending', 'unknown'],
+  cancelled: ['open', 'final', 'disputed'],
+  abandoned: ['open', 'final', 'disputed'],
 };
 
 const OF_NEW = 'account = new.account and external_order_id = new.external_order_id';
@@ -141,7 +146,8 @@ function moveRules(): string {
   const isNoMove = `new.state <> old.state and new.state <> 'pending'
     and (old.state || ' ' || new.state not in (${pairs.join(', ')})
       or (new.state = 'sending' and new.attempts <= old.attempts)
-      or (old.state = 'pending' and new.state in ('open', 'final') and old.attempts = 0))`;
+      or (new.state = 'unknown' and old.state <> 'sending' and (new.attempts <= old.attempts or new.sent_at is null))
+      or (old.state = 'pending' and new.state in ('open', 'final') and old.attempts = 0 and new.adopted_at is null))`;
   const isUnnumbered = `(${anyChanged(Object.keys(OUR_COLUMNS))}) and new.revision is not old.revision + 1`;
   const sent = 'this order was sent and cannot be';
   return [

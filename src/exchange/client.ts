@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Clock } from '../clock.ts';
 import type { CreateOutcome } from '../domain/orders/create.ts';
-import type { LookupAnswer } from '../domain/orders/follow.ts';
+import type { LookupAnswer } from '../domain/orders/lookup.ts';
 import type { MerchantOrder } from '../domain/record.ts';
 import { Gate, type BreakerView, type GateOptions, type Turn, type TurnReport } from './gate.ts';
 import { emailAddress, headerId, pathId, queryId } from './ids.ts';
@@ -26,6 +26,7 @@ import type { Transport, HttpRequest } from './transport.ts';
 const CLIENTS = '/api/v1/merchant/client';
 const ORDERS = '/api/v1/merchant/orders';
 const NO_TURN: FailedReply = { kind: 'not-sent', why: 'the wait for its turn was broken off' };
+const ANSWERED: TurnReport = { wasSent: true, health: 'answered' };
 const FAILED: TurnReport = { wasSent: true, health: 'failed' };
 
 /** The input of §4.5. */
@@ -106,9 +107,7 @@ export class ExchangeClient {
     } catch (error) {
       return { kind: 'not-sent', why: error instanceof Error ? error.message : String(error) };
     }
-    const outcome = readCreate(await this.#send(request, turn), order);
-    if (outcome.kind === 'unknown') turn.report = FAILED;
-    return outcome;
+    return readCreate(await this.#send(request, turn), order);
   }
 
   /** §4.11, once, in a turn of the look-ups. */
@@ -118,11 +117,7 @@ export class ExchangeClient {
     await this.#options.lease.ensure();
     const askedAt = this.#options.clock.now();
     const reply = await this.#send(get(`${ORDERS}?externalOrderId=${encodeURIComponent(externalOrderId)}`), turn);
-    const answer = readLookup(reply, externalOrderId);
-    // An answer about another order is wrong for this one alone: the others need not wait.
-    const isUnreadable = reply.kind === 'ok' && answer.kind === 'unanswered' && answer.answeredFor === undefined;
-    if (isUnreadable) turn.report = FAILED;
-    return { answer, askedAt };
+    return { answer: readLookup(reply, externalOrderId), askedAt };
   }
 
   /** §4.3, once, in a turn of the look-ups. */
@@ -211,9 +206,7 @@ export class ExchangeClient {
 
   async #ask<Value>(request: HttpRequest, schema: z.ZodType<Value>, turn: Turn): Promise<Reply<Value>> {
     await this.#options.lease.ensure();
-    const reply = readReply(await this.#send(request, turn), schema);
-    turn.report = reportOf(reply);
-    return reply;
+    return readReply(await this.#send(request, turn), schema);
   }
 
   async #send(request: HttpRequest, turn: Turn): Promise<UnreadReply> {
@@ -232,11 +225,11 @@ export class ExchangeClient {
 }
 
 /** Reads from a reply how the exchange does. */
-function reportOf(reply: FailedReply | { readonly kind: 'ok' }): TurnReport {
+function reportOf(reply: UnreadReply): TurnReport {
   switch (reply.kind) {
     case 'ok':
     case 'refused':
-      return { wasSent: true, health: 'answered' };
+      return ANSWERED;
     case 'rate-limited':
       return { wasSent: true, health: 'refused-for-now', retryAfterMs: reply.retryAfterMs };
     case 'key-refused':
@@ -244,7 +237,8 @@ function reportOf(reply: FailedReply | { readonly kind: 'ok' }): TurnReport {
     case 'not-sent':
       return { wasSent: false, health: 'refused-for-now' };
     case 'unknown':
-      return FAILED;
+      // An odd answer about one order speaks of that order, not of the exchange's health.
+      return reply.answer !== undefined && reply.answer.httpStatus < 500 ? ANSWERED : FAILED;
   }
 }
 

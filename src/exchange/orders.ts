@@ -1,6 +1,6 @@
 import { LosslessNumber, stringify } from 'lossless-json';
 import type { CreateOutcome } from '../domain/orders/create.ts';
-import type { LookupAnswer } from '../domain/orders/follow.ts';
+import type { LookupAnswer } from '../domain/orders/lookup.ts';
 import type { Difference, MerchantOrder } from '../domain/record.ts';
 import { comparePreOrder } from '../domain/findings/compare.ts';
 import { readRecordView, viewOfPreOrder } from './record-view.ts';
@@ -76,7 +76,7 @@ export function readLookup(reply: UnreadReply, externalOrderId: string): LookupA
     }
     return { kind: 'found', record, body: reply.body };
   }
-  if (reply.kind === 'refused' && reply.httpStatus === 404) return { kind: 'not-found' };
+  if (reply.kind === 'refused' && reply.httpStatus === 404) return { kind: 'absent', evidence: 'documented' };
   if (reply.kind === 'refused') return { kind: 'unanswered', why: refusal(reply) };
   return { kind: 'unanswered', why: 'why' in reply ? reply.why : reply.kind };
 }

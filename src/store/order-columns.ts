@@ -73,6 +73,10 @@ const TRACKED_COLUMN_OF = {
   verifications: 'verifications',
   resends: 'resends',
   rechecks: 'rechecks',
+  documentedAbsences: 'documented_absences',
+  absentAt: 'absent_at',
+  adoptedAt: 'adopted_at',
+  outcome: 'outcome',
 } as const satisfies Record<keyof Omit<Tracking, 'account' | 'externalOrderId'>, keyof OrderRow>;
 
 /** Gives the columns of what order-sync tracks, as `statement` stores them; it builds with placeholders, so by name. */
@@ -105,6 +109,10 @@ export function trackingOf(row: OrderRow): Tracking {
     verifications: count(row.verifications),
     resends: count(row.resends),
     rechecks: count(row.rechecks),
+    documentedAbsences: count(row.documented_absences),
+    absentAt: readTime(row.absent_at),
+    adoptedAt: readTime(row.adopted_at),
+    outcome: row.outcome === 'succeeded' || row.outcome === 'failed' ? row.outcome : null,
   };
 }
 

@@ -36,6 +36,10 @@ export interface MerchantOrdersTable {
   verifications: Generated<number>;
   resends: Generated<number>;
   rechecks: Generated<number>;
+  documented_absences: Generated<number>;
+  absent_at: string | null;
+  adopted_at: string | null;
+  outcome: string | null;
 }
 
 /** A row of `events`: one change of one field of an order or a link. */

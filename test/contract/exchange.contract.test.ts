@@ -106,7 +106,7 @@ describe(`${target}, asked about what nobody has`, () => {
   });
 
   it('answers in the documented shape that there is no such order (§4.11) or pre-order (§4.10)', async () => {
-    expect(await client.lookUpOrder(nobody)).toMatchObject({ answer: { kind: 'not-found' } });
+    expect(await client.lookUpOrder(nobody)).toMatchObject({ answer: { kind: 'absent' } });
     expect(await client.showOrder(nobody)).toMatchObject({ kind: 'refused', httpStatus: 404 });
     expect(await client.showPreOrder(nobody)).toMatchObject({ kind: 'refused', httpStatus: 404 });
   });
@@ -170,6 +170,6 @@ describe.runIf(mayCreate)(`${target}, asked to make things`, () => {
     expect(valueOf(await client.showPreOrder(id))).toMatchObject({ id, externalOrderId: ours });
     const { answer } = (await client.lookUpOrder(ours)) ?? {};
     // The order may be there already, or not yet: both are evidence.
-    expect(['found', 'not-found']).toContain(answer?.kind);
+    expect(['found', 'absent']).toContain(answer?.kind);
   });
 });

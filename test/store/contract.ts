@@ -30,6 +30,7 @@ const SENT_STATES = [
   'accepted',
   'open',
   'final',
+  'disputed',
   'rejected',
   'cancelled',
   'abandoned',
@@ -47,6 +48,7 @@ const WAY_TO: Readonly<Record<OrderState, readonly OrderState[]>> = {
   held: ['sending', 'unknown'],
   open: ['sending', 'accepted'],
   final: ['sending', 'accepted'],
+  disputed: ['sending', 'accepted'],
   abandoned: ['sending', 'accepted'],
 };
 /** What else the database takes: both moves of one decision at once. */
@@ -121,6 +123,10 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
         verifications: 3,
         resends: 1,
         rechecks: 4,
+        documentedAbsences: 5,
+        absentAt: new Date('2026-01-05T12:00:08.008Z'),
+        adoptedAt: new Date('2026-01-05T12:00:09.009Z'),
+        outcome: 'succeeded',
       };
       const event = { oldValue: 'x', exchangeTime: '2026-01-05T12:00:07Z', source: 'lookup', reason: 'r' } as const;
       await save({
@@ -491,7 +497,8 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
           const id = `${from} ${to}`;
           await insertIn(id, from, { attempts: 1 });
           const reopens = to === 'pending' ? `, state_reason = 'why', resends = resends + 1` : '';
-          const claims = to === 'sending' ? ', attempts = attempts + 1' : '';
+          const claims =
+            to === 'sending' || to === 'unknown' ? `, attempts = attempts + 1, sent_at = '${NOW.toISOString()}'` : '';
           const isTaken = [...ALLOWED_NEXT[from], ...ALSO_TAKEN].some((next) => next === to || next === id);
           const run = () =>
             subject.run(

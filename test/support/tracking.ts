@@ -1,4 +1,4 @@
-import type { FollowSettings, LookupAnswer } from '../../src/domain/orders/follow.ts';
+import type { FollowSettings, LookupAnswer } from '../../src/domain/orders/lookup.ts';
 import type { RecordView } from '../../src/domain/record.ts';
 import type { Tracking } from '../../src/domain/orders/tracking.ts';
 import { recordWith } from './records.ts';
@@ -53,6 +53,10 @@ export function trackingWith(changes: Partial<Tracking> = {}): Tracking {
     verifications: 0,
     resends: 0,
     rechecks: 0,
+    documentedAbsences: 0,
+    absentAt: null,
+    adoptedAt: null,
+    outcome: null,
     ...changes,
   };
 }

@@ -40,7 +40,13 @@ export function decideClaim(tracking: Tracking, row: UncheckedOrder, now: Date):
     const how = { source: 'create', reason: describeProblems(checked.problems) } as const;
     return { kind: 'invalid', decision: move(tracking, 'invalid', how, { nextActionAt: null }) };
   }
-  const sent = { attempts: tracking.attempts + 1, sentAt: now, nextActionAt: null };
+  const sent = {
+    attempts: tracking.attempts + 1,
+    sentAt: now,
+    documentedAbsences: 0,
+    absentAt: null,
+    nextActionAt: null,
+  };
   return { kind: 'send', order: checked.order, decision: move(tracking, 'sending', { source: 'create' }, sent) };
 }
 

@@ -1,4 +1,4 @@
-import { RESEND_NOT_BEFORE_MS } from './follow.ts';
+import { RESEND_NOT_BEFORE_MS } from './absent.ts';
 import type { OrderState } from './states.ts';
 import { followIntervalMs, plannedGapMs } from './schedule.ts';
 import { after } from '../instant.ts';
@@ -35,7 +35,7 @@ type Targets = Readonly<Partial<Record<OrderState, OrderState>>>;
 const TARGETS: Readonly<Record<Judgement['kind'], Targets>> = {
   exists: { unknown: 'accepted', held: 'accepted' },
   'not-created': { unknown: 'pending', held: 'pending' },
-  abandoned: { unknown: 'abandoned', held: 'abandoned', accepted: 'abandoned' },
+  abandoned: { unknown: 'abandoned', held: 'abandoned', accepted: 'abandoned', disputed: 'abandoned' },
   retry: { unknown: 'pending', held: 'pending', rejected: 'pending', invalid: 'pending' },
   cancel: { pending: 'cancelled' },
 };
@@ -56,6 +56,7 @@ const SITUATIONS: Readonly<Record<OrderState, string>> = {
   held: 'is held: the exchange may have taken it',
   accepted: 'is accepted: the exchange has its pre-order',
   open: 'is open: its order exists at the exchange and is followed until it is final',
+  disputed: 'is disputed: the order that the exchange has for its id contradicts it, and is followed',
   final: 'is final',
   rejected: 'was rejected by the exchange',
   invalid: 'is invalid and was not sent: correct the row, or delete it',

@@ -1,17 +1,19 @@
 /** The table of allowed moves: the states of an order, and the states that each of them may go to. */
 export const ALLOWED_NEXT = {
-  // An order goes from here to open or final only if it was sent before and is to be sent again.
-  pending: ['sending', 'invalid', 'cancelled', 'open', 'final'],
+  // An order goes from here to open or final only if it may have been sent, or was adopted. A pending, rejected or invalid
+  // row becomes unknown only where the database was put back to an older state.
+  pending: ['sending', 'invalid', 'cancelled', 'open', 'final', 'disputed', 'unknown'],
   sending: ['accepted', 'rejected', 'pending', 'unknown'],
-  unknown: ['open', 'final', 'held'],
-  held: ['open', 'final', 'accepted', 'pending', 'abandoned'],
-  accepted: ['open', 'final', 'abandoned'],
-  open: ['final'],
-  final: ['open'],
-  rejected: ['pending'],
-  invalid: ['pending'],
-  cancelled: ['open', 'final'],
-  abandoned: ['open', 'final'],
+  unknown: ['open', 'final', 'disputed', 'held'],
+  held: ['open', 'final', 'disputed', 'accepted', 'pending', 'abandoned'],
+  accepted: ['open', 'final', 'disputed', 'abandoned'],
+  open: ['final', 'disputed'],
+  disputed: ['open', 'final', 'abandoned'],
+  final: ['open', 'disputed'],
+  rejected: ['pending', 'open', 'final', 'disputed', 'unknown'],
+  invalid: ['pending', 'unknown'],
+  cancelled: ['open', 'final', 'disputed'],
+  abandoned: ['open', 'final', 'disputed'],
 } as const satisfies Record<string, readonly string[]>;
 
 /** A state of an order; docs/architecture.md draws the moves. */
@@ -28,13 +30,25 @@ export const WAITING_STATES = [
   'held',
   'accepted',
   'open',
+  'disputed',
 ] as const satisfies readonly OrderState[];
 
 /** States whose orders are looked up until they are final; `sync` looks up each of them once. */
-export const FOLLOWED_STATES = ['unknown', 'accepted', 'open', 'held'] as const satisfies readonly OrderState[];
+export const FOLLOWED_STATES = [
+  'unknown',
+  'accepted',
+  'open',
+  'disputed',
+  'held',
+] as const satisfies readonly OrderState[];
 
 /** States whose orders are looked up a few times more, at `follow.recheckFinalAfter`. */
-export const RECHECKED_STATES = ['final', 'cancelled', 'abandoned'] as const satisfies readonly OrderState[];
+export const RECHECKED_STATES = [
+  'final',
+  'rejected',
+  'cancelled',
+  'abandoned',
+] as const satisfies readonly OrderState[];
 
 /** Tells whether the table allows a move. */
 export function isAllowedMove(from: OrderState, to: OrderState): boolean {

@@ -34,6 +34,14 @@ export interface Tracking {
   readonly resends: number;
   /** Look-ups done since the order ended. */
   readonly rechecks: number;
+  /** Look-ups since the newest create that found no order by an answer which proves it. */
+  readonly documentedAbsences: number;
+  /** The last look-up that found no order by an answer which proves it. */
+  readonly absentAt: Date | null;
+  /** When an order that existed at the exchange was taken over; it was never sent from here. */
+  readonly adoptedAt: Date | null;
+  /** Whether a final order paid; null where that is not known. */
+  readonly outcome: 'succeeded' | 'failed' | null;
 }
 
 /** The part of the program that learned of a change. */
@@ -68,7 +76,8 @@ export function move(
   changes: Partial<Tracking> = {},
 ): Decision {
   assertAllowedMove(from.state, to, from.externalOrderId);
-  if (from.state === 'pending' && from.attempts === 0 && (to === 'open' || to === 'final')) {
+  const isUnsent = from.attempts === 0 && (changes.adoptedAt ?? from.adoptedAt) === null;
+  if (from.state === 'pending' && isUnsent && (to === 'open' || to === 'final')) {
     throw new Error(`order ${JSON.stringify(from.externalOrderId)} was never sent and may not be ${to}`);
   }
   const reason = how.reason ?? null;

@@ -1,7 +1,7 @@
 import type { KnownFinding } from '../../domain/findings/lifecycle.ts';
 import { found as differing, type Finding } from '../../domain/findings/finding.ts';
 import { replaced } from '../../domain/findings/rules.ts';
-import type { LookupAnswer, LookupDecision } from '../../domain/orders/follow.ts';
+import type { LookupAnswer, LookupDecision } from '../../domain/orders/lookup.ts';
 import type { Tracking } from '../../domain/orders/tracking.ts';
 import type { RecordView } from '../../domain/record.ts';
 import { readRecordView } from '../../exchange/record-view.ts';
@@ -57,7 +57,7 @@ async function judgeAnswer(tx: Transaction, deps: JudgeDeps, looked: LookedUp): 
       return looked.decision.keepsRecord
         ? await judgeNewest(tx, deps, looked, answer)
         : await judgeOlder(tx, deps, looked, answer.record);
-    case 'not-found':
+    case 'absent':
       return await judgeNotFound(tx, deps, looked);
     case 'unanswered': {
       if (answer.answeredFor === undefined) return [];

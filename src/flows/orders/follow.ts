@@ -1,10 +1,5 @@
-import {
-  decideLookup,
-  isLookedUp,
-  LOOKED_UP_STATES,
-  type LookupAnswer,
-  type LookupDecision,
-} from '../../domain/orders/follow.ts';
+import { decideLookup, isLookedUp, LOOKED_UP_STATES } from '../../domain/orders/follow.ts';
+import type { LookupAnswer, LookupDecision } from '../../domain/orders/lookup.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../../domain/orders/states.ts';
 import type { OrderEvent } from '../../domain/orders/tracking.ts';
 import { rememberStatus } from '../../store/accounts.ts';

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../clock.ts';
 import type { Config } from '../../config/config.ts';
 import type { CreateSettings } from '../../domain/orders/create.ts';
-import type { FollowSettings } from '../../domain/orders/follow.ts';
+import type { FollowSettings } from '../../domain/orders/lookup.ts';
 import type { OverdueSettings } from '../../domain/findings/age.ts';
 import type { ReconcileSettings } from '../../domain/findings/finding.ts';
 import type { ExchangeClient } from '../../exchange/client.ts';

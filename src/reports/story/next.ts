@@ -48,6 +48,11 @@ export function whatNext(moment: Moment, settings: StorySettings): readonly stri
       ];
     case 'open':
       return [`It is followed to its end${at(moment, spaced(moment))}.`];
+    case 'disputed':
+      return [
+        `Its order contradicts it, so nobody should act on it; it is followed${at(moment, spaced(moment))}.`,
+        offer('A person must decide', state),
+      ];
     case 'final':
     case 'cancelled':
     case 'abandoned':

@@ -1,19 +1,15 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import {
-  decideLookup,
-  isFinalRecord,
-  isLookedUp,
-  RESEND_NOT_BEFORE_MS,
-  type LookupAnswer,
-} from '../../../src/domain/orders/follow.ts';
+import { decideLookup, isLookedUp } from '../../../src/domain/orders/follow.ts';
+import { isFinalRecord, type LookupAnswer } from '../../../src/domain/orders/lookup.ts';
+import { RESEND_NOT_BEFORE_MS } from '../../../src/domain/orders/absent.ts';
 import { isAllowedMove, type OrderState } from '../../../src/domain/orders/states.ts';
 import { after } from '../../../src/domain/instant.ts';
 import type { OrderEvent, Tracking } from '../../../src/domain/orders/tracking.ts';
 import { DAY, newRecord, found, HOUR, MINUTE, SECOND, SETTINGS, trackingWith } from '../../support/tracking.ts';
 
 const NOW = new Date('2026-01-05T12:00:00.000Z');
-const NOT_FOUND: LookupAnswer = { kind: 'not-found' };
+const NOT_FOUND: LookupAnswer = { kind: 'absent', evidence: 'documented' };
 const UNANSWERED: LookupAnswer = { kind: 'unanswered', why: 'HTTP 502' };
 const EARLIER = '2026-01-05T10:00:00.000Z';
 const LATER = '2026-01-05T11:00:00.000Z';
@@ -124,7 +120,7 @@ describe('a look-up that finds the order', () => {
     expect(() => decide(trackingWith(), found())).toThrow('was never sent');
     const waiting = trackingWith({ state: 'pending', attempts: 1, resends: 1 });
     for (const answer of [NOT_FOUND, UNANSWERED]) expect(isLookedUp(waiting, answer)).toBe(false);
-    for (const state of ['sending', 'rejected', 'invalid'] as const) {
+    for (const state of ['sending', 'invalid'] as const) {
       expect(isLookedUp(trackingWith({ state, attempts: 1 }), found())).toBe(false);
     }
   });
@@ -200,7 +196,7 @@ describe('an order that must stay fresh', () => {
   it.each(['open', 'accepted', 'held'] as const)('is looked up before it is not: %s', (state) => {
     const known = trackingWith({ state, changedAt: after(NOW, -100 * DAY) });
     const fresh = { ...SETTINGS, freshFor: DAY };
-    const { tracking } = decideLookup(known, { kind: 'not-found' }, NOW, 0.5, fresh);
+    const { tracking } = decideLookup(known, { kind: 'absent', evidence: 'documented' }, NOW, 0.5, fresh);
     expect(tracking.nextActionAt).toEqual(after(NOW, 0.9 * DAY));
   });
 });
@@ -296,6 +292,7 @@ describe('sending again (create.onUnknown: resend)', () => {
   const unknown = {
     state: 'unknown',
     verifications: 2,
+    documentedAbsences: 2,
     nextActionAt: NOW,
     sentAt: after(NOW, -RESEND_NOT_BEFORE_MS),
   } as const;
@@ -311,7 +308,7 @@ describe('sending again (create.onUnknown: resend)', () => {
 
   it.each<[string, Partial<Tracking>]>([
     ['a millisecond before the 10 minutes', { sentAt: after(NOW, 1 - RESEND_NOT_BEFORE_MS) }],
-    ['at the second 404', { verifications: 1 }],
+    ['at the second 404', { documentedAbsences: 1 }],
     ['a second time', { resends: 1 }],
     ['where nobody knows when it was sent', { sentAt: null }],
     ['at a look-up before its time', { nextActionAt: after(NOW, 1) }],

@@ -34,6 +34,7 @@ const LEADS: Readonly<Record<OrderState, Readonly<Partial<Record<Judgement['kind
   held: { exists: 'accepted', 'not-created': 'pending', abandoned: 'abandoned', retry: 'pending' },
   accepted: { abandoned: 'abandoned' },
   open: {},
+  disputed: { abandoned: 'abandoned' },
   final: {},
   rejected: { retry: 'pending' },
   invalid: { retry: 'pending' },

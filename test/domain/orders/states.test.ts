@@ -12,17 +12,18 @@ import { trackingWith } from '../../support/tracking.ts';
 
 /** The table of the design once more, so that a slip in the program's own does not go by unseen. */
 const MOVES: Readonly<Record<OrderState, string>> = {
-  pending: 'sending invalid cancelled open final',
+  pending: 'sending invalid cancelled open final disputed unknown',
   sending: 'accepted rejected pending unknown',
-  unknown: 'open final held',
-  held: 'open final accepted pending abandoned',
-  accepted: 'open final abandoned',
-  open: 'final',
-  final: 'open',
-  rejected: 'pending',
-  invalid: 'pending',
-  cancelled: 'open final',
-  abandoned: 'open final',
+  unknown: 'open final disputed held',
+  held: 'open final disputed accepted pending abandoned',
+  accepted: 'open final disputed abandoned',
+  open: 'final disputed',
+  final: 'open disputed',
+  disputed: 'open final abandoned',
+  rejected: 'pending open final disputed unknown',
+  invalid: 'pending unknown',
+  cancelled: 'open final disputed',
+  abandoned: 'open final disputed',
 };
 const PAIRS = ORDER_STATES.flatMap((from) => ORDER_STATES.map((to) => [from, to] as const));
 

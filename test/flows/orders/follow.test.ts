@@ -307,7 +307,7 @@ describe('the follow pass', () => {
     program.insert({ external_order_id: 'p' }, { external_order_id: 'bad', asset: '0' });
     unguarded(program.merchant, () => {
       program.merchant.exec(
-        `update merchant_orders set revision = revision + 1, state = 'rejected' where external_order_id = 'a'`,
+        `update merchant_orders set revision = revision + 1, state = 'rejected', next_action_at = null where external_order_id = 'a'`,
       );
       program.merchant.exec(
         `update merchant_orders set revision = revision + 1, state = 'final', next_action_at = null where external_order_id = 'b'`,

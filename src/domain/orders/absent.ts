@@ -1,0 +1,56 @@
+import { after } from '../instant.ts';
+import type { FollowSettings } from './lookup.ts';
+import { heldLookupMs, nextLookupAt, recheck, unchanged } from './next-lookup.ts';
+import { plannedGapMs } from './schedule.ts';
+import { move, type Decision, type Tracking } from './tracking.ts';
+
+/** A create is repeated no earlier than this after the request whose outcome is unknown. */
+export const RESEND_NOT_BEFORE_MS = 10 * 60_000;
+const RESEND_AFTER_ABSENCES = 3;
+
+/** Decides what it does to an order that a look-up found none. */
+export function absent(
+  tracking: Tracking,
+  evidence: 'documented' | 'likely',
+  now: Date,
+  settings: FollowSettings,
+): Decision {
+  const proof = { documentedAbsences: tracking.documentedAbsences + 1, absentAt: now };
+  const checked: Tracking = { ...tracking, lastLookupAt: now, ...(evidence === 'documented' && proof) };
+  if (tracking.state === 'unknown') return verified(checked, now, settings);
+  const next = { ...checked, ...recheck(tracking) };
+  return unchanged(next, { nextActionAt: nextLookupAt(next, now, settings) });
+}
+
+/**
+ * Counts a look-up that found no order as one verification of an unknown outcome. A look-up before its time (`sync` looks
+ * up every order) does not count: all verifications would be over in minutes instead of a day.
+ */
+function verified(tracking: Tracking, now: Date, settings: FollowSettings): Decision {
+  if (tracking.nextActionAt !== null && tracking.nextActionAt > now) return unchanged(tracking, {});
+  const verifications = tracking.verifications + 1;
+  if (mayResend({ ...tracking, verifications }, now, settings)) return resent({ ...tracking, verifications }, now);
+  const gapMs = plannedGapMs(verifications, settings.verifyAfter);
+  if (gapMs !== undefined) return unchanged(tracking, { verifications, nextActionAt: after(now, gapMs) });
+  const reason = `the outcome of the create is unknown and ${verifications} look-ups found no order; ask the exchange and use orders resolve`;
+  const nextActionAt = after(now, heldLookupMs(settings));
+  return move(tracking, 'held', { source: 'lookup', reason }, { verifications, nextActionAt });
+}
+
+function mayResend(tracking: Tracking, now: Date, settings: FollowSettings): boolean {
+  return (
+    settings.onUnknown === 'resend' &&
+    tracking.resends === 0 &&
+    tracking.documentedAbsences >= RESEND_AFTER_ABSENCES &&
+    tracking.sentAt !== null &&
+    now.getTime() - tracking.sentAt.getTime() >= RESEND_NOT_BEFORE_MS
+  );
+}
+
+/** The order goes back to pending by way of held, as when a person decides; both moves are recorded. */
+function resent(tracking: Tracking, now: Date): Decision {
+  const how = { source: 'lookup', reason: 'sent again once: create.onUnknown is resend' } as const;
+  const held = move(tracking, 'held', how);
+  const pending = move(held.tracking, 'pending', how, { resends: 1, verifications: 0, nextActionAt: now });
+  return { tracking: pending.tracking, events: [...held.events, ...pending.events] };
+}

@@ -1,0 +1,40 @@
+import { instant } from '../instant.ts';
+import type { RecordView } from '../record.ts';
+import type { Decision } from './tracking.ts';
+
+/**
+ * The answer to a look-up (§4.11). `absent` is evidence that there is no order: documented, or only likely. `unanswered`
+ * is no evidence.
+ */
+export type LookupAnswer =
+  | { readonly kind: 'found'; readonly record: RecordView; readonly body: string }
+  | { readonly kind: 'absent'; readonly evidence: 'documented' | 'likely' }
+  /** `answeredFor` is the external order id that the answer was about instead. */
+  | { readonly kind: 'unanswered'; readonly why: string; readonly answeredFor?: string };
+
+/** Settings that decide about look-ups; times in milliseconds. */
+export interface FollowSettings {
+  readonly verifyAfter: readonly number[];
+  readonly onUnknown: 'hold' | 'resend';
+  readonly finalStatuses: readonly string[];
+  readonly openStatuses: readonly string[];
+  readonly recheckFinalAfter: readonly number[];
+  /** The time for which a look-up counts as fresh; orders that are not final are looked up before it is over. */
+  readonly freshFor: number;
+}
+
+/** The writes after a look-up. */
+export interface LookupDecision extends Decision {
+  /** The record of the look-up is the newest and is stored. */
+  readonly keepsRecord: boolean;
+}
+
+/** Tells whether a record says that its order is final. */
+export function isFinalRecord(record: RecordView, settings: FollowSettings): boolean {
+  const status = record.orderStatus;
+  if (settings.finalStatuses.includes(status)) return true;
+  if (settings.openStatuses.includes(status)) return false;
+  const completed = instant(record.completionDate);
+  const server = instant(record.serverDate);
+  return completed !== undefined && server !== undefined && completed <= server;
+}

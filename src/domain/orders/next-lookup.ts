@@ -1,0 +1,41 @@
+import { after } from '../instant.ts';
+import type { FollowSettings } from './lookup.ts';
+import { followIntervalMs, HELD_LOOKUP_MS, longestFreshMs, plannedGapMs, unansweredLookupMs } from './schedule.ts';
+import { RECHECKED_STATES, type OrderState } from './states.ts';
+import type { Decision, Tracking } from './tracking.ts';
+
+/** The time of the next look-up of an order that was looked up now; null for never. */
+export function nextLookupAt(tracking: Tracking, now: Date, settings: FollowSettings): Date | null {
+  if (isRechecked(tracking.state)) {
+    const gapMs = plannedGapMs(tracking.rechecks, settings.recheckFinalAfter);
+    return gapMs === undefined ? null : after(now, gapMs);
+  }
+  if (tracking.state === 'held') return after(now, heldLookupMs(settings));
+  if (tracking.state === 'unknown') return tracking.nextActionAt;
+  const sinceChangeMs = now.getTime() - (tracking.changedAt ?? now).getTime();
+  return after(now, followIntervalMs(sinceChangeMs, longestFreshMs(settings.freshFor)));
+}
+
+/** The wait between look-ups of a held order. */
+export function heldLookupMs({ freshFor }: FollowSettings): number {
+  return Math.min(HELD_LOOKUP_MS, longestFreshMs(freshFor));
+}
+
+/** A look-up before its time that was not answered leaves the planned look-up where it is. */
+export function afterNoAnswer({ nextActionAt }: Tracking, now: Date, random: number): Date {
+  return nextActionAt !== null && nextActionAt > now ? nextActionAt : after(now, unansweredLookupMs(random));
+}
+
+/** Counts a look-up of an order that has ended. */
+export function recheck({ state, rechecks }: Tracking): Pick<Tracking, 'rechecks'> {
+  return { rechecks: isRechecked(state) ? rechecks + 1 : rechecks };
+}
+
+/** A decision that only writes what is planned and counted. */
+export function unchanged(tracking: Tracking, changes: Partial<Tracking>): Decision {
+  return { tracking: { ...tracking, ...changes }, events: [] };
+}
+
+function isRechecked(state: OrderState): boolean {
+  return (RECHECKED_STATES as readonly OrderState[]).includes(state);
+}
