@@ -2,8 +2,10 @@ import type { Logger } from 'pino';
 import { systemClock, type Clock } from './clock.ts';
 import type { Config } from './config/config.ts';
 import { ExchangeClient } from './exchange/client.ts';
+import type { RateLimit } from './exchange/rate-window.ts';
 import { httpTransport, type Transport } from './exchange/transport.ts';
 import type { FlowDeps } from './flows/pass/deps.ts';
+import { AccountHolds } from './flows/pass/holds.ts';
 import { RequestLease, waitAfterLastOwner } from './flows/pass/lease.ts';
 import { recover } from './flows/orders/recover.ts';
 import { newCounters } from './flows/pass/counters.ts';
@@ -49,13 +51,11 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
 
   const settings = { ...config.create, ...config.follow, ...config.reconcile };
   const rate = { requests: config.exchange.rate.requests, intervalMs: config.exchange.rate.interval };
-  // Before the last owner's lease is read: from now on it gets no other.
-  const generation = await store.writer.write((tx) => nextGeneration(tx, ACCOUNT));
-  const { waitMs, clockWentBack } = await waitAfterLastOwner(store, ACCOUNT, clock.now(), rate.intervalMs);
   const counters = newCounters();
-  await recover({ account: ACCOUNT, store, clock, log, settings, counters }, clockWentBack);
-  logWait(log, waitMs);
+  const { generation, waitMs } = await takeOver({ account: ACCOUNT, store, clock, log, settings, counters }, rate);
   const lease = new RequestLease(store, ACCOUNT, clock, generation);
+  const holds = new AccountHolds({ account: ACCOUNT, store, clock, log });
+  await holds.read();
   const gracePeriodOver = new AbortController();
   const exchange = new ExchangeClient({
     transport: overrides.transport ?? connect(config),
@@ -63,6 +63,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     concurrency: config.exchange.concurrency,
     rate,
     openAfterMs: waitMs,
+    heldForMs: (lane) => holds.heldForMs(lane),
     lease,
     gracePeriodOver: gracePeriodOver.signal,
   });
@@ -88,6 +89,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     // While half of the orders wait for their answers, the others are claimed and recorded.
     concurrency: config.exchange.concurrency * 2,
     lease,
+    holds,
     counters,
     gracePeriodOver: gracePeriodOver.signal,
     endGracePeriod() {
@@ -96,6 +98,17 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     },
     [Symbol.asyncDispose]: () => disposal.disposeAsync(),
   };
+}
+
+/** Follows the last owner: takes its place, puts right what it left, and waits for what it sent to leave the window. */
+async function takeOver(deps: Parameters<typeof recover>[0], { intervalMs }: RateLimit) {
+  const { account, store, clock, log } = deps;
+  // Before the last owner's lease is read: from now on it gets no other.
+  const generation = await store.writer.write((tx) => nextGeneration(tx, account));
+  const { waitMs, clockWentBack } = await waitAfterLastOwner(store, account, clock.now(), intervalMs);
+  await recover(deps, clockWentBack);
+  logWait(log, waitMs);
+  return { generation, waitMs };
 }
 
 /** Says so where a start waits for longer than a moment. */

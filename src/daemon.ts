@@ -53,7 +53,10 @@ export async function runDaemon(
     repeatPass(app, lookups, stop, () => followPass(app, 'due', stop)),
     repeatPass(app, findings, stop, () => findingsPass(app, stop)),
     ...(config.links.cron === undefined ? [] : [repeatPass(app, links, stop, () => linksPass(app, stop))]),
-    watchDatabase(app, stop, () => creates.wake()),
+    watchDatabase(app, stop, async () => {
+      if (await app.holds.read()) wakeOrders();
+      else creates.wake();
+    }),
     repeatEvery(app.clock, WATCHDOG_MS, stop, () => {
       orderTicks.tick();
       linkTicks.tickIfOverdue();

@@ -17,6 +17,8 @@ export type Entries = Readonly<Record<string, Entry | Group>>;
 export const COMMANDS: Entries = {
   run: ['runs the daemon: sends pending orders, follows them to their end', () => import('./operate/run.ts')],
   sync: ['makes one pass: sends what is due, looks up every followed order', () => import('./operate/sync.ts')],
+  pause: ['stops creates, or all requests of the program', () => import('./operate/pause.ts')],
+  resume: ['ends what pause began, and other holds of creates', () => import('./operate/pause.ts')],
   orders: {
     text: 'put orders in, look at them, decide about them',
     example: 'order-sync orders list --state held',

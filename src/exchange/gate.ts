@@ -50,9 +50,11 @@ export interface GateOptions {
   readonly rate: RateLimit;
   /** No turn is given for this long: what an earlier owner of the account sent may still count. */
   readonly openAfterMs?: number;
+  /** The time for which the account's requests of a lane are held, in milliseconds. */
+  readonly heldForMs?: (lane: 'create' | 'lookup') => number;
 }
 
-/** A lane's circuit breaker as its users see it. */
+/** A lane's circuit breaker as its users see it: it is open while the account's requests are held, too. */
 export interface BreakerView {
   readonly isOpen: boolean;
   /** The time for which it is still open; 0 when it is closed or half-open. */
@@ -81,20 +83,23 @@ export class Gate {
   readonly #places: Record<Lane, number> = { person: 0, create: 0, lookup: 0 };
   readonly #closing = new AbortController();
   readonly #notBefore: number;
+  readonly #heldForMs: (lane: 'create' | 'lookup') => number;
   #latestPlace = 0;
   #isWaking = false;
 
-  constructor({ concurrency, rate, openAfterMs = 0 }: GateOptions, clock: Clock) {
+  constructor({ concurrency, rate, openAfterMs = 0, heldForMs = () => 0 }: GateOptions, clock: Clock) {
     this.#queue = new PQueue({ concurrency });
     this.#window = new RateWindow(rate);
     this.#clock = clock;
     this.#notBefore = clock.monotonic() + openAfterMs;
+    this.#heldForMs = heldForMs;
     this.#pauseWhileFull();
   }
 
   breaker(lane: Lane): BreakerView {
     const { openUntil, openings, openingsEver } = this.#breakers[lane];
-    const openForMs = Math.max(0, openUntil - this.#clock.monotonic());
+    const heldForMs = lane === 'person' ? 0 : this.#heldForMs(lane);
+    const openForMs = Math.max(0, openUntil - this.#clock.monotonic(), heldForMs);
     return { isOpen: openForMs > 0, openForMs, openings, openingsEver };
   }
 

@@ -42,12 +42,12 @@ export interface MerchantOrdersTable {
   outcome: string | null;
 }
 
-/** A row of `events`: one change of one field of an order or a link. */
+/** A row of `events`: one change of one field of an order, a link or an account. */
 export interface EventsTable {
   id: Generated<number>;
   account: string;
-  type: 'order' | 'link';
-  /** The id of the order or link. */
+  type: 'order' | 'link' | 'account';
+  /** The id of the order or link, or the name of the account. */
   subject: string;
   field: string;
   old_value: string | null;
@@ -153,6 +153,16 @@ export interface OwnerGenerationsTable {
   generation: number;
 }
 
+/** A row of `account_holds`: why an account sends nothing of a kind; `until` is null where a person ends it. */
+export interface AccountHoldsTable {
+  account: string;
+  kind: string;
+  since: string;
+  until: string | null;
+  reason: string;
+  actor: string | null;
+}
+
 /** A row of `links`: a client link (§2.1) that is remembered. `reference` is the merchant's own name for it. */
 export interface LinksTable {
   account: string;
@@ -211,6 +221,7 @@ export interface Tables {
   seen_statuses: SeenStatusesTable;
   request_leases: RequestLeasesTable;
   owner_generations: OwnerGenerationsTable;
+  account_holds: AccountHoldsTable;
   links: LinksTable;
   photo_tokens: PhotoTokensTable;
   photos: PhotosTable;

@@ -7,6 +7,7 @@ import type { OverdueSettings } from '../../domain/findings/age.ts';
 import type { ReconcileSettings } from '../../domain/findings/finding.ts';
 import type { ExchangeClient } from '../../exchange/client.ts';
 import type { Store } from '../../store/port.ts';
+import type { AccountHolds } from './holds.ts';
 import type { RequestLease } from './lease.ts';
 import type { Counters } from './counters.ts';
 
@@ -26,6 +27,7 @@ export interface FlowDeps {
   /** Most orders that one pass works on at a time. */
   readonly concurrency: number;
   readonly lease: RequestLease;
+  readonly holds: AccountHolds;
   readonly counters: Counters;
   /** Aborts when the process has no time left for requests in flight and for results that cannot be written. */
   readonly gracePeriodOver: AbortSignal;

@@ -37,17 +37,18 @@ export async function repeatPass(
 export async function watchDatabase(
   { store, clock }: Pick<FlowDeps, 'store' | 'clock'>,
   stop: AbortSignal,
-  onCommit: () => void,
+  onCommit: () => void | Promise<void>,
 ): Promise<void> {
   let version = store.dataVersion();
-  await repeatEvery(clock, LOOK_FOR_ROWS_MS, stop, () => {
+  await repeatEvery(clock, LOOK_FOR_ROWS_MS, stop, async () => {
     if (!store.isInPlace()) {
       const message = `${store.path} was moved or deleted while it was open; put it back and start again`;
       throw new StoreError('disk', message);
     }
     const now = store.dataVersion();
-    if (now !== version) onCommit();
+    const isChanged = now !== version;
     version = now;
+    if (isChanged) await onCommit();
   });
 }
 
@@ -56,10 +57,10 @@ export async function repeatEvery(
   clock: Pick<Clock, 'sleep'>,
   ms: number,
   stop: AbortSignal,
-  work: () => void,
+  work: () => void | Promise<void>,
 ): Promise<void> {
   while (!stop.aborted) {
     await clock.sleep(ms, stop).catch(() => undefined);
-    if (!stop.aborted) work();
+    if (!stop.aborted) await work();
   }
 }

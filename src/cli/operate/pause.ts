@@ -1,0 +1,50 @@
+import type { Command } from 'commander';
+import { systemClock } from '../../clock.ts';
+import { RESUMED_HOLDS } from '../../domain/accounts/holds.ts';
+import { endHolds, setHold } from '../../store/account-holds.ts';
+import { actorOf, addReasonOptions, type DecisionOptions } from '../shared/decision.ts';
+import { CommandError, EXIT } from '../shared/exit.ts';
+import { ACCOUNT } from '../shared/options.ts';
+import { withStore } from '../shared/store.ts';
+
+interface PauseOptions extends DecisionOptions {
+  readonly creates?: boolean;
+  readonly all?: boolean;
+}
+
+/** `order-sync pause` and `order-sync resume`. A daemon that runs sees them at once: they stand in the database. */
+export function define(command: Command): void {
+  addReasonOptions(command);
+  if (command.name() === 'pause') definePause(command);
+  else defineResume(command);
+}
+
+function definePause(command: Command): void {
+  command
+    .option('--creates', 'nothing is created; orders are looked up (the default)')
+    .option('--all', 'nothing is created or looked up')
+    .addHelpText('after', "\nExample:\n  order-sync pause --all --reason 'maintenance at the exchange until 14:00'")
+    .action(async (options: PauseOptions) => {
+      if (options.creates === true && options.all === true) command.error('error: give either --creates or --all');
+      const kind = options.all === true ? 'all-paused' : 'creates-paused';
+      const actor = actorOf(options);
+      const now = systemClock().now();
+      const hold = { kind, since: now, until: null, reason: options.reason, actor } as const;
+      await withStore(command, 'current', (store) => store.writer.write((tx) => setHold(tx, ACCOUNT, hold, now)));
+      const stopped = kind === 'all-paused' ? 'nothing is created or looked up' : 'nothing is created';
+      process.stdout.write(`${stopped} until: order-sync resume --reason TEXT\n`);
+    });
+}
+
+function defineResume(command: Command): void {
+  command
+    .addHelpText('after', "\nExample:\n  order-sync resume --reason 'the maintenance is over'")
+    .action(async (options: DecisionOptions) => {
+      const how = { reason: options.reason, actor: actorOf(options), now: systemClock().now() };
+      const ended = await withStore(command, 'current', (store) =>
+        store.writer.write((tx) => endHolds(tx, ACCOUNT, RESUMED_HOLDS, how)),
+      );
+      if (ended.length === 0) throw new CommandError(EXIT.look, 'nothing is paused');
+      for (const { kind, reason } of ended) process.stdout.write(`${kind}: ended (${reason})\n`);
+    });
+}

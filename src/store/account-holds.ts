@@ -1,0 +1,78 @@
+import type { Hold, HoldKind } from '../domain/accounts/holds.ts';
+import { appendToChain } from './events.ts';
+import type { Database, Transaction } from './port.ts';
+import { queries, statement } from './statement.ts';
+
+const holdsStatement = statement((v: { account: string }) =>
+  queries.selectFrom('account_holds').selectAll().where('account', '=', v.account).orderBy('kind'),
+);
+
+/** Reads the holds of an account. */
+export async function readHolds(db: Database, account: string): Promise<readonly Hold[]> {
+  const { rows } = await holdsStatement(db, { account });
+  return rows.map(({ kind, since, until, reason, actor }) => ({
+    kind: kind as HoldKind,
+    since: new Date(since),
+    until: until === null ? null : new Date(until),
+    reason,
+    actor,
+  }));
+}
+
+/** Sets a hold of the account, in place of one of its kind. A hold that was not there is an event. */
+export async function setHold(tx: Transaction, account: string, hold: Hold, now: Date): Promise<void> {
+  const { kind, reason, actor } = hold;
+  const values = { since: hold.since.toISOString(), until: hold.until?.toISOString() ?? null, reason, actor };
+  const before = (await readHolds(tx, account)).find((one) => one.kind === kind);
+  await tx
+    .insertInto('account_holds')
+    .values({ account, kind, ...values })
+    .onConflict((conflict) => conflict.columns(['account', 'kind']).doUpdateSet(values))
+    .execute();
+  if (before === undefined || actor !== null) await recordChange(tx, account, { to: hold, reason, actor, now });
+}
+
+/** Ends the holds of these kinds, each with an event. Gives those that there were. */
+export async function endHolds(
+  tx: Transaction,
+  account: string,
+  kinds: readonly HoldKind[],
+  how: { readonly reason: string; readonly actor: string | null; readonly now: Date },
+): Promise<readonly Hold[]> {
+  const ended = (await readHolds(tx, account)).filter(({ kind }) => kinds.includes(kind));
+  for (const hold of ended) {
+    await tx
+      .deleteFrom('account_holds')
+      .where((row) => row.and({ account, kind: hold.kind }))
+      .execute();
+    await recordChange(tx, account, { from: hold, ...how });
+  }
+  return ended;
+}
+
+interface Change {
+  readonly from?: Hold;
+  readonly to?: Hold;
+  readonly reason: string;
+  readonly actor: string | null;
+  readonly now: Date;
+}
+
+async function recordChange(tx: Transaction, account: string, { from, to, reason, actor, now }: Change): Promise<void> {
+  await appendToChain(tx, account, [
+    {
+      account,
+      type: 'account',
+      subject: account,
+      field: 'hold',
+      old_value: from?.kind ?? null,
+      new_value: to?.kind ?? null,
+      observed_at: now.toISOString(),
+      looked_up_before: null,
+      exchange_time: null,
+      source: actor === null ? 'exchange' : 'operator',
+      reason,
+      actor,
+    },
+  ]);
+}
