@@ -24,6 +24,7 @@ export const SETTINGS = {
   'follow.finalStatuses': type.words,
   'follow.openStatuses': type.words,
   'follow.recheckFinalAfter': type.durations(0),
+  'follow.giveUpAfter': type.optional(type.duration('3650d')),
   'reconcile.tolerance': type.decimalFromZero,
   'reconcile.orderMissingAfter': type.duration('365d'),
   'reconcile.freshFor': type.duration('365d'),

@@ -1,6 +1,6 @@
 import { after } from '../instant.ts';
 import type { FollowSettings } from './lookup.ts';
-import { heldLookupMs, nextLookupAt, recheck, unchanged } from './next-lookup.ts';
+import { heldLookupMs, nextLookupAt, nextRecheckAt, recheck, unchanged } from './next-lookup.ts';
 import { plannedGapMs } from './schedule.ts';
 import { move, type Decision, type Tracking } from './tracking.ts';
 
@@ -18,8 +18,24 @@ export function absent(
   const proof = { documentedAbsences: tracking.documentedAbsences + 1, absentAt: now };
   const checked: Tracking = { ...tracking, lastLookupAt: now, ...(evidence === 'documented' && proof) };
   if (tracking.state === 'unknown') return verified(checked, now, settings);
+  if (isGivenUp(tracking, now, settings)) return givenUp(checked, now, settings);
   const next = { ...checked, ...recheck(tracking) };
   return unchanged(next, { nextActionAt: nextLookupAt(next, now, settings) });
+}
+
+/** Tells whether nobody has taken up an accepted pre-order for as long as the merchant waits (`follow.giveUpAfter`). */
+function isGivenUp({ state, changedAt, sentAt }: Tracking, now: Date, { giveUpAfter }: FollowSettings): boolean {
+  const since = changedAt ?? sentAt;
+  if (state !== 'accepted' || giveUpAfter === undefined || since === null) return false;
+  return now.getTime() - since.getTime() >= giveUpAfter;
+}
+
+/** It is looked up a few times more: it may be taken up all the same. */
+function givenUp(tracking: Tracking, now: Date, settings: FollowSettings): Decision {
+  const reason = 'nobody took up its pre-order within follow.giveUpAfter';
+  const ended = { state: 'abandoned', rechecks: 0 } as const;
+  const changes = { rechecks: 0, changedAt: now, nextActionAt: nextRecheckAt(ended, now, settings) };
+  return move(tracking, 'abandoned', { source: 'lookup', reason }, changes);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { checkOrder, describeProblems } from './check.ts';
 import type { Difference, MerchantOrder, UncheckedOrder } from '../record.ts';
-import { createBackoffMs, followIntervalMs, plannedGapMs } from './schedule.ts';
+import { createBackoffMs, followIntervalMs, plannedGapMs, REJECTED_LOOKUPS_MS } from './schedule.ts';
 import { after } from '../instant.ts';
 import { finding, move, type Decision, type Tracking } from './tracking.ts';
 
@@ -77,7 +77,8 @@ export function decideCreated(
       // An exchange may refuse the second because it took the first.
       const unclear = `${reason}; but an earlier create may have been taken`;
       if (tracking.resends > 0) return [becomesUnknown(tracking, unclear, now, settings)];
-      return [move(tracking, 'rejected', { source: 'create', reason }, { nextActionAt: null })];
+      const lookedUp = { rechecks: 0, changedAt: now, nextActionAt: after(now, REJECTED_LOOKUPS_MS[0]) };
+      return [move(tracking, 'rejected', { source: 'create', reason }, lookedUp)];
     }
     case 'not-sent':
       return [backToPending(tracking, `not sent: ${outcome.why}`, after(now, backoffMs))];

@@ -43,7 +43,7 @@ function movedTo(tracking: Tracking, target: OrderState, record: RecordView): De
     const reopened = finding('TERMINAL_REOPENED', 'lookup', 'a final order is open again', exchangeTime);
     return { ...decision, events: [...decision.events, reopened] };
   }
-  if (tracking.state === 'cancelled' || tracking.state === 'abandoned') {
+  if (tracking.state === 'rejected' || tracking.state === 'cancelled' || tracking.state === 'abandoned') {
     const reason = `an order exists for a row that was ${tracking.state}`;
     return { ...decision, events: [...decision.events, finding('UNEXPECTED_ORDER', 'lookup', reason, exchangeTime)] };
   }

@@ -19,6 +19,8 @@ export interface FollowSettings {
   readonly finalStatuses: readonly string[];
   readonly openStatuses: readonly string[];
   readonly recheckFinalAfter: readonly number[];
+  /** An accepted pre-order that nobody takes up is given up after this time; undefined for never. */
+  readonly giveUpAfter?: number | undefined;
   /** The time for which a look-up counts as fresh; orders that are not final are looked up before it is over. */
   readonly freshFor: number;
 }

@@ -1,19 +1,35 @@
 import { after } from '../instant.ts';
 import type { FollowSettings } from './lookup.ts';
-import { followIntervalMs, HELD_LOOKUP_MS, longestFreshMs, plannedGapMs, unansweredLookupMs } from './schedule.ts';
+import {
+  followIntervalMs,
+  HELD_LOOKUP_MS,
+  longestFreshMs,
+  plannedGapMs,
+  REJECTED_LOOKUPS_MS,
+  unansweredLookupMs,
+} from './schedule.ts';
 import { RECHECKED_STATES, type OrderState } from './states.ts';
 import type { Decision, Tracking } from './tracking.ts';
 
 /** The time of the next look-up of an order that was looked up now; null for never. */
 export function nextLookupAt(tracking: Tracking, now: Date, settings: FollowSettings): Date | null {
   if (isRechecked(tracking.state)) {
-    const gapMs = plannedGapMs(tracking.rechecks, settings.recheckFinalAfter);
-    return gapMs === undefined ? null : after(now, gapMs);
+    return nextRecheckAt(tracking, now, settings);
   }
   if (tracking.state === 'held') return after(now, heldLookupMs(settings));
   if (tracking.state === 'unknown') return tracking.nextActionAt;
   const sinceChangeMs = now.getTime() - (tracking.changedAt ?? now).getTime();
   return after(now, followIntervalMs(sinceChangeMs, longestFreshMs(settings.freshFor)));
+}
+
+/** The time of the next look-up of an order that has ended; null for never. */
+export function nextRecheckAt(
+  { state, rechecks }: Pick<Tracking, 'state' | 'rechecks'>,
+  now: Date,
+  { recheckFinalAfter }: Pick<FollowSettings, 'recheckFinalAfter'>,
+): Date | null {
+  const gapMs = plannedGapMs(rechecks, state === 'rejected' ? REJECTED_LOOKUPS_MS : recheckFinalAfter);
+  return gapMs === undefined ? null : after(now, gapMs);
 }
 
 /** The wait between look-ups of a held order. */

@@ -44,9 +44,12 @@ export function unansweredLookupMs(random: number): number {
 /** The wait between look-ups of a held order, whose order may still appear. */
 export const HELD_LOOKUP_MS = DAY;
 
+/** When an order that the exchange rejected is looked up, in case it took it after all: durations since then. */
+export const REJECTED_LOOKUPS_MS = [HOUR, DAY] as const;
+
 /**
- * Wait before look-up number `done + 1` of a plan, `create.verifyAfter` or `follow.recheckFinalAfter` in ms after its
- * start; undefined when all are done. The gaps count, not the moments: after an outage the look-ups do not come all at
+ * Wait before look-up number `done + 1` of a plan, such as `create.verifyAfter` or `follow.recheckFinalAfter` in ms after
+ * its start; undefined when all are done. The gaps count, not the moments: after an outage the look-ups do not come all at
  * once.
  */
 export function plannedGapMs(done: number, moments: readonly number[]): number | undefined {

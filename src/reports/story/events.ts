@@ -40,6 +40,7 @@ function moved({ oldValue, newValue, source, reason }: StoryEvent, { order, crea
     invalid: `Our own check refused the row and nothing was sent${why}.`,
     pending: source === 'import' ? 'The row was corrected and waits to be sent.' : `It waits to be sent again${why}.`,
     unknown: `Nobody knows the outcome of the create${why}. It is looked up, not sent again.`,
+    abandoned: `It was given up${why}.`,
     held: `It was held for a person${why}.`,
     open: `${appearance(oldValue)}; it is followed.`,
     final: oldValue === 'open' ? 'The order is final.' : `${appearance(oldValue)}; it is final.`,
@@ -49,7 +50,7 @@ function moved({ oldValue, newValue, source, reason }: StoryEvent, { order, crea
 
 function appearance(oldValue: string | null): string {
   if (oldValue === 'final') return 'The order that was final is open again';
-  if (oldValue === 'cancelled' || oldValue === 'abandoned') {
+  if (oldValue === 'rejected' || oldValue === 'cancelled' || oldValue === 'abandoned') {
     return `The exchange has an order all the same, although the row was ${oldValue}`;
   }
   if (oldValue === 'pending') return 'The exchange has the order after all, so it is not sent again';

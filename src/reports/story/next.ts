@@ -1,6 +1,6 @@
 import { commandsFor } from '../../domain/orders/operator-decisions.ts';
 import type { OrderState } from '../../domain/orders/states.ts';
-import { followIntervalMs, HELD_LOOKUP_MS } from '../../domain/orders/schedule.ts';
+import { followIntervalMs, HELD_LOOKUP_MS, REJECTED_LOOKUPS_MS } from '../../domain/orders/schedule.ts';
 import { after, readTime } from '../../domain/instant.ts';
 import type { StoryEvent, StoryOrder } from './evidence.ts';
 
@@ -56,9 +56,9 @@ export function whatNext(moment: Moment, settings: StorySettings): readonly stri
     case 'final':
     case 'cancelled':
     case 'abandoned':
-      return [rechecking(moment, settings)];
+      return [rechecking(moment, settings.recheckFinalAfter)];
     case 'rejected':
-      return ['Nothing by itself.', offer('When what the exchange refused is put right', state)];
+      return [rechecking(moment, REJECTED_LOOKUPS_MS), offer('When what the exchange refused is put right', state)];
     case 'invalid':
       return [
         isNewest(moment) && dueAt(moment) !== null
@@ -89,9 +89,9 @@ function verifying(moment: Moment, { verifyAfter, onUnknown }: StorySettings): s
   return [`It is looked up${at(moment, planned)}; if no look-up finds an order it is ${end}.`];
 }
 
-function rechecking(moment: Moment, { recheckFinalAfter }: StorySettings): string {
+function rechecking(moment: Moment, plan: readonly number[]): string {
   const why = moment.state === 'final' ? 'in case it changes all the same' : 'in case an order appears all the same';
-  const planned = upcoming(since(moment), recheckFinalAfter, moment.asOf);
+  const planned = upcoming(since(moment), plan, moment.asOf);
   const isOver = nextOf(moment, planned) === null;
   return isOver ? 'Nothing: it has ended.' : `It is looked at again, ${why}${at(moment, planned)}.`;
 }

@@ -10,7 +10,7 @@ import { ORDER_STATES } from '../../../src/domain/orders/states.ts';
 import type { Decision } from '../../../src/domain/orders/tracking.ts';
 import type { UncheckedOrder } from '../../../src/domain/record.ts';
 import { after } from '../../../src/domain/instant.ts';
-import { SECOND, SETTINGS, trackingWith } from '../../support/tracking.ts';
+import { HOUR, SECOND, SETTINGS, trackingWith } from '../../support/tracking.ts';
 
 const NOW = new Date('2026-01-05T12:00:00.000Z');
 const ROW: UncheckedOrder = {
@@ -95,11 +95,12 @@ describe('the outcome rule', () => {
     });
   });
 
-  it('rejected: never looked at again by itself', () => {
+  it('rejected: looked up in an hour, in case the exchange took it after all', () => {
     expect(created({ kind: 'rejected', reason: 'HTTP 400' }).tracking).toMatchObject({
       state: 'rejected',
       stateReason: 'HTTP 400',
-      nextActionAt: null,
+      rechecks: 0,
+      nextActionAt: after(NOW, HOUR),
     });
   });
 

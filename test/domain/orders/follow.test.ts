@@ -247,6 +247,11 @@ describe('a documented 404', () => {
     expect(next).toEqual([after(NOW, DAY - HOUR), after(NOW, 6 * DAY), null, null]);
   });
 
+  it('looks a rejected order up again a day after it was rejected, and then never', () => {
+    const next = [0, 1, 2].map((rechecks) => decide({ state: 'rejected', rechecks }, NOT_FOUND).tracking.nextActionAt);
+    expect(next).toEqual([after(NOW, DAY - HOUR), null, null]);
+  });
+
   it('spends one verification of an unknown outcome, and the last one holds the order', () => {
     const { verifyAfter } = SETTINGS;
     let tracking = trackingWith({ state: 'unknown', nextActionAt: NOW, sentAt: NOW });
@@ -267,6 +272,37 @@ describe('a documented 404', () => {
       verifications: 9,
       nextActionAt: after(NOW, 1),
     });
+  });
+});
+
+describe('an accepted pre-order that nobody takes up', () => {
+  const patient = { ...SETTINGS, giveUpAfter: 3 * DAY };
+  const waiting = { state: 'accepted', sentAt: after(NOW, -9 * DAY), changedAt: after(NOW, -3 * DAY) } as const;
+
+  it.each(['documented', 'likely'] as const)(
+    'is given up after follow.giveUpAfter when none is found: %s',
+    (evidence) => {
+      const { tracking, events } = decide(waiting, { kind: 'absent', evidence }, patient);
+      expect(tracking).toMatchObject({
+        state: 'abandoned',
+        changedAt: NOW,
+        rechecks: 0,
+        nextActionAt: after(NOW, HOUR),
+      });
+      expect(events).toMatchObject([{ field: 'state', oldValue: 'accepted', newValue: 'abandoned', source: 'lookup' }]);
+      expect(tracking.stateReason).toMatch(/follow\.giveUpAfter/);
+    },
+  );
+
+  it.each<[string, Partial<Tracking>, LookupAnswer, typeof SETTINGS]>([
+    ['a millisecond earlier', { changedAt: after(NOW, 1 - 3 * DAY) }, NOT_FOUND, patient],
+    ['without an answer', {}, UNANSWERED, patient],
+    ['where no time is set', {}, NOT_FOUND, SETTINGS],
+    ['once its order was found', { state: 'open' }, NOT_FOUND, patient],
+    ['where nobody knows since when', { changedAt: null, sentAt: null }, NOT_FOUND, patient],
+  ])('is not given up %s', (_name, changes, answer, settings) => {
+    const before = { ...waiting, ...changes };
+    expect(decide(before, answer, settings).tracking.state).toBe(before.state);
   });
 });
 

@@ -82,6 +82,26 @@ describe('the sweep', () => {
     expect(findings(program)).toEqual(['none ORDER_MISSING resolved', 'none UNCHECKED resolved']);
   });
 
+  it('is told at once that a pre-order was given up, and nobody needs to look for its order any more', async () => {
+    const environment = { ORDER_SYNC_FOLLOW_GIVE_UP_AFTER: '2d' };
+    const shown: Record<string, ScriptedAnswer> = { none: NOT_FOUND };
+    const { program, exchange } = await followed(shown, { environment });
+    program.clock.advance(DAY + SECOND);
+    await sweep(program.app, NEVER);
+    await followPass(program.app, 'all', NEVER);
+    expect(findings(program)).toContain('none ORDER_MISSING open');
+    program.clock.advance(DAY);
+    await followPass(program.app, 'all', NEVER);
+    expect(program.states('none')).toEqual(['sending', 'accepted', 'abandoned']);
+    expect(findings(program)).toEqual(['none ORDER_MISSING resolved', 'none UNCHECKED resolved']);
+    const lookups = exchange.count('GET');
+    for (let week = 0; week < 4; week += 1) {
+      program.clock.advance(7 * DAY);
+      await followPass(program.app, 'due', NEVER);
+    }
+    expect(exchange.count('GET') - lookups).toBe(3);
+  });
+
   it('learns from the newest changes after what time an order is stuck', async () => {
     const { program } = await followed({ a: record('a') });
     changesAfter(program, 200, 3 * DAY);

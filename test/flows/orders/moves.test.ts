@@ -289,14 +289,30 @@ describe('cancelled and abandoned', () => {
 });
 
 describe('rejected and invalid', () => {
-  it('stay as they are: nothing is sent and nothing is looked up', async () => {
+  it('stay as they are: nothing is sent, and only the rejected one is looked up, after 1 h and 1 d', async () => {
     const { program, exchange, later, row } = await sent(refusal(400));
     program.insert({ external_order_id: 'bad', asset: '0' });
-    for (let look = 0; look < 5; look += 1) await later(30 * DAY);
+    const lookups = [];
+    for (const wait of [HOUR - 1, 1, 23 * HOUR - 1, 1, 30 * DAY, 30 * DAY]) {
+      await later(wait);
+      lookups.push(exchange.count('GET'));
+    }
     await followPass(program.app, 'all', NEVER);
-    expect(row()['state']).toBe('rejected');
+    expect(lookups).toEqual([0, 1, 1, 2, 2, 2]);
+    expect(row()).toMatchObject({ state: 'rejected', next_action_at: null });
     expect(program.states('bad')).toEqual(['invalid']);
-    expect(exchange.requests).toHaveLength(1);
+    expect(exchange.count('POST')).toBe(1);
+  });
+
+  it.each([
+    ['open', record('a')],
+    ['final', record('a', COMPLETED)],
+  ])('a rejected row becomes %s when the exchange took it after all, with a finding', async (next, appeared) => {
+    const { program, answers, later, findings } = await sent(refusal(400));
+    answers.lookup = appeared;
+    await later(HOUR);
+    expect(program.states('a')).toEqual(['sending', 'rejected', next]);
+    expect(findings()).toEqual(['finding null → UNEXPECTED_ORDER']);
   });
 });
 

@@ -226,7 +226,7 @@ describe('the story of an order', () => {
           > To keep it from being sent: orders cancel.
       13:00:00.000Z Create request 2 went out.
       13:00:00.000Z The exchange refused it: HTTP 400 REFUSED: currency is off.
-          > Nothing by itself.
+          > It is looked at again, in case an order appears all the same, next by 14:00:00.000Z if nothing delays it.
           > When what the exchange refused is put right: orders retry.
       13:00:01.000Z anna had it sent again, from rejected: asked the exchange.
           > It is sent again when its time has come.

@@ -193,7 +193,7 @@ describe('what happens next', () => {
       const past = tell(evidence({ order: { ...due, updatedAt: at(1_001) }, events }));
       expect([now.state, past.state]).toEqual([state, state]);
       expect(now.next.length).toBeGreaterThan(0);
-      const isTimed = !['sending', 'rejected', 'invalid'].includes(state);
+      const isTimed = !['sending', 'invalid'].includes(state);
       expect(now.next.join(' ').includes(` at ${at(2_000)}`)).toBe(isTimed);
       // The time that the row bears now is none that the past knew.
       expect(past.next.join(' ')).not.toContain(at(2_000));
