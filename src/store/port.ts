@@ -48,12 +48,41 @@ export interface Ownership {
   release(): void;
 }
 
+/** How far a database has come: the owners it has had, and the id of its newest event. */
+export interface Position {
+  readonly generation: number;
+  readonly eventId: number;
+}
+
+/** What stands in the mark of a database. */
+export interface MarkContent extends Position {
+  /** When the commit was named. */
+  readonly at: string;
+  /** Present while a restored database is being accepted; `since` is the time of the newest event of the copy. */
+  readonly restoring?: { readonly since: string | null };
+}
+
+/**
+ * Tells, outside of the database, how far it had come at least, so that an older copy in its place is noticed. A writer refuses
+ * to write to one; the mark follows its commits by itself.
+ */
+export interface Mark {
+  readonly path: string;
+  /** Gives undefined where there is none, or none that can be understood. */
+  read(): MarkContent | undefined;
+  /** Writes what a person has decided about a restored database. Throws `StoreError`. */
+  write(content: MarkContent): Promise<void>;
+  /** Throws `StoreError` while the mark cannot be written: what is sent then would not be missed in an older copy. */
+  assertWritten(): void;
+}
+
 /** An open database. Reads go through `db`, every write through `writer`. */
 export interface Store {
   /** The path or address of the database. */
   readonly path: string;
   readonly db: Database;
   readonly writer: Writer;
+  readonly mark: Mark;
   /**
    * Opens a snapshot: what is committed from now on is not seen. It holds up no writer, but the write-ahead log grows
    * while it is open: it is kept for the reading alone and never while output waits for a reader.

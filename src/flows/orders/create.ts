@@ -78,6 +78,7 @@ async function claim(
   { account, store, clock, counters, log, lease }: CreateDeps,
   externalOrderId: string,
 ): Promise<{ order: MerchantOrder; tracking: Tracking } | undefined> {
+  store.mark.assertWritten();
   const claimed = await store.writer.write(async (tx) => {
     const row = await readOrder(tx, account, externalOrderId);
     if (row === undefined) return undefined;

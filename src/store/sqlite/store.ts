@@ -6,6 +6,7 @@ import { BUSY_TIMEOUT_MS, connect, type Connection, type WrapStatement } from '.
 import { StoreError } from '../errors.ts';
 import type { Store } from '../port.ts';
 import { openError, storeError } from './errors.ts';
+import { FileMark, type ReplaceFile } from './mark.ts';
 import { openSnapshot } from './snapshot.ts';
 import { GroupWriter } from './writer.ts';
 
@@ -18,6 +19,10 @@ export interface OpenOptions {
   readonly expect: 'migrate' | 'upgrade' | 'current' | 'any';
   readonly wrap?: WrapStatement;
   readonly synchronous?: 'off';
+  /** Opens a database that was put back to an older state, for a person to accept: the mark is left as it is. */
+  readonly isRestored?: boolean;
+  /** The way in which the mark is written. */
+  readonly replaceFile?: ReplaceFile;
 }
 
 /** Opens the database. Throws `StoreError` that says what is wrong with the file and what to do. */
@@ -33,14 +38,20 @@ export async function openStore(path: string, clock: Clock, options: OpenOptions
     await closeConnection(connection);
     throw storeError(error, path);
   }
+  const db = connection.kysely;
+  const mark = new FileMark({ path, db, clock, replaceFile: options.replaceFile });
   return {
     path,
-    db: connection.kysely,
-    writer: new GroupWriter(connection, clock),
+    db,
+    writer: new GroupWriter(connection, clock, options.isRestored === true ? undefined : mark),
+    mark,
     snapshot: () => openSnapshot(path),
     dataVersion: () => connection.sqlite.pragma('data_version', { simple: true }) as number,
     isInPlace: () => connection.isInPlace(),
-    close: () => closeConnection(connection),
+    async close() {
+      await mark.close();
+      await closeConnection(connection);
+    },
   };
 }
 

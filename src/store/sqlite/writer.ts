@@ -3,6 +3,7 @@ import type { Clock } from '../../clock.ts';
 import type { Connection } from './connection.ts';
 import { isBusy, storeError } from './errors.ts';
 import { StoreError } from '../errors.ts';
+import type { FileMark } from './mark.ts';
 import type { Transaction, Work, Writer } from '../port.ts';
 
 interface Waiting {
@@ -25,13 +26,16 @@ const FULL_DISK_WAIT_MS = 1_000;
 export class GroupWriter implements Writer {
   readonly #connection: Connection;
   readonly #clock: Clock;
+  readonly #mark: FileMark | undefined;
   #waiting: Waiting[] = [];
   #isRunning = false;
   readonly #gracePeriodOver = new AbortController();
 
-  constructor(connection: Connection, clock: Clock) {
+  /** Without a mark it writes also to a database that was put back to an older state. */
+  constructor(connection: Connection, clock: Clock, mark?: FileMark) {
     this.#connection = connection;
     this.#clock = clock;
+    this.#mark = mark;
   }
 
   write<Result>(work: Work<Result>): Promise<Result> {
@@ -94,10 +98,12 @@ export class GroupWriter implements Writer {
   async #commit(group: readonly Waiting[]): Promise<unknown> {
     try {
       const results = await this.#transaction(async (tx) => {
+        await this.#mark?.assertNotOlder(tx);
         const done: unknown[] = [];
         for (const one of group) done.push(await one.work(tx));
         return done;
       });
+      this.#mark?.committed();
       group.forEach((one, index) => one.resolve(results[index]));
       return undefined;
     } catch (error) {

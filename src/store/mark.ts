@@ -1,0 +1,48 @@
+import type { Database, MarkContent, Position } from './port.ts';
+import { queries, statement } from './statement.ts';
+
+const positionStatement = statement(() =>
+  queries.selectNoFrom((select) => [
+    select
+      .selectFrom('events')
+      .select((event) => event.fn.max('id').as('id'))
+      .as('eventId'),
+    select
+      .selectFrom('owner_generations')
+      .select((owner) => owner.fn.sum<number>('generation').as('owners'))
+      .as('generation'),
+  ]),
+);
+
+/** Reads how far the database has come. */
+export async function readPosition(db: Database): Promise<Position> {
+  const { rows } = await positionStatement(db, {});
+  return { generation: Number(rows[0]?.generation ?? 0), eventId: Number(rows[0]?.eventId ?? 0) };
+}
+
+/** True when a database that is at `position` has not come as far as `other`. */
+export function isBefore(position: Position, other: Position): boolean {
+  return position.eventId < other.eventId || position.generation < other.generation;
+}
+
+/** Reads the text of a mark; undefined where it is none. */
+export function readMark(text: string): MarkContent | undefined {
+  try {
+    const mark = JSON.parse(text) as MarkContent;
+    const isSound = Number.isSafeInteger(mark.generation) && Number.isSafeInteger(mark.eventId);
+    return isSound && typeof mark.at === 'string' ? mark : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Says by what a database that is at `position` shows that it is an older copy; undefined where nothing shows it. */
+export function signOfRestore(mark: MarkContent | undefined, position: Position): string | undefined {
+  if (mark === undefined) {
+    return position.eventId === 0 ? undefined : 'has a history, and no mark beside it says how far it had come';
+  }
+  if (mark.restoring !== undefined)
+    return 'was put back to an older state, and db accept-restore did not come to its end';
+  if (!isBefore(position, mark)) return undefined;
+  return `is older than its mark: its newest event is ${position.eventId}, and it had come to ${mark.eventId} at ${mark.at}`;
+}

@@ -1,0 +1,150 @@
+import { readFileSync, realpathSync } from 'node:fs';
+import { open, rename } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Clock } from '../../clock.ts';
+import { StoreError } from '../errors.ts';
+import { isBefore, readMark, readPosition, signOfRestore } from '../mark.ts';
+import type { Database, Mark, MarkContent, Position } from '../port.ts';
+
+/** Under load the mark is written so often: it costs two syncs, beside those of the commits. */
+const GAP_MS = 100;
+const TRY_AGAIN_MS = 1_000;
+const ADVICE =
+  'if a copy was put back, run: order-sync db accept-restore; if the file was only moved, move its mark beside it';
+
+/** Puts a text into the place of a file, so that a crash leaves the old one or the new one, whole. */
+export type ReplaceFile = (path: string, text: string) => Promise<void>;
+
+/** The things that the mark of a database works with. */
+export interface MarkOptions {
+  readonly path: string;
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly replaceFile?: ReplaceFile | undefined;
+}
+
+/**
+ * The mark of a database file, `<database>.mark`. Commits do not wait for it: it names the newest one at most
+ * `GAP_MS` and the time of two writes later. So it may be behind the database when a process ends, and is never ahead.
+ */
+export class FileMark implements Mark {
+  readonly path: string;
+  readonly #database: string;
+  readonly #db: Database;
+  readonly #clock: Clock;
+  readonly #replaceFile: ReplaceFile;
+  readonly #closing = new AbortController();
+  #isChecked = false;
+  #isBehind = false;
+  #writing: Promise<void> | undefined;
+  #failure: StoreError | undefined;
+  /** The newest commit that this process has named. */
+  #named: Position = { generation: -1, eventId: -1 };
+
+  constructor({ path, db, clock, replaceFile = replaceDurably }: MarkOptions) {
+    this.path = `${realpathSync(path)}.mark`;
+    this.#database = path;
+    this.#db = db;
+    this.#clock = clock;
+    this.#replaceFile = replaceFile;
+  }
+
+  read(): MarkContent | undefined {
+    try {
+      return readMark(readFileSync(this.path, 'utf8'));
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      if ('code' in error && error.code === 'ENOENT') return undefined;
+      const message = `${this.path} cannot be read (${error.message}); check its permissions`;
+      throw new StoreError('disk', message, { cause: error });
+    }
+  }
+
+  async write(content: MarkContent): Promise<void> {
+    try {
+      await this.#replaceFile(this.path, `${JSON.stringify(content)}\n`);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      const message = `${this.path} cannot be written (${why}); check free space and the permissions of its folder`;
+      throw new StoreError('disk', message, { cause: error });
+    }
+  }
+
+  assertWritten(): void {
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  /** Throws `StoreError` where the database may be an older copy. Asked in the first transaction that writes. */
+  async assertNotOlder(tx: Database): Promise<void> {
+    if (this.#isChecked) return;
+    const sign = signOfRestore(this.read(), await readPosition(tx));
+    if (sign !== undefined) throw new StoreError('unusable', `${this.#database} ${sign}; ${ADVICE}`);
+    this.#isChecked = true;
+  }
+
+  /** Takes note of a commit. */
+  committed(): void {
+    this.#isBehind = true;
+    this.#writing ??= this.#follow();
+  }
+
+  /** Has the last commit named, where the mark can be written. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#writing;
+  }
+
+  async #follow(): Promise<void> {
+    const { signal } = this.#closing;
+    while (this.#isBehind) {
+      this.#isBehind = false;
+      const isWritten = await this.#nameNewest();
+      if (!isWritten && signal.aborted) break;
+      this.#isBehind ||= !isWritten;
+      await this.#clock.sleep(isWritten ? GAP_MS : TRY_AGAIN_MS, signal).catch(() => undefined);
+    }
+    // At once, so that no commit is taken note of in between.
+    this.#writing = undefined;
+  }
+
+  /** False where the mark could not be written. */
+  async #nameNewest(): Promise<boolean> {
+    try {
+      const position = await readPosition(this.#db);
+      if (isBefore(position, this.#named)) {
+        throw new StoreError('unusable', `${this.#database} was put back to an older state while it was open`);
+      }
+      if (isBefore(this.#named, position)) {
+        await this.write({ ...position, at: this.#clock.now().toISOString() });
+        this.#named = position;
+        // Another process may have named an earlier or a later commit meanwhile: the last to write names the newest.
+        this.#isBehind ||= isBefore(position, await readPosition(this.#db));
+      }
+      this.#failure = undefined;
+      return true;
+    } catch (error) {
+      // What the database says of itself is heard where it is used.
+      if (error instanceof StoreError) this.#failure = error;
+      return false;
+    }
+  }
+}
+
+/** The temporary file is the process's own: two that write at once must not mix their texts. */
+const replaceDurably: ReplaceFile = async (path, text) => {
+  const temporary = `${path}.${process.pid}`;
+  const file = await open(temporary, 'w', 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(temporary, path);
+  const folder = await open(dirname(path));
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+};
