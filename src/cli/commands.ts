@@ -103,8 +103,10 @@ export const COMMANDS: Entries = {
     text: 'the database',
     example: 'order-sync db status',
     commands: {
-      migrate: ['makes the database, or brings it up to date', () => import('./operate/db.ts')],
-      status: ['says which migrations the database has', () => import('./operate/db.ts')],
+      migrate: ['makes the database, or brings it up to date', () => import('./operate/db/migrations.ts')],
+      status: ['says which migrations the database has', () => import('./operate/db/migrations.ts')],
+      check: ['says whether the database is sound, and not older than its mark', () => import('./operate/db/check.ts')],
+      backup: ['copies the database while it is in use', () => import('./operate/db/backup.ts')],
     },
   },
   config: {

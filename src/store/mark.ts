@@ -1,6 +1,10 @@
 import type { Database, MarkContent, Position } from './port.ts';
 import { queries, statement } from './statement.ts';
 
+/** What to do about a database that shows the sign of a restore. */
+export const RESTORE_ADVICE =
+  'if a copy was put back, run: order-sync db accept-restore; if the file was only moved, move its mark beside it';
+
 const positionStatement = statement(() =>
   queries.selectNoFrom((select) => [
     select
@@ -17,7 +21,7 @@ const positionStatement = statement(() =>
 /** Reads how far the database has come. */
 export async function readPosition(db: Database): Promise<Position> {
   const { rows } = await positionStatement(db, {});
-  return { generation: Number(rows[0]?.generation ?? 0), eventId: Number(rows[0]?.eventId ?? 0) };
+  return { generation: rows[0]?.generation ?? 0, eventId: rows[0]?.eventId ?? 0 };
 }
 
 /** True when a database that is at `position` has not come as far as `other`. */

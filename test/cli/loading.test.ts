@@ -35,7 +35,7 @@ describe('a command loads what it uses and nothing else:', () => {
     const { packages, files } = await loadedBy(['db', 'status'], place.options.environment);
     expect(packages).toEqual(expect.arrayContaining(['better-sqlite3', 'kysely']));
     for (const name of ['got', 'fastify', 'zod', 'pino', 'p-queue', 'log-update']) expect(packages).not.toContain(name);
-    expect(commandsIn(files)).toEqual(['operate/db.ts']);
+    expect(commandsIn(files)).toEqual(['operate/db/migrations.ts']);
     expect(files.filter((file) => /^src\/(exchange|http|sandbox|flows)\//.test(file))).toEqual([]);
   });
 

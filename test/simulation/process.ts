@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import type { Logger } from 'pino';
 import { createApp, type App } from '../../src/app.ts';
@@ -101,7 +100,7 @@ export class SimulatedProcess implements Life {
       clock: this.#clock(),
       log,
       transport: exchange.transportOf(this, (where) => this.#mayDie(where)),
-      store: { wrap: this.#wrap, synchronous: 'off', replaceFile: replaceAtOnce },
+      store: { wrap: this.#wrap, synchronous: 'off' },
       becomeOwner: async () => ({ release: () => {} }),
     });
   }
@@ -202,9 +201,6 @@ export class SimulatedProcess implements Life {
     throw new Died(where);
   }
 }
-
-/** Nothing in a simulated world waits for the real disk. */
-export const replaceAtOnce: NonNullable<OpenOptions['replaceFile']> = async (path, text) => writeFileSync(path, text);
 
 /** What passes by itself is waited out, as the daemon does; anything else ends the process. */
 async function waitOut(pass: () => Promise<unknown>): Promise<void> {

@@ -10,7 +10,7 @@ import { SimulatedExchange } from './exchange.ts';
 import { Observer } from './observer.ts';
 import { Person } from './person.ts';
 import { Chance, planOf, type Plan, type PlannedOrder } from './plan.ts';
-import { replaceAtOnce, SimulatedProcess, type Surroundings } from './process.ts';
+import { SimulatedProcess, type Surroundings } from './process.ts';
 import { Scheduler } from './scheduler.ts';
 
 /** Later than any real clock that a trigger of the database may read. */
@@ -158,14 +158,13 @@ class World implements Surroundings, Disposable {
     this.#process?.die('the end');
     this.#merchant.close();
     this.#reader.close();
-    for (const ending of ['', '-wal', '-shm', '.mark'])
-      rmSync(`${this.config.database.path}${ending}`, { force: true });
+    const { path } = this.config.database;
+    for (const ending of ['', '-wal', '-shm', '.mark']) rmSync(`${path}${ending}`, { force: true });
   }
 
   async #person(): Promise<Person> {
     const clock = { ...frozenClock(), now: () => new Date(this.wallMs) };
-    const options = { expect: 'current', synchronous: 'off', replaceFile: replaceAtOnce } as const;
-    const store = await openStore(this.config.database.path, clock, options);
+    const store = await openStore(this.config.database.path, clock, { expect: 'current', synchronous: 'off' });
     const deps = { account: 'default', store, clock, settings: this.config.follow };
     return new Person(deps, this.exchange.sandbox, this.observer);
   }

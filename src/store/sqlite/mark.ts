@@ -1,16 +1,14 @@
-import { readFileSync, realpathSync } from 'node:fs';
+import { readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Clock } from '../../clock.ts';
 import { StoreError } from '../errors.ts';
-import { isBefore, readMark, readPosition, signOfRestore } from '../mark.ts';
+import { isBefore, readMark, RESTORE_ADVICE, readPosition, signOfRestore } from '../mark.ts';
 import type { Database, Mark, MarkContent, Position } from '../port.ts';
 
-/** Under load the mark is written so often: it costs two syncs, beside those of the commits. */
+/** Under load the mark is written no more often: it costs two syncs, beside those of the commits. */
 const GAP_MS = 100;
 const TRY_AGAIN_MS = 1_000;
-const ADVICE =
-  'if a copy was put back, run: order-sync db accept-restore; if the file was only moved, move its mark beside it';
 
 /** Puts a text into the place of a file, so that a crash leaves the old one or the new one, whole. */
 export type ReplaceFile = (path: string, text: string) => Promise<void>;
@@ -20,6 +18,8 @@ export interface MarkOptions {
   readonly path: string;
   readonly db: Database;
   readonly clock: Clock;
+  /** Made for a loss of power, or, where no test takes the power away, for nothing to wait for. */
+  readonly isDurable: boolean;
   readonly replaceFile?: ReplaceFile | undefined;
 }
 
@@ -33,6 +33,7 @@ export class FileMark implements Mark {
   readonly #db: Database;
   readonly #clock: Clock;
   readonly #replaceFile: ReplaceFile;
+  readonly #gapMs: number;
   readonly #closing = new AbortController();
   #isChecked = false;
   #isBehind = false;
@@ -41,12 +42,13 @@ export class FileMark implements Mark {
   /** The newest commit that this process has named. */
   #named: Position = { generation: -1, eventId: -1 };
 
-  constructor({ path, db, clock, replaceFile = replaceDurably }: MarkOptions) {
+  constructor({ path, db, clock, isDurable, replaceFile }: MarkOptions) {
     this.path = `${realpathSync(path)}.mark`;
     this.#database = path;
     this.#db = db;
     this.#clock = clock;
-    this.#replaceFile = replaceFile;
+    this.#replaceFile = replaceFile ?? (isDurable ? replaceDurably : replaceAtOnce);
+    this.#gapMs = isDurable ? GAP_MS : 0;
   }
 
   read(): MarkContent | undefined {
@@ -74,11 +76,17 @@ export class FileMark implements Mark {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  /** Throws `StoreError` where the database may be an older copy. Asked in the first transaction that writes. */
+  /**
+   * Throws `StoreError` where the database may be an older copy. Asked at the beginning of the first transaction that writes:
+   * a new database has its mark before its first event, or a crash between the two would leave a history without a mark.
+   */
   async assertNotOlder(tx: Database): Promise<void> {
     if (this.#isChecked) return;
-    const sign = signOfRestore(this.read(), await readPosition(tx));
-    if (sign !== undefined) throw new StoreError('unusable', `${this.#database} ${sign}; ${ADVICE}`);
+    const mark = this.read();
+    const position = await readPosition(tx);
+    const sign = signOfRestore(mark, position);
+    if (sign !== undefined) throw new StoreError('unusable', `${this.#database} ${sign}; ${RESTORE_ADVICE}`);
+    if (mark === undefined) await this.#name(position);
     this.#isChecked = true;
   }
 
@@ -101,10 +109,16 @@ export class FileMark implements Mark {
       const isWritten = await this.#nameNewest();
       if (!isWritten && signal.aborted) break;
       this.#isBehind ||= !isWritten;
-      await this.#clock.sleep(isWritten ? GAP_MS : TRY_AGAIN_MS, signal).catch(() => undefined);
+      const waitMs = isWritten ? this.#gapMs : TRY_AGAIN_MS;
+      if (waitMs > 0) await this.#clock.sleep(waitMs, signal).catch(() => undefined);
     }
     // At once, so that no commit is taken note of in between.
     this.#writing = undefined;
+  }
+
+  async #name(position: Position): Promise<void> {
+    await this.write({ ...position, at: this.#clock.now().toISOString() });
+    this.#named = position;
   }
 
   /** False where the mark could not be written. */
@@ -115,8 +129,7 @@ export class FileMark implements Mark {
         throw new StoreError('unusable', `${this.#database} was put back to an older state while it was open`);
       }
       if (isBefore(this.#named, position)) {
-        await this.write({ ...position, at: this.#clock.now().toISOString() });
-        this.#named = position;
+        await this.#name(position);
         // Another process may have named an earlier or a later commit meanwhile: the last to write names the newest.
         this.#isBehind ||= isBefore(position, await readPosition(this.#db));
       }
@@ -147,4 +160,9 @@ const replaceDurably: ReplaceFile = async (path, text) => {
   } finally {
     await folder.close();
   }
+};
+
+const replaceAtOnce: ReplaceFile = async (path, text) => {
+  writeFileSync(`${path}.${process.pid}`, text, { mode: 0o600 });
+  renameSync(`${path}.${process.pid}`, path);
 };

@@ -39,7 +39,8 @@ export async function openStore(path: string, clock: Clock, options: OpenOptions
     throw storeError(error, path);
   }
   const db = connection.kysely;
-  const mark = new FileMark({ path, db, clock, replaceFile: options.replaceFile });
+  const isDurable = options.synchronous !== 'off';
+  const mark = new FileMark({ path, db, clock, isDurable, replaceFile: options.replaceFile });
   return {
     path,
     db,
@@ -73,7 +74,8 @@ function unusable(message: string, options?: ErrorOptions): StoreError {
   return new StoreError('unusable', message, options);
 }
 
-function assertFile(path: string, options: OpenOptions): void {
+/** Throws `StoreError` where there is no file that could be a database. */
+export function assertFile(path: string, options: Pick<OpenOptions, 'expect'>): void {
   if (!existsSync(path)) {
     assertNothingLeft(path);
     if (options.expect === 'migrate') return;

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { migrationStatus } from '../../store/sqlite/store.ts';
-import { EXIT } from '../shared/exit.ts';
-import { withStore } from '../shared/store.ts';
+import { migrationStatus } from '../../../store/sqlite/store.ts';
+import { EXIT } from '../../shared/exit.ts';
+import { withStore } from '../../shared/store.ts';
 
 /** `order-sync db migrate` and `db status`: both print the same facts, after `migrate` has brought the database up to date. */
 export function define(command: Command): void {

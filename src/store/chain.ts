@@ -1,0 +1,56 @@
+import { hash } from 'node:crypto';
+import { hashedText, type NewEvent } from './events.ts';
+import type { Database } from './port.ts';
+import type { EventsTable } from './schema.ts';
+
+const PAGE = 1_000;
+
+/** What the check of the chains of events found. */
+export interface ChainCheck {
+  readonly events: number;
+  /** The first event that does not follow from the one before it, and why; null where every chain is whole. */
+  readonly broken: { readonly id: number; readonly why: string } | null;
+}
+
+type ChainedEvent = Omit<EventsTable, 'id'> & { readonly id: number };
+
+/** Checks that the events of each account form one chain that ends where its head says, a page at a time. */
+export async function checkChains(db: Database, onProgress?: (events: number) => void): Promise<ChainCheck> {
+  // Read first: events that come meanwhile follow the head.
+  const heads = new Map((await db.selectFrom('event_heads').selectAll().execute()).map((head) => [head.account, head]));
+  const last = new Map<string, string>();
+  let events = 0;
+  for (let fromId = 0; ;) {
+    const page: ChainedEvent[] = await db
+      .selectFrom('events')
+      .selectAll()
+      .where('id', '>', fromId)
+      .orderBy('id')
+      .limit(PAGE)
+      .execute();
+    for (const event of page) {
+      const why = problemOf(event, last.get(event.account) ?? '');
+      if (why !== undefined) return { events, broken: { id: event.id, why } };
+      last.set(event.account, event.hash);
+      const head = heads.get(event.account);
+      if (head?.id === event.id && head.hash === event.hash) heads.delete(event.account);
+      events += 1;
+      fromId = event.id;
+    }
+    onProgress?.(events);
+    if (page.length < PAGE) break;
+  }
+  for (const { account, id } of heads.values()) {
+    return {
+      events,
+      broken: { id, why: `the newest event of the account ${JSON.stringify(account)} is not this one` },
+    };
+  }
+  return { events, broken: null };
+}
+
+function problemOf(event: ChainedEvent, previousHash: string): string | undefined {
+  if (event.previous_hash !== previousHash) return 'an event before it was removed, or it was put in between';
+  const text = hashedText(previousHash, event satisfies NewEvent);
+  return hash('sha256', text) === event.hash ? undefined : 'it was changed';
+}
