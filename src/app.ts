@@ -50,18 +50,17 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   undo.defer(() => store.close());
 
   const settings = { ...config.create, ...config.follow, ...config.reconcile };
-  const rate = { requests: config.exchange.rate.requests, intervalMs: config.exchange.rate.interval };
-  const counters = newCounters();
-  const { generation, waitMs } = await takeOver({ account: ACCOUNT, store, clock, log, settings, counters }, rate);
+  const asking = exchangeSettings(config);
+  const base = { account: ACCOUNT, store, clock, log, settings, counters: newCounters() };
+  const { generation, waitMs } = await takeOver(base, asking.rate);
   const lease = new RequestLease(store, ACCOUNT, clock, generation);
-  const holds = new AccountHolds({ account: ACCOUNT, store, clock, log });
+  const holds = new AccountHolds(base);
   await holds.read();
   const gracePeriodOver = new AbortController();
   const exchange = new ExchangeClient({
     transport: overrides.transport ?? connect(config),
     clock,
-    concurrency: config.exchange.concurrency,
-    rate,
+    ...asking,
     openAfterMs: waitMs,
     heldForMs: (lane) => holds.heldForMs(lane),
     lease,
@@ -78,19 +77,14 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
 
   const disposal = undo.move();
   return {
-    account: ACCOUNT,
-    store,
+    ...base,
     exchange,
-    clock,
-    log,
-    settings,
     links: config.links,
     photos: config.photos,
     // While half of the orders wait for their answers, the others are claimed and recorded.
     concurrency: config.exchange.concurrency * 2,
     lease,
     holds,
-    counters,
     gracePeriodOver: gracePeriodOver.signal,
     endGracePeriod() {
       store.writer.endGracePeriod();
@@ -109,6 +103,12 @@ async function takeOver(deps: Parameters<typeof recover>[0], { intervalMs }: Rat
   await recover(deps, clockWentBack);
   logWait(log, waitMs);
   return { generation, waitMs };
+}
+
+/** The settings by which the exchange is asked and its answers are read. */
+function exchangeSettings({ exchange: { rate, concurrency, absence }, create: { refusedBy } }: Config) {
+  const limit = { requests: rate.requests, intervalMs: rate.interval };
+  return { concurrency, rate: limit, reading: { absence, refusedBy } };
 }
 
 /** Says so where a start waits for longer than a moment. */

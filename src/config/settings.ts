@@ -17,10 +17,12 @@ export const SETTINGS = {
   'exchange.concurrency': type.wholeNumber(1, 1_000),
   'exchange.timeout': type.duration('1h'),
   'exchange.maxResponseBytes': type.size,
+  'exchange.absence': type.absenceShapes,
   'database.url': type.plainText,
   'schedule.cron': type.cron,
   'create.onUnknown': type.oneOf('hold', 'resend'),
   'create.verifyAfter': type.durations(1),
+  'create.refusedBy': type.oneOf('documented', 'status'),
   'follow.finalStatuses': type.words,
   'follow.openStatuses': type.words,
   'follow.recheckFinalAfter': type.durations(0),
@@ -49,5 +51,7 @@ export type Values = { readonly [P in Path]: ReturnType<(typeof SETTINGS)[P]> };
 
 /** Paths of all settings, in the order of `config/default.yaml`. */
 export const PATHS = Object.keys(SETTINGS) as Path[];
+/** Settings that are lists of more than one word each: in the environment, and as their text, they are JSON. */
+export const JSON_LISTS: readonly Path[] = ['exchange.absence'];
 /** Settings whose values are never shown. */
 export const SECRETS: readonly Path[] = ['exchange.apiKey'];

@@ -1,5 +1,6 @@
 import { createTask, validateDetailed } from 'node-cron';
 import { readDecimal } from '../domain/decimal.ts';
+import type { AbsenceShape } from '../domain/orders/lookup.ts';
 import { hasControlCharacter } from '../domain/text.ts';
 
 /** The text of a setting, as a file or a variable gives it. */
@@ -83,6 +84,49 @@ function listOf(text: SettingText): string[] {
   if (items.length === 1 && items[0] === '') return [];
   if (items.includes('')) throw new Error('has an empty item in its list');
   return items;
+}
+
+const SHAPE = 'such as [{"status": 404}] or [{"status": 200, "pointer": "/code", "value": "NO_ORDER"}]';
+
+/** Shapes of answers by which the exchange says that there is no order, as JSON. */
+export const absenceShapes = single((value): readonly AbsenceShape[] => {
+  const shapes = readJsonList(value);
+  if (shapes === undefined) throw new Error(`must be a list, ${SHAPE}`);
+  return Object.freeze(shapes.map(absenceShape));
+});
+
+function readJsonList(text: string): readonly unknown[] | undefined {
+  try {
+    const list: unknown = JSON.parse(text === '' ? '[]' : text);
+    return Array.isArray(list) ? list : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function absenceShape(given: unknown): AbsenceShape {
+  const { status, pointer, value, ...others } = (given ?? {}) as Readonly<Record<string, unknown>>;
+  const [other] = Object.keys(others);
+  if (other !== undefined) throw new Error(`has an unknown field ${other}: it takes status, pointer and value`);
+  // 401, 403, 429 and 5xx speak of the account or of the exchange, not of an order.
+  const isOfOrder = /^(2\d\d|4\d\d)$/.test(String(status)) && ![401, 403, 429].includes(Number(status));
+  if (!isOfOrder) throw new Error(`wants a status from 200 to 299 or 400 to 499 but 401, 403 and 429, ${SHAPE}`);
+  if (pointer === undefined) {
+    if (value !== undefined) throw new Error(`wants a pointer where it has a value, ${SHAPE}`);
+    return { status: Number(status) };
+  }
+  if (typeof pointer !== 'string' || !/^(\/([^~/]|~[01])*)*$/.test(pointer)) {
+    throw new Error(`wants a JSON pointer (RFC 6901), ${SHAPE}`);
+  }
+  return { status: Number(status), pointer, ...(value !== undefined && { value: shapeValue(value) }) };
+}
+
+/** A file gives text for every value, so that text is what values are compared by. */
+function shapeValue(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return String(value);
+  if (Object.keys(value).length > 0)
+    throw new Error(`wants a value that is text, a number, true, false, null, [] or {}`);
+  return Array.isArray(value) ? '[]' : '{}';
 }
 
 /** A size in bytes, written `1048576` or `1 MiB`, up to 1 GiB. */

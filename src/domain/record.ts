@@ -52,6 +52,12 @@ export interface RecordView {
   readonly reward: string | null;
 }
 
+/** An answer of the exchange that was received whole. Its body may quote the request. */
+export interface Answer {
+  readonly httpStatus: number;
+  readonly body: string;
+}
+
 /** One value that differs between the two sides, as text. Secrets are named, not shown. */
 export interface Difference {
   readonly expected: string | null;

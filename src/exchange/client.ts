@@ -5,7 +5,7 @@ import type { LookupAnswer } from '../domain/orders/lookup.ts';
 import type { MerchantOrder } from '../domain/record.ts';
 import { Gate, type BreakerView, type GateOptions, type Turn, type TurnReport } from './gate.ts';
 import { emailAddress, headerId, pathId, queryId } from './ids.ts';
-import { preOrderBody, readCreate, readLookup } from './orders.ts';
+import { preOrderBody, readCreate, readLookup, type ReadingSettings } from './orders.ts';
 import { ask, readReply, type FailedReply, type Reply, type UnreadReply } from './reply.ts';
 import {
   cardsSchema,
@@ -42,6 +42,7 @@ export interface PhotoRequest {
 export interface ClientOptions extends GateOptions {
   readonly transport: Transport;
   readonly clock: Clock;
+  readonly reading: ReadingSettings;
   /** The account's lease: `ensure` resolves once a request may leave, and rejects when none may. */
   readonly lease: { ensure(): Promise<void> };
   /** Aborts when requests in flight are broken off: the process has no time left. */
@@ -107,7 +108,7 @@ export class ExchangeClient {
     } catch (error) {
       return { kind: 'not-sent', why: error instanceof Error ? error.message : String(error) };
     }
-    return readCreate(await this.#send(request, turn), order);
+    return readCreate(await this.#send(request, turn), order, this.#options.reading);
   }
 
   /** §4.11, once, in a turn of the look-ups. */
@@ -117,7 +118,7 @@ export class ExchangeClient {
     await this.#options.lease.ensure();
     const askedAt = this.#options.clock.now();
     const reply = await this.#send(get(`${ORDERS}?externalOrderId=${encodeURIComponent(externalOrderId)}`), turn);
-    return { answer: readLookup(reply, externalOrderId), askedAt };
+    return { answer: readLookup(reply, externalOrderId, this.#options.reading), askedAt };
   }
 
   /** §4.3, once, in a turn of the look-ups. */

@@ -1,4 +1,4 @@
-import { parse, type ParseOptions } from 'lossless-json';
+import { isLosslessNumber, parse, type ParseOptions } from 'lossless-json';
 import type { z } from 'zod';
 
 /** Deeper than any answer of the interface; lossless-json reads by recursion. */
@@ -27,6 +27,20 @@ function read(body: string, options?: ParseOptions): unknown {
     // The error's text quotes the body, so it is not passed on.
     return undefined;
   }
+}
+
+/**
+ * What stands at a JSON pointer (RFC 6901) in a value that was read, or undefined where nothing does. The empty pointer is
+ * the whole value.
+ */
+export function valueAt(value: unknown, pointer: string): unknown {
+  const names = pointer.split('/').slice(1);
+  return names.reduce<unknown>((within, name) => {
+    if (typeof within !== 'object' || within === null || isLosslessNumber(within)) return undefined;
+    const key = name.replaceAll('~1', '/').replaceAll('~0', '~');
+    const isKey = Array.isArray(within) ? /^(0|[1-9]\d*)$/.test(key) : true;
+    return isKey && Object.hasOwn(within, key) ? (within as Readonly<Record<string, unknown>>)[key] : undefined;
+  }, value);
 }
 
 const [QUOTE, BACKSLASH, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [34, 92, 91, 93, 123, 125] as const;

@@ -1,8 +1,9 @@
 import { LosslessNumber, stringify } from 'lossless-json';
 import type { CreateOutcome } from '../domain/orders/create.ts';
-import type { LookupAnswer } from '../domain/orders/lookup.ts';
+import type { AbsenceShape, LookupAnswer } from '../domain/orders/lookup.ts';
 import type { Difference, MerchantOrder } from '../domain/record.ts';
 import { comparePreOrder } from '../domain/findings/compare.ts';
+import { readAbsence } from './absence.ts';
 import { readRecordView, viewOfPreOrder } from './record-view.ts';
 import type { UnreadReply } from './reply.ts';
 import { readBody } from './json.ts';
@@ -10,6 +11,14 @@ import { preOrderSchema } from './schemas.ts';
 
 /** With the documented error body these say that the order was not taken. 408 and 409 may come after it was. */
 const CREATE_REFUSALS: readonly number[] = [400, 403, 404, 422];
+/** The same without it, where the merchant has confirmed that. */
+const REFUSALS_BY_STATUS: readonly number[] = [400, 404, 422];
+
+/** What is known of the answers that the document leaves open; the settings of those names. */
+export interface ReadingSettings {
+  readonly absence: readonly AbsenceShape[];
+  readonly refusedBy: 'documented' | 'status';
+}
 
 /** The body of §4.9: amounts with every digit, fields that are not given left out. */
 export function preOrderBody(order: MerchantOrder): string {
@@ -31,16 +40,28 @@ export function preOrderBody(order: MerchantOrder): string {
 }
 
 /** Reads the reply to a create (§4.9) by the outcome rule. */
-export function readCreate(reply: UnreadReply, order: MerchantOrder): CreateOutcome {
+export function readCreate(
+  reply: UnreadReply,
+  order: MerchantOrder,
+  { refusedBy }: Pick<ReadingSettings, 'refusedBy'>,
+): CreateOutcome {
   if (reply.kind === 'refused') {
     if (CREATE_REFUSALS.includes(reply.httpStatus)) return { kind: 'rejected', reason: refusal(reply) };
-    return { kind: 'unknown', why: refusal(reply) };
+    return { kind: 'unknown', why: refusal(reply), ...(reply.answer && { answer: reply.answer }) };
+  }
+  if (
+    reply.kind === 'unknown' &&
+    refusedBy === 'status' &&
+    REFUSALS_BY_STATUS.includes(reply.answer?.httpStatus ?? 0)
+  ) {
+    return { kind: 'rejected', reason: reply.why };
   }
   if (reply.kind !== 'ok') return reply;
-  const preOrder = readBody(preOrderSchema, reply.body);
-  if (preOrder === undefined) return { kind: 'unknown', why: 'the answer to the create cannot be read' };
-  if (preOrder.externalOrderId !== order.externalOrderId) {
-    return { kind: 'unknown', why: 'the answer to the create is about another order' };
+  const { httpStatus, body } = reply;
+  const preOrder = readBody(preOrderSchema, body);
+  if (preOrder?.externalOrderId !== order.externalOrderId) {
+    const what = preOrder === undefined ? 'cannot be read' : 'is about another order';
+    return { kind: 'unknown', why: `the answer to the create ${what}`, answer: { httpStatus, body } };
   }
   const exchangeType = preOrder['exchangeType'];
   return {
@@ -65,18 +86,23 @@ export function readPreOrder(
   return comparePreOrder(order, viewOfPreOrder(preOrder));
 }
 
-/** Reads the reply to a look-up (§4.11). Only the record asked for, and the documented 404, are evidence. */
-export function readLookup(reply: UnreadReply, externalOrderId: string): LookupAnswer {
-  if (reply.kind === 'ok') {
-    const record = readRecordView(reply.body);
-    if (record === undefined) return { kind: 'unanswered', why: 'the order record cannot be read' };
-    if (record.externalOrderId !== externalOrderId) {
-      const why = 'the order record is about another order';
-      return { kind: 'unanswered', why, answeredFor: record.externalOrderId };
-    }
+/** Reads the reply to a look-up (§4.11). Only the record that was asked for, and its absence, are evidence. */
+export function readLookup(
+  reply: UnreadReply,
+  externalOrderId: string,
+  { absence }: Pick<ReadingSettings, 'absence'>,
+): LookupAnswer {
+  const record = reply.kind === 'ok' ? readRecordView(reply.body) : undefined;
+  if (reply.kind === 'ok' && record?.externalOrderId === externalOrderId) {
     return { kind: 'found', record, body: reply.body };
   }
-  if (reply.kind === 'refused' && reply.httpStatus === 404) return { kind: 'absent', evidence: 'documented' };
+  if (record !== undefined) {
+    const why = 'the order record is about another order';
+    return { kind: 'unanswered', why, answeredFor: record.externalOrderId };
+  }
+  const evidence = readAbsence(reply, externalOrderId, absence);
+  if (evidence !== undefined) return { kind: 'absent', evidence };
+  if (reply.kind === 'ok') return { kind: 'unanswered', why: 'the order record cannot be read' };
   if (reply.kind === 'refused') return { kind: 'unanswered', why: refusal(reply) };
   return { kind: 'unanswered', why: 'why' in reply ? reply.why : reply.kind };
 }

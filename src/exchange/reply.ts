@@ -1,14 +1,9 @@
 import type { z } from 'zod';
 import type { Clock } from '../clock.ts';
 import { readBody, readJson } from './json.ts';
+import type { Answer } from '../domain/record.ts';
 import { errorSchema, type ErrorBody } from './schemas.ts';
 import { HIDDEN, TransportError, type HttpRequest, type Transport } from './transport.ts';
-
-/** An answer that was received whole; its body may quote the request. */
-export interface Answer {
-  readonly httpStatus: number;
-  readonly body: string;
-}
 
 /** A reply without a value. It carries no header, no key and no request body. */
 export type FailedReply =
@@ -27,8 +22,8 @@ export type FailedReply =
 export type Reply<Value> = { readonly kind: 'ok'; readonly value: Value; readonly body: string } | FailedReply;
 
 /**
- * A reply whose body has not been read for its endpoint. `answer` is there where the exchange answered in a way that the
- * document does not show; it is not for people, since it may quote the request.
+ * A reply whose body has not been read for its endpoint. `answer` is what a refusal was read from, and what the document does
+ * not show; it is not for people, since it may quote the request.
  */
 export type UnreadReply = ({ readonly kind: 'ok' } & Answer) | (FailedReply & { readonly answer?: Answer });
 
@@ -47,9 +42,10 @@ export async function ask(
     if (status >= 200 && status < 300) return { kind: 'ok', httpStatus: status, body };
     if (status === 401) return { kind: 'key-refused' };
     if (status === 429) return { kind: 'rate-limited', retryAfterMs: retryAfterMs(retryAfter, clock.now()) };
+    const answer = { httpStatus: status, body };
     const error = status >= 400 && status < 500 ? errorSchema.safeParse(readJson(body)).data : undefined;
-    if (error !== undefined) return { kind: 'refused', httpStatus: status, error: hiding(request.secrets, error) };
-    return { kind: 'unknown', why: `HTTP ${status} without a documented error`, answer: { httpStatus: status, body } };
+    if (error === undefined) return { kind: 'unknown', why: `HTTP ${status} without a documented error`, answer };
+    return { kind: 'refused', httpStatus: status, error: hiding(request.secrets, error), answer };
   } catch (error) {
     if (!(error instanceof TransportError)) throw error;
     return error.sent === 'never' ? { kind: 'not-sent', why: error.message } : { kind: 'unknown', why: error.message };
@@ -58,8 +54,10 @@ export async function ask(
 
 /** Reads the body of a reply for its endpoint. */
 export function readReply<Value>(reply: UnreadReply, schema: z.ZodType<Value>): Reply<Value> {
-  if (reply.kind === 'unknown') return { kind: 'unknown', why: reply.why };
-  if (reply.kind !== 'ok') return reply;
+  if (reply.kind !== 'ok') {
+    const { answer: _answer, ...failed } = reply;
+    return failed;
+  }
   const value = readBody(schema, reply.body);
   if (value === undefined) return { kind: 'unknown', why: 'the answer cannot be read' };
   return { kind: 'ok', value, body: reply.body };

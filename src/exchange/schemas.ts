@@ -39,8 +39,12 @@ export const orderRecordSchema = z.object({
   }),
 });
 
-/** The error body (§7). §4.5 shows one without `status`. */
-export const errorSchema = z.object({ message: z.string(), code: z.string(), status: z.string().optional() });
+/** The error body (§7). §4.5 shows one without `status`; null is taken for that, and a number for the text of a code. */
+export const errorSchema = z.object({
+  message: z.string(),
+  code: z.preprocess((value) => (isLosslessNumber(value) ? value.value : value), z.string()),
+  status: z.preprocess((value) => value ?? undefined, z.string().optional()),
+});
 
 /** The documented fields of an error body. */
 export type ErrorBody = z.output<typeof errorSchema>;

@@ -50,12 +50,14 @@ describe('the layers', () => {
         concurrency: 8,
         timeout: 15_000,
         maxResponseBytes: 1_048_576,
+        absence: [],
       },
       database: { url: 'sqlite:data/order-sync.db', path: join(cwd, 'data/order-sync.db') },
       schedule: { cron: '*/5 * * * * *' },
       create: {
         onUnknown: 'hold',
         verifyAfter: [5, 15, 45, 120, 300, 900, 3_600, 14_400, 43_200, 86_400].map((seconds) => seconds * 1_000),
+        refusedBy: 'documented',
       },
       follow: {
         finalStatuses: [],
@@ -118,6 +120,43 @@ describe('the layers', () => {
     }
     expect(load({ ORDER_SYNC_FOLLOW_OPEN_STATUSES: '' }).follow.openStatuses).toEqual([]);
     expect(load({ ORDER_SYNC_FOLLOW_OPEN_STATUSES: '["A", \'B\']' }).follow.openStatuses).toEqual(['A', 'B']);
+  });
+});
+
+describe('exchange.absence', () => {
+  const SHAPES = [{ status: 404 }, { status: 200, pointer: '/a~1b/0', value: 'null' }, { status: 204, pointer: '' }];
+
+  it('is a list in a file and JSON in the environment, values by their text', () => {
+    write(
+      'own.yaml',
+      `exchange:\n  absence:\n    - {status: 404}\n    - status: 200\n      pointer: /a~1b/0\n      value: null\n    - {status: 204, pointer: ''}\n`,
+    );
+    expect(load({}, 'own.yaml').exchange.absence).toEqual(SHAPES);
+    const json = '[{"status":404},{"status":200,"pointer":"/a~1b/0","value":null},{"status":204,"pointer":""}]';
+    expect(load({ ORDER_SYNC_EXCHANGE_ABSENCE: json }).exchange.absence).toEqual(SHAPES);
+    for (const empty of ['', '[]']) expect(load({ ORDER_SYNC_EXCHANGE_ABSENCE: empty }).exchange.absence).toEqual([]);
+  });
+
+  it('knows a value that is empty, a number or a word of JSON', () => {
+    const values = ['[]', '{}', '17', 'true', '"NO_ORDER"'];
+    const json = values.map((value) => `{"status":200,"pointer":"/a","value":${value}}`).join(',');
+    const { absence } = load({ ORDER_SYNC_EXCHANGE_ABSENCE: `[${json}]` }).exchange;
+    expect(absence.map(({ value }) => value)).toEqual(['[]', '{}', '17', 'true', 'NO_ORDER']);
+  });
+
+  it.each([
+    ['404', 'must be a list'],
+    ['{"status":404}', 'must be a list'],
+    ['[null]', 'wants a status'],
+    ['[{"status":500}]', 'wants a status'],
+    ['[{"status":401}]', 'wants a status'],
+    ['[{"status":404,"value":"a"}]', 'wants a pointer'],
+    ['[{"status":404,"pointer":"code"}]', 'wants a JSON pointer'],
+    ['[{"status":404,"pointer":"/a~2"}]', 'wants a JSON pointer'],
+    ['[{"status":404,"pointer":"/a","value":{"b":1}}]', 'wants a value'],
+    ['[{"status":404,"path":"/a"}]', 'has an unknown field path'],
+  ])('is refused where it is no shape of an answer: %s', (text, reason) => {
+    expect(refusalOf({ ORDER_SYNC_EXCHANGE_ABSENCE: text })).toContain(`exchange.absence ${reason}`);
   });
 });
 

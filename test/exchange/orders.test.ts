@@ -3,6 +3,7 @@ import { systemClock } from '../../src/clock.ts';
 import { FAILURES_TO_OPEN } from '../../src/exchange/breaker.ts';
 import { ExchangeClient } from '../../src/exchange/client.ts';
 import { UnusableIdError } from '../../src/exchange/ids.ts';
+import type { AbsenceShape } from '../../src/domain/orders/lookup.ts';
 import type { MerchantOrder } from '../../src/domain/record.ts';
 import { createPreOrder } from '../support/exchange-client.ts';
 import { forgetAnswers, nockExchange } from '../support/nock-exchange.ts';
@@ -28,8 +29,13 @@ const NOT_FOUND = '{"message":"order not found","code":"404","status":"NOT_FOUND
 
 afterEach(forgetAnswers);
 
-async function created(status: number, body: string, headers: Record<string, string> = {}) {
-  const { scope, client } = nockExchange();
+async function created(
+  status: number,
+  body: string,
+  headers: Record<string, string> = {},
+  refusedBy: 'documented' | 'status' = 'documented',
+) {
+  const { scope, client } = nockExchange(systemClock(), { reading: { absence: [], refusedBy } });
   // Read as text: as JSON the amount would be rounded before it is compared.
   scope
     .post(CREATE, (sent: unknown) => typeof sent === 'object')
@@ -74,7 +80,8 @@ describe('create pre-order (§4.9)', () => {
     };
     const transport = { send: async () => ({ status: 404, body: NOT_FOUND }), close: async () => {} };
     const rate = { requests: 10, intervalMs: 1_000 };
-    const client = new ExchangeClient({ transport, clock: systemClock(), concurrency: 1, rate, lease });
+    const reading = { absence: [], refusedBy: 'documented' } as const;
+    const client = new ExchangeClient({ transport, clock: systemClock(), concurrency: 1, rate, lease, reading });
     const signal = new AbortController().signal;
     const turn = await client.turnToCreate(signal);
     if (turn === undefined) throw new Error('no turn came');
@@ -178,6 +185,34 @@ describe('create pre-order (§4.9)', () => {
     expect(outcome).toEqual({ kind: 'rejected', reason: `HTTP ${status} BAD_REQUEST: no` });
   });
 
+  it.each([
+    ['null for a status', '{"message":"no","code":"1","status":null}', 'HTTP 400 1: no'],
+    ['a number for a code', '{"message":"no","code":4001}', 'HTTP 400 4001: no'],
+  ])('is rejected by a documented error with %s', async (_name, body, reason) => {
+    expect(await created(400, body)).toEqual({ kind: 'rejected', reason });
+  });
+
+  it.each([
+    [400, '', 'rejected'],
+    [404, '{"timestamp":1,"status":404,"error":"Not Found"}', 'rejected'],
+    [422, '<html>', 'rejected'],
+    [403, '', 'unknown'],
+    [409, NOT_FOUND, 'unknown'],
+    [500, '', 'unknown'],
+    [200, '', 'unknown'],
+  ])('is rejected by the status alone where the merchant says so: %i %s', async (status, body, kind) => {
+    expect((await created(status, body, {}, 'status')).kind).toBe(kind);
+    if (status < 403) expect((await created(status, body)).kind).toBe('unknown');
+  });
+
+  it.each([
+    [200, '{"data":{"id":"p1"}}'],
+    [201, ECHO.replace('"externalOrderId":"a"', '"externalOrderId":"b"')],
+    [409, '{"id":"p1"}'],
+  ])('whose outcome is not known brings the answer along, as it came: %i %s', async (httpStatus, body) => {
+    expect(await created(httpStatus, body)).toMatchObject({ kind: 'unknown', answer: { httpStatus, body } });
+  });
+
   it('is not taken by 401', async () => {
     expect(await created(401, '{"message":"invalid x-api-key","code":"401","status":"UNAUTHORIZED"}')).toEqual({
       kind: 'key-refused',
@@ -214,8 +249,8 @@ describe('create pre-order (§4.9)', () => {
 });
 
 describe('get order by external id (§4.11)', () => {
-  async function lookedUp(status: number, body: string, id = 'a') {
-    const { scope, client } = nockExchange();
+  async function lookedUp(status: number, body: string, id = 'a', absence: readonly AbsenceShape[] = []) {
+    const { scope, client } = nockExchange(systemClock(), { reading: { absence, refusedBy: 'documented' } });
     scope.get(LOOKUP).query({ externalOrderId: id }).reply(status, body);
     return (await client.lookUpOrder(id))?.answer ?? expect.fail();
   }
@@ -241,11 +276,87 @@ describe('get order by external id (§4.11)', () => {
   });
 
   it.each([
-    ['a 404 that is a page', 404, '<html>'],
+    ['the documented 404', NOT_FOUND],
+    ['one without a status', '{"message":"order not found","code":"404"}'],
+    ['one whose status is null and whose code is a number', '{"message":"no","code":404,"status":null}'],
+  ])('finds by %s that there is no order', async (_name, body) => {
+    expect(await lookedUp(404, body)).toEqual({ kind: 'absent', evidence: 'documented' });
+  });
+
+  const LIKELY: readonly (readonly [number, string])[] = [
+    [404, '<html>'],
+    [404, ''],
+    [404, '{"timestamp":"2026-01-05T12:00:00Z","status":404,"error":"Not Found","path":"/api/v1/merchant/orders"}'],
+    [204, ''],
+    [200, ''],
+    [200, ' \n'],
+    [200, 'null'],
+    [200, '[]'],
+    [200, '{}'],
+    [200, '{"order":null}'],
+    [200, '{"externalOrderId":"a","order":null,"message":"none"}'],
+    [200, '{"externalOrderId":null,"merchant":null,"percent":1,"percentEnabled":true,"reward":0}'],
+  ];
+
+  it.each(LIKELY)('takes it for likely that there is no order: %i %s', async (status, body) => {
+    expect(await lookedUp(status, body)).toEqual({ kind: 'absent', evidence: 'likely' });
+  });
+
+  it.each(LIKELY)(
+    'takes it for documented where the merchant has confirmed the status: %i %s',
+    async (status, body) => {
+      expect(await lookedUp(status, body, 'a', [{ status }])).toEqual({ kind: 'absent', evidence: 'documented' });
+    },
+  );
+
+  it.each<[number, string, AbsenceShape]>([
+    [
+      400,
+      '{"message":"no","code":"NO_ORDER","status":"BAD_REQUEST"}',
+      { pointer: '/code', value: 'NO_ORDER', status: 400 },
+    ],
+    [400, '{"error":{"code":17}}', { pointer: '/error/code', value: '17', status: 400 }],
+    [200, '{"data":null}', { pointer: '/data', value: 'null', status: 200 }],
+    [200, '{"data":[]}', { pointer: '/data', value: '[]', status: 200 }],
+    [200, '{"found":false}', { pointer: '/found', value: 'false', status: 200 }],
+    [200, '[{"a/b":{"~":1.10}}]', { pointer: '/0/a~1b/~0', value: '1.10', status: 200 }],
+    [200, '"none"', { pointer: '', value: 'none', status: 200 }],
+    [410, '<html>', { status: 410 }],
+    [200, '{"error":{}}', { pointer: '/error', status: 200 }],
+  ])('knows a shape that the merchant has confirmed, and without that takes no evidence: %i %s', async (...given) => {
+    const [status, body, shape] = given;
+    expect(await lookedUp(status, body, 'a', [{ status: 418 }, shape])).toEqual({
+      kind: 'absent',
+      evidence: 'documented',
+    });
+    expect((await lookedUp(status, body)).kind).toBe('unanswered');
+    expect((await lookedUp(status, body, 'a', [{ ...shape, pointer: '/code/more' }])).kind).toBe('unanswered');
+    expect((await lookedUp(status, body, 'a', [{ pointer: '', ...shape, value: 'other' }])).kind).toBe('unanswered');
+  });
+
+  const ANY: readonly AbsenceShape[] = [{ status: 200 }, { status: 404 }, { status: 200, pointer: '' }];
+
+  it.each([
+    ['a record', 200, record],
+    ['a record that cannot be read', 200, record.replace('"o1"', '7')],
     ['a record of another order', 200, record.replace('"a"', '"b"')],
-    ['an empty answer', 200, ''],
+    ['no order of another id', 200, '{"externalOrderId":"b","order":null}'],
+    ['an order in a list', 200, `[${record}]`],
+    ['an order beside null in its place', 200, `{"order":{"id":"o1"},"order":null}`],
+    ['a record with another status', 404, record.replace('"o1"', '7')],
+  ])('never finds by the settings that there is no order in %s', async (_name, status, body) => {
+    expect((await lookedUp(status, body, 'a', ANY)).kind).not.toBe('absent');
+  });
+
+  it.each([
+    ['a record of another order', 200, record.replace('"a"', '"b"')],
+    ['a record that cannot be read', 200, record.replace('"o1"', '7')],
+    ['an object of no known kind', 200, '{"message":"maintenance"}'],
+    ['text', 200, 'none'],
+    ['a redirect', 302, ''],
     ['a server error', 503, NOT_FOUND],
     ['another refusal', 400, NOT_FOUND],
+    ['409', 409, ''],
   ])('takes no evidence from %s', async (_name, status, body) => {
     expect((await lookedUp(status, body)).kind).toBe('unanswered');
   });
@@ -254,7 +365,8 @@ describe('get order by external id (§4.11)', () => {
     ['a documented error', 400, NOT_FOUND, false],
     ['an error of no documented shape, wrong for this one alone', 400, '', false],
     ['a server error', 503, NOT_FOUND, true],
-    ['a record that cannot be read, wrong for this one alone', 200, '{}', false],
+    ['a record that cannot be read, wrong for this one alone', 200, '{"order":7}', false],
+    ['nothing', 204, '', false],
     ['a record of another order, wrong for this one alone', 200, record.replace('"a"', '"b"'), false],
   ])('opens the breaker, or not, when several in a row bring %s', async (_name, status, body, opens) => {
     const { answer, client } = nockExchange();

@@ -2,6 +2,7 @@ import { systemClock, type Clock } from '../../src/clock.ts';
 import type { CreateOutcome } from '../../src/domain/orders/create.ts';
 import type { MerchantOrder } from '../../src/domain/record.ts';
 import { ExchangeClient } from '../../src/exchange/client.ts';
+import type { ReadingSettings } from '../../src/exchange/orders.ts';
 import type { RateLimit } from '../../src/exchange/rate-window.ts';
 import { httpTransport } from '../../src/exchange/transport.ts';
 
@@ -12,6 +13,7 @@ export interface LoneClientOptions {
   readonly clock?: Clock;
   readonly concurrency?: number;
   readonly rate?: RateLimit;
+  readonly reading?: ReadingSettings;
 }
 
 /** The real client without an account: no lease, no database. */
@@ -22,6 +24,7 @@ export function loneClient({ baseUrl, apiKey, clock = systemClock(), ...limits }
     concurrency: 8,
     rate: { requests: 1_000, intervalMs: 1_000 },
     lease: { ensure: async () => {} },
+    reading: { absence: [], refusedBy: 'documented' },
     ...limits,
   });
 }

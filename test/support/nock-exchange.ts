@@ -1,7 +1,7 @@
 import nock from 'nock';
 import { systemClock, type Clock } from '../../src/clock.ts';
 import type { ExchangeClient } from '../../src/exchange/client.ts';
-import { loneClient } from './exchange-client.ts';
+import { loneClient, type LoneClientOptions } from './exchange-client.ts';
 
 // Files that run later in the same process meet the real network again.
 nock.restore();
@@ -31,7 +31,10 @@ export interface NockExchange {
 }
 
 /** The real client against recorded answers: what is sent, byte for byte, and how each answer is read. */
-export function nockExchange(clock: Clock = systemClock()): NockExchange {
+export function nockExchange(
+  clock: Clock = systemClock(),
+  options: Pick<LoneClientOptions, 'reading'> = {},
+): NockExchange {
   if (!nock.isActive()) nock.activate();
   nock.disableNetConnect();
   const sent: SentRequest[] = [];
@@ -41,7 +44,7 @@ export function nockExchange(clock: Clock = systemClock()): NockExchange {
   });
   return {
     scope,
-    client: loneClient({ baseUrl: BASE_URL, apiKey: API_KEY, clock }),
+    client: loneClient({ baseUrl: BASE_URL, apiKey: API_KEY, clock, ...options }),
     sent,
     answer(status, body, headers) {
       nock.cleanAll();

@@ -53,9 +53,10 @@ export function define(command: Command): void {
   const name = command.name() as keyof typeof COMMANDS;
   const { kinds, examples } = COMMANDS[name];
   if (name === 'resolve') addResolveOptions(command);
-  if (name === 'retry') {
+  if (name !== 'cancel') {
     const text = 'also where the exchange may have taken the first request, and would take both';
-    command.option('--i-know-it-may-duplicate', text);
+    const which = name === 'resolve' ? 'with --as not-created: ' : '';
+    command.option('--i-know-it-may-duplicate', `${which}${text}`);
   }
   const states = [...new Set(kinds.flatMap((kind) => statesFor(kind)))];
   addReasonOptions(command.argument('[externalOrderId...]')).addOption(
@@ -98,8 +99,11 @@ function judgementOf(command: Command, ids: readonly string[], options: OrderOpt
   if (command.name() === 'cancel') return { kind: 'cancel' };
   if (command.name() === 'retry') return { kind: 'retry', mayDuplicate: iKnowItMayDuplicate === true };
   if (as !== 'exists') {
-    return preOrderId === undefined ? { kind: as } : command.error('error: --pre-order-id goes with --as exists');
+    if (preOrderId !== undefined) command.error('error: --pre-order-id goes with --as exists');
+    if (as !== 'not-created') checkMayDuplicate(command, options);
+    return as === 'not-created' ? { kind: as, mayDuplicate: iKnowItMayDuplicate === true } : { kind: as };
   }
+  checkMayDuplicate(command, options);
   if (ids.length !== 1) command.error('error: --as exists is for one order, as each has a pre-order of its own');
   if (preOrderId === undefined) {
     command.error('error: --as exists wants --pre-order-id; order-sync sync finds an order that the exchange shows');
@@ -107,6 +111,10 @@ function judgementOf(command: Command, ids: readonly string[], options: OrderOpt
   // Refuses a text that can be no id.
   pathId(preOrderId);
   return { kind: 'exists', preOrderId };
+}
+
+function checkMayDuplicate(command: Command, { iKnowItMayDuplicate }: OrderOptions): void {
+  if (iKnowItMayDuplicate === true) command.error('error: --i-know-it-may-duplicate goes with --as not-created');
 }
 
 function checkTargets(command: Command, ids: readonly string[], { state, from, to, yes }: OrderOptions): void {

@@ -1,5 +1,5 @@
 import { after } from '../instant.ts';
-import type { FollowSettings } from './lookup.ts';
+import type { FollowSettings, LookupAnswer } from './lookup.ts';
 import { heldLookupMs, nextLookupAt, nextRecheckAt, recheck, unchanged } from './next-lookup.ts';
 import { plannedGapMs } from './schedule.ts';
 import { move, type Decision, type Tracking } from './tracking.ts';
@@ -8,16 +8,21 @@ import { move, type Decision, type Tracking } from './tracking.ts';
 export const RESEND_NOT_BEFORE_MS = 10 * 60_000;
 const RESEND_AFTER_ABSENCES = 3;
 
-/** Decides what it does to an order that a look-up found none. */
-export function absent(
-  tracking: Tracking,
-  evidence: 'documented' | 'likely',
-  now: Date,
-  settings: FollowSettings,
-): Decision {
-  const proof = { documentedAbsences: tracking.documentedAbsences + 1, absentAt: now };
-  const checked: Tracking = { ...tracking, lastLookupAt: now, ...(evidence === 'documented' && proof) };
-  if (tracking.state === 'unknown') return verified(checked, now, settings);
+type Evidence = Extract<LookupAnswer, { kind: 'absent' }>['evidence'];
+
+/**
+ * Decides what it does to an order that a look-up found none. Likely absence is enough to wait longer, and to be fresh where
+ * no order was ever found; only what is documented is counted for sending the create again.
+ */
+export function absent(tracking: Tracking, evidence: Evidence, now: Date, settings: FollowSettings): Decision {
+  const isFresh = evidence === 'documented' || tracking.orderId === null;
+  const documentedAbsences = tracking.documentedAbsences + (isEarly(tracking, now) ? 0 : 1);
+  const checked: Tracking = {
+    ...tracking,
+    ...(isFresh && { lastLookupAt: now }),
+    ...(evidence === 'documented' && { documentedAbsences, absentAt: now }),
+  };
+  if (tracking.state === 'unknown') return verified(checked, evidence, now, settings);
   if (isGivenUp(tracking, now, settings)) return givenUp(checked, now, settings);
   const next = { ...checked, ...recheck(tracking) };
   return unchanged(next, { nextActionAt: nextLookupAt(next, now, settings) });
@@ -39,13 +44,30 @@ function givenUp(tracking: Tracking, now: Date, settings: FollowSettings): Decis
 }
 
 /**
- * Counts a look-up that found no order as one verification of an unknown outcome. A look-up before its time (`sync` looks
- * up every order) does not count: all verifications would be over in minutes instead of a day.
+ * Tells whether an accepted order shows that absence proves nothing in this account: a look-up long after its create finds
+ * none, although the exchange has its pre-order. True at the first such look-up of an order.
  */
-function verified(tracking: Tracking, now: Date, settings: FollowSettings): Decision {
-  if (tracking.nextActionAt !== null && tracking.nextActionAt > now) return unchanged(tracking, {});
+export function isAcceptedAndAbsent({ state, sentAt, changedAt, lastLookupAt }: Tracking, now: Date): boolean {
+  if (state !== 'accepted' || sentAt === null) return false;
+  const knowableAt = after(sentAt, RESEND_NOT_BEFORE_MS);
+  const since = changedAt !== null && changedAt > knowableAt ? changedAt : knowableAt;
+  return now >= since && (lastLookupAt === null || lastLookupAt < since);
+}
+
+/** A look-up before its time: `sync` looks up every order. Three in a minute are not three proofs. */
+function isEarly({ nextActionAt }: Tracking, now: Date): boolean {
+  return nextActionAt !== null && nextActionAt > now;
+}
+
+/**
+ * Counts a look-up that found no order as one verification of an unknown outcome. A look-up before its time does not count:
+ * all verifications would be over in minutes instead of a day.
+ */
+function verified(tracking: Tracking, evidence: Evidence, now: Date, settings: FollowSettings): Decision {
+  if (isEarly(tracking, now)) return unchanged(tracking, {});
   const verifications = tracking.verifications + 1;
-  if (mayResend({ ...tracking, verifications }, now, settings)) return resent({ ...tracking, verifications }, now);
+  if (evidence === 'documented' && mayResend(tracking, now, settings))
+    return resent({ ...tracking, verifications }, now);
   const gapMs = plannedGapMs(verifications, settings.verifyAfter);
   if (gapMs !== undefined) return unchanged(tracking, { verifications, nextActionAt: after(now, gapMs) });
   const reason = `the outcome of the create is unknown and ${verifications} look-ups found no order; ask the exchange and use orders resolve`;

@@ -1,5 +1,5 @@
 import { checkOrder, describeProblems } from './check.ts';
-import type { Difference, MerchantOrder, UncheckedOrder } from '../record.ts';
+import type { Answer, Difference, MerchantOrder, UncheckedOrder } from '../record.ts';
 import { createBackoffMs, followIntervalMs, plannedGapMs, REJECTED_LOOKUPS_MS } from './schedule.ts';
 import { after } from '../instant.ts';
 import { finding, move, type Decision, type Tracking } from './tracking.ts';
@@ -11,7 +11,8 @@ export type CreateOutcome =
   | { readonly kind: 'not-sent'; readonly why: string }
   | { readonly kind: 'rate-limited'; readonly retryAfterMs: number }
   | { readonly kind: 'key-refused' }
-  | { readonly kind: 'unknown'; readonly why: string };
+  /** `answer` is there where the exchange gave one that the document does not show. */
+  | { readonly kind: 'unknown'; readonly why: string; readonly answer?: Answer };
 
 /** The pre-order that an accepted create returned (§2.6). */
 export interface AcceptedPreOrder {

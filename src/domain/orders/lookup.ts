@@ -12,6 +12,15 @@ export type LookupAnswer =
   /** `answeredFor` is the external order id that the answer was about instead. */
   | { readonly kind: 'unanswered'; readonly why: string; readonly answeredFor?: string };
 
+/** A shape of answers to a look-up that the merchant has confirmed: it means that there is no order (`exchange.absence`). */
+export interface AbsenceShape {
+  readonly status: number;
+  /** A place in the JSON body (RFC 6901); without a value, something stands there. */
+  readonly pointer?: string;
+  /** The text that stands there, or the text of the number, `true`, `false`, `null`, `[]` or `{}`. */
+  readonly value?: string;
+}
+
 /** Settings that decide about look-ups; times in milliseconds. */
 export interface FollowSettings {
   readonly verifyAfter: readonly number[];

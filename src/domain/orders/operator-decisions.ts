@@ -2,12 +2,13 @@ import { RESEND_NOT_BEFORE_MS } from './absent.ts';
 import type { OrderState } from './states.ts';
 import { followIntervalMs, plannedGapMs } from './schedule.ts';
 import { after } from '../instant.ts';
+import { quote } from '../text.ts';
 import { move, type Decision, type Tracking } from './tracking.ts';
 
 /** A person's decision about an order. `preOrderId` is the id of its pre-order (§2.6). */
 export type Judgement =
   | { readonly kind: 'exists'; readonly preOrderId: string }
-  | { readonly kind: 'not-created' }
+  | { readonly kind: 'not-created'; readonly mayDuplicate?: boolean }
   | { readonly kind: 'abandoned' }
   | { readonly kind: 'retry'; readonly mayDuplicate: boolean }
   | { readonly kind: 'cancel' };
@@ -28,6 +29,8 @@ export type OperatorDecision =
 export interface OperatorSettings {
   readonly recheckFinalAfter: readonly number[];
 }
+
+const INSTEAD = 'or give --i-know-it-may-duplicate';
 
 type Targets = Readonly<Partial<Record<OrderState, OrderState>>>;
 
@@ -75,17 +78,21 @@ export function commandsFor(state: OrderState): readonly string[] {
   return kinds.filter((kind) => statesFor(kind).includes(state)).map((kind) => COMMANDS[kind]);
 }
 
-/** Decides what a person's decision does to an order. */
+/**
+ * Decides what a person's decision does to an order. `acceptedAndAbsent` is an order of the account whose pre-order was
+ * accepted and whose look-ups long afterwards found none: where there is one, absence proves nothing.
+ */
 export function decideByOperator(
   tracking: Tracking,
   action: OperatorAction,
   now: Date,
   settings: OperatorSettings,
+  acceptedAndAbsent?: string,
 ): OperatorDecision {
   const { judgement } = action;
   const target = TARGETS[judgement.kind][tracking.state];
   if (target === undefined) return { ok: false, why: notAllowed(tracking.state) };
-  const why = tooDangerous(tracking, judgement, now);
+  const why = provesNothing(judgement, acceptedAndAbsent) ?? tooDangerous(tracking, judgement, now);
   if (why !== undefined) return { ok: false, why };
   const how = { source: 'operator', reason: action.reason, actor: action.actor } as const;
   const held = tracking.state === 'unknown' ? [move(tracking, 'held', how)] : [];
@@ -114,19 +121,30 @@ function tooDangerous(tracking: Tracking, judgement: Judgement, now: Date): stri
       'wait until it is sent, ask the exchange and use orders resolve'
     );
   }
-  return judgement.kind === 'not-created' ? notKnowable(tracking, now) : undefined;
+  return judgement.kind === 'not-created' && judgement.mayDuplicate !== true ? notKnowable(tracking, now) : undefined;
 }
 
-/** Only a look-up after the create can no longer arrive can show that no order was created. */
-function notKnowable({ sentAt, lastLookupAt }: Tracking, now: Date): string | undefined {
+/** Only a documented absence after the create can no longer arrive can show that no order was created. */
+function notKnowable({ sentAt, absentAt }: Tracking, now: Date): string | undefined {
   if (sentAt === null) return undefined;
   const knowableAt = after(sentAt, RESEND_NOT_BEFORE_MS);
-  const instead = 'or use orders retry --i-know-it-may-duplicate';
   if (now < knowableAt) {
-    return `it was sent ${sentAt.toISOString()} and may still arrive; say so after ${knowableAt.toISOString()}, ${instead}`;
+    return `it was sent ${sentAt.toISOString()} and may still arrive; say so after ${knowableAt.toISOString()}, ${INSTEAD}`;
   }
-  if (lastLookupAt !== null && lastLookupAt >= knowableAt) return undefined;
-  return `no look-up since ${knowableAt.toISOString()} found that there is no order; run sync first, ${instead}`;
+  if (absentAt !== null && absentAt >= knowableAt) return undefined;
+  return (
+    `no look-up since ${knowableAt.toISOString()} brought the documented answer that there is no order; run sync first; if ` +
+    `that does not help, name in exchange.absence what the exchange answers, ${INSTEAD}`
+  );
+}
+
+function provesNothing(judgement: Judgement, acceptedAndAbsent: string | undefined): string | undefined {
+  if (judgement.kind !== 'not-created' || judgement.mayDuplicate === true || acceptedAndAbsent === undefined)
+    return undefined;
+  return (
+    `the exchange finds no order for ${quote(acceptedAndAbsent)} either, whose pre-order it had accepted, so that a look-up ` +
+    `without an order proves nothing; ask the exchange about the pre-order, ${INSTEAD}`
+  );
 }
 
 function mayBeTaken({ state }: Tracking): boolean {

@@ -58,7 +58,7 @@ async function judgeAnswer(tx: Transaction, deps: JudgeDeps, looked: LookedUp): 
         ? await judgeNewest(tx, deps, looked, answer)
         : await judgeOlder(tx, deps, looked, answer.record);
     case 'absent':
-      return await judgeNotFound(tx, deps, looked);
+      return await judgeNotFound(tx, deps, looked, answer.evidence);
     case 'unanswered': {
       if (answer.answeredFor === undefined) return [];
       const { before, now } = looked;
@@ -115,17 +115,21 @@ async function judgeOlder(
   return await recordFindings(tx, deps, row.external_order_id, judged);
 }
 
+/** Likely absence of an order that was found before is no answer about it, but a person should know of it. */
 async function judgeNotFound(
   tx: Transaction,
   deps: JudgeDeps,
   { row, before, decision, now }: LookedUp,
+  evidence: 'documented' | 'likely',
 ): Promise<NewFindings> {
-  const wasFound = before.state === 'open' || before.state === 'final';
-  const vanished: Finding = { class: 'ORDER_VANISHED', expected: `order ${before.orderId}`, actual: 'not found' };
+  const { orderId, externalOrderId } = before;
+  const vanished = orderId === null ? [] : [differing('ORDER_VANISHED', `order ${orderId}`, 'not found')];
   const overdue = overdueFindings(deps, row, decision.tracking, earlierView(row), now);
-  const found = [...(wasFound ? [vanished] : []), ...overdue];
+  const found = [...vanished, ...overdue];
   if (found.length === 0 && row.has_findings === 0) return [];
-  return await recordFindings(tx, deps, before.externalOrderId, { found, classes: JUDGED_BY_ANSWER, now });
+  const isNoAnswer = orderId !== null && evidence === 'likely';
+  const classes = isNoAnswer ? (['ORDER_VANISHED', 'UNCHECKED'] as const) : JUDGED_BY_ANSWER;
+  return await recordFindings(tx, deps, externalOrderId, { found, classes, now });
 }
 
 function isJudgedByTime({ class: name, status }: KnownFinding): boolean {

@@ -9,6 +9,7 @@ import { trackingOf } from '../../store/order-columns.ts';
 import type { Transaction } from '../../store/port.ts';
 import { reconcileAnswer } from '../findings/judge-answer.ts';
 import type { NewFindings } from '../findings/record-findings.ts';
+import { settingsOnAbsence } from './absence.ts';
 import { forEachConcurrently } from '../pass/concurrency.ts';
 import { countFindings } from '../pass/counters.ts';
 import type { FlowDeps } from '../pass/deps.ts';
@@ -107,7 +108,7 @@ function isOver({ exchange }: FollowDeps, signal: AbortSignal): boolean {
 }
 
 async function lookUp(deps: FollowDeps, externalOrderId: string, signal: AbortSignal): Promise<void> {
-  const { account, store, exchange, clock, settings } = deps;
+  const { account, store, exchange, clock } = deps;
   const lookup = await exchange.lookUpOrder(externalOrderId, signal);
   if (lookup === undefined) return;
   const { answer, askedAt } = lookup;
@@ -117,6 +118,7 @@ async function lookUp(deps: FollowDeps, externalOrderId: string, signal: AbortSi
     const before = row === undefined ? undefined : trackingOf(row);
     if (row === undefined || before === undefined || !isLookedUp(before, answer)) return undefined;
     const now = clock.now();
+    const settings = await settingsOnAbsence(tx, deps, before, answer, now);
     // Another pass asked later and was answered first. A time that is ahead of this clock was written under another one.
     const { lastLookupAt } = before;
     if (lastLookupAt !== null && lastLookupAt > askedAt && lastLookupAt <= now) return undefined;

@@ -9,6 +9,7 @@ import { findUnknownOutcome, OVERDUE_CLASSES } from '../../domain/findings/age.t
 import type { Tracking } from '../../domain/orders/tracking.ts';
 import { orderWithPreOrder, readOrder, rowsToDecide, saveDecision, type DecisionFilter } from '../../store/orders.ts';
 import { trackingOf } from '../../store/order-columns.ts';
+import { readAcceptedAndAbsent } from './absence.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { recordFindings } from '../findings/record-findings.ts';
 
@@ -43,10 +44,11 @@ export async function listTargets(
 ): Promise<readonly { readonly target: OperatorTarget; readonly result: OperatorResult }[]> {
   const rows = await rowsToDecide(store.db, { account, ...filter });
   const now = clock.now();
+  const acceptedAndAbsent = await readAcceptedAndAbsent(store.db, account);
   return rows.map((row) => {
     const listed = trackingOf(row);
     const { externalOrderId, state } = listed;
-    const made = decideByOperator(listed, action, now, settings);
+    const made = decideByOperator(listed, action, now, settings, acceptedAndAbsent);
     const result: OperatorResult = made.ok
       ? { kind: 'done', externalOrderId, from: state, to: made.to }
       : { kind: 'passed-over', externalOrderId, state, why: made.why };
@@ -90,7 +92,9 @@ async function decideOrder(
     const change = listed === undefined ? undefined : changeSince(listed, tracking);
     if (change !== undefined) return passedOver(state, change);
     const now = clock.now();
-    const made = decideByOperator(tracking, action, now, settings);
+    const isNotCreated = judgement.kind === 'not-created';
+    const acceptedAndAbsent = isNotCreated ? await readAcceptedAndAbsent(tx, account) : undefined;
+    const made = decideByOperator(tracking, action, now, settings, acceptedAndAbsent);
     if (!made.ok) return passedOver(state, made.why);
     let last = tracking;
     for (const moved of made.moves) last = await saveDecision(tx, last, moved, now);

@@ -14,14 +14,14 @@ const at = commandFolder();
 const orders = (...args: readonly string[]) => runProgram(['orders', ...args], at.options);
 const ordersProcess = (...args: readonly string[]) => runCommand(['orders', ...args], at.options);
 
-/** Orders in a state, sent long ago and looked up since. */
+/** Orders in a state, sent long ago and looked up since: there is none. */
 function put(state: string, ...ids: readonly string[]): void {
   const merchant = new Database(at.path);
   const insert = merchant.prepare(`insert into merchant_orders (external_order_id, asset, created_at)
     values (?, '1', '2026-01-02T00:00:00.000Z')`);
   const move = merchant.prepare(
     `update merchant_orders set revision = revision + 1, state = ?, sent_at = '2026-01-02T00:00:00.000Z',
-      last_lookup_at = '2026-01-03T00:00:00.000Z' where account = 'default' and external_order_id = ?`,
+      last_lookup_at = '2026-01-03T00:00:00.000Z', absent_at = '2026-01-03T00:00:00.000Z' where account = 'default' and external_order_id = ?`,
   );
   unguarded(merchant, () => {
     for (const id of ids) {
@@ -97,6 +97,20 @@ describe('orders resolve, retry and cancel', () => {
     expect([knowing.code, knowing.stdout]).toEqual([0, 'a: held → pending\n']);
   });
 
+  it('believe that it was not created only after a documented absence, unless told that it may become two', async () => {
+    put('held', 'a');
+    const merchant = new Database(at.path);
+    const forget = 'update merchant_orders set revision = revision + 1, absent_at = null';
+    unguarded(merchant, () => merchant.exec(forget));
+    merchant.close();
+    const notCreated = ['resolve', 'a', '--as', 'not-created', ...REASON];
+    const careless = await orders(...notCreated);
+    expect([careless.code, careless.stdout]).toEqual([1, '']);
+    expect(careless.stderr).toContain('--i-know-it-may-duplicate');
+    const knowing = await orders(...notCreated, '--i-know-it-may-duplicate');
+    expect([knowing.code, knowing.stdout]).toEqual([0, 'a: held → pending\n']);
+  });
+
   it('tell programs everything in one answer', async () => {
     put('held', 'a');
     const { code, stdout, stderr } = await orders('resolve', 'a', 'b', '--as', 'abandoned', ...REASON, '--json');
@@ -123,6 +137,10 @@ describe('orders resolve, retry and cancel', () => {
       [['resolve', 'a', 'b', '--as', 'exists', '--pre-order-id', 'p', ...REASON], '--as exists is for one order'],
       [['resolve', 'a', '--as', 'exists', '--pre-order-id', '..', ...REASON], '".." cannot be an id'],
       [['resolve', 'a', '--as', 'abandoned', '--pre-order-id', 'p', ...REASON], '--pre-order-id goes with --as exists'],
+      [
+        ['resolve', 'a', '--as', 'abandoned', '--i-know-it-may-duplicate', ...REASON],
+        '--i-know-it-may-duplicate goes with --as not-created',
+      ],
       [['cancel', '--state', 'pending', '--from', '2026-02-30', ...REASON], '--from'],
     ] as const;
     const told = await Promise.all(wrong.map(([args]) => orders(...args)));

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { decideLookup, isLookedUp } from '../../../src/domain/orders/follow.ts';
 import { isFinalRecord, type LookupAnswer } from '../../../src/domain/orders/lookup.ts';
-import { RESEND_NOT_BEFORE_MS } from '../../../src/domain/orders/absent.ts';
+import { isAcceptedAndAbsent, RESEND_NOT_BEFORE_MS } from '../../../src/domain/orders/absent.ts';
 import { isAllowedMove, type OrderState } from '../../../src/domain/orders/states.ts';
 import { after } from '../../../src/domain/instant.ts';
 import type { OrderEvent, Tracking } from '../../../src/domain/orders/tracking.ts';
@@ -10,6 +10,7 @@ import { DAY, newRecord, found, HOUR, MINUTE, SECOND, SETTINGS, trackingWith } f
 
 const NOW = new Date('2026-01-05T12:00:00.000Z');
 const NOT_FOUND: LookupAnswer = { kind: 'absent', evidence: 'documented' };
+const LIKELY: LookupAnswer = { kind: 'absent', evidence: 'likely' };
 const UNANSWERED: LookupAnswer = { kind: 'unanswered', why: 'HTTP 502' };
 const EARLIER = '2026-01-05T10:00:00.000Z';
 const LATER = '2026-01-05T11:00:00.000Z';
@@ -265,12 +266,14 @@ describe('a documented 404', () => {
     expect(tracking.stateReason).toMatch(/10 look-ups found no order/);
   });
 
-  it('before its time spends none', () => {
+  it('before its time spends none, and is not counted: three in a minute are not three proofs', () => {
     const unknown = { state: 'unknown', verifications: 9, nextActionAt: after(NOW, 1) } as const;
     expect(decide(unknown, NOT_FOUND).tracking).toMatchObject({
       state: 'unknown',
       verifications: 9,
       nextActionAt: after(NOW, 1),
+      documentedAbsences: 0,
+      absentAt: NOW,
     });
   });
 });
@@ -303,6 +306,56 @@ describe('an accepted pre-order that nobody takes up', () => {
   ])('is not given up %s', (_name, changes, answer, settings) => {
     const before = { ...waiting, ...changes };
     expect(decide(before, answer, settings).tracking.state).toBe(before.state);
+  });
+});
+
+describe('likely absence', () => {
+  it.each(['accepted', 'held', 'abandoned'] as const)('is fresh where no order was ever found: %s', (state) => {
+    expect(decide({ state }, LIKELY).tracking).toMatchObject({ state, lastLookupAt: NOW });
+  });
+
+  it.each(['open', 'disputed', 'final'] as const)('is no answer about an order that was found: %s', (state) => {
+    const known = { state, orderId: 'o1', changedAt: after(NOW, -MINUTE), lastLookupAt: after(NOW, -MINUTE) } as const;
+    const [likely, documented] = [LIKELY, NOT_FOUND].map((answer) => decide(known, answer));
+    expect(likely).toMatchObject({ tracking: { state, lastLookupAt: known.lastLookupAt }, events: [] });
+    expect(documented?.tracking.lastLookupAt).toEqual(NOW);
+    // An exchange that forgets old orders is not asked about each of them all the time.
+    expect(likely?.tracking.nextActionAt).toEqual(documented?.tracking.nextActionAt);
+    expect(likely?.tracking.rechecks).toBe(documented?.tracking.rechecks);
+  });
+
+  it.each(['unknown', 'accepted', 'held'] as const)('is not counted as documented: %s', (state) => {
+    const before = { state, documentedAbsences: 2, absentAt: after(NOW, -MINUTE), nextActionAt: NOW } as const;
+    expect(decide(before, LIKELY).tracking).toMatchObject({ documentedAbsences: 2, absentAt: before.absentAt });
+    expect(decide(before, NOT_FOUND).tracking).toMatchObject({ documentedAbsences: 3, absentAt: NOW });
+  });
+
+  it('spends the verifications of an unknown outcome, so that a person is asked in the end', () => {
+    let tracking = trackingWith({ state: 'unknown', nextActionAt: NOW, sentAt: NOW });
+    for (let look = 0; look < SETTINGS.verifyAfter.length && tracking.nextActionAt !== null; look += 1) {
+      tracking = decideLookup(tracking, LIKELY, tracking.nextActionAt, 0.5, SETTINGS).tracking;
+    }
+    expect(tracking).toMatchObject({ state: 'held', documentedAbsences: 0, absentAt: null });
+  });
+});
+
+describe('an accepted order that is absent long after its create', () => {
+  const sentAt = after(NOW, -RESEND_NOT_BEFORE_MS);
+  const accepted = { state: 'accepted', sentAt, changedAt: sentAt, lastLookupAt: after(NOW, -1) } as const;
+
+  it.each<[string, Partial<Tracking>, boolean]>([
+    ['at the first look-up after 10 minutes', {}, true],
+    ['never looked up before', { lastLookupAt: null }, true],
+    ['once only', { lastLookupAt: NOW }, false],
+    ['not before', { sentAt: after(sentAt, 1) }, false],
+    ['not in another state', { state: 'held' }, false],
+  ])('shows that absence proves nothing: %s', (_name, changes, shows) => {
+    expect(isAcceptedAndAbsent(trackingWith({ ...accepted, ...changes }), NOW)).toBe(shows);
+  });
+
+  it('shows it also where a person said that it exists, after look-ups that had found none', () => {
+    const held = trackingWith({ ...accepted, changedAt: after(NOW, 1), lastLookupAt: NOW });
+    expect([0, 1].map((ms) => isAcceptedAndAbsent(held, after(NOW, ms)))).toEqual([false, true]);
   });
 });
 
@@ -347,7 +400,7 @@ describe('sending again (create.onUnknown: resend)', () => {
     ['at the second 404', { documentedAbsences: 1 }],
     ['a second time', { resends: 1 }],
     ['where nobody knows when it was sent', { sentAt: null }],
-    ['at a look-up before its time', { nextActionAt: after(NOW, 1) }],
+    ['at a look-up before its time', { nextActionAt: after(NOW, 1), documentedAbsences: 9 }],
   ])('does not happen %s', (_name, changes) => {
     expect(decide({ ...unknown, ...changes }, NOT_FOUND, resend).tracking.state).toBe('unknown');
   });
@@ -355,6 +408,7 @@ describe('sending again (create.onUnknown: resend)', () => {
   it('does not happen to an order that is held already, nor without an answer, nor when it is not asked for', () => {
     expect(decide({ ...unknown, state: 'held', verifications: 9 }, NOT_FOUND, resend).tracking.state).toBe('held');
     expect(decide(unknown, UNANSWERED, resend).tracking.state).toBe('unknown');
+    expect(decide({ ...unknown, documentedAbsences: 9 }, LIKELY, resend).tracking.state).toBe('unknown');
     expect(decide(unknown, NOT_FOUND).tracking.state).toBe('unknown');
   });
 });
@@ -373,7 +427,7 @@ describe('any sequence of answers', () => {
       serverDate: dates,
     })
     .map((facts) => found(facts));
-  const answer = fc.oneof(record, fc.constant(NOT_FOUND), fc.constant(UNANSWERED));
+  const answer = fc.oneof(record, fc.constantFrom(NOT_FOUND, LIKELY, UNANSWERED));
   const step = fc.record({ answer, waitMs: fc.constantFrom(0, SECOND, MINUTE, HOUR, DAY, 8 * DAY) });
   const start = fc.constantFrom<OrderState>('unknown', 'held', 'accepted', 'open', 'final', 'cancelled', 'abandoned');
   const settings = fc.constantFrom(SETTINGS, { ...SETTINGS, onUnknown: 'resend' as const, finalStatuses: ['DONE'] });

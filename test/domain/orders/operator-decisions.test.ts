@@ -48,9 +48,18 @@ function decide(
   judgement: Judgement,
   changes: Parameters<typeof trackingWith>[0] = {},
   settings: OperatorSettings = SETTINGS,
+  acceptedAndAbsent?: string,
 ) {
-  const tracking = trackingWith({ state, sentAt: SENT, lastLookupAt: NOW, attempts: 1, verifications: 10, ...changes });
-  return decideByOperator(tracking, { judgement, ...WHO }, NOW, settings);
+  const tracking = trackingWith({
+    state,
+    sentAt: SENT,
+    lastLookupAt: NOW,
+    absentAt: NOW,
+    attempts: 1,
+    verifications: 10,
+    ...changes,
+  });
+  return decideByOperator(tracking, { judgement, ...WHO }, NOW, settings, acceptedAndAbsent);
 }
 
 /** What was decided; fails the test where nothing was. */
@@ -141,13 +150,24 @@ describe('an order that is sent again', () => {
   });
 
   it.each([
-    ['no look-up', null],
-    ['a look-up while the create may have been under way', new Date(NOW.getTime() - 1)],
-  ])('because it was not created is not believed after %s', (_name, lastLookupAt) => {
+    ['look-ups that brought no documented absence', null],
+    ['documented absence while the create may have been under way', new Date(NOW.getTime() - 1)],
+  ])('because it was not created is not believed after %s', (_name, absentAt) => {
     for (const state of ['unknown', 'held'] as const) {
-      const why = refused(state, { kind: 'not-created' }, { lastLookupAt });
-      expect(why).toMatch(/2026-01-05T12:00:00\.000Z.*sync.*--i-know-it-may-duplicate/);
+      const why = refused(state, { kind: 'not-created' }, { absentAt });
+      expect(why).toMatch(/2026-01-05T12:00:00\.000Z.*sync.*exchange\.absence.*--i-know-it-may-duplicate/);
     }
+  });
+
+  it('because it was not created is not believed where an accepted order is not found either', () => {
+    const why = refused('held', { kind: 'not-created' }, {}, SETTINGS, 'shop-1');
+    expect(why).toMatch(/"shop-1".*--i-know-it-may-duplicate/);
+  });
+
+  it('because it was not created is believed whatever look-ups brought, where two pre-orders would do no harm', () => {
+    const judgement = { kind: 'not-created', mayDuplicate: true } as const;
+    const doubtful = { sentAt: NOW, absentAt: null };
+    expect(decide('held', judgement, doubtful, SETTINGS, 'shop-1')).toMatchObject({ ok: true, to: 'pending' });
   });
 
   it.each<Judgement>([{ kind: 'not-created' }, retry(true)])(

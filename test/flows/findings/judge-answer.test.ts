@@ -208,6 +208,20 @@ describe('what a look-up shows without a new record', () => {
     expect(findings(program)).toEqual(['ORDER_VANISHED resolved']);
   });
 
+  it('is an answer that says nothing of an order that was there: it is not fresh, and is no longer checked', async () => {
+    const { program, shows } = await accepted();
+    await shows({ a: record('a') });
+    const { last_lookup_at: found } = program.row('a');
+    await shows({ a: { status: 204 } });
+    expect(findings(program)).toEqual(['ORDER_VANISHED open']);
+    expect(program.row('a')).toMatchObject({ state: 'open', last_lookup_at: found });
+    program.clock.advance(DAY);
+    await shows();
+    expect(findings(program)).toEqual(['ORDER_VANISHED open', 'UNCHECKED open']);
+    await shows({ a: record('a') });
+    expect(findings(program)).toEqual(['ORDER_VANISHED resolved', 'UNCHECKED resolved']);
+  });
+
   it('is no order where the pre-order has none yet', async () => {
     const { program, shows } = await accepted();
     await shows({ a: NOT_FOUND });

@@ -129,13 +129,10 @@ describe('unknown', () => {
     ['500', refusal(500)],
     ['502 from a gateway', { status: 502, body: 'bad gateway' }],
     ['a page', { status: 200, body: '<html></html>' }],
-    ['a 404 that is a page', { status: 404, body: '<html>not found</html>' }],
-    ['a 404 without a body', { status: 404 }],
     ['another documented refusal', refusal(400)],
     ['other JSON', { status: 200, body: '{"answer":42}' }],
     ['an order record without its status', { status: 200, body: '{"externalOrderId":"a","order":{"id":"o1"}}' }],
     ['the record of another order', record('b')],
-    ['nothing', { status: 200, body: '' }],
     ['a reset', 'reset'],
     ['half an answer', 'truncated'],
     ['a redirect', { status: 302, headers: { location: '/' } }],
@@ -152,6 +149,22 @@ describe('unknown', () => {
     expect(row()).toMatchObject({ state: 'unknown', verifications: 9 });
     await later(DAY);
     expect(program.states('a')).toEqual(['sending', 'unknown', 'held']);
+  });
+
+  it.each<[string, ScriptedAnswer]>([
+    ['a 404 of another kind', { status: 404, body: '{"timestamp":1,"status":404,"error":"Not Found"}' }],
+    ['a 404 without a body', { status: 404 }],
+    ['204', { status: 204 }],
+    ['no body', { status: 200, body: '' }],
+    ['a record without an order', { status: 200, body: '{"order":null}' }],
+  ])('is held after as many look-ups that were answered with %s, and never sent again by itself', async (...given) => {
+    const environment = { ORDER_SYNC_CREATE_ON_UNKNOWN: 'resend' };
+    const { program, exchange, answers, later, row } = await sent('reset', { environment });
+    answers.lookup = given[1];
+    for (let look = 0; look < 10; look += 1) await later(DAY);
+    expect(program.states('a')).toEqual(['sending', 'unknown', 'held']);
+    expect(exchange.count('POST')).toBe(1);
+    expect(row()).toMatchObject({ documented_absences: 0, absent_at: null });
   });
 
   it('spends no verification while the exchange is out of reach', async () => {

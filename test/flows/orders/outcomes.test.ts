@@ -188,7 +188,14 @@ describe('a create that was refused', () => {
   );
 
   it.each([400, 403, 404, 422])('with %i and another body is unknown', async (status) => {
-    for (const body of ['', '<html></html>', '{"message":"no"}', '{"message":"no","code":400}', '[]', 'null']) {
+    for (const body of [
+      '',
+      '<html></html>',
+      '{"message":"no"}',
+      '{"status":400,"error":"Bad Request"}',
+      '[]',
+      'null',
+    ]) {
       const { program } = await created({ status, body });
       expect(program.row('a')).toMatchObject({
         state: 'unknown',
