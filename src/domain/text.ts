@@ -6,10 +6,9 @@ export function quote(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
 }
 
-/** Tells whether text holds an ASCII control character: such text can steer a terminal or break a header. */
+/** Tells whether text holds a control character: such text can steer a terminal or break a header. */
 export function hasControlCharacter(text: string): boolean {
-  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
-  return /[\u0000-\u001f\u007f]/.test(text);
+  return /\p{Cc}/u.test(text);
 }
 
 /** Tells whether text is valid Unicode that lost no character when it was decoded. */

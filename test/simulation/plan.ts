@@ -59,7 +59,19 @@ export interface Window {
 /** A payment token that must never be seen outside the row and the wire. */
 export const CANARY_TOKEN = 'canary-token-31';
 
-const IDS = ['shop-1', 'SHOP-1', `it's "1"`, 'Zeile\n2', '  spaced ', 'заказ-7', '../..', 'a?b=c&d', '%2e', '0', '😀'];
+const IDS = [
+  'shop-1',
+  'SHOP-1',
+  `it's "1"`,
+  'Zeile\u20282',
+  'two  blanks',
+  'заказ-7',
+  '../..',
+  'a?b=c&d',
+  '%2e',
+  '0',
+  '😀',
+];
 const AMOUNTS = ['1.50', '0.000000012345678901', '12345678901234567.123456789012345678', '1e-7', '250', '0.1'];
 const NO_AMOUNTS = ['0', 'NaN', '-1', '1e400', 'one', '', null];
 const JUDGEMENTS = ['exists', 'not-created', 'abandoned', 'retry', 'cancel'] as const;

@@ -10,7 +10,7 @@ const PATCHES = join(ROOT, 'test/simulation/planted');
 const NEEDED = ['src', 'migrations', 'config/default.yaml', 'test/simulation', 'package.json', 'tsconfig.json'];
 const SEEDS = '200';
 /** A person who decides in the very moment of a create is rare: the first worlds have none. */
-const FROM: Readonly<Record<string, string>> = { 'in-flight-is-sent-again': '201' };
+const FROM: Readonly<Record<string, string>> = { 'in-flight-is-sent-again': '341' };
 
 /** The promise that each planted bug breaks first. */
 const BREAKS: Readonly<Record<string, RegExp>> = {

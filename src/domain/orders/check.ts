@@ -1,4 +1,4 @@
-import { isUnicode, quote } from '../text.ts';
+import { hasControlCharacter, isUnicode, quote } from '../text.ts';
 import { readDecimal } from '../decimal.ts';
 import type { MerchantOrder, UncheckedOrder } from '../record.ts';
 
@@ -72,6 +72,7 @@ function textProblem(value: unknown): string | undefined {
   return undefined;
 }
 
+/** Exchanges trim ids and leave out control characters: the order would answer under another id, or for another's. */
 function checkedId(value: unknown, problem: Report): string {
   if (typeof value !== 'string' || value === '') {
     problem('externalOrderId', typeof value === 'string' ? 'is empty' : 'is missing or not text');
@@ -79,6 +80,10 @@ function checkedId(value: unknown, problem: Report): string {
   }
   if (!isUnicode(value)) {
     problem('externalOrderId', 'is not valid Unicode text');
+  } else if (value.trim() !== value) {
+    problem('externalOrderId', 'begins or ends with a blank');
+  } else if (hasControlCharacter(value)) {
+    problem('externalOrderId', 'holds a control character');
   } else if (value.length > MAX_ID_BYTES_ENCODED || encodeURIComponent(value).length > MAX_ID_BYTES_ENCODED) {
     problem('externalOrderId', `is too long to be looked up: more than ${MAX_ID_BYTES_ENCODED} bytes in a URL`);
   }

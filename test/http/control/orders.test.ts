@@ -98,6 +98,8 @@ describe('POST /orders', () => {
     [{ external_order_id: 1 }, /^body\/external_order_id/],
     [{ from_currency: undefined }, /^body\/from_currency/],
     [{ bonus: 'x' }, /^bonus /],
+    [{ external_order_id: 'a ' }, /^external_order_id begins or ends with a blank/],
+    [{ external_order_id: 'a\0' }, /^external_order_id holds a control character/],
     [{ state: 'final' }, /state/],
     [{ account: 'other' }, /account/],
   ])('refuses what is no order with 400, and says what is wrong: %j', async (changes, message) => {
