@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { CreateOutcome } from '../domain/orders/create.ts';
 import type { LookupAnswer } from '../domain/orders/lookup.ts';
 import type { MerchantOrder } from '../domain/record.ts';
+import type { BreakerLane } from './breaker.ts';
 import { Gate, type BreakerView, type GateOptions, type Turn, type TurnReport } from './gate.ts';
 import { emailAddress, headerId, pathId, queryId } from './ids.ts';
 import { preOrderBody, readCreate, readLookup, type ReadingSettings } from './orders.ts';
@@ -77,6 +78,7 @@ export class ExchangeClient {
   readonly #options: ClientOptions;
   readonly #gate: Gate;
   #key: KeyState = { wasTaken: false, refusedAt: undefined };
+  #lastAnswered: string | undefined;
 
   constructor(options: ClientOptions) {
     this.#options = options;
@@ -87,14 +89,24 @@ export class ExchangeClient {
     return this.#key;
   }
 
+  /** The order whose look-up was last answered, in whatever way; undefined where that order has failed since. */
+  get lastAnswered(): string | undefined {
+    return this.#lastAnswered;
+  }
+
+  /** A circuit breaker has opened, and no request was answered since. */
+  get isSilent(): boolean {
+    return this.#gate.isSilent;
+  }
+
   /** The circuit breaker of creates or of look-ups. */
-  breaker(lane: 'create' | 'lookup'): BreakerView {
+  breaker(lane: BreakerLane): BreakerView {
     return this.#gate.breaker(lane);
   }
 
   /** The turn of a create: its intent is recorded after its turn has come and before the request leaves. */
-  async turnToCreate(signal: AbortSignal): Promise<Turn | undefined> {
-    return await this.#gate.turn('create', signal);
+  async turnToCreate(externalOrderId: string, signal: AbortSignal): Promise<Turn | undefined> {
+    return await this.#gate.turn({ lane: 'create', subject: externalOrderId }, signal);
   }
 
   /** §4.9, once, which ends the turn. What came of it, by the outcome rule. Never rejects. */
@@ -111,20 +123,22 @@ export class ExchangeClient {
     return readCreate(await this.#send(request, turn), order, this.#options.reading);
   }
 
-  /** §4.11, once, in a turn of the look-ups. */
-  async lookUpOrder(externalOrderId: string, signal?: AbortSignal): Promise<OrderLookup | undefined> {
-    using turn = await this.#gate.turn('lookup', signal);
+  /** §4.11, once, in a turn of the look-ups; as a probe it also shows whether creates may go again. */
+  async lookUpOrder(externalOrderId: string, signal?: AbortSignal, isProbe = false): Promise<OrderLookup | undefined> {
+    using turn = await this.#gate.turn({ lane: 'lookup', subject: externalOrderId, isProbe }, signal);
     if (turn === undefined) return undefined;
     await this.#options.lease.ensure();
     const askedAt = this.#options.clock.now();
     const reply = await this.#send(get(`${ORDERS}?externalOrderId=${encodeURIComponent(externalOrderId)}`), turn);
+    if (turn.report.health === 'answered') this.#lastAnswered = externalOrderId;
+    else if (this.#lastAnswered === externalOrderId) this.#lastAnswered = undefined;
     return { answer: readLookup(reply, externalOrderId, this.#options.reading), askedAt };
   }
 
   /** §4.3, once, in a turn of the look-ups. */
   async lookUpLink(linkId: string, signal?: AbortSignal): Promise<Reply<Link> | undefined> {
     const request = get(`${CLIENTS}/${pathId(linkId)}`);
-    using turn = await this.#gate.turn('lookup', signal);
+    using turn = await this.#gate.turn({ lane: 'lookup', subject: `link ${linkId}` }, signal);
     return turn === undefined ? undefined : await this.#ask(request, linkSchema, turn);
   }
 
@@ -201,7 +215,7 @@ export class ExchangeClient {
     schema: z.ZodType<Value>,
     signal?: AbortSignal,
   ): Promise<Reply<Value>> {
-    using turn = await this.#gate.turn('person', signal);
+    using turn = await this.#gate.turn({ lane: 'person' }, signal);
     return turn === undefined ? NO_TURN : await this.#ask(request, schema, turn);
   }
 
@@ -236,7 +250,7 @@ function reportOf(reply: UnreadReply): TurnReport {
     case 'key-refused':
       return { wasSent: true, health: 'refused-for-now' };
     case 'not-sent':
-      return { wasSent: false, health: 'refused-for-now' };
+      return { wasSent: false, health: 'unreachable' };
     case 'unknown':
       // An odd answer about one order speaks of that order, not of the exchange's health.
       return reply.answer !== undefined && reply.answer.httpStatus < 500 ? ANSWERED : FAILED;

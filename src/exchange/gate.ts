@@ -1,16 +1,21 @@
 import PQueue from 'p-queue';
 import type { Clock } from '../clock.ts';
-import { CLOSED, nextBreaker, type BreakerState, type Health } from './breaker.ts';
+import {
+  afterProbe,
+  CLOSED,
+  mostInFlight,
+  nextBreaker,
+  type BreakerLane,
+  type BreakerState,
+  type Health,
+} from './breaker.ts';
 import { RateWindow, type RateLimit } from './rate-window.ts';
 
 /** The purpose of a request. Creates go ahead of look-ups; what a person waits for goes ahead of both. */
-export type Lane = 'person' | 'create' | 'lookup';
+export type Lane = 'person' | BreakerLane;
 
 /** Share of the turns while all lanes are full: a lane with weight 4 gets four turns for one of weight 1. */
 const WEIGHT: Readonly<Record<Lane, number>> = { person: 16, create: 4, lookup: 1 };
-
-/** The turn came while the probe of its lane was in flight. */
-const BEHIND_PROBE = Symbol('behind a probe');
 
 /** The end of a turn's request. */
 export interface TurnReport {
@@ -19,6 +24,15 @@ export interface TurnReport {
   readonly health: Health;
   /** The time that the exchange asked to wait (Retry-After), in milliseconds. */
   readonly retryAfterMs?: number;
+}
+
+/** What a turn is asked for. */
+export interface TurnRequest {
+  readonly lane: Lane;
+  /** The order or link that the request is about: failures count once for each. */
+  readonly subject?: string;
+  /** A look-up that is to show whether creates may go again. */
+  readonly isProbe?: boolean;
 }
 
 /** The right to send one request. It must be ended, or disposed of, which is the same. */
@@ -51,7 +65,7 @@ export interface GateOptions {
   /** No turn is given for this long: what an earlier owner of the account sent may still count. */
   readonly openAfterMs?: number;
   /** The time for which the account's requests of a lane are held, in milliseconds. */
-  readonly heldForMs?: (lane: 'create' | 'lookup') => number;
+  readonly heldForMs?: (lane: BreakerLane) => number;
 }
 
 /** A lane's circuit breaker as its users see it: it is open while the account's requests are held, too. */
@@ -63,6 +77,10 @@ export interface BreakerView {
   readonly openings: number;
   /** The number of times that it ever opened. */
   readonly openingsEver: number;
+  /** It is a look-up that must be answered before the next request. */
+  readonly needsProbe: boolean;
+  /** The number of such look-ups in a row that failed. */
+  readonly failedProbes: number;
 }
 
 /**
@@ -77,15 +95,17 @@ export class Gate {
   readonly #queue: PQueue;
   readonly #window: RateWindow;
   readonly #clock: Clock;
-  readonly #breakers: Record<Lane, BreakerState> = { person: CLOSED, create: CLOSED, lookup: CLOSED };
-  /** The probe of a lane that is in flight; resolves when it has ended. */
-  readonly #probes: Partial<Record<Lane, Promise<void>>> = {};
+  readonly #breakers: Record<BreakerLane, BreakerState> = { create: CLOSED, lookup: CLOSED };
+  readonly #inFlight: Record<Lane, number> = { person: 0, create: 0, lookup: 0 };
   readonly #places: Record<Lane, number> = { person: 0, create: 0, lookup: 0 };
+  /** Requests that go back into the queue when one has ended: their lanes have as many in flight as they may. */
+  readonly #behind: (() => void)[] = [];
   readonly #closing = new AbortController();
   readonly #notBefore: number;
-  readonly #heldForMs: (lane: 'create' | 'lookup') => number;
+  readonly #heldForMs: (lane: BreakerLane) => number;
   #latestPlace = 0;
   #isWaking = false;
+  #isSilent = false;
 
   constructor({ concurrency, rate, openAfterMs = 0, heldForMs = () => 0 }: GateOptions, clock: Clock) {
     this.#queue = new PQueue({ concurrency });
@@ -96,50 +116,58 @@ export class Gate {
     this.#pauseWhileFull();
   }
 
-  breaker(lane: Lane): BreakerView {
-    const { openUntil, openings, openingsEver } = this.#breakers[lane];
-    const heldForMs = lane === 'person' ? 0 : this.#heldForMs(lane);
-    const openForMs = Math.max(0, openUntil - this.#clock.monotonic(), heldForMs);
-    return { isOpen: openForMs > 0, openForMs, openings, openingsEver };
+  /** No request was answered since a breaker opened. */
+  get isSilent(): boolean {
+    return this.#isSilent;
+  }
+
+  breaker(lane: BreakerLane): BreakerView {
+    const { openUntil, openings, openingsEver, needsProbe, failedProbes } = this.#breakers[lane];
+    const openForMs = Math.max(0, openUntil - this.#clock.monotonic(), this.#heldForMs(lane));
+    return {
+      isOpen: openForMs > 0,
+      openForMs,
+      openings: openings + failedProbes,
+      openingsEver,
+      needsProbe,
+      failedProbes,
+    };
   }
 
   /**
-   * The next turn of the lane; while a probe is in flight, when that has ended. Undefined when the breaker of the lane is
-   * open or `signal` aborts first. Whoever takes a turn ends it, or no other comes.
+   * The next turn of the lane, which waits while the lane has as many requests in flight as it may. Undefined when the
+   * breaker of the lane lets none go or `signal` aborts first. Whoever takes a turn ends it, or no other comes.
+   *
+   * Resolves as soon as `signal` aborts, however long the turn would take. The signal is not given to p-queue, which would
+   * free the place of a turn that is in use.
    */
-  async turn(lane: Lane, signal?: AbortSignal): Promise<Turn | undefined> {
-    for (;;) {
-      await this.#probes[lane];
-      const turn = await this.#queueUp(lane, signal);
-      if (turn !== BEHIND_PROBE) return turn;
-    }
+  turn(request: TurnRequest, signal?: AbortSignal): Promise<Turn | undefined> {
+    const { lane } = request;
+    const place = this.#nextPlace(lane);
+    return new Promise((resolve) => {
+      const leave = () => resolve(undefined);
+      if (signal?.aborted === true) return leave();
+      signal?.addEventListener('abort', leave, { once: true });
+      const queueUp = () => void this.#queue.add(takeTurn, { priority: -place });
+      const takeTurn = async () => {
+        this.#latestPlace = Math.max(this.#latestPlace, place);
+        const isRefused = this.#isRefused(lane, signal);
+        if (!isRefused && this.#isFull(lane)) {
+          this.#behind.push(queueUp);
+          return;
+        }
+        signal?.removeEventListener('abort', leave);
+        if (isRefused) return leave();
+        await new Promise<void>((onEnd) => resolve(this.#begin(request, onEnd)));
+      };
+      queueUp();
+    });
   }
 
   /** Ends waits; no further turn is given. */
   close(): void {
     this.#closing.abort();
     this.#queue.start();
-  }
-
-  /**
-   * Resolves as soon as `signal` aborts, however long the turn would take. The signal is not given to p-queue, which would
-   * free the place of a turn that is in use.
-   */
-  #queueUp(lane: Lane, signal?: AbortSignal): Promise<Turn | undefined | typeof BEHIND_PROBE> {
-    const place = this.#nextPlace(lane);
-    return new Promise((resolve) => {
-      const leave = () => resolve(undefined);
-      if (signal?.aborted === true) return leave();
-      signal?.addEventListener('abort', leave, { once: true });
-      const takeTurn = async () => {
-        signal?.removeEventListener('abort', leave);
-        this.#latestPlace = Math.max(this.#latestPlace, place);
-        if (this.#isRefused(lane, signal)) return leave();
-        if (this.#probes[lane] !== undefined) return resolve(BEHIND_PROBE);
-        await new Promise<void>((onEnd) => resolve(this.#begin(lane, onEnd)));
-      };
-      void this.#queue.add(takeTurn, { priority: -place });
-    });
   }
 
   /** Weighted fair queueing: each request takes the next place of its lane, and an idle lane saves up none. */
@@ -151,34 +179,48 @@ export class Gate {
 
   #isRefused(lane: Lane, signal?: AbortSignal): boolean {
     if (signal?.aborted === true || this.#closing.signal.aborted) return true;
-    return lane !== 'person' && this.breaker(lane).isOpen;
+    if (lane === 'person') return false;
+    const { isOpen, needsProbe } = this.breaker(lane);
+    return isOpen || needsProbe;
   }
 
-  #begin(lane: Lane, onEnd: () => void): Turn {
-    const isProbe = lane !== 'person' && this.#breakers[lane].openUntil > 0;
-    const probe = isProbe ? Promise.withResolvers<void>() : undefined;
-    if (probe !== undefined) this.#probes[lane] = probe.promise;
+  #isFull(lane: Lane): boolean {
+    return lane !== 'person' && this.#inFlight[lane] >= mostInFlight(this.#breakers[lane], lane);
+  }
+
+  #begin(request: TurnRequest, onEnd: () => void): Turn {
+    const { lane } = request;
+    this.#inFlight[lane] += 1;
     this.#window.start();
     this.#pauseWhileFull();
     return new Turn(lane, (report) => {
+      this.#inFlight[lane] -= 1;
       this.#window.end(this.#clock.monotonic(), report.wasSent);
-      if (probe !== undefined) delete this.#probes[lane];
-      this.#feedBreakers(lane, report);
-      probe?.resolve();
+      this.#feedBreakers(request, report);
+      for (const queueUp of this.#behind.splice(0)) queueUp();
       this.#pauseWhileFull();
       onEnd();
     });
   }
 
-  /** "Not now" is about the account or the network, so it is about both lanes; a failure is about its own. */
-  #feedBreakers(lane: Lane, { health, retryAfterMs }: TurnReport): void {
+  /** "Not now" is about the account, so it is about both lanes; a failure is about its own. */
+  #feedBreakers({ lane, subject = '', isProbe = false }: TurnRequest, { health, retryAfterMs }: TurnReport): void {
     if (health === 'nothing') return;
-    const now = this.#clock.monotonic();
+    const [now, random] = [this.#clock.monotonic(), health === 'answered' ? 0 : this.#clock.random()];
     const lanes: readonly Lane[] = health === 'refused-for-now' ? ['create', 'lookup'] : [lane];
+    const everBefore = this.#openingsEver;
     for (const one of lanes) {
-      const random = health === 'answered' ? 0 : this.#clock.random();
-      this.#breakers[one] = nextBreaker(this.#breakers[one], health, now, random, retryAfterMs);
+      if (one === 'person') continue;
+      const request = { lane: one, subject, health, retryAfterMs };
+      this.#breakers[one] = nextBreaker(this.#breakers[one], request, now, random);
     }
+    if (isProbe) this.#breakers.create = afterProbe(this.#breakers.create, health, now, random);
+    if (health === 'answered') this.#isSilent = false;
+    else if (this.#openingsEver > everBefore) this.#isSilent = true;
+  }
+
+  get #openingsEver(): number {
+    return this.#breakers.create.openingsEver + this.#breakers.lookup.openingsEver;
   }
 
   #waitMs(): number | undefined {

@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
-import { CLOSED, FAILURES_TO_OPEN, nextBreaker } from '../../src/exchange/breaker.ts';
+import {
+  afterProbe,
+  CLOSED,
+  FAILURES_TO_OPEN,
+  mostInFlight,
+  nextBreaker,
+  type BreakerLane,
+  type BreakerState,
+  type Health,
+} from '../../src/exchange/breaker.ts';
 import { Gate, type Lane, type TurnReport } from '../../src/exchange/gate.ts';
 import { RateWindow } from '../../src/exchange/rate-window.ts';
 import type { Clock } from '../../src/clock.ts';
@@ -13,9 +22,9 @@ async function within<Result>(
   gate: Gate,
   lane: Lane,
   work: () => Result | Promise<Result>,
-  { report = ANSWERED, signal }: { report?: TurnReport; signal?: AbortSignal } = {},
+  { report = ANSWERED, signal, subject = '' }: { report?: TurnReport; signal?: AbortSignal; subject?: string } = {},
 ): Promise<Result | undefined> {
-  using turn = await gate.turn(lane, signal);
+  using turn = await gate.turn({ lane, subject }, signal);
   if (turn === undefined) return undefined;
   const result = await work();
   turn.report = report;
@@ -88,30 +97,143 @@ describe('the rate window', () => {
   });
 });
 
+/** The breaker of a lane after requests that ended one after the other, at once. */
+function after(lane: BreakerLane, requests: readonly (readonly [subject: string, health: Health])[]): BreakerState {
+  return requests.reduce((state, [subject, health]) => nextBreaker(state, { lane, subject, health }, 0, 1), CLOSED);
+}
+
+const FAILED_CREATES = ['a', 'b', 'c'].map((subject) => [subject, 'failed'] as const);
+
 describe('the breaker', () => {
-  it('lets single failures pass and opens after several in a row, longer each time', () => {
-    let state = CLOSED;
-    for (let failure = 1; failure < FAILURES_TO_OPEN; failure += 1) state = nextBreaker(state, 'failed', 0, 0.5);
-    expect(state.openUntil).toBe(0);
-    state = nextBreaker(state, 'failed', 0, 1);
-    expect(state.openUntil).toBe(1_000);
-    state = nextBreaker(state, 'failed', 1_000, 1);
-    expect(state).toMatchObject({ openUntil: 3_000, openings: 2 });
-    expect(nextBreaker(state, 'answered', 3_000, 1)).toEqual({ ...CLOSED, openingsEver: 2 });
+  const lanes = fc.constantFrom<BreakerLane[]>('create', 'lookup');
+  const healths = fc.constantFrom<Health[]>('answered', 'failed', 'unreachable', 'refused-for-now', 'nothing');
+  const step = fc.record({
+    afterMs: fc.nat(20 * 60_000),
+    subject: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
+    health: healths,
+    isProbe: fc.boolean(),
+    random: fc.double({ min: 0, max: 0.99, noNaN: true }),
   });
 
-  it('opens at once where nobody is served, for as long as the exchange asks', () => {
-    expect(nextBreaker(CLOSED, 'refused-for-now', 0, 0.5, 60_000).openUntil).toBe(60_000);
+  /** Walks through the states of a lane as the gate makes them, and gives each with what led to it. */
+  function walk(lane: BreakerLane, steps: readonly (typeof step extends fc.Arbitrary<infer Step> ? Step : never)[]) {
+    let now = 0;
+    let state = CLOSED;
+    return steps.map(({ afterMs, subject, health, isProbe, random }) => {
+      now += afterMs;
+      const before = state;
+      const asProbe = lane === 'create' && isProbe;
+      state = asProbe
+        ? afterProbe(before, health, now, random)
+        : nextBreaker(before, { lane, subject, health }, now, random);
+      return { before, state, now, health, isProbe: asProbe };
+    });
+  }
+
+  it('lets single failures pass and opens after several in a row, longer each time', () => {
+    const fails = (state: BreakerState, subject: string, now: number) =>
+      nextBreaker(state, { lane: 'lookup', subject, health: 'failed' }, now, 1);
+    let state = after('lookup', FAILED_CREATES.slice(0, FAILURES_TO_OPEN - 1));
+    expect(state.openUntil).toBe(0);
+    state = fails(state, 'c', 0);
+    expect(state.openUntil).toBe(1_000);
+    state = fails(state, 'd', 1_000);
+    expect(state).toMatchObject({ openUntil: 3_000, openings: 2 });
+    const answered = { lane: 'lookup', subject: 'd', health: 'answered' } as const;
+    expect(nextBreaker(state, answered, 3_000, 1)).toMatchObject({ openUntil: 0, openings: 0, openingsEver: 2 });
+  });
+
+  it('never opens for one subject that alone fails, however often', () => {
+    const answers = fc.constantFrom<(readonly [string, Health])[]>(
+      ['a', 'failed'],
+      ['b', 'answered'],
+      ['c', 'answered'],
+    );
+    fc.assert(
+      fc.property(lanes, fc.array(answers), (lane, requests) => {
+        expect(after(lane, requests).openUntil).toBe(0);
+      }),
+    );
+  });
+
+  it('opens for as many different subjects as it takes, whichever fail in between', () => {
+    fc.assert(
+      fc.property(lanes, fc.array(fc.constantFrom('a', 'b', 'c', 'd')), (lane, subjects) => {
+        const { openUntil } = after(
+          lane,
+          subjects.map((subject) => [subject, 'failed']),
+        );
+        expect(openUntil > 0).toBe(new Set(subjects).size >= FAILURES_TO_OPEN);
+      }),
+    );
+  });
+
+  it('opens at once where nobody is served, for as long as the exchange asks, and where nothing can be reached', () => {
+    const refused = { lane: 'lookup', subject: 'a', health: 'refused-for-now', retryAfterMs: 60_000 } as const;
+    expect(nextBreaker(CLOSED, refused, 0, 0.5).openUntil).toBe(60_000);
+    expect(after('create', [['a', 'unreachable']])).toMatchObject({ openUntil: 1_000, needsProbe: false });
   });
 
   it('is not closed by the answer to a request that was in flight when it opened', () => {
-    const open = nextBreaker(CLOSED, 'refused-for-now', 0, 0.5, 60_000);
-    expect(nextBreaker(open, 'answered', 59_999, 0.5)).toEqual(open);
-    expect(nextBreaker(open, 'answered', 60_000, 0.5)).toEqual({ ...CLOSED, openingsEver: 1 });
+    const refused = { lane: 'lookup', subject: 'a', health: 'refused-for-now', retryAfterMs: 60_000 } as const;
+    const answered = { lane: 'lookup', subject: 'b', health: 'answered' } as const;
+    const open = nextBreaker(CLOSED, refused, 0, 0.5);
+    expect(nextBreaker(open, answered, 59_999, 0.5)).toEqual(open);
+    expect(nextBreaker(open, answered, 60_000, 0.5)).toMatchObject({ openUntil: 0, openingsEver: 1 });
   });
 
   it('learns nothing from a request that says nothing', () => {
-    expect(nextBreaker(CLOSED, 'nothing', 0, 0.5)).toBe(CLOSED);
+    expect(after('lookup', [['a', 'nothing']])).toBe(CLOSED);
+  });
+
+  it('wants a look-up answered before the next create after one that may have been taken, and then sends one', () => {
+    const open = after('create', FAILED_CREATES);
+    expect(open).toMatchObject({ needsProbe: true, openings: 1 });
+    const failed = afterProbe(open, 'failed', 1_000, 1);
+    expect(failed).toMatchObject({ needsProbe: true, openings: 1, openUntil: 2_000 });
+    const answered = afterProbe(failed, 'answered', 2_000, 1);
+    expect(answered).toMatchObject({ needsProbe: false, openings: 1, failedProbes: 0 });
+    expect(mostInFlight(answered, 'create')).toBe(1);
+    const again = nextBreaker(answered, { lane: 'create', subject: 'd', health: 'failed' }, 2_000, 1);
+    expect(again).toMatchObject({ needsProbe: true, openings: 2, openUntil: 4_000 });
+  });
+
+  it.each(['refused-for-now', 'nothing'] as const)('stays half-open after a probe of health %s', (health) => {
+    const open = after('create', FAILED_CREATES);
+    expect(afterProbe(open, health, 1_000, 1)).toEqual(open);
+  });
+
+  it('holds creates that fail while look-ups work for longer each time, up to 15 min', () => {
+    let state = after('create', FAILED_CREATES);
+    const waits = [];
+    for (let create = 0; create < 14; create += 1) {
+      const now = state.openUntil;
+      state = afterProbe(state, 'answered', now, 0);
+      state = nextBreaker(state, { lane: 'create', subject: `d${create}`, health: 'failed' }, now, 1);
+      waits.push((state.openUntil - now) / 1_000);
+    }
+    expect(waits).toEqual([2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900, 900, 900]);
+  });
+
+  it('keeps to its promises, whatever comes in whatever order', () => {
+    fc.assert(
+      fc.property(lanes, fc.array(step, { maxLength: 60 }), (lane, steps) => {
+        for (const { before, state, now, health, isProbe } of walk(lane, steps)) {
+          const isClosed = state.openUntil === 0;
+          // Only an answered request closes it, and a probe never does.
+          if (isClosed && before.openUntil > 0) expect([health, isProbe]).toEqual(['answered', false]);
+          if (isProbe) expect(state.openings).toBe(before.openings);
+          if (isClosed) expect([state.openings, state.needsProbe]).toEqual([0, false]);
+          // The wait is bounded, and so is what it remembers.
+          expect(state.openUntil - now).toBeLessThanOrEqual(15 * 60_000);
+          expect(state.failed.length).toBeLessThanOrEqual(FAILURES_TO_OPEN);
+          // Creates that may have been taken are followed by a look-up that is answered, or by an answered create.
+          if (before.needsProbe && !state.needsProbe) expect(health).toBe('answered');
+          expect(mostInFlight(state, lane)).toBeGreaterThanOrEqual(1);
+          if (!isClosed) expect(mostInFlight(state, lane)).toBe(1);
+        }
+      }),
+    );
   });
 });
 
@@ -132,7 +254,7 @@ describe('the gate', () => {
 
   it('does not count a turn in which nothing was sent', async () => {
     const gate = new Gate({ concurrency: 1, rate: { requests: 1, intervalMs: 60_000 } }, steppedClock());
-    for (let unused = 0; unused < 3; unused += 1) (await gate.turn('create'))?.end();
+    for (let unused = 0; unused < 3; unused += 1) (await gate.turn({ lane: 'create' }))?.end();
     expect(await within(gate, 'create', () => 'sent')).toBe('sent');
   });
 
@@ -208,5 +330,49 @@ describe('the gate', () => {
     const others = Promise.all([1, 2].map(() => within(gate, 'create', () => 1)));
     expect(await probe).toBe(1);
     expect(await others).toEqual([undefined, undefined]);
+  });
+
+  /** Answers of creates come when the test wants them: gives how many were in flight together, round by round. */
+  async function rounds(gate: Gate, clock: ReturnType<typeof steppedClock>, creates: number): Promise<number[]> {
+    let waiting: (() => void)[] = [];
+    const all = Array.from({ length: creates }, (_, index) =>
+      within(gate, 'create', () => new Promise<void>((answer) => waiting.push(answer)), { subject: `${index}` }),
+    );
+    const sizes = [];
+    while (sizes.reduce((sum, size) => sum + size, 0) < creates) {
+      await clock.pass(0);
+      const round = waiting;
+      waiting = [];
+      sizes.push(round.length);
+      for (const answer of round) answer();
+    }
+    await Promise.all(all);
+    return sizes;
+  }
+
+  it('begins with one create, and doubles to the concurrency as they are answered', async () => {
+    const clock = steppedClock();
+    const gate = new Gate({ concurrency: 8, rate: open }, clock);
+    expect(await rounds(gate, clock, 31)).toEqual([1, 2, 4, 8, 8, 8]);
+  });
+
+  it('gives no turn to creates after failures that may have been taken until a look-up is answered, then one', async () => {
+    const clock = steppedClock();
+    const gate = new Gate({ concurrency: 8, rate: open }, clock);
+    const failed = { wasSent: true, health: 'failed' } as const;
+    await rounds(gate, clock, 15);
+    for (const subject of ['a', 'b', 'c']) await within(gate, 'create', () => 1, { report: failed, subject });
+    expect(gate.breaker('lookup').isOpen).toBe(false);
+    await clock.pass(1_000);
+    expect(gate.breaker('create')).toMatchObject({ isOpen: false, needsProbe: true });
+    expect(await within(gate, 'create', () => 1)).toBeUndefined();
+    expect(await within(gate, 'lookup', () => 1)).toBe(1);
+    expect(await within(gate, 'create', () => 1)).toBeUndefined();
+    {
+      using probe = await gate.turn({ lane: 'lookup', subject: 'x', isProbe: true });
+      if (probe !== undefined) probe.report = ANSWERED;
+    }
+    expect(await rounds(gate, clock, 10)).toEqual([1, 2, 4, 3]);
+    expect(gate.isSilent).toBe(false);
   });
 });

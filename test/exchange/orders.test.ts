@@ -83,7 +83,7 @@ describe('create pre-order (§4.9)', () => {
     const reading = { absence: [], refusedBy: 'documented' } as const;
     const client = new ExchangeClient({ transport, clock: systemClock(), concurrency: 1, rate, lease, reading });
     const signal = new AbortController().signal;
-    const turn = await client.turnToCreate(signal);
+    const turn = await client.turnToCreate('a', signal);
     if (turn === undefined) throw new Error('no turn came');
     expect(await client.createPreOrder(ORDER, turn)).toMatchObject({ kind: 'not-sent' });
     isLost = false;
@@ -373,7 +373,7 @@ describe('get order by external id (§4.11)', () => {
     for (let asked = 0; asked < FAILURES_TO_OPEN; asked += 1) {
       expect(client.breaker('lookup').isOpen).toBe(false);
       answer(status, body);
-      await client.lookUpOrder('a');
+      await client.lookUpOrder(`x${asked}`);
     }
     expect(client.breaker('lookup').isOpen).toBe(opens);
   });

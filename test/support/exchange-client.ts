@@ -31,7 +31,7 @@ export function loneClient({ baseUrl, apiKey, clock = systemClock(), ...limits }
 
 /** Creates a pre-order (§4.9) in a turn of its own. */
 export async function createPreOrder(client: ExchangeClient, order: MerchantOrder): Promise<CreateOutcome> {
-  using turn = await client.turnToCreate(new AbortController().signal);
+  using turn = await client.turnToCreate(order.externalOrderId, new AbortController().signal);
   if (turn === undefined) throw new Error('no turn came');
   return await client.createPreOrder(order, turn);
 }

@@ -9,12 +9,12 @@ import type { Tracking } from './tracking.ts';
 export const LOOKED_UP_STATES: readonly OrderState[] = [...FOLLOWED_STATES, ...RECHECKED_STATES];
 
 /**
- * Tells whether the answer to a look-up may decide about the order as it is now. A person may have had it sent again in
- * the meantime; then only an order that was found counts, and it is not sent once more.
+ * Tells whether the answer to a look-up may decide about the order as it is now. One that waits to be sent may be looked
+ * up to see whether the exchange serves, or a person may have had it sent again in the meantime; then only an order that
+ * was found counts, and it is not sent any more.
  */
-export function isLookedUp({ state, attempts }: Tracking, answer: LookupAnswer): boolean {
-  if (LOOKED_UP_STATES.includes(state)) return true;
-  return state === 'pending' && attempts > 0 && answer.kind === 'found';
+export function isLookedUp({ state }: Tracking, answer: LookupAnswer): boolean {
+  return LOOKED_UP_STATES.includes(state) || (state === 'pending' && answer.kind === 'found');
 }
 
 /** Decides what the answer to a look-up does to its order. Call it only where `isLookedUp` is true. */

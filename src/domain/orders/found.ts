@@ -3,7 +3,7 @@ import type { RecordView } from '../record.ts';
 import { isFinalRecord, type FollowSettings, type LookupDecision } from './lookup.ts';
 import { nextLookupAt, recheck, unchanged } from './next-lookup.ts';
 import type { OrderState } from './states.ts';
-import { finding, move, type Decision, type OrderEvent, type Tracking } from './tracking.ts';
+import { finding, isNeverSent, move, type Decision, type OrderEvent, type Tracking } from './tracking.ts';
 
 /** A date further ahead than clocks differ does not tell which record is newer. */
 const MOST_AHEAD_MS = 24 * 60 * 60_000;
@@ -12,7 +12,7 @@ const NANOSECONDS_A_MS = 1_000_000n;
 /** Decides what the record of a look-up does to its order. */
 export function found(tracking: Tracking, record: RecordView, now: Date, settings: FollowSettings): LookupDecision {
   if (isOlder(record, tracking.modificationDate, now)) return stale(tracking, record, now, settings);
-  const target: OrderState = isFinalRecord(record, settings) ? 'final' : 'open';
+  const target = stateOf(tracking, record, settings);
   const changes = statusChanges(tracking, record);
   const moved = tracking.state === target ? undefined : movedTo(tracking, target, record);
   const isChanged = changes.length > 0 || moved !== undefined;
@@ -35,6 +35,12 @@ export function found(tracking: Tracking, record: RecordView, now: Date, setting
   return { tracking: { ...next, nextActionAt: nextLookupAt(next, now, settings) }, events, keepsRecord: true };
 }
 
+/** An order that answers for a row of which nothing was ever sent contradicts it, whatever the record says. */
+function stateOf(tracking: Tracking, record: RecordView, settings: FollowSettings): OrderState {
+  if (isNeverSent(tracking)) return 'disputed';
+  return isFinalRecord(record, settings) ? 'final' : 'open';
+}
+
 /** Moves that a person should look at bring a finding with them. */
 function movedTo(tracking: Tracking, target: OrderState, record: RecordView): Decision {
   const exchangeTime = record.modificationDate;
@@ -43,8 +49,9 @@ function movedTo(tracking: Tracking, target: OrderState, record: RecordView): De
     const reopened = finding('TERMINAL_REOPENED', 'lookup', 'a final order is open again', exchangeTime);
     return { ...decision, events: [...decision.events, reopened] };
   }
-  if (tracking.state === 'rejected' || tracking.state === 'cancelled' || tracking.state === 'abandoned') {
-    const reason = `an order exists for a row that was ${tracking.state}`;
+  const isEnded = ['rejected', 'cancelled', 'abandoned'].includes(tracking.state);
+  if (isEnded || isNeverSent(tracking)) {
+    const reason = `an order exists for a row that was ${isNeverSent(tracking) ? 'never sent' : tracking.state}`;
     return { ...decision, events: [...decision.events, finding('UNEXPECTED_ORDER', 'lookup', reason, exchangeTime)] };
   }
   return decision;

@@ -38,8 +38,10 @@ export function heldLookupMs({ freshFor }: FollowSettings): number {
 }
 
 /** A look-up before its time that was not answered leaves the planned look-up where it is. */
-export function afterNoAnswer({ nextActionAt }: Tracking, now: Date, random: number): Date {
-  return nextActionAt !== null && nextActionAt > now ? nextActionAt : after(now, unansweredLookupMs(random));
+export function afterNoAnswer({ nextActionAt, lastLookupAt, sentAt }: Tracking, now: Date, random: number): Date {
+  if (nextActionAt !== null && nextActionAt > now) return nextActionAt;
+  const silentSince = Math.max(lastLookupAt?.getTime() ?? 0, sentAt?.getTime() ?? 0) || now.getTime();
+  return after(now, unansweredLookupMs(now.getTime() - silentSince, random));
 }
 
 /** Counts a look-up of an order that has ended. */

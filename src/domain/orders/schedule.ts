@@ -36,9 +36,12 @@ function spacedMs(sinceChangeMs: number): number {
   return 7 * DAY;
 }
 
-/** Wait after a look-up that brought no evidence (no answer, 5xx, unreadable): 15 s to 30 s. */
-export function unansweredLookupMs(random: number): number {
-  return withJitter(30 * SECOND, random);
+/**
+ * Wait after a look-up that brought no evidence (no answer, 5xx, unreadable), `silentForMs` after the last evidence: a
+ * quarter of that time, so that it grows each time, with jitter; of at least 30 s and at most 15 min before the jitter.
+ */
+export function unansweredLookupMs(silentForMs: number, random: number): number {
+  return withJitter(Math.min(Math.max(30 * SECOND, silentForMs / 4), 15 * MINUTE), random);
 }
 
 /** The wait between look-ups of a held order, whose order may still appear. */

@@ -65,6 +65,11 @@ export interface Decision {
   readonly events: readonly OrderEvent[];
 }
 
+/** No create of the order ever left, and it was not taken over from the exchange. */
+export function isNeverSent({ attempts, adoptedAt }: Pick<Tracking, 'attempts' | 'adoptedAt'>): boolean {
+  return attempts === 0 && adoptedAt === null;
+}
+
 /**
  * Moves an order to another state, with the event of the move. Throws on a move that the table does not allow, and where
  * a row that was never sent would get an order.
@@ -76,7 +81,7 @@ export function move(
   changes: Partial<Tracking> = {},
 ): Decision {
   assertAllowedMove(from.state, to, from.externalOrderId);
-  const isUnsent = from.attempts === 0 && (changes.adoptedAt ?? from.adoptedAt) === null;
+  const isUnsent = isNeverSent({ ...from, ...changes });
   if (from.state === 'pending' && isUnsent && (to === 'open' || to === 'final')) {
     throw new Error(`order ${JSON.stringify(from.externalOrderId)} was never sent and may not be ${to}`);
   }

@@ -11,6 +11,7 @@ import { forEachConcurrently } from '../pass/concurrency.ts';
 import { countFindings } from '../pass/counters.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { isolateFailure } from '../pass/isolate.ts';
+import { probeForCreates } from './probe.ts';
 
 type CreateDeps = Pick<FlowDeps, 'account' | 'store' | 'exchange' | 'clock' | 'log' | 'settings' | 'lease'> &
   Pick<FlowDeps, 'counters' | 'concurrency' | 'gracePeriodOver'>;
@@ -25,6 +26,7 @@ export async function createPass(deps: CreateDeps, signal: AbortSignal): Promise
   await forEachConcurrently(dueIn(deps, 'invalid', signal), 1, (id) =>
     isolateFailure(deps, id, () => recheckCorrected(deps, id)),
   );
+  await probeForCreates(deps, signal);
   await forEachConcurrently(dueIn(deps, 'pending', signal), deps.concurrency, (id) =>
     isolateFailure(deps, id, () => sendOrder(deps, id, signal)),
   );
@@ -40,7 +42,7 @@ async function* dueIn(
     const page = await dueOrders(store.db, { account, state, until: clock.now(), from, limit: PAGE });
     const before = from;
     for (const due of page) {
-      if (signal.aborted || (state === 'pending' && exchange.breaker('create').isOpen)) return;
+      if (signal.aborted || (state === 'pending' && isStopped(exchange))) return;
       yield due.externalOrderId;
       from = due;
     }
@@ -49,6 +51,11 @@ async function* dueIn(
     const isStuck = from.externalOrderId === before.externalOrderId;
     if (isStuck) from = { nextActionAt: `${from.nextActionAt}~`, externalOrderId: '' };
   }
+}
+
+function isStopped(exchange: CreateDeps['exchange']): boolean {
+  const { isOpen, needsProbe } = exchange.breaker('create');
+  return isOpen || needsProbe;
 }
 
 /** Puts an invalid row that has been corrected back among the pending ones, where it is checked again. */
@@ -65,7 +72,7 @@ async function recheckCorrected({ account, store, clock }: CreateDeps, externalO
 
 async function sendOrder(deps: CreateDeps, externalOrderId: string, signal: AbortSignal): Promise<void> {
   const { exchange } = deps;
-  using turn = await exchange.turnToCreate(signal);
+  using turn = await exchange.turnToCreate(externalOrderId, signal);
   if (turn === undefined) return;
   const claimed = await claim(deps, externalOrderId);
   if (claimed === undefined) return;

@@ -107,9 +107,15 @@ function isOver({ exchange }: FollowDeps, signal: AbortSignal): boolean {
   return signal.aborted || exchange.breaker('lookup').isOpen;
 }
 
-async function lookUp(deps: FollowDeps, externalOrderId: string, signal: AbortSignal): Promise<void> {
+/** Looks one order up and records what the answer decides; as a probe the answer also shows whether creates may go again. */
+export async function lookUp(
+  deps: FollowDeps,
+  externalOrderId: string,
+  signal: AbortSignal,
+  isProbe = false,
+): Promise<void> {
   const { account, store, exchange, clock } = deps;
-  const lookup = await exchange.lookUpOrder(externalOrderId, signal);
+  const lookup = await exchange.lookUpOrder(externalOrderId, signal, isProbe);
   if (lookup === undefined) return;
   const { answer, askedAt } = lookup;
   const random = clock.random();

@@ -91,10 +91,10 @@ function isKeyRefused({ exchange, startedAt }: SyncDeps): boolean {
 function endOf(deps: SyncDeps, summary: SyncSummary, newFindings: number, signal: AbortSignal): SyncEnd {
   if (isKeyRefused(deps)) return 'key-refused';
   if (signal.aborted) return 'out-of-time';
-  const breakers = [deps.exchange.breaker('create'), deps.exchange.breaker('lookup')];
-  if (breakers.some(({ isOpen }) => isOpen)) return 'out-of-reach';
-  // Both are half-open: nothing that came through since has shown that the exchange serves again.
-  if (summary.failed > 0 && breakers.every(({ openings }) => openings > 0)) return 'out-of-reach';
+  const { exchange } = deps;
+  if (exchange.breaker('lookup').isOpen) return 'out-of-reach';
+  if (exchange.breaker('create').isOpen && summary.remaining > 0) return 'out-of-reach';
+  if (exchange.isSilent && summary.failed > 0) return 'out-of-reach';
   const { held, unknown, failed, invalid, rejected, findings } = summary;
   const mustLook = held + unknown + failed + invalid + rejected + findings + newFindings > 0;
   return mustLook ? 'look' : 'done';

@@ -21,8 +21,12 @@ beforeEach(() => {
   vi.stubEnv('TZ', 'America/New_York');
 });
 
+function sentOrder(changes: Partial<Tracking>): Tracking {
+  return trackingWith({ attempts: 1, ...changes });
+}
+
 function decide(tracking: Partial<Tracking>, answer: LookupAnswer, settings = SETTINGS, now = NOW) {
-  return decideLookup(trackingWith(tracking), answer, now, 0.5, settings);
+  return decideLookup(sentOrder(tracking), answer, now, 0.5, settings);
 }
 
 describe('whether a record is final', () => {
@@ -116,9 +120,19 @@ describe('a look-up that finds the order', () => {
     expect(events[3]).toMatchObject({ field: 'state', oldValue: 'pending', newValue: 'open', source: 'lookup' });
   });
 
-  it('decides nothing about a row that was never sent, nor without an order about one that waits', () => {
-    expect(isLookedUp(trackingWith(), found())).toBe(false);
-    expect(() => decide(trackingWith(), found())).toThrow('was never sent');
+  it.each(['pending', 'cancelled'] as const)('disputes an order for a row that was never sent and is %s', (state) => {
+    expect(isLookedUp(trackingWith({ state }), found())).toBe(true);
+    for (const record of [found(), found(DONE)]) {
+      const { tracking, events } = decide({ state, attempts: 0 }, record);
+      expect(tracking.state).toBe('disputed');
+      expect(events.filter(({ field }) => field === 'finding').map(({ newValue }) => newValue)).toEqual([
+        'UNEXPECTED_ORDER',
+      ]);
+      expect(decide(tracking, record).tracking.state).toBe('disputed');
+    }
+  });
+
+  it('decides nothing without an order about a row that waits to be sent', () => {
     const waiting = trackingWith({ state: 'pending', attempts: 1, resends: 1 });
     for (const answer of [NOT_FOUND, UNANSWERED]) expect(isLookedUp(waiting, answer)).toBe(false);
     for (const state of ['sending', 'invalid'] as const) {
@@ -365,14 +379,29 @@ describe('no answer', () => {
     (state) => {
       const before = { state, verifications: 3, rechecks: 1, lastLookupAt: NOW, nextActionAt: NOW } as const;
       const { tracking, events } = decide(before, UNANSWERED);
-      expect(tracking).toEqual(trackingWith({ ...before, nextActionAt: after(NOW, 22_500) }));
+      expect(tracking).toEqual(sentOrder({ ...before, nextActionAt: after(NOW, 22_500) }));
       expect(events).toEqual([]);
     },
   );
 
   it('to a look-up before its time does not bring the next one forward', () => {
     const unknown = { state: 'unknown', verifications: 8, nextActionAt: after(NOW, 8 * HOUR) } as const;
-    expect(decide(unknown, UNANSWERED).tracking).toEqual(trackingWith(unknown));
+    expect(decide(unknown, UNANSWERED).tracking).toEqual(sentOrder(unknown));
+  });
+});
+
+describe('an order that alone is never answered', () => {
+  it.each(['unknown', 'accepted', 'open', 'final'] as const)('is asked for less and less, when it is %s', (state) => {
+    let tracking = sentOrder({ state, sentAt: NOW, lastLookupAt: NOW, nextActionAt: NOW });
+    const times: number[] = [];
+    for (let now = NOW; now < after(NOW, DAY); now = tracking.nextActionAt ?? expect.fail()) {
+      times.push(now.getTime() - NOW.getTime());
+      tracking = decide(tracking, UNANSWERED, SETTINGS, now).tracking;
+    }
+    const waits = times.slice(1).map((time, index) => time - (times[index] ?? 0));
+    expect(waits).toEqual(waits.toSorted((a, b) => a - b));
+    expect([waits[0], waits.at(-1)]).toEqual([22_500, 0.75 * 15 * MINUTE]);
+    expect(times.length).toBeLessThan(160);
   });
 });
 

@@ -106,7 +106,10 @@ describe('the backoff of creates', () => {
 
 describe('other waits', () => {
   it('looks again 15 s to 30 s after no answer', () => {
-    expect([unansweredLookupMs(0), unansweredLookupMs(0.999_999_9)]).toEqual([15 * SECOND, 30 * SECOND]);
+    expect([unansweredLookupMs(0, 0), unansweredLookupMs(0, 0.999_999_9)]).toEqual([15 * SECOND, 30 * SECOND]);
+    expect([-DAY, 2 * MINUTE, 10 * MINUTE, HOUR, DAY].map((ms) => unansweredLookupMs(ms, 0))).toEqual(
+      [15, 15, 75, 450, 450].map((seconds) => seconds * SECOND),
+    );
   });
 
   it('is never longer than a look-up counts as fresh, with a tenth to spare', () => {

@@ -55,11 +55,16 @@ describe('a full disk', () => {
   it('does not lose the results of creates that were in flight: they are written once there is space', async () => {
     const { program, exchange } = await scriptedProgram();
     const { log } = program;
+    const insert = (...ids: string[]) => program.insert(...ids.map((external_order_id) => ({ external_order_id })));
+    const before = Array.from({ length: 7 }, (_, index) => id(-1 - index));
+    // Only after so many are answered eight go together.
+    insert(...before);
+    await createPass(program.app, NEVER);
     const ids = Array.from({ length: 8 }, (_, index) => id(index));
-    program.insert(...ids.map((external_order_id) => ({ external_order_id })));
+    insert(...ids);
     const full = Promise.withResolvers<void>();
     exchange.answer = async (request) => {
-      if (exchange.count('POST') === ids.length) full.resolve(fillDisk(program));
+      if (exchange.count('POST') === before.length + ids.length) full.resolve(fillDisk(program));
       await full.promise;
       return echo(request);
     };
@@ -73,8 +78,8 @@ describe('a full disk', () => {
     await freeDisk(program);
     await settled(pass, program);
     for (const one of ids) expect(program.states(one)).toEqual(['sending', 'accepted']);
-    expect(program.merchant.prepare('select count(*) from pre_orders').pluck().get()).toBe(8);
-    expect(exchange.count('POST')).toBe(8);
+    expect(program.merchant.prepare('select count(*) from pre_orders').pluck().get()).toBe(15);
+    expect(exchange.count('POST')).toBe(15);
   });
 
   it.each<[string, ScriptedAnswer, string]>([

@@ -65,7 +65,7 @@ describe('POST /sync', () => {
     const reader = new AbortController();
     const asked = on.ask('POST', '/sync', undefined, { signal: reader.signal });
     await arrived.promise;
-    const [[signal] = expect.fail()] = turns.mock.calls;
+    const [[, signal] = expect.fail()] = turns.mock.calls;
     const stopped = new Promise((resolve) => signal.addEventListener('abort', resolve));
     reader.abort();
     await expect(asked).rejects.toThrow(/abort/);

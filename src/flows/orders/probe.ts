@@ -1,0 +1,39 @@
+import { FOLLOWED_STATES, type OrderState } from '../../domain/orders/states.ts';
+import { trackingOf } from '../../store/order-columns.ts';
+import { dueOrders, FIRST_DUE, readOrder } from '../../store/orders.ts';
+import { isolateFailure } from '../pass/isolate.ts';
+import { lookUp } from './follow.ts';
+
+type ProbeDeps = Parameters<typeof lookUp>[0];
+
+/** Pending orders that take turns: one whose look-ups alone fail must not keep the others unsent. */
+const CANDIDATES = 10;
+
+/**
+ * Looks one order up where that must be answered before the next create, and there is one to send. A look-up creates
+ * nothing, whatever becomes of it; it is recorded as any other.
+ */
+export async function probeForCreates(deps: ProbeDeps, signal: AbortSignal): Promise<void> {
+  const { exchange } = deps;
+  const { isOpen, needsProbe, failedProbes } = exchange.breaker('create');
+  if (isOpen || !needsProbe || exchange.breaker('lookup').isOpen || signal.aborted) return;
+  const externalOrderId = await orderToProbe(deps, failedProbes);
+  if (externalOrderId === undefined) return;
+  await isolateFailure(deps, externalOrderId, () => lookUp(deps, externalOrderId, signal, true));
+}
+
+/** The order that last answered, where it is followed anyway, or else one of the next to be sent. */
+async function orderToProbe({ account, store, clock, exchange }: ProbeDeps, turn: number): Promise<string | undefined> {
+  const query = { account, state: 'pending', until: clock.now(), from: FIRST_DUE, limit: CANDIDATES } as const;
+  const due = await dueOrders(store.db, query);
+  if (due.length === 0) return undefined;
+  const { lastAnswered } = exchange;
+  const row = lastAnswered === undefined ? undefined : await readOrder(store.db, account, lastAnswered);
+  // A look-up before its time would use up one of the few of an order that has ended.
+  if (row !== undefined && isFollowed(trackingOf(row).state)) return lastAnswered;
+  return due[turn % due.length]?.externalOrderId;
+}
+
+function isFollowed(state: OrderState): boolean {
+  return (FOLLOWED_STATES as readonly OrderState[]).includes(state);
+}
