@@ -51,6 +51,8 @@ type Ending = { readonly response: HttpResponse } | { readonly sent: 'never' | '
 /** An exchange behind the transport's interface, whose network and machines fail as the plan says. */
 export class SimulatedExchange {
   readonly sandbox: SandboxExchange;
+  /** Called with the order's id as a create leaves. */
+  onCreate: (id: string) => void = () => {};
   readonly #plan: Plan;
   readonly #chance: Chance;
   readonly #scheduler: Scheduler;
@@ -95,6 +97,7 @@ export class SimulatedExchange {
     const fault = this.#faultFor(request);
     const what = `${request.method} ${JSON.stringify(id)} ${fault ?? 'fine'}`;
     this.#observer.left(request, id, this.#scheduler.now);
+    if (request.method === 'POST') this.onCreate(id);
     const { arrives } = fault === undefined ? { arrives: true } : FAULTS[fault];
     const end = (ending: Ending) => {
       this.#observer.ended(request, id, ending);

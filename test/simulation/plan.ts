@@ -22,7 +22,6 @@ export interface PlannedOrder {
 /** What a person tries to decide about an order. */
 export interface PlannedDecision {
   readonly id: string;
-  readonly at: number;
   readonly kind: Judgement['kind'];
 }
 
@@ -47,7 +46,9 @@ export interface Plan {
   /** After this moment nothing goes wrong any more. */
   readonly calmAt: number;
   readonly endAt: number;
-  readonly decisions: readonly PlannedDecision[];
+  readonly decisions: readonly (PlannedDecision & { readonly at: number })[];
+  /** Chance that a person wants an order sent again while its create is in flight. */
+  readonly decidesInFlight: number;
 }
 
 /** A stretch of time. */
@@ -102,14 +103,14 @@ export function planOf(seed: number): Plan {
     // Unknown outcomes are verified for a day, and daily look-ups find what appeared late; final orders are looked at for 8.
     endAt: calmAt + (chance.next() < 0.1 ? 12 * DAY : 3 * DAY),
   } as const;
-  return { ...plan, decisions: planDecisions(chance, plan) };
+  return { ...plan, decisions: planDecisions(chance, plan), decidesInFlight: chance.of([0, 0, 0, 0.2]) };
 }
 
 /**
  * At any time but near the end, as what a person has moved is to settle too: soon, while orders are sent; and later than
  * a day, when those that nobody found are held.
  */
-function planDecisions(chance: Chance, { orders, calmAt }: Pick<Plan, 'orders' | 'calmAt'>): PlannedDecision[] {
+function planDecisions(chance: Chance, { orders, calmAt }: Pick<Plan, 'orders' | 'calmAt'>): Plan['decisions'] {
   if (chance.next() < 0.6) return [];
   return Array.from({ length: 1 + chance.below(40) }, () => ({
     id: chance.of(orders).id,

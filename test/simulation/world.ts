@@ -9,7 +9,7 @@ import { openStore } from '../../src/store/sqlite/store.ts';
 import { SimulatedExchange } from './exchange.ts';
 import { Observer } from './observer.ts';
 import { Person } from './person.ts';
-import { Chance, planOf, type Plan, type PlannedOrder } from './plan.ts';
+import { Chance, planOf, type Plan, type PlannedDecision, type PlannedOrder } from './plan.ts';
 import { SimulatedProcess, type Surroundings } from './process.ts';
 import { Scheduler } from './scheduler.ts';
 
@@ -126,12 +126,16 @@ class World implements Surroundings, Disposable {
       }
     }
     await using person = await this.#person();
-    for (const decision of this.plan.decisions) {
-      const what = `${decision.kind} ${JSON.stringify(decision.id)}`;
-      this.scheduler.after(decision.at, `person ${what}`, () => {
+    const decideAfter = (ms: number, decision: PlannedDecision) => {
+      this.scheduler.after(ms, `person ${decision.kind} ${JSON.stringify(decision.id)}`, () => {
         void person.decide(decision).then((isDone) => isDone && this.#process?.wake());
       });
-    }
+    };
+    for (const decision of this.plan.decisions) decideAfter(decision.at, decision);
+    this.exchange.onCreate = (id) => {
+      if (this.isCalm || this.chance.next() >= this.plan.decidesInFlight) return;
+      decideAfter(this.chance.below(200), { id, kind: 'retry' });
+    };
     this.#begin(0);
     let steps = 0;
     while (this.observer.violation === undefined && this.scheduler.now < this.plan.endAt) {
