@@ -64,6 +64,10 @@ const RECORDS = [
   `create index order_records_of_hash on order_records (account, transaction_hash, external_order_id)
     where transaction_hash is not null`,
   'create index order_records_uncompared on order_records (account, external_order_id) where compared_at is null',
+  // Answers to a request that made something, which nothing could be read from.
+  `create table kept_answers (id integer primary key autoincrement, account text not null, operation text not null,
+    subject text, http_status integer not null, body text not null, received_at text not null)`,
+  'create index kept_answers_of_subject on kept_answers (account, operation, subject)',
 ];
 
 const FINDINGS = [

@@ -6,6 +6,7 @@ import type { RateLimit } from './exchange/rate-window.ts';
 import { httpTransport, type Transport } from './exchange/transport.ts';
 import type { FlowDeps } from './flows/pass/deps.ts';
 import { AccountHolds } from './flows/pass/holds.ts';
+import { CreatesInFlight } from './flows/pass/in-flight.ts';
 import { RequestLease, waitAfterLastOwner } from './flows/pass/lease.ts';
 import { recover } from './flows/orders/recover.ts';
 import { newCounters } from './flows/pass/counters.ts';
@@ -85,6 +86,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     concurrency: config.exchange.concurrency * 2,
     lease,
     holds,
+    inFlight: new CreatesInFlight(),
     gracePeriodOver: gracePeriodOver.signal,
     endGracePeriod() {
       store.writer.endGracePeriod();

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import type { Clock } from '../clock.ts';
 import type { CreateOutcome } from '../domain/orders/create.ts';
 import type { LookupAnswer } from '../domain/orders/lookup.ts';
-import type { MerchantOrder } from '../domain/record.ts';
+import type { Answer, MerchantOrder } from '../domain/record.ts';
 import type { BreakerLane } from './breaker.ts';
 import { Gate, type BreakerView, type GateOptions, type Turn, type TurnReport } from './gate.ts';
 import { emailAddress, headerId, pathId, queryId } from './ids.ts';
 import { preOrderBody, readCreate, readLookup, type ReadingSettings } from './orders.ts';
-import { ask, readReply, type FailedReply, type Reply, type UnreadReply } from './reply.ts';
+import { ask, hide, readReply, type FailedReply, type Reply, type UnreadReply } from './reply.ts';
 import {
   cardsSchema,
   customerSchema,
@@ -142,9 +142,19 @@ export class ExchangeClient {
     return turn === undefined ? undefined : await this.#ask(request, linkSchema, turn);
   }
 
-  /** §4.1: registers a client, or links one that is registered. */
-  async createLink(email: string, signal?: AbortSignal): Promise<Reply<Link>> {
-    return await this.#askForPerson(post(CLIENTS, { email: emailAddress(email) }, [email]), linkSchema, signal);
+  /**
+   * §4.1: registers a client, or links one that is registered. `onUnread` is given a success from which no link can be read:
+   * the exchange tells its id once.
+   */
+  async createLink(
+    email: string,
+    signal?: AbortSignal,
+    onUnread: (answer: Answer) => void = () => {},
+  ): Promise<Reply<Link>> {
+    const request = post(CLIENTS, { email: emailAddress(email) }, [email]);
+    return await this.#askForPerson(request, linkSchema, signal, ({ httpStatus, body }) =>
+      onUnread({ httpStatus, body: hide([email], body) }),
+    );
   }
 
   /** §4.2: whether a link for the e-mail could be made; the value's status is `OK`. */
@@ -214,14 +224,23 @@ export class ExchangeClient {
     request: HttpRequest,
     schema: z.ZodType<Value>,
     signal?: AbortSignal,
+    onUnread?: (answer: Answer) => void,
   ): Promise<Reply<Value>> {
     using turn = await this.#gate.turn({ lane: 'person' }, signal);
-    return turn === undefined ? NO_TURN : await this.#ask(request, schema, turn);
+    return turn === undefined ? NO_TURN : await this.#ask(request, schema, turn, onUnread);
   }
 
-  async #ask<Value>(request: HttpRequest, schema: z.ZodType<Value>, turn: Turn): Promise<Reply<Value>> {
+  async #ask<Value>(
+    request: HttpRequest,
+    schema: z.ZodType<Value>,
+    turn: Turn,
+    onUnread?: (answer: Answer) => void,
+  ): Promise<Reply<Value>> {
     await this.#options.lease.ensure();
-    return readReply(await this.#send(request, turn), schema);
+    const reply = await this.#send(request, turn);
+    const read = readReply(reply, schema);
+    if (reply.kind === 'ok' && read.kind !== 'ok') onUnread?.(reply);
+    return read;
   }
 
   async #send(request: HttpRequest, turn: Turn): Promise<UnreadReply> {

@@ -4,6 +4,9 @@ import { isPlainText } from '../domain/text.ts';
 /** RFC 5321: no address is longer. */
 const MAX_EMAIL_LENGTH = 254;
 
+/** Of an answer that cannot be read so many ids are shown. */
+const MOST_IDS = 5;
+
 /** An id or address that cannot be put into a request. Nothing was sent. */
 export class UnusableIdError extends Error {
   override readonly name = 'UnusableIdError';
@@ -42,6 +45,26 @@ export function emailAddress(email: string): string {
     throw new UnusableIdError('the e-mail address is empty, too long or holds control characters; check it');
   }
   return email;
+}
+
+/** The ids of pre-orders that can be seen in an answer to a create which cannot be read; see `idsIn`. */
+export function preOrderIdsIn(body: string): readonly string[] {
+  return idsIn(body, ['id', 'preOrderId']);
+}
+
+/** The ids of links that can be seen in an answer to §4.1 which cannot be read; see `idsIn`. */
+export function linkIdsIn(body: string): readonly string[] {
+  return idsIn(body, ['linkId', 'id']);
+}
+
+/** The values of these fields, wherever they stand in a text that may be no JSON, as it writes them: some, for people. */
+function idsIn(body: string, fields: readonly string[]): readonly string[] {
+  const field = new RegExp(
+    `"(?:${fields.join('|')})"\\s*:\\s*(?:"((?:[^"\\\\]|\\\\.){1,200})"|(-?\\d[\\d.eE+-]{0,200}))`,
+    'g',
+  );
+  const ids = body.matchAll(field).map(([, text, number]) => text ?? number ?? '');
+  return [...new Set(ids.take(MOST_IDS))];
 }
 
 function unusable(id: string, what: string): UnusableIdError {

@@ -65,10 +65,23 @@ export function readReply<Value>(reply: UnreadReply, schema: z.ZodType<Value>): 
 
 /** The error without what it quotes of the request, in whatever case; words such as `INVALID_EMAIL` stay. */
 function hiding(secrets: readonly string[] = [], { message, code, status }: ErrorBody): ErrorBody {
-  const quoted = new RegExp(secrets.map((secret) => RegExp.escape(secret)).join('|'), 'gi');
-  const hide = (text: string) =>
-    secrets.length === 0 || /^[A-Z0-9_]+$/.test(text) ? text : text.replace(quoted, HIDDEN);
-  return { message: hide(message), code: hide(code), ...(status !== undefined && { status: hide(status) }) };
+  const hidden = (text: string) => (/^[A-Z0-9_]+$/.test(text) ? text : hide(secrets, text));
+  return { message: hidden(message), code: hidden(code), ...(status !== undefined && { status: hidden(status) }) };
+}
+
+/** A text without the secrets in it, in whatever case, and as JSON or an address may write their characters. */
+export function hide(secrets: readonly string[], text: string): string {
+  if (secrets.length === 0) return text;
+  const quoted = secrets.map((secret) =>
+    secret
+      .split('')
+      .map((unit) => {
+        const code = unit.charCodeAt(0).toString(16);
+        return `(?:\\\\?${RegExp.escape(unit)}|\\\\u${code.padStart(4, '0')}|%${code.padStart(2, '0')})`;
+      })
+      .join(''),
+  );
+  return text.replace(new RegExp(quoted.join('|'), 'gi'), HIDDEN);
 }
 
 /** Retry-After as seconds or as an HTTP date; a missing or unreadable one is 5 s, the longest taken is a day. */

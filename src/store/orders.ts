@@ -62,6 +62,25 @@ export async function orderIds(
   return (await ids.execute()).map((row) => row.external_order_id);
 }
 
+const sendingStatement = statement((v: { account: string; until: string; limit: number }) =>
+  queries
+    .selectFrom('merchant_orders')
+    .select('external_order_id')
+    .where('account', '=', v.account)
+    .where('state', '=', 'sending')
+    .where((where) => where.or([where('next_action_at', 'is', null), where('next_action_at', '<=', v.until)]))
+    .limit(v.limit),
+);
+
+/** Reads the ids of orders that are `sending`, without those that are postponed until later than `until`. */
+export async function sendingOrders(
+  db: Database,
+  query: { account: string; until: Date; limit: number },
+): Promise<string[]> {
+  const { rows } = await sendingStatement(db, { ...query, until: query.until.toISOString() });
+  return rows.map((row) => row.external_order_id);
+}
+
 const rowStatement = statement((v: { account: string; externalOrderId: string }) =>
   queries
     .selectFrom('merchant_orders')

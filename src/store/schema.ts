@@ -105,6 +105,20 @@ export interface OrderRecordsTable extends ReceivedBodiesTable {
 }
 
 /**
+ * A 2xx answer to a request that makes something, which could not be read: as received. The subject is the external order
+ * id, or the merchant's own name for a link; the e-mail address of a client is taken out.
+ */
+export interface KeptAnswersTable {
+  id: Generated<number>;
+  account: string;
+  operation: 'createPreOrder' | 'createLink';
+  subject: string | null;
+  http_status: number;
+  body: string;
+  received_at: string;
+}
+
+/**
  * The findings of reconciliation. `changed_by`, `reason` and `changed_at` are of the person who acknowledged it; a finding
  * that comes back loses them. What time alone brings is marked as seen once a day only.
  */
@@ -217,6 +231,7 @@ export interface Tables {
   order_records: OrderRecordsTable;
   account_facts: AccountFactsTable;
   pre_orders: ReceivedBodiesTable;
+  kept_answers: KeptAnswersTable;
   findings: FindingsTable;
   seen_statuses: SeenStatusesTable;
   request_leases: RequestLeasesTable;

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { systemClock } from '../../clock.ts';
+import { preOrderIdsIn } from '../../exchange/ids.ts';
 import { readRecordView } from '../../exchange/record-view.ts';
 import { printable } from '../../reports/formats/text.ts';
 import { buildStory, type Story } from '../../reports/story/story.ts';
@@ -25,7 +26,8 @@ export function define(command: Command): void {
         }
         const view = rows.record === null ? undefined : readRecordView(rows.record.body);
         const record = rows.record === null || view === undefined ? null : { ...rows.record, view };
-        return buildStory({ ...rows, record }, until, { ...create, ...follow });
+        const keptAnswers = rows.keptAnswers.map(({ body, ...kept }) => ({ ...kept, ids: preOrderIdsIn(body) }));
+        return buildStory({ ...rows, record, keptAnswers }, until, { ...create, ...follow });
       });
       process.stdout.write(
         json === true ? `${JSON.stringify({ schema: 'order-sync.story/1', ...story }, null, 2)}\n` : asText(story),

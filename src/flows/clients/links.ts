@@ -7,11 +7,13 @@ import {
   type TrackedLink,
 } from '../../domain/clients/link.ts';
 import { isPlainText, LONGEST_PLAIN_TEXT } from '../../domain/text.ts';
-import { UnusableIdError } from '../../exchange/ids.ts';
+import type { Answer } from '../../domain/record.ts';
+import { linkIdsIn, UnusableIdError } from '../../exchange/ids.ts';
 import type { Reply } from '../../exchange/reply.ts';
 import { refusalReason } from '../../exchange/refusals.ts';
 import type { Link } from '../../exchange/schemas.ts';
 import { StoreError } from '../../store/errors.ts';
+import { keepAnswer } from '../../store/kept-answers.ts';
 import { FIRST_CHECK, linksToCheck, readLink, saveLink, trackedLinkOf, type CheckKey } from '../../store/links.ts';
 import { rememberStatus } from '../../store/accounts.ts';
 import type { Transaction } from '../../store/port.ts';
@@ -41,7 +43,14 @@ export async function makeLink(
   if (reference?.toLowerCase().includes(email.toLowerCase()) === true) {
     throw new UnusableIdError('the reference contains the e-mail address, which must not be stored; give another one');
   }
-  const answer = await deps.exchange.createLink(email, signal);
+  let unread: Answer | undefined;
+  const answer = await deps.exchange.createLink(email, signal, (received) => {
+    unread = received;
+  });
+  if (unread !== undefined) {
+    const seen = await keepUnread(deps, unread, reference);
+    return { kind: 'unknown', why: `the answer cannot be read; ${seen}; ${WHEN_UNKNOWN}` };
+  }
   if (answer.kind === 'unknown') return { ...answer, why: `${answer.why}; ${WHEN_UNKNOWN}` };
   if (answer.kind !== 'ok') return answer;
   const { linkId } = answer.value;
@@ -61,6 +70,29 @@ export async function makeLink(
     throw new StoreError(error.problem, message, { cause: error });
   }
   return answer;
+}
+
+/** Stores an answer that made a link and cannot be read. Says whether it could be stored, and which ids it bears. */
+async function keepUnread(
+  { account, store, clock, log, gracePeriodOver }: LinkDeps,
+  answer: Answer,
+  reference: string | null,
+): Promise<string> {
+  const ids = linkIdsIn(answer.body);
+  log.error({ ids }, 'the answer that made a link cannot be read');
+  const kept = { account, operation: 'createLink', subject: reference, receivedAt: clock.now().toISOString() } as const;
+  const seen = ids.length === 0 ? 'no id can be seen in it' : `it bears the id ${ids.join(' or ')}`;
+  try {
+    await store.writer.writeUntilDurable(
+      (tx) => keepAnswer(tx, { ...answer, ...kept }),
+      gracePeriodOver,
+      ({ message }) => log.error({ problem: message }, 'an answer that made a link cannot be stored yet'),
+    );
+    return `${seen}, and it is kept`;
+  } catch (error) {
+    log.error({ problem: String(error) }, 'an answer that made a link could not be stored');
+    return seen;
+  }
 }
 
 /** Looks up a link (§4.3) and stores it when it is found. Throws `UnusableIdError` before any request. */

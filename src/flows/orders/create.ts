@@ -2,19 +2,22 @@ import { echoFindings } from '../../domain/findings/compare.ts';
 import { decideClaim, decideCreated, decideCorrected, type CreateOutcome } from '../../domain/orders/create.ts';
 import type { MerchantOrder } from '../../domain/record.ts';
 import type { Tracking } from '../../domain/orders/tracking.ts';
+import { preOrderIdsIn } from '../../exchange/ids.ts';
 import { FIRST_DUE, dueOrders, readOrder, saveDecision } from '../../store/orders.ts';
 import { trackingOf, uncheckedOrderOf } from '../../store/order-columns.ts';
+import { keepAnswer } from '../../store/kept-answers.ts';
 import { keepPreOrder } from '../../store/pre-orders.ts';
-import type { Transaction } from '../../store/port.ts';
+import type { Transaction, Work } from '../../store/port.ts';
 import { recordFindings, recordUnknownOutcome, type NewFindings } from '../findings/record-findings.ts';
 import { forEachConcurrently } from '../pass/concurrency.ts';
 import { countFindings } from '../pass/counters.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { isolateFailure } from '../pass/isolate.ts';
 import { probeForCreates } from './probe.ts';
+import { recoverUnrecorded } from './recover.ts';
 
 type CreateDeps = Pick<FlowDeps, 'account' | 'store' | 'exchange' | 'clock' | 'log' | 'settings' | 'lease'> &
-  Pick<FlowDeps, 'counters' | 'concurrency' | 'gracePeriodOver'>;
+  Pick<FlowDeps, 'counters' | 'concurrency' | 'gracePeriodOver' | 'inFlight'>;
 
 const PAGE = 200;
 
@@ -23,6 +26,7 @@ const PAGE = 200;
  * aborts. The intent of each request is durable before it goes; what came of it is durable before the pass ends.
  */
 export async function createPass(deps: CreateDeps, signal: AbortSignal): Promise<void> {
+  await recoverUnrecorded(deps);
   await forEachConcurrently(dueIn(deps, 'invalid', signal), 1, (id) =>
     isolateFailure(deps, id, () => recheckCorrected(deps, id)),
   );
@@ -74,10 +78,14 @@ async function sendOrder(deps: CreateDeps, externalOrderId: string, signal: Abor
   const { exchange } = deps;
   using turn = await exchange.turnToCreate(externalOrderId, signal);
   if (turn === undefined) return;
+  using create = deps.inFlight.begin(externalOrderId);
   const claimed = await claim(deps, externalOrderId);
-  if (claimed === undefined) return;
+  if (claimed === undefined) return create.isRecorded();
+  create.leaves();
   const outcome = await exchange.createPreOrder(claimed.order, turn);
+  if (outcome.kind === 'not-sent') create.neverLeft();
   await recordOutcome(deps, claimed.tracking, outcome);
+  create.isRecorded();
 }
 
 /** Makes the intent durable, for the row as it stands now. Undefined when there is nothing to send. */
@@ -119,10 +127,10 @@ async function claim(
 
 /** Decides what came of the request for the row as it stands now: another owner may have moved it meanwhile. */
 async function recordOutcome(deps: CreateDeps, claimed: Tracking, outcome: CreateOutcome): Promise<void> {
-  const { store, clock, settings, log, gracePeriodOver } = deps;
+  const { clock, settings } = deps;
   const { account, externalOrderId } = claimed;
   const random = clock.random();
-  const write = async (tx: Transaction) => {
+  const writing = (isWhole: boolean) => async (tx: Transaction) => {
     const row = await readOrder(tx, account, externalOrderId);
     const now = clock.now();
     const before = row === undefined ? claimed : trackingOf(row);
@@ -133,15 +141,65 @@ async function recordOutcome(deps: CreateDeps, claimed: Tracking, outcome: Creat
     for (const decision of isDecided ? decideCreated(before, outcome, now, random, settings) : []) {
       after = await saveDecision(tx, after, decision, now);
     }
-    if (outcome.kind === 'accepted' && after.preOrderId === outcome.preOrder.id) {
-      await keepPreOrder(tx, { account, externalOrderId, body: outcome.preOrder.body, receivedAt: now.toISOString() });
-    }
+    if (!isWhole) return { before, after, isLate, findings: [] };
+    await keepAnswers(tx, after, outcome, now);
     return { before, after, isLate, findings: await noteCreated(tx, deps, outcome, before, after, now) };
   };
-  const recorded = await store.writer.writeUntilDurable(write, gracePeriodOver, (error) =>
-    log.error({ externalOrderId, problem: error.message }, 'the outcome of a create cannot be written yet'),
-  );
-  countOutcome(deps, outcome, recorded);
+  countOutcome(deps, outcome, await writeOutcome(deps, externalOrderId, outcome, writing));
+}
+
+/**
+ * Writes the outcome of a create. Where the database refuses it, as a trigger of the merchant's may, the state is written
+ * without what goes with it; what cannot be written at all is logged: nobody will tell us once more.
+ */
+async function writeOutcome<Recorded>(
+  { store, log, gracePeriodOver }: CreateDeps,
+  externalOrderId: string,
+  outcome: CreateOutcome,
+  writing: (isWhole: boolean) => Work<Recorded>,
+): Promise<Recorded> {
+  const write = async (isWhole: boolean) =>
+    await store.writer.writeUntilDurable(writing(isWhole), gracePeriodOver, ({ message: problem }) =>
+      log.error({ externalOrderId, problem }, 'the outcome of a create cannot be written yet'),
+    );
+  try {
+    return await write(true);
+  } catch (error) {
+    const problem = String(error);
+    log.error(
+      { externalOrderId, problem },
+      'the outcome of a create cannot be written whole, its state alone is tried',
+    );
+  }
+  try {
+    return await write(false);
+  } catch (error) {
+    log.error({ externalOrderId, outcome: loggedOutcome(outcome) }, 'the outcome of a create is not recorded, keep it');
+    throw error;
+  }
+}
+
+/** Everything of an outcome but the bodies of answers, which may hold secrets. */
+function loggedOutcome(outcome: CreateOutcome): Readonly<Record<string, unknown>> {
+  if (outcome.kind === 'unknown') {
+    const { kind, why, answer } = outcome;
+    return { kind, why, ...(answer && { httpStatus: answer.httpStatus, ids: preOrderIdsIn(answer.body) }) };
+  }
+  if (outcome.kind !== 'accepted') return outcome;
+  const { kind, preOrder, differences } = outcome;
+  return { kind, preOrderId: preOrder.id, exchangeType: preOrder.exchangeType, differences };
+}
+
+/** Keeps the pre-order as received; also an answer that made one and cannot be read, for the id that it may bear. */
+async function keepAnswers(tx: Transaction, after: Tracking, outcome: CreateOutcome, now: Date): Promise<void> {
+  const { account, externalOrderId } = after;
+  const receivedAt = now.toISOString();
+  if (outcome.kind === 'accepted' && after.preOrderId === outcome.preOrder.id) {
+    await keepPreOrder(tx, { account, externalOrderId, body: outcome.preOrder.body, receivedAt });
+  }
+  const answer = outcome.kind === 'unknown' ? outcome.answer : undefined;
+  if (answer === undefined || answer.httpStatus < 200 || answer.httpStatus > 299) return;
+  await keepAnswer(tx, { ...answer, account, operation: 'createPreOrder', subject: externalOrderId, receivedAt });
 }
 
 async function noteCreated(
@@ -193,10 +251,12 @@ function countOutcome(
       counters[state === 'unknown' ? 'unknown' : 'rejected'] += 1;
       log.warn({ externalOrderId, reason }, 'order was rejected');
       return;
-    case 'unknown':
+    case 'unknown': {
       counters.unknown += 1;
-      log.warn({ externalOrderId, reason }, 'the outcome of a create is unknown, it will be looked up');
+      const ids = outcome.answer && preOrderIdsIn(outcome.answer.body);
+      log.warn({ externalOrderId, reason, ids }, 'the outcome of a create is unknown, it will be looked up');
       return;
+    }
     case 'key-refused':
       counters.failed += 1;
       log.error({ externalOrderId, reason }, 'the exchange refuses the key; check exchange.apiKey');

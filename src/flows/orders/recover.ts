@@ -1,10 +1,18 @@
-import { becomesUnknown } from '../../domain/orders/create.ts';
-import { FOLLOWED_STATES } from '../../domain/orders/states.ts';
+import { becomesUnknown, decideCreated, type CreateOutcome } from '../../domain/orders/create.ts';
+import { FOLLOWED_STATES, type OrderState } from '../../domain/orders/states.ts';
 import { LONGEST_WAIT_MS } from '../../domain/orders/schedule.ts';
 import { after } from '../../domain/instant.ts';
 import { correctCheckTimes } from '../../store/links.ts';
-import { correctDueTimes, countPendingElsewhere, orderIds, readOrder, saveDecision } from '../../store/orders.ts';
+import {
+  correctDueTimes,
+  countPendingElsewhere,
+  orderIds,
+  readOrder,
+  saveDecision,
+  sendingOrders,
+} from '../../store/orders.ts';
 import { trackingOf } from '../../store/order-columns.ts';
+import type { Transaction } from '../../store/port.ts';
 import { isolateFailure } from '../pass/isolate.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { recordUnknownOutcome } from '../findings/record-findings.ts';
@@ -43,6 +51,46 @@ export async function recover(deps: RecoverDeps, clockWentBack: boolean): Promis
   if (elsewhere > 0) {
     log.warn({ orders: elsewhere, account }, 'orders of other accounts are pending; only this account is driven');
   }
+}
+
+/**
+ * Puts right, while the program runs, the orders that are `sending` although none of its creates is under way: their
+ * outcomes could not be written. What this process never sent is pending again; what it may have sent is unknown.
+ */
+export async function recoverUnrecorded(deps: RecoverDeps & Pick<FlowDeps, 'lease' | 'inFlight'>): Promise<void> {
+  const { account, store, clock, inFlight, log } = deps;
+  const limit = inFlight.size + PAGE;
+  const sending = await sendingOrders(store.db, { account, until: clock.now(), limit });
+  for (const id of sending.filter((one) => !inFlight.has(one))) {
+    await isolateFailure(deps, id, async () => {
+      const state = await store.writer.write((tx) => recoverOne(tx, deps, id));
+      inFlight.forget(id);
+      if (state !== undefined)
+        log.warn({ externalOrderId: id, state }, 'an order whose create was not recorded is put right');
+    });
+  }
+}
+
+async function recoverOne(
+  tx: Transaction,
+  { account, clock, settings, lease, inFlight }: RecoverDeps & Pick<FlowDeps, 'lease' | 'inFlight'>,
+  externalOrderId: string,
+): Promise<OrderState | undefined> {
+  // Another owner may be sending it.
+  await lease.assertOwned(tx);
+  const row = await readOrder(tx, account, externalOrderId);
+  if (row?.state !== 'sending' || inFlight.has(externalOrderId)) return undefined;
+  const now = clock.now();
+  const why = 'what came of the create could not be recorded';
+  const outcome: CreateOutcome = inFlight.isUnsent(externalOrderId)
+    ? { kind: 'not-sent', why }
+    : { kind: 'unknown', why };
+  let tracking = trackingOf(row);
+  for (const decision of decideCreated(tracking, outcome, now, clock.random(), settings)) {
+    tracking = await saveDecision(tx, tracking, decision, now);
+  }
+  await recordUnknownOutcome(tx, { account }, tracking, now);
+  return tracking.state;
 }
 
 async function sendingBecomesUnknown(

@@ -8,6 +8,7 @@ import type { ReconcileSettings } from '../../domain/findings/finding.ts';
 import type { ExchangeClient } from '../../exchange/client.ts';
 import type { Store } from '../../store/port.ts';
 import type { AccountHolds } from './holds.ts';
+import type { CreatesInFlight } from './in-flight.ts';
 import type { RequestLease } from './lease.ts';
 import type { Counters } from './counters.ts';
 
@@ -28,6 +29,7 @@ export interface FlowDeps {
   readonly concurrency: number;
   readonly lease: RequestLease;
   readonly holds: AccountHolds;
+  readonly inFlight: CreatesInFlight;
   readonly counters: Counters;
   /** Aborts when the process has no time left for requests in flight and for results that cannot be written. */
   readonly gracePeriodOver: AbortSignal;

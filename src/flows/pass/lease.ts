@@ -49,6 +49,11 @@ export class RequestLease {
     return () => {};
   }
 
+  /** Throws `OwnedError` when another owner has taken over. */
+  async assertOwned(tx: Transaction): Promise<void> {
+    await assertNewestOwner(tx, this.#account, this.#generation);
+  }
+
   /** Ends the lease: this owner sends nothing more. */
   async release(): Promise<void> {
     if (this.#until !== Number.NEGATIVE_INFINITY) await this.#write(0);

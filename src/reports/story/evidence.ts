@@ -7,6 +7,7 @@ export interface StoryEvidence {
   readonly events: readonly StoryEvent[];
   /** The newest record, and when it came. */
   readonly record: { readonly receivedAt: string; readonly view: StoryRecord } | null;
+  readonly keptAnswers: readonly StoryKeptAnswer[];
   readonly findings: readonly StoryFinding[];
 }
 
@@ -41,6 +42,13 @@ export type StoryRecord = Pick<
   RecordView,
   'orderId' | 'orderNumber' | 'inputAsset' | 'outputAsset' | 'fromCurrency' | 'toCurrency' | 'ratio' | 'fee'
 >;
+
+/** An answer to a create that could not be read, and the ids that can be seen in it. */
+export interface StoryKeptAnswer {
+  readonly receivedAt: string;
+  readonly httpStatus: number;
+  readonly ids: readonly string[];
+}
 
 /** A row of `findings`. */
 export interface StoryFinding {

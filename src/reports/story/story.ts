@@ -1,7 +1,7 @@
 import { FINDING_CLASSES, type FindingClass } from '../../domain/findings/classes.ts';
 import type { OrderState } from '../../domain/orders/states.ts';
 import { eventSentence } from './events.ts';
-import type { StoryEvent, StoryEvidence, StoryFinding, StoryRecord } from './evidence.ts';
+import type { StoryEvent, StoryEvidence, StoryFinding, StoryKeptAnswer, StoryRecord } from './evidence.ts';
 import { whatNext, type StorySettings } from './next.ts';
 
 /** One thing that happened, as a sentence. */
@@ -36,6 +36,7 @@ export function buildStory(evidence: StoryEvidence, asOf: Date, settings: StoryS
   const entries = [
     { at: order.createdAt, text: 'The row was inserted.' },
     ...eventEntries(evidence),
+    ...evidence.keptAnswers.map(keptEntry),
     ...lookupEntries(evidence, settings),
     ...findings.flatMap(findingEntries),
   ].filter(({ at }) => at <= until);
@@ -88,6 +89,14 @@ function recordSentence(view: StoryRecord): string {
 
 function amount(value: string, currency: string | null): string {
   return currency === null ? value : `${value} ${currency}`;
+}
+
+function keptEntry({ receivedAt, httpStatus, ids }: StoryKeptAnswer): StoryEntry {
+  const seen = ids.length === 0 ? 'no id can be seen in it' : `it bears the id ${ids.join(', ')}`;
+  return {
+    at: receivedAt,
+    text: `The answer to the create, HTTP ${httpStatus}, cannot be read; it is kept, and ${seen}.`,
+  };
 }
 
 /** The entries of a finding: first seen, seen again, acknowledged, no longer true. */

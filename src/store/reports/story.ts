@@ -7,6 +7,8 @@ export interface StoryRows {
   readonly order: StoryOrder;
   readonly events: readonly StoryEvent[];
   readonly record: { readonly receivedAt: string; readonly body: string } | null;
+  /** Answers to its creates that could not be read, as received. */
+  readonly keptAnswers: readonly { readonly receivedAt: string; readonly httpStatus: number; readonly body: string }[];
   readonly findings: readonly StoryFinding[];
 }
 
@@ -35,6 +37,11 @@ export function readStory(
     .selectFrom('order_records')
     .select(['received_at as receivedAt', 'body'])
     .where((record) => record.and(ofOrder));
+  const keptAnswers = queries
+    .selectFrom('kept_answers')
+    .select(['received_at as receivedAt', 'http_status as httpStatus', 'body'])
+    .where((kept) => kept.and({ account, operation: 'createPreOrder', subject: externalOrderId }))
+    .orderBy('id');
   const findings = queries
     .selectFrom('findings')
     .select(['class', 'severity', 'expected', 'actual', 'reason', 'changed_by as changedBy'])
@@ -49,6 +56,7 @@ export function readStory(
     order,
     events: [...snapshot.rows<StoryEvent>(events)],
     record: record ?? null,
+    keptAnswers: [...snapshot.rows<StoryRows['keptAnswers'][number]>(keptAnswers)],
     findings: [...snapshot.rows<StoryFinding>(findings)],
   };
 }

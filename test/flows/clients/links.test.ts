@@ -34,6 +34,28 @@ describe('making a link (§4.1)', () => {
     expect(history(program, 'l1')).toEqual(['status null → NOT_VERIFIED created']);
   });
 
+  it('keeps a success that cannot be read, without the e-mail address, and shows the id in it', async () => {
+    const { program, exchange, log } = await linked([]);
+    const quoted = ['canary.person\\u0040shop.example', 'CANARY.person@shop.example', 'canary.person%40shop.example'];
+    const bodyWith = (emails: readonly string[]) => `{"data":{"linkId":"l9","emails":${JSON.stringify(emails)}}}`;
+    exchange.answer = () => ({ status: 201, body: bodyWith(quoted).replaceAll('\\\\', '\\') });
+    const answer = await makeLink(program.app, { email: EMAIL, reference: 'client-7' });
+    expect(answer).toMatchObject({ kind: 'unknown', why: expect.stringContaining('the id l9') as string });
+    expect(log.with(/cannot be read/)).toMatchObject([{ ids: ['l9'] }]);
+    expect(
+      program.merchant.prepare('select operation, subject, http_status, body from kept_answers').raw().all(),
+    ).toEqual([['createLink', 'client-7', 201, bodyWith(['<hidden>', '<hidden>', '<hidden>'])]]);
+  });
+
+  it('tells the id also where the answer cannot be kept', async () => {
+    const { program, exchange } = await linked([]);
+    program.merchant.exec(`create trigger of_the_merchant before insert on kept_answers
+      begin select raise(abort, 'not now'); end`);
+    exchange.answer = () => ({ status: 201, body: '{"linkId":"l9"}' });
+    const answer = await makeLink(program.app, { email: EMAIL, reference: null });
+    expect(answer).toMatchObject({ kind: 'unknown', why: expect.stringContaining('the id l9') as string });
+  });
+
   it('stores and logs the e-mail address nowhere, also where the exchange quotes it', async () => {
     const { program, exchange, log } = await linked([]);
     const inputs = { email: EMAIL, reference: 'client-7' };

@@ -1,5 +1,6 @@
 import { FINDING_CLASSES, type FindingClassName } from '../../../src/domain/findings/classes.ts';
 import { describe, expect, it } from 'vitest';
+import { preOrderIdsIn } from '../../../src/exchange/ids.ts';
 import { readRecordView } from '../../../src/exchange/record-view.ts';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { followPass } from '../../../src/flows/orders/follow.ts';
@@ -30,7 +31,8 @@ async function ordered(create?: ScriptedAnswer, asset?: string) {
     if (rows === undefined) throw new Error('there is no order');
     const view = rows.record === null ? undefined : readRecordView(rows.record.body);
     const newest = rows.record === null || view === undefined ? null : { ...rows.record, view };
-    return buildStory({ ...rows, record: newest }, asOf, program.app.settings);
+    const keptAnswers = rows.keptAnswers.map((kept) => ({ ...kept, ids: preOrderIdsIn(kept.body) }));
+    return buildStory({ ...rows, record: newest, keptAnswers }, asOf, program.app.settings);
   };
   return {
     program,

@@ -49,7 +49,7 @@ function event(seconds: number, changes: Partial<StoryEvent>): StoryEvent {
 }
 
 function evidence(changes: Partial<StoryEvidence> = {}): StoryEvidence {
-  return { order: ORDER, events: [], record: null, findings: [], ...changes };
+  return { order: ORDER, events: [], record: null, keptAnswers: [], findings: [], ...changes };
 }
 
 const tell = (given: StoryEvidence, seconds = 1_000) => buildStory(given, new Date(at(seconds)), SETTINGS);

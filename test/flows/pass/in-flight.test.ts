@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { CreatesInFlight } from '../../../src/flows/pass/in-flight.ts';
+
+describe('creates in flight', () => {
+  it('are those that have begun and not ended, also where two passes began with one order', () => {
+    const creates = new CreatesInFlight();
+    const [first, second] = [creates.begin('a'), creates.begin('a')];
+    second[Symbol.dispose]();
+    expect([creates.has('a'), creates.size]).toEqual([true, 1]);
+    first[Symbol.dispose]();
+    expect([creates.has('a'), creates.size]).toEqual([false, 0]);
+  });
+
+  it('are unsent where they ended before their request left, or where that is proved, and were not recorded', () => {
+    const creates = new CreatesInFlight();
+    const ended = (id: string, ...steps: ('leaves' | 'neverLeft' | 'isRecorded')[]) => {
+      using create = creates.begin(id);
+      for (const step of steps) create[step]();
+    };
+    ended('broken off');
+    ended('sent', 'leaves');
+    ended('refused', 'leaves', 'neverLeft');
+    ended('done', 'leaves', 'neverLeft', 'isRecorded');
+    const ids = ['broken off', 'sent', 'refused', 'done'];
+    expect(ids.map((id) => creates.isUnsent(id))).toEqual([true, false, true, false]);
+    // An intent that was never durable is no reason to send twice what was sent since.
+    ended('broken off', 'leaves');
+    creates.forget('refused');
+    expect(ids.map((id) => creates.isUnsent(id))).toEqual([false, false, false, false]);
+  });
+});
