@@ -92,8 +92,9 @@ function endOf(deps: SyncDeps, summary: SyncSummary, newFindings: number, signal
   if (isKeyRefused(deps)) return 'key-refused';
   if (signal.aborted) return 'out-of-time';
   const { exchange } = deps;
+  const { isOpen, needsProbe } = exchange.breaker('create');
   if (exchange.breaker('lookup').isOpen) return 'out-of-reach';
-  if (exchange.breaker('create').isOpen && summary.remaining > 0) return 'out-of-reach';
+  if ((isOpen || needsProbe) && summary.remaining > 0) return 'out-of-reach';
   if (exchange.isSilent && summary.failed > 0) return 'out-of-reach';
   const { held, unknown, failed, invalid, rejected, findings } = summary;
   const mustLook = held + unknown + failed + invalid + rejected + findings + newFindings > 0;

@@ -70,6 +70,19 @@ describe('an exchange that answers oddly', () => {
     expect(exchange.count('GET')).toBe(60);
   });
 
+  it('is not out of reach for sync where a few orders alone are answered 500', async () => {
+    const odd = ids(60).filter((_, index) => index % 10 === 0);
+    const fails = ({ externalOrderId }: ScriptedRequest) => odd.includes(externalOrderId);
+    const { program, exchange } = await rows(
+      60,
+      (request) => (fails(request) ? FAILS : echo(request)),
+      (request) => (fails(request) ? FAILS : NOT_FOUND),
+    );
+    const { end, summary } = await syncOnce(program.app, 'all', NEVER);
+    expect([end, summary.accepted, summary.unknown]).toEqual(['look', 54, 6]);
+    expect(exchange.count('POST')).toBe(60);
+  });
+
   it('keeps nobody waiting behind the one order that is always answered 500', async () => {
     const { program, exchange } = await rows(20, echo, ({ externalOrderId }) =>
       externalOrderId === 'o000' ? FAILS : record(externalOrderId),
