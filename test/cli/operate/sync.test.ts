@@ -113,7 +113,7 @@ describe('sync alone', () => {
     const on = await testProcesses({}, { ORDER_SYNC_EXCHANGE_BASE_URL: 'http://127.0.0.1:1' });
     on.insert(2);
     const ended = await sync(on, ['--json']);
-    expect([ended.code, summaryOf(ended)]).toMatchObject([69, { sent: 0, unknown: 0, failed: 2 }]);
+    expect([ended.code, summaryOf(ended)]).toMatchObject([69, { sent: 0, unknown: 0, remaining: 2 }]);
     expect(ended.stderr).toMatch(/the exchange is out of reach [^\n]*\n$/);
     expect(on.states()).toEqual({ pending: 2 });
   });
