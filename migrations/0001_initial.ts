@@ -30,6 +30,10 @@ const ORDERS = [
     constraint merchant_orders_key primary key (account, external_order_id)
   ) without rowid`,
   'create index merchant_orders_due on merchant_orders (account, state, next_action_at, external_order_id)',
+  // An order that was just accepted does not wait for all those that were: an order is here until its first look-up. The
+  // column of the condition keeps SQLite from taking the index of all due orders instead.
+  `create index merchant_orders_never_looked_up on merchant_orders
+    (account, last_lookup_at, next_action_at, external_order_id) where state = 'accepted' and last_lookup_at is null`,
   // Reports read the orders of a period.
   'create index merchant_orders_by_age on merchant_orders (account, created_at, external_order_id)',
 ];

@@ -5,8 +5,8 @@ import { afterNoAnswer, unchanged } from './next-lookup.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from './states.ts';
 import type { Tracking } from './tracking.ts';
 
-/** States whose orders are looked up, unknown outcomes first: a person may be waiting for them. */
-export const LOOKED_UP_STATES: readonly OrderState[] = [...FOLLOWED_STATES, ...RECHECKED_STATES];
+/** States whose orders are looked up. */
+const LOOKED_UP_STATES: readonly OrderState[] = [...FOLLOWED_STATES, ...RECHECKED_STATES];
 
 /**
  * Tells whether the answer to a look-up may decide about the order as it is now. One that waits to be sent may be looked

@@ -1,10 +1,11 @@
-import { decideLookup, isLookedUp, LOOKED_UP_STATES } from '../../domain/orders/follow.ts';
+import { decideLookup, isLookedUp } from '../../domain/orders/follow.ts';
 import type { LookupAnswer, LookupDecision } from '../../domain/orders/lookup.ts';
+import type { LookupSource } from '../../domain/orders/rounds.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../../domain/orders/states.ts';
 import type { OrderEvent } from '../../domain/orders/tracking.ts';
 import { rememberStatus } from '../../store/accounts.ts';
 import { readFollowed } from '../../store/orders-with-records.ts';
-import { FIRST_DUE, dueOrders, orderIds, saveDecision, type DueKey } from '../../store/orders.ts';
+import { orderIds, saveDecision } from '../../store/orders.ts';
 import { trackingOf } from '../../store/order-columns.ts';
 import type { Transaction } from '../../store/port.ts';
 import { reconcileAnswer } from '../findings/judge-answer.ts';
@@ -14,6 +15,7 @@ import { forEachConcurrently } from '../pass/concurrency.ts';
 import { countFindings } from '../pass/counters.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { isolateFailure } from '../pass/isolate.ts';
+import { ordersToLookUp } from './due-lookups.ts';
 
 type FollowDeps = Pick<FlowDeps, 'account' | 'store' | 'exchange' | 'clock' | 'log' | 'settings'> &
   Pick<FlowDeps, 'counters' | 'concurrency'>;
@@ -31,6 +33,9 @@ interface SeenStatus {
 /** Which orders a follow pass looks up: those that are due, or every order being followed, due or not. */
 export type FollowScope = 'due' | 'all';
 
+/** No order is due until then. */
+const NEVER_DUE = new Date(0);
+
 /**
  * Looks orders up and records what changed. Each order is looked up once, an unknown outcome each time it comes due; the
  * pass ends when none is left, when the circuit breaker opens, or when `signal` aborts. With the scope `all`, orders that
@@ -42,56 +47,32 @@ export async function followPass(
   signal: AbortSignal,
   since: Date = deps.clock.now(),
 ): Promise<void> {
-  const orders = scope === 'due' ? dueToLookUp(deps, signal) : allFollowed(deps, signal, since);
-  await forEachConcurrently(orders, deps.concurrency, (id) => isolateFailure(deps, id, () => lookUp(deps, id, signal)));
-}
-
-/** Begins again with the first state after each page, so that a new unknown outcome waits for one page only. */
-async function* dueToLookUp(
-  deps: FollowDeps,
-  signal: AbortSignal,
-  states: readonly OrderState[] = LOOKED_UP_STATES,
-): AsyncGenerator<string> {
-  const from = new Map<OrderState, DueKey>();
-  const began = deps.clock.now();
-  for (;;) {
-    const next = await firstPage(deps, states, from, began);
-    if (next === undefined) return;
-    for (const due of next.page) {
-      if (isOver(deps, signal)) return;
-      yield due.externalOrderId;
-      from.set(next.state, due);
-    }
-  }
+  if (scope === 'all') await lookUpEach(deps, allFollowed(deps, signal, since), signal);
+  else await lookUpDue(deps, () => since, signal);
 }
 
 /**
- * The next page of the first state that has one. Only unknown outcomes may have come due since the pass began: those
- * are fewer and fewer, while the other orders would come due again and the pass would not end.
+ * Looks up the orders that are due at `until`, which is asked anew at each round: the daemon moves it on by its cron.
+ * Unknown outcomes are due at their own times. Ends like `followPass`.
  */
-async function firstPage(
-  { account, store, clock }: FollowDeps,
-  states: readonly OrderState[],
-  behind: ReadonlyMap<OrderState, DueKey>,
-  began: Date,
-): Promise<{ state: OrderState; page: readonly DueKey[] } | undefined> {
-  for (const state of states) {
-    const from = behind.get(state) ?? FIRST_DUE;
-    const until = state === 'unknown' ? clock.now() : began;
-    const page = await dueOrders(store.db, { account, state, until, from, limit: PAGE });
-    // SQLite reads ids that are no text otherwise than it compares them: they would come again and again.
-    const last = page.at(-1);
-    const isStuck = last?.externalOrderId === from.externalOrderId && last.nextActionAt === from.nextActionAt;
-    if (last !== undefined && !isStuck) return { state, page };
-  }
-  return undefined;
+export async function lookUpDue(deps: FollowDeps, until: () => Date, signal: AbortSignal): Promise<void> {
+  const dueUntil = (source: LookupSource) => (source === 'unknown' ? deps.clock.now() : until());
+  await lookUpEach(
+    deps,
+    ordersToLookUp(deps, dueUntil, () => isOver(deps, signal)),
+    signal,
+  );
 }
 
-async function* allFollowed(deps: FollowDeps, signal: AbortSignal, notLookedUpSince: Date): AsyncGenerator<string> {
+async function lookUpEach(deps: FollowDeps, orders: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
+  await forEachConcurrently(orders, deps.concurrency, (id) => isolateFailure(deps, id, () => lookUp(deps, id, signal)));
+}
+
+async function* allFollowed(deps: FollowDeps, signal: AbortSignal, since: Date): AsyncGenerator<string> {
   const { account, store } = deps;
   let fromId = '';
   for (;;) {
-    const query = { account, states: FOLLOWED_STATES, fromId, limit: PAGE, notLookedUpSince };
+    const query = { account, states: FOLLOWED_STATES, fromId, limit: PAGE, notLookedUpSince: since };
     const page = await orderIds(store.db, query);
     for (const externalOrderId of page) {
       if (isOver(deps, signal)) return;
@@ -100,7 +81,9 @@ async function* allFollowed(deps: FollowDeps, signal: AbortSignal, notLookedUpSi
     }
     if (page.length < PAGE) break;
   }
-  yield* dueToLookUp(deps, signal, RECHECKED_STATES);
+  const isRechecked = (source: LookupSource) => (RECHECKED_STATES as readonly string[]).includes(source);
+  const until = (source: LookupSource) => (isRechecked(source) ? since : NEVER_DUE);
+  yield* ordersToLookUp(deps, until, () => isOver(deps, signal));
 }
 
 function isOver({ exchange }: FollowDeps, signal: AbortSignal): boolean {

@@ -1,14 +1,16 @@
 import type { SqliteStatement } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { createPass } from '../../../src/flows/orders/create.ts';
-import { followPass } from '../../../src/flows/orders/follow.ts';
+import { LOOKUP_SOURCES } from '../../../src/domain/orders/rounds.ts';
+import { followPass, lookUpDue } from '../../../src/flows/orders/follow.ts';
 import { acceptedOrders } from '../../support/test-program.ts';
-import { NOT_FOUND, record, refusal, type ScriptedAnswer } from '../../support/scripted-exchange.ts';
+import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from '../../support/scripted-exchange.ts';
 import { DAY } from '../../support/tracking.ts';
 import type { TestProgram, TestProgramOptions } from '../../support/test-program.ts';
 import { unguarded } from '../../support/unguarded.ts';
 
 const NEVER = new AbortController().signal;
+const AFTER_5_S = '2026-01-05T12:00:05.000Z';
 const EARLIER = '2026-01-05T10:00:00.000Z';
 const LATER = '2026-01-05T11:00:00.000Z';
 
@@ -244,6 +246,82 @@ describe('the follow pass', () => {
     await followPass(program.app, 'due', NEVER);
     expect(lookedUp.toSorted()).toEqual([...ids, 'u'].toSorted());
     expect(lookedUp.indexOf('u')).toBeLessThan(400);
+  });
+
+  it('comes to an open order and to one that was just accepted within a round, whatever is due before them', async () => {
+    const { program, exchange } = await accepted([]);
+    const backlog = Array.from({ length: 2_000 }, (_, index) => ({ external_order_id: `o${index}` }));
+    program.insert(...backlog, { external_order_id: 'open' });
+    unguarded(program.merchant, () =>
+      program.merchant.exec(
+        `update merchant_orders set revision = revision + 1, state = 'accepted', last_lookup_at = '${EARLIER}';
+         update merchant_orders set revision = revision + 1, state = 'open', next_action_at = '${AFTER_5_S}'
+         where external_order_id = 'open'`,
+      ),
+    );
+    let until = program.clock.now();
+    let before = 0;
+    const lookedUp: string[] = [];
+    exchange.answer = async (request) => {
+      if (request.method === 'POST') return echo(request);
+      lookedUp.push(request.externalOrderId);
+      if (lookedUp.length === 100) {
+        program.insert({ external_order_id: 'new' });
+        await createPass(program.app, NEVER);
+        program.clock.advance(5_000);
+        until = program.clock.now();
+        before = lookedUp.length;
+      }
+      return NOT_FOUND;
+    };
+    await lookUpDue(program.app, () => until, NEVER);
+    expect(new Set(lookedUp).size).toBe(2_002);
+    // A round that was read before, and what was in flight.
+    const most = before + 32 + program.app.concurrency;
+    expect(lookedUp.indexOf('open')).toBeLessThan(most);
+    expect(lookedUp.indexOf('new')).toBeLessThan(most);
+  });
+
+  it('looks each of many up once where none was looked up before, beside those that were', async () => {
+    const ids = Array.from({ length: 900 }, (_, index) => `o${index}`);
+    const { program, exchange } = await accepted(ids);
+    unguarded(program.merchant, () =>
+      program.merchant.exec(
+        `update merchant_orders set revision = revision + 1, last_lookup_at = '${EARLIER}' where external_order_id > 'o5'`,
+      ),
+    );
+    program.clock.advance(DAY);
+    await followPass(program.app, 'due', NEVER);
+    expect(exchange.count('GET')).toBe(900);
+    await followPass(program.app, 'due', NEVER);
+    expect(exchange.count('GET')).toBe(900);
+  });
+
+  it('reads what is due by ranges of an index alone, however many orders there are', async () => {
+    const texts = new Set<string>();
+    const wrap = (text: string, statement: SqliteStatement): SqliteStatement => {
+      if (text.includes('union all')) texts.add(text);
+      return statement;
+    };
+    const { program } = await accepted(['a'], { overrides: { store: { wrap } } });
+    await followPass(program.app, 'due', NEVER);
+    const [text = ''] = texts;
+    const plan = () =>
+      program.merchant
+        .prepare(`explain query plan ${text}`)
+        .all(...Array.from({ length: text.split('?').length - 1 }, () => 1))
+        .map((row) => (row as { detail: string }).detail)
+        .filter((detail) => detail.includes('merchant_orders'));
+    const never = plan().filter((detail) => detail.includes('merchant_orders_never_looked_up'));
+    expect(never).toHaveLength(1);
+    const plans = [plan()];
+    program.merchant.exec(`analyze; update sqlite_stat1 set stat = '5000000 5000000 500000 2 1'
+      where idx = 'merchant_orders_due'; analyze sqlite_schema`);
+    plans.push(plan());
+    for (const details of plans) {
+      expect(details).toHaveLength(LOOKUP_SOURCES.length);
+      for (const detail of details) expect(detail).toMatch(/^SEARCH .* INDEX .*account=\? AND .*next_action_at/);
+    }
   });
 
   it('stops when the exchange fails, and goes on with all that is due when it is back', async () => {

@@ -1,0 +1,41 @@
+import { LOOKUPS_A_ROUND, nextRound, type LookupSource } from '../../domain/orders/rounds.ts';
+import { dueLookups } from '../../store/due-lookups.ts';
+import type { DueKey } from '../../store/orders.ts';
+import type { FlowDeps } from '../pass/deps.ts';
+
+/** Gives the time until which the orders of a source count as due, each time anew. */
+export type DueUntil = (source: LookupSource) => Date;
+
+/**
+ * Gives the orders that are due, round after round, until none is. Each round reads anew what is due, so that what comes
+ * due meanwhile waits for one round. No order is given twice unless it comes due again. `isOver` ends it before that.
+ */
+export async function* ordersToLookUp(
+  { account, store }: Pick<FlowDeps, 'account' | 'store'>,
+  until: DueUntil,
+  isOver: () => boolean,
+): AsyncGenerator<string> {
+  const places = new Map<LookupSource, DueKey>();
+  while (!isOver()) {
+    const placeOf = (source: LookupSource) => ({ until: until(source), after: places.get(source) });
+    const due = await dueLookups(store.db, { account, limit: LOOKUPS_A_ROUND, placeOf });
+    if (due.length === 0) return;
+    // An accepted order that was never looked up is given as a new one.
+    const round = new Set(nextRound(due.filter(({ isNew }) => isNew === 0)));
+    for (const { externalOrderId } of round) {
+      if (isOver()) return;
+      yield externalOrderId;
+    }
+    for (const [source, page] of Map.groupBy(due, (one) => one.source)) {
+      const left = page.findIndex((one) => one.isNew === 0 && !round.has(one));
+      const last = left === -1 ? page.at(-1) : page[left - 1];
+      if (last !== undefined) places.set(source, placeAfter(last, places.get(source)));
+    }
+  }
+}
+
+/** SQLite reads ids that are no text otherwise than it compares them: a page of them would come again and again. */
+function placeAfter(last: DueKey, before: DueKey | undefined): DueKey {
+  const isStuck = last.nextActionAt === before?.nextActionAt && last.externalOrderId === before.externalOrderId;
+  return isStuck ? { nextActionAt: `${last.nextActionAt}~`, externalOrderId: '' } : last;
+}
