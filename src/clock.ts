@@ -6,8 +6,9 @@ import { setTimeout as delay } from 'node:timers/promises';
  */
 export interface Clock {
   /**
-   * UTC time for due times and records. Within one process it never goes back: when the system's clock is set back it
-   * goes on with the monotonic clock, so that what is due stays due.
+   * UTC time for due times and records. It follows the system's clock, set forward or back; within a second of it, it goes
+   * on with the monotonic clock. Where it was set back, `ClockWatch` corrects
+   * what was planned.
    */
   now(): Date;
   /** Milliseconds that only grow; for intervals and deadlines. */
@@ -33,15 +34,21 @@ export function repeatedly(ms: number, work: () => void): Disposable {
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
-/** UTC that follows `wall` where that is set forward, and goes on with `monotonic` where it is set back; both in ms. */
+/** A clock that is behind by less was corrected by a little, as happens all the time: time then does not go back. */
+const SET_BACK_MS = 1_000;
+
+/**
+ * UTC that goes on with `monotonic`, and begins anew at `wall` when that is ahead of it or was set back; both in ms. So it
+ * never stands still: neither of the two does.
+ */
 export function steadyTime(wall: () => number, monotonic: () => number): () => Date {
-  const anchorWall = wall();
-  const anchorMonotonic = monotonic();
-  let latest = anchorWall;
+  let anchor = { wall: wall(), monotonic: monotonic() };
   return () => {
-    const steady = anchorWall + (monotonic() - anchorMonotonic);
-    latest = Math.max(latest, wall(), Math.floor(steady));
-    return new Date(latest);
+    const shown = { wall: wall(), monotonic: monotonic() };
+    const steady = Math.floor(anchor.wall + (shown.monotonic - anchor.monotonic));
+    if (shown.wall <= steady && shown.wall >= steady - SET_BACK_MS) return new Date(steady);
+    anchor = shown;
+    return new Date(shown.wall);
   };
 }
 

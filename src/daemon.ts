@@ -4,17 +4,20 @@ import type { Config } from './config/config.ts';
 import { linksPass } from './flows/clients/links.ts';
 import { compareNewRecords } from './flows/findings/new-records.ts';
 import { sweep } from './flows/findings/sweep.ts';
+import { ClockWatch } from './flows/orders/clock-watch.ts';
 import { createPass } from './flows/orders/create.ts';
-import { followPass } from './flows/orders/follow.ts';
+import { lookUpDue } from './flows/orders/follow.ts';
 import { withGracePeriod } from './flows/pass/grace-period.ts';
 import { repeatEvery, repeatPass, watchDatabase } from './flows/pass/repeat.ts';
-import { Cron, Waker, WATCHDOG_MS } from './flows/pass/waker.ts';
+import { Cron, Waker } from './flows/pass/waker.ts';
 import { serveControl } from './http/control/server.ts';
 import { controlSocketPath } from './http/control/socket-path.ts';
 import { servePhotos } from './http/photos/receiver.ts';
 
 /** A second daemon waits this long for the first to go, as when pm2 restarts it. */
 const OWNER_PATIENCE_MS = 3_000;
+/** What has its own time is seen this late at the most. */
+const LOOK_FOR_TIMES_MS = 1_000;
 
 /**
  * The daemon: runs until `stopping` aborts, then takes nothing new, finishes what is in flight and returns. Throws when
@@ -34,33 +37,37 @@ export async function runDaemon(
   const lookups = new Waker();
   const links = new Waker();
   const findings = new Waker();
+  const clocks = new Waker();
   const wakeOrders = () => {
     creates.wake();
     lookups.wake();
   };
+  const clockWatch = new ClockWatch(app);
 
   const { listen } = config.photos;
   await using receiver = listen === undefined ? undefined : await servePhotos(app, listen, stop);
   const served = { ...app, wakeCreates: () => creates.wake() };
   const control = await serveControl(served, controlSocketPath(config.database.path), stop);
-  await using orderTicks = new Cron(app.clock, config.schedule.cron, wakeOrders);
+  await using orderTicks = new Cron(app.clock, config.schedule.cron, () => lookups.wake());
   await using linkTicks = new Cron(app.clock, config.links.cron, () => links.wake());
   await using sweepTicks = new Cron(app.clock, config.reconcile.cron, () => findings.wake());
   const findingsPass = config.reconcile.cron === undefined ? compareNewRecords : sweep;
 
   const tasks = [
     repeatPass(app, creates, stop, () => createPass(app, stop)),
-    repeatPass(app, lookups, stop, () => followPass(app, 'due', stop)),
+    repeatPass(app, lookups, stop, () => lookUpDue(app, () => orderTicks.tickedAt, stop)),
+    repeatPass(app, clocks, stop, () => clockWatch.correct()),
     repeatPass(app, findings, stop, () => findingsPass(app, stop)),
     ...(config.links.cron === undefined ? [] : [repeatPass(app, links, stop, () => linksPass(app, stop))]),
     watchDatabase(app, stop, async () => {
       if (await app.holds.read()) wakeOrders();
       else creates.wake();
     }),
-    repeatEvery(app.clock, WATCHDOG_MS, stop, () => {
-      orderTicks.tick();
-      linkTicks.tickIfOverdue();
-      sweepTicks.tickIfOverdue();
+    // Creates that come due, verifications, probes and ends of holds have their own times.
+    repeatEvery(app.clock, LOOK_FOR_TIMES_MS, stop, () => {
+      clocks.wake();
+      wakeOrders();
+      for (const ticks of [orderTicks, linkTicks, sweepTicks]) ticks.tickIfOverdue();
     }),
   ];
   for (const task of tasks) task.catch((error: unknown) => failed.abort(error));

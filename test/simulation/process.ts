@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { createApp, type App } from '../../src/app.ts';
 import { steadyTime, type Clock } from '../../src/clock.ts';
 import type { Config } from '../../src/config/config.ts';
+import { ClockWatch } from '../../src/flows/orders/clock-watch.ts';
 import { createPass } from '../../src/flows/orders/create.ts';
 import { followPass } from '../../src/flows/orders/follow.ts';
 import { syncOnce } from '../../src/flows/orders/sync.ts';
@@ -61,9 +62,10 @@ export class SimulatedProcess implements Life {
     let hasFailed = false;
     try {
       await using app = await this.#start();
+      const clockWatch = new ClockWatch(app);
       await Promise.all([
-        this.#repeat('create', () => createPass(app, this.#stop.signal)),
-        this.#repeat('follow', () => followPass(app, 'due', this.#stop.signal)),
+        this.#repeat(clockWatch, 'create', () => createPass(app, this.#stop.signal)),
+        this.#repeat(clockWatch, 'follow', () => followPass(app, 'due', this.#stop.signal)),
         this.#syncNowAndThen(app),
       ]);
     } catch (error) {
@@ -105,9 +107,10 @@ export class SimulatedProcess implements Life {
     });
   }
 
-  /** Runs a pass when something is due, as the daemon does. */
-  async #repeat(name: string, pass: () => Promise<void>): Promise<void> {
+  /** Runs a pass when something is due, and looks at the clock, as the daemon does. */
+  async #repeat(clockWatch: ClockWatch, name: string, pass: () => Promise<void>): Promise<void> {
     while (!this.#stop.signal.aborted) {
+      await waitOut(() => clockWatch.correct());
       await waitOut(pass);
       await this.#sleep(name, this.#untilDueMs());
     }

@@ -136,6 +136,10 @@ class World implements Surroundings, Disposable {
       if (this.isCalm || this.chance.next() >= this.plan.decidesInFlight) return;
       decideAfter(this.chance.below(200), { id, kind: 'retry' });
     };
+    const { clockSetBack } = this.plan;
+    if (clockSetBack !== null) {
+      this.scheduler.after(clockSetBack.at, 'the clock is set back', () => this.#process?.wake());
+    }
     this.#begin(0);
     let steps = 0;
     while (this.observer.violation === undefined && this.scheduler.now < this.plan.endAt) {

@@ -110,20 +110,21 @@ export async function adoptLink(
 }
 
 /**
- * Checks every stored link whose status is not final, and records what changed: each link once, those that were not
- * checked for longest first. Ends when none is left, when the circuit breaker opens, or when `signal` aborts.
+ * Checks every stored link whose status is not final and that was not checked since `since`, and records what changed:
+ * each link once, those that were not checked for longest first. Ends when none is left, when the circuit breaker opens,
+ * or when `signal` aborts.
  */
-export async function linksPass(deps: FlowDeps, signal: AbortSignal): Promise<void> {
+export async function linksPass(deps: FlowDeps, signal: AbortSignal, since: Date = deps.clock.now()): Promise<void> {
   // Orders are more urgent, so most turns are left to them.
   const concurrency = Math.ceil(deps.concurrency / 4);
-  await forEachConcurrently(uncheckedLinks(deps, signal), concurrency, (key) => check(deps, key, signal));
+  await forEachConcurrently(uncheckedLinks(deps, signal, since), concurrency, (key) => check(deps, key, signal));
 }
 
 async function* uncheckedLinks(
-  { account, store, exchange, clock, links: { finalStatuses } }: FlowDeps,
+  { account, store, exchange, links: { finalStatuses } }: FlowDeps,
   signal: AbortSignal,
+  before: Date,
 ): AsyncGenerator<CheckKey> {
-  const before = clock.now();
   let from = FIRST_CHECK;
   for (;;) {
     const page = await linksToCheck(store.db, { account, finalStatuses, before, from, limit: PAGE });

@@ -19,7 +19,8 @@ import { recordUnknownOutcome } from '../findings/record-findings.ts';
 
 const PAGE = 200;
 
-type RecoverDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'log' | 'settings' | 'counters'>;
+/** The dependencies of putting right what the last owner, or another clock, left. */
+export type RecoverDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'log' | 'settings' | 'counters'>;
 
 /**
  * Puts right what the last owner left, before anything is sent. An order that is found `sending` may have been taken, so
@@ -27,7 +28,7 @@ type RecoverDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'log' | 'setti
  * another program, so the order becomes due now.
  */
 export async function recover(deps: RecoverDeps, clockWentBack: boolean): Promise<void> {
-  const { account, store, clock, log } = deps;
+  const { account, store, log } = deps;
   let found = 0;
   for (let fromId = ''; ;) {
     const ids = await orderIds(store.db, { account, states: ['sending'], fromId, limit: PAGE });
@@ -37,7 +38,22 @@ export async function recover(deps: RecoverDeps, clockWentBack: boolean): Promis
     fromId = ids.at(-1) ?? fromId;
   }
   if (found > 0) log.warn({ orders: found }, 'found orders whose create was under way; they will be looked up');
-  const longestMs = Math.max(LONGEST_WAIT_MS, ...deps.settings.verifyAfter);
+  await correctTimes(deps, clockWentBack);
+  const elsewhere = await countPendingElsewhere(store.db, account);
+  if (elsewhere > 0) {
+    log.warn({ orders: elsewhere, account }, 'orders of other accounts are pending; only this account is driven');
+  }
+}
+
+/**
+ * Makes orders due now whose due times are further away than any schedule gives; where the clock went back, all that
+ * wait: nobody knows under which clock a time was written.
+ */
+export async function correctTimes(
+  { account, store, clock, log, settings }: RecoverDeps,
+  clockWentBack: boolean,
+): Promise<void> {
+  const longestMs = Math.max(LONGEST_WAIT_MS, ...settings.verifyAfter);
   const latest = clockWentBack ? clock.now() : after(clock.now(), longestMs);
   const states = ['pending', ...FOLLOWED_STATES] as const;
   const [moved, links] = await store.writer.write(async (tx) => [
@@ -46,10 +62,6 @@ export async function recover(deps: RecoverDeps, clockWentBack: boolean): Promis
   ]);
   if (moved + links > 0) {
     log.warn({ orders: moved, links }, 'due times written under another clock were corrected');
-  }
-  const elsewhere = await countPendingElsewhere(store.db, account);
-  if (elsewhere > 0) {
-    log.warn({ orders: elsewhere, account }, 'orders of other accounts are pending; only this account is driven');
   }
 }
 

@@ -1,5 +1,6 @@
 import { countByState } from '../../store/orders.ts';
 import { countOpenFindings } from '../../store/findings.ts';
+import { linksPass } from '../clients/links.ts';
 import { createPass } from './create.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { followPass, type FollowScope } from './follow.ts';
@@ -27,8 +28,8 @@ const MOST_OPENINGS = 2;
 const LONGEST_WAIT_MS = 10_000;
 
 /**
- * One pass: sends every pending order whose time has come, then looks up every order being followed once. A breaker that
- * opens for a moment is waited for. `onProgress` is given the pass's own counters, which go on changing while it runs.
+ * One pass: sends every pending order whose time has come, then looks up every order being followed once, and every link
+ * that may change. A breaker that opens for a moment is waited for. `onProgress` is given the pass's own counters, which go on changing while it runs.
  */
 export async function syncOnce(
   deps: FlowDeps,
@@ -43,6 +44,7 @@ export async function syncOnce(
   const since = deps.clock.now();
   await repeatWhileOpen(pass, 'create', signal, () => createPass(pass, signal));
   await repeatWhileOpen(pass, 'lookup', signal, () => followPass(pass, scope, signal, since));
+  await repeatWhileOpen(pass, 'lookup', signal, () => linksPass(pass, signal, since));
   if (!signal.aborted) await sweep(pass, signal);
   const orders = await countByState(deps.store.db, deps.account);
   const { findings: newFindings, ...counts } = counters;

@@ -2,7 +2,7 @@ import { schedule, type ScheduledTask } from 'node-cron';
 import type { Clock } from '../../clock.ts';
 
 /** A tick that is later than this is overdue. */
-export const WATCHDOG_MS = 10_000;
+const OVERDUE_MS = 10_000;
 
 /** Wakes one pass, at once or, where the pass is running, when it has ended. */
 export class Waker {
@@ -28,34 +28,43 @@ export class Waker {
 
 /** Ticks at the times of a cron expression in UTC, or never where there is none, until it is disposed of. */
 export class Cron implements AsyncDisposable {
-  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly #onTick: () => void;
   readonly #task: ScheduledTask | undefined;
   #overdueAt = 0;
+  #tickedAt = new Date(0);
 
-  constructor(clock: Pick<Clock, 'monotonic'>, expression: string | undefined, onTick: () => void) {
+  constructor(clock: Pick<Clock, 'now' | 'monotonic'>, expression: string | undefined, onTick: () => void) {
     this.#clock = clock;
     this.#onTick = onTick;
     if (expression === undefined) return;
-    this.#task = schedule(expression, () => this.tick(), { timezone: 'UTC', noOverlap: true });
+    this.#task = schedule(expression, () => this.#tick(), { timezone: 'UTC', noOverlap: true });
     this.#expectNext();
   }
 
-  tick(): void {
-    this.#expectNext();
-    this.#onTick();
+  /** The time of the last tick; long ago before the first one. It is not ahead of a clock that was set back since. */
+  get tickedAt(): Date {
+    const now = this.#clock.now();
+    if (this.#tickedAt > now) this.#tickedAt = now;
+    return this.#tickedAt;
   }
 
   /** Ticks where node-cron has not, as when the system's clock was set back. */
   tickIfOverdue(): void {
-    if (this.#task !== undefined && this.#clock.monotonic() > this.#overdueAt) this.tick();
+    if (this.#task !== undefined && this.#clock.monotonic() > this.#overdueAt) this.#tick();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#task?.destroy();
   }
 
+  #tick(): void {
+    this.#tickedAt = this.#clock.now();
+    this.#expectNext();
+    this.#onTick();
+  }
+
   #expectNext(): void {
-    this.#overdueAt = this.#clock.monotonic() + (this.#task?.msToNext() ?? 0) + WATCHDOG_MS;
+    this.#overdueAt = this.#clock.monotonic() + (this.#task?.msToNext() ?? 0) + OVERDUE_MS;
   }
 }

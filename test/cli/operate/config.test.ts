@@ -33,6 +33,20 @@ describe('config', () => {
     });
   });
 
+  it('check warns where cron is sparser than a look-up stays fresh', async () => {
+    const environment = {
+      ORDER_SYNC_EXCHANGE_BASE_URL: 'https://exchange.example',
+      ORDER_SYNC_EXCHANGE_API_KEY: 'k',
+      ORDER_SYNC_SCHEDULE_CRON: '0 9 * * 1-5',
+    };
+    const warned = await run('config check --json', environment);
+    expect(warned.code).toBe(0);
+    expect(JSON.parse(warned.stdout)).toMatchObject({ ok: true, warnings: [expect.stringContaining('72 h')] });
+    expect(warned.stderr).toContain('schedule.cron');
+    const fitting = await run('config check --json', { ...environment, ORDER_SYNC_RECONCILE_FRESH_FOR: '4d' });
+    expect(fitting.stderr).toBe('');
+  });
+
   it('check ends with 78 where something is missing', async () => {
     const { code, stdout } = await run('--config config/default.yaml config check');
     expect([code, stdout]).toEqual([78, '']);

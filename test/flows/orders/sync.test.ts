@@ -12,6 +12,8 @@ import {
   type ScriptedAnswer,
   type ScriptedExchange,
 } from '../../support/scripted-exchange.ts';
+import { history, idOf, link, linked } from '../../support/linked.ts';
+import { hastyClock } from '../../support/test-clock.ts';
 import { DAY, HOUR } from '../../support/tracking.ts';
 import type { TestProgram } from '../../support/test-program.ts';
 import { unguarded } from '../../support/unguarded.ts';
@@ -333,6 +335,27 @@ describe('which orders sync looks up', () => {
     expect((await sync(program)).summary.lookedUp).toBe(0);
     program.clock.advance(HOUR);
     expect((await sync(program)).summary.lookedUp).toBe(1);
+  });
+});
+
+describe('the links that sync looks up', () => {
+  it('are all whose status may change, each until it is answered, also where the exchange fails for a moment', async () => {
+    const ids = Array.from({ length: 30 }, (_, index) => `l${index}`);
+    const environment = { ORDER_SYNC_LINKS_FINAL_STATUSES: 'VERIFIED', ORDER_SYNC_LINKS_CRON: '' };
+    const { program, exchange } = await linked([...ids, 'done'], { environment, clock: hastyClock() });
+    program.merchant.exec(`update links set status = 'VERIFIED' where link_id = 'done'`);
+    const answered: string[] = [];
+    exchange.answer = (request) => {
+      if (exchange.requests.length - 31 <= 3) return { status: 503, body: '' };
+      answered.push(idOf(request));
+      return link(idOf(request), 'VERIFIED');
+    };
+    program.clock.advance(HOUR);
+    await sync(program);
+    expect(answered.toSorted()).toEqual(ids.toSorted());
+    await sync(program);
+    expect(answered).toHaveLength(30);
+    expect(history(program, 'l0').at(-1)).toBe('status NOT_VERIFIED → VERIFIED check');
   });
 });
 

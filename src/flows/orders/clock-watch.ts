@@ -1,0 +1,35 @@
+import type { Clock } from '../../clock.ts';
+import { correctTimes, type RecoverDeps } from './recover.ts';
+
+/** UTC that lags behind by more than this was set back; due times are off by no more in any case. */
+const SET_BACK_MS = 500;
+
+/**
+ * Watches whether the clock was set back. What was planned under the clock before would be waited for until that time
+ * comes again, so it becomes due now, as it does at a start.
+ */
+export class ClockWatch {
+  readonly #deps: RecoverDeps;
+  #aheadMs: number;
+
+  constructor(deps: RecoverDeps) {
+    this.#deps = deps;
+    this.#aheadMs = aheadOfMonotonic(deps.clock);
+  }
+
+  /** Corrects due times where the clock was set back since the last look. Where it rejects, the next look does it again. */
+  async correct(): Promise<void> {
+    const { clock, log } = this.#deps;
+    const aheadMs = aheadOfMonotonic(clock);
+    if (aheadMs < this.#aheadMs - SET_BACK_MS) {
+      log.warn({ byMs: Math.round(this.#aheadMs - aheadMs) }, 'the clock was set back, so what waits is due now');
+      await correctTimes(this.#deps, true);
+    }
+    this.#aheadMs = aheadMs;
+  }
+}
+
+/** How far UTC is ahead of the monotonic clock, in ms: this changes only where UTC is set. */
+function aheadOfMonotonic(clock: Pick<Clock, 'now' | 'monotonic'>): number {
+  return clock.now().getTime() - clock.monotonic();
+}

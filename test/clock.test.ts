@@ -1,0 +1,71 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { steadyTime } from '../src/clock.ts';
+import { DAY, HOUR, SECOND } from './support/tracking.ts';
+
+/** A time whose two clocks the test moves. */
+function movedTime() {
+  const clocks = { wall: Date.parse('2026-01-05T12:00:00.000Z'), monotonic: 0 };
+  const now = steadyTime(
+    () => Math.floor(clocks.wall),
+    () => clocks.monotonic,
+  );
+  return {
+    now: () => now().getTime(),
+    wall: () => Math.floor(clocks.wall),
+    pass(ms: number) {
+      clocks.wall += ms;
+      clocks.monotonic += ms;
+    },
+    set(ms: number) {
+      clocks.wall += ms;
+    },
+  };
+}
+
+describe('UTC', () => {
+  it('goes on at once after the clock of the machine was an hour ahead for a moment', () => {
+    const time = movedTime();
+    time.set(HOUR);
+    expect(time.now()).toBe(time.wall());
+    time.pass(SECOND);
+    time.set(-HOUR);
+    expect(time.now()).toBe(time.wall());
+    time.pass(SECOND);
+    expect(time.now()).toBe(time.wall());
+  });
+
+  it('does not go back where the clock of the machine is set back by a little', () => {
+    const time = movedTime();
+    const before = time.now();
+    time.set(-900);
+    expect(time.now()).toBe(before);
+    time.pass(10);
+    expect(time.now()).toBe(before + 10);
+  });
+
+  it('stays within a second of the clock of the machine, and stands still for no time, however that is set', () => {
+    const step = fc.record({
+      passMs: fc.double({ min: 0, max: 2 * HOUR, noNaN: true }),
+      setMs: fc.oneof(
+        fc.constant(0),
+        fc.integer({ min: -2 * SECOND, max: 2 * SECOND }),
+        fc.integer({ min: -400 * DAY, max: 400 * DAY }),
+      ),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        const time = movedTime();
+        for (const { passMs, setMs } of steps) {
+          const before = time.now();
+          time.pass(passMs);
+          expect(time.now() - before).toBeGreaterThanOrEqual(Math.floor(passMs));
+          time.set(setMs);
+          const aheadMs = time.now() - time.wall();
+          expect(aheadMs).toBeGreaterThanOrEqual(0);
+          expect(aheadMs).toBeLessThanOrEqual(SECOND);
+        }
+      }),
+    );
+  });
+});
