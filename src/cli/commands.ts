@@ -106,6 +106,10 @@ export const COMMANDS: Entries = {
       migrate: ['makes the database, or brings it up to date', () => import('./operate/db/migrations.ts')],
       status: ['says which migrations the database has', () => import('./operate/db/migrations.ts')],
       check: ['says whether the database is sound, and not older than its mark', () => import('./operate/db/check.ts')],
+      'accept-restore': [
+        'accepts a database that was put back to an older state',
+        () => import('./operate/db/accept-restore.ts'),
+      ],
       backup: ['copies the database while it is in use', () => import('./operate/db/backup.ts')],
     },
   },

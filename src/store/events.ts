@@ -143,6 +143,12 @@ export async function newestEventId(db: Database): Promise<number> {
   return row?.id ?? 0;
 }
 
+/** Reads when the newest event was observed; null when there is none. */
+export async function newestEventTime(db: Database): Promise<string | null> {
+  const row = await db.selectFrom('events').select('observed_at').orderBy('id', 'desc').limit(1).executeTakeFirst();
+  return row?.observed_at ?? null;
+}
+
 /** A change of a status and the change of the same order before it. */
 export interface StatusChange {
   readonly externalOrderId: string;

@@ -54,12 +54,18 @@ export interface Position {
   readonly eventId: number;
 }
 
+/** The time of which a restored database lacks the changes; null where nothing tells its beginning or end. */
+export interface MissingTime {
+  readonly from: string | null;
+  readonly to: string | null;
+}
+
 /** What stands in the mark of a database. */
 export interface MarkContent extends Position {
   /** When the commit was named. */
   readonly at: string;
-  /** Present while a restored database is being accepted; `since` is the time of the newest event of the copy. */
-  readonly restoring?: { readonly since: string | null };
+  /** Present while a restored database is being accepted: the time of which it lacks the changes. */
+  readonly restoring?: MissingTime;
 }
 
 /**

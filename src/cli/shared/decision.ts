@@ -14,14 +14,16 @@ export interface DecisionOptions {
 }
 
 /** Adds `--reason` and `--actor`, which become part of the history. */
-export function addReasonOptions(command: Command): Command {
+export function addReasonOptions(command: Command, { isMandatory } = { isMandatory: true }): Command {
   return command
-    .addOption(new Option('--reason <text>', 'why; part of the history').argParser(plainText).makeOptionMandatory())
+    .addOption(
+      new Option('--reason <text>', 'why; part of the history').argParser(plainText).makeOptionMandatory(isMandatory),
+    )
     .addOption(new Option('--actor <name>', 'who decides, if not the user of this system').argParser(plainText));
 }
 
 /** The name of the person who decides: the user of this system unless `--actor` says otherwise. Throws `CommandError`. */
-export function actorOf({ actor }: DecisionOptions): string {
+export function actorOf({ actor }: Pick<DecisionOptions, 'actor'>): string {
   try {
     return actor ?? userInfo().username;
   } catch {

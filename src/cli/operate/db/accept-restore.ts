@@ -1,0 +1,80 @@
+import type { Command } from 'commander';
+import { systemClock } from '../../../clock.ts';
+import { loadConfig } from '../../../config/config.ts';
+import { acceptRestore, type AcceptedRestore } from '../../../flows/orders/restore.ts';
+import { readPosition, signOfRestore } from '../../../store/mark.ts';
+import type { Store } from '../../../store/port.ts';
+import { becomeOwner } from '../../../store/sqlite/owner.ts';
+import { openStore } from '../../../store/sqlite/store.ts';
+import { actorOf, addReasonOptions, confirm, type DecisionOptions } from '../../shared/decision.ts';
+import { configOptions } from '../../shared/options.ts';
+
+const HELP = `
+For a database that was put back to an older state. It does not know what was sent after the copy was made, so every order in it
+that may have been sent since becomes unknown: it is looked up, and then held for a person. Creates are paused until resume.
+Stop the daemon first.
+
+Examples:
+  order-sync db accept-restore
+  order-sync db accept-restore --assume-not-sent --reason 'a copy for tests, its exchange is the sandbox'`;
+const QUESTION =
+  'Nothing shows that this database was put back. Every order that waits to be sent would be looked up and held instead. Go on? (y/N) ';
+
+const REASON = 'the database was put back to an older state';
+
+interface RestoreOptions extends Omit<DecisionOptions, 'reason'> {
+  readonly reason?: string;
+  readonly assumeNotSent?: boolean;
+}
+
+/** `order-sync db accept-restore`. */
+export function define(command: Command): void {
+  addReasonOptions(command, { isMandatory: false })
+    .option('--assume-not-sent', 'you know that nothing was sent since: orders stay as they are, nothing is paused')
+    .option('--yes', 'do not ask, also where nothing shows that it was put back')
+    .option('--json', 'print JSON')
+    .addHelpText('after', HELP)
+    .action(async (options: RestoreOptions) => {
+      const { reason, assumeNotSent: isNothingSent = false } = options;
+      if (isNothingSent && reason === undefined) command.error('error: --assume-not-sent needs --reason');
+      const { database, create } = loadConfig({ ...configOptions(command), requireExchange: false });
+      const clock = systemClock();
+      const ownership = await becomeOwner(database.path, clock, 0);
+      try {
+        const store = await openStore(database.path, clock, { expect: 'upgrade', isRestored: true });
+        try {
+          if (options.yes !== true && !(await showsRestore(store))) await confirm(QUESTION);
+          const acceptance = { actor: actorOf(options), reason: reason ?? REASON, isNothingSent };
+          const accepted = await acceptRestore({ store, clock, settings: create }, acceptance);
+          print(accepted, options);
+        } finally {
+          await store.close();
+        }
+      } finally {
+        ownership.release();
+      }
+    });
+}
+
+async function showsRestore({ mark, db }: Store): Promise<boolean> {
+  return signOfRestore(mark.read(), await readPosition(db)) !== undefined;
+}
+
+function print({ missing, orders }: AcceptedRestore, { json, assumeNotSent }: RestoreOptions): void {
+  if (json === true) {
+    process.stdout.write(`${JSON.stringify({ missing, orders })}\n`);
+    return;
+  }
+  process.stdout.write(
+    `missing: from ${missing.from ?? 'the beginning'} to ${missing.to ?? 'a time that nothing tells'}\n`,
+  );
+  if (assumeNotSent === true) {
+    process.stdout.write('orders are as they were, and are sent when they are due\n');
+    return;
+  }
+  process.stdout.write(
+    `${orders} orders may have been sent since: they are unknown or held, and are looked up\n` +
+      'put in what was ordered in that time: order-sync orders import FILE --may-have-been-sent\n' +
+      'nothing is created until: order-sync resume --reason TEXT\n',
+  );
+}

@@ -1,0 +1,129 @@
+import { assumeSent, type Assumption } from '../../domain/orders/restore.ts';
+import { nextGeneration } from '../../store/accounts.ts';
+import { setHold } from '../../store/account-holds.ts';
+import { appendToChain, newestEventTime } from '../../store/events.ts';
+import { isBefore, readPosition } from '../../store/mark.ts';
+import { trackingOf } from '../../store/order-columns.ts';
+import { orderIds, readOrder, saveDecision } from '../../store/orders.ts';
+import { accountsWithOrders, someOrderIds } from '../../store/restored-orders.ts';
+import type { MissingTime, Store, Transaction } from '../../store/port.ts';
+import { recordUnknownOutcome } from '../findings/record-findings.ts';
+import type { FlowDeps } from '../pass/deps.ts';
+
+/** The dependencies: no process owns the account meanwhile, and the store is opened as a restored one. */
+export type RestoreDeps = Pick<FlowDeps, 'clock'> & {
+  readonly store: Store;
+  readonly settings: Pick<FlowDeps['settings'], 'verifyAfter'>;
+};
+
+/** A person's decision about a database that was put back to an older state. */
+export interface Acceptance {
+  readonly actor: string;
+  readonly reason: string;
+  /** The person knows that nothing was sent since. */
+  readonly isNothingSent: boolean;
+}
+
+/** What came of it: `orders` were taken for sent. */
+export interface AcceptedRestore {
+  readonly missing: MissingTime;
+  readonly orders: number;
+}
+
+const PAGE = 200;
+
+/**
+ * Accepts a database that was put back to an older state: creates are paused, every order that may have been sent since
+ * becomes unknown, and the mark is that of this database. Until the end the mark keeps everything else from being written, so
+ * that an interrupted run is done again.
+ */
+export async function acceptRestore(deps: RestoreDeps, acceptance: Acceptance): Promise<AcceptedRestore> {
+  const { store, clock } = deps;
+  const mark = store.mark.read();
+  const position = await readPosition(store.db);
+  // A mark that was put back together with the database does not tell until when it was used.
+  const to = mark !== undefined && isBefore(position, mark) ? mark.at : null;
+  const missing = mark?.restoring ?? { from: await newestEventTime(store.db), to };
+  await store.mark.write({ ...(mark ?? { ...position, at: clock.now().toISOString() }), restoring: missing });
+  let orders = 0;
+  for (const account of await accountsWithOrders(store.db)) {
+    await store.writer.write((tx) => record(tx, account, acceptance, clock.now()));
+    if (!acceptance.isNothingSent) orders += await assumeAllSent(deps, account, acceptance);
+  }
+  await store.mark.write({ ...(await readPosition(store.db)), at: clock.now().toISOString() });
+  return { missing, orders };
+}
+
+/** An owner that still runs, by another path of the database, finds out that it was followed. */
+async function record(tx: Transaction, account: string, acceptance: Acceptance, now: Date): Promise<void> {
+  const { actor, reason, isNothingSent } = acceptance;
+  await nextGeneration(tx, account);
+  const event = { account, type: 'account', subject: account, field: 'restore', old_value: null } as const;
+  await appendToChain(tx, account, [
+    {
+      ...event,
+      new_value: isNothingSent ? 'nothing-sent' : 'may-be-sent',
+      observed_at: now.toISOString(),
+      looked_up_before: null,
+      exchange_time: null,
+      source: 'operator',
+      reason,
+      actor,
+    },
+  ]);
+  if (isNothingSent) return;
+  await setHold(tx, account, { kind: 'restored', since: now, until: null, reason, actor }, now);
+}
+
+/** States that orders leave for unknown. The others that may be sent again stay in theirs, and come first. */
+const LEFT = ['pending', 'invalid', 'rejected', 'sending'] as const;
+
+/** Takes every order for sent that may have been sent since the copy was made; gives how many. */
+async function assumeAllSent(deps: RestoreDeps, account: string, { actor, reason }: Acceptance): Promise<number> {
+  const { store, clock, settings } = deps;
+  const how: Assumption = { source: 'operator', reason, actor };
+  // A page at a time, so that the merchant's own writes do not wait for long.
+  const assume = async (ids: readonly string[]) =>
+    await store.writer.write(async (tx) => {
+      let assumed = 0;
+      for (const id of ids) assumed += await assumeOneSent(tx, { account, id, how, now: clock.now(), settings });
+      return assumed;
+    });
+  let orders = 0;
+  for (let fromId = ''; ;) {
+    const ids = await orderIds(store.db, { account, states: ['unknown', 'held'], fromId, limit: PAGE });
+    orders += await assume(ids);
+    if (ids.length < PAGE) break;
+    fromId = ids.at(-1) ?? fromId;
+  }
+  for (const state of LEFT) {
+    // Ids that are not valid Unicode cannot be read, nor sent: they come again in each page.
+    for (let unreadable = 0; ;) {
+      const limit = PAGE + unreadable;
+      const ids = await someOrderIds(store.db, { account, state, limit });
+      const assumed = await assume(ids);
+      orders += assumed;
+      unreadable = ids.length - assumed;
+      if (ids.length < limit) break;
+    }
+  }
+  return orders;
+}
+
+interface Assumed {
+  readonly account: string;
+  readonly id: string;
+  readonly how: Assumption;
+  readonly now: Date;
+  readonly settings: RestoreDeps['settings'];
+}
+
+/** Gives how many orders it took for sent: none where the merchant has deleted it since the page was read. */
+async function assumeOneSent(tx: Transaction, { account, id, how, now, settings }: Assumed): Promise<number> {
+  const row = await readOrder(tx, account, id);
+  if (row === undefined) return 0;
+  const before = trackingOf(row);
+  const unknown = await saveDecision(tx, before, assumeSent(before, how, now, settings), now);
+  await recordUnknownOutcome(tx, { account }, unknown, now);
+  return 1;
+}
