@@ -2,6 +2,7 @@ import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { Option, type Command } from 'commander';
 import { createLogUpdate } from 'log-update';
+import { systemClock } from '../../clock.ts';
 import { importOrders, type ImportFormat, type ImportResult } from '../../flows/orders/import.ts';
 import { printable } from '../../reports/formats/text.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
@@ -17,6 +18,12 @@ Examples:
   order-sync orders import january.csv
   shop-export | order-sync orders import - --format ndjson`;
 
+interface Options {
+  readonly format?: ImportFormat;
+  readonly json?: boolean | undefined;
+  readonly mayHaveBeenSent?: boolean | undefined;
+}
+
 /** `order-sync orders import`. */
 export function define(command: Command): void {
   command
@@ -24,19 +31,24 @@ export function define(command: Command): void {
     .addOption(
       new Option('--format <format>', 'where the name of the file does not tell it').choices(['csv', 'ndjson']),
     )
+    .option('--may-have-been-sent', 'after a restore: rows are looked up and held, and not sent')
     .option('--json', 'print the counts as JSON')
     .addHelpText('after', HELP)
-    .action(async (file: string, { format = formatOf(file), json }: { format?: ImportFormat; json?: boolean }) => {
+    .action(async (file: string, { format = formatOf(file), json, mayHaveBeenSent }: Options) => {
       if (format === undefined) {
         return command.error(`error: the name ${file} does not tell the format: give --format csv or --format ndjson`);
       }
       const input = await openInput(file);
       const progress = process.stderr.isTTY ? createLogUpdate(process.stderr) : undefined;
-      const result = await withStore(command, 'migrate', (store) =>
-        importOrders(store, ACCOUNT, input, format, (read) => progress?.(`${read} rows read`)),
+      const result = await withStore(command, 'migrate', (store, config) =>
+        importOrders(store, ACCOUNT, input, {
+          format,
+          assumeSent: mayHaveBeenSent === true ? { clock: systemClock(), settings: config.create } : undefined,
+          onProgress: (read) => progress?.(`${read} rows read`),
+        }),
       );
       progress?.clear();
-      print(result, file, json === true);
+      print(result, file, { json, mayHaveBeenSent });
     });
 }
 
@@ -50,8 +62,8 @@ async function openInput(file: string): Promise<Readable> {
   throw new CommandError(EXIT.data, `${file} is a folder; name a file`);
 }
 
-function print(result: ImportResult, file: string, asJson: boolean): void {
-  const { read, inserted, alreadyPresent, problemCount, problems } = result;
+function print(result: ImportResult, file: string, { json, mayHaveBeenSent = false }: Options): void {
+  const { read, inserted, alreadyPresent, assumedSent, problemCount, problems } = result;
   for (const { line, column, reason } of problems) {
     const text = column === undefined ? reason : `${column}: ${reason}`;
     process.stderr.write(`${file}:${line}: ${printable(text)}\n`);
@@ -62,10 +74,10 @@ function print(result: ImportResult, file: string, asJson: boolean): void {
     process.stderr.write(`${count}${more}; nothing was inserted; correct the file and import it again\n`);
     process.exitCode = EXIT.data;
   }
-  const counts = { read, inserted, alreadyPresent, problems: problemCount };
-  process.stdout.write(
-    asJson ? `${JSON.stringify(counts)}\n` : `${read} read, ${inserted} inserted, ${alreadyPresent} already present\n`,
-  );
+  const counts = { read, inserted, alreadyPresent, problems: problemCount, ...(mayHaveBeenSent && { assumedSent }) };
+  const assumed = mayHaveBeenSent ? `, ${assumedSent} taken for sent` : '';
+  const text = `${read} read, ${inserted} inserted, ${alreadyPresent} already present${assumed}`;
+  process.stdout.write(`${json === true ? JSON.stringify(counts) : text}\n`);
 }
 
 function formatOf(file: string): ImportFormat | undefined {

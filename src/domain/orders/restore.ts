@@ -4,7 +4,7 @@ import { plannedGapMs } from './schedule.ts';
 import { move, type Decision, type OrderEvent, type Tracking } from './tracking.ts';
 
 /** The part of the history that says who took an order for sent, and why. */
-export type Assumption = Pick<OrderEvent, 'source' | 'reason'> & { readonly actor: string };
+export type Assumption = Pick<OrderEvent, 'source' | 'reason' | 'actor'>;
 
 /**
  * Takes an order for sent although no request of it is known: it is looked up, and then held, and never sent again unless a

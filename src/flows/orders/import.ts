@@ -4,6 +4,7 @@ import { COLUMN_OF, columnsOf, ORDER_COLUMNS } from '../../store/order-columns.t
 import { emptyStage, settleStage, stageRows, type ImportRow } from '../../store/stage/import.ts';
 import type { Store } from '../../store/port.ts';
 import { checkFields } from './add.ts';
+import { assumeStagedSent, type Assuming } from './assume-sent.ts';
 import { csvLines, ndjsonLines, type ImportLine } from './import-lines.ts';
 
 /** The forms an import file may have. */
@@ -23,8 +24,18 @@ export interface ImportResult {
   readonly inserted: number;
   /** Rows whose order is there already, or earlier in the file, with the same content. */
   readonly alreadyPresent: number;
+  /** Orders, of either kind, that were taken for sent. */
+  readonly assumedSent: number;
   readonly problems: readonly ImportProblem[];
   readonly problemCount: number;
+}
+
+/** The way in which a file is imported. */
+export interface ImportOptions {
+  readonly format: ImportFormat;
+  /** Its orders may have been sent, by a database that is lost. */
+  readonly assumeSent?: Assuming | undefined;
+  readonly onProgress?: (read: number) => void;
 }
 
 const MAX_NAMED = 50;
@@ -39,8 +50,7 @@ export async function importOrders(
   store: Store,
   account: string,
   input: Readable,
-  format: ImportFormat,
-  onProgress: (read: number) => void = () => {},
+  { format, assumeSent, onProgress }: ImportOptions,
 ): Promise<ImportResult> {
   await emptyStage(store.db);
   const problems = new Problems();
@@ -53,18 +63,22 @@ export async function importOrders(
     if (batch.length < BATCH) continue;
     await stageRows(store.db, batch);
     batch = [];
-    onProgress(read);
+    onProgress?.(read);
   }
   await stageRows(store.db, batch);
-  const settling = { account, isWanted: problems.count === 0, limit: MAX_NAMED };
-  const { inserted, conflicts, conflictCount } = await store.writer.write((tx) => settleStage(tx, settling));
+  const isWanted = problems.count === 0;
+  const { inserted, conflicts, conflictCount, assumedSent } = await store.writer.write(async (tx) => {
+    const settled = await settleStage(tx, { account, isWanted, limit: MAX_NAMED });
+    const isInserted = isWanted && settled.conflictCount === 0;
+    return { ...settled, assumedSent: isInserted && assumeSent ? await assumeStagedSent(tx, account, assumeSent) : 0 };
+  });
   for (const { line, columns, externalOrderId, place } of conflicts) {
     const reason = `differs from ${place}, where ${quote(externalOrderId)} stands already`;
     problems.add({ line, column: columns, reason });
   }
   problems.count += conflictCount - conflicts.length;
   const alreadyPresent = problems.count === 0 ? read - inserted : 0;
-  return { read, inserted, alreadyPresent, problems: problems.named, problemCount: problems.count };
+  return { read, inserted, alreadyPresent, assumedSent, problems: problems.named, problemCount: problems.count };
 }
 
 class Problems {

@@ -1,20 +1,15 @@
-import { assumeSent, type Assumption } from '../../domain/orders/restore.ts';
+import type { Assumption } from '../../domain/orders/restore.ts';
 import { nextGeneration } from '../../store/accounts.ts';
 import { setHold } from '../../store/account-holds.ts';
 import { appendToChain, newestEventTime } from '../../store/events.ts';
 import { isBefore, readPosition } from '../../store/mark.ts';
-import { trackingOf } from '../../store/order-columns.ts';
-import { orderIds, readOrder, saveDecision } from '../../store/orders.ts';
+import { orderIds } from '../../store/orders.ts';
 import { accountsWithOrders, someOrderIds } from '../../store/restored-orders.ts';
 import type { MissingTime, Store, Transaction } from '../../store/port.ts';
-import { recordUnknownOutcome } from '../findings/record-findings.ts';
-import type { FlowDeps } from '../pass/deps.ts';
+import { assumeOrderSent, type Assuming } from './assume-sent.ts';
 
 /** The dependencies: no process owns the account meanwhile, and the store is opened as a restored one. */
-export type RestoreDeps = Pick<FlowDeps, 'clock'> & {
-  readonly store: Store;
-  readonly settings: Pick<FlowDeps['settings'], 'verifyAfter'>;
-};
+export type RestoreDeps = Assuming & { readonly store: Store };
 
 /** A person's decision about a database that was put back to an older state. */
 export interface Acceptance {
@@ -80,13 +75,13 @@ const LEFT = ['pending', 'invalid', 'rejected', 'sending'] as const;
 
 /** Takes every order for sent that may have been sent since the copy was made; gives how many. */
 async function assumeAllSent(deps: RestoreDeps, account: string, { actor, reason }: Acceptance): Promise<number> {
-  const { store, clock, settings } = deps;
+  const { store } = deps;
   const how: Assumption = { source: 'operator', reason, actor };
   // A page at a time, so that the merchant's own writes do not wait for long.
   const assume = async (ids: readonly string[]) =>
     await store.writer.write(async (tx) => {
       let assumed = 0;
-      for (const id of ids) assumed += await assumeOneSent(tx, { account, id, how, now: clock.now(), settings });
+      for (const id of ids) assumed += await assumeOrderSent(tx, { account, id, how }, deps);
       return assumed;
     });
   let orders = 0;
@@ -108,22 +103,4 @@ async function assumeAllSent(deps: RestoreDeps, account: string, { actor, reason
     }
   }
   return orders;
-}
-
-interface Assumed {
-  readonly account: string;
-  readonly id: string;
-  readonly how: Assumption;
-  readonly now: Date;
-  readonly settings: RestoreDeps['settings'];
-}
-
-/** Gives how many orders it took for sent: none where the merchant has deleted it since the page was read. */
-async function assumeOneSent(tx: Transaction, { account, id, how, now, settings }: Assumed): Promise<number> {
-  const row = await readOrder(tx, account, id);
-  if (row === undefined) return 0;
-  const before = trackingOf(row);
-  const unknown = await saveDecision(tx, before, assumeSent(before, how, now, settings), now);
-  await recordUnknownOutcome(tx, { account }, unknown, now);
-  return 1;
 }

@@ -69,6 +69,25 @@ export async function settleStage(
   return { inserted, conflicts: conflicts.slice(0, limit), conflictCount };
 }
 
+/** A row of the stage whose order waits in the table: it was never sent as far as the table knows. */
+export interface StagedRow {
+  readonly line: number;
+  readonly externalOrderId: string;
+}
+
+/** Reads the rows of the stage, after a line, whose orders are pending or invalid in the table. */
+export async function stagedUnsent(
+  tx: Transaction,
+  { account, afterLine, limit }: { account: string; afterLine: number; limit: number },
+): Promise<readonly StagedRow[]> {
+  const { rows } = await sql<StagedRow>`
+    select line, r.external_order_id as "externalOrderId"
+    from import_rows r cross join merchant_orders m on m.account = ${account} and m.external_order_id = r.external_order_id
+    where line > ${afterLine} and m.state in ('pending', 'invalid')
+    order by line limit ${limit}`.execute(tx);
+  return rows;
+}
+
 /** Finds rows `b` of the stage whose id a row `a` elsewhere has with other content. */
 async function findConflicts(
   tx: Transaction,

@@ -209,6 +209,33 @@ describe('a database that was put back to an older state', () => {
     expect([on.creates().length, on.duplicated()]).toEqual([3, []]);
   });
 
+  it('takes orders that the copy does not know for sent, also where the merchant has put them in once more', async () => {
+    const on = await restorable();
+    on.insert('sent before');
+    await on.run('sync');
+    await on.copy();
+    on.insert('shown', 'not shown');
+    await on.run('sync');
+    on.restore();
+    await on.run('db', 'accept-restore');
+    on.insert('shown', 'new');
+    const file = `${on.path}.csv`;
+    const rows = ['sent before', 'shown', 'not shown'].map((id) => `${id},1.5,BTC,EUR\n`);
+    writeFileSync(file, `external_order_id,asset,from_currency,to_currency\n${rows.join('')}`);
+    const imported = await on.run('orders', 'import', file, '--may-have-been-sent', '--json');
+    expect([imported.code, JSON.parse(imported.stdout)]).toEqual([
+      0,
+      { read: 3, inserted: 1, alreadyPresent: 2, problems: 0, assumedSent: 2 },
+    ]);
+    expect(on.states()).toMatchObject({ 'sent before': 'accepted', shown: 'unknown', 'not shown': 'unknown' });
+    await on.run('resume', ...REASON);
+    await on.run('sync');
+    expect(on.states()).toMatchObject({ new: 'accepted', shown: 'open', 'not shown': 'unknown' });
+    expect([on.creates().length, on.duplicated()]).toEqual([4, []]);
+    const again = await on.run('orders', 'import', file, '--may-have-been-sent', '--json');
+    expect(JSON.parse(again.stdout)).toMatchObject({ inserted: 0, assumedSent: 0 });
+  });
+
   it('has a mark that nothing else can be taken for: one that is cut off is none', async () => {
     const on = await sentSince();
     writeFileSync(`${on.path}.mark`, readFileSync(`${on.path}.mark`).subarray(0, 20));

@@ -30,7 +30,7 @@ type Content = string | Buffer | Readable;
 
 async function importFrom(format: ImportFormat, content: Content): Promise<ImportResult> {
   const input = content instanceof Readable ? content : Readable.from([Buffer.from(content)]);
-  return await importOrders(store, 'default', input, format);
+  return await importOrders(store, 'default', input, { format });
 }
 const csv = (content: Content) => importFrom('csv', content);
 const ndjson = (content: Content) => importFrom('ndjson', content);
@@ -56,7 +56,14 @@ describe('an import of CSV', () => {
 0.1,EUR,BTC,${EXACT},a,OUTPUT,WITHDRAW,2.50,tok,CARDPROV,addr
 ,USD,ETH,1e-7,"b ""x"", y",,,,,,
 `;
-    expect(await csv(file)).toEqual({ read: 2, inserted: 2, alreadyPresent: 0, problems: [], problemCount: 0 });
+    expect(await csv(file)).toEqual({
+      read: 2,
+      inserted: 2,
+      alreadyPresent: 0,
+      assumedSent: 0,
+      problems: [],
+      problemCount: 0,
+    });
     expect(rows()).toEqual([
       expect.objectContaining({
         account: 'default',
@@ -210,6 +217,7 @@ describe('an import of CSV', () => {
       read: 0,
       inserted: 0,
       alreadyPresent: 0,
+      assumedSent: 0,
       problems: [],
       problemCount: 0,
     });
@@ -337,7 +345,14 @@ describe('an order that is there already', () => {
     merchant.exec(
       `update merchant_orders set revision = revision + 1, state = 'sending', attempts = 1 where external_order_id = 'a'`,
     );
-    expect(await csv(file)).toEqual({ read: 2, inserted: 0, alreadyPresent: 2, problems: [], problemCount: 0 });
+    expect(await csv(file)).toEqual({
+      read: 2,
+      inserted: 0,
+      alreadyPresent: 2,
+      assumedSent: 0,
+      problems: [],
+      problemCount: 0,
+    });
   });
 
   it.each([
@@ -476,10 +491,11 @@ describe('an import', () => {
         }
       }
       const insert = merchant.prepare('insert into merchant_orders (external_order_id) values (?)');
-      const result = await importOrders(store, 'default', Readable.from(source()), format, (read) => {
+      const onProgress = (read: number) => {
         staged = read;
         insert.run(`meanwhile-${read}`);
-      });
+      };
+      const result = await importOrders(store, 'default', Readable.from(source()), { format, onProgress });
       expect(result).toMatchObject({ read: total, inserted: total, problemCount: 0 });
       expect(staged).toBe(total);
       expect(furthestAhead).toBeLessThan(5_000);

@@ -1,0 +1,51 @@
+import { assumeSent, type Assumption } from '../../domain/orders/restore.ts';
+import { trackingOf } from '../../store/order-columns.ts';
+import { readOrder, saveDecision } from '../../store/orders.ts';
+import type { Transaction } from '../../store/port.ts';
+import { stagedUnsent } from '../../store/stage/import.ts';
+import { recordUnknownOutcome } from '../findings/record-findings.ts';
+import type { FlowDeps } from '../pass/deps.ts';
+
+/** The dependencies of taking orders for sent. */
+export interface Assuming extends Pick<FlowDeps, 'clock'> {
+  readonly settings: Pick<FlowDeps['settings'], 'verifyAfter'>;
+}
+
+const PAGE = 1_000;
+
+/** An order that is taken for sent, and the part of its history that says why. */
+interface Assumed {
+  readonly account: string;
+  readonly id: string;
+  readonly how: Assumption;
+}
+
+/** Takes an order for sent. Gives how many it took: none where the merchant has deleted it meanwhile. */
+export async function assumeOrderSent(
+  tx: Transaction,
+  { account, id, how }: Assumed,
+  { clock, settings }: Assuming,
+): Promise<number> {
+  const row = await readOrder(tx, account, id);
+  if (row === undefined) return 0;
+  const now = clock.now();
+  const before = trackingOf(row);
+  const unknown = await saveDecision(tx, before, assumeSent(before, how, now, settings), now);
+  await recordUnknownOutcome(tx, { account }, unknown, now);
+  return 1;
+}
+
+/**
+ * Takes the orders of an import for sent that wait in the table: the rows that were just inserted, and those that were
+ * there, as when the merchant's application has put them in once more. Gives how many.
+ */
+export async function assumeStagedSent(tx: Transaction, account: string, deps: Assuming): Promise<number> {
+  const how = { source: 'import', reason: 'it may have been sent by a database that is lost' } as const;
+  let orders = 0;
+  for (let afterLine = 0; ;) {
+    const page = await stagedUnsent(tx, { account, afterLine, limit: PAGE });
+    for (const { externalOrderId: id } of page) orders += await assumeOrderSent(tx, { account, id, how }, deps);
+    if (page.length < PAGE) return orders;
+    afterLine = page.at(-1)?.line ?? afterLine;
+  }
+}
