@@ -27,6 +27,7 @@ const ORDERS = [
     sent_at text, changed_at text, modification_date text, stale_date text,
     verifications integer not null default 0, resends integer not null default 0, rechecks integer not null default 0,
     documented_absences integer not null default 0, absent_at text, adopted_at text, outcome text,
+    ours_despite text,
     constraint merchant_orders_key primary key (account, external_order_id)
   ) without rowid`,
   'create index merchant_orders_due on merchant_orders (account, state, next_action_at, external_order_id)',
@@ -34,6 +35,8 @@ const ORDERS = [
   // column of the condition keeps SQLite from taking the index of all due orders instead.
   `create index merchant_orders_never_looked_up on merchant_orders
     (account, last_lookup_at, next_action_at, external_order_id) where state = 'accepted' and last_lookup_at is null`,
+  `create index merchant_orders_of_pre_order on merchant_orders (account, pre_order_id)
+    where pre_order_id is not null`,
   // Reports read the orders of a period.
   'create index merchant_orders_by_age on merchant_orders (account, created_at, external_order_id)',
 ];
@@ -62,11 +65,13 @@ const RECORDS = [
   `create table pre_orders (account text not null, external_order_id text not null, body text not null,
     received_at text not null, constraint pre_orders_key primary key (account, external_order_id))`,
   `create table order_records (account text not null, external_order_id text not null, body text not null,
-    received_at text not null, merchant_id text, creation_date text, completion_date text, input_asset text,
+    received_at text not null, merchant_id text, order_id text, creation_date text, completion_date text, input_asset text,
     output_asset text, from_currency text, to_currency text, fee text, reward text, transaction_hash text,
     compared_at text, constraint order_records_key primary key (account, external_order_id))`,
   `create index order_records_of_hash on order_records (account, transaction_hash, external_order_id)
     where transaction_hash is not null`,
+  `create index order_records_of_order on order_records (account, order_id, external_order_id)
+    where order_id is not null`,
   'create index order_records_uncompared on order_records (account, external_order_id) where compared_at is null',
   // Answers to a request that made something, which nothing could be read from.
   `create table kept_answers (id integer primary key autoincrement, account text not null, operation text not null,

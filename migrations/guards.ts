@@ -44,6 +44,7 @@ export const OUR_COLUMNS: Readonly<Record<string, string | undefined>> = {
   absent_at: 'null',
   adopted_at: 'null',
   outcome: 'null',
+  ours_despite: 'null',
   // These have a time from the first.
   next_action_at: undefined,
   created_at: undefined,

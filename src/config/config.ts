@@ -82,8 +82,11 @@ function toConfig(values: Values, cwd: string): Config {
   const url = values['database.url'];
   const [, file] = /^sqlite:(?!\/\/)(.+)$/.exec(url) ?? [];
   if (file === undefined) throw new ConfigError('database.url must be sqlite:PATH, such as sqlite:data/order-sync.db');
-  const both = values['follow.finalStatuses'].find((status) => values['follow.openStatuses'].includes(status));
-  if (both !== undefined) throw new ConfigError(`${both} stands in both follow.finalStatuses and follow.openStatuses`);
+  const open = values['follow.openStatuses'];
+  for (const setting of ['follow.finalStatuses', 'follow.succeededStatuses'] as const) {
+    const both = values[setting].find((status) => open.includes(status));
+    if (both !== undefined) throw new ConfigError(`${both} stands in both ${setting} and follow.openStatuses`);
+  }
   const config: Record<string, Record<string, unknown>> = {};
   for (const path of PATHS) {
     const names = path.split('.');

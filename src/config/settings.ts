@@ -1,3 +1,4 @@
+import { CONTRADICTION_KINDS } from '../domain/contradictions.ts';
 import * as type from './values.ts';
 
 /** The settings cannot be used. The message is one line that a person can act on, and never holds a secret. */
@@ -25,6 +26,8 @@ export const SETTINGS = {
   'create.refusedBy': type.oneOf('documented', 'status'),
   'follow.finalStatuses': type.words,
   'follow.openStatuses': type.words,
+  'follow.succeededStatuses': type.words,
+  'follow.disputedBy': type.wordsOf(...CONTRADICTION_KINDS),
   'follow.recheckFinalAfter': type.durations(0),
   'follow.giveUpAfter': type.optional(type.duration('3650d')),
   'reconcile.tolerance': type.decimalFromZero,

@@ -72,6 +72,16 @@ export const durations =
 /** A list of words, each once. */
 export const words: SettingType<readonly string[]> = (text) => Object.freeze([...new Set(listOf(text))]);
 
+/** A list of some of the words given, each once. */
+export const wordsOf =
+  <const T extends string>(...allowed: readonly T[]): SettingType<readonly T[]> =>
+  (text) => {
+    const given = words(text);
+    const other = given.find((word) => !allowed.some((one) => one === word));
+    if (other !== undefined) throw new Error(`must list some of ${allowed.join(', ')}, or none`);
+    return allowed.filter((word) => given.includes(word));
+  };
+
 function listOf(text: SettingText): string[] {
   const parts =
     typeof text === 'string'

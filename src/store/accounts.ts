@@ -29,6 +29,9 @@ const generationStatement = statement((v: { account: string }) =>
   queries.selectFrom('owner_generations').select('generation').where('account', '=', v.account),
 );
 
+/** The fact that tells to which merchant the orders of the account belong (merchant.id, §2.7). */
+export const MERCHANT_ID = 'merchant.id';
+
 const factStatement = statement((v: { account: string; name: string }) =>
   queries.selectFrom('account_facts').select('value').where('account', '=', v.account).where('name', '=', v.name),
 );

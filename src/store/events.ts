@@ -132,8 +132,8 @@ const firstSentStatement = statement((v: { account: string; externalOrderId: str
 );
 
 /** Reads when the intent of the order's first create was recorded; null where none was. */
-export async function firstSentAt(tx: Transaction, account: string, externalOrderId: string): Promise<Date | null> {
-  const { rows } = await firstSentStatement(tx, { account, externalOrderId });
+export async function firstSentAt(db: Database, account: string, externalOrderId: string): Promise<Date | null> {
+  const { rows } = await firstSentStatement(db, { account, externalOrderId });
   return rows[0] === undefined ? null : new Date(rows[0].observed_at);
 }
 

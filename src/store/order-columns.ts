@@ -77,6 +77,7 @@ const TRACKED_COLUMN_OF = {
   absentAt: 'absent_at',
   adoptedAt: 'adopted_at',
   outcome: 'outcome',
+  oursDespite: 'ours_despite',
 } as const satisfies Record<keyof Omit<Tracking, 'account' | 'externalOrderId'>, keyof OrderRow>;
 
 /** Gives the columns of what order-sync tracks, as `statement` stores them; it builds with placeholders, so by name. */
@@ -113,6 +114,7 @@ export function trackingOf(row: OrderRow): Tracking {
     absentAt: readTime(row.absent_at),
     adoptedAt: readTime(row.adopted_at),
     outcome: row.outcome === 'succeeded' || row.outcome === 'failed' ? row.outcome : null,
+    oursDespite: row.ours_despite,
   };
 }
 

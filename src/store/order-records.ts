@@ -22,6 +22,7 @@ type RecordColumns = Omit<OrderRecordsTable, keyof ReceivedBodiesTable | 'compar
 /** The field of a record that each of these columns repeats. */
 export const RECORD_FIELD_OF = {
   merchant_id: 'merchantId',
+  order_id: 'orderId',
   creation_date: 'creationDate',
   completion_date: 'completionDate',
   input_asset: 'inputAsset',
@@ -134,25 +135,26 @@ export async function forgetCompared(tx: Transaction, page: RecordPage): Promise
   return ids.at(-1);
 }
 
-const hashStatement = statement((v: { account: string; externalOrderId: string; hash: string }) =>
-  queries
-    .selectFrom('order_records')
-    .select('external_order_id')
-    .where('account', '=', v.account)
-    .where('transaction_hash', '=', v.hash)
-    .where('external_order_id', '<>', v.externalOrderId)
-    .limit(1),
-);
+type FieldSearch = { account: string; externalOrderId: string; value: string };
 
-/** Finds another order whose newest record has the same transaction hash; null where there is none. */
-export async function orderWithHash(
-  tx: Transaction,
-  order: { account: string; externalOrderId: string },
-  hash: string,
-): Promise<string | null> {
-  const { rows } = await hashStatement(tx, { ...order, hash });
-  return rows[0]?.external_order_id ?? null;
+function otherOrder(column: 'transaction_hash' | 'order_id') {
+  const search = statement((v: FieldSearch) =>
+    queries
+      .selectFrom('order_records')
+      .select('external_order_id')
+      .where('account', '=', v.account)
+      .where(column, '=', v.value)
+      .where('external_order_id', '<>', v.externalOrderId)
+      .limit(1),
+  );
+  return async (tx: Transaction, values: FieldSearch): Promise<string | null> => {
+    const { rows } = await search(tx, values);
+    return rows[0]?.external_order_id ?? null;
+  };
 }
+
+/** Finds another order whose newest record has the same value in a field of its own; null where there is none. */
+export const orderWithField = { transactionHash: otherOrder('transaction_hash'), orderId: otherOrder('order_id') };
 
 /** Reads the columns by name: the builder of a statement gives a placeholder for each name that it is asked for. */
 function columnsOf(v: RecordColumns): RecordColumns {

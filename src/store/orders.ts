@@ -234,18 +234,21 @@ export async function rowsToDecide(db: Database, filter: DecisionFilter): Promis
   return await rows.orderBy('external_order_id').limit(filter.limit).execute();
 }
 
-/** Finds another order that has this pre-order id. */
-export async function orderWithPreOrder(
-  db: Database,
-  order: { account: string; externalOrderId: string },
-  preOrderId: string,
-): Promise<string | undefined> {
-  const row = await db
+const preOrderStatement = statement((v: { account: string; externalOrderId: string; preOrderId: string }) =>
+  queries
     .selectFrom('merchant_orders')
     .select('external_order_id')
-    .where((other) => other.and({ account: order.account, pre_order_id: preOrderId }))
-    .where('external_order_id', '!=', order.externalOrderId)
-    .limit(1)
-    .executeTakeFirst();
-  return row?.external_order_id;
+    .where('account', '=', v.account)
+    .where('pre_order_id', '=', v.preOrderId)
+    .where('external_order_id', '<>', v.externalOrderId)
+    .limit(1),
+);
+
+/** Finds another order that has this pre-order id. */
+export async function orderWithPreOrder(
+  tx: Transaction,
+  order: { account: string; externalOrderId: string; preOrderId: string },
+): Promise<string | undefined> {
+  const { rows } = await preOrderStatement(tx, order);
+  return rows[0]?.external_order_id;
 }

@@ -40,6 +40,8 @@ export interface MerchantOrdersTable {
   absent_at: string | null;
   adopted_at: string | null;
   outcome: string | null;
+  /** The contradictions in spite of which a person said that the order is ours: JSON. */
+  ours_despite: string | null;
 }
 
 /** A row of `events`: one change of one field of an order, a link or an account. */
@@ -91,6 +93,7 @@ export interface ReceivedBodiesTable {
 /** The newest order record of an order, with the fields that reports add up and search by. */
 export interface OrderRecordsTable extends ReceivedBodiesTable {
   merchant_id: string | null;
+  order_id: string | null;
   creation_date: string | null;
   completion_date: string | null;
   input_asset: string | null;

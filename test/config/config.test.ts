@@ -62,6 +62,8 @@ describe('the layers', () => {
       follow: {
         finalStatuses: [],
         openStatuses: ['REQUEST'],
+        succeededStatuses: [],
+        disputedBy: ['merchant', 'age', 'pair', 'type', 'amount', 'id'],
         recheckFinalAfter: [3_600_000, 86_400_000, 604_800_000],
       },
       reconcile: { tolerance: '0', orderMissingAfter: 86_400_000, freshFor: 86_400_000, cron: '*/10 * * * *' },

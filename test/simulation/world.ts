@@ -173,7 +173,8 @@ class World implements Surroundings, Disposable {
   async #person(): Promise<Person> {
     const clock = { ...frozenClock(), now: () => new Date(this.wallMs) };
     const store = await openStore(this.config.database.path, clock, { expect: 'current', synchronous: 'off' });
-    const deps = { account: 'default', store, clock, settings: this.config.follow };
+    const { create, follow, reconcile } = this.config;
+    const deps = { account: 'default', store, clock, settings: { ...create, ...follow, ...reconcile } };
     return new Person(deps, this.exchange.sandbox, this.observer);
   }
 

@@ -127,6 +127,7 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
         absentAt: new Date('2026-01-05T12:00:08.008Z'),
         adoptedAt: new Date('2026-01-05T12:00:09.009Z'),
         outcome: 'succeeded',
+        oursDespite: '[["amount","15"]]',
       };
       const event = { oldValue: 'x', exchangeTime: '2026-01-05T12:00:07Z', source: 'lookup', reason: 'r' } as const;
       await save({

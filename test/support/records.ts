@@ -77,6 +77,8 @@ export function contextWith(
     firstSentAt: new Date(SENT),
     merchantId: 'm-1',
     hashUsedBy: null,
+    orderUsedBy: null,
+    isExpected: true,
     ...changes,
     order: orderWith(changes.order),
     record: recordWith(changes.record),

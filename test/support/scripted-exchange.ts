@@ -38,7 +38,13 @@ export const NOT_FOUND = refusal(404, 'order not found');
 /** The pre-order (§2.6) that an exchange makes of a create; `more` goes over what was sent. */
 export function echo(request: ScriptedRequest, more: Readonly<Record<string, unknown>> = {}): ScriptedAnswer {
   const sent = JSON.parse(request.body) as Record<string, unknown>;
-  return { status: 200, body: JSON.stringify({ id: 'p1', exchangeType: 'SELL', ...sent, ...more }) };
+  const id = idFor('p1', request.externalOrderId);
+  return { status: 200, body: JSON.stringify({ id, exchangeType: 'SELL', ...sent, ...more }) };
+}
+
+/** No two orders share an id: that of order `a` is the one given, those of others have their names in it. */
+function idFor(id: string, externalOrderId: string): string {
+  return externalOrderId === 'a' ? id : `${id}-${externalOrderId}`;
 }
 
 /**
@@ -55,7 +61,7 @@ export function record(
     status: 200,
     body: JSON.stringify({
       externalOrderId,
-      order: { id: 'o1', status: 'REQUEST', exchangeOperation, ...order, ...transactions },
+      order: { id: idFor('o1', externalOrderId), status: 'REQUEST', exchangeOperation, ...order, ...transactions },
     }),
   };
 }

@@ -1,3 +1,4 @@
+import { CONTRADICTION_KINDS } from '../../src/domain/contradictions.ts';
 import type { FollowSettings, LookupAnswer } from '../../src/domain/orders/lookup.ts';
 import type { RecordView } from '../../src/domain/record.ts';
 import type { Tracking } from '../../src/domain/orders/tracking.ts';
@@ -25,6 +26,8 @@ export const SETTINGS: FollowSettings = {
   onUnknown: 'hold',
   finalStatuses: [],
   openStatuses: ['REQUEST'],
+  succeededStatuses: [],
+  disputedBy: CONTRADICTION_KINDS,
   recheckFinalAfter: [HOUR, DAY, 7 * DAY],
   freshFor: Number.POSITIVE_INFINITY,
 };
@@ -57,6 +60,7 @@ export function trackingWith(changes: Partial<Tracking> = {}): Tracking {
     absentAt: null,
     adoptedAt: null,
     outcome: null,
+    oursDespite: null,
     ...changes,
   };
 }

@@ -19,7 +19,7 @@ const EXIT_OF: Readonly<Record<SyncEnd, number>> = {
   'key-refused': EXIT.keyRefused,
 };
 const ADVICE: Readonly<Record<Exclude<SyncEnd, 'done'>, string>> = {
-  look: 'a person should look: see order-sync findings list, and orders list --state held, --state unknown, --state invalid, --state rejected',
+  look: 'a person should look: see order-sync findings list, and orders list --state held, --state disputed, --state unknown, --state invalid, --state rejected',
   'out-of-reach':
     'the exchange is out of reach or holds requests back; the remaining orders wait in the database, run sync again',
   'out-of-time':

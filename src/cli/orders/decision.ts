@@ -20,7 +20,7 @@ import { withStore } from '../shared/store.ts';
 /** Orders that are decided about in one call; of them so many are shown before the question. */
 const MOST_AT_ONCE = 10_000;
 const MOST_SHOWN = 100;
-const AS = ['exists', 'not-created', 'abandoned'] as const;
+const AS = ['exists', 'not-created', 'ours', 'abandoned'] as const;
 
 interface OrderOptions extends DecisionOptions, PeriodOptions {
   readonly state?: OrderState;
@@ -36,7 +36,8 @@ const COMMANDS = {
     examples: `
 Examples:
   order-sync orders resolve shop-1001 --as exists --pre-order-id 5d1f --reason 'the exchange confirmed it'
-  order-sync orders resolve --state held --as not-created --reason 'the exchange was down all day'`,
+  order-sync orders resolve --state held --as not-created --reason 'the exchange was down all day'
+  order-sync orders resolve shop-1001 --as ours --reason 'the exchange confirmed the amount'`,
   },
   retry: {
     kinds: ['retry'],
@@ -71,8 +72,9 @@ export function define(command: Command): void {
       const judgement = judgementOf(command, ids, options);
       checkTargets(command, ids, options);
       const action = { judgement, reason: options.reason, actor: actorOf(options) };
-      await withStore(command, 'current', async (store, config) => {
-        const deps: OperatorDeps = { account: ACCOUNT, store, clock: systemClock(), settings: config.follow };
+      await withStore(command, 'current', async (store, { create, follow, reconcile }) => {
+        const settings = { ...create, ...follow, ...reconcile };
+        const deps: OperatorDeps = { account: ACCOUNT, store, clock: systemClock(), settings };
         const targets =
           state === undefined
             ? [...new Set(ids)].map((externalOrderId) => ({ externalOrderId }))
@@ -86,7 +88,10 @@ function addResolveOptions(command: Command): void {
   command
     .description('records what became of orders that were sent, or ends them')
     .addOption(
-      new Option('--as <what>', 'exists: follow it; not-created: send it again; abandoned: end it')
+      new Option(
+        '--as <what>',
+        'exists: follow it; not-created: send it again; ours: rely on its order; abandoned: end it',
+      )
         .choices(AS)
         .makeOptionMandatory(),
     )

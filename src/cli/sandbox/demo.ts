@@ -7,9 +7,10 @@ import { fileURLToPath } from 'node:url';
 import { Option, type Command } from 'commander';
 import { createLogUpdate } from 'log-update';
 import { systemClock } from '../../clock.ts';
+import { loadConfig } from '../../config/config.ts';
 import { FINDING_CLASSES } from '../../domain/findings/classes.ts';
 import { addOrder } from '../../flows/orders/add.ts';
-import { decideOrders } from '../../flows/orders/operator-decisions.ts';
+import { decideOrders, type OperatorDeps } from '../../flows/orders/operator-decisions.ts';
 import { reconcileOrders } from '../../flows/reports/reconciliation.ts';
 import { asTable, printable } from '../../reports/formats/text.ts';
 import { summarize } from '../../reports/summary.ts';
@@ -36,8 +37,6 @@ const SPEED = 4;
 const LONGEST_MS = 50_000;
 const REFRESH_MS = 500;
 const KEY = 'demo-key';
-/** A final order is looked up again after these times, in milliseconds. */
-const RECHECK_AFTER_MS = [2_000, 5_000, 10_000];
 /** States in which an order goes on by itself. */
 const UNDER_WAY = ['pending', 'sending', 'unknown', 'accepted', 'open'];
 const CLASS_WIDTH = Math.max(...Object.keys(FINDING_CLASSES).map((name) => name.length));
@@ -80,8 +79,11 @@ async function demonstrate({ scenario, keep, orders: count }: DemoOptions): Prom
   const sandbox = await startSandbox({ apiKey: KEY, clock, random: seededRandom(7), speed: SPEED });
   say(`A sandbox exchange listens on ${sandbox.url}; a few of its answers are lost on purpose.`);
   const store = await openStore(path, clock, { expect: 'migrate' });
-  if (expected.length > 0) await cancelStray(store, orders.filter(isStray));
-  const daemon = startDaemon(folder, path, sandbox);
+  const env = settingsOf(path, sandbox);
+  const { create, follow, reconcile } = loadConfig({ requireExchange: false, cwd: folder, env });
+  const deps = { account: ACCOUNT, store, clock, settings: { ...create, ...follow, ...reconcile } };
+  if (expected.length > 0) await cancelStray(deps, orders.filter(isStray));
+  const daemon = startDaemon(folder, env);
   try {
     await Promise.race([once(daemon, 'message'), failedStart(daemon)]);
     const rest = orders.filter((order) => !isStray(order));
@@ -108,32 +110,35 @@ async function demonstrate({ scenario, keep, orders: count }: DemoOptions): Prom
 }
 
 /** Cancels orders before they are sent: an order of the exchange for one of them is one that nobody asked for. */
-async function cancelStray(store: Store, strays: readonly DemoOrder[]): Promise<void> {
-  await insertOrders(store, strays);
-  const deps = { account: ACCOUNT, store, clock: systemClock(), settings: { recheckFinalAfter: RECHECK_AFTER_MS } };
+async function cancelStray(deps: OperatorDeps, strays: readonly DemoOrder[]): Promise<void> {
+  await insertOrders(deps.store, strays);
   const targets = strays.map(({ external_order_id: externalOrderId }) => ({ externalOrderId }));
   const action = { judgement: { kind: 'cancel' }, actor: 'shop', reason: 'the client changed their mind' } as const;
   for await (const result of decideOrders(deps, targets, action))
     say(`${result.externalOrderId} is cancelled, unsent.`);
 }
 
-function startDaemon(folder: string, path: string, sandbox: Sandbox): ChildProcess {
-  // Settings of the person who tries the demonstration must not reach it.
+/** The settings of the daemon. Those of the person who tries the demonstration must not reach it. */
+function settingsOf(path: string, sandbox: Sandbox): Record<string, string> {
+  return {
+    ORDER_SYNC_CONFIG: '/dev/null',
+    ORDER_SYNC_EXCHANGE_BASE_URL: sandbox.url,
+    ORDER_SYNC_EXCHANGE_API_KEY: KEY,
+    ORDER_SYNC_EXCHANGE_RATE_REQUESTS: '100',
+    ORDER_SYNC_DATABASE_URL: `sqlite:${path}`,
+    ORDER_SYNC_SCHEDULE_CRON: '* * * * * *',
+    ORDER_SYNC_CREATE_VERIFY_AFTER: '2s,4s,8s,16s,32s',
+    ORDER_SYNC_FOLLOW_FINAL_STATUSES: 'COMPLETED,REJECTED',
+    ORDER_SYNC_FOLLOW_OPEN_STATUSES: 'REQUEST,IN_PROGRESS',
+    ORDER_SYNC_FOLLOW_RECHECK_FINAL_AFTER: '2s,5s,10s',
+  };
+}
+
+function startDaemon(folder: string, env: Record<string, string>): ChildProcess {
   return fork(fileURLToPath(new URL('../../cli.ts', import.meta.url)), ['run'], {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    env: {
-      ORDER_SYNC_CONFIG: '/dev/null',
-      ORDER_SYNC_EXCHANGE_BASE_URL: sandbox.url,
-      ORDER_SYNC_EXCHANGE_API_KEY: KEY,
-      ORDER_SYNC_EXCHANGE_RATE_REQUESTS: '100',
-      ORDER_SYNC_DATABASE_URL: `sqlite:${path}`,
-      ORDER_SYNC_SCHEDULE_CRON: '* * * * * *',
-      ORDER_SYNC_CREATE_VERIFY_AFTER: '2s,4s,8s,16s,32s',
-      ORDER_SYNC_FOLLOW_FINAL_STATUSES: 'COMPLETED,REJECTED',
-      ORDER_SYNC_FOLLOW_OPEN_STATUSES: 'REQUEST,IN_PROGRESS',
-      ORDER_SYNC_FOLLOW_RECHECK_FINAL_AFTER: RECHECK_AFTER_MS.map((ms) => `${ms}ms`).join(','),
-    },
+    env,
   });
 }
 

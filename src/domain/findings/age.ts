@@ -1,5 +1,7 @@
 import type { OrderState } from '../orders/states.ts';
-import { COMPARED_POSITION, type Finding } from './finding.ts';
+import { COMPARED_POSITION } from '../contradictions.ts';
+import type { FindingClassName } from './classes.ts';
+import type { Finding } from './finding.ts';
 import type { RecordView } from '../record.ts';
 
 /** The facts of an order that decide whether it waits for too long. */
@@ -32,6 +34,14 @@ const CHECKED_STATES: readonly OrderState[] = ['accepted', 'open', 'unknown', 'h
 
 /** The classes that `findOverdue` finds. */
 export const OVERDUE_CLASSES = ['CREATE_UNKNOWN', 'ORDER_MISSING', 'STUCK', 'UNCHECKED'] as const;
+
+/**
+ * Gives those of the classes that can be judged of an order in this state. A disputed order tells nothing of our create: its
+ * outcome stays as unknown, or as known, as it was.
+ */
+export function judgedIn<Name extends FindingClassName>(state: OrderState, classes: readonly Name[]): readonly Name[] {
+  return state === 'disputed' ? classes.filter((name) => name !== 'CREATE_UNKNOWN') : classes;
+}
 
 /** Finds what the time alone shows of an order at `now`. */
 export function findOverdue(order: OrderAge, now: Date, settings: OverdueSettings): readonly Finding[] {

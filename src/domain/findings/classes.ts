@@ -38,6 +38,10 @@ export const FINDING_CLASSES = {
     'The exchange no longer knows a pre-order that it had accepted.',
     'Ask the exchange what happened to the pre-order, by its id.',
   ),
+  PREORDER_REUSED: changeError(
+    'The exchange answered a create with a pre-order that another order has already.',
+    'Ask the exchange for which of the two orders the pre-order is, and do not count it twice.',
+  ),
   ORDER_MISSING: stateWarning(
     'The exchange accepted the pre-order, but has shown no order for longer than reconcile.orderMissingAfter.',
     'Ask the client; if the pre-order was certainly never taken up, end it with orders resolve ID --as abandoned.',
@@ -48,7 +52,7 @@ export const FINDING_CLASSES = {
   ),
   ID_COLLISION: stateError(
     'The order at the exchange is older than our first request, so it is another order with the same id.',
-    'Do not count this order, and insert yours again with an id that was never used.',
+    'Do not count this order, and insert yours again under a new id; if it is yours all the same, use orders resolve ID --as ours.',
   ),
   IDENTITY_MISMATCH: stateError(
     'The exchange was asked for one external order id and answered for another.',
@@ -61,6 +65,10 @@ export const FINDING_CLASSES = {
   ORDER_REPLACED: changeError(
     'The exchange now shows another order (id or number) for this external order id.',
     'Ask the exchange for the reason, and compare the amounts of both orders.',
+  ),
+  ORDER_REUSED: stateError(
+    'The exchange gives the same order (its id) for several orders.',
+    'Ask the exchange for which of them it is, and do not count it twice.',
   ),
   ORDER_VANISHED: stateError(
     'The exchange no longer finds an order that it had shown.',

@@ -1,20 +1,10 @@
-import Big from 'big.js';
+import { COMPARISONS, SKEW_LIMIT_MS, type ContradictionKind } from '../contradictions.ts';
 import { readDecimal, sameDecimal } from '../decimal.ts';
 import type { FindingClassName } from './classes.ts';
 import { instant, instantMs } from '../instant.ts';
-import {
-  COMPARED_POSITION,
-  differs,
-  found,
-  type Finding,
-  type ReconcileSettings,
-  type RecordContext,
-} from './finding.ts';
+import { differs, found, type Finding, type ReconcileSettings, type RecordContext } from './finding.ts';
 import type { RecordView } from '../record.ts';
 
-const SKEW_LIMIT_MS = 5 * 60_000;
-/** A larger difference of the clocks is not compensated. */
-const MOST_COMPENSATED_MS = 60 * 60_000;
 /** The statuses that the interface shows (§3). */
 const DOCUMENTED = { order: ['REQUEST'], leg: ['NEW'] } as const;
 const NOT_BEGUN = 'NEW';
@@ -26,16 +16,17 @@ export type Rule = (context: RecordContext, settings: ReconcileSettings) => Judg
 
 /** Every rule that judges a record, with its class of findings. */
 export const RULES: readonly (readonly [FindingClassName, Rule])[] = [
-  ['IDENTITY_MISMATCH', identity],
-  ['MERCHANT_MISMATCH', merchant],
-  ['ID_COLLISION', collision],
+  contradiction('IDENTITY_MISMATCH', 'id'),
+  contradiction('MERCHANT_MISMATCH', 'merchant'),
+  contradiction('ID_COLLISION', 'age'),
   ['UNEXPECTED_ORDER', unexpected],
   ['TERMINAL_REOPENED', reopened],
   ['ORDER_REPLACED', replaced],
-  ['PAIR_MISMATCH', pair],
-  ['AMOUNT_MISMATCH', amount],
+  ['ORDER_REUSED', orderReused],
+  contradiction('PAIR_MISMATCH', 'pair'),
+  contradiction('AMOUNT_MISMATCH', 'amount'),
   ['RATE_INCONSISTENT', rate],
-  ['TYPE_MISMATCH', types],
+  contradiction('TYPE_MISMATCH', 'type'),
   ['LEG_CURRENCY_MISMATCH', legCurrencies],
   ['ADDRESS_CHANGED', addresses],
   ['PAYMENT_ROUTE_MISMATCH', paymentRoute],
@@ -49,32 +40,17 @@ export const RULES: readonly (readonly [FindingClassName, Rule])[] = [
   ['CLOCK_SKEW', clockSkew],
 ];
 
-function identity({ order, record }: RecordContext): readonly Finding[] {
-  return differs('IDENTITY_MISMATCH', order.externalOrderId, record.externalOrderId);
+/** A contradiction is a finding whether it makes the order disputed or not. */
+function contradiction(name: FindingClassName, kind: ContradictionKind): readonly [FindingClassName, Rule] {
+  const rule: Rule = (context, { tolerance }) =>
+    COMPARISONS[kind](context, tolerance)?.map(({ expected, actual }) => found(name, expected, actual));
+  return [name, rule];
 }
 
-function merchant({ merchantId, record }: RecordContext): Judged {
-  if (merchantId === null || record.merchantId === null) return undefined;
-  return differs('MERCHANT_MISMATCH', merchantId, record.merchantId);
-}
-
-/**
- * Compares by the exchange's clock where it gave its time: an error of our clock must not look like a collision. A clock
- * of the exchange that is far behind must not hide every collision.
- */
-function collision({ firstSentAt, record, receivedAt }: RecordContext): Judged {
-  const createdMs = instantMs(record.creationDate);
-  if (firstSentAt === null || Number.isNaN(firstSentAt.getTime()) || createdMs === undefined) return undefined;
-  const skewMs = (instantMs(record.serverDate) ?? receivedAt.getTime()) - receivedAt.getTime();
-  const sentMs = firstSentAt.getTime() + (Math.abs(skewMs) <= MOST_COMPENSATED_MS ? skewMs : 0);
-  if (createdMs >= sentMs - SKEW_LIMIT_MS) return [];
-  return [found('ID_COLLISION', `created after ${firstSentAt.toISOString()}`, record.creationDate)];
-}
-
-function unexpected({ stateBefore, firstSentAt, record, earlier }: RecordContext): readonly Finding[] {
+function unexpected({ stateBefore, isExpected, record, earlier }: RecordContext): readonly Finding[] {
   const isEnded = stateBefore === 'rejected' || stateBefore === 'cancelled' || stateBefore === 'abandoned';
-  if (!isEnded && (firstSentAt !== null || earlier !== null)) return [];
-  return [found('UNEXPECTED_ORDER', `no order: ${firstSentAt === null ? 'never sent' : stateBefore}`, record.orderId)];
+  if (!isEnded && (isExpected || earlier !== null)) return [];
+  return [found('UNEXPECTED_ORDER', `no order: ${isExpected ? stateBefore : 'never sent'}`, record.orderId)];
 }
 
 /** The finding bears the date, so that each reopening is a finding of its own. */
@@ -91,17 +67,10 @@ export function replaced({ record, earlier }: Pick<RecordContext, 'record' | 'ea
   return differs('ORDER_REPLACED', name(earlier), name(record));
 }
 
-function pair({ order, record }: RecordContext): Judged {
-  if (record.fromCurrency === null || record.toCurrency === null) return undefined;
-  const expected = `${order.fromCurrency}/${order.toCurrency}`;
-  return differs('PAIR_MISMATCH', expected, `${record.fromCurrency}/${record.toCurrency}`);
-}
-
-/** That the position INPUT means the input amount is our reading of §2.6. */
-function amount({ order, record }: RecordContext, { tolerance }: ReconcileSettings): Judged {
-  if (record.inputAsset === null || order.assetPosition !== COMPARED_POSITION) return undefined;
-  if (isWithin(order.asset, record.inputAsset, tolerance)) return [];
-  return [found('AMOUNT_MISMATCH', order.asset, record.inputAsset)];
+function orderReused({ record, orderUsedBy }: RecordContext): readonly Finding[] {
+  return orderUsedBy === null
+    ? []
+    : [found('ORDER_REUSED', `${record.orderId} for one order`, `also for ${orderUsedBy}`)];
 }
 
 /** The interface does not say which way the ratio is meant, so both ways are accepted. */
@@ -113,14 +82,6 @@ function rate({ record }: RecordContext, { tolerance }: ReconcileSettings): Judg
     [output.value.times(ratio.value), input.value],
   ].some(([left, right]) => left !== undefined && right !== undefined && left.minus(right).abs().lte(tolerance));
   return agrees ? [] : [found('RATE_INCONSISTENT', `${input.text} at ${ratio.text}`, output.text)];
-}
-
-function types({ order, preOrderExchangeType: exchangeType, record }: RecordContext): Judged {
-  const isGiven = record.orderType !== null && (exchangeType === null || record.exchangeType !== null);
-  return unlessLacking(isGiven, [
-    ...differsWhereGiven('TYPE_MISMATCH', order.orderType, record.orderType),
-    ...differsWhereGiven('TYPE_MISMATCH', exchangeType, record.exchangeType),
-  ]);
 }
 
 function legCurrencies({ order, record }: RecordContext): Judged {
@@ -263,12 +224,4 @@ function isSameDate(left: string | null, right: string | null): boolean {
 
 function isSame(left: string | null, right: string | null): boolean {
   return left === right || (left !== null && right !== null && sameDecimal(left, right));
-}
-
-/** Two amounts agree within the tolerance; they do not where either cannot be read. */
-function isWithin(left: string, right: string, tolerance: string): boolean {
-  if (left === right) return readDecimal(left).ok;
-  const a = readDecimal(left);
-  const b = readDecimal(right);
-  return a.ok && b.ok && a.value.minus(b.value).abs().lte(new Big(tolerance));
 }

@@ -1,3 +1,4 @@
+import type { Contradiction } from '../contradictions.ts';
 import { absent } from './absent.ts';
 import { found } from './found.ts';
 import type { FollowSettings, LookupAnswer, LookupDecision } from './lookup.ts';
@@ -17,19 +18,23 @@ export function isLookedUp({ state }: Tracking, answer: LookupAnswer): boolean {
   return LOOKED_UP_STATES.includes(state) || (state === 'pending' && answer.kind === 'found');
 }
 
-/** Decides what the answer to a look-up does to its order. Call it only where `isLookedUp` is true. */
+/**
+ * Decides what the answer to a look-up does to its order; `contradictions` are those of the record that it brought with the
+ * row. Call it only where `isLookedUp` is true.
+ */
 export function decideLookup(
   known: Tracking,
   answer: LookupAnswer,
   now: Date,
   random: number,
   settings: FollowSettings,
+  contradictions: readonly Contradiction[] = [],
 ): LookupDecision {
   // A change that was dated by a fast clock would have the order looked up without a pause until that date.
   const tracking = known.changedAt !== null && known.changedAt > now ? { ...known, changedAt: now } : known;
   switch (answer.kind) {
     case 'found':
-      return found(tracking, answer.record, now, settings);
+      return found(tracking, answer.record, contradictions, now, settings);
     case 'absent':
       return { ...absent(tracking, answer.evidence, now, settings), keepsRecord: false };
     case 'unanswered':

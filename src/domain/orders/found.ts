@@ -1,6 +1,8 @@
+import type { Contradiction } from '../contradictions.ts';
 import { instant } from '../instant.ts';
 import type { RecordView } from '../record.ts';
-import { isFinalRecord, type FollowSettings, type LookupDecision } from './lookup.ts';
+import { describeDisputes, disputesOf } from './disputes.ts';
+import { isFinalRecord, outcomeOf, type FollowSettings, type LookupDecision } from './lookup.ts';
 import { nextLookupAt, recheck, unchanged } from './next-lookup.ts';
 import type { OrderState } from './states.ts';
 import { finding, isNeverSent, move, type Decision, type OrderEvent, type Tracking } from './tracking.ts';
@@ -9,16 +11,31 @@ import { finding, isNeverSent, move, type Decision, type OrderEvent, type Tracki
 const MOST_AHEAD_MS = 24 * 60 * 60_000;
 const NANOSECONDS_A_MS = 1_000_000n;
 
-/** Decides what the record of a look-up does to its order. */
-export function found(tracking: Tracking, record: RecordView, now: Date, settings: FollowSettings): LookupDecision {
-  if (isOlder(record, tracking.modificationDate, now)) return stale(tracking, record, now, settings);
-  const target = stateOf(tracking, record, settings);
+/**
+ * Decides what the record of a look-up does to its order. `contradictions` are those of the record with the row. A record
+ * that makes the order disputed may be of another order, so that its date does not tell whether it is older than ours, and
+ * nothing is learned from it.
+ */
+export function found(
+  tracking: Tracking,
+  record: RecordView,
+  contradictions: readonly Contradiction[],
+  now: Date,
+  settings: FollowSettings,
+): LookupDecision {
+  const dispute = disputeOf(tracking, contradictions, settings);
+  if (dispute === undefined && isOlder(record, tracking.modificationDate, now)) {
+    return stale(tracking, record, now, settings);
+  }
+  const isFinal = isFinalRecord(record, settings);
+  const target: OrderState = dispute !== undefined ? 'disputed' : isFinal ? 'final' : 'open';
   const changes = statusChanges(tracking, record);
-  const moved = tracking.state === target ? undefined : movedTo(tracking, target, record);
+  const moved = tracking.state === target ? undefined : movedTo(tracking, target, record, dispute);
   const isChanged = changes.length > 0 || moved !== undefined;
-  const isOrdered = recordTime(record.modificationDate, record, now) !== undefined;
+  const isOrdered = dispute === undefined && recordTime(record.modificationDate, record, now) !== undefined;
   const next: Tracking = {
     ...(moved?.tracking ?? tracking),
+    ...(dispute !== undefined && { stateReason: dispute }),
     orderId: record.orderId,
     exchangeType: record.exchangeType ?? tracking.exchangeType,
     orderStatus: record.orderStatus,
@@ -29,32 +46,54 @@ export function found(tracking: Tracking, record: RecordView, now: Date, setting
     staleDate: null,
     lastLookupAt: now,
     changedAt: isChanged ? now : tracking.changedAt,
-    rechecks: target === 'final' && !isChanged ? tracking.rechecks + 1 : 0,
+    ...checkedAgain(tracking, isFinal && !isChanged, now),
+    outcome: target === 'final' ? outcomeOf(record, settings) : null,
   };
   const events = [...changes, ...(moved?.events ?? [])];
-  return { tracking: { ...next, nextActionAt: nextLookupAt(next, now, settings) }, events, keepsRecord: true };
+  const isEarly = isFinal && !isChanged && !isDue(tracking, now);
+  const nextActionAt = isEarly ? tracking.nextActionAt : nextLookupAt(next, now, settings, isFinal);
+  return { tracking: { ...next, nextActionAt }, events, keepsRecord: true };
 }
 
-/** An order that answers for a row of which nothing was ever sent contradicts it, whatever the record says. */
-function stateOf(tracking: Tracking, record: RecordView, settings: FollowSettings): OrderState {
-  if (isNeverSent(tracking)) return 'disputed';
-  return isFinalRecord(record, settings) ? 'final' : 'open';
+/**
+ * Says why the order is disputed; undefined where it is not. An order that answers for a row of which nothing was ever sent
+ * contradicts it, whatever the record says.
+ */
+function disputeOf(
+  tracking: Tracking,
+  contradictions: readonly Contradiction[],
+  settings: FollowSettings,
+): string | undefined {
+  if (isNeverSent(tracking) && tracking.oursDespite === null) {
+    return 'the exchange has an order for the row, although it was never sent';
+  }
+  const disputes = disputesOf(tracking, contradictions, settings);
+  return disputes.length === 0 ? undefined : describeDisputes(disputes);
 }
 
 /** Moves that a person should look at bring a finding with them. */
-function movedTo(tracking: Tracking, target: OrderState, record: RecordView): Decision {
+function movedTo(tracking: Tracking, target: OrderState, record: RecordView, reason: string | undefined): Decision {
   const exchangeTime = record.modificationDate;
-  const decision = move(tracking, target, { source: 'lookup', exchangeTime });
-  if (tracking.state === 'final') {
+  const decision = move(tracking, target, { source: 'lookup', exchangeTime, reason: reason ?? null });
+  if (tracking.state === 'final' && target === 'open') {
     const reopened = finding('TERMINAL_REOPENED', 'lookup', 'a final order is open again', exchangeTime);
     return { ...decision, events: [...decision.events, reopened] };
   }
-  const isEnded = ['rejected', 'cancelled', 'abandoned'].includes(tracking.state);
-  if (isEnded || isNeverSent(tracking)) {
-    const reason = `an order exists for a row that was ${isNeverSent(tracking) ? 'never sent' : tracking.state}`;
-    return { ...decision, events: [...decision.events, finding('UNEXPECTED_ORDER', 'lookup', reason, exchangeTime)] };
+  const isUnsent = tracking.state === 'pending' && isNeverSent(tracking);
+  if (isUnsent || tracking.state === 'rejected' || tracking.state === 'cancelled' || tracking.state === 'abandoned') {
+    const why = `an order exists for a row that was ${isNeverSent(tracking) ? 'never sent' : tracking.state}`;
+    return { ...decision, events: [...decision.events, finding('UNEXPECTED_ORDER', 'lookup', why, exchangeTime)] };
   }
   return decision;
+}
+
+/** Counts a look-up of an order that has ended. One before its time spends none of those that are planned. */
+function checkedAgain(tracking: Tracking, isSameEnd: boolean, now: Date): Pick<Tracking, 'rechecks'> {
+  return { rechecks: isSameEnd ? tracking.rechecks + Number(isDue(tracking, now)) : 0 };
+}
+
+function isDue({ nextActionAt }: Tracking, now: Date): boolean {
+  return nextActionAt === null || nextActionAt <= now;
 }
 
 function statusChanges(tracking: Tracking, record: RecordView): OrderEvent[] {

@@ -1,6 +1,7 @@
+import type { ContradictionKind } from '../contradictions.ts';
 import { instant } from '../instant.ts';
 import type { RecordView } from '../record.ts';
-import type { Decision } from './tracking.ts';
+import type { Decision, Tracking } from './tracking.ts';
 
 /**
  * The answer to a look-up (§4.11). `absent` is evidence that there is no order: documented, or only likely. `unanswered`
@@ -27,6 +28,10 @@ export interface FollowSettings {
   readonly onUnknown: 'hold' | 'resend';
   readonly finalStatuses: readonly string[];
   readonly openStatuses: readonly string[];
+  /** Statuses of final orders that paid. */
+  readonly succeededStatuses: readonly string[];
+  /** The contradictions that make an order disputed. */
+  readonly disputedBy: readonly ContradictionKind[];
   readonly recheckFinalAfter: readonly number[];
   /** An accepted pre-order that nobody takes up is given up after this time; undefined for never. */
   readonly giveUpAfter?: number | undefined;
@@ -48,4 +53,17 @@ export function isFinalRecord(record: RecordView, settings: FollowSettings): boo
   const completed = instant(record.completionDate);
   const server = instant(record.serverDate);
   return completed !== undefined && server !== undefined && completed <= server;
+}
+
+/**
+ * Tells whether a final order paid: null while no status is known to say so, and where the statuses of final orders are
+ * known and the order has none of them.
+ */
+export function outcomeOf(
+  { orderStatus }: RecordView,
+  { succeededStatuses, finalStatuses }: FollowSettings,
+): Tracking['outcome'] {
+  if (succeededStatuses.includes(orderStatus)) return 'succeeded';
+  const isUnmapped = finalStatuses.length > 0 && !finalStatuses.includes(orderStatus);
+  return succeededStatuses.length === 0 || isUnmapped ? null : 'failed';
 }

@@ -12,8 +12,13 @@ import { RECHECKED_STATES, type OrderState } from './states.ts';
 import type { Decision, Tracking } from './tracking.ts';
 
 /** The time of the next look-up of an order that was looked up now; null for never. */
-export function nextLookupAt(tracking: Tracking, now: Date, settings: FollowSettings): Date | null {
-  if (isRechecked(tracking.state)) {
+export function nextLookupAt(
+  tracking: Tracking,
+  now: Date,
+  settings: FollowSettings,
+  hasEnded = isRechecked(tracking.state),
+): Date | null {
+  if (hasEnded) {
     return nextRecheckAt(tracking, now, settings);
   }
   if (tracking.state === 'held') return after(now, heldLookupMs(settings));

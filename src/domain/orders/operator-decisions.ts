@@ -1,4 +1,6 @@
 import { RESEND_NOT_BEFORE_MS } from './absent.ts';
+import { decideOurs, type NewestRecord } from './disputes.ts';
+import type { FollowSettings } from './lookup.ts';
 import type { OrderState } from './states.ts';
 import { followIntervalMs, plannedGapMs } from './schedule.ts';
 import { after } from '../instant.ts';
@@ -9,6 +11,7 @@ import { move, type Decision, type Tracking } from './tracking.ts';
 export type Judgement =
   | { readonly kind: 'exists'; readonly preOrderId: string }
   | { readonly kind: 'not-created'; readonly mayDuplicate?: boolean }
+  | { readonly kind: 'ours' }
   | { readonly kind: 'abandoned' }
   | { readonly kind: 'retry'; readonly mayDuplicate: boolean }
   | { readonly kind: 'cancel' };
@@ -25,9 +28,15 @@ export type OperatorDecision =
   | { readonly ok: true; readonly moves: readonly Decision[]; readonly to: OrderState }
   | { readonly ok: false; readonly why: string };
 
-/** Settings that the decisions need; times in milliseconds. */
-export interface OperatorSettings {
-  readonly recheckFinalAfter: readonly number[];
+/** What a decision is made by beside the row. */
+export interface DecisionEvidence {
+  /**
+   * An order of the account whose pre-order was accepted and whose look-ups long afterwards found none: where there is one,
+   * absence proves nothing.
+   */
+  readonly acceptedAndAbsent?: string | undefined;
+  /** The newest record of the order. */
+  readonly newest?: NewestRecord | undefined;
 }
 
 const INSTEAD = 'or give --i-know-it-may-duplicate';
@@ -38,6 +47,8 @@ type Targets = Readonly<Partial<Record<OrderState, OrderState>>>;
 const TARGETS: Readonly<Record<Judgement['kind'], Targets>> = {
   exists: { unknown: 'accepted', held: 'accepted' },
   'not-created': { unknown: 'pending', held: 'pending' },
+  // Or to final: its newest record says which.
+  ours: { disputed: 'open' },
   abandoned: { unknown: 'abandoned', held: 'abandoned', accepted: 'abandoned', disputed: 'abandoned' },
   retry: { unknown: 'pending', held: 'pending', rejected: 'pending', invalid: 'pending' },
   cancel: { pending: 'cancelled' },
@@ -46,6 +57,7 @@ const TARGETS: Readonly<Record<Judgement['kind'], Targets>> = {
 const COMMANDS: Readonly<Record<Judgement['kind'], string>> = {
   exists: 'orders resolve --as exists',
   'not-created': 'orders resolve --as not-created',
+  ours: 'orders resolve --as ours',
   abandoned: 'orders resolve --as abandoned',
   retry: 'orders retry',
   cancel: 'orders cancel',
@@ -78,16 +90,13 @@ export function commandsFor(state: OrderState): readonly string[] {
   return kinds.filter((kind) => statesFor(kind).includes(state)).map((kind) => COMMANDS[kind]);
 }
 
-/**
- * Decides what a person's decision does to an order. `acceptedAndAbsent` is an order of the account whose pre-order was
- * accepted and whose look-ups long afterwards found none: where there is one, absence proves nothing.
- */
+/** Decides what a person's decision does to an order. */
 export function decideByOperator(
   tracking: Tracking,
   action: OperatorAction,
   now: Date,
-  settings: OperatorSettings,
-  acceptedAndAbsent?: string,
+  settings: FollowSettings,
+  { acceptedAndAbsent, newest }: DecisionEvidence = {},
 ): OperatorDecision {
   const { judgement } = action;
   const target = TARGETS[judgement.kind][tracking.state];
@@ -95,6 +104,11 @@ export function decideByOperator(
   const why = provesNothing(judgement, acceptedAndAbsent) ?? tooDangerous(tracking, judgement, now);
   if (why !== undefined) return { ok: false, why };
   const how = { source: 'operator', reason: action.reason, actor: action.actor } as const;
+  if (judgement.kind === 'ours') {
+    if (newest === undefined) return { ok: false, why: 'its order record cannot be read; run sync and try again' };
+    const ours = decideOurs(tracking, newest, how, now, settings);
+    return { ok: true, moves: [ours], to: ours.tracking.state };
+  }
   const held = tracking.state === 'unknown' ? [move(tracking, 'held', how)] : [];
   const from = held[0]?.tracking ?? tracking;
   const moved = move(from, target, how, changesOf(tracking, judgement, now, settings));
@@ -151,7 +165,12 @@ function mayBeTaken({ state }: Tracking): boolean {
   return state === 'unknown' || state === 'held';
 }
 
-function changesOf(tracking: Tracking, judgement: Judgement, now: Date, settings: OperatorSettings): Partial<Tracking> {
+function changesOf(
+  tracking: Tracking,
+  judgement: Exclude<Judgement, { kind: 'ours' }>,
+  now: Date,
+  settings: FollowSettings,
+): Partial<Tracking> {
   switch (judgement.kind) {
     case 'exists':
       return { preOrderId: judgement.preOrderId, changedAt: now, nextActionAt: after(now, followIntervalMs(0)) };

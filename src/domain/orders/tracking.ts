@@ -42,6 +42,8 @@ export interface Tracking {
   readonly adoptedAt: Date | null;
   /** Whether a final order paid; null where that is not known. */
   readonly outcome: 'succeeded' | 'failed' | null;
+  /** The contradictions in spite of which a person said that the order is ours, as `disputes.ts` writes them. */
+  readonly oursDespite: string | null;
 }
 
 /** The part of the program that learned of a change. */

@@ -1,3 +1,5 @@
+import { judgedIn } from '../../domain/findings/age.ts';
+import type { FindingClassName } from '../../domain/findings/classes.ts';
 import type { KnownFinding } from '../../domain/findings/lifecycle.ts';
 import { found as differing, type Finding } from '../../domain/findings/finding.ts';
 import { replaced } from '../../domain/findings/rules.ts';
@@ -18,6 +20,7 @@ import {
   overdueFindings,
   type JudgeDeps,
 } from './judge-record.ts';
+import type { ComparedWithRow } from './evidence.ts';
 import { recordFindings, type NewFindings } from './record-findings.ts';
 
 /** A look-up and what was decided about it. */
@@ -26,6 +29,8 @@ export interface LookedUp {
   readonly row: FollowedRow;
   readonly before: Tracking;
   readonly answer: LookupAnswer;
+  /** Undefined where the look-up brought no record. */
+  readonly compared: ComparedWithRow | undefined;
   readonly decision: LookupDecision;
   readonly now: Date;
 }
@@ -78,7 +83,7 @@ async function judgeNewest(
   looked: LookedUp,
   { record: view, body }: Found,
 ): Promise<NewFindings> {
-  const { row, before, decision, now } = looked;
+  const { row, before, compared, decision, now } = looked;
   const { account, external_order_id: externalOrderId, earlier_body: earlierBody } = row;
   const received = { account, externalOrderId, body, receivedAt: now.toISOString() };
   const isSame =
@@ -90,7 +95,16 @@ async function judgeNewest(
   }
   const earlier = earlierView(row);
   if (!isSame) await keepRecord(tx, { ...received, comparedAt: received.receivedAt }, view, earlier);
-  const judged = { row, view, earlier, before, after: decision.tracking, receivedAt: now, now };
+  const judged = {
+    row,
+    view,
+    evidence: compared?.evidence,
+    earlier,
+    before,
+    after: decision.tracking,
+    receivedAt: now,
+    now,
+  };
   const { found, classes } = await judgeRecord(tx, deps, judged);
   if (found.length === 0 && row.has_findings === 0) return [];
   const isMoved = before.changedAt !== decision.tracking.changedAt;
@@ -111,7 +125,8 @@ async function judgeOlder(
   if (stale.length === 0 && row.has_findings === 0) return [];
   const earlier = earlierView(row);
   const found = [...stale, ...overdueFindings(deps, row, decision.tracking, earlier, now)];
-  const judged = { found, foundAgain: replaced({ record: view, earlier }), classes: JUDGED_BY_ANSWER, now };
+  const classes = judgedIn(decision.tracking.state, JUDGED_BY_ANSWER);
+  const judged = { found, foundAgain: replaced({ record: view, earlier }), classes, now };
   return await recordFindings(tx, deps, row.external_order_id, judged);
 }
 
@@ -128,8 +143,9 @@ async function judgeNotFound(
   const found = [...vanished, ...overdue];
   if (found.length === 0 && row.has_findings === 0) return [];
   const isNoAnswer = orderId !== null && evidence === 'likely';
-  const classes = isNoAnswer ? (['ORDER_VANISHED', 'UNCHECKED'] as const) : JUDGED_BY_ANSWER;
-  return await recordFindings(tx, deps, externalOrderId, { found, classes, now });
+  const classes: readonly FindingClassName[] = isNoAnswer ? ['ORDER_VANISHED', 'UNCHECKED'] : JUDGED_BY_ANSWER;
+  const judged = { found, classes: judgedIn(decision.tracking.state, classes), now };
+  return await recordFindings(tx, deps, externalOrderId, judged);
 }
 
 function isJudgedByTime({ class: name, status }: KnownFinding): boolean {

@@ -1,23 +1,20 @@
 import { FINDING_CLASSES, type FindingClassName } from '../../domain/findings/classes.ts';
+import type { Evidence } from '../../domain/contradictions.ts';
 import type { RecordView } from '../../domain/record.ts';
-import { findOverdue, OVERDUE_CLASSES } from '../../domain/findings/age.ts';
+import { findOverdue, judgedIn, OVERDUE_CLASSES } from '../../domain/findings/age.ts';
 import type { Finding, RecordContext } from '../../domain/findings/finding.ts';
 import { compareRecord } from '../../domain/findings/compare.ts';
 import type { Tracking } from '../../domain/orders/tracking.ts';
-import { readExchangeType } from '../../exchange/record-view.ts';
-import { accountFact } from '../../store/accounts.ts';
+import { MERCHANT_ID, setAccountFact } from '../../store/accounts.ts';
 import { isOfDatabase } from '../../store/errors.ts';
-import { firstSentAt } from '../../store/events.ts';
 import {
   keepOrderRecord,
   keepSameColumns,
-  orderWithHash,
+  orderWithField,
   RECORD_FIELD_OF,
   type ComparedBody,
 } from '../../store/order-records.ts';
 import type { FollowedRow } from '../../store/orders-with-records.ts';
-import { sentOrderOf } from '../../store/order-columns.ts';
-import { readPreOrder } from '../../store/pre-orders.ts';
 import type { Transaction } from '../../store/port.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 
@@ -51,6 +48,7 @@ interface Judged {
   readonly row: FollowedRow;
   /** Undefined where the record cannot be read as one. */
   readonly view: RecordView | undefined;
+  readonly evidence: Evidence | undefined;
   readonly earlier: RecordView | null;
   readonly before: Tracking;
   readonly after: Tracking;
@@ -70,15 +68,22 @@ export async function judgeRecord(
   deps: JudgeDeps,
   judged: Judged,
 ): Promise<{ found: readonly Finding[]; classes: readonly FindingClassName[] }> {
-  const { row, view: record, earlier, before, after, receivedAt, now } = judged;
-  const { account, settings } = deps;
+  const { row, view: record, evidence, earlier, before, after, receivedAt, now } = judged;
+  const { settings } = deps;
   const overdue = overdueFindings(deps, row, after, record ?? null, now);
-  if (record === undefined) return { found: overdue, classes: JUDGED_BY_ANSWER };
-  const evidence = await readEvidence(tx, account, { row, record, earlier, now });
-  const states = { stateBefore: before.state, state: after.state };
-  const context = { order: sentOrderOf(row), ...states, record, earlier, receivedAt, ...evidence };
+  if (record === undefined || evidence === undefined) {
+    return { found: overdue, classes: judgedIn(after.state, JUDGED_BY_ANSWER) };
+  }
+  await learnMerchant(tx, evidence, record, after, now);
+  const states = {
+    stateBefore: before.state,
+    state: after.state,
+    isExpected: after.attempts > 0 || after.adoptedAt !== null,
+  };
+  const context = { ...evidence, ...states, record, earlier, receivedAt, ...(await readOthers(tx, judged, record)) };
   const { found, unjudged } = compareRecord(context, settings);
-  return { found: [...found, ...overdue], classes: JUDGED_BY_RECORD.filter((name) => !unjudged.includes(name)) };
+  const classes = JUDGED_BY_RECORD.filter((name) => !unjudged.includes(name));
+  return { found: [...found, ...overdue], classes: judgedIn(after.state, classes) };
 }
 
 /** Finds what the time shows. Only the sweep knows how long is too long for STUCK. */
@@ -93,36 +98,34 @@ export function overdueFindings(
   return findOverdue({ ...tracking, assetPosition, record }, now, { ...settings, ...never });
 }
 
-/**
- * Reads what else the record is compared with. Evidence for a field that has not changed, of an order without findings, is
- * not read: most new records differ only in a status.
- */
-async function readEvidence(
+/** The first order of the account tells whose it is; one that may be of somebody else tells nothing. */
+async function learnMerchant(
   tx: Transaction,
-  account: string,
-  { row, record, earlier, now }: Pick<Judged, 'row' | 'earlier' | 'now'> & { record: RecordView },
-): Promise<Pick<RecordContext, 'preOrderExchangeType' | 'firstSentAt' | 'merchantId' | 'hashUsedBy'>> {
-  const { external_order_id: externalOrderId, attempts, sent_at: sentAt } = row;
-  const isJudged = (field: keyof RecordView) => row.has_findings === 0 && earlier?.[field] === record[field];
-  const { merchantId, transactionHash: hash } = record;
-  const isSentOnce = attempts === 1 && sentAt !== null;
-  return {
-    preOrderExchangeType: isJudged('exchangeType') ? null : await preOrderExchangeType(tx, row),
-    firstSentAt: isSentOnce ? new Date(sentAt) : await firstSentAt(tx, account, externalOrderId),
-    merchantId:
-      merchantId === null || isJudged('merchantId')
-        ? merchantId
-        : await accountFact(tx, { account, name: 'merchant.id', given: merchantId, now }),
-    hashUsedBy:
-      hash === null || isJudged('transactionHash') ? null : await orderWithHash(tx, { account, externalOrderId }, hash),
-  };
+  { merchantId: known }: Evidence,
+  { merchantId }: RecordView,
+  { account, state }: Tracking,
+  now: Date,
+): Promise<void> {
+  if (known !== null || merchantId === null || (state !== 'open' && state !== 'final')) return;
+  await setAccountFact(tx, { account, name: MERCHANT_ID, given: merchantId, now });
 }
 
-/** The row has the type of the pre-order until the first record; then it has that of the order. */
-async function preOrderExchangeType(tx: Transaction, row: FollowedRow): Promise<string | null> {
-  if (row.earlier_body === null) return row.exchange_type;
-  const body = await readPreOrder(tx, row.account, row.external_order_id);
-  return body === undefined ? null : readExchangeType(body);
+/**
+ * Finds other orders that have what must be of one order. What has not changed, in an order without findings, is not looked
+ * for: most new records differ only in a status.
+ */
+async function readOthers(
+  tx: Transaction,
+  { row, earlier }: Judged,
+  record: RecordView,
+): Promise<Pick<RecordContext, 'hashUsedBy' | 'orderUsedBy'>> {
+  const { account, external_order_id: externalOrderId } = row;
+  const other = async (field: 'transactionHash' | 'orderId') => {
+    const value = record[field];
+    const isJudged = row.has_findings === 0 && earlier?.[field] === value;
+    return value === null || isJudged ? null : await orderWithField[field](tx, { account, externalOrderId, value });
+  };
+  return { hashUsedBy: await other('transactionHash'), orderUsedBy: await other('orderId') };
 }
 
 /** Stores a record. Columns that repeat its fields are written only where they changed: most changes are of a status. */

@@ -6,6 +6,7 @@ import { forgetCompared, keepUncompared, readRecord, uncomparedIds } from '../..
 import type { Transaction } from '../../store/port.ts';
 import { countFindings } from '../pass/counters.ts';
 import type { FlowDeps } from '../pass/deps.ts';
+import { readEvidence } from './evidence.ts';
 import { judgeRecord, keepRecord, logUnjudged, type JudgeDeps } from './judge-record.ts';
 import { recordFindings, type NewFindings } from './record-findings.ts';
 
@@ -53,7 +54,10 @@ async function compareStored(
     const view = readRecordView(body);
     await keepRecord(tx, { account, externalOrderId, body, receivedAt, comparedAt: now.toISOString() }, view, null);
     const order = trackingOf(row);
-    const judged = { row, view, earlier: null, before: order, after: order, receivedAt: new Date(receivedAt), now };
+    const received = new Date(receivedAt);
+    // Nothing of the record counts as compared before.
+    const evidence = view && (await readEvidence(tx, { ...row, has_findings: 1 }, view, received));
+    const judged = { row, view, evidence, earlier: null, before: order, after: order, receivedAt: received, now };
     const { found: foundAgain, classes } = await judgeRecord(tx, deps, judged);
     return await recordFindings(tx, deps, externalOrderId, { found: [], foundAgain, classes, now });
   } catch (error) {

@@ -1,4 +1,10 @@
-import { findOverdue, learnStuckAfter, OVERDUE_CLASSES, type OverdueSettings } from '../../domain/findings/age.ts';
+import {
+  findOverdue,
+  judgedIn,
+  learnStuckAfter,
+  OVERDUE_CLASSES,
+  type OverdueSettings,
+} from '../../domain/findings/age.ts';
 import type { FindingClassName } from '../../domain/findings/classes.ts';
 import { FOLLOWED_STATES, type OrderState } from '../../domain/orders/states.ts';
 import { FIRST_DUE } from '../../store/orders.ts';
@@ -98,7 +104,9 @@ async function judgeChanged(deps: SweepDeps, orders: readonly AgedOrder[], setti
     ({ externalOrderId }) => externalOrderId,
   );
   const changed = orders.filter((order) => {
-    const known = recorded.get(order.externalOrderId) ?? [];
+    const classes = judgedIn<FindingClassName>(order.state, OVERDUE_CLASSES);
+    const all = recorded.get(order.externalOrderId) ?? [];
+    const known = all.filter(({ class: name }) => classes.includes(name as FindingClassName));
     const found = findOverdue(order, now, settings);
     const isRecorded = found.every(({ class: name, actual }) => {
       const one = known.find((finding) => finding.class === name);
@@ -119,7 +127,8 @@ async function judge(deps: SweepDeps, orders: readonly AgedOrder[], settings: Ov
     const all = [];
     const now = clock.now();
     for (const order of await orderAgesById(tx, account, ids)) {
-      const judged = { found: findOverdue(order, now, settings), classes: OVERDUE_CLASSES, now };
+      const classes = judgedIn(order.state, OVERDUE_CLASSES);
+      const judged = { found: findOverdue(order, now, settings), classes, now };
       all.push(...(await recordFindings(tx, deps, order.externalOrderId, judged)));
     }
     return all;

@@ -1,9 +1,10 @@
+import type { Finding } from '../../domain/findings/finding.ts';
 import { echoFindings } from '../../domain/findings/compare.ts';
 import { decideClaim, decideCreated, decideCorrected, type CreateOutcome } from '../../domain/orders/create.ts';
 import type { MerchantOrder } from '../../domain/record.ts';
 import type { Tracking } from '../../domain/orders/tracking.ts';
 import { preOrderIdsIn } from '../../exchange/ids.ts';
-import { FIRST_DUE, dueOrders, readOrder, saveDecision } from '../../store/orders.ts';
+import { FIRST_DUE, dueOrders, orderWithPreOrder, readOrder, saveDecision } from '../../store/orders.ts';
 import { trackingOf, uncheckedOrderOf } from '../../store/order-columns.ts';
 import { keepAnswer } from '../../store/kept-answers.ts';
 import { keepPreOrder } from '../../store/pre-orders.ts';
@@ -210,11 +211,22 @@ async function noteCreated(
   after: Tracking,
   now: Date,
 ): Promise<NewFindings> {
-  const isOfOutcome = before.state !== 'sending' || after.state === 'unknown' || after.resends > 0;
+  const { account, externalOrderId } = after;
+  // A disputed order leaves the outcome as unknown as it was, unless this is the answer.
+  const isSaid = after.state !== 'disputed' || outcome.kind === 'accepted';
+  const isOfOutcome = isSaid && (before.state !== 'sending' || after.state === 'unknown' || after.resends > 0);
   const outcomes = isOfOutcome ? await recordUnknownOutcome(tx, deps, after, now) : [];
-  if (outcome.kind !== 'accepted' || outcome.differences.length === 0) return outcomes;
-  const echo = { found: echoFindings(outcome.differences), classes: ['PREORDER_ECHO_MISMATCH'], now } as const;
-  return [...outcomes, ...(await recordFindings(tx, deps, after.externalOrderId, echo))];
+  if (outcome.kind !== 'accepted') return outcomes;
+  const preOrderId = outcome.preOrder.id;
+  const other = await orderWithPreOrder(tx, { account, externalOrderId, preOrderId });
+  const found = [...echoFindings(outcome.differences), ...(other === undefined ? [] : [reused(preOrderId, other)])];
+  if (found.length === 0) return outcomes;
+  const classes = outcome.differences.length === 0 ? [] : (['PREORDER_ECHO_MISMATCH'] as const);
+  return [...outcomes, ...(await recordFindings(tx, deps, externalOrderId, { found, classes, now }))];
+}
+
+function reused(preOrderId: string, other: string): Finding {
+  return { class: 'PREORDER_REUSED', expected: `${preOrderId} for one order`, actual: `also for ${other}` };
 }
 
 function countOutcome(

@@ -8,6 +8,7 @@ import { readFollowed } from '../../store/orders-with-records.ts';
 import { orderIds, saveDecision } from '../../store/orders.ts';
 import { trackingOf } from '../../store/order-columns.ts';
 import type { Transaction } from '../../store/port.ts';
+import { compareWithRow } from '../findings/evidence.ts';
 import { reconcileAnswer } from '../findings/judge-answer.ts';
 import type { NewFindings } from '../findings/record-findings.ts';
 import { settingsOnAbsence } from './absence.ts';
@@ -111,9 +112,10 @@ export async function lookUp(
     // Another pass asked later and was answered first. A time that is ahead of this clock was written under another one.
     const { lastLookupAt } = before;
     if (lastLookupAt !== null && lastLookupAt > askedAt && lastLookupAt <= now) return undefined;
-    const decision = decideLookup(before, answer, now, random, settings);
+    const compared = answer.kind === 'found' ? await compareWithRow(tx, deps, row, answer.record, now) : undefined;
+    const decision = decideLookup(before, answer, now, random, settings, compared?.contradictions);
     await saveDecision(tx, before, decision, now);
-    const findings = await reconcileAnswer(tx, deps, { row, before, answer, decision, now });
+    const findings = await reconcileAnswer(tx, deps, { row, before, answer, compared, decision, now });
     return { before, decision, findings, unseen: await unseenStatuses(tx, account, decision.events, now) };
   });
   if (recorded === undefined) return;
@@ -160,6 +162,10 @@ function countAnswer(
     log.info({ externalOrderId, field, oldValue, newValue }, 'order changed');
   }
   if (state === 'final' && before !== 'final') counters.final += 1;
+  if (state === 'disputed' && before !== 'disputed') {
+    counters.disputed += 1;
+    log.warn({ externalOrderId, reason }, 'order is disputed, nobody should act on it');
+  }
   if (state === 'held' && before !== 'held') {
     counters.held += 1;
     log.warn({ externalOrderId, reason }, 'order is held, a person must decide');

@@ -1,23 +1,25 @@
 import type { FindingClassName } from '../../domain/findings/classes.ts';
 import {
   decideByOperator,
+  type DecisionEvidence,
   type OperatorAction,
-  type OperatorSettings,
 } from '../../domain/orders/operator-decisions.ts';
 import type { OrderState } from '../../domain/orders/states.ts';
 import { findUnknownOutcome, OVERDUE_CLASSES } from '../../domain/findings/age.ts';
 import type { Tracking } from '../../domain/orders/tracking.ts';
 import { orderWithPreOrder, readOrder, rowsToDecide, saveDecision, type DecisionFilter } from '../../store/orders.ts';
 import { trackingOf } from '../../store/order-columns.ts';
+import type { Database } from '../../store/port.ts';
 import { readAcceptedAndAbsent } from './absence.ts';
 import type { FlowDeps } from '../pass/deps.ts';
+import { readNewest } from '../findings/evidence.ts';
 import { recordFindings } from '../findings/record-findings.ts';
 
 /** Orders that are written together: few enough that the daemon's own writes hardly wait. */
 const TOGETHER = 50;
 
 /** The dependencies of a decision; the daemon may be running or not. */
-export type OperatorDeps = Pick<FlowDeps, 'account' | 'store' | 'clock'> & { readonly settings: OperatorSettings };
+export type OperatorDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'settings'>;
 
 /** An order that a person decides about; `listed` is the order as the person was shown it. */
 export interface OperatorTarget {
@@ -44,16 +46,34 @@ export async function listTargets(
 ): Promise<readonly { readonly target: OperatorTarget; readonly result: OperatorResult }[]> {
   const rows = await rowsToDecide(store.db, { account, ...filter });
   const now = clock.now();
-  const acceptedAndAbsent = await readAcceptedAndAbsent(store.db, account);
-  return rows.map((row) => {
+  const targets = [];
+  for (const row of rows) {
     const listed = trackingOf(row);
     const { externalOrderId, state } = listed;
-    const made = decideByOperator(listed, action, now, settings, acceptedAndAbsent);
+    const made = decideByOperator(listed, action, now, settings, await evidenceFor(store.db, action, listed, settings));
     const result: OperatorResult = made.ok
       ? { kind: 'done', externalOrderId, from: state, to: made.to }
       : { kind: 'passed-over', externalOrderId, state, why: made.why };
-    return { target: { externalOrderId, listed }, result };
-  });
+    targets.push({ target: { externalOrderId, listed }, result });
+  }
+  return targets;
+}
+
+/** Reads what the decision is made by beside the row. */
+async function evidenceFor(
+  db: Database,
+  { judgement }: OperatorAction,
+  order: Tracking,
+  settings: OperatorDeps['settings'],
+): Promise<DecisionEvidence> {
+  switch (judgement.kind) {
+    case 'not-created':
+      return { acceptedAndAbsent: await readAcceptedAndAbsent(db, order.account) };
+    case 'ours':
+      return { newest: await readNewest(db, { settings }, order) };
+    default:
+      return {};
+  }
 }
 
 /**
@@ -79,12 +99,11 @@ async function decideOrder(
   const passedOver = (state: OrderState | null, why: string) =>
     ({ kind: 'passed-over', externalOrderId, state, why }) as const;
   const { judgement } = action;
-  if (judgement.kind === 'exists') {
-    // Before the transaction: this looks at every row, and the daemon's writes are not to wait for it.
-    const other = await orderWithPreOrder(store.db, { account, externalOrderId }, judgement.preOrderId);
-    if (other !== undefined) return passedOver(null, `the pre-order is that of ${JSON.stringify(other)}`);
-  }
   return await store.writer.write(async (tx) => {
+    if (judgement.kind === 'exists') {
+      const other = await orderWithPreOrder(tx, { account, externalOrderId, preOrderId: judgement.preOrderId });
+      if (other !== undefined) return passedOver(null, `the pre-order is that of ${JSON.stringify(other)}`);
+    }
     const row = await readOrder(tx, account, externalOrderId);
     if (row === undefined) return passedOver(null, 'there is no such order in the table');
     const tracking = trackingOf(row);
@@ -92,9 +111,7 @@ async function decideOrder(
     const change = listed === undefined ? undefined : changeSince(listed, tracking);
     if (change !== undefined) return passedOver(state, change);
     const now = clock.now();
-    const isNotCreated = judgement.kind === 'not-created';
-    const acceptedAndAbsent = isNotCreated ? await readAcceptedAndAbsent(tx, account) : undefined;
-    const made = decideByOperator(tracking, action, now, settings, acceptedAndAbsent);
+    const made = decideByOperator(tracking, action, now, settings, await evidenceFor(tx, action, tracking, settings));
     if (!made.ok) return passedOver(state, made.why);
     let last = tracking;
     for (const moved of made.moves) last = await saveDecision(tx, last, moved, now);
@@ -113,6 +130,9 @@ function settledBy(state: OrderState): readonly FindingClassName[] {
 /** Describes how an order differs from what the person was shown; a create may have been sent and failed in between. */
 function changeSince(listed: Tracking, now: Tracking): string | undefined {
   if (listed.state !== now.state) return `it was ${listed.state} when it was listed and is ${now.state} now`;
+  if (listed.state === 'disputed' && listed.stateReason !== now.stateReason) {
+    return 'it is disputed for another reason than when it was listed';
+  }
   if (listed.attempts !== now.attempts) return 'it was sent again since it was listed';
   return undefined;
 }

@@ -8,7 +8,7 @@ import { sweep } from '../findings/sweep.ts';
 import { newCounters, type Counters } from '../pass/counters.ts';
 
 /**
- * The counts of one pass. `unknown` and `held` are the orders in that state after it, `findings` the open ones without those
+ * The counts of one pass. `unknown`, `held` and `disputed` are the orders in that state after it, `findings` the open ones without those
  * that only explain something, and `remaining` the orders still to be sent.
  */
 export type SyncSummary = Readonly<Counters> & { readonly remaining: number; readonly durationMs: number };
@@ -52,6 +52,7 @@ export async function syncOnce(
     ...counts,
     unknown: orders.get('unknown') ?? 0,
     held: orders.get('held') ?? 0,
+    disputed: orders.get('disputed') ?? 0,
     findings: await countOpenFindings(deps.store.db, deps.account),
     remaining: orders.get('pending') ?? 0,
     durationMs: Math.round(deps.clock.monotonic() - startedAt),
@@ -98,7 +99,7 @@ function endOf(deps: SyncDeps, summary: SyncSummary, newFindings: number, signal
   if (exchange.breaker('lookup').isOpen) return 'out-of-reach';
   if ((isOpen || needsProbe) && summary.remaining > 0) return 'out-of-reach';
   if (exchange.isSilent && summary.failed > 0) return 'out-of-reach';
-  const { held, unknown, failed, invalid, rejected, findings } = summary;
-  const mustLook = held + unknown + failed + invalid + rejected + findings + newFindings > 0;
+  const { held, disputed, unknown, failed, invalid, rejected, findings } = summary;
+  const mustLook = held + disputed + unknown + failed + invalid + rejected + findings + newFindings > 0;
   return mustLook ? 'look' : 'done';
 }

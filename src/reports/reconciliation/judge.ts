@@ -1,7 +1,8 @@
 import { readDecimal, type DecimalReading } from '../../domain/decimal.ts';
 import { findOverdue, findUnknownOutcome, isUnchecked, type OrderAge } from '../../domain/findings/age.ts';
 import type { FindingClassName } from '../../domain/findings/classes.ts';
-import { COMPARED_POSITION, type Finding } from '../../domain/findings/finding.ts';
+import { COMPARED_POSITION } from '../../domain/contradictions.ts';
+import type { Finding } from '../../domain/findings/finding.ts';
 import { readTime } from '../../domain/instant.ts';
 import type { OrderState } from '../../domain/orders/states.ts';
 import { pairOf, type ReconciledRow } from './rows.ts';

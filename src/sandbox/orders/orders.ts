@@ -30,8 +30,9 @@ export class Orders {
   readonly #strays = new Map<string, SandboxPreOrder>();
   /** External order ids whose completed order was shown. */
   readonly #shownCompleted = new Set<string>();
-  /** The first two transaction hashes that were shown, by external order id: one of them is of another order. */
-  readonly #shownHashes = new Map<string, string>();
+  /** The first transaction hash and the first id that were shown of orders that nobody tampers with. */
+  #shownHash: string | null = null;
+  #shownId: string | null = null;
   #made = 0;
 
   constructor(options: OrderOptions) {
@@ -58,10 +59,13 @@ export class Orders {
     const { clock, merchantId } = this.#options;
     const record = preOrder && orderRecord(preOrder, clock.now(), merchantId ?? 'merchant-1');
     if (record === undefined) return refuse('orderNotFound');
-    const otherHash = [...this.#shownHashes].find(([id]) => id !== externalOrderId)?.[1] ?? null;
-    const wasCompleted = this.#shownCompleted.has(externalOrderId);
+    const moment = {
+      wasCompleted: this.#shownCompleted.has(externalOrderId),
+      otherHash: this.#shownHash,
+      otherOrderId: this.#shownId,
+    };
     this.#noteShown(record);
-    const shown = tampering?.record === undefined ? record : tampering.record(record, { wasCompleted, otherHash });
+    const shown = tampering?.record === undefined ? record : tampering.record(record, moment);
     return shown === undefined ? refuse('orderNotFound') : answer(200, shown);
   }
 
@@ -100,8 +104,10 @@ export class Orders {
 
   #noteShown({ externalOrderId, order }: OrderRecord): void {
     if (order.completionDate !== null) this.#shownCompleted.add(externalOrderId);
-    const { transactionHash } = order.cryptoTransaction;
-    if (transactionHash !== null && this.#shownHashes.size < 2) this.#shownHashes.set(externalOrderId, transactionHash);
+    // What one tampered order shows must not bring another a finding.
+    if (tamperingNamedIn(externalOrderId) !== undefined) return;
+    this.#shownId ??= order.id;
+    this.#shownHash ??= order.cryptoTransaction.transactionHash;
   }
 
   #scenarioOf(externalOrderId: string): Scenario {

@@ -29,6 +29,8 @@ export interface TamperedMoment {
   readonly wasCompleted: boolean;
   /** The transaction hash of another order. */
   readonly otherHash: string | null;
+  /** The id of another order. */
+  readonly otherOrderId: string | null;
 }
 
 /** The order that appears although its id was never sent. */
@@ -48,8 +50,8 @@ const FIAT = 'order.fiatTransaction';
 const DATES = ['creationDate', 'modificationDate', 'completionDate', 'serverDate'].map((name) => `order.${name}`);
 
 /**
- * All ways to tamper with an order, by the name in its external order id `tamper-<name>-…`. Three classes need no
- * tampering: a fault causes CREATE_UNKNOWN, a scenario ORDER_MISSING and STUCK.
+ * All ways to tamper with an order, by the name in its external order id `tamper-<name>-…`. Four classes are not of
+ * one tampered order: a fault causes CREATE_UNKNOWN, a scenario ORDER_MISSING and STUCK, and PREORDER_REUSED takes two.
  */
 export const TAMPERINGS = {
   echo: {
@@ -107,6 +109,9 @@ export const TAMPERINGS = {
   identity: onceCompleted('IDENTITY_MISMATCH', 'another external order id', set('externalOrderId', 'another-order')),
   merchant: onceCompleted('MERCHANT_MISMATCH', 'another merchant', set('merchant.id', 'another-merchant')),
   id: onceCompleted('ORDER_REPLACED', 'another order id', set('order.id', 'another-order')),
+  'id-reused': always('ORDER_REUSED', "another order's id, once completed", (record, { wasCompleted, otherOrderId }) =>
+    wasCompleted && otherOrderId !== null ? set('order.id', otherOrderId)(record) : undefined,
+  ),
   number: onceCompleted('ORDER_REPLACED', 'another order number', (record) => changed(record, 'order.number', more)),
   vanished: onceCompleted('ORDER_VANISHED', 'no order any more', () => undefined),
   'internal-address': onceCompleted(

@@ -4,10 +4,10 @@ import {
   decideByOperator,
   statesFor,
   type Judgement,
-  type OperatorSettings,
 } from '../../../src/domain/orders/operator-decisions.ts';
+import type { FollowSettings } from '../../../src/domain/orders/lookup.ts';
 import { isAllowedMove, ORDER_STATES, type OrderState } from '../../../src/domain/orders/states.ts';
-import { HOUR, MINUTE, SETTINGS, trackingWith } from '../../support/tracking.ts';
+import { HOUR, MINUTE, newRecord, SETTINGS, trackingWith } from '../../support/tracking.ts';
 
 const NOW = new Date('2026-01-05T12:00:00.000Z');
 const SENT = new Date('2026-01-05T11:50:00.000Z');
@@ -16,6 +16,7 @@ const WHO = { actor: 'anna', reason: 'asked the exchange' };
 const JUDGEMENTS: readonly Judgement[] = [
   { kind: 'exists', preOrderId: 'p1' },
   { kind: 'not-created' },
+  { kind: 'ours' },
   { kind: 'abandoned' },
   { kind: 'retry', mayDuplicate: true },
   { kind: 'cancel' },
@@ -34,7 +35,7 @@ const LEADS: Readonly<Record<OrderState, Readonly<Partial<Record<Judgement['kind
   held: { exists: 'accepted', 'not-created': 'pending', abandoned: 'abandoned', retry: 'pending' },
   accepted: { abandoned: 'abandoned' },
   open: {},
-  disputed: { abandoned: 'abandoned' },
+  disputed: { ours: 'open', abandoned: 'abandoned' },
   final: {},
   rejected: { retry: 'pending' },
   invalid: { retry: 'pending' },
@@ -47,7 +48,7 @@ function decide(
   state: OrderState,
   judgement: Judgement,
   changes: Parameters<typeof trackingWith>[0] = {},
-  settings: OperatorSettings = SETTINGS,
+  settings: FollowSettings = SETTINGS,
   acceptedAndAbsent?: string,
 ) {
   const tracking = trackingWith({
@@ -59,7 +60,8 @@ function decide(
     verifications: 10,
     ...changes,
   });
-  return decideByOperator(tracking, { judgement, ...WHO }, NOW, settings, acceptedAndAbsent);
+  const newest = { record: newRecord(), contradictions: [] };
+  return decideByOperator(tracking, { judgement, ...WHO }, NOW, settings, { acceptedAndAbsent, newest });
 }
 
 /** What was decided; fails the test where nothing was. */
@@ -196,6 +198,6 @@ describe('an order that a person ended', () => {
   ] as const)('from %s is looked at again as a final one is, in case an order appears', (state, judgement) => {
     const { tracking } = decided(state, judgement, { rechecks: 2 });
     expect(tracking).toMatchObject({ rechecks: 0, nextActionAt: new Date(NOW.getTime() + HOUR) });
-    expect(decided(state, judgement, {}, { recheckFinalAfter: [] }).tracking?.nextActionAt).toBeNull();
+    expect(decided(state, judgement, {}, { ...SETTINGS, recheckFinalAfter: [] }).tracking?.nextActionAt).toBeNull();
   });
 });

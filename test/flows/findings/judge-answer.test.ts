@@ -150,8 +150,8 @@ describe('a finding', () => {
     const text = `{"externalOrderId":"ID","order":{"id":"o1","status":"REQUEST",
       "exchangeOperation":{"currencyPair":{"fromCurrency":"BTC","toCurrency":"EUR"},"inputAsset":${asset}}}}`;
     exchange.answer = ({ method, externalOrderId, body }) => {
-      if (method === 'POST') return { status: 200, body: `{"id":"p",${body.slice(1)}` };
-      const shown = text.replace('ID', externalOrderId);
+      if (method === 'POST') return { status: 200, body: `{"id":"p-${externalOrderId}",${body.slice(1)}` };
+      const shown = text.replace('ID', externalOrderId).replace('o1', `o-${externalOrderId}`);
       return { status: 200, body: externalOrderId === 'same' ? shown : shown.replace('7890}', '7891}') };
     };
     program.insert({ external_order_id: 'same', asset }, { external_order_id: 'off', asset });
@@ -447,7 +447,7 @@ describe('what cannot be judged', () => {
       `update merchant_orders set revision = revision + 1, ${column} = 'yesterday' where external_order_id = 'a'`,
     );
     await shows({ a: wrong(1.6, { creationDate: '2026-01-05T12:00:01Z' }), b: record('b') });
-    expect(['a', 'b'].map((id) => program.row(id)['state'])).toEqual(['open', 'open']);
+    expect(['a', 'b'].map((id) => program.row(id)['state'])).toEqual(['disputed', 'open']);
     await sweep(program.app, NEVER);
     expect(findings(program)).toEqual(['AMOUNT_MISMATCH open']);
   });
@@ -472,7 +472,7 @@ describe('what cannot be judged', () => {
       order: { ...(body['order'] as object), cryptoTransaction: { transactionHash: 'h1' } },
     })) as { body: string };
     await shows({ a: given as ScriptedAnswer });
-    expect([program.row('a')['state'], compared()]).toEqual(['open', { body: given.body, compared_at: null }]);
+    expect([program.row('a')['state'], compared()]).toEqual(['disputed', { body: given.body, compared_at: null }]);
     await sweep(program.app, NEVER);
     expect([findings(program), compared()]).toMatchObject([[], { compared_at: null }]);
     expect(log.with('cannot be compared')).toMatchObject([{ externalOrderId: 'a' }, { externalOrderId: 'a' }]);

@@ -27,6 +27,7 @@ const NOTHING = {
   invalid: 0,
   unknown: 0,
   held: 0,
+  disputed: 0,
   lookedUp: 0,
   changed: 0,
   final: 0,

@@ -1,0 +1,116 @@
+import Big from 'big.js';
+import { readDecimal } from './decimal.ts';
+import { instantMs } from './instant.ts';
+import type { Difference, MerchantOrder, RecordView } from './record.ts';
+
+/** The clocks of the exchange and of this machine may differ by so much without meaning anything. */
+export const SKEW_LIMIT_MS = 5 * 60_000;
+/** A larger difference of the clocks is not compensated: it is more than that of two time zones. */
+const MOST_COMPENSATED_MS = 14 * 60 * 60_000;
+
+/** The asset position whose amount can be compared; orders of other positions stay unchecked. */
+export const COMPARED_POSITION = 'INPUT';
+
+/** What an order record is compared with. */
+export interface Evidence {
+  /** The row as it was sent. */
+  readonly order: MerchantOrder;
+  /** exchangeType of the pre-order (§2.6). */
+  readonly preOrderExchangeType: string | null;
+  /** When the first create of the order was sent; null where that is not known, and where none was. */
+  readonly firstSentAt: Date | null;
+  /** merchant.id of the account's first record. */
+  readonly merchantId: string | null;
+}
+
+/** An order record and what it is compared with. */
+export interface ComparedRecord extends Evidence {
+  readonly record: RecordView;
+  /** When the record arrived. */
+  readonly receivedAt: Date;
+}
+
+/** The differences of one kind; undefined where something lacks: then nothing is said, not that all is well. */
+export type Compared = readonly Difference[] | undefined;
+
+/** The ways in which an order record can contradict the row that it answers for, by their words in `follow.disputedBy`. */
+export const COMPARISONS = {
+  merchant({ merchantId, record }: ComparedRecord): Compared {
+    return merchantId === null || record.merchantId === null ? undefined : differing(merchantId, record.merchantId);
+  },
+
+  age({ firstSentAt, record, receivedAt }: ComparedRecord): Compared {
+    const isOlder = firstSentAt === null ? undefined : isCreatedBefore(firstSentAt, record, receivedAt);
+    if (firstSentAt === null || isOlder === undefined) return undefined;
+    return isOlder ? [{ expected: `created after ${firstSentAt.toISOString()}`, actual: record.creationDate }] : [];
+  },
+
+  pair({ order, record }: ComparedRecord): Compared {
+    if (record.fromCurrency === null || record.toCurrency === null) return undefined;
+    const expected = `${order.fromCurrency}/${order.toCurrency}`;
+    return differing(expected, `${record.fromCurrency}/${record.toCurrency}`);
+  },
+
+  type({ order, preOrderExchangeType: exchangeType, record }: ComparedRecord): Compared {
+    const isGiven = record.orderType !== null && (exchangeType === null || record.exchangeType !== null);
+    const found = [
+      ...(record.orderType === null ? [] : differing(order.orderType, record.orderType)),
+      ...(exchangeType === null || record.exchangeType === null ? [] : differing(exchangeType, record.exchangeType)),
+    ];
+    return isGiven || found.length > 0 ? found : undefined;
+  },
+
+  /** That the position INPUT means the input amount is our reading of §2.6. */
+  amount({ order, record }: ComparedRecord, tolerance: string): Compared {
+    if (record.inputAsset === null || order.assetPosition !== COMPARED_POSITION) return undefined;
+    const isEqual = isWithin(order.asset, record.inputAsset, tolerance);
+    return isEqual ? [] : [{ expected: order.asset, actual: record.inputAsset }];
+  },
+
+  id({ order, record }: ComparedRecord): Compared {
+    return differing(order.externalOrderId, record.externalOrderId);
+  },
+} as const satisfies Record<string, (compared: ComparedRecord, tolerance: string) => Compared>;
+
+/** A word of `follow.disputedBy`. */
+export type ContradictionKind = keyof typeof COMPARISONS;
+
+/** Every word of `follow.disputedBy`. */
+export const CONTRADICTION_KINDS = Object.keys(COMPARISONS) as readonly ContradictionKind[];
+
+/** A difference between a record and its row that may mean that the record is of another order. */
+export interface Contradiction extends Difference {
+  readonly kind: ContradictionKind;
+}
+
+/** Finds everything in which a record contradicts the row. `tolerance` is the largest difference of amounts that is none. */
+export function contradictionsOf(compared: ComparedRecord, tolerance: string): readonly Contradiction[] {
+  return CONTRADICTION_KINDS.flatMap((kind) =>
+    (COMPARISONS[kind](compared, tolerance) ?? []).map((difference) => ({ kind, ...difference })),
+  );
+}
+
+/**
+ * Tells whether an order is older than a request; undefined where a date cannot be read. Compares by the exchange's clock
+ * where it gave its time: an error of our clock must not look like a collision. A clock of the exchange that is far behind
+ * must not hide every collision.
+ */
+export function isCreatedBefore(sentAt: Date, record: RecordView, receivedAt: Date): boolean | undefined {
+  const createdMs = instantMs(record.creationDate);
+  if (Number.isNaN(sentAt.getTime()) || createdMs === undefined) return undefined;
+  const skewMs = (instantMs(record.serverDate) ?? receivedAt.getTime()) - receivedAt.getTime();
+  const sentMs = sentAt.getTime() + (Math.abs(skewMs) <= MOST_COMPENSATED_MS ? skewMs : 0);
+  return createdMs < sentMs - SKEW_LIMIT_MS;
+}
+
+function differing(expected: string, actual: string): readonly Difference[] {
+  return expected === actual ? [] : [{ expected, actual }];
+}
+
+/** Two amounts agree within the tolerance; they do not where either cannot be read. */
+function isWithin(left: string, right: string, tolerance: string): boolean {
+  if (left === right) return readDecimal(left).ok;
+  const a = readDecimal(left);
+  const b = readDecimal(right);
+  return a.ok && b.ok && a.value.minus(b.value).abs().lte(new Big(tolerance));
+}

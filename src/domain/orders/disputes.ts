@@ -1,0 +1,74 @@
+import type { Contradiction } from '../contradictions.ts';
+import { sameDecimal } from '../decimal.ts';
+import { quote } from '../text.ts';
+import type { RecordView } from '../record.ts';
+import { isFinalRecord, outcomeOf, type FollowSettings } from './lookup.ts';
+import { nextLookupAt } from './next-lookup.ts';
+import { move, type Decision, type Tracking } from './tracking.ts';
+
+/** The kind of a contradiction and the value of the record that contradicts. */
+type Settled = readonly [kind: string, actual: string | null];
+
+/** Gives the contradictions that make an order disputed: those of `follow.disputedBy` that no person has settled. */
+export function disputesOf(
+  { oursDespite }: Pick<Tracking, 'oursDespite'>,
+  contradictions: readonly Contradiction[],
+  { disputedBy }: Pick<FollowSettings, 'disputedBy'>,
+): readonly Contradiction[] {
+  const settled = settledIn(oursDespite);
+  return contradictions.filter((one) => disputedBy.includes(one.kind) && !settled.some((known) => isSame(known, one)));
+}
+
+/** Says for people why an order is disputed. */
+export function describeDisputes(disputes: readonly Contradiction[]): string {
+  const values = disputes.map(
+    ({ kind, expected, actual }) => `${kind}: expected ${quote(expected ?? '')}, is ${quote(actual ?? '')}`,
+  );
+  return `the order at the exchange contradicts the row; ${values.join('; ')}`;
+}
+
+/** The newest record of an order, and in what it contradicts the row. */
+export interface NewestRecord {
+  readonly record: RecordView;
+  readonly contradictions: readonly Contradiction[];
+}
+
+/** Decides what it does to a disputed order that a person says: it is ours. The same contradictions dispute it no more. */
+export function decideOurs(
+  tracking: Tracking,
+  { record, contradictions }: NewestRecord,
+  how: { readonly source: 'operator'; readonly reason: string; readonly actor: string },
+  now: Date,
+  settings: FollowSettings,
+): Decision {
+  const isFinal = isFinalRecord(record, settings);
+  const outcome = isFinal ? outcomeOf(record, settings) : null;
+  const oursDespite = settling(tracking, contradictions);
+  const moved = move(tracking, isFinal ? 'final' : 'open', how, { oursDespite, outcome, changedAt: now, rechecks: 0 });
+  const nextActionAt = nextLookupAt(moved.tracking, now, settings);
+  return { ...moved, tracking: { ...moved.tracking, nextActionAt } };
+}
+
+/** Adds contradictions to those that were settled before. */
+function settling({ oursDespite }: Tracking, contradictions: readonly Contradiction[]): string {
+  const settled = settledIn(oursDespite);
+  const news = contradictions.filter((one) => !settled.some((known) => isSame(known, one)));
+  return JSON.stringify([...settled, ...news.map(({ kind, actual }): Settled => [kind, actual])]);
+}
+
+function isSame([kind, actual]: Settled, one: Contradiction): boolean {
+  if (kind !== one.kind) return false;
+  return actual === one.actual || (kind === 'amount' && sameDecimal(actual ?? '', one.actual ?? ''));
+}
+
+/** Another program may have written anything into the column: that settles nothing. */
+function settledIn(text: string | null): readonly Settled[] {
+  try {
+    const settled: unknown = JSON.parse(text ?? '[]');
+    return Array.isArray(settled)
+      ? settled.filter(Array.isArray).map(([kind, actual]) => [kind, actual] as Settled)
+      : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,88 @@
+import { contradictionsOf, isCreatedBefore, type Contradiction, type Evidence } from '../../domain/contradictions.ts';
+import type { NewestRecord } from '../../domain/orders/disputes.ts';
+import type { RecordView } from '../../domain/record.ts';
+import { readExchangeType, readRecordView } from '../../exchange/record-view.ts';
+import { firstSentAt } from '../../store/events.ts';
+import { sentOrderOf } from '../../store/order-columns.ts';
+import { readRecord } from '../../store/order-records.ts';
+import { readFollowed, type FollowedRow } from '../../store/orders-with-records.ts';
+import { readPreOrder } from '../../store/pre-orders.ts';
+import type { Database } from '../../store/port.ts';
+import type { FlowDeps } from '../pass/deps.ts';
+
+type CompareDeps = { readonly settings: Pick<FlowDeps['settings'], 'tolerance'> };
+
+/**
+ * Reads what a record is compared with. The row has nearly all of it: the history and the pre-order are read only where the
+ * row itself looks like a contradiction, or may have been one before.
+ */
+export async function readEvidence(
+  db: Database,
+  row: FollowedRow,
+  record: RecordView,
+  receivedAt: Date,
+): Promise<Evidence> {
+  return {
+    order: sentOrderOf(row),
+    preOrderExchangeType: await preOrderExchangeType(db, row, record),
+    firstSentAt: await firstRequest(db, row, record, receivedAt),
+    merchantId: row.merchant_id,
+  };
+}
+
+/** A record's evidence, and in what it contradicts the row. */
+export interface ComparedWithRow {
+  readonly evidence: Evidence;
+  readonly contradictions: readonly Contradiction[];
+}
+
+/** Compares a record with its row. */
+export async function compareWithRow(
+  db: Database,
+  { settings: { tolerance } }: CompareDeps,
+  row: FollowedRow,
+  record: RecordView,
+  receivedAt: Date,
+): Promise<ComparedWithRow> {
+  const evidence = await readEvidence(db, row, record, receivedAt);
+  return { evidence, contradictions: contradictionsOf({ ...evidence, record, receivedAt }, tolerance) };
+}
+
+/** Reads the newest record of an order and compares it with the row; undefined where there is none that can be read. */
+export async function readNewest(
+  db: Database,
+  deps: CompareDeps,
+  { account, externalOrderId }: { readonly account: string; readonly externalOrderId: string },
+): Promise<NewestRecord | undefined> {
+  const row = await readFollowed(db, account, externalOrderId);
+  const stored = await readRecord(db, account, externalOrderId);
+  const record = stored && readRecordView(stored.body);
+  if (row === undefined || stored === undefined || record === undefined) return undefined;
+  return { record, ...(await compareWithRow(db, deps, row, record, new Date(stored.receivedAt))) };
+}
+
+/**
+ * An order that is not older than the newest request is not older than the first. The time of a row that was found again
+ * in an older database is none of a request; the history has the requests alone.
+ */
+async function firstRequest(
+  db: Database,
+  { account, external_order_id: externalOrderId, sent_at: sentAt, adopted_at: adoptedAt }: FollowedRow,
+  record: RecordView,
+  receivedAt: Date,
+): Promise<Date | null> {
+  if (sentAt === null || adoptedAt !== null) return null;
+  const newest = new Date(sentAt);
+  return isCreatedBefore(newest, record, receivedAt) === true
+    ? await firstSentAt(db, account, externalOrderId)
+    : newest;
+}
+
+/** The row has the type of the pre-order until the first record; then it has that of the newest one. */
+async function preOrderExchangeType(db: Database, row: FollowedRow, record: RecordView): Promise<string | null> {
+  if (row.earlier_body === null) return row.exchange_type;
+  const wasCompared = row.state !== 'disputed' && row.has_findings === 0 && row.exchange_type === record.exchangeType;
+  if (wasCompared) return null;
+  const body = await readPreOrder(db, row.account, row.external_order_id);
+  return body === undefined ? null : readExchangeType(body);
+}
