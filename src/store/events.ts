@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { sql } from 'kysely';
+import { sql, type SqlBool } from 'kysely';
 import type { LinkEvent } from '../domain/clients/link.ts';
 import type { OrderEvent } from '../domain/orders/tracking.ts';
 import type { Database, Transaction } from './port.ts';
@@ -158,7 +158,10 @@ export interface StatusChange {
 
 const STATUS_FIELDS = ['order.status', 'cryptoTransaction.status', 'fiatTransaction.status'];
 
-/** Reads the changes of statuses among the events with an id from `fromId` to `toId`, and no other rows. */
+/**
+ * Reads the changes of statuses among the events with an id from `fromId` to `toId`, and no other rows. What an order showed
+ * while it was disputed is left out: it may be of another order.
+ */
 export async function statusChanges(
   db: Database,
   query: { account: string; fromId: number; toId: number },
@@ -176,6 +179,7 @@ export async function statusChanges(
         .whereRef('b.id', '<', 'e.id')
         .whereRef('b.observed_at', '<', 'e.observed_at')
         .where('b.field', 'in', STATUS_FIELDS)
+        .where(notDisputed('b'))
         .orderBy('b.id', 'desc')
         .limit(1)
         .as('before'),
@@ -185,5 +189,16 @@ export async function statusChanges(
     // With the sign no index of accounts is used, which would lead through all events of the account.
     .where(sql<string>`+e.account`, '=', query.account)
     .where('e.field', 'in', STATUS_FIELDS)
+    .where(notDisputed('e'))
     .execute();
+}
+
+/** The move to the state of a moment may be recorded after the changes of the same moment. */
+function notDisputed(event: 'e' | 'b') {
+  const of = (column: string) => sql.ref(`${event}.${column}`);
+  return sql<SqlBool>`coalesce((
+    select s.new_value from order_events as s
+    where s.account = ${of('account')} and s.external_order_id = ${of('external_order_id')}
+      and s.field = 'state' and s.observed_at <= ${of('observed_at')}
+    order by s.id desc limit 1), '') <> 'disputed'`;
 }

@@ -105,7 +105,10 @@ export async function countByState(db: Database, account: string): Promise<Map<s
   return new Map(rows.map((row) => [row.state, Number(row.orders)]));
 }
 
-/** Makes orders that are due only after `latest`, or never, due at `to`. Gives how many there were. */
+/**
+ * Makes orders that are due only after `latest`, or never, due at `to`. Gives how many there were. A disputed order may be due
+ * never: its record may be final.
+ */
 export async function correctDueTimes(
   tx: Transaction,
   query: { account: string; states: readonly OrderState[]; latest: Date; to: Date },
@@ -116,7 +119,10 @@ export async function correctDueTimes(
     .where('account', '=', query.account)
     .where('state', 'in', query.states)
     .where((where) =>
-      where.or([where('next_action_at', 'is', null), where('next_action_at', '>', query.latest.toISOString())]),
+      where.or([
+        where.and([where('next_action_at', 'is', null), where('state', '<>', 'disputed')]),
+        where('next_action_at', '>', query.latest.toISOString()),
+      ]),
     )
     .executeTakeFirstOrThrow();
   return Number(result.numUpdatedRows);

@@ -108,7 +108,7 @@ function ledgerOrder({ row, judgement }: JudgedOrder): LedgerOrder {
     id: row.external_order_id,
     amount: typeof row.asset === 'string' ? row.asset : null,
     currency: row.from_currency,
-    // The exchange may have taken an order that a person abandoned.
-    isAtExchange: row.state === 'abandoned' ? null : judgement.kind !== 'nothing',
+    // The exchange may have taken an order that a person abandoned, and one whose id another order answers for.
+    isAtExchange: row.state === 'abandoned' || row.state === 'disputed' ? null : judgement.kind !== 'nothing',
   };
 }

@@ -50,7 +50,7 @@ const CLASS_COLUMNS: readonly Column[] = [
   { key: 'acknowledged', label: 'Acknowledged', kind: 'count' },
 ];
 const RULE =
-  'clean: no order is unchecked, no finding of severity error or warning is open, and no row is left out; infos and acknowledged findings are listed and do not count';
+  'clean: no order is unchecked or disputed, no finding of severity error or warning is open, and no row is left out; infos and acknowledged findings are listed and do not count';
 
 /** A report, and its verdict. */
 export interface ReconciliationReport {
@@ -85,9 +85,10 @@ export function reconciliationDocument(
 }
 
 function problemsOf({ totals, otherAccounts, unknownAge }: Reconciled): readonly string[] {
-  const { unchecked, errors, warnings } = totals.counts();
+  const { unchecked, disputed, errors, warnings } = totals.counts();
   return [
     ...(unchecked > 0 ? [`${unchecked} unchecked`] : []),
+    ...(disputed > 0 ? [`${disputed} disputed`] : []),
     ...(errors > 0 ? [`open errors: ${errors}`] : []),
     ...(warnings > 0 ? [`open warnings: ${warnings}`] : []),
     ...(unknownAge > 0 ? [`rows whose created_at is no time before they were sent: ${unknownAge}`] : []),
@@ -110,6 +111,7 @@ function factsOf(scope: ReconciliationScope, reconciled: Reconciled, problems: r
     { key: 'orders', label: 'Orders', value: counts.orders },
     { key: 'checked', label: 'Checked', value: counts.checked },
     { key: 'unchecked', label: 'Unchecked', value: counts.unchecked },
+    { key: 'disputed', label: 'Disputed', value: counts.disputed },
     { key: 'nothing_to_compare', label: 'Nothing to compare', value: counts.nothing_to_compare },
     { key: 'given_up', label: 'Given up after sending', value: counts.given_up },
     { key: 'sent_again', label: 'Sent again after an unknown outcome', value: counts.sent_again },

@@ -32,9 +32,9 @@ export const UNCHECKED_REASONS = {
 /** The name of a reason. */
 export type UncheckedReason = keyof typeof UNCHECKED_REASONS;
 
-/** The result for one order: `nothing` where the exchange has nothing to compare it with. */
+/** The result for one order: `nothing` where the exchange has nothing to compare it with, `disputed` where it has another. */
 export type Judgement =
-  | { readonly kind: 'checked' | 'nothing' }
+  | { readonly kind: 'checked' | 'nothing' | 'disputed' }
   | { readonly kind: 'unchecked'; readonly reason: UncheckedReason };
 
 /** An order of the report with everything that is decided about it. */
@@ -82,6 +82,7 @@ function judge(row: ReconciledRow, amounts: Amounts, age: OrderAge, asOf: Date, 
   if (findUnknownOutcome(age).length > 0) return unchecked('outcomeUnknown');
   if (isGivenUpUnseen(row)) return unchecked('givenUp');
   if (NOT_AT_EXCHANGE.includes(row.state)) return { kind: 'nothing' };
+  if (row.state === 'disputed') return { kind: 'disputed' };
   if (row.state === 'sending') return unchecked('inFlight');
   if (row.last_lookup_at === null) return unchecked('neverLookedUp');
   if (row.stale_date !== null) return unchecked('olderRecord');

@@ -6,7 +6,7 @@ const PROBLEMS = {
   notOurs: 'not among our orders of the period',
   notInLedger: 'missing in the ledger',
   notAtExchange: 'in the ledger, but never at the exchange',
-  givenUp: 'in the ledger, but abandoned by a person; the exchange may have it',
+  givenUp: 'in the ledger, but abandoned by a person or disputed; the exchange may have it',
   currencyDiffers: 'the currency differs',
   amountDiffers: 'the amount differs',
   amountUnreadable: 'an amount cannot be read',

@@ -19,6 +19,7 @@ export const PAIR_COLUMNS = [
   { key: 'reward', label: 'Reward (unit not shown)', kind: 'decimal', isDetail: true },
   { key: 'checked', label: 'Checked', kind: 'count' },
   { key: 'unchecked', label: 'Unchecked', kind: 'count' },
+  { key: 'disputed', label: 'Disputed', kind: 'count' },
   { key: 'nothing_to_compare', label: 'Nothing to compare', kind: 'count', isDetail: true },
   { key: 'given_up', label: 'Given up', kind: 'count', isDetail: true },
   { key: 'sent_again', label: 'Sent again', kind: 'count', isDetail: true },
@@ -83,7 +84,8 @@ export class ReconciliationTotals {
     if (row.resends > 0) counts.sent_again += 1;
     if (ours.ok) sums.asset.add(ours.value);
     else counts.unreadable += 1;
-    if (row.received_at === null) return;
+    // What the record of a disputed order says may be of another order.
+    if (row.received_at === null || judgement.kind === 'disputed') return;
     counts.at_exchange += 1;
     if (isOfOtherPair) {
       counts.other_pair += 1;

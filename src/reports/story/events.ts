@@ -42,6 +42,7 @@ function moved({ oldValue, newValue, source, reason }: StoryEvent, { order, crea
     unknown: `Nobody knows the outcome of the create${why}. It is looked up, not sent again.`,
     abandoned: `It was given up${why}.`,
     held: `It was held for a person${why}.`,
+    disputed: `The order is disputed${why}. Nobody should act on it.`,
     open: `${appearance(oldValue)}; it is followed.`,
     final: oldValue === 'open' ? 'The order is final.' : `${appearance(oldValue)}; it is final.`,
   };
@@ -50,6 +51,7 @@ function moved({ oldValue, newValue, source, reason }: StoryEvent, { order, crea
 
 function appearance(oldValue: string | null): string {
   if (oldValue === 'final') return 'The order that was final is open again';
+  if (oldValue === 'disputed') return 'The order no longer contradicts the row';
   if (oldValue === 'rejected' || oldValue === 'cancelled' || oldValue === 'abandoned') {
     return `The exchange has an order all the same, although the row was ${oldValue}`;
   }
@@ -64,6 +66,8 @@ function decided({ oldValue, newValue, reason, actor }: StoryEvent, { order }: C
     pending: `had it sent again, from ${oldValue}`,
     cancelled: 'cancelled it before it was sent',
     abandoned: 'gave it up',
+    open: 'said that the order is ours, in spite of what contradicts it',
+    final: 'said that the order is ours, in spite of what contradicts it, and it is final',
   };
   const deed = deeds[newValue ?? ''] ?? `moved it from ${oldValue} to ${newValue}`;
   return `${actor ?? 'A person'} ${deed}${because(reason)}.`;

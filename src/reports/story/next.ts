@@ -50,7 +50,10 @@ export function whatNext(moment: Moment, settings: StorySettings): readonly stri
       return [`It is followed to its end${at(moment, spaced(moment))}.`];
     case 'disputed':
       return [
-        `Its order contradicts it, so nobody should act on it; it is followed${at(moment, spaced(moment))}.`,
+        'Its order contradicts it, so nobody should act on it.',
+        nextOf(moment, spaced(moment)) === null
+          ? 'It is looked up no more: its order has ended.'
+          : `It is looked up, in case its order changes${at(moment, spaced(moment))}.`,
         offer('A person must decide', state),
       ];
     case 'final':

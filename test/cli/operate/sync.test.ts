@@ -19,6 +19,7 @@ const ONE_AN_HOUR = { ORDER_SYNC_EXCHANGE_RATE_REQUESTS: '1', ORDER_SYNC_EXCHANG
 const NAMES = [
   'accepted',
   'changed',
+  'disputed',
   'durationMs',
   'failed',
   'final',

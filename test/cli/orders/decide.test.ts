@@ -132,7 +132,7 @@ describe('orders resolve, retry and cancel', () => {
       [['cancel', 'a', ...REASON, '--actor', ''], '--actor'],
       [['cancel', '--state', 'open', ...REASON], 'Allowed choices are pending.'],
       [['retry', '--state', 'accepted', ...REASON], 'Allowed choices are unknown, held, rejected, invalid.'],
-      [['resolve', 'a', '--as', 'done', ...REASON], 'Allowed choices are exists, not-created, abandoned.'],
+      [['resolve', 'a', '--as', 'done', ...REASON], 'Allowed choices are exists, not-created, ours, abandoned.'],
       [['resolve', 'a', '--as', 'exists', ...REASON], '--as exists wants --pre-order-id'],
       [['resolve', 'a', 'b', '--as', 'exists', '--pre-order-id', 'p', ...REASON], '--as exists is for one order'],
       [['resolve', 'a', '--as', 'exists', '--pre-order-id', '..', ...REASON], '".." cannot be an id'],
