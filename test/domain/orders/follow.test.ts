@@ -465,7 +465,7 @@ describe('any sequence of answers', () => {
     fc.assert(
       fc.property(start, settings, fc.array(step, { maxLength: 30 }), (state, chosen, steps) => {
         let now = NOW;
-        let tracking = trackingWith({ state, sentAt: NOW, changedAt: NOW, nextActionAt: NOW });
+        let tracking = trackingWith({ state, attempts: 1, sentAt: NOW, changedAt: NOW, nextActionAt: NOW });
         const last = new Map<string, string | null>([['state', state]]);
         let newest = Number.NEGATIVE_INFINITY;
         for (const { answer: one, waitMs } of steps) {

@@ -152,7 +152,7 @@ describe('creates that fail while look-ups work', () => {
     program.clock.advance(SECOND);
     await createPass(program.app, NEVER);
     expect(lookedUp(exchange)).toEqual(['o003']);
-    expect(program.row('o003')).toMatchObject({ state: 'disputed', attempts: 0, order_id: 'o1' });
+    expect(program.row('o003')).toMatchObject({ state: 'disputed', attempts: 0, order_id: 'o1-o003' });
     expect(inState(program, 'accepted')).toEqual(['o004', 'o005']);
     const findings = program.merchant.prepare('select class, external_order_id from findings').all();
     expect(findings).toContainEqual({ class: 'UNEXPECTED_ORDER', external_order_id: 'o003' });
