@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startCommand } from '../support/cli-process.ts';
@@ -32,21 +33,24 @@ describe.concurrent('while another program holds the database locked', () => {
   it('the daemon exits 0 at SIGTERM, and loses nothing', async () => {
     const clock = testClock();
     await using on = await programProcesses({ clock });
-    on.insert(8, 'fault-slow');
+    const daemon = await on.start(['run']);
+    // Only after so many are answered eight go together.
+    on.insert(7);
+    while (on.states()['accepted'] !== 7) await once(daemon.process.stdout ?? expect.fail(), 'data');
     let arrived = 0;
     const reached = on.arrived(({ method }) => method === 'POST' && ++arrived === 8);
-    const daemon = await on.start(['run']);
+    on.insert(8, 'fault-slow');
     await reached;
     on.merchant.exec('begin immediate');
     clock.advance(SLOW_MS);
     daemon.process.kill('SIGTERM');
     expect(await daemon.exit).toEqual({ code: 0, signal: null });
     on.merchant.exec('rollback');
-    expect(on.states()).toEqual({ sending: 8 });
+    expect(on.states()).toEqual({ accepted: 7, sending: 8 });
     await (
       await on.start(['sync'])
     ).exit;
-    expect(on.sandbox.exchange.census()).toMatchObject({ preOrders: 8, duplicated: [] });
+    expect(on.sandbox.exchange.census()).toMatchObject({ preOrders: 15, duplicated: [] });
     expectSoundHistory(on);
   });
 });
