@@ -58,6 +58,11 @@ export interface Answer {
   readonly body: string;
 }
 
+/** Tells whether an answer says that what was asked has been done, whatever its body is. */
+export function isSuccess({ httpStatus }: Answer): boolean {
+  return httpStatus >= 200 && httpStatus <= 299;
+}
+
 /** One value that differs between the two sides, as text. Secrets are named, not shown. */
 export interface Difference {
   readonly expected: string | null;

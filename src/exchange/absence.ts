@@ -1,7 +1,8 @@
 import { isLosslessNumber } from 'lossless-json';
 import type { AbsenceShape } from '../domain/orders/lookup.ts';
+import { isSuccess } from '../domain/record.ts';
 import { readJson, valueAt } from './json.ts';
-import type { UnreadReply } from './reply.ts';
+import { answerOf, type UnreadReply } from './reply.ts';
 
 /** The fields of a record (§2.7) beside its order. */
 const RECORD_FIELDS: readonly string[] = ['externalOrderId', 'merchant', 'percent', 'percentEnabled', 'reward'];
@@ -16,14 +17,14 @@ export function readAbsence(
   externalOrderId: string,
   shapes: readonly AbsenceShape[],
 ): 'documented' | 'likely' | undefined {
-  const answer = reply.kind === 'ok' ? reply : reply.answer;
+  const answer = answerOf(reply);
   if (answer === undefined || /"order"\s*:\s*[{[]/.test(answer.body)) return undefined;
   const { httpStatus: status, body } = answer;
   const value = readJson(body);
   if ((valueAt(value, '/externalOrderId') ?? externalOrderId) !== externalOrderId) return undefined;
-  const isLikely = status === 404 || status === 204 || (reply.kind === 'ok' && saysNothing(body, value));
+  const isLikely = status === 404 || status === 204 || (isSuccess(answer) && saysNothing(body, value));
   const isConfirmed = (shape: AbsenceShape) =>
-    shape.status === status && (shape.pointer === undefined ? isLikely || reply.kind !== 'ok' : stands(value, shape));
+    shape.status === status && (shape.pointer === undefined ? isLikely || !isSuccess(answer) : stands(value, shape));
   if ((reply.kind === 'refused' && status === 404) || shapes.some(isConfirmed)) return 'documented';
   return isLikely ? 'likely' : undefined;
 }

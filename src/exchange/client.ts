@@ -2,12 +2,12 @@ import { z } from 'zod';
 import type { Clock } from '../clock.ts';
 import type { CreateOutcome } from '../domain/orders/create.ts';
 import type { LookupAnswer } from '../domain/orders/lookup.ts';
-import type { Answer, MerchantOrder } from '../domain/record.ts';
+import { isSuccess, type Answer, type MerchantOrder } from '../domain/record.ts';
 import type { BreakerLane } from './breaker.ts';
 import { Gate, type BreakerView, type GateOptions, type Turn, type TurnReport } from './gate.ts';
 import { emailAddress, headerId, pathId, queryId } from './ids.ts';
 import { preOrderBody, readCreate, readLookup, type ReadingSettings } from './orders.ts';
-import { ask, hide, readReply, type FailedReply, type Reply, type UnreadReply } from './reply.ts';
+import { answerOf, ask, hide, readReply, type FailedReply, type Reply, type UnreadReply } from './reply.ts';
 import {
   cardsSchema,
   customerSchema,
@@ -239,7 +239,8 @@ export class ExchangeClient {
     await this.#options.lease.ensure();
     const reply = await this.#send(request, turn);
     const read = readReply(reply, schema);
-    if (reply.kind === 'ok' && read.kind !== 'ok') onUnread?.(reply);
+    const answer = answerOf(reply);
+    if (read.kind !== 'ok' && answer !== undefined && isSuccess(answer)) onUnread?.(answer);
     return read;
   }
 

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Clock } from '../clock.ts';
 import { readBody, readJson } from './json.ts';
-import type { Answer } from '../domain/record.ts';
+import { isSuccess, type Answer } from '../domain/record.ts';
 import { errorSchema, type ErrorBody } from './schemas.ts';
 import { HIDDEN, TransportError, type HttpRequest, type Transport } from './transport.ts';
 
@@ -38,11 +38,11 @@ export async function ask(
   signal?: AbortSignal,
 ): Promise<UnreadReply> {
   try {
-    const { status, body, retryAfter } = await transport.send(request, signal);
-    if (status >= 200 && status < 300) return { kind: 'ok', httpStatus: status, body };
+    const { status, body, retryAfter, isUtf8 = true } = await transport.send(request, signal);
+    const answer = { httpStatus: status, body };
+    if (isSuccess(answer)) return isUtf8 ? { kind: 'ok', ...answer } : { kind: 'unknown', why: 'no UTF-8', answer };
     if (status === 401) return { kind: 'key-refused' };
     if (status === 429) return { kind: 'rate-limited', retryAfterMs: retryAfterMs(retryAfter, clock.now()) };
-    const answer = { httpStatus: status, body };
     const error = status >= 400 && status < 500 ? errorSchema.safeParse(readJson(body)).data : undefined;
     if (error === undefined) return { kind: 'unknown', why: `HTTP ${status} without a documented error`, answer };
     return { kind: 'refused', httpStatus: status, error: hiding(request.secrets, error), answer };
@@ -61,6 +61,11 @@ export function readReply<Value>(reply: UnreadReply, schema: z.ZodType<Value>): 
   const value = readBody(schema, reply.body);
   if (value === undefined) return { kind: 'unknown', why: 'the answer cannot be read' };
   return { kind: 'ok', value, body: reply.body };
+}
+
+/** The answer that a reply was read from; undefined where none came, or one that speaks of the account. */
+export function answerOf(reply: UnreadReply): Answer | undefined {
+  return reply.kind === 'ok' ? { httpStatus: reply.httpStatus, body: reply.body } : reply.answer;
 }
 
 /** The error without what it quotes of the request, in whatever case; words such as `INVALID_EMAIL` stay. */

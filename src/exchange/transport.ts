@@ -26,8 +26,10 @@ export interface HttpResponse {
   readonly status: number;
   /** Value of the Retry-After header, when there was one. */
   readonly retryAfter?: string;
-  /** The body as received: valid UTF-8, within the size limit. */
+  /** The body as received, without a byte order mark; where it is no UTF-8 each byte is a character. */
   readonly body: string;
+  /** False where it is none, and so no JSON. */
+  readonly isUtf8?: false;
 }
 
 /**
@@ -65,7 +67,7 @@ export interface TransportOptions {
 export const REUSE_WITHIN_MS = 100;
 const FREE_SOCKETS = 32;
 /** Throws on what is not UTF-8. */
-const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * The exchange over HTTP. It retries nothing and follows no redirect: a retry would slip past the rate limit and could
@@ -180,13 +182,23 @@ function responseOf(stream: Request, bytes: Buffer, apiKey: string): HttpRespons
   const { response } = stream;
   if (response === undefined) throw new Error('no answer');
   const retryAfter = response.headers['retry-after'];
-  const body = UTF_8.decode(bytes);
+  const { body, ...encoding } = decoded(bytes);
   return {
     status: response.statusCode,
     ...(retryAfter === undefined ? {} : { retryAfter }),
     // An error may quote the key, and is shown to people.
     body: response.statusCode >= 400 ? body.replaceAll(apiKey, HIDDEN) : body,
+    ...encoding,
   };
+}
+
+/** An odd encoding is no failure of the exchange: the status says something, and an id may still be seen. */
+function decoded(bytes: Buffer): Pick<HttpResponse, 'body' | 'isUtf8'> {
+  try {
+    return { body: UTF_8.decode(bytes) };
+  } catch {
+    return { body: bytes.toString('latin1'), isUtf8: false };
+  }
 }
 
 function transportError(
@@ -219,6 +231,5 @@ function describe(error: unknown, request: HttpRequest): string {
 
 function codeOf(error: unknown): string {
   const code = (error as { code?: unknown }).code;
-  if (typeof code === 'string') return code;
-  return error instanceof TypeError ? 'NOT_UTF8' : 'NO_ANSWER';
+  return typeof code === 'string' ? code : 'NO_ANSWER';
 }

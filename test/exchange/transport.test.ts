@@ -61,6 +61,14 @@ const GET = { method: 'GET', path: '/api/v1/merchant/orders?externalOrderId=a%2F
 const POST = { method: 'POST', path: '/api/v1/merchant/orders/request', body: '{"asset":1.50}' } as const;
 
 describe('the transport', () => {
+  it('reads a body with or without a byte order mark, and says of one that is no UTF-8 that it is none', async () => {
+    const bodies = [Buffer.from('\uFEFF{"a":"é"}'), Buffer.from('{"a":"é"}', 'latin1')];
+    const url = await listen(createServer((_request, response) => response.end(bodies.shift())));
+    const transport = transportTo(url);
+    expect(await transport.send(GET)).toEqual({ status: 200, body: '{"a":"é"}' });
+    expect(await transport.send(GET)).toEqual({ status: 200, body: '{"a":"é"}', isUtf8: false });
+  });
+
   it('sends the key, the path as encoded, and the body byte for byte', async () => {
     const seen: unknown[] = [];
     const url = await listen(

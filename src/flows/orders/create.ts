@@ -1,7 +1,7 @@
 import type { Finding } from '../../domain/findings/finding.ts';
 import { echoFindings } from '../../domain/findings/compare.ts';
 import { decideClaim, decideCreated, decideCorrected, type CreateOutcome } from '../../domain/orders/create.ts';
-import type { MerchantOrder } from '../../domain/record.ts';
+import { isSuccess, type MerchantOrder } from '../../domain/record.ts';
 import type { Tracking } from '../../domain/orders/tracking.ts';
 import { preOrderIdsIn } from '../../exchange/ids.ts';
 import { FIRST_DUE, dueOrders, orderWithPreOrder, readOrder, saveDecision } from '../../store/orders.ts';
@@ -199,7 +199,7 @@ async function keepAnswers(tx: Transaction, after: Tracking, outcome: CreateOutc
     await keepPreOrder(tx, { account, externalOrderId, body: outcome.preOrder.body, receivedAt });
   }
   const answer = outcome.kind === 'unknown' ? outcome.answer : undefined;
-  if (answer === undefined || answer.httpStatus < 200 || answer.httpStatus > 299) return;
+  if (answer === undefined || !isSuccess(answer)) return;
   await keepAnswer(tx, { ...answer, account, operation: 'createPreOrder', subject: externalOrderId, receivedAt });
 }
 

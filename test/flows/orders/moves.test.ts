@@ -154,6 +154,7 @@ describe('unknown', () => {
   it.each<[string, ScriptedAnswer]>([
     ['a 404 of another kind', { status: 404, body: '{"timestamp":1,"status":404,"error":"Not Found"}' }],
     ['a 404 without a body', { status: 404 }],
+    ['a 404 that is no UTF-8', { status: 404, body: Buffer.from('<p>non trouvé</p>', 'latin1') }],
     ['204', { status: 204 }],
     ['no body', { status: 200, body: '' }],
     ['a record without an order', { status: 200, body: '{"order":null}' }],

@@ -205,6 +205,27 @@ describe('a create that was refused', () => {
   });
 });
 
+describe('a refusal that the document does not show', () => {
+  const SPRING_400 = { status: 400, body: '{"timestamp":1,"status":400,"error":"Bad Request"}' };
+
+  it('of 30 rows keeps no other row unsent', async () => {
+    const { program, exchange } = await scriptedProgram();
+    exchange.answer = (request) => (request.externalOrderId.startsWith('odd') ? SPRING_400 : echo(request));
+    const odd = Array.from({ length: 30 }, (_, index) => ({ external_order_id: `odd-${index}` }));
+    program.insert(...odd, { external_order_id: 'z' });
+    await createPass(program.app, NEVER);
+    expect([program.row('odd-29')['state'], program.row('z')['state']]).toEqual(['unknown', 'accepted']);
+  });
+
+  it('rejects where the merchant has confirmed that nothing is made then', async () => {
+    const { program } = await created(SPRING_400, { ORDER_SYNC_CREATE_REFUSED_BY: 'status' });
+    expect(program.row('a')).toMatchObject({
+      state: 'rejected',
+      state_reason: expect.stringContaining('HTTP 400') as string,
+    });
+  });
+});
+
 describe('a create whose answer proves nothing', () => {
   const documented = (status: number) => refusal(status);
   it.each<[string, ScriptedAnswer | ((request: ScriptedRequest) => ScriptedAnswer)]>([

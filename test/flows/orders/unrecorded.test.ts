@@ -53,6 +53,15 @@ describe('an answer that made a pre-order and cannot be read', () => {
     for (const id of ids) expect(stdout).toContain(id);
   });
 
+  it('is kept also where it is no UTF-8, each byte as a character', async () => {
+    const body = '{"id":"p1","externalOrderId":"a","bank":"Société"}';
+    const { program, pass } = await waiting(() => ({ status: 201, body: Buffer.from(body, 'latin1') }));
+    await pass();
+    expect(program.row('a')['state']).toBe('unknown');
+    expect(program.merchant.prepare('select body from kept_answers').pluck().all()).toEqual([body]);
+    expect(program.app.exchange.breaker('create').isOpen).toBe(false);
+  });
+
   it.each<[string, ScriptedAnswer]>([
     ['a server error', { status: 500, body: '{"id":"p1"}' }],
     ['a reset', 'reset'],
