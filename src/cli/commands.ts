@@ -25,6 +25,7 @@ export const COMMANDS: Entries = {
     commands: {
       add: ['inserts one order', () => import('./orders/add.ts')],
       import: ['inserts the rows of a file, all or none', () => import('./orders/import.ts')],
+      adopt: ['takes over orders that exist at the exchange', () => import('./orders/adopt.ts')],
       list: ['lists the newest orders', () => import('./orders/list.ts')],
       show: ['shows one order: row, history, answers of the exchange', () => import('./orders/show.ts')],
       explain: ['tells the story of one order, and what happens next', () => import('./orders/explain.ts')],

@@ -1,13 +1,12 @@
-import { open } from 'node:fs/promises';
-import type { Readable } from 'node:stream';
 import { Option, type Command } from 'commander';
 import { createLogUpdate } from 'log-update';
 import { systemClock } from '../../clock.ts';
 import { importOrders, type ImportFormat, type ImportResult } from '../../flows/orders/import.ts';
 import { printable } from '../../reports/formats/text.ts';
-import { CommandError, EXIT } from '../shared/exit.ts';
+import { EXIT } from '../shared/exit.ts';
 import { ACCOUNT } from '../shared/options.ts';
 import { withStore } from '../shared/store.ts';
+import { formatOf, openInput } from './input.ts';
 
 const HELP = `
 Columns: external_order_id, asset, from_currency, to_currency, and, where wanted, asset_position, order_type, order_limit,
@@ -52,16 +51,6 @@ export function define(command: Command): void {
     });
 }
 
-async function openInput(file: string): Promise<Readable> {
-  if (file === '-') return process.stdin;
-  const handle = await open(file).catch((error: Error) => {
-    throw new CommandError(EXIT.data, `the file cannot be read: ${error.message}`, { cause: error });
-  });
-  if (!(await handle.stat()).isDirectory()) return handle.createReadStream();
-  await handle.close();
-  throw new CommandError(EXIT.data, `${file} is a folder; name a file`);
-}
-
 function print(result: ImportResult, file: string, { json, mayHaveBeenSent = false }: Options): void {
   const { read, inserted, alreadyPresent, assumedSent, problemCount, problems } = result;
   for (const { line, column, reason } of problems) {
@@ -78,9 +67,4 @@ function print(result: ImportResult, file: string, { json, mayHaveBeenSent = fal
   const assumed = mayHaveBeenSent ? `, ${assumedSent} taken for sent` : '';
   const text = `${read} read, ${inserted} inserted, ${alreadyPresent} already present${assumed}`;
   process.stdout.write(`${json === true ? JSON.stringify(counts) : text}\n`);
-}
-
-function formatOf(file: string): ImportFormat | undefined {
-  if (/\.csv$/i.test(file)) return 'csv';
-  return /\.(ndjson|jsonl)$/i.test(file) ? 'ndjson' : undefined;
 }

@@ -1,15 +1,15 @@
 import { decideLookup, isLookedUp } from '../../domain/orders/follow.ts';
 import type { LookupAnswer, LookupDecision } from '../../domain/orders/lookup.ts';
 import type { LookupSource } from '../../domain/orders/rounds.ts';
-import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../../domain/orders/states.ts';
-import type { OrderEvent } from '../../domain/orders/tracking.ts';
+import { FOLLOWED_STATES, RECHECKED_STATES } from '../../domain/orders/states.ts';
+import type { OrderEvent, Tracking } from '../../domain/orders/tracking.ts';
 import { rememberStatus } from '../../store/accounts.ts';
 import { readFollowed } from '../../store/orders-with-records.ts';
 import { orderIds, saveDecision } from '../../store/orders.ts';
 import { trackingOf } from '../../store/order-columns.ts';
 import type { Transaction } from '../../store/port.ts';
 import { compareWithRow } from '../findings/evidence.ts';
-import { reconcileAnswer } from '../findings/judge-answer.ts';
+import { reconcileAnswer, type LookedUp } from '../findings/judge-answer.ts';
 import type { NewFindings } from '../findings/record-findings.ts';
 import { settingsOnAbsence } from './absence.ts';
 import { forEachConcurrently } from '../pass/concurrency.ts';
@@ -108,21 +108,35 @@ export async function lookUp(
     const before = row === undefined ? undefined : trackingOf(row);
     if (row === undefined || before === undefined || !isLookedUp(before, answer)) return undefined;
     const now = clock.now();
-    const settings = await settingsOnAbsence(tx, deps, before, answer, now);
     // Another pass asked later and was answered first. A time that is ahead of this clock was written under another one.
     const { lastLookupAt } = before;
     if (lastLookupAt !== null && lastLookupAt > askedAt && lastLookupAt <= now) return undefined;
-    const compared = answer.kind === 'found' ? await compareWithRow(tx, deps, row, answer.record, now) : undefined;
-    const decision = decideLookup(before, answer, now, random, settings, compared?.contradictions);
-    await saveDecision(tx, before, decision, now);
-    const findings = await reconcileAnswer(tx, deps, { row, before, answer, compared, decision, now });
-    return { before, decision, findings, unseen: await unseenStatuses(tx, account, decision.events, now) };
+    return await recordAnswer(tx, deps, { row, before, answer, now }, random);
   });
-  if (recorded === undefined) return;
-  for (const { field, value } of recorded.unseen) {
-    if (!DOCUMENTED_STATUSES.includes(value)) deps.log.warn({ field, value }, 'a status that was not seen before');
-  }
-  countAnswer(deps, recorded.before.state, answer, recorded);
+  if (recorded !== undefined) countAnswer(deps, answer, recorded);
+}
+
+/** What an answer decided about an order. */
+export interface RecordedAnswer {
+  readonly before: Tracking;
+  readonly decision: LookupDecision;
+  readonly findings: NewFindings;
+  readonly unseen: readonly SeenStatus[];
+}
+
+/** Records what the answer to a look-up decides about a row, which this transaction has read. */
+export async function recordAnswer(
+  tx: Transaction,
+  deps: FollowDeps,
+  { row, before, answer, now }: Pick<LookedUp, 'row' | 'before' | 'answer' | 'now'>,
+  random: number,
+): Promise<RecordedAnswer> {
+  const settings = await settingsOnAbsence(tx, deps, before, answer, now);
+  const compared = answer.kind === 'found' ? await compareWithRow(tx, deps, row, answer.record, now) : undefined;
+  const decision = decideLookup(before, answer, now, random, settings, compared?.contradictions);
+  await saveDecision(tx, before, decision, now);
+  const findings = await reconcileAnswer(tx, deps, { row, before, answer, compared, decision, now });
+  return { before, decision, findings, unseen: await unseenStatuses(tx, deps.account, decision.events, now) };
 }
 
 /** Remembers the statuses that changed, and gives those that no order of the account ever had. */
@@ -141,12 +155,15 @@ async function unseenStatuses(
   return unseen;
 }
 
-function countAnswer(
+/** Counts and logs what an answer decided, once that is durable. */
+export function countAnswer(
   { counters, log }: FollowDeps,
-  before: OrderState,
   answer: LookupAnswer,
-  { decision, findings }: { decision: LookupDecision; findings: NewFindings },
+  { before: { state: before }, decision, findings, unseen }: RecordedAnswer,
 ): void {
+  for (const { field, value } of unseen) {
+    if (!DOCUMENTED_STATUSES.includes(value)) log.warn({ field, value }, 'a status that was not seen before');
+  }
   const { externalOrderId, state, stateReason: reason } = decision.tracking;
   countFindings(counters, findings);
   for (const { class: finding } of findings) log.warn({ externalOrderId, finding }, 'a new finding');

@@ -56,7 +56,7 @@ export async function importOrders(
   const problems = new Problems();
   let batch: ImportRow[] = [];
   let read = 0;
-  for await (const line of format === 'csv' ? csvLines(input, COLUMNS) : ndjsonLines(input, COLUMNS)) {
+  for await (const line of readLines(input, format)) {
     read += 'fields' in line ? 1 : 0;
     const row = toRow(line, problems);
     if (row !== undefined) batch.push(row);
@@ -79,6 +79,11 @@ export async function importOrders(
   problems.count += conflictCount - conflicts.length;
   const alreadyPresent = problems.count === 0 ? read - inserted : 0;
   return { read, inserted, alreadyPresent, assumedSent, problems: problems.named, problemCount: problems.count };
+}
+
+/** Reads the lines of a file of orders. */
+export function readLines(input: Readable, format: ImportFormat): AsyncGenerator<ImportLine> {
+  return format === 'csv' ? csvLines(input, COLUMNS) : ndjsonLines(input, COLUMNS);
 }
 
 class Problems {

@@ -77,7 +77,7 @@ describe('the document of the control socket', () => {
     await server.ready();
     const shown = operations.map(({ method, path }) => `${method} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`);
     expect(shown.toSorted()).toEqual(routes.toSorted());
-    expect(new Set(routes).size).toBe(14);
+    expect(new Set(routes).size).toBe(15);
   });
 
   it('names each operation once, and each of its tags', () => {
@@ -128,20 +128,23 @@ const VALUES: Readonly<Record<string, string>> = {
   timeoutMs: '60000',
 };
 const ORDER = { external_order_id: 'shop-2', asset: 1.5, from_currency: 'BTC', to_currency: 'EUR' };
+/** Orders as a body: the first two can be read. */
+const ORDERS = [
+  ORDER,
+  { ...ORDER, asset: '1.50', bonus: '0.1', order_limit: null },
+  { ...ORDER, asset: null },
+  { ...ORDER, external_order_id: 7 },
+  { ...ORDER, state: 'final' },
+  { ...ORDER, bonus: true },
+];
 /** Every body that is taken, and those that are not, by operation; the first is a good one. */
 const BODIES: Readonly<Record<string, readonly unknown[]>> = {
   createLink: [{ email: 'boris@shop.example', reference: null }, { email: 5 }, {}, { email: EMAIL, more: 1 }, [], null],
   validateEmail: [{ email: 'carla@shop.example' }, { email: null }, { mail: EMAIL }, 'text'],
   followLink: [{ reference: 'customer-7' }, null, {}, { reference: 7 }, { more: 1 }],
   requestPhotos: [{ level: 'LIVENESS', actionId: 'a' }, { level: 'MAIN', actionId: null }, { level: 'OTHER' }, {}],
-  addOrder: [
-    ORDER,
-    { ...ORDER, asset: '1.50', bonus: '0.1', order_limit: null },
-    { ...ORDER, asset: null },
-    { ...ORDER, external_order_id: 7 },
-    { ...ORDER, state: 'final' },
-    { ...ORDER, bonus: true },
-  ],
+  addOrder: ORDERS,
+  adoptOrder: ORDERS,
 };
 
 /** A control socket whose exchange has a link, an order, and an address to deliver photos to. */

@@ -22,6 +22,7 @@ export const ADDRESSES = {
   listCards: { method: 'GET', url: '/clients/:linkId/cards' },
   sdkToken: { method: 'POST', url: '/clients/:linkId/sdk-token' },
   addOrder: { method: 'POST', url: '/orders', rest: 'body' },
+  adoptOrder: { method: 'POST', url: '/orders/adopt', rest: 'body' },
   lookUpOrder: { method: 'GET', url: '/orders', rest: 'query' },
   showPreOrder: { method: 'GET', url: '/pre-orders/:id' },
   listLinks: { method: 'GET', url: '/links', rest: 'query' },

@@ -2,7 +2,8 @@ import { isLosslessNumber, type LosslessNumber } from 'lossless-json';
 import { z } from 'zod';
 import { quote } from '../../../domain/text.ts';
 import { addOrder } from '../../../flows/orders/add.ts';
-import { LOOKUP_ERRORS, OWN_ERRORS } from './errors.ts';
+import { adoptOrder } from '../../../flows/orders/adopt.ts';
+import { EXCHANGE_ERRORS, LOOKUP_ERRORS, OWN_ERRORS } from './errors.ts';
 import { named, operation } from './operation.ts';
 
 const tag = 'orders';
@@ -99,29 +100,43 @@ const addedOrderValue = named(
   { external_order_id: 'shop-1001', state: 'pending' },
 );
 
-/** Operations about orders: putting one in, §4.10 and §4.11. */
+/** An order by the columns that a merchant writes. */
+const orderBody = z
+  .strictObject({
+    external_order_id: z.string().describe('Id of the order in your system.'),
+    asset: amount,
+    asset_position: z.string().optional().describe('INPUT unless given.'),
+    from_currency: z.string(),
+    to_currency: z.string(),
+    order_type: z.string().optional().describe('DEPOSIT unless given.'),
+    order_limit: amount.nullish(),
+    payment_token: z.string().nullish(),
+    provider_type: z.string().nullish(),
+    crypto_address: z.string().nullish(),
+    bonus: amount.nullish(),
+  })
+  .meta({
+    examples: [{ external_order_id: 'shop-1001', asset: '0.25', from_currency: 'BTC', to_currency: 'EUR' }],
+  });
+
+const adoptedOrderValue = named(
+  'AdoptedOrder',
+  'What came of it; `state` is that of the order in the table, null where it was not inserted.',
+  z.object({
+    external_order_id: z.string(),
+    result: z.enum(['adopted', 'present', 'absent']),
+    state: z.string().nullable(),
+  }),
+  { external_order_id: 'shop-1001', result: 'adopted', state: 'open' },
+);
+
+/** Operations about orders: putting one in, taking one over, §4.10 and §4.11. */
 export const ORDER_OPERATIONS = {
   addOrder: operation({
     tag,
     summary: 'Puts an order into the table, as inserting a row does.',
     description: 'The answer is 201 for a new order, and 200 for one that is there with the same content.',
-    body: z
-      .strictObject({
-        external_order_id: z.string().describe('Id of the order in your system.'),
-        asset: amount,
-        asset_position: z.string().optional().describe('INPUT unless given.'),
-        from_currency: z.string(),
-        to_currency: z.string(),
-        order_type: z.string().optional().describe('DEPOSIT unless given.'),
-        order_limit: amount.nullish(),
-        payment_token: z.string().nullish(),
-        provider_type: z.string().nullish(),
-        crypto_address: z.string().nullish(),
-        bonus: amount.nullish(),
-      })
-      .meta({
-        examples: [{ external_order_id: 'shop-1001', asset: '0.25', from_currency: 'BTC', to_currency: 'EUR' }],
-      }),
+    body: orderBody,
     value: addedOrderValue,
     statuses: [200, 201],
     errors: [...OWN_ERRORS, '409', '413'],
@@ -141,6 +156,31 @@ export const ORDER_OPERATIONS = {
           if (kind === 'inserted') deps.wakeCreates();
           const value = JSON.stringify({ external_order_id: externalOrderId, state });
           return { kind: 'ok', body: value, httpStatus: kind === 'inserted' ? 201 : 200 };
+        }
+      }
+    },
+  }),
+  adoptOrder: operation({
+    tag,
+    summary: 'Takes over an order that exists at the exchange: it is looked up, put into the table, and never created.',
+    description:
+      'An order that the exchange does not find (`absent`) is not put in; one that stands in the table (`present`) stays as it is.',
+    body: orderBody,
+    value: adoptedOrderValue,
+    errors: EXCHANGE_ERRORS,
+    async run(deps, fields, signal) {
+      const adoption = await adoptOrder(deps, fields, signal);
+      switch (adoption.kind) {
+        case 'invalid':
+          return { kind: 'invalid', message: adoption.problems.join('; '), httpStatus: 400 };
+        case 'unanswered':
+          return { kind: 'unknown', why: adoption.why };
+        case 'absent':
+        case 'present':
+        case 'adopted': {
+          const state = adoption.kind === 'absent' ? null : adoption.state;
+          const value = { external_order_id: adoption.externalOrderId, result: adoption.kind, state };
+          return { kind: 'ok', body: JSON.stringify(value) };
         }
       }
     },

@@ -1,0 +1,130 @@
+import { Option, type Command } from 'commander';
+import { parse } from 'lossless-json';
+import { checkFields } from '../../flows/orders/add.ts';
+import { readLines, type ImportFormat } from '../../flows/orders/import.ts';
+import type { ImportLine } from '../../flows/orders/import-lines.ts';
+import { forEachConcurrently } from '../../flows/pass/concurrency.ts';
+import type { InputOf } from '../../http/control/operations/index.ts';
+import { printable } from '../../reports/formats/text.ts';
+import { COLUMN_OF, columnsOf } from '../../store/order-columns.ts';
+import { commandError, withExchange, type Ask } from '../shared/exchange.ts';
+import { EXIT } from '../shared/exit.ts';
+import { formatOf, openInput } from './input.ts';
+
+/** Orders that are looked up at a time. */
+const CONCURRENCY = 8;
+
+const HELP = `
+Columns: as for orders import.
+Each order is looked up first. One that the exchange has is put into the table as it is there, and is never created; one that it does
+not find is named and not put in; one that stands in the table is left as it is. So the command can be run again.
+
+Example:
+  order-sync orders adopt before-we-used-order-sync.csv`;
+
+interface Options {
+  readonly format?: ImportFormat;
+  readonly json?: boolean;
+}
+
+/** What became of one order of the file. */
+interface Adopted {
+  readonly line: number;
+  readonly externalOrderId: string | null;
+  readonly result: 'adopted' | 'present' | 'absent' | 'unanswered' | 'invalid';
+  readonly state: string | null;
+  readonly why: string | null;
+}
+
+/** `order-sync orders adopt`. */
+export function define(command: Command): void {
+  command
+    .argument('<file>', 'CSV with a header, or NDJSON; - for standard input')
+    .addOption(
+      new Option('--format <format>', 'where the name of the file does not tell it').choices(['csv', 'ndjson']),
+    )
+    .option('--json', 'print a line of JSON for each order')
+    .addHelpText('after', HELP)
+    .action(async (file: string, { format = formatOf(file), json }: Options) => {
+      if (format === undefined) {
+        return command.error(`error: the name ${file} does not tell the format: give --format csv or --format ndjson`);
+      }
+      const lines = new Lines(readLines(await openInput(file), format));
+      const counts = { adopted: 0, present: 0, absent: 0, unanswered: 0, invalid: 0 };
+      await withExchange(command, async (ask) => {
+        await forEachConcurrently(lines, CONCURRENCY, async (line) => {
+          const adopted =
+            'problem' in line ? invalid(line.line, line.problem) : await lines.orAgain(line, adopt(ask, line));
+          counts[adopted.result] += 1;
+          print(adopted, json === true);
+        });
+      });
+      const text = Object.entries(counts).map(([result, orders]) => `${orders} ${result}`);
+      process.stderr.write(`${text.join(', ')}\n`);
+      process.exitCode = exitCodeOf(counts);
+    });
+}
+
+/** The lines of a file. Those that an owner did not take, because it ended meanwhile, come again for the next. */
+class Lines implements AsyncIterable<ImportLine> {
+  readonly #lines: AsyncGenerator<ImportLine>;
+  readonly #again: ImportLine[] = [];
+
+  constructor(lines: AsyncGenerator<ImportLine>) {
+    this.#lines = lines;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<ImportLine> {
+    for (;;) {
+      const again = this.#again.shift();
+      const next = again === undefined ? await this.#lines.next() : { value: again, done: false };
+      if (next.done === true) return;
+      yield next.value;
+    }
+  }
+
+  async orAgain<Result>(line: ImportLine, work: Promise<Result>): Promise<Result> {
+    return await work.catch((error: unknown) => {
+      this.#again.push(line);
+      throw error;
+    });
+  }
+}
+
+async function adopt(ask: Ask, { line, fields }: { line: number; fields: Readonly<Record<string, unknown>> }) {
+  const checked = checkFields(fields);
+  if (!checked.ok) {
+    return invalid(line, checked.problems.map(({ field, reason }) => `${COLUMN_OF[field]} ${reason}`).join('; '));
+  }
+  const { externalOrderId } = checked.order;
+  const result = await ask('adoptOrder', columnsOf(checked.order) as InputOf<'adoptOrder'>);
+  if (result.kind !== 'ok') {
+    const why = commandError(result).message;
+    return { line, externalOrderId, result: 'unanswered', state: null, why } as const;
+  }
+  const answer = parse(result.body) as Pick<Adopted, 'result' | 'state'>;
+  return { line, externalOrderId, result: answer.result, state: answer.state, why: null };
+}
+
+function invalid(line: number, why: string): Adopted {
+  return { line, externalOrderId: null, result: 'invalid', state: null, why };
+}
+
+function print({ line, externalOrderId, result, state, why }: Adopted, asJson: boolean): void {
+  const id = JSON.stringify(externalOrderId);
+  const text = {
+    adopted: `${id} is adopted: ${state}`,
+    present: `${id} stands in the table already: ${state}`,
+    absent: `${id} is not at the exchange and was not put in`,
+    unanswered: `${id} was not put in: ${printable(why ?? '')}`,
+    invalid: `line ${line}: ${printable(why ?? '')}`,
+  }[result];
+  const fields = { line, external_order_id: externalOrderId, result, state, why };
+  process.stdout.write(`${asJson ? JSON.stringify(fields) : text}\n`);
+}
+
+function exitCodeOf({ invalid: wrong, unanswered, absent }: Readonly<Record<Adopted['result'], number>>): number {
+  if (wrong > 0) return EXIT.data;
+  if (unanswered > 0) return EXIT.unavailable;
+  return absent > 0 ? EXIT.look : EXIT.ok;
+}
