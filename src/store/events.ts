@@ -193,12 +193,18 @@ export async function statusChanges(
     .execute();
 }
 
-/** The move to the state of a moment may be recorded after the changes of the same moment. */
+/** A decision records at most so many events. */
+const MOST_EVENTS = 100;
+
+/**
+ * Looks for the state of the order at the moment of an event. The move to it may be recorded after the event, together with
+ * it; without the bound of its id a long history would be read for each event.
+ */
 function notDisputed(event: 'e' | 'b') {
   const of = (column: string) => sql.ref(`${event}.${column}`);
   return sql<SqlBool>`coalesce((
     select s.new_value from order_events as s
     where s.account = ${of('account')} and s.external_order_id = ${of('external_order_id')}
-      and s.field = 'state' and s.observed_at <= ${of('observed_at')}
+      and s.field = 'state' and s.observed_at <= ${of('observed_at')} and s.id < ${of('id')} + ${MOST_EVENTS}
     order by s.id desc limit 1), '') <> 'disputed'`;
 }

@@ -152,13 +152,20 @@ export async function countPendingElsewhere(db: Database, account: string): Prom
   return Number(row.orders);
 }
 
-const saveStatement = statement((v: Tracking & { updatedAt: string; previousRevision: number }) =>
-  queries
-    .updateTable('merchant_orders')
-    .set({ ...trackedColumnsOf(v), updated_at: v.updatedAt })
-    .where((order) => order.and({ account: v.account, external_order_id: v.externalOrderId }))
-    .where('revision', '=', v.previousRevision),
-);
+type Saved = Tracking & { updatedAt: string; previousRevision: number };
+
+const savingStatement = (isPreOrderNew: boolean) =>
+  statement((v: Saved) => {
+    const { pre_order_id: preOrderId, ...columns } = trackedColumnsOf(v);
+    return queries
+      .updateTable('merchant_orders')
+      .set({ ...columns, ...(isPreOrderNew && { pre_order_id: preOrderId }), updated_at: v.updatedAt })
+      .where((order) => order.and({ account: v.account, external_order_id: v.externalOrderId }))
+      .where('revision', '=', v.previousRevision);
+  });
+const saveStatement = savingStatement(true);
+/** A column that is set has its index written, also with the value that it had: a page of the log for each order. */
+const saveOldPreOrderStatement = savingStatement(false);
 
 /**
  * Writes a decision about an order: the row and its events, together. `before` is the row as this transaction read it.
@@ -166,14 +173,15 @@ const saveStatement = statement((v: Tracking & { updatedAt: string; previousRevi
  */
 export async function saveDecision(
   tx: Transaction,
-  before: Pick<Tracking, 'revision' | 'lastLookupAt'>,
+  before: Pick<Tracking, 'revision' | 'lastLookupAt' | 'preOrderId'>,
   decision: Decision,
   now: Date,
 ): Promise<Tracking> {
   const tracking = { ...decision.tracking, revision: before.revision + 1 };
   const { account, externalOrderId } = tracking;
   const [updatedAt, previousRevision] = [now.toISOString(), before.revision];
-  const result = await saveStatement(tx, { ...tracking, updatedAt, previousRevision });
+  const save = tracking.preOrderId === before.preOrderId ? saveOldPreOrderStatement : saveStatement;
+  const result = await save(tx, { ...tracking, updatedAt, previousRevision });
   if (result.numAffectedRows !== 1n) {
     throw new StoreError('refused', `order ${JSON.stringify(externalOrderId)} was changed since it was read`);
   }

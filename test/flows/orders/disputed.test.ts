@@ -145,7 +145,7 @@ describe('an order that contradicts its row', () => {
   });
 
   it('is not disputed for an amount within the tolerance', async () => {
-    const { program, shows, answers, lookUp } = await accepted({
+    const { shows } = await accepted({
       environment: { ORDER_SYNC_RECONCILE_TOLERANCE: '0.1' },
     });
     expect(await shows(shown({ amount: '1.6' }))).toBe('open');
