@@ -5,11 +5,12 @@ import { appendToChain, newestEventTime } from '../../store/events.ts';
 import { isBefore, readPosition } from '../../store/mark.ts';
 import { orderIds } from '../../store/orders.ts';
 import { accountsWithOrders, someOrderIds } from '../../store/restored-orders.ts';
-import type { MissingTime, Store, Transaction } from '../../store/port.ts';
+import type { MissingTime, Transaction } from '../../store/port.ts';
+import type { FlowDeps } from '../pass/deps.ts';
 import { assumeOrderSent, type Assuming } from './assume-sent.ts';
 
 /** The dependencies: no process owns the account meanwhile, and the store is opened as a restored one. */
-export type RestoreDeps = Assuming & { readonly store: Store };
+export type RestoreDeps = Assuming & Pick<FlowDeps, 'account' | 'store'>;
 
 /** A person's decision about a database that was put back to an older state. */
 export interface Acceptance {
@@ -41,7 +42,8 @@ export async function acceptRestore(deps: RestoreDeps, acceptance: Acceptance): 
   const missing = mark?.restoring ?? { from: await newestEventTime(store.db), to };
   await store.mark.write({ ...(mark ?? { ...position, at: clock.now().toISOString() }), restoring: missing });
   let orders = 0;
-  for (const account of await accountsWithOrders(store.db)) {
+  // The account that is driven is paused also where the database is empty: what was in it may be inserted once more.
+  for (const account of new Set([deps.account, ...(await accountsWithOrders(store.db))])) {
     await store.writer.write((tx) => record(tx, account, acceptance, clock.now()));
     if (!acceptance.isNothingSent) orders += await assumeAllSent(deps, account, acceptance);
   }

@@ -236,6 +236,18 @@ describe('a database that was put back to an older state', () => {
     expect(JSON.parse(again.stdout)).toMatchObject({ inserted: 0, assumedSent: 0 });
   });
 
+  it('is also a new one in the place of one that is lost: creates wait for resume', async () => {
+    const on = await sentSince();
+    for (const ending of ['', '-wal', '-shm']) rmSync(`${on.path}${ending}`, { force: true });
+    expect(await on.run('db', 'migrate')).toMatchObject({ code: 0 });
+    on.insert('shown');
+    expect(await on.run('sync')).toMatchObject({ code: 65 });
+    expect(await on.run('db', 'accept-restore')).toMatchObject({ code: 0 });
+    on.insert('not shown');
+    await on.run('sync');
+    expect([on.states(), on.creates().length]).toEqual([{ shown: 'open', 'not shown': 'pending' }, 3]);
+  });
+
   it('has a mark that nothing else can be taken for: one that is cut off is none', async () => {
     const on = await sentSince();
     writeFileSync(`${on.path}.mark`, readFileSync(`${on.path}.mark`).subarray(0, 20));

@@ -7,7 +7,7 @@ import type { Store } from '../../../store/port.ts';
 import { becomeOwner } from '../../../store/sqlite/owner.ts';
 import { openStore } from '../../../store/sqlite/store.ts';
 import { actorOf, addReasonOptions, confirm, type DecisionOptions } from '../../shared/decision.ts';
-import { configOptions } from '../../shared/options.ts';
+import { ACCOUNT, configOptions } from '../../shared/options.ts';
 
 const HELP = `
 For a database that was put back to an older state. It does not know what was sent after the copy was made, so every order in it
@@ -45,7 +45,7 @@ export function define(command: Command): void {
         try {
           if (options.yes !== true && !(await showsRestore(store))) await confirm(QUESTION);
           const acceptance = { actor: actorOf(options), reason: reason ?? REASON, isNothingSent };
-          const accepted = await acceptRestore({ store, clock, settings: create }, acceptance);
+          const accepted = await acceptRestore({ account: ACCOUNT, store, clock, settings: create }, acceptance);
           print(accepted, options);
         } finally {
           await store.close();
