@@ -37,6 +37,9 @@ const ORDERS = [
     (account, last_lookup_at, next_action_at, external_order_id) where state = 'accepted' and last_lookup_at is null`,
   `create index merchant_orders_of_pre_order on merchant_orders (account, pre_order_id)
     where pre_order_id is not null`,
+  // The orders that are looked up until they are final, and those in flight: few among millions, and listed by their ids.
+  `create index merchant_orders_followed on merchant_orders (account, external_order_id)
+    where state in ('sending', 'unknown', 'held', 'accepted', 'open', 'disputed')`,
   // Reports read the orders of a period.
   'create index merchant_orders_by_age on merchant_orders (account, created_at, external_order_id)',
 ];

@@ -128,13 +128,17 @@ export async function unresolvedPage(
     .execute();
 }
 
-/** Counts the open findings, without those that only explain something. */
+const EXPLAINING = (Object.keys(FINDING_CLASSES) as FindingClassName[]).filter(
+  (name) => FINDING_CLASSES[name].severity === 'info',
+);
+
+/** Counts the open findings, without those that only explain something. By class: the index has no severity. */
 export async function countOpenFindings(db: Database, account: string): Promise<number> {
   const row = await db
     .selectFrom('findings')
     .select((select) => select.fn.countAll<number | bigint>().as('findings'))
     .where((finding) => finding.and({ account, status: 'open' }))
-    .where('severity', '<>', 'info')
+    .where('class', 'not in', EXPLAINING)
     .executeTakeFirstOrThrow();
   return Number(row.findings);
 }

@@ -58,13 +58,19 @@ export async function listLinks(
   return await links.orderBy('created_at', 'desc').orderBy('link_id').limit(query.limit).execute();
 }
 
-/** Sets checks that a clock ahead of this one wrote to `now`: their links would wait. Gives how many there were. */
-export async function correctCheckTimes(tx: Transaction, account: string, now: Date): Promise<number> {
+/** Sets up to `limit` checks that a clock ahead of this one wrote to `now`: their links would wait. Gives how many. */
+export async function correctCheckTimes(tx: Transaction, account: string, now: Date, limit: number): Promise<number> {
+  const ahead = tx
+    .selectFrom('links')
+    .select('link_id')
+    .where('account', '=', account)
+    .where('last_checked_at', '>', now.toISOString())
+    .limit(limit);
   const result = await tx
     .updateTable('links')
     .set({ last_checked_at: now.toISOString() })
     .where('account', '=', account)
-    .where('last_checked_at', '>', now.toISOString())
+    .where('link_id', 'in', ahead)
     .executeTakeFirstOrThrow();
   return Number(result.numUpdatedRows);
 }

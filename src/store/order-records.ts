@@ -50,14 +50,6 @@ const keepRecordStatement = statement((v: ComparedBody & RecordColumns) => {
     );
 });
 
-/** Stores a record that says the same as the one before. */
-export const keepSameRecord = statement((v: ReceivedBody) =>
-  queries
-    .updateTable('order_records')
-    .set({ body: v.body, received_at: v.receivedAt })
-    .where((record) => record.and({ account: v.account, external_order_id: v.externalOrderId })),
-);
-
 /**
  * Stores a record that says something else, with the columns of the one before. A record that was not compared yet stays
  * so: its columns may be of one before it.

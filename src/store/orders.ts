@@ -1,4 +1,5 @@
-import type { OrderState } from '../domain/orders/states.ts';
+import { sql } from 'kysely';
+import type { FOLLOWED_STATES, OrderState } from '../domain/orders/states.ts';
 import type { Decision, Tracking } from '../domain/orders/tracking.ts';
 import { StoreError } from './errors.ts';
 import { insertEvents } from './events.ts';
@@ -40,26 +41,27 @@ export async function dueOrders(
   return rows.map((row) => ({ nextActionAt: row.next_action_at ?? '', externalOrderId: row.external_order_id }));
 }
 
-/** Reads the ids of orders in one of `states`, due or not, in the order of their ids, after `fromId`. */
+type FollowedState = 'sending' | (typeof FOLLOWED_STATES)[number];
+
+/**
+ * Reads the ids of orders in one of `states`, due or not, in the order of their ids, after `fromId`. The index is named,
+ * with its condition: SQLite takes the primary key instead, which leads through all the final orders.
+ */
 export async function orderIds(
   db: Database,
-  query: { account: string; states: readonly OrderState[]; fromId: string; limit: number; notLookedUpSince?: Date },
+  query: { account: string; states: readonly FollowedState[]; fromId: string; limit: number; notLookedUpSince?: Date },
 ): Promise<string[]> {
-  const { notLookedUpSince } = query;
-  let ids = db
-    .selectFrom('merchant_orders')
-    .select('external_order_id')
-    .where('account', '=', query.account)
-    .where('external_order_id', '>', query.fromId)
-    .where('state', 'in', query.states)
-    .orderBy('external_order_id')
-    .limit(query.limit);
-  if (notLookedUpSince !== undefined) {
-    ids = ids.where((where) =>
-      where.or([where('last_lookup_at', 'is', null), where('last_lookup_at', '<=', notLookedUpSince.toISOString())]),
-    );
-  }
-  return (await ids.execute()).map((row) => row.external_order_id);
+  const { account, states, fromId, limit, notLookedUpSince } = query;
+  const isToLookUp =
+    notLookedUpSince === undefined
+      ? sql`true`
+      : sql`(last_lookup_at is null or last_lookup_at <= ${notLookedUpSince.toISOString()})`;
+  const ids = sql<{ external_order_id: string }>`
+    select external_order_id from merchant_orders indexed by merchant_orders_followed
+    where account = ${account} and external_order_id > ${fromId} and state in (${sql.join(states)}) and ${isToLookUp}
+      and state in ('sending', 'unknown', 'held', 'accepted', 'open', 'disputed')
+    order by external_order_id limit ${limit}`;
+  return (await ids.execute(db)).rows.map((row) => row.external_order_id);
 }
 
 const sendingStatement = statement((v: { account: string; until: string; limit: number }) =>
@@ -94,36 +96,45 @@ export async function readOrder(db: Database, account: string, externalOrderId: 
   return rows[0];
 }
 
-/** Counts the orders of each state. */
-export async function countByState(db: Database, account: string): Promise<Map<string, number>> {
+/** Counts the orders of each of these states; of states with millions of orders it takes as long as they are many. */
+export async function countByState(
+  db: Database,
+  account: string,
+  states: readonly OrderState[],
+): Promise<Map<string, number>> {
   const rows = await db
     .selectFrom('merchant_orders')
     .select((select) => ['state', select.fn.countAll<number | bigint>().as('orders')])
     .where('account', '=', account)
+    .where('state', 'in', states)
     .groupBy('state')
     .execute();
   return new Map(rows.map((row) => [row.state, Number(row.orders)]));
 }
 
 /**
- * Makes orders that are due only after `latest`, or never, due at `to`. Gives how many there were. A disputed order may be due
- * never: its record may be final.
+ * Makes orders of one state that are due only after `latest`, or never, due at `to`: `limit` or more, where there are so
+ * many. Gives how many. A disputed order may be due never: its record may be final.
  */
 export async function correctDueTimes(
   tx: Transaction,
-  query: { account: string; states: readonly OrderState[]; latest: Date; to: Date },
+  query: { account: string; state: OrderState; latest: Date; to: Date; limit: number },
 ): Promise<number> {
+  const { account, state, latest, to, limit } = query;
+  const ids = tx
+    .selectFrom('merchant_orders')
+    .select('external_order_id')
+    .where((order) => order.and({ account, state }))
+    .limit(limit);
+  // Two searches of the index of due orders; with `or` SQLite would read all orders of the account.
+  const late = tx.selectFrom(ids.where('next_action_at', '>', latest.toISOString()).as('late')).selectAll();
+  const never = tx.selectFrom(ids.where('next_action_at', 'is', null).as('never')).selectAll();
+  const wrong = state === 'disputed' ? late : late.unionAll(never);
   const result = await tx
     .updateTable('merchant_orders')
-    .set((to) => ({ next_action_at: query.to.toISOString(), revision: to('revision', '+', 1) }))
-    .where('account', '=', query.account)
-    .where('state', 'in', query.states)
-    .where((where) =>
-      where.or([
-        where.and([where('next_action_at', 'is', null), where('state', '<>', 'disputed')]),
-        where('next_action_at', '>', query.latest.toISOString()),
-      ]),
-    )
+    .set((row) => ({ next_action_at: to.toISOString(), revision: row('revision', '+', 1) }))
+    .where('account', '=', account)
+    .where('external_order_id', 'in', wrong)
     .executeTakeFirstOrThrow();
   return Number(result.numUpdatedRows);
 }
@@ -140,48 +151,49 @@ export async function postpone(
     .execute();
 }
 
-/** Counts the pending orders of other accounts, which this process does not send. */
+/** Counts the pending orders of other accounts, by one search an account: in a range SQLite reads all their orders. */
 export async function countPendingElsewhere(db: Database, account: string): Promise<number> {
-  const row = await db
-    .selectFrom('merchant_orders')
-    .select((select) => select.fn.countAll<number | bigint>().as('orders'))
-    // Two ranges of the index; unequal would read it all.
-    .where((where) => where.or([where('account', '<', account), where('account', '>', account)]))
-    .where('state', '=', 'pending')
-    .executeTakeFirstOrThrow();
-  return Number(row.orders);
+  const counted = sql<{ orders: number | bigint }>`
+    with recursive accounts(name) as (
+      select min(account) from merchant_orders
+      union all
+      select (select min(account) from merchant_orders where account > name) from accounts where name is not null)
+    select count(*) as orders from accounts cross join merchant_orders
+    where account = name and account <> ${account} and state = 'pending'`;
+  return Number((await counted.execute(db)).rows[0]?.orders ?? 0);
 }
 
-type Saved = Tracking & { updatedAt: string; previousRevision: number };
-
-const savingStatement = (isPreOrderNew: boolean) =>
-  statement((v: Saved) => {
-    const { pre_order_id: preOrderId, ...columns } = trackedColumnsOf(v);
+/** A column that is set has its indexes written, also with the value that it had: a page of the log for each order. */
+const savingStatement = (leftOut: readonly (keyof OrderRow)[]) =>
+  statement((v: Tracking & { updatedAt: string; previousRevision: number }) => {
+    const columns = { ...trackedColumnsOf(v), updated_at: v.updatedAt };
+    for (const column of leftOut) delete columns[column];
     return queries
       .updateTable('merchant_orders')
-      .set({ ...columns, ...(isPreOrderNew && { pre_order_id: preOrderId }), updated_at: v.updatedAt })
+      .set(columns)
       .where((order) => order.and({ account: v.account, external_order_id: v.externalOrderId }))
       .where('revision', '=', v.previousRevision);
   });
-const saveStatement = savingStatement(true);
-/** A column that is set has its index written, also with the value that it had: a page of the log for each order. */
-const saveOldPreOrderStatement = savingStatement(false);
+const saveMoved = savingStatement([]);
+const saveChanged = savingStatement(['state', 'pre_order_id']);
+const saveUnchanged = savingStatement(['state', 'pre_order_id', 'updated_at']);
 
 /**
- * Writes a decision about an order: the row and its events, together. `before` is the row as this transaction read it.
- * Gives the order as it is now. Throws `StoreError` when the row has changed since it was read; then nothing is written.
+ * Writes a decision about an order: the row and its events, together. `before` is the row as this transaction read it;
+ * `updated_at` stays where nothing has changed. Gives the order as it is now. Throws `StoreError` when the row has changed
+ * since it was read; then nothing is written.
  */
 export async function saveDecision(
   tx: Transaction,
-  before: Pick<Tracking, 'revision' | 'lastLookupAt' | 'preOrderId'>,
+  before: Pick<Tracking, 'state' | 'revision' | 'lastLookupAt' | 'preOrderId'>,
   decision: Decision,
   now: Date,
 ): Promise<Tracking> {
   const tracking = { ...decision.tracking, revision: before.revision + 1 };
   const { account, externalOrderId } = tracking;
-  const [updatedAt, previousRevision] = [now.toISOString(), before.revision];
-  const save = tracking.preOrderId === before.preOrderId ? saveOldPreOrderStatement : saveStatement;
-  const result = await save(tx, { ...tracking, updatedAt, previousRevision });
+  const isMoved = before.state !== tracking.state || before.preOrderId !== tracking.preOrderId;
+  const save = isMoved ? saveMoved : decision.events.length > 0 ? saveChanged : saveUnchanged;
+  const result = await save(tx, { ...tracking, updatedAt: now.toISOString(), previousRevision: before.revision });
   if (result.numAffectedRows !== 1n) {
     throw new StoreError('refused', `order ${JSON.stringify(externalOrderId)} was changed since it was read`);
   }

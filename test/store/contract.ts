@@ -243,8 +243,9 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
       await insertDue('never', null);
       await insertDue('other', at(100), 'final');
       await insertDue('ended', null, 'final');
-      const query = { account: ACCOUNT, states: ['open'] as const, latest: at(50), to: at(0) };
-      expect(await subject.store.writer.write((tx) => orders.correctDueTimes(tx, query))).toBe(2);
+      const query = { account: ACCOUNT, state: 'open', latest: at(50), to: at(0), limit: 10 } as const;
+      const correct = () => subject.store.writer.write((tx) => orders.correctDueTimes(tx, query));
+      expect([await correct(), await correct()]).toEqual([2, 0]);
       const times = await Promise.all(
         ['near', 'far', 'never', 'other', 'ended'].map(async (id) => (await read(id)).next_action_at),
       );
@@ -343,7 +344,9 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
       const ids = ['a', 'A', ' a', 'a ', 'á', 'a\u0301', 'a\n'];
       insert(...ids);
       for (const id of ids) expect((await read(id)).external_order_id).toBe(id);
-      expect(await orders.countByState(subject.store.db, ACCOUNT)).toEqual(new Map([['pending', ids.length]]));
+      expect(await orders.countByState(subject.store.db, ACCOUNT, ['pending', 'invalid'])).toEqual(
+        new Map([['pending', ids.length]]),
+      );
     });
 
     it.each(['pending', 'invalid'] as const)('can be changed and deleted while it is %s', async (state) => {
@@ -352,7 +355,7 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
       subject.run(`update merchant_orders set asset = '2', external_order_id = 'b'`);
       expect((await read('b')).asset).toBe('2');
       subject.run('delete from merchant_orders');
-      expect(await orders.countByState(subject.store.db, ACCOUNT)).toEqual(new Map());
+      expect(await orders.countByState(subject.store.db, ACCOUNT, ['pending', 'invalid'])).toEqual(new Map());
     });
   });
 

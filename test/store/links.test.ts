@@ -137,7 +137,7 @@ describe('links to check', () => {
 
   it('include those whose check was written under a clock ahead of this one, once that is put right', async () => {
     await save(made('ahead', after(NOW, 1_000_000)), made('not ahead'));
-    const moved = await store.writer.write((tx) => correctCheckTimes(tx, account, after(NOW, 5)));
+    const moved = await store.writer.write((tx) => correctCheckTimes(tx, account, after(NOW, 5), 10));
     expect(moved).toBe(1);
     const found = await linksToCheck(store.db, query);
     expect(found).toEqual([

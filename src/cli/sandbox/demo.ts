@@ -9,6 +9,7 @@ import { createLogUpdate } from 'log-update';
 import { systemClock } from '../../clock.ts';
 import { loadConfig } from '../../config/config.ts';
 import { FINDING_CLASSES } from '../../domain/findings/classes.ts';
+import { ORDER_STATES } from '../../domain/orders/states.ts';
 import { addOrder } from '../../flows/orders/add.ts';
 import { decideOrders, type OperatorDeps } from '../../flows/orders/operator-decisions.ts';
 import { reconcileOrders } from '../../flows/reports/reconciliation.ts';
@@ -166,7 +167,7 @@ async function watch(store: Store, expected: readonly string[], until: number): 
   const endless = expected.filter((finding) => finding.startsWith('TERMINAL_REOPENED ')).length;
   let shown = '';
   while (clock.monotonic() < until) {
-    const counts = await countByState(store.db, ACCOUNT);
+    const counts = await countByState(store.db, ACCOUNT, ORDER_STATES);
     const findings = await listFindings(store.db, { account: ACCOUNT, status: 'open', limit: 1_000 });
     const found = new Set(findings.map((one) => `${one.class} ${one.external_order_id}`));
     const states = [...counts].map(([state, orders]) => `${state} ${orders}`);

@@ -9,7 +9,7 @@ import type { RecordView } from '../../domain/record.ts';
 import { readRecordView } from '../../exchange/record-view.ts';
 import { findingsOf } from '../../store/findings.ts';
 import type { FollowedRow } from '../../store/orders-with-records.ts';
-import { keepSameRecord, keepUncompared } from '../../store/order-records.ts';
+import { keepUncompared } from '../../store/order-records.ts';
 import type { Transaction } from '../../store/port.ts';
 import {
   JUDGED_BY_ANSWER,
@@ -74,8 +74,8 @@ async function judgeAnswer(tx: Transaction, deps: JudgeDeps, looked: LookedUp): 
 }
 
 /**
- * Judges the newest record. One that differs from the record before only in the time of the server is not compared
- * again unless that time matters: most look-ups bring such a record.
+ * Judges the newest record. One that differs from the record before only in the time of the server is not stored, nor
+ * compared again unless that time matters: most look-ups bring such a record.
  */
 async function judgeNewest(
   tx: Transaction,
@@ -89,7 +89,6 @@ async function judgeNewest(
   const isSame =
     earlierBody !== null && decision.events.length === 0 && withoutServerDate(earlierBody) === withoutServerDate(body);
   if (isSame) {
-    await keepSameRecord(tx, received);
     const known = row.has_findings === 0 ? [] : await findingsOf(tx, account, externalOrderId);
     if (!isToComplete(looked) && !known.some(isJudgedByTime)) return [];
   }

@@ -47,7 +47,7 @@ export async function recover(deps: RecoverDeps, clockWentBack: boolean): Promis
 
 /**
  * Makes orders due now whose due times are further away than any schedule gives; where the clock went back, all that
- * wait: nobody knows under which clock a time was written.
+ * wait: nobody knows under which clock a time was written. In pages: of a million orders one write would take minutes.
  */
 export async function correctTimes(
   { account, store, clock, log, settings }: RecoverDeps,
@@ -55,14 +55,21 @@ export async function correctTimes(
 ): Promise<void> {
   const longestMs = Math.max(LONGEST_WAIT_MS, ...settings.verifyAfter);
   const latest = clockWentBack ? clock.now() : after(clock.now(), longestMs);
-  const states = ['pending', ...FOLLOWED_STATES] as const;
-  const [moved, links] = await store.writer.write(async (tx) => [
-    await correctDueTimes(tx, { account, states, latest, to: clock.now() }),
-    await correctCheckTimes(tx, account, clock.now()),
-  ]);
-  if (moved + links > 0) {
-    log.warn({ orders: moved, links }, 'due times written under another clock were corrected');
+  const inPages = async (correct: (tx: Transaction) => Promise<number>): Promise<number> => {
+    // Until a page is short: look-ups beside this go on writing such times, but never so many.
+    for (let all = 0; ;) {
+      const corrected = await store.writer.write(correct);
+      all += corrected;
+      if (corrected < PAGE) return all;
+    }
+  };
+  let orders = 0;
+  for (const state of ['pending', ...FOLLOWED_STATES] as const) {
+    const query = { account, state, latest, limit: PAGE };
+    orders += await inPages((tx) => correctDueTimes(tx, { ...query, to: clock.now() }));
   }
+  const links = await inPages((tx) => correctCheckTimes(tx, account, clock.now(), PAGE));
+  if (orders + links > 0) log.warn({ orders, links }, 'due times written under another clock were corrected');
 }
 
 /**

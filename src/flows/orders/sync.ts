@@ -46,7 +46,7 @@ export async function syncOnce(
   await repeatWhileOpen(pass, 'lookup', signal, () => followPass(pass, scope, signal, since));
   await repeatWhileOpen(pass, 'lookup', signal, () => linksPass(pass, signal, since));
   if (!signal.aborted) await sweep(pass, signal);
-  const orders = await countByState(deps.store.db, deps.account);
+  const orders = await countByState(deps.store.db, deps.account, ['unknown', 'held', 'disputed', 'pending']);
   const { findings: newFindings, ...counts } = counters;
   const summary: SyncSummary = {
     ...counts,

@@ -115,8 +115,10 @@ function at(moment: Moment, planned: Date | null): string {
   return isNewest(moment) ? `, next at ${next.toISOString()}` : `, next by ${next.toISOString()} if nothing delays it`;
 }
 
+/** The row is as it was then: nothing has changed it since, nor a look-up its due time. */
 function isNewest({ order, asOf }: Moment): boolean {
-  return order.updatedAt <= asOf.toISOString();
+  const until = asOf.toISOString();
+  return order.updatedAt <= until && (order.lastLookupAt ?? '') <= until;
 }
 
 function dueAt({ order }: Moment): Date | null {

@@ -4,6 +4,7 @@ import { createPass } from '../../../src/flows/orders/create.ts';
 import { followPass } from '../../../src/flows/orders/follow.ts';
 import { waitAfterLastOwner } from '../../../src/flows/pass/lease.ts';
 import { after } from '../../../src/domain/instant.ts';
+import type { WrapStatement } from '../../../src/store/sqlite/connection.ts';
 import { capturedLog } from '../../support/captured-log.ts';
 import { scriptedProgram } from '../../support/test-program.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../support/tracking.ts';
@@ -143,6 +144,30 @@ describe('due times at start', () => {
     await createPass(program.app, NEVER);
     await followPass(program.app, 'due', NEVER);
     expect(exchange.requests.map(({ method }) => method)).toEqual(['POST', 'GET']);
+  });
+
+  it('are corrected in pages, however many they are', async () => {
+    const { program } = await scriptedProgram();
+    program.insert(...Array.from({ length: 1_000 }, (_, index) => ({ external_order_id: `o${index}` })));
+    await program.app[Symbol.asyncDispose]();
+    unguarded(program.merchant, () =>
+      program.merchant.exec(`update merchant_orders set revision = revision + 1, next_action_at = '2099'`),
+    );
+    const changes: number[] = [];
+    const wrap: WrapStatement = (_text, statement) => ({
+      reader: statement.reader,
+      all: (parameters) => statement.all(parameters),
+      iterate: (parameters) => statement.iterate(parameters),
+      run(parameters) {
+        const result = statement.run(parameters);
+        changes.push(Number(result.changes));
+        return result;
+      },
+    });
+    program.app = await createApp(program.config, { clock: program.clock, store: { wrap } });
+    const late = program.merchant.prepare(`select count(*) from merchant_orders where next_action_at = '2099'`);
+    expect(late.pluck().get()).toBe(0);
+    expect(Math.max(...changes)).toBeLessThanOrEqual(200);
   });
 
   it('stay as they are otherwise', async () => {
