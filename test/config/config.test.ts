@@ -109,6 +109,14 @@ describe('the layers', () => {
     expect(JSON.stringify(sources)).not.toContain(KEY);
   });
 
+  it('takes only what can dispute an order for what disputes one, and no open status for one that paid', () => {
+    const follow = (name: string, value: string) => load({ [`ORDER_SYNC_FOLLOW_${name}`]: value }).follow;
+    expect(follow('DISPUTED_BY', 'amount, merchant').disputedBy).toEqual(['merchant', 'amount']);
+    expect(follow('DISPUTED_BY', '').disputedBy).toEqual([]);
+    expect(() => follow('DISPUTED_BY', 'amounts')).toThrow('follow.disputedBy');
+    expect(() => follow('SUCCEEDED_STATUSES', 'REQUEST')).toThrow('follow.succeededStatuses');
+  });
+
   it('keeps each digit of a key that looks like a number', () => {
     write('own.yaml', 'exchange:\n  apiKey: 00123456789012345678901234567890\n');
     const env = { ORDER_SYNC_EXCHANGE_BASE_URL: 'https://exchange.example' };

@@ -47,9 +47,10 @@ function contradiction(name: FindingClassName, kind: ContradictionKind): readonl
   return [name, rule];
 }
 
-function unexpected({ stateBefore, isExpected, record, earlier }: RecordContext): readonly Finding[] {
-  const isEnded = stateBefore === 'rejected' || stateBefore === 'cancelled' || stateBefore === 'abandoned';
-  if (!isEnded && (isExpected || earlier !== null)) return [];
+function unexpected({ stateBefore, state, isExpected, record, earlier }: RecordContext): readonly Finding[] {
+  const wasEnded = stateBefore === 'rejected' || stateBefore === 'cancelled' || stateBefore === 'abandoned';
+  const isTakenUp = wasEnded && state !== stateBefore;
+  if (!isTakenUp && (isExpected || earlier !== null)) return [];
   return [found('UNEXPECTED_ORDER', `no order: ${isExpected ? stateBefore : 'never sent'}`, record.orderId)];
 }
 

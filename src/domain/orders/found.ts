@@ -28,14 +28,15 @@ export function found(
     return stale(tracking, record, now, settings);
   }
   const isFinal = isFinalRecord(record, settings);
-  const target: OrderState = dispute !== undefined ? 'disputed' : isFinal ? 'final' : 'open';
+  const target = dispute === undefined ? (isFinal ? 'final' : 'open') : disputedState(tracking, record);
+  const hasEnded = isFinal || target === 'abandoned';
   const changes = statusChanges(tracking, record);
   const moved = tracking.state === target ? undefined : movedTo(tracking, target, record, dispute);
   const isChanged = changes.length > 0 || moved !== undefined;
   const isOrdered = dispute === undefined && recordTime(record.modificationDate, record, now) !== undefined;
   const next: Tracking = {
     ...(moved?.tracking ?? tracking),
-    ...(dispute !== undefined && { stateReason: dispute }),
+    ...(target === 'disputed' && dispute !== undefined && { stateReason: dispute }),
     orderId: record.orderId,
     exchangeType: record.exchangeType ?? tracking.exchangeType,
     orderStatus: record.orderStatus,
@@ -46,12 +47,12 @@ export function found(
     staleDate: null,
     lastLookupAt: now,
     changedAt: isChanged ? now : tracking.changedAt,
-    ...checkedAgain(tracking, isFinal && !isChanged, now),
+    ...checkedAgain(tracking, hasEnded && !isChanged, now),
     outcome: target === 'final' ? outcomeOf(record, settings) : null,
   };
   const events = [...changes, ...(moved?.events ?? [])];
-  const isEarly = isFinal && !isChanged && !isDue(tracking, now);
-  const nextActionAt = isEarly ? tracking.nextActionAt : nextLookupAt(next, now, settings, isFinal);
+  const isEarly = hasEnded && !isChanged && !isDue(tracking, now);
+  const nextActionAt = isEarly ? tracking.nextActionAt : nextLookupAt(next, now, settings, hasEnded);
   return { tracking: { ...next, nextActionAt }, events, keepsRecord: true };
 }
 
@@ -69,6 +70,11 @@ function disputeOf(
   }
   const disputes = disputesOf(tracking, contradictions, settings);
   return disputes.length === 0 ? undefined : describeDisputes(disputes);
+}
+
+/** A person who abandoned a disputed order knew of the order that contradicts it. */
+function disputedState({ state, orderId }: Tracking, record: RecordView): OrderState {
+  return state === 'abandoned' && orderId === record.orderId ? 'abandoned' : 'disputed';
 }
 
 /** Moves that a person should look at bring a finding with them. */

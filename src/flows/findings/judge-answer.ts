@@ -136,12 +136,14 @@ async function judgeNotFound(
   { row, before, decision, now }: LookedUp,
   evidence: 'documented' | 'likely',
 ): Promise<NewFindings> {
-  const { orderId, externalOrderId } = before;
-  const vanished = orderId === null ? [] : [differing('ORDER_VANISHED', `order ${orderId}`, 'not found')];
+  const { orderId, externalOrderId, state } = before;
+  // Nobody misses an order that a person has given up.
+  const isMissed = orderId !== null && state !== 'abandoned';
+  const vanished = isMissed ? [differing('ORDER_VANISHED', `order ${orderId}`, 'not found')] : [];
   const overdue = overdueFindings(deps, row, decision.tracking, earlierView(row), now);
   const found = [...vanished, ...overdue];
   if (found.length === 0 && row.has_findings === 0) return [];
-  const isNoAnswer = orderId !== null && evidence === 'likely';
+  const isNoAnswer = isMissed && evidence === 'likely';
   const classes: readonly FindingClassName[] = isNoAnswer ? ['ORDER_VANISHED', 'UNCHECKED'] : JUDGED_BY_ANSWER;
   const judged = { found, classes: judgedIn(decision.tracking.state, classes), now };
   return await recordFindings(tx, deps, externalOrderId, judged);

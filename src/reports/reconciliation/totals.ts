@@ -84,8 +84,8 @@ export class ReconciliationTotals {
     if (row.resends > 0) counts.sent_again += 1;
     if (ours.ok) sums.asset.add(ours.value);
     else counts.unreadable += 1;
-    // What the record of a disputed order says may be of another order.
-    if (row.received_at === null || judgement.kind === 'disputed') return;
+    // What the record of a disputed order says may be of another order, also when a person has given it up.
+    if (row.received_at === null || judgement.kind === 'disputed' || row.state === 'abandoned') return;
     counts.at_exchange += 1;
     if (isOfOtherPair) {
       counts.other_pair += 1;

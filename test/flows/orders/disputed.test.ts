@@ -4,7 +4,7 @@ import { sweep } from '../../../src/flows/findings/sweep.ts';
 import { assumeOrderSent } from '../../../src/flows/orders/assume-sent.ts';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { followPass } from '../../../src/flows/orders/follow.ts';
-import { decideOrders } from '../../../src/flows/orders/operator-decisions.ts';
+import { decideOrders, listTargets } from '../../../src/flows/orders/operator-decisions.ts';
 import { syncOnce } from '../../../src/flows/orders/sync.ts';
 import { statusChanges } from '../../../src/store/events.ts';
 import { acknowledge, listFindings } from '../../../src/store/findings.ts';
@@ -70,8 +70,8 @@ async function accepted(options: TestProgramOptions = {}) {
       await lookUp(afterMs);
       return state(program);
     },
-    resolve: async (reason = 'the exchange confirmed it') => {
-      const action = { judgement: { kind: 'ours' }, actor: 'anna', reason } as const;
+    resolve: async (kind: 'ours' | 'abandoned' = 'ours') => {
+      const action = { judgement: { kind }, actor: 'anna', reason: 'the exchange said so' } as const;
       const results = [];
       for await (const result of decideOrders(program.app, [{ externalOrderId: 'a' }], action)) results.push(result);
       return results[0];
@@ -249,7 +249,7 @@ describe('a person who says that a disputed order is ours', () => {
     expect(await shows(shown(), 2 * HOUR)).toBe('open');
     expect(await shows(shown({ amount: '15' }))).toBe('open');
     const decided = program.merchant.prepare(`select new_value, actor, reason from events where source = 'operator'`);
-    expect(decided.raw().all()).toEqual([['open', 'anna', 'the exchange confirmed it']]);
+    expect(decided.raw().all()).toEqual([['open', 'anna', 'the exchange said so']]);
     expect(findings(program)).toContain('AMOUNT_MISMATCH open');
   });
 
@@ -267,10 +267,45 @@ describe('a person who says that a disputed order is ours', () => {
     expect(await shows(shown({ merchant: 'm-3' }), DAY)).toBe('disputed');
   });
 
+  it('decides about many at once, and about none that is disputed for another reason than was shown', async () => {
+    const { program, shows } = await accepted();
+    await shows(shown({ amount: '15' }));
+    const action = { judgement: { kind: 'ours' }, actor: 'anna', reason: 'all are ours' } as const;
+    const listed = await listTargets(program.app, { state: 'disputed', limit: 9 }, action);
+    expect(listed.map(({ result }) => result)).toEqual([
+      { kind: 'done', externalOrderId: 'a', from: 'disputed', to: 'open' },
+    ]);
+    await shows(shown({ amount: '15', merchant: 'm-2' }));
+    const targets = listed.map(({ target }) => target);
+    for await (const result of decideOrders(program.app, targets, action)) expect(result.kind).toBe('passed-over');
+    expect(state(program)).toBe('disputed');
+  });
+
   it('is told no where the order is not disputed', async () => {
     const { shows, resolve } = await accepted();
     await shows(shown());
     expect(await resolve()).toMatchObject({ kind: 'passed-over', state: 'open' });
+  });
+});
+
+describe('a disputed order that a person gave up', () => {
+  it('stays abandoned while the same order contradicts it, and is missed by nobody', async () => {
+    const { program, shows, resolve } = await accepted();
+    await shows(shown({ amount: '15' }));
+    expect(await resolve('abandoned')).toMatchObject({ to: 'abandoned' });
+    expect(await shows(shown({ amount: '15', order: DONE }), 2 * HOUR)).toBe('abandoned');
+    expect(await shows(NOT_FOUND, 2 * DAY)).toBe('abandoned');
+    // The clock of the test goes on, that of the exchange does not.
+    expect(findings(program).filter((one) => one !== 'CLOCK_SKEW open')).toEqual(['AMOUNT_MISMATCH open']);
+    expect(await shows(shown({ amount: '15', order: { id: 'o-other' } }), 8 * DAY)).toBe('disputed');
+  });
+
+  it('is followed when the order no longer contradicts it', async () => {
+    const { program, shows, resolve } = await accepted();
+    await shows(shown({ amount: '15' }));
+    await resolve('abandoned');
+    expect(await shows(shown(), 2 * HOUR)).toBe('open');
+    expect(findings(program)).toEqual(['AMOUNT_MISMATCH resolved', 'UNEXPECTED_ORDER open']);
   });
 });
 

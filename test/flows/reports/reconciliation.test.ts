@@ -10,7 +10,14 @@ import { UNCHECKED_REASONS } from '../../../src/reports/reconciliation/judge.ts'
 import { tableText } from '../../../src/reports/formats/table.ts';
 import { xlsxBytes } from '../../../src/reports/formats/xlsx.ts';
 import { openSnapshot } from '../../../src/store/sqlite/snapshot.ts';
-import { AS_OF, filledDatabase, type ReconciledOrder, type WrittenFinding } from '../../support/filled-database.ts';
+import {
+  AS_OF,
+  CREATED_AT,
+  filledDatabase,
+  LOOKED_UP_AT,
+  type ReconciledOrder,
+  type WrittenFinding,
+} from '../../support/filled-database.ts';
 import { HOSTILE, wholeText } from '../../support/report-document.ts';
 import { temporaryFolder } from '../../support/folders.ts';
 
@@ -111,6 +118,23 @@ describe('the report of reconciliation', () => {
       unchecked: 0,
       nothing_to_compare: 1,
     });
+  });
+
+  it('counts disputed orders apart and adds up nothing of their records, also when a person has given them up', async () => {
+    const orders: ReconciledOrder[] = [
+      { id: 'a', asset: '1' },
+      { id: 'b', asset: '2', state: 'disputed', record: { input: '20' } },
+      { id: 'c', asset: '4', state: 'abandoned', record: { input: '40' }, changedAt: CREATED_AT },
+    ];
+    const acknowledged = { class: 'AMOUNT_MISMATCH', status: 'acknowledged', changedAt: LOOKED_UP_AT, expected: '2' };
+    const findings = ['b', 'c'].map((id) => ({ id, ...acknowledged }));
+    const { isClean, pair } = await reportOf({ orders, findings }, (report) => ({
+      isClean: report.isClean,
+      pair: rowsOf(report, 'pairs')[0],
+    }));
+    expect(isClean).toBe(false);
+    expect(pair).toMatchObject({ checked: 1, unchecked: 0, disputed: 1, at_exchange: 1, asset: '7' });
+    expect(pair).toMatchObject({ ours: '1', theirs: '1', output: '100', fee: '0.001', reward: '0.5', errors: 0 });
   });
 
   it('finds a differing amount by itself, where no finding was written', async () => {
