@@ -91,16 +91,18 @@ export function contradictionsOf(compared: ComparedRecord, tolerance: string): r
 }
 
 /**
- * Tells whether an order is older than a request; undefined where a date cannot be read. Compares by the exchange's clock
- * where it gave its time: an error of our clock must not look like a collision. A clock of the exchange that is far behind
- * must not hide every collision.
+ * Tells whether an order is older than a request; undefined where a date cannot be read, or the clock was set back since the
+ * request. An error of our clock must not look like a collision, and it may have begun before the request or after it: an
+ * order is older only where it is so by our clock alone, and also by the exchange's where that gave its time. A clock of
+ * the exchange that is far behind must not hide every collision.
  */
 export function isCreatedBefore(sentAt: Date, record: RecordView, receivedAt: Date): boolean | undefined {
   const createdMs = instantMs(record.creationDate);
-  if (Number.isNaN(sentAt.getTime()) || createdMs === undefined) return undefined;
+  const isSetBack = receivedAt.getTime() < sentAt.getTime() - SKEW_LIMIT_MS;
+  if (Number.isNaN(sentAt.getTime()) || createdMs === undefined || isSetBack) return undefined;
   const skewMs = (instantMs(record.serverDate) ?? receivedAt.getTime()) - receivedAt.getTime();
-  const sentMs = sentAt.getTime() + (Math.abs(skewMs) <= MOST_COMPENSATED_MS ? skewMs : 0);
-  return createdMs < sentMs - SKEW_LIMIT_MS;
+  const behindMs = Math.abs(skewMs) <= MOST_COMPENSATED_MS ? Math.min(0, skewMs) : 0;
+  return createdMs < sentAt.getTime() + behindMs - SKEW_LIMIT_MS;
 }
 
 function differing(expected: string, actual: string): readonly Difference[] {

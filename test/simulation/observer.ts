@@ -3,19 +3,21 @@ import type { HttpRequest, HttpResponse } from '../../src/exchange/transport.ts'
 import type { SandboxExchange } from '../../src/sandbox/exchange.ts';
 import type { Plan, PlannedOrder } from './plan.ts';
 
+const FOUND = ['open', 'final', 'disputed'];
 /** The moves of the design, written down a second time: the program's own table may be what is wrong. */
 const MOVES: Readonly<Record<string, readonly string[]>> = {
-  pending: ['sending', 'invalid', 'cancelled', 'open', 'final'],
+  pending: ['sending', 'invalid', 'cancelled', ...FOUND, 'unknown'],
   sending: ['accepted', 'rejected', 'pending', 'unknown'],
-  unknown: ['open', 'final', 'held'],
-  held: ['open', 'final', 'accepted', 'pending', 'abandoned'],
-  accepted: ['open', 'final', 'abandoned'],
-  open: ['final'],
-  final: ['open'],
-  rejected: ['pending'],
-  invalid: ['pending'],
-  cancelled: ['open', 'final'],
-  abandoned: ['open', 'final'],
+  unknown: [...FOUND, 'held'],
+  held: [...FOUND, 'accepted', 'pending', 'abandoned'],
+  accepted: [...FOUND, 'abandoned'],
+  open: ['final', 'disputed'],
+  final: ['open', 'disputed'],
+  disputed: ['open', 'final', 'abandoned'],
+  rejected: ['pending', ...FOUND, 'unknown'],
+  invalid: ['pending', 'unknown'],
+  cancelled: FOUND,
+  abandoned: FOUND,
 };
 /** The moves that only a person makes; `held` to `pending` is also the one that `create.onUnknown: resend` makes. */
 const MOVES_OF_A_PERSON = [
@@ -23,6 +25,7 @@ const MOVES_OF_A_PERSON = [
   'held accepted',
   'held abandoned',
   'accepted abandoned',
+  'disputed abandoned',
   'rejected pending',
 ];
 const LOOKED_AT = ['pending', 'unknown', 'accepted', 'open', 'held'];

@@ -19,6 +19,8 @@ export function absent(tracking: Tracking, evidence: Evidence, now: Date, settin
   const documentedAbsences = tracking.documentedAbsences + (isEarly(tracking, now) ? 0 : 1);
   const checked: Tracking = {
     ...tracking,
+    // A clock that was ahead at the request was set right since.
+    ...(tracking.sentAt !== null && tracking.sentAt > now && { sentAt: now }),
     ...(isFresh && { lastLookupAt: now }),
     ...(evidence === 'documented' && { documentedAbsences, absentAt: now }),
   };

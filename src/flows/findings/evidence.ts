@@ -3,6 +3,7 @@ import type { NewestRecord } from '../../domain/orders/disputes.ts';
 import type { RecordView } from '../../domain/record.ts';
 import { readExchangeType, readRecordView } from '../../exchange/record-view.ts';
 import { firstSentAt } from '../../store/events.ts';
+import { findingsOf } from '../../store/findings.ts';
 import { sentOrderOf } from '../../store/order-columns.ts';
 import { readRecord } from '../../store/order-records.ts';
 import { readFollowed, type FollowedRow } from '../../store/orders-with-records.ts';
@@ -44,7 +45,9 @@ export async function compareWithRow(
   record: RecordView,
   receivedAt: Date,
 ): Promise<ComparedWithRow> {
-  const evidence = await readEvidence(db, row, record, receivedAt);
+  const read = await readEvidence(db, row, record, receivedAt);
+  const isOlder = read.firstSentAt !== null && isCreatedBefore(read.firstSentAt, record, receivedAt) === true;
+  const evidence = isOlder && (await wasOurs(db, row, record)) ? { ...read, firstSentAt: null } : read;
   return { evidence, contradictions: contradictionsOf({ ...evidence, record, receivedAt }, tolerance) };
 }
 
@@ -62,6 +65,18 @@ export async function readNewest(
 }
 
 /**
+ * Tells whether the same order was not older than its first request when it was looked up before: only a clock that was set
+ * since then makes it older.
+ */
+async function wasOurs(db: Database, row: FollowedRow, record: RecordView): Promise<boolean> {
+  const earlier = row.earlier_body === null ? undefined : readRecordView(row.earlier_body);
+  const isSame = earlier?.orderId === record.orderId && earlier.creationDate === record.creationDate;
+  if (!isSame || row.state === 'disputed') return false;
+  const known = await findingsOf(db, row.account, row.external_order_id);
+  return !known.some(({ class: name, status }) => name === 'ID_COLLISION' && status !== 'resolved');
+}
+
+/**
  * An order that is not older than the newest request is not older than the first. The time of a row that was found again
  * in an older database is none of a request; the history has the requests alone.
  */
@@ -73,9 +88,10 @@ async function firstRequest(
 ): Promise<Date | null> {
   if (sentAt === null || adoptedAt !== null) return null;
   const newest = new Date(sentAt);
-  return isCreatedBefore(newest, record, receivedAt) === true
-    ? await firstSentAt(db, account, externalOrderId)
-    : newest;
+  if (isCreatedBefore(newest, record, receivedAt) !== true) return newest;
+  const first = await firstSentAt(db, account, externalOrderId);
+  // A clock that was ahead at the first request was set right since.
+  return first === null || first < newest ? first : newest;
 }
 
 /** The row has the type of the pre-order until the first record; then it has that of the newest one. */

@@ -15,6 +15,7 @@ import {
   type TestProgram,
   type TestProgramOptions,
 } from '../../support/test-program.ts';
+import { testClock } from '../../support/test-clock.ts';
 import { DAY, HOUR, SECOND } from '../../support/tracking.ts';
 
 const NEVER = new AbortController().signal;
@@ -234,6 +235,50 @@ describe('an order that contradicts its row', () => {
     }
     const { summary, end } = await syncOnce(program.app, 'all', NEVER);
     expect([summary.disputed, summary.findings, end, state(program)]).toEqual([1, 0, 'look', 'disputed']);
+  });
+});
+
+describe('a clock that is set makes no order of ours older than its request:', () => {
+  /** The time of the exchange goes on; the clock of the program is off by `setMs` when the order is sent, then by `thenMs`. */
+  async function underClock(setMs: number) {
+    const machine = testClock();
+    let offMs = setMs;
+    const clock = { ...machine, now: () => new Date(machine.now().getTime() + offMs) };
+    const on = await acceptedOrders(['a'], { clock });
+    const createdAt = machine.now().toISOString();
+    return async (answer: 'found' | 'absent', thenMs: number, afterMs: number) => {
+      offMs = thenMs;
+      machine.advance(afterMs);
+      const serverDate = machine.now().toISOString();
+      const order = { creationDate: createdAt, modificationDate: serverDate, serverDate };
+      on.answers.set('a', answer === 'found' ? shown({ order }) : NOT_FOUND);
+      await followPass(on.program.app, 'all', NEVER);
+      return [state(on.program), findings(on.program).includes('ID_COLLISION open')];
+    };
+  }
+
+  it('set back an hour after the request', async () => {
+    const look = await underClock(0);
+    expect(await look('found', -HOUR, DAY)).toEqual(['open', false]);
+  });
+
+  it('ahead by an hour at the request, and set right after the first look-up', async () => {
+    const look = await underClock(HOUR);
+    expect(await look('found', HOUR, SECOND)).toEqual(['open', false]);
+    expect(await look('found', 0, DAY)).toEqual(['open', false]);
+    expect(await look('found', 0, DAY)).toEqual(['open', false]);
+  });
+
+  it('ahead by an hour at the request, and set right before the first look-up', async () => {
+    const look = await underClock(HOUR);
+    expect(await look('found', 0, SECOND)).toEqual(['open', false]);
+    expect(await look('found', 0, DAY)).toEqual(['open', false]);
+  });
+
+  it('ahead by an hour at the request, and set right long before the order appears', async () => {
+    const look = await underClock(HOUR);
+    expect(await look('absent', 0, SECOND)).toEqual(['accepted', false]);
+    expect(await look('found', 0, DAY)).toEqual(['open', false]);
   });
 });
 
