@@ -1,3 +1,4 @@
+import { PHOTO_TYPES } from '../domain/clients/photo.ts';
 import { CONTRADICTION_KINDS } from '../domain/contradictions.ts';
 import * as type from './values.ts';
 
@@ -38,6 +39,7 @@ export const SETTINGS = {
   'links.finalStatuses': type.words,
   'photos.listen': type.listenAddress,
   'photos.folder': type.plainText,
+  'photos.types': type.wordsOf(...PHOTO_TYPES),
   'photos.tokenLifetime': type.duration('90d'),
   'photos.maxFileBytes': type.size,
   'photos.maxFiles': type.wholeNumber(1, 1_000),

@@ -95,13 +95,30 @@ export async function deletePhotos(tx: Transaction, account: string, ids: readon
   await tx.deleteFrom('photos').where('account', '=', account).where('id', 'in', ids).execute();
 }
 
-/** Deletes tokens that no delivery can use any more: expired ones, and used ones whose files are all gone. */
-export async function forgetSpentTokens(tx: Transaction, account: string, now: Date): Promise<void> {
+/** A delivery that was asked for and has not come. */
+export type AwaitedDelivery = Pick<PhotoTokensTable, 'link_id' | 'level' | 'action_id' | 'created_at' | 'expires_at'>;
+
+/** Lists the deliveries that were asked for and have not come, of all links or of one, the newest first. */
+export async function listAwaited(
+  db: Database,
+  { account, linkId, limit }: { account: string; linkId: string | undefined; limit: number },
+): Promise<AwaitedDelivery[]> {
+  let rows = db
+    .selectFrom('photo_tokens')
+    .select(['link_id', 'level', 'action_id', 'created_at', 'expires_at'])
+    .where('account', '=', account)
+    .where('delivery', 'is', null);
+  if (linkId !== undefined) rows = rows.where('link_id', '=', linkId);
+  return await rows.orderBy('created_at', 'desc').limit(limit).execute();
+}
+
+/** Deletes tokens that expired unused before `expiredBefore`, and used ones whose files are all gone. */
+export async function forgetSpentTokens(tx: Transaction, account: string, expiredBefore: Date): Promise<void> {
   await tx
     .deleteFrom('photo_tokens')
     .where('account', '=', account)
     .where('delivery', 'is', null)
-    .where('expires_at', '<=', now.toISOString())
+    .where('expires_at', '<=', expiredBefore.toISOString())
     .execute();
   await tx
     .deleteFrom('photo_tokens')

@@ -206,7 +206,7 @@ export interface PhotoTokensTable {
   delivery: string | null;
 }
 
-/** A row of `photos`: one file that was received (§6). */
+/** A row of `photos`: one file that was received, and kept or refused (§6). */
 export interface PhotosTable {
   id: Generated<number>;
   account: string;
@@ -216,13 +216,16 @@ export interface PhotosTable {
   delivery: string;
   /** As the sender calls it, for people alone: control characters are escaped. */
   original_name: string;
-  type: string;
+  /** As its content says; null where that is not known. */
+  type: string | null;
   /** In bytes. */
   size: number;
   sha256: string;
-  /** Path from the folder of photos. */
-  stored_name: string;
+  /** Path from the folder of photos; null where the file was refused. */
+  stored_name: string | null;
   received_at: string;
+  /** Why the file was refused; null where it was kept. */
+  refusal: string | null;
 }
 
 /** All tables of the database. */

@@ -71,6 +71,17 @@ describe('the layers', () => {
       photos: {
         listen: undefined,
         folder: join(cwd, 'data/photos'),
+        types: [
+          'image/jpeg',
+          'image/png',
+          'image/webp',
+          'image/heic',
+          'application/pdf',
+          'image/gif',
+          'image/bmp',
+          'image/avif',
+          'image/tiff',
+        ],
         tokenLifetime: 86_400_000,
         maxFileBytes: 20 * 1024 ** 2,
         maxFiles: 20,

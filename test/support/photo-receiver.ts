@@ -73,6 +73,7 @@ export async function isAlive(on: PhotoReceiverProgram): Promise<boolean> {
 export function known(on: PhotoProgram): string[] {
   return on
     .rows()
+    .filter((row) => row['stored_name'] !== null)
     .map((row) => String(row['stored_name']))
     .toSorted();
 }

@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers';
 import { Option, type Command } from 'commander';
 import { VERIFICATION_LEVELS, type VerificationLevel } from '../../exchange/schemas.ts';
 import { ask, printAnswer } from '../shared/exchange.ts';
@@ -5,6 +6,7 @@ import { ask, printAnswer } from '../shared/exchange.ts';
 interface VerificationOptions {
   readonly level: VerificationLevel;
   readonly actionId?: string;
+  readonly token?: string;
   readonly json?: boolean;
 }
 
@@ -30,13 +32,18 @@ function definePhotos(command: Command): void {
   command
     .description('asks for the delivery of verification photos; the daemon receives them where photos.listen is set')
     .option('--action-id <id>', 'with the level LIVENESS only')
+    .option(
+      '--token <text>',
+      'your own token that comes back with the delivery; - reads it from standard input, as others see the command line',
+    )
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  order-sync idv photos 7f1c2a --level LIVENESS --action-id a-1')
-    .action(async (linkId: string, { level, actionId, json }: VerificationOptions) => {
+    .action(async (linkId: string, { level, actionId, token: given, json }: VerificationOptions) => {
       if (actionId !== undefined && level !== 'LIVENESS') {
         command.error('error: --action-id is taken with --level LIVENESS only');
       }
-      const answer = await ask(command, 'requestPhotos', { linkId, level, actionId });
+      const token = given === '-' ? (await text(process.stdin)).trim() : given;
+      const answer = await ask(command, 'requestPhotos', { linkId, level, actionId, token });
       printAnswer(answer, json);
       if (answer.aloneWith?.photos.listen !== undefined) {
         process.stderr.write('no daemon runs here: the photos are received only while order-sync run does\n');

@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import type { AskedOperation, InputOf } from '../../http/control/operations/index.ts';
+import { withoutTokens } from '../../exchange/hidden.ts';
 import { ask, printAnswer } from '../shared/exchange.ts';
+import { REVEAL } from '../shared/tokens.ts';
 
 /** One command: the operation that it asks for, and what its help and its options have beside the rest. */
 type Entry = {
@@ -15,7 +17,7 @@ type Entry = {
     readonly example: string;
     /** Takes `--reference`. */
     readonly hasReference?: true;
-    /** The answer has too many fields for a list of lines: it is always printed as JSON. */
+    /** The answer is printed as JSON, and its tokens are hidden unless `--reveal`: it is any JSON, with many fields. */
     readonly isRecord?: true;
   };
 }[AskedOperation];
@@ -50,6 +52,12 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
   lookup: { operation: 'lookUpOrder', field: 'externalOrderId', example: 'shop-1001', isRecord: true },
 };
 
+interface AnswerOptions {
+  readonly json?: boolean;
+  readonly reference?: string;
+  readonly reveal?: boolean;
+}
+
 /** Commands that have one operation done and print its answer: §4.1 to §4.3, §4.6, §4.8, §4.10 and §4.11. */
 export function define(command: Command): void {
   const words = command.parent?.parent ? `${command.parent.name()} ${command.name()}` : command.name();
@@ -59,11 +67,14 @@ export function define(command: Command): void {
   command.argument(`<${argument}>`, argumentText);
   if (description !== undefined) command.description(description);
   if (hasReference) command.option('--reference <text>', 'your own name for the link; no e-mail address');
+  if (isRecord) command.option(...REVEAL);
   command
     .option('--json', isRecord ? 'the answer is JSON in any case' : 'print JSON')
     .addHelpText('after', `\nExample:\n  order-sync ${words} ${example}`)
-    .action(async (given: string, { json, reference }: { json?: boolean; reference?: string }) => {
+    .action(async (given: string, { json, reference, reveal }: AnswerOptions) => {
       const input = { [field]: given, reference } as never;
-      printAnswer(await ask(command, operation, input), isRecord ?? json);
+      const answer = await ask(command, operation, input);
+      const isHidden = isRecord === true && reveal !== true;
+      printAnswer(isHidden ? { ...answer, body: withoutTokens(answer.body) } : answer, isRecord ?? json);
     });
 }

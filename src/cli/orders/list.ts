@@ -4,7 +4,7 @@ import { listOrders } from '../../store/orders.ts';
 import { addListOptions, printList, type ListOptions } from '../shared/list.ts';
 import { ACCOUNT } from '../shared/options.ts';
 import { withStore } from '../shared/store.ts';
-import { REVEAL, withoutToken } from './tokens.ts';
+import { REVEAL, withoutToken } from '../shared/tokens.ts';
 
 /** `order-sync orders list`. */
 export function define(command: Command): void {

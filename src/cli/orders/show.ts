@@ -9,7 +9,8 @@ import { CommandError, EXIT } from '../shared/exit.ts';
 import { rowWithHistory } from '../shared/history.ts';
 import { ACCOUNT } from '../shared/options.ts';
 import { withStore } from '../shared/store.ts';
-import { REVEAL, withoutToken, withoutTokens } from './tokens.ts';
+import { withoutTokens } from '../../exchange/hidden.ts';
+import { REVEAL, withoutToken } from '../shared/tokens.ts';
 
 /** `order-sync orders show`. */
 export function define(command: Command): void {
@@ -41,7 +42,8 @@ async function readAll({ db }: Store, externalOrderId: string) {
 type Everything = NonNullable<Awaited<ReturnType<typeof readAll>>>;
 
 function hidden({ order, events, preOrder, record }: Everything): Everything {
-  return { order: withoutToken(order), events, preOrder: withoutTokens(preOrder), record: withoutTokens(record) };
+  const shown = (body: string | null) => (body === null ? null : withoutTokens(body));
+  return { order: withoutToken(order), events, preOrder: shown(preOrder), record: shown(record) };
 }
 
 function asSections({ order, events, preOrder, record }: Everything): string {

@@ -1,47 +1,65 @@
-/** The accepted types of files, with the extension of each. */
+/** The types of files that are known by their content, with the extension of each; `photos.types` names those accepted. */
 export const PHOTO_EXTENSIONS = {
   'image/jpeg': 'jpg',
   'image/png': 'png',
   'image/webp': 'webp',
   'image/heic': 'heic',
   'application/pdf': 'pdf',
+  'image/gif': 'gif',
+  'image/bmp': 'bmp',
+  'image/avif': 'avif',
+  'image/tiff': 'tiff',
 } as const;
 
-/** An accepted type of files. */
+/** A type of files that is known by its content. */
 export type PhotoType = keyof typeof PHOTO_EXTENSIONS;
+
+/** Every type that is known. */
+export const PHOTO_TYPES = Object.keys(PHOTO_EXTENSIONS) as readonly PhotoType[];
 
 /** The number of first bytes that show the type of a file. */
 export const SIGNATURE_BYTES = 64;
 
 const PNG = '\x89PNG\r\n\x1a\n';
+const BMP_HEADERS = [12, 40, 52, 56, 64, 108, 124];
+const AVIF_BRANDS = ['avif', 'avis'];
 const HEIC_BRANDS = ['heic', 'heix', 'heim', 'heis', 'hevc', 'hevx'];
-/** Brands of a container that HEIC shares with other formats: there the compatible brands decide. */
+/** Brands of a container that several formats share: there the compatible brands decide. */
 const SHARED_BRANDS = ['mif1', 'msf1'];
 
-/** Finds the type of a file by its first bytes, whatever its name says; undefined where it is not accepted. */
+/** Finds the type of a file by its first bytes, whatever its name says; undefined where it is not known. */
 export function photoType(bytes: Uint8Array): PhotoType | undefined {
   const first = String.fromCharCode(...bytes.subarray(0, SIGNATURE_BYTES));
   if (first.startsWith('\xff\xd8\xff')) return 'image/jpeg';
   if (first.startsWith(PNG)) return 'image/png';
   if (first.startsWith('RIFF') && first.startsWith('WEBP', 8)) return 'image/webp';
   if (first.startsWith('%PDF-')) return 'application/pdf';
-  return isHeic(bytes, first) ? 'image/heic' : undefined;
+  if (/^GIF8[79]a/.test(first)) return 'image/gif';
+  if (first.startsWith('II*\0') || first.startsWith('MM\0*')) return 'image/tiff';
+  if (isBmp(first)) return 'image/bmp';
+  return containerType(bytes, first);
+}
+
+/** Two letters are too little to know a file by: the reserved bytes and the length of the header must be right too. */
+function isBmp(first: string): boolean {
+  return first.startsWith('BM') && first.startsWith('\0\0\0\0', 6) && BMP_HEADERS.includes(first.charCodeAt(14));
 }
 
 /** ISO base media: a box `ftyp` of its own length with the major brand, a version, and the compatible brands. */
-function isHeic(bytes: Uint8Array, first: string): boolean {
-  if (!first.startsWith('ftyp', 4)) return false;
+function containerType(bytes: Uint8Array, first: string): PhotoType | undefined {
+  if (!first.startsWith('ftyp', 4)) return undefined;
   const major = first.slice(8, 12);
-  if (!SHARED_BRANDS.includes(major)) return HEIC_BRANDS.includes(major);
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0);
   const compatible = first.slice(16, length).match(/.{4}/gs) ?? [];
-  return compatible.some((brand) => HEIC_BRANDS.includes(brand));
+  const brands: readonly string[] = SHARED_BRANDS.includes(major) ? compatible : [major];
+  if (brands.some((brand) => AVIF_BRANDS.includes(brand))) return 'image/avif';
+  return brands.some((brand) => HEIC_BRANDS.includes(brand)) ? 'image/heic' : undefined;
 }
 
 /** The stored token of a delivery. */
 export interface KnownToken {
   readonly expiresAt: Date;
-  /** SHA-256 of each file that was stored with it; undefined while it is unused. */
+  /** SHA-256 of each file that came with it, those refused included; undefined while it is unused. */
   readonly stored: readonly string[] | undefined;
 }
 

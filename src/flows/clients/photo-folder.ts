@@ -12,7 +12,7 @@ export interface SavedFile {
   readonly name: string;
   readonly size: number;
   readonly sha256: string;
-  /** Undefined where the content is of no accepted type. */
+  /** Undefined where the content is of no type that is known. */
   readonly type: PhotoType | undefined;
 }
 
@@ -49,8 +49,15 @@ export class PhotoFolder {
     await mkdir(join(this.#quarantine, delivery), { recursive: true, mode: 0o700 });
   }
 
-  /** Streams a file into quarantine. `check` gets the size so far and throws when it is too much. */
-  async save(delivery: string, bytes: AsyncIterable<Uint8Array>, check: (size: number) => void): Promise<SavedFile> {
+  /**
+   * Streams a file into quarantine, `maxBytes` of it at the most: the rest is only counted. `check` gets the size so far and
+   * throws when the delivery becomes too large.
+   */
+  async save(
+    delivery: string,
+    bytes: AsyncIterable<Uint8Array>,
+    { maxBytes, check }: { maxBytes: number; check: (size: number) => void },
+  ): Promise<SavedFile> {
     const folder = join(this.#quarantine, delivery);
     const plainName = randomName();
     await using file = await open(join(folder, plainName), 'wx', 0o600);
@@ -62,13 +69,18 @@ export class PhotoFolder {
       check(size);
       hash.update(chunk);
       if (first.length < SIGNATURE_BYTES) first = Buffer.concat([first, chunk.subarray(0, SIGNATURE_BYTES)]);
-      await file.writeFile(chunk);
+      if (size <= maxBytes) await file.writeFile(chunk);
     }
     await file.sync();
     const type = photoType(first);
     const name = type === undefined ? plainName : `${plainName}.${PHOTO_EXTENSIONS[type]}`;
     await rename(join(folder, plainName), join(folder, name));
     return { name, size, sha256: hash.digest('hex'), type };
+  }
+
+  /** Deletes one file of a delivery in quarantine. */
+  async discardFile(delivery: string, name: string): Promise<void> {
+    await rm(join(this.#quarantine, delivery, name), { force: true });
   }
 
   /** Syncs a delivery, so that it survives a loss of power and moving it to `place` takes no new space. */

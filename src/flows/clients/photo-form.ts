@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { PhotoType } from '../../domain/clients/photo.ts';
 import { printable } from '../../reports/formats/text.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import type { PhotoFolder, SavedFile } from './photo-folder.ts';
@@ -27,9 +26,10 @@ export class DeliveryRefusal extends Error {
   }
 }
 
-/** A file of a delivery, in quarantine. */
+/** A file of a delivery, in quarantine unless it is refused. */
 export interface ReceivedFile extends SavedFile {
-  readonly type: PhotoType;
+  /** Why it is not kept; null where it is. */
+  readonly refusal: string | null;
   /** For people; it is never used as a path. */
   readonly originalName: string;
 }
@@ -40,7 +40,10 @@ export interface DeliveryForm {
   readonly files: readonly ReceivedFile[];
 }
 
-/** Reads the parts of a delivery and saves its files in quarantine. Throws `DeliveryRefusal`, and what `parts` throws. */
+/**
+ * Reads the parts of a delivery and saves its files in quarantine. A file that cannot be accepted is refused, and the others
+ * are kept. Throws `DeliveryRefusal`, where no file is left too, and what `parts` throws.
+ */
 export async function readForm(
   limits: FlowDeps['photos'],
   folder: PhotoFolder,
@@ -53,8 +56,11 @@ export async function readForm(
   for await (const { name, filename, bytes } of parts) {
     if (name === 'file') {
       if (files.length === limits.maxFiles) throw new DeliveryRefusal('too-large', 'there are too many files');
-      const file = await folder.save(delivery, bytes, (size) => assertSize(limits, size, total));
-      files.push({ ...file, type: typeOf(file), originalName: asText(filename ?? '') });
+      const check = (size: number) => assertTotal(limits, total + size);
+      const file = await folder.save(delivery, bytes, { maxBytes: limits.maxFileBytes, check });
+      const refusal = refusalOf(limits, file);
+      if (refusal !== null) await folder.discardFile(delivery, file.name);
+      files.push({ ...file, refusal, originalName: asText(filename ?? '') });
       total += file.size;
     } else if (name === 'details') {
       if (token !== undefined) throw new DeliveryRefusal('unreadable', 'there is more than one part details');
@@ -66,20 +72,23 @@ export async function readForm(
   }
   if (token === undefined) throw new DeliveryRefusal('unreadable', 'there is no part details');
   if (files.length === 0) throw new DeliveryRefusal('unreadable', 'there is no part file');
+  const [odd] = files.filter(({ refusal }) => refusal !== null);
+  if (odd !== undefined && files.every(({ refusal }) => refusal !== null)) {
+    const why = odd.size > limits.maxFileBytes ? 'too-large' : 'unreadable';
+    throw new DeliveryRefusal(why, `no file can be accepted: ${odd.refusal}`);
+  }
   return { token, files };
 }
 
-function assertSize({ maxFileBytes, maxTotalBytes }: FlowDeps['photos'], size: number, others: number): void {
-  if (size > maxFileBytes) throw new DeliveryRefusal('too-large', `a file has more than ${maxFileBytes} bytes`);
-  if (others + size > maxTotalBytes) {
-    throw new DeliveryRefusal('too-large', `the files have more than ${maxTotalBytes} bytes`);
-  }
+function assertTotal({ maxTotalBytes }: FlowDeps['photos'], size: number): void {
+  if (size > maxTotalBytes) throw new DeliveryRefusal('too-large', `the files have more than ${maxTotalBytes} bytes`);
 }
 
-function typeOf({ size, type }: SavedFile): PhotoType {
-  if (size === 0) throw new DeliveryRefusal('unreadable', 'a file is empty');
-  if (type !== undefined) return type;
-  throw new DeliveryRefusal('unreadable', 'a file is not JPEG, PNG, WebP, HEIC or PDF by its content');
+function refusalOf({ maxFileBytes, types }: FlowDeps['photos'], { size, type }: SavedFile): string | null {
+  if (size === 0) return 'the file is empty';
+  if (size > maxFileBytes) return `the file has more than ${maxFileBytes} bytes (photos.maxFileBytes)`;
+  if (type !== undefined && types.includes(type)) return null;
+  return `the file is ${type ?? 'of no known type'} by its content, which is not in photos.types`;
 }
 
 async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {

@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { decideDelivery } from '../../domain/clients/photo.ts';
 import { after } from '../../domain/instant.ts';
+import { hasControlCharacter } from '../../domain/text.ts';
 import type { Reply } from '../../exchange/reply.ts';
-import { storableLinkId } from '../../exchange/ids.ts';
+import { storableLinkId, UnusableIdError } from '../../exchange/ids.ts';
 import type { VerificationLevel } from '../../exchange/schemas.ts';
 import {
   deletePhotos,
@@ -29,6 +30,10 @@ import {
 } from './photo-form.ts';
 
 const TOKEN_BYTES = 32;
+const SHORTEST_TOKEN = 16;
+const LONGEST_TOKEN = 1_000;
+/** A delivery that has not come is listed for this long after it can come no more. */
+const LISTED_MS = 30 * 24 * 60 * 60_000;
 const PAGE = 200;
 
 type PhotoDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'log' | 'photos'>;
@@ -38,21 +43,45 @@ export type DeliveryOutcome =
   | { readonly kind: 'stored' | 'repeated' }
   | { readonly kind: 'refused'; readonly why: RefusalKind; readonly reason: string };
 
+/** What is asked for with §4.5. */
+export interface PhotosAsked {
+  readonly linkId: string;
+  readonly level: VerificationLevel;
+  readonly actionId?: string | undefined;
+  /** The merchant's own token, which comes back with the delivery; without it one is made. */
+  readonly token?: string | undefined;
+}
+
+/** Throws `UnusableIdError` where the merchant's own token cannot be used; the message never quotes it. */
+function assertUsable(token: string, isReceivedHere: boolean): void {
+  if (token.trim() === '' || token.length > LONGEST_TOKEN || hasControlCharacter(token)) {
+    throw new UnusableIdError(`a token has 1 to ${LONGEST_TOKEN} characters without control characters`);
+  }
+  if (isReceivedHere && token.length < SHORTEST_TOKEN) {
+    const why = 'the receiver here knows a delivery by its token alone, so one that can be guessed is refused';
+    throw new UnusableIdError(`${why}; give at least ${SHORTEST_TOKEN} characters, or none`);
+  }
+}
+
 /**
  * Asks for the delivery of the verification photos of a client (§4.5) with a new token. Its hash is stored first, because
  * the delivery may come before the answer. Throws `UnusableIdError` on an id that cannot be sent or stored.
  */
 export async function requestPhotos(
   { account, store, exchange, clock, log, photos }: PhotoDeps & Pick<FlowDeps, 'exchange'>,
-  { linkId, level, actionId }: { linkId: string; level: VerificationLevel; actionId?: string | undefined },
+  { linkId, level, actionId, token: ownToken }: PhotosAsked,
   signal?: AbortSignal,
 ): Promise<Reply<{ status: string }>> {
   storableLinkId(linkId);
-  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  if (ownToken !== undefined) assertUsable(ownToken, photos.listen !== undefined);
+  const token = ownToken ?? randomBytes(TOKEN_BYTES).toString('base64url');
   const tokenHash = hashOf(token);
   const now = clock.now();
-  await store.writer.write((tx) =>
-    keepPhotoToken(tx, {
+  await store.writer.write(async (tx) => {
+    if (ownToken !== undefined && (await readPhotoToken(tx, account, tokenHash)) !== undefined) {
+      throw new UnusableIdError('this token was given before, and a token is for one delivery; give another, or none');
+    }
+    await keepPhotoToken(tx, {
       account,
       token_hash: tokenHash,
       link_id: linkId,
@@ -60,8 +89,8 @@ export async function requestPhotos(
       action_id: level === 'LIVENESS' ? (actionId ?? null) : null,
       created_at: now.toISOString(),
       expires_at: after(now, photos.tokenLifetime).toISOString(),
-    }),
-  );
+    });
+  });
   if (photos.listen === undefined) {
     log.warn({}, 'photos were requested while photos.listen is off, so they cannot arrive here');
   }
@@ -74,7 +103,7 @@ export async function requestPhotos(
 }
 
 /**
- * Accepts one delivery (§6): all its files or none. They stay in quarantine until the token is checked; then their rows
+ * Accepts one delivery (§6): all files that can be accepted, or none. They stay in quarantine until the token is checked; then their rows
  * are committed and the files are moved. Throws what `parts` throws, and errors of the disk and the database.
  */
 export async function acceptDelivery(deps: PhotoDeps, parts: AsyncIterable<DeliveryPart>): Promise<DeliveryOutcome> {
@@ -103,7 +132,7 @@ export async function sweepPhotos(deps: PhotoDeps): Promise<void> {
   const left = await folder.open();
   for (const delivery of left) await settle(deps, folder, delivery);
   if (left.length > 0) log.warn({ deliveries: left.length }, 'interrupted photo deliveries were cleaned up');
-  await store.writer.write((tx) => forgetSpentTokens(tx, account, clock.now()));
+  await store.writer.write((tx) => forgetSpentTokens(tx, account, after(clock.now(), -LISTED_MS)));
   const missing = await countMissing(deps, folder);
   if (missing > 0) log.warn({ photos: missing }, 'photos are in the table but not in photos.folder');
 }
@@ -118,11 +147,11 @@ export async function purgePhotos(
   for (let purged = 0; ;) {
     const page = await photosBefore(store.db, { account, before, limit: PAGE });
     if (page.length === 0) return purged;
-    await folder.remove(page.map(({ stored_name }) => stored_name));
+    await folder.remove(storedNames(page));
     const ids = page.map(({ id }) => id);
     await store.writer.write(async (tx) => {
       await deletePhotos(tx, account, ids);
-      await forgetSpentTokens(tx, account, clock.now());
+      await forgetSpentTokens(tx, account, after(clock.now(), -LISTED_MS));
     });
     purged += page.length;
   }
@@ -131,8 +160,13 @@ export async function purgePhotos(
 /** Looks only for the newest photos: that shows whether photos.folder is the right one. */
 async function countMissing({ account, store }: PhotoDeps, folder: PhotoFolder): Promise<number> {
   const newest = await listPhotos(store.db, { account, linkId: undefined, limit: PAGE });
-  const found = await Promise.all(newest.map((photo) => folder.has(photo.stored_name)));
+  const found = await Promise.all(storedNames(newest).map((name) => folder.has(name)));
   return found.filter((isThere) => !isThere).length;
+}
+
+/** The paths of the files that were kept. */
+function storedNames(photos: readonly { readonly stored_name: string | null }[]): readonly string[] {
+  return photos.flatMap(({ stored_name: name }) => name ?? []);
 }
 
 async function record(
@@ -163,9 +197,13 @@ async function record(
   if (decision === 'forbidden') throw new DeliveryRefusal('forbidden', 'the token is unknown, expired or used');
   // It may still be in quarantine, if moving it failed.
   if (decision === 'repeated' && typeof known?.delivery === 'string') await settle(deps, folder, known.delivery);
-  const bytes = files.reduce((sum, { size }) => sum + size, 0);
-  const facts = { linkId: known?.link_id, verificationLevel: known?.level, files: files.length, bytes };
+  const kept = files.filter(({ refusal }) => refusal === null);
+  const bytes = kept.reduce((sum, { size }) => sum + size, 0);
+  const facts = { linkId: known?.link_id, verificationLevel: known?.level, files: kept.length, bytes };
   log.info(facts, decision === 'store' ? 'photos were received' : 'photos that are stored came again');
+  for (const { refusal } of files) {
+    if (refusal !== null) log.warn({ linkId: known?.link_id, refusal }, 'a file of a photo delivery was refused');
+  }
   return { kind: decision === 'store' ? 'stored' : 'repeated' };
 }
 
@@ -184,11 +222,12 @@ function rowOf({ account, clock }: PhotoDeps, delivery: string, token: PhotoToke
     action_id: token.action_id,
     delivery,
     original_name: file.originalName,
-    type: file.type,
+    type: file.type ?? null,
     size: file.size,
     sha256: file.sha256,
-    stored_name: `${placeOf(token.link_id, delivery)}/${file.name}`,
+    stored_name: file.refusal === null ? `${placeOf(token.link_id, delivery)}/${file.name}` : null,
     received_at: clock.now().toISOString(),
+    refusal: file.refusal,
   };
 }
 

@@ -211,7 +211,7 @@ describe('orders show', () => {
     expect(text.stdout).not.toContain('canary');
     expect(JSON.parse(json.stdout)).toMatchObject({
       order: { payment_token: '<hidden>' },
-      preOrder: '{"paymentToken" : "<hidden>","asset":1.50}',
+      preOrder: '{"paymentToken":"<hidden>","asset":1.50}',
     });
     expect(JSON.parse(revealed.stdout)).toMatchObject({ order: { payment_token: 'canary' }, preOrder: said });
   });

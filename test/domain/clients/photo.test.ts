@@ -21,6 +21,13 @@ describe('the type of a file', () => {
     ['image/heic', ftyp('mif1', ['mif1', 'heic'])],
     ['image/heic', ftyp('msf1', ['hevc'])],
     ['application/pdf', bytes('%PDF-1.7\n')],
+    ['image/gif', bytes('GIF87a')],
+    ['image/gif', bytes('GIF89a')],
+    ['image/tiff', bytes('II*\0\x08\0\0\0')],
+    ['image/tiff', bytes('MM\0*\0\0\0\x08')],
+    ['image/bmp', bytes('BM\x8a\0\0\0\0\0\0\0\x7a\0\0\0\x28\0\0\0')],
+    ['image/avif', ftyp('avif', ['mif1', 'miaf', 'avif'])],
+    ['image/avif', ftyp('mif1', ['avif'])],
   ])('is %s by its first bytes', (type, content) => {
     expect(photoType(content)).toBe(type);
   });
@@ -30,7 +37,8 @@ describe('the type of a file', () => {
     ['an SVG', bytes('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>')],
     ['an SVG after a mark of byte order', bytes('\xef\xbb\xbf<svg>')],
     ['a web page', bytes('<!doctype html><script>alert(1)</script>')],
-    ['a GIF', bytes('GIF89a')],
+    ['a GIF of another version', bytes('GIF90a')],
+    ['text that begins as a BMP does', bytes('BMW is a make of cars')],
     ['an archive', bytes('PK\x03\x04')],
     ['a program', bytes('\x7fELF')],
     ['the beginning of a JPEG', bytes('\xff\xd8')],
@@ -39,10 +47,8 @@ describe('the type of a file', () => {
     ['a RIFF that is no WebP', bytes('RIFF\x24\0\0\0WAVEfmt ')],
     ['a WebP that is no RIFF', bytes('XXXX\x24\0\0\0WEBPVP8 ')],
     ['a PDF after other content', bytes('<html>%PDF-1.7')],
-    ['an AVIF', ftyp('avif', ['mif1', 'miaf', 'avif'])],
-    ['an AVIF of a shared brand', ftyp('mif1', ['avif'])],
     ['a film', ftyp('isom', ['isom', 'mp42'])],
-    ['a box whose brands end before the one that would tell', ftyp('mif1', ['avif', 'heic'], 20)],
+    ['a box whose brands end before the one that would tell', ftyp('mif1', ['miaf', 'heic'], 20)],
   ])('is none for %s', (_what, content) => {
     expect(photoType(content)).toBeUndefined();
   });

@@ -7,6 +7,7 @@ import { PhotoFolder } from '../../../src/flows/clients/photo-folder.ts';
 import type { DeliveryPart } from '../../../src/flows/clients/photo-form.ts';
 import { acceptDelivery, purgePhotos, requestPhotos, sweepPhotos } from '../../../src/flows/clients/photos.ts';
 import { StoreError } from '../../../src/store/errors.ts';
+import { listAwaited } from '../../../src/store/photos.ts';
 import { JPEG, photoProgram, PNG, type PhotoProgram } from '../../support/photo-program.ts';
 import { refusal } from '../../support/scripted-exchange.ts';
 import { DAY, HOUR } from '../../support/tracking.ts';
@@ -87,6 +88,47 @@ describe('asking for photos (§4.5)', () => {
     expect([unknown.kind, on.tokens().length]).toEqual(['unknown', 1]);
   });
 
+  it("sends the merchant's own token once, and the delivery that brings it is taken", async () => {
+    const on = await photoProgram();
+    const asked = { linkId: 'l1', level: 'MAIN', token: 'a token of the shop' } as const;
+    expect(await requestPhotos(on.program.app, asked)).toMatchObject({ kind: 'ok' });
+    expect(JSON.parse(on.exchange.requests.at(-1)?.body ?? '')).toMatchObject({ token: asked.token });
+    await expect(requestPhotos(on.program.app, { ...asked, linkId: 'l2' })).rejects.toThrow(UnusableIdError);
+    expect(on.exchange.requests).toHaveLength(1);
+    expect(await deliver(on, asked.token)).toEqual({ kind: 'stored' });
+    expect(JSON.stringify([on.log.lines, on.tokens()])).not.toContain(asked.token);
+  });
+
+  it.each(['', ' ', 'a\nb', 'x'.repeat(1_001)])('refuses the own token %j', async (token) => {
+    const on = await photoProgram();
+    const asked = requestPhotos(on.program.app, { linkId: 'l1', level: 'MAIN', token });
+    await expect(asked).rejects.toThrow(UnusableIdError);
+    expect([on.tokens(), on.exchange.requests]).toEqual([[], []]);
+  });
+
+  it('refuses an own token that can be guessed where deliveries are received here', async () => {
+    const asked = { linkId: 'l1', level: 'MAIN', token: 'client-7' } as const;
+    const elsewhere = await photoProgram();
+    expect(await requestPhotos(elsewhere.program.app, asked)).toMatchObject({ kind: 'ok' });
+    const here = await photoProgram({ environment: { ORDER_SYNC_PHOTOS_LISTEN: '127.0.0.1:0' } });
+    await expect(requestPhotos(here.program.app, asked)).rejects.toThrow(UnusableIdError);
+  });
+
+  it('lists what was asked for and has not come, until a month after it can come', async () => {
+    const on = await photoProgram();
+    const { app, clock } = on.program;
+    await deliver(on, await on.ask('came'));
+    await on.ask('late');
+    const awaited = async (linkId?: string) =>
+      (await listAwaited(app.store.db, { account: app.account, linkId, limit: 9 })).map(({ link_id: id }) => id);
+    clock.advance(2 * DAY);
+    await sweepPhotos(app);
+    expect([await awaited(), await awaited('came')]).toEqual([['late'], []]);
+    clock.advance(30 * DAY);
+    await sweepPhotos(app);
+    expect(await awaited()).toEqual([]);
+  });
+
   it('refuses an id that cannot be sent before anything is stored or sent', async () => {
     const on = await photoProgram();
     await expect(requestPhotos(on.program.app, { linkId: '..', level: 'MAIN' })).rejects.toThrow(UnusableIdError);
@@ -139,6 +181,7 @@ describe('a delivery', () => {
         type: 'image/jpeg',
         size: JPEG.length,
         sha256: sha256(JPEG),
+        refusal: null,
         stored_name: expect.stringMatching(new RegExp(`^${place}\\.jpg$`)),
       },
       {
@@ -148,6 +191,7 @@ describe('a delivery', () => {
         type: 'image/png',
         size: PNG.length,
         sha256: sha256(PNG),
+        refusal: null,
         stored_name: expect.stringMatching(new RegExp(`^${place}\\.png$`)),
       },
     ]);
@@ -209,6 +253,34 @@ describe('a delivery', () => {
     expect(JSON.stringify(on.log.lines)).not.toMatch(/canary/);
   });
 
+  it.each([
+    ['is empty', Buffer.alloc(0), null],
+    ['is of no known type', Buffer.from('<svg>'), null],
+    ['is of a type that is not accepted', Buffer.from('GIF89a'), 'image/gif'],
+    ['is too large', Buffer.alloc(101, JPEG), 'image/jpeg'],
+  ])('keeps the others where one file %s, and records that one as refused', async (_what, odd, type) => {
+    const environment = {
+      ORDER_SYNC_PHOTOS_MAX_FILE_BYTES: '100',
+      ORDER_SYNC_PHOTOS_TYPES: 'image/jpeg,image/png',
+    };
+    const on = await photoProgram({ environment });
+    const token = await on.ask();
+    expect(await deliver(on, token, [JPEG, odd, PNG])).toEqual({ kind: 'stored' });
+    const [first, refused, last] = on.rows();
+    expect([first, last]).toMatchObject([
+      { type: 'image/jpeg', refusal: null },
+      { type: 'image/png', refusal: null },
+    ]);
+    const facts = { type, size: odd.length, stored_name: null, refusal: expect.stringMatching(/file/) };
+    expect(refused).toMatchObject(facts);
+    expect(on.files()).toEqual([first, last].map((row) => String(row?.['stored_name'])).toSorted());
+    expect(await deliver(on, token, [JPEG, odd, PNG])).toEqual({ kind: 'repeated' });
+    expect(on.rows()).toHaveLength(3);
+    on.program.clock.advance(DAY);
+    expect(await purgePhotos(on.program.app, HOUR)).toBe(3);
+    expect([on.rows(), on.files()]).toEqual([[], []]);
+  });
+
   it('is refused once the token has expired while it was arriving', async () => {
     const on = await photoProgram();
     const token = await on.ask();
@@ -239,10 +311,14 @@ describe('a delivery', () => {
     ['an empty token', 'unreadable', () => [details(''), file(JPEG)]],
     ['a token that is no text', 'unreadable', () => [details(7), file(JPEG)]],
     ['details as long as a book', 'too-large', () => [details('x'.repeat(5_000)), file(JPEG)]],
-    ['an empty file', 'unreadable', (token: string) => [details(token), file(JPEG), file(Buffer.alloc(0))]],
-    ['an SVG', 'unreadable', (token: string) => [details(token), file(JPEG), file(Buffer.from('<svg>'), 'a.jpg')]],
+    ['nothing but an empty file', 'unreadable', (token: string) => [details(token), file(Buffer.alloc(0))]],
+    ['nothing but an SVG', 'unreadable', (token: string) => [details(token), file(Buffer.from('<svg>'), 'a.jpg')]],
     ['a file too many', 'too-large', (token: string) => [details(token), file(JPEG), file(PNG), file(JPEG), file(PNG)]],
-    ['a file that is too large', 'too-large', (token: string) => [details(token), file(Buffer.alloc(101, JPEG))]],
+    [
+      'nothing but a file that is too large',
+      'too-large',
+      (token: string) => [details(token), file(Buffer.alloc(101, JPEG))],
+    ],
     [
       'files that are too large together',
       'too-large',
@@ -349,12 +425,12 @@ describe('the sweep', () => {
     expect(on.log.with(/not in photos.folder/)).toMatchObject([{ photos: 1 }, { photos: 2 }]);
   });
 
-  it('forgets tokens that have expired unused, and no others', async () => {
+  it('forgets tokens that expired unused 30 days ago, and no others', async () => {
     const on = await photoProgram();
     await on.ask('l1');
     const used = await on.ask('l2');
     await deliver(on, used);
-    on.program.clock.advance(DAY - 1);
+    on.program.clock.advance(31 * DAY - 1);
     await on.ask('l3');
     await sweepPhotos(on.program.app);
     expect(on.tokens()).toHaveLength(3);

@@ -77,10 +77,14 @@ export const CLIENT_OPERATIONS = {
   }),
   requestPhotos: operation({
     tag,
-    summary: 'Asks for the delivery of verification photos (§4.5). The token that it takes is made here.',
+    summary: 'Asks for the delivery of verification photos (§4.5). The token that it takes is made here unless given.',
     params,
     body: z
-      .strictObject({ level, actionId: z.string().nullish().describe('With the level LIVENESS only.') })
+      .strictObject({
+        level,
+        actionId: z.string().nullish().describe('With the level LIVENESS only.'),
+        token: z.string().nullish().describe('Your own token, which comes back with the delivery. A secret.'),
+      })
       .refine((body) => body.level === 'LIVENESS' || (body.actionId ?? null) === null, {
         path: ['actionId'],
         error: 'is taken with the level LIVENESS only',
@@ -88,7 +92,10 @@ export const CLIENT_OPERATIONS = {
       .meta({ examples: [{ level: 'LIVENESS', actionId: 'action-1' }] }),
     value: named('PhotoRequest', 'The delivery is asked for (§4.5).', validationSchema, { status: 'ok' }),
     errors: [...LOOKUP_ERRORS, '413'],
-    run: (deps, input, signal) => requestPhotos(deps, { ...input, actionId: input.actionId ?? undefined }, signal),
+    run: (deps, { linkId: id, level: asked, actionId, token }, signal) => {
+      const request = { linkId: id, level: asked, actionId: actionId ?? undefined, token: token ?? undefined };
+      return requestPhotos(deps, request, signal);
+    },
   }),
   showCustomer: operation({
     tag,
