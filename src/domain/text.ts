@@ -1,6 +1,14 @@
 /** The most characters of an id or a reference. */
 export const LONGEST_PLAIN_TEXT = 500;
 
+/** Stands where a secret was. */
+export const HIDDEN = '<hidden>';
+
+/** A text without what looks like an e-mail address. */
+export function withoutAddresses(text: string): string {
+  return text.replace(/[^\s"'<>@]{1,256}(?:@|%40|\\u0040)[^\s"'<>@]{1,256}/gi, HIDDEN);
+}
+
 /** Quotes text for a message: escaped, and cut after 60 characters. */
 export function quote(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);

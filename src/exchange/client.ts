@@ -7,7 +7,7 @@ import type { BreakerLane } from './breaker.ts';
 import { Gate, type BreakerView, type GateOptions, type Turn, type TurnReport } from './gate.ts';
 import { emailAddress, headerId, pathId, queryId } from './ids.ts';
 import { preOrderBody, readCreate, readLookup, type ReadingSettings } from './orders.ts';
-import { answerOf, ask, hide, readReply, type FailedReply, type Reply, type UnreadReply } from './reply.ts';
+import { answerOf, ask, hide, keepable, readReply, type FailedReply, type Reply, type UnreadReply } from './reply.ts';
 import {
   cardsSchema,
   customerSchema,
@@ -120,7 +120,9 @@ export class ExchangeClient {
     } catch (error) {
       return { kind: 'not-sent', why: error instanceof Error ? error.message : String(error) };
     }
-    return readCreate(await this.#send(request, turn), order, this.#options.reading);
+    const outcome = readCreate(await this.#send(request, turn), order, this.#options.reading);
+    if (outcome.kind !== 'unknown' || outcome.answer === undefined) return outcome;
+    return { ...outcome, answer: keepable(outcome.answer) };
   }
 
   /** §4.11, once, in a turn of the look-ups; as a probe it also shows whether creates may go again. */
@@ -153,7 +155,7 @@ export class ExchangeClient {
   ): Promise<Reply<Link>> {
     const request = post(CLIENTS, { email: emailAddress(email) }, [email]);
     return await this.#askForPerson(request, linkSchema, signal, ({ httpStatus, body }) =>
-      onUnread({ httpStatus, body: hide([email], body) }),
+      onUnread(keepable({ httpStatus, body: hide([email], body) })),
     );
   }
 

@@ -1,6 +1,6 @@
+import { HIDDEN } from '../domain/text.ts';
 import { isLosslessNumber, stringify } from 'lossless-json';
 import { readJson } from './json.ts';
-import { HIDDEN } from './transport.ts';
 
 /** Names of fields whose values let their holder act for a client or a merchant. */
 const SECRET_NAME = /token|secret|password|api[-_]?key/i;

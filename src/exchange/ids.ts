@@ -57,10 +57,13 @@ export function linkIdsIn(body: string): readonly string[] {
   return idsIn(body, ['linkId', 'id']);
 }
 
-/** The values of these fields, wherever they stand in a text that may be no JSON, as it writes them: some, for people. */
+/**
+ * The values of these fields, wherever they stand in a text that may be no JSON, as it writes them: some, for people. A
+ * value with blanks is no id, and may be anything.
+ */
 function idsIn(body: string, fields: readonly string[]): readonly string[] {
   const field = new RegExp(
-    `"(?:${fields.join('|')})"\\s*:\\s*(?:"((?:[^"\\\\]|\\\\.){1,200})"|(-?\\d[\\d.eE+-]{0,200}))`,
+    `"(?:${fields.join('|')})"\\s*:\\s*(?:"([^"\\\\\\s@]{1,100})"|(-?\\d[\\d.eE+-]{0,200}))`,
     'g',
   );
   const ids = body.matchAll(field).map(([, text, number]) => text ?? number ?? '');

@@ -1,9 +1,10 @@
+import { HIDDEN, withoutAddresses } from '../domain/text.ts';
 import type { z } from 'zod';
 import type { Clock } from '../clock.ts';
 import { readBody, readJson } from './json.ts';
 import { isSuccess, type Answer } from '../domain/record.ts';
 import { errorSchema, type ErrorBody } from './schemas.ts';
-import { HIDDEN, TransportError, type HttpRequest, type Transport } from './transport.ts';
+import { TransportError, type HttpRequest, type Transport } from './transport.ts';
 
 /** A reply without a value. It carries no header, no key and no request body. */
 export type FailedReply =
@@ -66,6 +67,11 @@ export function readReply<Value>(reply: UnreadReply, schema: z.ZodType<Value>): 
 /** The answer that a reply was read from; undefined where none came, or one that speaks of the account. */
 export function answerOf(reply: UnreadReply): Answer | undefined {
   return reply.kind === 'ok' ? { httpStatus: reply.httpStatus, body: reply.body } : reply.answer;
+}
+
+/** An answer as it may be kept: it may spill anything, and e-mail addresses are stored nowhere. */
+export function keepable({ httpStatus, body }: Answer): Answer {
+  return { httpStatus, body: withoutAddresses(body) };
 }
 
 /** The error without what it quotes of the request, in whatever case; words such as `INVALID_EMAIL` stay. */

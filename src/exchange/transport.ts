@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { finished } from 'node:stream/promises';
 import got, { type Got, type Request, type RequestFunction } from 'got';
 import { systemClock, type Clock } from '../clock.ts';
+import { HIDDEN } from '../domain/text.ts';
 
 /** One request to the exchange (§4), before the base address and the key are added. */
 export interface HttpRequest {
@@ -17,9 +18,6 @@ export interface HttpRequest {
   /** Texts of the request that are to stand in no error, should the exchange quote them. */
   readonly secrets?: readonly string[];
 }
-
-/** Stands in an error where the exchange quotes a secret. */
-export const HIDDEN = '<hidden>';
 
 /** One whole answer of the exchange. */
 export interface HttpResponse {
@@ -186,8 +184,8 @@ function responseOf(stream: Request, bytes: Buffer, apiKey: string): HttpRespons
   return {
     status: response.statusCode,
     ...(retryAfter === undefined ? {} : { retryAfter }),
-    // An error may quote the key, and is shown to people.
-    body: response.statusCode >= 400 ? body.replaceAll(apiKey, HIDDEN) : body,
+    // An error is shown to people and may quote the key. A shorter key might be part of an amount or an id.
+    body: response.statusCode >= 400 || apiKey.length >= 12 ? body.replaceAll(apiKey, HIDDEN) : body,
     ...encoding,
   };
 }

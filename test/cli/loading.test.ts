@@ -24,7 +24,7 @@ describe('a command loads what it uses and nothing else:', () => {
   });
 
   it.each([
-    ['orders list --help', ['orders/list.ts', 'orders/tokens.ts']],
+    ['orders list --help', ['orders/list.ts']],
     ['help sync', ['operate/sync.ts']],
     ['orders --help', []],
   ])('%s', async (line, commands) => {

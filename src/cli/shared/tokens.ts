@@ -1,4 +1,4 @@
-import { HIDDEN } from '../../exchange/transport.ts';
+import { HIDDEN } from '../../domain/text.ts';
 
 /** The option that shows tokens. */
 export const REVEAL = ['--reveal', 'show tokens and payment links as they are'] as const;
