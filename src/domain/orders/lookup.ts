@@ -5,7 +5,7 @@ import type { Decision, Tracking } from './tracking.ts';
 
 /**
  * The answer to a look-up (§4.11). `absent` is evidence that there is no order: documented, or only likely. `unanswered`
- * is no evidence.
+ * is no evidence. A record that is found under another spelling of the id contradicts its row.
  */
 export type LookupAnswer =
   | { readonly kind: 'found'; readonly record: RecordView; readonly body: string }
