@@ -63,14 +63,18 @@ const EVENTS = [
     from events where type = 'order'`,
 ];
 
-/** Answers about an order, as received; of the newest record also the fields that reports add up and search by. */
+/**
+ * Answers about an order, as received; of the newest record also the fields that reports add up and search by, and what is
+ * remembered of the one before it (`earlier_hash` and the counts).
+ */
 const RECORDS = [
   `create table pre_orders (account text not null, external_order_id text not null, body text not null,
     received_at text not null, constraint pre_orders_key primary key (account, external_order_id))`,
   `create table order_records (account text not null, external_order_id text not null, body text not null,
     received_at text not null, merchant_id text, order_id text, creation_date text, completion_date text, input_asset text,
     output_asset text, from_currency text, to_currency text, fee text, reward text, transaction_hash text,
-    compared_at text, constraint order_records_key primary key (account, external_order_id))`,
+    compared_at text, earlier_hash text, turns integer not null default 0, repeats integer not null default 0,
+    quiet_changes integer not null default 0, constraint order_records_key primary key (account, external_order_id))`,
   `create index order_records_of_hash on order_records (account, transaction_hash, external_order_id)
     where transaction_hash is not null`,
   `create index order_records_of_order on order_records (account, order_id, external_order_id)

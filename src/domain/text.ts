@@ -24,6 +24,16 @@ export function isUnicode(text: string): boolean {
   return text.isWellFormed() && !text.includes('\uFFFD');
 }
 
+/** Tells whether two texts are the same but for upper and lower case, blanks around them, and forms of Unicode. */
+export function isSameSpelling(one: string, other: string): boolean {
+  return folded(one) === folded(other);
+}
+
+/** `toLowerCase` alone leaves ß and ss, and the two small sigmas, different. */
+function folded(text: string): string {
+  return text.normalize('NFKC').toUpperCase().toLowerCase().trim();
+}
+
 /** Tells whether text can be sent, stored and shown: 1 to 500 characters, none of them a control character. */
 export function isPlainText(text: string): boolean {
   return text !== '' && text.length <= LONGEST_PLAIN_TEXT && text.isWellFormed() && !hasControlCharacter(text);

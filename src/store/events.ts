@@ -24,6 +24,9 @@ const COLUMNS = [
   'actor',
 ] as const satisfies readonly (keyof NewEvent)[];
 
+/** Longer values are cut to so many characters. */
+const LONGEST_VALUE = 1_000;
+
 /**
  * The text whose SHA-256, in hexadecimal, is the hash of an event: a JSON array without spaces, in UTF-8, of the hash of
  * the account's event before it (empty for its first) and of the event's columns in the order of `COLUMNS`, null where
@@ -82,7 +85,8 @@ export async function appendToChain(tx: Transaction, account: string, events: re
   const { rows: heads } = await headStatement(tx, { account });
   let head = heads[0] ?? { id: 0, hash: '' };
   for (const event of events) {
-    const stored = columnsOf(event, wellFormed);
+    const { old_value: oldValue, new_value: newValue } = event;
+    const stored = columnsOf({ ...event, old_value: bounded(oldValue), new_value: bounded(newValue) }, wellFormed);
     const chained = { previousHash: head.hash, hash: hash('sha256', hashedText(head.hash, stored)) };
     const { rows } = await insertStatement(tx, { ...stored, ...chained });
     for (const { id } of rows) head = { id, hash: chained.hash };
@@ -93,6 +97,12 @@ export async function appendToChain(tx: Transaction, account: string, events: re
 /** By name: what compiles a statement gives a placeholder for each name that is asked for. */
 function columnsOf(event: NewEvent, change = (value: string | null) => value): NewEvent {
   return Object.fromEntries(COLUMNS.map((column) => [column, change(event[column])])) as unknown as NewEvent;
+}
+
+/** The exchange decides how long its values are. Two long ones that begin alike stay different by their hash. */
+function bounded(value: string | null): string | null {
+  if (value === null || value.length <= LONGEST_VALUE) return value;
+  return `${value.slice(0, LONGEST_VALUE)}… (SHA-256 ${hash('sha256', value)})`;
 }
 
 /** As the database gives it back: what the exchange sends may hold half a character. */

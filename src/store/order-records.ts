@@ -1,3 +1,4 @@
+import { NO_TURNS, type Turns } from '../domain/orders/record-change.ts';
 import type { RecordView } from '../domain/record.ts';
 import type { Database, Transaction } from './port.ts';
 import type { OrderRecordsTable, ReceivedBodiesTable } from './schema.ts';
@@ -11,13 +12,14 @@ export interface ReceivedBody {
   readonly receivedAt: string;
 }
 
-/** A record that is compared with its order now. */
-export interface ComparedBody extends ReceivedBody {
+/** A record that is compared with its order now, and what is kept beside it. */
+export interface ComparedBody extends ReceivedBody, Turns {
   readonly comparedAt: string;
 }
 
 /** The fields of an order record that have their own column; null where the record does not give them. */
-type RecordColumns = Omit<OrderRecordsTable, keyof ReceivedBodiesTable | 'compared_at'>;
+type RecordColumns = Omit<OrderRecordsTable, keyof ReceivedBodiesTable | 'compared_at' | TurnColumn>;
+type TurnColumn = 'earlier_hash' | 'turns' | 'repeats' | 'quiet_changes';
 
 /** The field of a record that each of these columns repeats. */
 export const RECORD_FIELD_OF = {
@@ -38,7 +40,7 @@ const COLUMNS = Object.keys(RECORD_FIELD_OF) as readonly (keyof RecordColumns)[]
 
 const keepRecordStatement = statement((v: ComparedBody & RecordColumns) => {
   const { account, externalOrderId, body, receivedAt, comparedAt } = v;
-  const kept = { body, received_at: receivedAt, ...columnsOf(v), compared_at: comparedAt };
+  const kept = { body, received_at: receivedAt, ...columnsOf(v), compared_at: comparedAt, ...turnColumnsOf(v) };
   const columns = Object.keys(kept) as readonly (keyof typeof kept)[];
   return queries
     .insertInto('order_records')
@@ -61,6 +63,7 @@ export const keepSameColumns = statement((v: ComparedBody) =>
       body: v.body,
       received_at: v.receivedAt,
       compared_at: to.case().when('compared_at', 'is', null).then(null).else(v.comparedAt).end(),
+      ...turnColumnsOf(v),
     }))
     .where((record) => record.and({ account: v.account, external_order_id: v.externalOrderId })),
 );
@@ -76,6 +79,27 @@ export const keepUncompared = statement((v: ReceivedBody) =>
         .doUpdateSet({ body: v.body, received_at: v.receivedAt, compared_at: null }),
     ),
 );
+
+/** Stores what is kept beside a record that stays the newest. */
+export const keepTurns = statement((v: Turns & { account: string; externalOrderId: string }) =>
+  queries
+    .updateTable('order_records')
+    .set(turnColumnsOf(v))
+    .where((record) => record.and({ account: v.account, external_order_id: v.externalOrderId })),
+);
+
+const turnsStatement = statement((v: { account: string; externalOrderId: string }) =>
+  queries
+    .selectFrom('order_records')
+    .select(['earlier_hash as earlierHash', 'turns', 'repeats', 'quiet_changes as quietChanges'])
+    .where((record) => record.and({ account: v.account, external_order_id: v.externalOrderId })),
+);
+
+/** Reads what is kept beside the newest record of an order. */
+export async function readTurns(tx: Transaction, account: string, externalOrderId: string): Promise<Turns> {
+  const { rows } = await turnsStatement(tx, { account, externalOrderId });
+  return rows[0] ?? NO_TURNS;
+}
 
 /** Stores the newest order record (§2.7) of an order, as received, while it is compared; `view` where it can be read as one. */
 export async function keepOrderRecord(tx: Transaction, received: ComparedBody, view?: RecordView): Promise<void> {
@@ -147,6 +171,10 @@ function otherOrder(column: 'transaction_hash' | 'order_id') {
 
 /** Finds another order whose newest record has the same value in a field of its own; null where there is none. */
 export const orderWithField = { transactionHash: otherOrder('transaction_hash'), orderId: otherOrder('order_id') };
+
+function turnColumnsOf({ earlierHash, turns, repeats, quietChanges }: Turns) {
+  return { earlier_hash: earlierHash, turns, repeats, quiet_changes: quietChanges };
+}
 
 /** Reads the columns by name: the builder of a statement gives a placeholder for each name that it is asked for. */
 function columnsOf(v: RecordColumns): RecordColumns {

@@ -105,6 +105,11 @@ export interface OrderRecordsTable extends ReceivedBodiesTable {
   transaction_hash: string | null;
   /** When the record was held against the order; null until then, and in rows older than these columns. */
   compared_at: string | null;
+  /** The hash of the record before, and how often the exchange went back and forth between the two. */
+  earlier_hash: string | null;
+  turns: Generated<number>;
+  repeats: Generated<number>;
+  quiet_changes: Generated<number>;
 }
 
 /**

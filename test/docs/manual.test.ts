@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { isMap, isScalar, parseDocument } from 'yaml';
 import { EXIT } from '../../src/cli/shared/exit.ts';
 import { createProgram } from '../../src/cli/program.ts';
+import { OTHER_FIELDS, RECORD_EVENTS } from '../../src/domain/orders/record-change.ts';
 import { ALLOWED_NEXT } from '../../src/domain/orders/states.ts';
 import { commandFolder } from '../support/folders.ts';
 
@@ -224,5 +225,11 @@ describe('tables of columns', () => {
   it('have every column of order_events, once', () => {
     const shown = tableBelow(page('docs/integrating.md'), '## Events').flatMap(([names]) => namesIn(names));
     expect(shown.toSorted()).toEqual(columnsOf('order_events').toSorted());
+  });
+
+  it('name the event of every field of a record, once', () => {
+    const [, below = ''] = page('docs/integrating.md').text.split('### Fields of the record');
+    const [, names = ''] = /The names:\n\n(.*?)\.\n\n/s.exec(below) ?? [];
+    expect(namesIn(names)).toEqual([...RECORD_EVENTS.values(), OTHER_FIELDS]);
   });
 });

@@ -11,6 +11,7 @@ import { trackingOf, uncheckedOrderOf } from '../../src/store/order-columns.ts';
 import { keepPreOrder, readPreOrder } from '../../src/store/pre-orders.ts';
 import { summaryRows } from '../../src/store/reports/summary.ts';
 import * as records from '../../src/store/order-records.ts';
+import { NO_TURNS } from '../../src/domain/orders/record-change.ts';
 import type { Store } from '../../src/store/port.ts';
 import { trackingWith } from '../support/tracking.ts';
 
@@ -575,6 +576,7 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
       body,
       receivedAt: NOW.toISOString(),
       comparedAt: NOW.toISOString(),
+      ...NO_TURNS,
     });
 
     it('is kept as received, the newest only, the pre-order and the record each by itself', async () => {

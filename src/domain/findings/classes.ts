@@ -130,9 +130,9 @@ export const FINDING_CLASSES = {
     'Fields of the order changed while its modification date stayed the same.',
     'Compare the old and the new value; the new one is kept.',
   ),
-  STALE_SNAPSHOT: changeInfo(
-    'The exchange sent a record that is older than ours.',
-    'Report it to the exchange if it happens again; our record was not changed.',
+  REPLICAS_DISAGREE: changeInfo(
+    'The exchange answers with an older record again, or with two records of one date in turn; it is counted.',
+    'Report it to the exchange if it goes on; our record was not changed.',
   ),
   STUCK: stateWarning(
     'The order has not changed for longer than orders usually take.',

@@ -22,6 +22,8 @@ export interface FindingChanges {
 
 /** The most findings of kind `change` of one class and order; the newest of them counts all further changes. */
 const MOST_CHANGES = 50;
+/** The classes of which one finding counts everything. */
+const COUNTED_FROM_THE_FIRST: readonly FindingClassName[] = ['REPLICAS_DISAGREE'];
 const COUNTED = / \(change (\d+)\)$/;
 
 /**
@@ -61,27 +63,28 @@ export function withoutKnownChanges(known: readonly KnownFinding[], found: reado
 
 /**
  * A person acknowledges the values that he saw. An amount that is wrong by more opens the finding again, and so does a
- * change that happens again.
+ * change that happens again, but for those that only explain something.
  */
 function comesBack(known: KnownFinding, finding: Finding): boolean {
   if (known.status !== 'acknowledged') return known.status === 'resolved';
-  if (!isState(finding)) return true;
-  const isAnother = known.expected !== finding.expected || known.actual !== finding.actual;
-  return isAnother && FINDING_CLASSES[finding.class].severity !== 'info';
+  if (FINDING_CLASSES[finding.class].severity === 'info') return false;
+  return !isState(finding) || known.expected !== finding.expected || known.actual !== finding.actual;
 }
 
 /** The finding that counts all further changes of a class; undefined while there are few. */
 function counterFor(known: readonly KnownFinding[], finding: Finding): KnownFinding | undefined {
   if (isState(finding)) return undefined;
   const before = known.filter((one) => one.class === finding.class);
-  return before.length < MOST_CHANGES ? undefined : before.at(-1);
+  return before.length < mostOf(finding) ? undefined : before.at(-1);
 }
 
 function withCounted(known: readonly KnownFinding[], found: readonly Finding[]): readonly Finding[] {
   return found.map((finding) => {
-    const counter = known.some((one) => isSame(one, finding)) ? undefined : counterFor(known, finding);
+    const most = mostOf(finding);
+    const isKnown = most > 1 && known.some((one) => isSame(one, finding));
+    const counter = isKnown ? undefined : counterFor(known, finding);
     if (counter === undefined) return finding;
-    const before = Number(COUNTED.exec(counter.actual ?? '')?.[1] ?? MOST_CHANGES);
+    const before = Number(COUNTED.exec(counter.actual ?? '')?.[1] ?? most);
     return { ...finding, actual: `${finding.actual} (change ${before + 1})` };
   });
 }
@@ -102,6 +105,10 @@ function joined(found: readonly Finding[]): readonly Finding[] {
     actual: `${before.actual}; ${finding.actual}`,
   });
   return [...[...states.values()].map((all) => all.reduce(join)), ...found.filter((finding) => !isState(finding))];
+}
+
+function mostOf({ class: name }: Finding): number {
+  return COUNTED_FROM_THE_FIRST.includes(name) ? 1 : MOST_CHANGES;
 }
 
 function isState({ class: name }: Finding): boolean {

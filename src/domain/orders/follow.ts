@@ -1,6 +1,6 @@
 import type { Contradiction } from '../contradictions.ts';
 import { absent } from './absent.ts';
-import { found } from './found.ts';
+import { found, isNewer } from './found.ts';
 import type { FollowSettings, LookupAnswer, LookupDecision } from './lookup.ts';
 import { afterNoAnswer, unchanged } from './next-lookup.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from './states.ts';
@@ -19,6 +19,16 @@ export function isLookedUp({ state }: Tracking, answer: LookupAnswer): boolean {
 }
 
 /**
+ * Tells whether another pass asked later and was answered first: then what is known may be newer than the answer. It is not
+ * where the answer has a newer date, or the only record. A time that is ahead of this clock was written under another one.
+ */
+export function isOvertaken(known: Tracking, answer: LookupAnswer, askedAt: Date, now: Date): boolean {
+  const { lastLookupAt, orderId, modificationDate } = known;
+  if (lastLookupAt === null || lastLookupAt <= askedAt || lastLookupAt > now) return false;
+  return answer.kind !== 'found' || (orderId !== null && !isNewer(answer.record, modificationDate, now));
+}
+
+/**
  * Decides what the answer to a look-up does to its order; `contradictions` are those of the record that it brought with the
  * row. Call it only where `isLookedUp` is true.
  */
@@ -34,7 +44,7 @@ export function decideLookup(
   const tracking = known.changedAt !== null && known.changedAt > now ? { ...known, changedAt: now } : known;
   switch (answer.kind) {
     case 'found':
-      return found(tracking, answer.record, contradictions, now, settings);
+      return found(tracking, answer, contradictions, now, settings);
     case 'absent':
       return { ...absent(tracking, answer.evidence, now, settings), keepsRecord: false };
     case 'unanswered':

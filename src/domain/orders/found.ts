@@ -2,31 +2,38 @@ import type { Contradiction } from '../contradictions.ts';
 import { instant } from '../instant.ts';
 import type { RecordView } from '../record.ts';
 import { describeDisputes, disputesOf } from './disputes.ts';
-import { isFinalRecord, outcomeOf, type FollowSettings, type LookupDecision } from './lookup.ts';
+import { isFinalRecord, outcomeOf, type FollowSettings, type FoundRecord, type LookupDecision } from './lookup.ts';
 import { nextLookupAt, recheck, unchanged } from './next-lookup.ts';
+import { decideChange, type FieldChange } from './record-change.ts';
 import type { OrderState } from './states.ts';
 import { finding, isNeverSent, move, type Decision, type OrderEvent, type Tracking } from './tracking.ts';
 
 /** A date further ahead than clocks differ does not tell which record is newer. */
 const MOST_AHEAD_MS = 24 * 60 * 60_000;
 const NANOSECONDS_A_MS = 1_000_000n;
+/** Stands for the date of a record that has none. */
+const NO_DATE = 'no date';
 
 /**
  * Decides what the record of a look-up does to its order. `contradictions` are those of the record with the row. A record
  * that makes the order disputed may be of another order, so that its date does not tell whether it is older than ours, and
- * nothing is learned from it.
+ * nothing is learned from it; such a record is always taken.
  */
 export function found(
   tracking: Tracking,
-  record: RecordView,
+  { record, comparison }: FoundRecord,
   contradictions: readonly Contradiction[],
   now: Date,
   settings: FollowSettings,
 ): LookupDecision {
   const dispute = disputeOf(tracking, contradictions, settings);
   if (dispute === undefined && isOlder(record, tracking.modificationDate, now)) {
-    return stale(tracking, record, now, settings);
+    return notTaken(tracking, record, now, settings);
   }
+  const turn = { wasContrary: tracking.staleDate !== null, isTaken: dispute !== undefined };
+  const change = comparison && decideChange(comparison, turn);
+  const turns = change && { turns: change.turns };
+  if (change?.isContrary === true) return { ...notTaken(tracking, record, now, settings), ...turns };
   const isFinal = isFinalRecord(record, settings);
   const target = dispute === undefined ? (isFinal ? 'final' : 'open') : disputedState(tracking, record);
   const hasEnded = isFinal || target === 'abandoned';
@@ -50,10 +57,10 @@ export function found(
     ...checkedAgain(tracking, hasEnded && !isChanged, now),
     outcome: target === 'final' ? outcomeOf(record, settings) : null,
   };
-  const events = [...changes, ...(moved?.events ?? [])];
+  const events = [...changes, ...fieldChanges(change?.fields ?? [], record), ...(moved?.events ?? [])];
   const isEarly = hasEnded && !isChanged && !isDue(tracking, now);
   const nextActionAt = isEarly ? tracking.nextActionAt : nextLookupAt(next, now, settings, hasEnded);
-  return { tracking: { ...next, nextActionAt }, events, keepsRecord: true };
+  return { tracking: { ...next, nextActionAt }, events, keepsRecord: true, ...turns };
 }
 
 /**
@@ -108,26 +115,38 @@ function statusChanges(tracking: Tracking, record: RecordView): OrderEvent[] {
     ['cryptoTransaction.status', tracking.cryptoStatus, record.cryptoStatus],
     ['fiatTransaction.status', tracking.fiatStatus, record.fiatStatus],
   ] as const;
-  const how = { exchangeTime: record.modificationDate, source: 'lookup', reason: null } as const;
   return fields
     .filter(([, oldValue, newValue]) => oldValue !== newValue)
-    .map(([field, oldValue, newValue]) => ({ field, oldValue, newValue, ...how }));
+    .map(([field, oldValue, newValue]) => ({ field, oldValue, newValue, ...shownBy(record) }));
 }
 
-/** A record that is older than ours changes nothing; its arrival is recorded once. */
-function stale(tracking: Tracking, record: RecordView, now: Date, settings: FollowSettings): LookupDecision {
-  const seen = { ...tracking, ...recheck(tracking), lastLookupAt: now, staleDate: record.modificationDate };
+function fieldChanges(changes: readonly FieldChange[], record: RecordView): OrderEvent[] {
+  return changes.map((change) => ({ ...change, ...shownBy(record) }));
+}
+
+function shownBy({ modificationDate }: RecordView): Pick<OrderEvent, 'exchangeTime' | 'source' | 'reason'> {
+  return { exchangeTime: modificationDate, source: 'lookup', reason: null };
+}
+
+/** A record that is older than ours, or takes turns with it, changes nothing. It counts once for as long as it is answered. */
+function notTaken(tracking: Tracking, record: RecordView, now: Date, settings: FollowSettings): LookupDecision {
+  const staleDate = record.modificationDate ?? NO_DATE;
+  const seen = { ...tracking, ...recheck(tracking), lastLookupAt: now, staleDate };
   const decision = unchanged(seen, { nextActionAt: nextLookupAt(seen, now, settings) });
-  if (tracking.staleDate === record.modificationDate) return { ...decision, keepsRecord: false };
-  const event: OrderEvent = {
-    field: 'record.stale',
-    oldValue: tracking.modificationDate,
-    newValue: record.modificationDate,
-    exchangeTime: record.modificationDate,
-    source: 'lookup',
-    reason: 'the exchange sent a record older than the one we have; nothing was changed',
-  };
-  return { ...decision, events: [event], keepsRecord: false };
+  if (tracking.staleDate === staleDate) return { ...decision, keepsRecord: false };
+  const disagreement = { expected: named(tracking), actual: named(record) };
+  return { ...decision, keepsRecord: false, disagreement };
+}
+
+function named({ orderStatus, modificationDate }: Pick<Tracking, 'orderStatus' | 'modificationDate'>): string {
+  return `${orderStatus}, modified ${modificationDate ?? 'at no time'}`;
+}
+
+/** Tells whether a record has a newer date than the one known; not where either has none that can be used. */
+export function isNewer(record: RecordView, known: string | null, now: Date): boolean {
+  const receivedAt = recordTime(record.modificationDate, record, now);
+  const knownAt = recordTime(known, record, now);
+  return receivedAt !== undefined && knownAt !== undefined && receivedAt > knownAt;
 }
 
 function isOlder(record: RecordView, known: string | null, now: Date): boolean {

@@ -1,6 +1,7 @@
 import type { ContradictionKind } from '../contradictions.ts';
 import { instant } from '../instant.ts';
-import type { RecordView } from '../record.ts';
+import type { Difference, RecordView } from '../record.ts';
+import type { RecordComparison, Turns } from './record-change.ts';
 import type { Decision, Tracking } from './tracking.ts';
 
 /**
@@ -8,10 +9,19 @@ import type { Decision, Tracking } from './tracking.ts';
  * is no evidence. A record that is found under another spelling of the id contradicts its row.
  */
 export type LookupAnswer =
-  | { readonly kind: 'found'; readonly record: RecordView; readonly body: string }
+  | FoundRecord
   | { readonly kind: 'absent'; readonly evidence: 'documented' | 'likely' }
   /** `answeredFor` is the external order id that the answer was about instead. */
   | { readonly kind: 'unanswered'; readonly why: string; readonly answeredFor?: string };
+
+/** The record of an order. */
+export interface FoundRecord {
+  readonly kind: 'found';
+  readonly record: RecordView;
+  readonly body: string;
+  /** The record beside the newest one, where the two do not say the same. */
+  readonly comparison?: RecordComparison;
+}
 
 /** A shape of answers to a look-up that the merchant has confirmed: it means that there is no order (`exchange.absence`). */
 export interface AbsenceShape {
@@ -43,6 +53,10 @@ export interface FollowSettings {
 export interface LookupDecision extends Decision {
   /** The record of the look-up is the newest and is stored. */
   readonly keepsRecord: boolean;
+  /** What is kept beside the newest record; left out where nothing of it changes. */
+  readonly turns?: Turns;
+  /** The record that we have, and one that contradicts it and was not taken. */
+  readonly disagreement?: Difference;
 }
 
 /** Tells whether a record says that its order is final. */

@@ -26,7 +26,7 @@ export interface Tracking {
   readonly changedAt: Date | null;
   /** `modificationDate` of the newest record (§2.7), as received. */
   readonly modificationDate: string | null;
-  /** `modificationDate` of the newest answer where it is older than that of the newest record; it is reported once. */
+  /** `modificationDate` of the newest answer where it was not taken: it is older than our record, or takes turns with it. */
   readonly staleDate: string | null;
   /** Look-ups of an unknown outcome that found no order. */
   readonly verifications: number;
@@ -51,7 +51,11 @@ export type EventSource = 'create' | 'lookup' | 'operator' | 'import';
 
 /** One line of the history of an order (`order_events`). */
 export interface OrderEvent {
-  readonly field: 'state' | `${'order' | 'cryptoTransaction' | 'fiatTransaction'}.status` | 'record.stale' | 'finding';
+  readonly field:
+    | 'state'
+    | `${'order' | 'cryptoTransaction' | 'fiatTransaction'}.status`
+    | `record.${string}`
+    | 'finding';
   readonly oldValue: string | null;
   readonly newValue: string | null;
   readonly exchangeTime: string | null;

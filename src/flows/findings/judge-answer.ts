@@ -3,13 +3,14 @@ import type { FindingClassName } from '../../domain/findings/classes.ts';
 import type { KnownFinding } from '../../domain/findings/lifecycle.ts';
 import { found as differing, type Finding } from '../../domain/findings/finding.ts';
 import { replaced } from '../../domain/findings/rules.ts';
-import type { LookupAnswer, LookupDecision } from '../../domain/orders/lookup.ts';
+import { NO_TURNS } from '../../domain/orders/record-change.ts';
+import type { FoundRecord, LookupAnswer, LookupDecision } from '../../domain/orders/lookup.ts';
 import type { Tracking } from '../../domain/orders/tracking.ts';
 import type { RecordView } from '../../domain/record.ts';
 import { readRecordView } from '../../exchange/record-view.ts';
 import { findingsOf } from '../../store/findings.ts';
 import type { FollowedRow } from '../../store/orders-with-records.ts';
-import { keepUncompared } from '../../store/order-records.ts';
+import { keepTurns, keepUncompared } from '../../store/order-records.ts';
 import type { Transaction } from '../../store/port.ts';
 import {
   JUDGED_BY_ANSWER,
@@ -35,8 +36,6 @@ export interface LookedUp {
   readonly now: Date;
 }
 
-type Found = Extract<LookupAnswer, { kind: 'found' }>;
-
 /**
  * Stores the record that a look-up brought and judges what the look-up shows, in the transaction that records it. A
  * record that cannot be judged is stored all the same. Throws only what the database throws.
@@ -61,7 +60,7 @@ async function judgeAnswer(tx: Transaction, deps: JudgeDeps, looked: LookedUp): 
     case 'found':
       return looked.decision.keepsRecord
         ? await judgeNewest(tx, deps, looked, answer)
-        : await judgeOlder(tx, deps, looked, answer.record);
+        : await judgeNotTaken(tx, deps, looked, answer.record);
     case 'absent':
       return await judgeNotFound(tx, deps, looked, answer.evidence);
     case 'unanswered': {
@@ -81,19 +80,21 @@ async function judgeNewest(
   tx: Transaction,
   deps: JudgeDeps,
   looked: LookedUp,
-  { record: view, body }: Found,
+  { record: view, body, comparison }: FoundRecord,
 ): Promise<NewFindings> {
   const { row, before, compared, decision, now } = looked;
   const { account, external_order_id: externalOrderId, earlier_body: earlierBody } = row;
   const received = { account, externalOrderId, body, receivedAt: now.toISOString() };
-  const isSame =
-    earlierBody !== null && decision.events.length === 0 && withoutServerDate(earlierBody) === withoutServerDate(body);
+  const isSame = earlierBody !== null && decision.events.length === 0 && comparison === undefined;
   if (isSame) {
     const known = row.has_findings === 0 ? [] : await findingsOf(tx, account, externalOrderId);
     if (!isToComplete(looked) && !known.some(isJudgedByTime)) return [];
   }
   const earlier = earlierView(row);
-  if (!isSame) await keepRecord(tx, { ...received, comparedAt: received.receivedAt }, view, earlier);
+  if (!isSame) {
+    const { turns = NO_TURNS } = decision;
+    await keepRecord(tx, { ...received, comparedAt: received.receivedAt, ...turns }, view, earlier);
+  }
   const judged = {
     row,
     view,
@@ -111,22 +112,23 @@ async function judgeNewest(
   return await recordFindings(tx, deps, externalOrderId, { found, classes: all, now });
 }
 
-/** An older record changes nothing, but it may be of another order. It is recorded once for each date that it bears. */
-async function judgeOlder(
+/** A record that was not taken changes nothing, but it may be of another order. */
+async function judgeNotTaken(
   tx: Transaction,
   deps: JudgeDeps,
   { row, decision, now }: LookedUp,
   view: RecordView,
 ): Promise<NewFindings> {
-  const stale = decision.events
-    .filter(({ field }) => field === 'record.stale')
-    .map(({ oldValue, newValue }): Finding => ({ class: 'STALE_SNAPSHOT', expected: oldValue, actual: newValue }));
+  const { account, external_order_id: externalOrderId } = row;
+  const { turns, disagreement } = decision;
+  if (turns !== undefined) await keepTurns(tx, { account, externalOrderId, ...turns });
+  const stale: Finding[] = disagreement === undefined ? [] : [{ class: 'REPLICAS_DISAGREE', ...disagreement }];
   if (stale.length === 0 && row.has_findings === 0) return [];
   const earlier = earlierView(row);
   const found = [...stale, ...overdueFindings(deps, row, decision.tracking, earlier, now)];
   const classes = judgedIn(decision.tracking.state, JUDGED_BY_ANSWER);
   const judged = { found, foundAgain: replaced({ record: view, earlier }), classes, now };
-  return await recordFindings(tx, deps, row.external_order_id, judged);
+  return await recordFindings(tx, deps, externalOrderId, judged);
 }
 
 /** Likely absence of an order that was found before is no answer about it, but a person should know of it. */
@@ -160,8 +162,4 @@ function isToComplete({ answer, decision }: LookedUp): boolean {
 
 function earlierView(row: FollowedRow): RecordView | null {
   return row.earlier_body === null ? null : (readRecordView(row.earlier_body) ?? null);
-}
-
-function withoutServerDate(body: string): string {
-  return body.replace(/"serverDate"\s*:\s*"[^"]*"/, '');
 }

@@ -1,3 +1,4 @@
+import { NO_TURNS } from '../../domain/orders/record-change.ts';
 import { readRecordView } from '../../exchange/record-view.ts';
 import { readAccountFact, setAccountFact } from '../../store/accounts.ts';
 import { readFollowed } from '../../store/orders-with-records.ts';
@@ -52,7 +53,8 @@ async function compareStored(
   const { body, receivedAt } = stored;
   try {
     const view = readRecordView(body);
-    await keepRecord(tx, { account, externalOrderId, body, receivedAt, comparedAt: now.toISOString() }, view, null);
+    const compared = { account, externalOrderId, body, receivedAt, comparedAt: now.toISOString(), ...NO_TURNS };
+    await keepRecord(tx, compared, view, null);
     const order = trackingOf(row);
     const received = new Date(receivedAt);
     // Nothing of the record counts as compared before.

@@ -1,4 +1,4 @@
-import { decideLookup, isLookedUp } from '../../domain/orders/follow.ts';
+import { decideLookup, isLookedUp, isOvertaken } from '../../domain/orders/follow.ts';
 import type { LookupAnswer, LookupDecision } from '../../domain/orders/lookup.ts';
 import type { LookupSource } from '../../domain/orders/rounds.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES } from '../../domain/orders/states.ts';
@@ -16,6 +16,7 @@ import { forEachConcurrently } from '../pass/concurrency.ts';
 import { countFindings } from '../pass/counters.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { isolateFailure } from '../pass/isolate.ts';
+import { compareWithNewest } from './compare-with-newest.ts';
 import { ordersToLookUp } from './due-lookups.ts';
 
 type FollowDeps = Pick<FlowDeps, 'account' | 'store' | 'exchange' | 'clock' | 'log' | 'settings'> &
@@ -108,9 +109,7 @@ export async function lookUp(
     const before = row === undefined ? undefined : trackingOf(row);
     if (row === undefined || before === undefined || !isLookedUp(before, answer)) return undefined;
     const now = clock.now();
-    // Another pass asked later and was answered first. A time that is ahead of this clock was written under another one.
-    const { lastLookupAt } = before;
-    if (lastLookupAt !== null && lastLookupAt > askedAt && lastLookupAt <= now) return undefined;
+    if (isOvertaken(before, answer, askedAt, now)) return undefined;
     return await recordAnswer(tx, deps, { row, before, answer, now }, random);
   });
   if (recorded !== undefined) countAnswer(deps, answer, recorded);
@@ -128,10 +127,11 @@ export interface RecordedAnswer {
 export async function recordAnswer(
   tx: Transaction,
   deps: FollowDeps,
-  { row, before, answer, now }: Pick<LookedUp, 'row' | 'before' | 'answer' | 'now'>,
+  { row, before, answer: given, now }: Pick<LookedUp, 'row' | 'before' | 'answer' | 'now'>,
   random: number,
 ): Promise<RecordedAnswer> {
-  const settings = await settingsOnAbsence(tx, deps, before, answer, now);
+  const settings = await settingsOnAbsence(tx, deps, before, given, now);
+  const answer = await compareWithNewest(tx, row, given);
   const compared = answer.kind === 'found' ? await compareWithRow(tx, deps, row, answer.record, now) : undefined;
   const decision = decideLookup(before, answer, now, random, settings, compared?.contradictions);
   await saveDecision(tx, before, decision, now);

@@ -21,7 +21,7 @@ export const UNCHECKED_REASONS = {
   inFlight: 'its create is in flight',
   outcomeUnknown: 'nobody knows whether the exchange took it',
   givenUp: 'abandoned, and not looked up since',
-  olderRecord: 'the exchange answers with an older record',
+  olderRecord: 'the exchange answers with a record that contradicts ours',
   neverLookedUp: 'never looked up with success',
   lookedUpLongAgo: 'looked up too long ago',
   otherPosition: 'the amount of this position cannot be compared',
@@ -57,7 +57,7 @@ type Decimal = Extract<DecimalReading, { ok: true }>;
 const NOT_AT_EXCHANGE: readonly string[] = ['pending', 'invalid', 'rejected', 'cancelled', 'abandoned'];
 const CLASS_OF_REASON: Partial<Record<UncheckedReason, FindingClassName>> = {
   outcomeUnknown: 'CREATE_UNKNOWN',
-  olderRecord: 'STALE_SNAPSHOT',
+  olderRecord: 'REPLICAS_DISAGREE',
 };
 
 /** Decides whether an order was compared with the exchange as of a moment, and what the row and its record show. */

@@ -17,9 +17,7 @@ export function eventSentence(event: StoryEvent, context: Context): string {
   if (field === 'state') return event.source === 'operator' ? decided(event, context) : moved(event, context);
   const status = STATUS_NAMES[field];
   if (status !== undefined) return statusSentence(status, event);
-  if (field === 'record.stale') {
-    return `The exchange sent a record of ${newValue}, which is older than ours of ${oldValue}; nothing was changed.`;
-  }
+  if (field.startsWith('record.')) return fieldSentence(field.slice('record.'.length), event);
   if (field === 'finding') return `Finding ${newValue}: ${reason ?? ''}.`;
   return `${field} went from ${oldValue ?? 'nothing'} to ${newValue ?? 'nothing'}${because(reason)}.`;
 }
@@ -29,6 +27,13 @@ function statusSentence(name: string, { oldValue, newValue, exchangeTime }: Stor
   if (newValue === null) return `The status of ${name} is not given any more; it was ${oldValue}${when}.`;
   if (oldValue === null) return `The status of ${name} is ${newValue}${when}.`;
   return `The status of ${name} went from ${oldValue} to ${newValue}${when}.`;
+}
+
+/** Of secrets only the change is known, of fields that are not documented only the names. */
+function fieldSentence(name: string, { oldValue, newValue }: StoryEvent): string {
+  if (name === 'other') return `Other fields of the record changed: ${newValue}.`;
+  if (oldValue === null && newValue === 'changed') return `The ${name} of the record changed.`;
+  return `The ${name} of the record went from ${oldValue ?? 'nothing'} to ${newValue ?? 'nothing'}.`;
 }
 
 function moved({ oldValue, newValue, source, reason }: StoryEvent, { order, creates }: Context): string {

@@ -139,7 +139,7 @@ export const TAMPERINGS = {
   'silent-completion': onceCompleted('SILENT_CHANGE', 'completed earlier, same date', (record) =>
     changed(record, 'order.completionDate', later(-1)),
   ),
-  stale: onceCompleted('STALE_SNAPSHOT', 'modified earlier than it was', (record) =>
+  stale: onceCompleted('REPLICAS_DISAGREE', 'modified earlier than it was', (record) =>
     changed(record, 'order.modificationDate', later(-1)),
   ),
   fee: onceCompleted('TERMS_CHANGED', 'another fee', (record) => changed(record, `${CRYPTO}.fee`, more)),

@@ -109,8 +109,8 @@ describe('the report of the demonstration with the scenario mismatch', () => {
       environment,
     });
     // The exchange answers with an older record of one order, so nobody knows how it stands.
-    const stale = expected.filter((line) => line.startsWith('STALE_SNAPSHOT'));
-    const unchecked = stale.map((line) => line.replace('STALE_SNAPSHOT', 'UNCHECKED'));
+    const stale = expected.filter((line) => line.startsWith('REPLICAS_DISAGREE'));
+    const unchecked = stale.map((line) => line.replace('REPLICAS_DISAGREE', 'UNCHECKED'));
     expect([code, listed(JSON.parse(stdout) as Row[])]).toEqual([0, [...expected, ...unchecked].toSorted()]);
   });
 });

@@ -72,11 +72,22 @@ describe('findings held against those that are written down', () => {
     ['acknowledged', 'reopened'],
     ['resolved', 'reopened'],
   ])('of what happens again are open: %s is %s', (status, list) => {
-    const before = [known('ADDRESS_CHANGED', status), known('STALE_SNAPSHOT', status)];
-    expect(became(before, [found('ADDRESS_CHANGED'), found('STALE_SNAPSHOT')], [])).toEqual([
+    const before = [known('ADDRESS_CHANGED', status), known('TERMS_CHANGED', status)];
+    expect(became(before, [found('ADDRESS_CHANGED'), found('TERMS_CHANGED')], [])).toEqual([
       `ADDRESS_CHANGED ${list}`,
-      `STALE_SNAPSHOT ${list}`,
+      `TERMS_CHANGED ${list}`,
     ]);
+  });
+
+  it('of replicas that disagree are one of an order, which counts, and stays acknowledged', () => {
+    const one = known('REPLICAS_DISAGREE', 'acknowledged', 'older');
+    const again = decideFindings([one], [found('REPLICAS_DISAGREE', 'older')], []);
+    expect(again).toMatchObject({ ...NOTHING, seenAgain: [{ id: one.id, actual: 'older (change 2)' }] });
+    const counted = again.seenAgain[0]!;
+    expect(decideFindings([counted], [found('REPLICAS_DISAGREE', 'another')], [])).toMatchObject({
+      ...NOTHING,
+      seenAgain: [{ id: one.id, actual: 'another (change 3)' }],
+    });
   });
 
   it('of what happened are as they were where it is only looked at once more', () => {

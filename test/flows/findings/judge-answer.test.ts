@@ -244,16 +244,18 @@ describe('what a look-up shows without a new record', () => {
     await shows({ a: record('a', { modificationDate: '2026-01-05T10:00:00Z' }) });
     await shows({ a: record('a', { modificationDate: '2026-01-05T10:00:00Z' }) });
     expect(rows(program)).toMatchObject([
-      { class: 'UNCHECKED', actual: 'the exchange answers with an older record, of 2026-01-05T10:00:00Z' },
-      { class: 'STALE_SNAPSHOT', expected: '2026-01-05T11:00:00Z', actual: '2026-01-05T10:00:00Z' },
+      {
+        class: 'UNCHECKED',
+        actual: 'the exchange answers with a record that contradicts ours, of 2026-01-05T10:00:00Z',
+      },
+      {
+        class: 'REPLICAS_DISAGREE',
+        expected: 'REQUEST, modified 2026-01-05T11:00:00Z',
+        actual: 'REQUEST, modified 2026-01-05T10:00:00Z',
+      },
     ]);
     await shows({ a: record('a', { id: 'o2', modificationDate: '2026-01-05T09:00:00Z' }) });
-    expect(findings(program).toSorted()).toEqual([
-      'ORDER_REPLACED open',
-      'STALE_SNAPSHOT open',
-      'STALE_SNAPSHOT open',
-      'UNCHECKED open',
-    ]);
+    expect(findings(program).toSorted()).toEqual(['ORDER_REPLACED open', 'REPLICAS_DISAGREE open', 'UNCHECKED open']);
     await sweep(program.app, NEVER);
     expect(findings(program)).toContain('UNCHECKED open');
     await shows({ a: record('a', { modificationDate: '2026-01-05T11:00:00Z' }) });

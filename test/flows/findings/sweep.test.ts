@@ -254,7 +254,7 @@ describe('the end of sync', () => {
     expect(await sync()).toEqual(['done', 0]);
     program.merchant
       .exec(`insert into findings (account, class, severity, external_order_id, first_seen_at, last_seen_at)
-      values ('default', 'STALE_SNAPSHOT', 'info', 'none', '2026', '2026')`);
+      values ('default', 'REPLICAS_DISAGREE', 'info', 'none', '2026', '2026')`);
     expect(await sync()).toEqual(['done', 0]);
   });
 

@@ -53,8 +53,10 @@ describe('any answers at all', () => {
         exchange.answer = ({ externalOrderId: id }) => {
           const next = scripts[ids.indexOf(id)]?.[step];
           if (next?.fields === undefined) return next?.answer ?? NOT_FOUND;
-          given.get(id)?.push(next.fields);
-          return record(id, next.fields);
+          // No two answers are the same: an exchange that goes back and forth is another matter.
+          const fields = { ...next.fields, resultMessage: `${step}` };
+          given.get(id)?.push(fields);
+          return record(id, fields);
         };
         for (step = 0; step < 12; step += 1) await lookUp();
         for (const id of ids) expect(recorded(program, id)).toEqual(foretold(id, given.get(id) ?? []));
@@ -100,7 +102,7 @@ describe('any answers at all', () => {
       .prepare('select field, old_value, new_value from order_events where external_order_id = ? order by id')
       .all(id) as { field: string; old_value: string | null; new_value: string | null }[];
     for (const { field, old_value: from, new_value: to } of events) {
-      if (field === 'finding' || field === 'record.stale') continue;
+      if (field === 'finding' || field.startsWith('record.')) continue;
       expect(from).toBe(last.get(field) ?? null);
       if (field === 'state') expect(isAllowedMove(from as OrderState, to as OrderState)).toBe(true);
       last.set(field, to);

@@ -29,7 +29,7 @@ function bodyOf(answer: ScriptedAnswer | undefined): unknown {
 }
 
 describe('a record older than the one we have', () => {
-  it('changes neither the row nor the kept record, and is recorded once for each time it bears', async () => {
+  it('changes neither the row, the kept record nor the history, and is one finding that counts', async () => {
     const { program, answers, lookUp } = await accepted(['a']);
     const newest = record('a', { status: 'B', fiat: 'PAID', modificationDate: LATER });
     answers.set('a', newest);
@@ -48,9 +48,9 @@ describe('a record older than the one we have', () => {
       state: 'open',
     });
     expect(keptRecord(program)).toBe(bodyOf(newest));
-    expect(program.events('a').slice(before.length)).toEqual([
-      `record.stale ${LATER} → ${EARLIER}`,
-      `record.stale ${LATER} → 2026-01-05T10:30:00.000Z`,
+    expect(program.events('a')).toEqual(before);
+    expect(program.merchant.prepare(`select class, actual from findings where class <> 'UNCHECKED'`).all()).toEqual([
+      { class: 'REPLICAS_DISAGREE', actual: 'A, modified 2026-01-05T10:30:00.000Z (change 2)' },
     ]);
   });
 
@@ -109,6 +109,52 @@ describe('an answer that was asked for before the last one came', () => {
     await slow;
     expect(program.row('a')['order_status']).toBe('B');
     expect(program.events('a').filter((event) => event.startsWith('order.status'))).toEqual(['order.status null → B']);
+  });
+
+  it.each([
+    ['a newer date', LATER, 'A'],
+    ['an older date', EARLIER, 'B'],
+    ['the same date', '2026-01-05T10:30:00.000Z', 'B'],
+  ])('decides with %s than the record that came before it: the newer one is kept', async (_name, date, status) => {
+    const { program, exchange } = await accepted(['a']);
+    const first = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<void>();
+    exchange.answer = async () => {
+      asked.resolve();
+      await first.promise;
+      return record('a', { status: 'A', modificationDate: date });
+    };
+    program.clock.advance(DAY);
+    const slow = followPass(program.app, 'all', NEVER);
+    await asked.promise;
+    program.clock.advance(1_000);
+    exchange.answer = () => record('a', { status: 'B', modificationDate: '2026-01-05T10:30:00.000Z' });
+    await followPass(program.app, 'all', NEVER);
+    first.resolve();
+    await slow;
+    expect(program.row('a')['order_status']).toBe(status);
+    expect(keptRecord(program)).toContain(`"status":"${status}"`);
+    expect(program.merchant.prepare('select count(*) from findings').pluck().get()).toBe(0);
+  });
+
+  it('decides where the one that came before it found no order', async () => {
+    const { program, exchange } = await accepted(['a']);
+    const first = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<void>();
+    exchange.answer = async () => {
+      asked.resolve();
+      await first.promise;
+      return record('a', { status: 'A' });
+    };
+    program.clock.advance(DAY);
+    const slow = followPass(program.app, 'all', NEVER);
+    await asked.promise;
+    program.clock.advance(1_000);
+    exchange.answer = () => NOT_FOUND;
+    await followPass(program.app, 'all', NEVER);
+    first.resolve();
+    await slow;
+    expect(program.row('a')).toMatchObject({ state: 'open', order_status: 'A' });
   });
 
   it('is not told by a look-up that was recorded under a clock ahead of this one', async () => {

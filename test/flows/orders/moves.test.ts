@@ -67,8 +67,11 @@ describe('an order from row to end', () => {
       'state accepted → open',
       'order.status REQUEST → IN PROGRESS ',
       'cryptoTransaction.status NEW → pending',
+      'record.modificationDate 2026-01-05T12:00:01Z → 2026-01-05T12:00:02Z',
       'order.status IN PROGRESS  → COMPLETED',
       'fiatTransaction.status NEW → PAID',
+      'record.modificationDate 2026-01-05T12:00:02Z → 2026-01-05T12:00:03Z',
+      `record.completionDate null → ${COMPLETED.completionDate}`,
       'state open → final',
     ]);
     expect(row()).toMatchObject({

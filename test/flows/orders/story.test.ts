@@ -94,6 +94,8 @@ describe('the story of an order', () => {
       12:00:10.000Z The exchange has the order now; it is followed.
           > It is followed to its end, next by 12:00:15.000Z if nothing delays it.
       12:00:20.000Z The status of the order went from REQUEST to COMPLETED (the exchange dates it 12:00:07Z).
+      12:00:20.000Z The modificationDate of the record went from 12:00:06Z to 12:00:07Z.
+      12:00:20.000Z The completionDate of the record went from nothing to 12:00:07Z.
       12:00:20.000Z The order is final.
       12:00:20.000Z The newest record came: order o1, 1.5 BTC in.
           > It is looked at again, in case it changes all the same, next at 13:00:20.000Z.
@@ -323,6 +325,8 @@ describe('the story of an order', () => {
       12:00:05.000Z The exchange has the order now; it is final.
           > It is looked at again, in case it changes all the same, next by 13:00:05.000Z if nothing delays it.
       2026-01-06T13:00:05.000Z The status of the order went from COMPLETED to REQUEST (the exchange dates it 2026-01-06T12:00:07Z).
+      2026-01-06T13:00:05.000Z The modificationDate of the record went from 12:00:07Z to 2026-01-06T12:00:07Z.
+      2026-01-06T13:00:05.000Z The completionDate of the record went from 12:00:07Z to nothing.
       2026-01-06T13:00:05.000Z The order that was final is open again; it is followed.
       2026-01-06T13:00:05.000Z The newest record came: order o1, 1.5 BTC in.
       2026-01-06T13:00:05.000Z Finding TERMINAL_REOPENED (warning): (meaning) Expected: final as COMPLETED; is: open as REQUEST, modified 2026-01-06T12:00:07Z.

@@ -210,10 +210,10 @@ describe('the report of reconciliation', () => {
       { id: 'a', staleDate: '2026-01-05T11:00:00.000Z' },
       { id: 'b', state: 'open', staleDate: '2026-01-05T11:00:00.000Z' },
     ];
-    const findings = [{ id: 'a', class: 'STALE_SNAPSHOT', severity: 'info', ...ACKNOWLEDGED }];
+    const findings = [{ id: 'a', class: 'REPLICAS_DISAGREE', severity: 'info', ...ACKNOWLEDGED }];
     expect(await judged({ orders, findings })).toEqual({
       isClean: false,
-      findings: ['STALE_SNAPSHOT acknowledged a', 'STALE_SNAPSHOT open b'],
+      findings: ['REPLICAS_DISAGREE acknowledged a', 'REPLICAS_DISAGREE open b'],
       reasons: [['olderRecord', 2]],
     });
   });

@@ -128,10 +128,9 @@ describe('a change in a story', () => {
       { field: 'cryptoTransaction.status', oldValue: 'NEW', newValue: null },
       'The status of the crypto transaction is not given any more; it was NEW.',
     ],
-    [
-      { field: 'record.stale', oldValue: 'noon', newValue: 'morning' },
-      'The exchange sent a record of morning, which is older than ours of noon; nothing was changed.',
-    ],
+    [{ field: 'record.ratio', oldValue: '1.10', newValue: null }, 'The ratio of the record went from 1.10 to nothing.'],
+    [{ field: 'record.link', oldValue: null, newValue: 'changed' }, 'The link of the record changed.'],
+    [{ field: 'record.other', oldValue: null, newValue: 'x, y' }, 'Other fields of the record changed: x, y.'],
     [{ field: 'new.field', oldValue: '1', newValue: null, reason: 'so' }, 'new.field went from 1 to nothing: so.'],
     [
       { oldValue: 'cancelled', newValue: 'final' },
