@@ -2,6 +2,7 @@ import { LosslessNumber, stringify } from 'lossless-json';
 import type { CreateOutcome } from '../domain/orders/create.ts';
 import type { AbsenceShape, LookupAnswer } from '../domain/orders/lookup.ts';
 import type { Difference, MerchantOrder } from '../domain/record.ts';
+import { isSameSpelling } from '../domain/text.ts';
 import { comparePreOrder } from '../domain/findings/compare.ts';
 import { readAbsence } from './absence.ts';
 import { readRecordView, viewOfPreOrder } from './record-view.ts';
@@ -86,14 +87,17 @@ export function readPreOrder(
   return comparePreOrder(order, viewOfPreOrder(preOrder));
 }
 
-/** Reads the reply to a look-up (§4.11). Only the record that was asked for, and its absence, are evidence. */
+/**
+ * Reads the reply to a look-up (§4.11). Only the record that was asked for, and its absence, are evidence. A record whose id
+ * is another spelling of the one asked for may be it: whether it is, is decided with the order.
+ */
 export function readLookup(
   reply: UnreadReply,
   externalOrderId: string,
   { absence }: Pick<ReadingSettings, 'absence'>,
 ): LookupAnswer {
   const record = reply.kind === 'ok' ? readRecordView(reply.body) : undefined;
-  if (reply.kind === 'ok' && record?.externalOrderId === externalOrderId) {
+  if (reply.kind === 'ok' && record !== undefined && isSameSpelling(record.externalOrderId, externalOrderId)) {
     return { kind: 'found', record, body: reply.body };
   }
   if (record !== undefined) {

@@ -348,8 +348,14 @@ describe('get order by external id (§4.11)', () => {
     expect((await lookedUp(status, body, 'a', ANY)).kind).not.toBe('absent');
   });
 
+  it.each(['A', ' a', 'a\n', '\uff21', '\u00a0a'])('finds a record whose id is another spelling: %j', async (id) => {
+    const body = record.replace('"a"', JSON.stringify(id));
+    expect(await lookedUp(200, body)).toMatchObject({ kind: 'found', record: { externalOrderId: id }, body });
+  });
+
   it.each([
     ['a record of another order', 200, record.replace('"a"', '"b"')],
+    ['a record of an id that has ours in it', 200, record.replace('"a"', '"a a"')],
     ['a record that cannot be read', 200, record.replace('"o1"', '7')],
     ['an object of no known kind', 200, '{"message":"maintenance"}'],
     ['text', 200, 'none'],

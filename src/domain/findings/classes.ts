@@ -56,7 +56,7 @@ export const FINDING_CLASSES = {
   ),
   IDENTITY_MISMATCH: stateError(
     'The exchange was asked for one external order id and answered for another.',
-    'Report both ids to the exchange; nothing of the answer was used.',
+    'Report both ids to the exchange; of the answer nothing was used, or the order is disputed where only the spelling differs.',
   ),
   MERCHANT_MISMATCH: stateError(
     'The order belongs to another merchant than the first order of this account.',

@@ -2,7 +2,7 @@ import type { Contradiction } from '../contradictions.ts';
 import { absent } from './absent.ts';
 import { found, isNewer } from './found.ts';
 import type { FollowSettings, LookupAnswer, LookupDecision } from './lookup.ts';
-import { afterNoAnswer, unchanged } from './next-lookup.ts';
+import { afterNoAnswer, afterOtherOrder, unchanged } from './next-lookup.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from './states.ts';
 import type { Tracking } from './tracking.ts';
 
@@ -47,7 +47,10 @@ export function decideLookup(
       return found(tracking, answer, contradictions, now, settings);
     case 'absent':
       return { ...absent(tracking, answer.evidence, now, settings), keepsRecord: false };
-    case 'unanswered':
-      return { ...unchanged(tracking, { nextActionAt: afterNoAnswer(tracking, now, random) }), keepsRecord: false };
+    case 'unanswered': {
+      const isOfOther = answer.answeredFor !== undefined;
+      const nextActionAt = isOfOther ? afterOtherOrder(tracking, now) : afterNoAnswer(tracking, now, random);
+      return { ...unchanged(tracking, { nextActionAt }), keepsRecord: false };
+    }
   }
 }

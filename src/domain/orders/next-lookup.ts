@@ -43,10 +43,23 @@ export function heldLookupMs({ freshFor }: FollowSettings): number {
 }
 
 /** A look-up before its time that was not answered leaves the planned look-up where it is. */
-export function afterNoAnswer({ nextActionAt, lastLookupAt, sentAt }: Tracking, now: Date, random: number): Date {
-  if (nextActionAt !== null && nextActionAt > now) return nextActionAt;
+export function afterNoAnswer(tracking: Tracking, now: Date, random: number): Date {
+  return planned(tracking, now) ?? after(now, unansweredLookupMs(silentForMs(tracking, now), random));
+}
+
+/** An answer about another order is none either, but the exchange is well: look-ups are spaced as those with an answer. */
+export function afterOtherOrder(tracking: Tracking, now: Date): Date {
+  return planned(tracking, now) ?? after(now, followIntervalMs(silentForMs(tracking, now)));
+}
+
+function planned({ nextActionAt }: Tracking, now: Date): Date | undefined {
+  return nextActionAt !== null && nextActionAt > now ? nextActionAt : undefined;
+}
+
+/** The time since the last evidence, or the create where there was none. */
+function silentForMs({ lastLookupAt, sentAt }: Tracking, now: Date): number {
   const silentSince = Math.max(lastLookupAt?.getTime() ?? 0, sentAt?.getTime() ?? 0) || now.getTime();
-  return after(now, unansweredLookupMs(now.getTime() - silentSince, random));
+  return now.getTime() - silentSince;
 }
 
 /** Counts a look-up of an order that has ended. */
