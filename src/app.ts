@@ -50,7 +50,8 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const store = await openStore(path, clock, { expect: 'upgrade', ...overrides.store });
   undo.defer(() => store.close());
 
-  const settings = { ...config.create, ...config.follow, ...config.reconcile };
+  const { outputPosition } = config.exchange;
+  const settings = { ...config.create, ...config.follow, ...config.reconcile, outputPosition };
   const asking = exchangeSettings(config);
   const base = { account: ACCOUNT, store, clock, log, settings, counters: newCounters() };
   const { generation, waitMs } = await takeOver(base, asking.rate);

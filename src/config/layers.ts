@@ -3,7 +3,7 @@ import { isAbsolute, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { closest } from 'fastest-levenshtein';
 import { isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
-import { ConfigError, JSON_LISTS, PATHS, SECRETS, SETTINGS, type Path } from './settings.ts';
+import { ConfigError, JSON_SETTINGS, PATHS, SECRETS, SETTINGS, type Path } from './settings.ts';
 import type { SettingText } from './values.ts';
 
 /** The places that settings come from. */
@@ -80,7 +80,7 @@ function readFile(file: string, sourceAt: (line: number) => string, shown: strin
       throw new ConfigError(`${at}${path} is not a setting; did you mean ${nearest}?`);
     } else if (isEmpty || isScalar(node)) {
       entries.set(path, { text: isScalar(node) ? String(node.value) : '', source: sourceAt(line) });
-    } else if (isSeq(node) && JSON_LISTS.includes(path)) {
+    } else if ((isSeq(node) || isMap(node)) && JSON_SETTINGS.includes(path)) {
       entries.set(path, { text: JSON.stringify(node.toJS(document)), source: sourceAt(line) });
     } else if (isSeq(node) && node.items.every(isScalar)) {
       entries.set(path, { text: node.items.map((item) => String(item.value)), source: sourceAt(line) });

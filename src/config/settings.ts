@@ -1,5 +1,6 @@
 import { PHOTO_TYPES } from '../domain/clients/photo.ts';
 import { CONTRADICTION_KINDS } from '../domain/contradictions.ts';
+import { AMOUNT_FIELDS } from '../domain/amounts.ts';
 import * as type from './values.ts';
 
 /** The settings cannot be used. The message is one line that a person can act on, and never holds a secret. */
@@ -20,6 +21,7 @@ export const SETTINGS = {
   'exchange.timeout': type.duration('1h'),
   'exchange.maxResponseBytes': type.size,
   'exchange.absence': type.absenceShapes,
+  'exchange.outputPosition': type.optional(type.oneOf(...AMOUNT_FIELDS)),
   'database.url': type.plainText,
   'schedule.cron': type.cron,
   'create.onUnknown': type.oneOf('hold', 'resend'),
@@ -31,7 +33,7 @@ export const SETTINGS = {
   'follow.disputedBy': type.wordsOf(...CONTRADICTION_KINDS),
   'follow.recheckFinalAfter': type.durations(0),
   'follow.giveUpAfter': type.optional(type.duration('3650d')),
-  'reconcile.tolerance': type.decimalFromZero,
+  'reconcile.tolerance': type.tolerance,
   'reconcile.orderMissingAfter': type.duration('365d'),
   'reconcile.freshFor': type.duration('365d'),
   'reconcile.cron': type.optional(type.cron),
@@ -56,7 +58,7 @@ export type Values = { readonly [P in Path]: ReturnType<(typeof SETTINGS)[P]> };
 
 /** Paths of all settings, in the order of `config/default.yaml`. */
 export const PATHS = Object.keys(SETTINGS) as Path[];
-/** Settings that are lists of more than one word each: in the environment, and as their text, they are JSON. */
-export const JSON_LISTS: readonly Path[] = ['exchange.absence'];
+/** Settings that may be more than a word or a list of words: in the environment, and as their text, they are then JSON. */
+export const JSON_SETTINGS: readonly Path[] = ['exchange.absence', 'reconcile.tolerance'];
 /** Settings whose values are never shown. */
 export const SECRETS: readonly Path[] = ['exchange.apiKey'];

@@ -1,4 +1,6 @@
 import { createTask, validateDetailed } from 'node-cron';
+import { parse as parseJson } from 'lossless-json';
+import type { Tolerance } from '../domain/amounts.ts';
 import { readDecimal } from '../domain/decimal.ts';
 import type { AbsenceShape } from '../domain/orders/lookup.ts';
 import { hasControlCharacter } from '../domain/text.ts';
@@ -38,12 +40,27 @@ export const wholeNumber = (min: number, max: number) =>
     return parsed;
   });
 
-/** A decimal of at least zero; stays text, so that it is exact. */
-export const decimalFromZero = single((value) => {
-  const read = readDecimal(value);
-  if (!read.ok || read.value.lt(0)) throw new Error('must be a decimal of at least 0, such as 0 or 0.01');
-  return read.text;
+/** A decimal of at least zero, or one for each currency; they stay text, so that they are exact. */
+export const tolerance = single((value): Tolerance => {
+  if (!value.startsWith('{')) return decimalFromZero(value);
+  const byCurrency = Object.entries(readJsonObject(value)).map(([currency, one]) => [currency, decimalFromZero(one)]);
+  return Object.fromEntries(byCurrency) as Tolerance;
 });
+
+function decimalFromZero(value: unknown): string {
+  const read = readDecimal(value);
+  if (read.ok && read.value.gte(0)) return read.text;
+  throw new Error('must be a decimal of at least 0, such as 0.01, or one by currency: {EUR: 0.01, default: 0}');
+}
+
+/** Numbers stay text. */
+function readJsonObject(text: string): object {
+  try {
+    return parseJson(text, undefined, String) as object;
+  } catch {
+    throw new Error('must be a decimal, or JSON such as {"EUR": "0.01", "default": "0"}');
+  }
+}
 
 /** A duration such as `15s`, in milliseconds, from 1 ms to `max`. */
 export const duration = (max: string) => single((value) => parseDuration(value, parseDuration(max)));

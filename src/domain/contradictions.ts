@@ -1,4 +1,4 @@
-import Big from 'big.js';
+import { amountField, currencyOf, isWithin, type AmountSettings } from './amounts.ts';
 import { readDecimal } from './decimal.ts';
 import { instantMs } from './instant.ts';
 import type { Difference, MerchantOrder, RecordView } from './record.ts';
@@ -7,9 +7,6 @@ import type { Difference, MerchantOrder, RecordView } from './record.ts';
 export const SKEW_LIMIT_MS = 5 * 60_000;
 /** A larger difference of the clocks is not compensated: it is more than that of two time zones. */
 const MOST_COMPENSATED_MS = 14 * 60 * 60_000;
-
-/** The asset position whose amount can be compared; orders of other positions stay unchecked. */
-export const COMPARED_POSITION = 'INPUT';
 
 /** What an order record is compared with. */
 export interface Evidence {
@@ -60,17 +57,20 @@ export const COMPARISONS = {
     return isGiven || found.length > 0 ? found : undefined;
   },
 
-  /** That the position INPUT means the input amount is our reading of §2.6. */
-  amount({ order, record }: ComparedRecord, tolerance: string): Compared {
-    if (record.inputAsset === null || order.assetPosition !== COMPARED_POSITION) return undefined;
-    const isEqual = isWithin(order.asset, record.inputAsset, tolerance);
-    return isEqual ? [] : [{ expected: order.asset, actual: record.inputAsset }];
+  amount({ order, record }: ComparedRecord, settings: AmountSettings): Compared {
+    const field = amountField(order.assetPosition, settings);
+    const actual = field === undefined ? null : record[field];
+    if (field === undefined || actual === null) return undefined;
+    const [ours, theirs] = [readDecimal(order.asset), readDecimal(actual)];
+    const isEqual =
+      ours.ok && theirs.ok && isWithin(ours.value, theirs.value, settings.tolerance, currencyOf(field, order));
+    return isEqual ? [] : [{ expected: order.asset, actual }];
   },
 
   id({ order, record }: ComparedRecord): Compared {
     return differing(order.externalOrderId, record.externalOrderId);
   },
-} as const satisfies Record<string, (compared: ComparedRecord, tolerance: string) => Compared>;
+} as const satisfies Record<string, (compared: ComparedRecord, settings: AmountSettings) => Compared>;
 
 /** A word of `follow.disputedBy`. */
 export type ContradictionKind = keyof typeof COMPARISONS;
@@ -83,10 +83,10 @@ export interface Contradiction extends Difference {
   readonly kind: ContradictionKind;
 }
 
-/** Finds everything in which a record contradicts the row. `tolerance` is the largest difference of amounts that is none. */
-export function contradictionsOf(compared: ComparedRecord, tolerance: string): readonly Contradiction[] {
+/** Finds everything in which a record contradicts the row. */
+export function contradictionsOf(compared: ComparedRecord, settings: AmountSettings): readonly Contradiction[] {
   return CONTRADICTION_KINDS.flatMap((kind) =>
-    (COMPARISONS[kind](compared, tolerance) ?? []).map((difference) => ({ kind, ...difference })),
+    (COMPARISONS[kind](compared, settings) ?? []).map((difference) => ({ kind, ...difference })),
   );
 }
 
@@ -107,12 +107,4 @@ export function isCreatedBefore(sentAt: Date, record: RecordView, receivedAt: Da
 
 function differing(expected: string, actual: string): readonly Difference[] {
   return expected === actual ? [] : [{ expected, actual }];
-}
-
-/** Two amounts agree within the tolerance; they do not where either cannot be read. */
-function isWithin(left: string, right: string, tolerance: string): boolean {
-  if (left === right) return readDecimal(left).ok;
-  const a = readDecimal(left);
-  const b = readDecimal(right);
-  return a.ok && b.ok && a.value.minus(b.value).abs().lte(new Big(tolerance));
 }

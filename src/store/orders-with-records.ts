@@ -98,12 +98,13 @@ function withAge(db: Database) {
     .select(['o.external_order_id as externalOrderId', 'o.state', 'o.asset_position as assetPosition'])
     .select(['o.resends', 'o.stale_date as staleDate', 'o.next_action_at as nextActionAt'])
     .select(['o.sent_at as sentAt', 'o.changed_at as changedAt', 'o.last_lookup_at as lastLookupAt'])
-    .select(['r.input_asset as inputAsset', 'r.from_currency as fromCurrency', 'r.to_currency as toCurrency']);
+    .select(['r.input_asset as inputAsset', 'r.output_asset as outputAsset'])
+    .select(['r.from_currency as fromCurrency', 'r.to_currency as toCurrency']);
 }
 
 type AgeRow = ReturnType<typeof withAge> extends SelectQueryBuilder<infer _DB, infer _TB, infer Row> ? Row : never;
 
-function aged({ inputAsset, fromCurrency, toCurrency, ...order }: AgeRow): AgedOrder {
+function aged({ inputAsset, outputAsset, fromCurrency, toCurrency, ...order }: AgeRow): AgedOrder {
   return {
     ...order,
     nextActionAt: order.nextActionAt ?? '',
@@ -111,6 +112,6 @@ function aged({ inputAsset, fromCurrency, toCurrency, ...order }: AgeRow): AgedO
     sentAt: readTime(order.sentAt),
     changedAt: readTime(order.changedAt),
     lastLookupAt: readTime(order.lastLookupAt),
-    record: { inputAsset, fromCurrency, toCurrency },
+    record: { inputAsset, outputAsset, fromCurrency, toCurrency },
   };
 }

@@ -327,6 +327,9 @@ describe('a wrong value names the setting, what it takes and the variable', () =
     ['RECONCILE_TOLERANCE', '-0.01', /decimal of at least 0/],
     ['RECONCILE_TOLERANCE', '1%', /decimal of at least 0/],
     ['RECONCILE_TOLERANCE', '', /decimal of at least 0/],
+    ['RECONCILE_TOLERANCE', '{"EUR": "-1"}', /decimal of at least 0/],
+    ['RECONCILE_TOLERANCE', '{EUR: 0.01}', /JSON/],
+    ['EXCHANGE_OUTPUT_POSITION', 'OUTPUT', /inputAsset, outputAsset/],
     ['RECONCILE_FRESH_FOR', '0h', /above zero/],
     ['SCHEDULE_CRON', '* * * *', /cron expression of 5 or 6 fields/],
     ['SCHEDULE_CRON', '61 * * * *', /cron expression/],
@@ -365,6 +368,14 @@ describe('a wrong value names the setting, what it takes and the variable', () =
   it('keeps each digit of the tolerance, and takes an empty cron of reconcile as off', () => {
     const env = { ORDER_SYNC_RECONCILE_TOLERANCE: '0.000000000000000000010', ORDER_SYNC_RECONCILE_CRON: '' };
     expect(load(env).reconcile).toMatchObject({ tolerance: '0.000000000000000000010', cron: undefined });
+  });
+
+  it('takes a tolerance by currency, and keeps its digits', () => {
+    const byCurrency = { BTC: '0.00000001', EUR: '0.01', default: '0' };
+    const json = '{"BTC": 0.00000001, "EUR": "0.01", "default": 0}';
+    expect(load({ ORDER_SYNC_RECONCILE_TOLERANCE: json }).reconcile.tolerance).toEqual(byCurrency);
+    write('local.yaml', 'reconcile:\n  tolerance: {BTC: 0.00000001, EUR: 0.01, default: 0}\n');
+    expect(load({}, 'local.yaml').reconcile.tolerance).toEqual(byCurrency);
   });
 
   it('knows an address to listen on and off', () => {

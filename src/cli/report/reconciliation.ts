@@ -54,18 +54,26 @@ export function define(command: Command): void {
         command.error('error: --online asks what holds now: leave --as-of out');
       }
       if (options.asOf !== undefined && options.asOf > now) command.error('error: --as-of is in the future');
-      const isClean = await withStore(command, 'current', async (store, { reconcile: settings }) => {
-        using progress = slowProgress(clock);
-        const { from, to, asOf, online } = options;
-        const scope = { account: ACCOUNT, from, to };
-        const asked = online && (await askExchange(command, store, { ...scope, asOf: now }, progress));
-        const ledger = ledgerOf(options);
-        const onProgress = (text: string) => progress.show(text);
-        using report = await reconcileOrders({ store, clock }, { ...scope, asOf, settings, ledger, asked, onProgress });
-        progress.clear();
-        await writeReport(report.document, options);
-        return report.isClean;
-      });
+      const isClean = await withStore(
+        command,
+        'current',
+        async (store, { reconcile, exchange: { outputPosition } }) => {
+          using progress = slowProgress(clock);
+          const { from, to, asOf, online } = options;
+          const scope = { account: ACCOUNT, from, to };
+          const asked = online && (await askExchange(command, store, { ...scope, asOf: now }, progress));
+          const ledger = ledgerOf(options);
+          const onProgress = (text: string) => progress.show(text);
+          const settings = { ...reconcile, outputPosition };
+          using report = await reconcileOrders(
+            { store, clock },
+            { ...scope, asOf, settings, ledger, asked, onProgress },
+          );
+          progress.clear();
+          await writeReport(report.document, options);
+          return report.isClean;
+        },
+      );
       if (!isClean) process.exitCode = EXIT.look;
     });
 }

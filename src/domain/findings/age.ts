@@ -1,5 +1,5 @@
 import type { OrderState } from '../orders/states.ts';
-import { COMPARED_POSITION } from '../contradictions.ts';
+import { amountField, type AmountSettings } from '../amounts.ts';
 import type { FindingClassName } from './classes.ts';
 import type { Finding } from './finding.ts';
 import type { RecordView } from '../record.ts';
@@ -9,7 +9,7 @@ export interface OrderAge {
   readonly state: OrderState;
   readonly assetPosition: string | null;
   /** The fields of the newest record without which nothing can be compared; null where there is no record. */
-  readonly record: Pick<RecordView, 'inputAsset' | 'fromCurrency' | 'toCurrency'> | null;
+  readonly record: Pick<RecordView, 'inputAsset' | 'outputAsset' | 'fromCurrency' | 'toCurrency'> | null;
   /** When the newest create was sent; null when none was. */
   readonly sentAt: Date | null;
   /** When something of the order last changed. */
@@ -23,12 +23,14 @@ export interface OrderAge {
 }
 
 /** Settings that decide how long is too long; times in milliseconds. */
-export interface OverdueSettings {
+export interface OverdueSettings extends Pick<AmountSettings, 'outputPosition'> {
   readonly orderMissingAfter: number;
   readonly freshFor: number;
   /** An open order that has not changed for longer than this is stuck. */
   readonly stuckAfter: number;
 }
+
+type FreshSettings = Pick<OverdueSettings, 'freshFor' | 'outputPosition'>;
 
 const CHECKED_STATES: readonly OrderState[] = ['accepted', 'open', 'unknown', 'held', 'final'];
 
@@ -54,12 +56,13 @@ export function findOverdue(order: OrderAge, now: Date, settings: OverdueSetting
 }
 
 /** Tells whether the order counts as not compared with the exchange. */
-export function isUnchecked(order: OrderAge, now: Date, freshFor: number): boolean {
+export function isUnchecked(order: OrderAge, now: Date, settings: FreshSettings): boolean {
   const { state, lastLookupAt } = order;
   if (!CHECKED_STATES.includes(state)) return false;
-  if (!isReadable(lastLookupAt) || order.staleDate !== null || beyondCompare(order) !== undefined) return true;
+  if (!isReadable(lastLookupAt) || order.staleDate !== null || beyondCompare(order, settings) !== undefined)
+    return true;
   // A final order is no longer looked up: its last look-up stays valid.
-  return state !== 'final' && now.getTime() - lastLookupAt.getTime() > freshFor;
+  return state !== 'final' && now.getTime() - lastLookupAt.getTime() > settings.freshFor;
 }
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -95,27 +98,31 @@ function stuck({ state, changedAt }: OrderAge, now: Date, { stuckAfter }: Overdu
   return [{ class: 'STUCK', expected: 'a change', actual: `none since ${iso(changedAt)}` }];
 }
 
-function unchecked(order: OrderAge, now: Date, { freshFor }: OverdueSettings): readonly Finding[] {
-  if (!isUnchecked(order, now, freshFor)) return [];
+function unchecked(order: OrderAge, now: Date, settings: OverdueSettings): readonly Finding[] {
+  if (!isUnchecked(order, now, settings)) return [];
   const { lastLookupAt, sentAt, staleDate } = order;
   if (staleDate !== null) {
     const actual = `the exchange answers with a record that contradicts ours, of ${staleDate}`;
     return [{ class: 'UNCHECKED', expected: 'the newest record', actual }];
   }
-  const missing = isReadable(lastLookupAt) ? beyondCompare(order) : undefined;
+  const missing = isReadable(lastLookupAt) ? beyondCompare(order, settings) : undefined;
   if (missing !== undefined) {
     return [{ class: 'UNCHECKED', expected: 'a record that can be compared', actual: missing }];
   }
   // An order that was just sent is looked up in a moment.
-  const isJustSent = lastLookupAt === null && sentAt !== null && now.getTime() - sentAt.getTime() <= freshFor;
+  const isJustSent = lastLookupAt === null && sentAt !== null && now.getTime() - sentAt.getTime() <= settings.freshFor;
   return isJustSent ? [] : [{ class: 'UNCHECKED', expected: 'a look-up that is fresh', actual: iso(lastLookupAt) }];
 }
 
 /** Says why the newest record cannot be compared with the order, however fresh it is; undefined where it can. */
-function beyondCompare({ state, assetPosition, record }: OrderAge): string | undefined {
+function beyondCompare(
+  { state, assetPosition, record }: OrderAge,
+  settings: Pick<OverdueSettings, 'outputPosition'>,
+): string | undefined {
   if (state !== 'open' && state !== 'final') return undefined;
-  if (assetPosition !== COMPARED_POSITION) return `the amount of position ${assetPosition}`;
-  if (record === null || record.inputAsset === null) return 'no inputAsset';
+  const field = amountField(assetPosition, settings);
+  if (field === undefined) return `the amount of position ${assetPosition}`;
+  if (record === null || record[field] === null) return `no ${field}`;
   return record.fromCurrency === null || record.toCurrency === null ? 'no currencyPair' : undefined;
 }
 

@@ -1,3 +1,4 @@
+import type { AmountSettings } from '../amounts.ts';
 import type { ComparedRecord } from '../contradictions.ts';
 import type { FindingClassName } from './classes.ts';
 import type { Difference, RecordView } from '../record.ts';
@@ -24,9 +25,7 @@ export interface RecordContext extends ComparedRecord {
 }
 
 /** Settings of the comparison of a record with its order. */
-export interface ReconcileSettings {
-  /** The largest difference of amounts that counts as none; decimal text. */
-  readonly tolerance: string;
+export interface ReconcileSettings extends AmountSettings {
   readonly finalStatuses: readonly string[];
   readonly openStatuses: readonly string[];
 }

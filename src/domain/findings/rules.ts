@@ -1,3 +1,4 @@
+import { isWithin } from '../amounts.ts';
 import { COMPARISONS, SKEW_LIMIT_MS, type ContradictionKind } from '../contradictions.ts';
 import { readDecimal, sameDecimal } from '../decimal.ts';
 import type { FindingClassName } from './classes.ts';
@@ -42,8 +43,8 @@ export const RULES: readonly (readonly [FindingClassName, Rule])[] = [
 
 /** A contradiction is a finding whether it makes the order disputed or not. */
 function contradiction(name: FindingClassName, kind: ContradictionKind): readonly [FindingClassName, Rule] {
-  const rule: Rule = (context, { tolerance }) =>
-    COMPARISONS[kind](context, tolerance)?.map(({ expected, actual }) => found(name, expected, actual));
+  const rule: Rule = (context, settings) =>
+    COMPARISONS[kind](context, settings)?.map(({ expected, actual }) => found(name, expected, actual));
   return [name, rule];
 }
 
@@ -78,10 +79,9 @@ function orderReused({ record, orderUsedBy }: RecordContext): readonly Finding[]
 function rate({ record }: RecordContext, { tolerance }: ReconcileSettings): Judged {
   const [input, output, ratio] = [record.inputAsset, record.outputAsset, record.ratio].map(readDecimal);
   if (!(input?.ok === true && output?.ok === true && ratio?.ok === true)) return undefined;
-  const agrees = [
-    [input.value.times(ratio.value), output.value],
-    [output.value.times(ratio.value), input.value],
-  ].some(([left, right]) => left !== undefined && right !== undefined && left.minus(right).abs().lte(tolerance));
+  const agrees =
+    isWithin(input.value.times(ratio.value), output.value, tolerance, record.toCurrency) ||
+    isWithin(output.value.times(ratio.value), input.value, tolerance, record.fromCurrency);
   return agrees ? [] : [found('RATE_INCONSISTENT', `${input.text} at ${ratio.text}`, output.text)];
 }
 

@@ -11,7 +11,7 @@ import { readPreOrder } from '../../store/pre-orders.ts';
 import type { Database } from '../../store/port.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 
-type CompareDeps = { readonly settings: Pick<FlowDeps['settings'], 'tolerance'> };
+type CompareDeps = { readonly settings: Pick<FlowDeps['settings'], 'tolerance' | 'outputPosition'> };
 
 /**
  * Reads what a record is compared with. The row has nearly all of it: the history and the pre-order are read only where the
@@ -40,7 +40,7 @@ export interface ComparedWithRow {
 /** Compares a record with its row. */
 export async function compareWithRow(
   db: Database,
-  { settings: { tolerance } }: CompareDeps,
+  { settings }: CompareDeps,
   row: FollowedRow,
   record: RecordView,
   receivedAt: Date,
@@ -48,7 +48,7 @@ export async function compareWithRow(
   const read = await readEvidence(db, row, record, receivedAt);
   const isOlder = read.firstSentAt !== null && isCreatedBefore(read.firstSentAt, record, receivedAt) === true;
   const evidence = isOlder && (await wasOurs(db, row, record)) ? { ...read, firstSentAt: null } : read;
-  return { evidence, contradictions: contradictionsOf({ ...evidence, record, receivedAt }, tolerance) };
+  return { evidence, contradictions: contradictionsOf({ ...evidence, record, receivedAt }, settings) };
 }
 
 /** Reads the newest record of an order and compares it with the row; undefined where there is none that can be read. */

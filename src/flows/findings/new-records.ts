@@ -74,8 +74,8 @@ async function forgetOtherSettings(
   { account, store, clock, settings }: CompareDeps,
   signal: AbortSignal,
 ): Promise<void> {
-  const { tolerance, finalStatuses, openStatuses } = settings;
-  const given = JSON.stringify({ tolerance, finalStatuses, openStatuses });
+  const { tolerance, outputPosition, finalStatuses, openStatuses } = settings;
+  const given = JSON.stringify({ tolerance, outputPosition, finalStatuses, openStatuses });
   const fact = { account, name: SETTINGS_FACT, given, now: clock.now() };
   const known = await readAccountFact(store.db, fact);
   if (known === given) return;

@@ -103,11 +103,11 @@ function compared(stage: LedgerStage, { ledger, settings }: ReconciliationReques
   return { files, lines: stage.lines, count: stage.compare(settings.tolerance), differences: stage.differences() };
 }
 
-function ledgerOrder({ row, judgement }: JudgedOrder): LedgerOrder {
+function ledgerOrder({ row, currency, judgement }: JudgedOrder): LedgerOrder {
   return {
     id: row.external_order_id,
     amount: typeof row.asset === 'string' ? row.asset : null,
-    currency: row.from_currency,
+    currency,
     // The exchange may have taken an order that a person abandoned, and one whose id another order answers for.
     isAtExchange: row.state === 'abandoned' || row.state === 'disputed' ? null : judgement.kind !== 'nothing',
   };

@@ -1,3 +1,4 @@
+import type { Tolerance } from '../../domain/amounts.ts';
 import type { Column, Fact, ReportDocument, Row, Section } from '../formats/document.ts';
 import type { ReconciliationCharts } from './charts.ts';
 import { FINDING_COLUMNS } from './findings.ts';
@@ -13,7 +14,7 @@ export interface ReconciliationScope {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
   readonly asOf: string;
-  readonly tolerance: string;
+  readonly tolerance: Tolerance;
   /** In milliseconds. */
   readonly freshFor: number;
 }
@@ -124,8 +125,15 @@ function factsOf(scope: ReconciliationScope, reconciled: Reconciled, problems: r
     { key: 'oldest_lookup', label: 'Oldest look-up, not final', value: oldestLookup.open },
     { key: 'oldest_lookup_final', label: 'Oldest look-up, final', value: oldestLookup.final },
     { key: 'fresh_for_seconds', label: 'Look-ups count for (s)', value: scope.freshFor / 1_000 },
-    { key: 'tolerance', label: 'Tolerance', value: scope.tolerance },
+    { key: 'tolerance', label: 'Tolerance', value: textOf(scope.tolerance) },
   ];
+}
+
+function textOf(tolerance: Tolerance): string {
+  if (typeof tolerance === 'string') return tolerance;
+  return Object.entries(tolerance)
+    .map(([currency, decimal]) => `${currency} ${decimal}`)
+    .join(', ');
 }
 
 function uncheckedRows({ unchecked }: ReconciliationTotals): readonly Row[] {

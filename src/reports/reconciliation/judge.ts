@@ -1,16 +1,14 @@
+import { amountField, currencyOf, isWithin, type AmountSettings, type Tolerance } from '../../domain/amounts.ts';
 import { readDecimal, type DecimalReading } from '../../domain/decimal.ts';
 import { findOverdue, findUnknownOutcome, isUnchecked, type OrderAge } from '../../domain/findings/age.ts';
 import type { FindingClassName } from '../../domain/findings/classes.ts';
-import { COMPARED_POSITION } from '../../domain/contradictions.ts';
 import type { Finding } from '../../domain/findings/finding.ts';
 import { readTime } from '../../domain/instant.ts';
 import type { OrderState } from '../../domain/orders/states.ts';
 import { pairOf, type ReconciledRow } from './rows.ts';
 
 /** Settings that decide whether an order counts as checked and as equal; times in milliseconds. */
-export interface ReconciliationSettings {
-  /** The largest difference of amounts that counts as none; decimal text. */
-  readonly tolerance: string;
+export interface ReconciliationSettings extends AmountSettings {
   readonly freshFor: number;
   readonly orderMissingAfter: number;
 }
@@ -41,6 +39,8 @@ export type Judgement =
 export interface JudgedOrder {
   readonly row: ReconciledRow;
   readonly ours: DecimalReading;
+  /** The currency of our amount. */
+  readonly currency: string | null;
   /** Both amounts, where they can be compared. */
   readonly amounts: Amounts;
   /** The record is for another pair than the row. */
@@ -63,21 +63,30 @@ const CLASS_OF_REASON: Partial<Record<UncheckedReason, FindingClassName>> = {
 /** Decides whether an order was compared with the exchange as of a moment, and what the row and its record show. */
 export function judgeOrder(row: ReconciledRow, asOf: Date, settings: ReconciliationSettings): JudgedOrder {
   const ours = readDecimal(row.asset);
-  const theirs = readDecimal(row.input_asset);
-  const isCompared = row.received_at !== null && row.asset_position === COMPARED_POSITION;
+  const field = amountField(row.asset_position, settings);
+  const pair = { fromCurrency: row.from_currency, toCurrency: row.to_currency };
+  const currency = currencyOf(field ?? 'inputAsset', pair);
+  const theirs = readDecimal(field === 'outputAsset' ? row.output_asset : row.input_asset);
+  const isCompared = row.received_at !== null && field !== undefined;
   const amounts: Amounts = isCompared && ours.ok && theirs.ok ? [ours, theirs] : undefined;
   const age = ageOf(row);
-  const judgement = judge(row, amounts, age, asOf, settings.freshFor);
+  const judgement = judge(row, amounts, age, asOf, settings);
   const findings =
     judgement.kind === 'unchecked'
       ? [uncheckedFinding(row, judgement.reason)]
       : row.state === 'accepted'
         ? overdueFindings(age, asOf, settings)
-        : differences(row, amounts, settings.tolerance);
-  return { row, ours, amounts, isOfOtherPair: isOfOtherPair(row), judgement, findings };
+        : differences(row, amounts, settings.tolerance, currency);
+  return { row, ours, currency, amounts, isOfOtherPair: isOfOtherPair(row), judgement, findings };
 }
 
-function judge(row: ReconciledRow, amounts: Amounts, age: OrderAge, asOf: Date, freshFor: number): Judgement {
+function judge(
+  row: ReconciledRow,
+  amounts: Amounts,
+  age: OrderAge,
+  asOf: Date,
+  settings: ReconciliationSettings,
+): Judgement {
   if (isChangedAfter(row, asOf.toISOString())) return unchecked('changedAfter');
   if (findUnknownOutcome(age).length > 0) return unchecked('outcomeUnknown');
   if (isGivenUpUnseen(row)) return unchecked('givenUp');
@@ -87,11 +96,11 @@ function judge(row: ReconciledRow, amounts: Amounts, age: OrderAge, asOf: Date, 
   if (row.last_lookup_at === null) return unchecked('neverLookedUp');
   if (row.stale_date !== null) return unchecked('olderRecord');
   if (row.received_at !== null) {
-    if (row.asset_position !== COMPARED_POSITION) return unchecked('otherPosition');
+    if (amountField(row.asset_position, settings) === undefined) return unchecked('otherPosition');
     if (amounts === undefined) return unchecked('noAmount');
     if (row.compared_at === null) return unchecked('notCompared');
   }
-  if (!isUnchecked(age, asOf, freshFor)) return { kind: 'checked' };
+  if (!isUnchecked(age, asOf, settings)) return { kind: 'checked' };
   const hasPair = row.received_at === null || (row.record_from !== null && row.record_to !== null);
   return unchecked(hasPair ? 'lookedUpLongAgo' : 'noPair');
 }
@@ -113,12 +122,17 @@ function overdueFindings(age: OrderAge, asOf: Date, settings: ReconciliationSett
 }
 
 /** Compares amount and pair once more: a report does not rely on the findings that were recorded. */
-function differences(row: ReconciledRow, amounts: Amounts, tolerance: string): readonly Finding[] {
+function differences(
+  row: ReconciledRow,
+  amounts: Amounts,
+  tolerance: Tolerance,
+  currency: string | null,
+): readonly Finding[] {
   if (row.received_at === null) return [];
   if (isOfOtherPair(row)) return [{ class: 'PAIR_MISMATCH', expected: pairOf(row), actual: pairOfRecord(row) }];
   if (amounts === undefined) return [];
   const [ours, theirs] = amounts;
-  const isEqual = ours.value.minus(theirs.value).abs().lte(tolerance);
+  const isEqual = isWithin(ours.value, theirs.value, tolerance, currency);
   return isEqual ? [] : [{ class: 'AMOUNT_MISMATCH', expected: ours.text, actual: theirs.text }];
 }
 
@@ -142,7 +156,12 @@ function isChangedAfter(row: ReconciledRow, moment: string): boolean {
 }
 
 function ageOf(row: ReconciledRow): OrderAge {
-  const record = { inputAsset: row.input_asset, fromCurrency: row.record_from, toCurrency: row.record_to };
+  const record = {
+    inputAsset: row.input_asset,
+    outputAsset: row.output_asset,
+    fromCurrency: row.record_from,
+    toCurrency: row.record_to,
+  };
   return {
     state: row.state as OrderState,
     assetPosition: row.asset_position,

@@ -1,4 +1,5 @@
 import Database from 'better-sqlite3';
+import { isWithin, type Tolerance } from '../../domain/amounts.ts';
 import { readDecimal } from '../../domain/decimal.ts';
 import type { LedgerDifference } from '../../reports/reconciliation/supplements.ts';
 
@@ -27,7 +28,7 @@ export interface LedgerStage extends Disposable {
   addLine(line: LedgerLine): void;
   addOrder(order: LedgerOrder): void;
   /** Compares, once both sides are complete. Gives the number of differences. */
-  compare(tolerance: string): number;
+  compare(tolerance: Tolerance): number;
   differences(): Iterable<LedgerDifference>;
 }
 
@@ -42,7 +43,7 @@ const COMPARE = `
         when ours.isAtExchange is null then 'givenUp'
         when not ours.isAtExchange then 'notAtExchange'
         when ledger.currency is not null and ledger.currency is not ours.currency then 'currencyDiffers'
-        else amount_problem(ours.amount, ledger.amount)
+        else amount_problem(ours.amount, ledger.amount, ours.currency)
       end as problem,
       ledger.id, ledger.file, ledger.line,
       ours.amount || ' ' || coalesce(ours.currency, '?'), ledger.amount || coalesce(' ' || ledger.currency, '')
@@ -75,8 +76,8 @@ export function openLedgerStage(): LedgerStage {
     addOrder: (order) =>
       void addOrder.run({ ...order, isAtExchange: order.isAtExchange === null ? null : Number(order.isAtExchange) }),
     compare(tolerance) {
-      sqlite.function('amount_problem', { deterministic: true }, (ours, ledger) =>
-        amountProblem(ours, ledger, tolerance),
+      sqlite.function('amount_problem', { deterministic: true }, (ours, ledger, currency) =>
+        amountProblem(ours, ledger, tolerance, currency as string | null),
       );
       sqlite.exec(COMPARE);
       return sqlite.prepare('select count(*) from difference').pluck().get() as number;
@@ -91,8 +92,8 @@ export function openLedgerStage(): LedgerStage {
   };
 }
 
-function amountProblem(ours: unknown, ledger: unknown, tolerance: string): string | null {
+function amountProblem(ours: unknown, ledger: unknown, tolerance: Tolerance, currency: string | null): string | null {
   const [left, right] = [readDecimal(ours), readDecimal(ledger)];
   if (!left.ok || !right.ok) return 'amountUnreadable';
-  return left.value.minus(right.value).abs().lte(tolerance) ? null : 'amountDiffers';
+  return isWithin(left.value, right.value, tolerance, currency) ? null : 'amountDiffers';
 }

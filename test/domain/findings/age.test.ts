@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { AmountField } from '../../../src/domain/amounts.ts';
 import { ORDER_STATES } from '../../../src/domain/orders/states.ts';
 import { findOverdue, isUnchecked, learnStuckAfter, type OrderAge } from '../../../src/domain/findings/age.ts';
 import { DAY, HOUR, MINUTE } from '../../support/tracking.ts';
 
 const NOW = new Date('2026-01-05T12:00:00.000Z');
 const SETTINGS = { orderMissingAfter: DAY, freshFor: DAY, stuckAfter: 2 * DAY };
-const GIVEN = { inputAsset: '1.5', fromCurrency: 'BTC', toCurrency: 'EUR' };
+const GIVEN = { inputAsset: '1.5', outputAsset: null, fromCurrency: 'BTC', toCurrency: 'EUR' };
 
 const ago = (ms: number) => new Date(NOW.getTime() - ms);
 
@@ -71,9 +72,15 @@ describe('what time alone brings', () => {
     expect(classesOf(changes)).toEqual(classes);
   });
 
+  it('takes an order of the position OUTPUT as checked where the amount is known that it refers to, and is given', () => {
+    const order = ageWith({ assetPosition: 'OUTPUT', record: { ...GIVEN, inputAsset: null, outputAsset: '100' } });
+    const isUncheckedAs = (outputPosition?: AmountField) => isUnchecked(order, NOW, { ...SETTINGS, outputPosition });
+    expect([undefined, 'outputAsset' as const, 'inputAsset' as const].map(isUncheckedAs)).toEqual([true, false, true]);
+  });
+
   it('counts an order as unchecked in a report at once, and finds it so only after a while', () => {
     const order = ageWith({ state: 'accepted', record: null, lastLookupAt: null });
-    expect([isUnchecked(order, NOW, DAY), findOverdue(order, NOW, SETTINGS)]).toEqual([true, []]);
+    expect([isUnchecked(order, NOW, SETTINGS), findOverdue(order, NOW, SETTINGS)]).toEqual([true, []]);
   });
 
   it('finds an order unchecked only where a report counts it so', () => {
@@ -91,7 +98,7 @@ describe('what time alone brings', () => {
     fc.assert(
       fc.property(order, (any) => {
         const isFound = findOverdue(any, NOW, SETTINGS).some((finding) => finding.class === 'UNCHECKED');
-        expect(isFound && !isUnchecked(any, NOW, DAY)).toBe(false);
+        expect(isFound && !isUnchecked(any, NOW, SETTINGS)).toBe(false);
       }),
     );
   });

@@ -2,11 +2,17 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FINDING_CLASSES, type FindingClassName } from '../../../src/domain/findings/classes.ts';
 import type { ReconcileSettings, RecordContext } from '../../../src/domain/findings/finding.ts';
+import type { Tolerance } from '../../../src/domain/amounts.ts';
 import type { RecordView } from '../../../src/domain/record.ts';
 import { comparePreOrder, compareRecord } from '../../../src/domain/findings/compare.ts';
 import { contextWith, CREATED, MODIFIED, orderWith, RECEIVED, recordWith, SENT } from '../../support/records.ts';
 
 const SETTINGS: ReconcileSettings = { tolerance: '0', finalStatuses: [], openStatuses: ['REQUEST'] };
+const OUTPUT: ReconcileSettings = { ...SETTINGS, outputPosition: 'outputAsset' };
+const byCurrency = (tolerance: Tolerance): ReconcileSettings => ({ ...SETTINGS, tolerance });
+/** An order that asks for an output of `asset`; its record has an output of 45000. */
+const output = (asset: string) => contextWith({ order: { asset, assetPosition: 'OUTPUT' } });
+
 const MAPPED: ReconcileSettings = { ...SETTINGS, finalStatuses: ['DONE'] };
 const HUGE = `${'1234567890'.repeat(5)}.1234567890`;
 
@@ -91,6 +97,8 @@ const RULES: Readonly<Partial<Record<FindingClassName, { raise: readonly Case[];
       ['a digit where there was none', amounts('1.5', '1.50000000000000000001')],
       ['twice the amount', amounts('1.5', '3')],
       ['a hostile exponent', amounts('1.5', '1e400')],
+      ['more than that of the currency', amounts('1.5', '1.51'), byCurrency({ BTC: '0.001', default: '1' })],
+      ['more than the other amount, where OUTPUT refers to that', output('45001'), OUTPUT],
       ['more than the tolerance', amounts('1.5', '1.5100001'), { ...SETTINGS, tolerance: '0.01' }],
       ['less than the tolerance lets through', amounts('1.5', '1.4899999'), { ...SETTINGS, tolerance: '0.01' }],
     ],
@@ -100,6 +108,9 @@ const RULES: Readonly<Partial<Record<FindingClassName, { raise: readonly Case[];
       ['the same in powers of ten', amounts('1500', '1.5e3')],
       ['the same 60 digits', amounts(HUGE, HUGE)],
       ['as much as the tolerance', amounts('1.5', '1.51'), { ...SETTINGS, tolerance: '0.01' }],
+      ['as much as that of the currency', amounts('1.5', '1.51'), byCurrency({ BTC: '0.01', EUR: '0', default: '0' })],
+      ['as much as that of others', amounts('1.5', '1.51'), byCurrency({ EUR: '0', default: '0.01' })],
+      ['within the other amount, where OUTPUT refers to that', output('45000'), OUTPUT],
       ['no amount', contextWith(unlinked({ inputAsset: null }))],
       ['an amount of another position', contextWith({ order: { assetPosition: 'OUTPUT', asset: '7' } })],
     ],
@@ -110,6 +121,7 @@ const RULES: Readonly<Partial<Record<FindingClassName, { raise: readonly Case[];
       ['a ratio the other way round', contextWith(unlinked({ inputAsset: '1.5', outputAsset: '0.5', ratio: '3' }))],
       ['no ratio', contextWith(unlinked({ ratio: null }))],
       ['within the tolerance', contextWith(unlinked({ outputAsset: '45000.5' })), { ...SETTINGS, tolerance: '0.5' }],
+      ['within that of its currency', contextWith(unlinked({ outputAsset: '45000.5' })), byCurrency({ EUR: '0.5' })],
     ],
   },
   TYPE_MISMATCH: {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
+import type { AmountField, Tolerance } from '../../../src/domain/amounts.ts';
 import { reconcileOrders } from '../../../src/flows/reports/reconciliation.ts';
 import { csvText } from '../../../src/reports/formats/csv.ts';
 import type { ReportDocument, Row } from '../../../src/reports/formats/document.ts';
@@ -33,7 +34,8 @@ interface Given {
   readonly from?: string;
   readonly to?: string;
   readonly asOf?: string;
-  readonly tolerance?: string;
+  readonly tolerance?: Tolerance;
+  readonly outputPosition?: AmountField;
 }
 
 let made = 0;
@@ -41,12 +43,12 @@ const ACKNOWLEDGED = { status: 'acknowledged', changedAt: '2026-01-05T13:00:00.0
 
 /** Makes the database, goes through it, and gives the report to `use` while its findings can be read. */
 async function reportOf<Result>(
-  { orders, findings = [], from, to, asOf = AS_OF, tolerance = '0' }: Given,
+  { orders, findings = [], from, to, asOf = AS_OF, tolerance = '0', outputPosition }: Given,
   use: (report: { document: ReportDocument; isClean: boolean }) => Result,
 ): Promise<Awaited<Result>> {
   const path = join(folder, `orders-${(made += 1)}.db`);
   await filledDatabase(path, orders, findings);
-  const settings = { tolerance, freshFor: 86_400_000, orderMissingAfter: 86_400_000 };
+  const settings = { tolerance, outputPosition, freshFor: 86_400_000, orderMissingAfter: 86_400_000 };
   const deps = { store: { snapshot: () => openSnapshot(path) }, clock: systemClock() };
   using report = await reconcileOrders(deps, { account: 'default', from, to, asOf, settings });
   return await use(report);
@@ -141,6 +143,18 @@ describe('the report of reconciliation', () => {
     const orders = [{ id: 'a', asset: '1', record: { input: '1.000000000000000001' } }];
     expect(await judged({ orders })).toMatchObject({ isClean: false, findings: ['AMOUNT_MISMATCH open a'] });
     expect(await judged({ orders, tolerance: '0.000000000000000001' })).toMatchObject({ isClean: true, findings: [] });
+  });
+
+  it('compares an order of the position OUTPUT with the amount that the setting names, and not without it', async () => {
+    const orders = [
+      { id: 'a', asset: '45000', position: 'OUTPUT', record: { input: '1.5', output: '45000.00' } },
+      { id: 'b', asset: '45000', position: 'OUTPUT', record: { input: '45000', output: '44999.99' } },
+    ];
+    const known = { orders, outputPosition: 'outputAsset' as const };
+    expect(await judged({ orders })).toMatchObject({ isClean: false, reasons: [['otherPosition', 2]] });
+    expect(await judged(known)).toMatchObject({ isClean: false, findings: ['AMOUNT_MISMATCH open b'], reasons: [] });
+    const tolerance = { EUR: '0.01', default: '0' };
+    expect(await judged({ ...known, tolerance })).toEqual({ isClean: true, findings: [], reasons: [] });
   });
 
   it('does not find again what is written down, and leaves acknowledged findings and infos out of the verdict', async () => {
