@@ -1,14 +1,16 @@
-import { DecimalSum, readDecimal } from '../domain/decimal.ts';
+import { DecimalSum } from '../domain/decimal.ts';
 import type { Column, ReportDocument } from './formats/document.ts';
 import { pairOf } from './reconciliation/rows.ts';
 
-/** The columns of an order that the summary needs. */
-export interface SummaryInput {
+/** Some of the orders of one pair, state and status: `asset` is their exact sum, without those whose asset is unreadable. */
+export interface SummaryPart {
   readonly from_currency: string | null;
   readonly to_currency: string | null;
   readonly state: string;
   readonly order_status: string | null;
-  readonly asset: unknown;
+  readonly orders: number;
+  readonly asset: string;
+  readonly unreadable: number;
 }
 
 /** The columns of the summary, with the same names for programs and people. */
@@ -23,31 +25,30 @@ export const SUMMARY_COLUMNS = [
   { key: 'unreadable', label: 'unreadable', kind: 'count' },
 ] as const satisfies readonly Column[];
 
-/** Counts and sums orders by pair, state and status. Memory grows with the groups, not with the rows. */
-export async function summarize(rows: AsyncIterable<SummaryInput>) {
+/** Counts and sums orders by pair, state and status. */
+export function summarize(parts: Iterable<SummaryPart>) {
   const groups = new Map<string, ReturnType<typeof emptyGroup>>();
-  for await (const row of rows) {
-    const id = JSON.stringify([pairOf(row), row.state, row.order_status]);
-    const group = groups.get(id) ?? emptyGroup(row);
+  for (const part of parts) {
+    const id = JSON.stringify([pairOf(part), part.state, part.order_status]);
+    const group = groups.get(id) ?? emptyGroup(part);
     groups.set(id, group);
-    group.orders += 1;
-    const asset = readDecimal(row.asset);
-    if (asset.ok) group.sum.add(asset.text);
-    else group.unreadable += 1;
+    group.orders += part.orders;
+    group.unreadable += part.unreadable;
+    group.sum.add(part.asset);
   }
   return [...groups]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([, { sum, ...line }]) => ({ ...line, asset: sum.toString() }));
 }
 
-function emptyGroup(row: SummaryInput) {
-  const { state, order_status: status } = row;
-  return { pair: pairOf(row), state, status, orders: 0, asset: '0', unreadable: 0, sum: new DecimalSum() };
+function emptyGroup(part: SummaryPart) {
+  const { state, order_status: status } = part;
+  return { pair: pairOf(part), state, status, orders: 0, asset: '0', unreadable: 0, sum: new DecimalSum() };
 }
 
 /** Builds the report. It has no schema of its own: its JSON is the lines. */
-export async function summaryDocument(rows: AsyncIterable<SummaryInput>): Promise<ReportDocument> {
+export function summaryDocument(parts: Iterable<SummaryPart>): ReportDocument {
   const title = 'Orders by pair, state and status';
-  const sections = [{ name: 'summary', title, columns: SUMMARY_COLUMNS, rows: await summarize(rows) }];
+  const sections = [{ name: 'summary', title, columns: SUMMARY_COLUMNS, rows: summarize(parts) }];
   return { schema: null, title: 'Summary', facts: [], sections, charts: [] };
 }

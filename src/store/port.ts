@@ -39,7 +39,10 @@ export interface Writer {
 
 /** The database at one moment, on a connection that cannot write. */
 export interface Snapshot extends Disposable {
-  /** The rows of a query, one at a time; until they are read to the end no other query runs. */
+  /**
+   * The rows of a query, one at a time; until they are read to the end no other query runs. The query may use the aggregate
+   * `exact_sum`: of decimal texts, as JSON `[sum, count of the values that are no decimal]`.
+   */
   rows<Row>(query: Compilable<Row>): IterableIterator<Row>;
 }
 

@@ -1,28 +1,27 @@
 import { describe, expect, it } from 'vitest';
-import { summarize, SUMMARY_COLUMNS, type SummaryInput } from '../../src/reports/summary.ts';
+import { summarize, SUMMARY_COLUMNS, type SummaryPart } from '../../src/reports/summary.ts';
 
-const ROW: SummaryInput = {
+const PART: SummaryPart = {
   from_currency: 'BTC',
   to_currency: 'EUR',
   state: 'open',
   order_status: 'REQUEST',
+  orders: 1,
   asset: '1',
+  unreadable: 0,
 };
 
-async function summaryOf(...rows: Partial<SummaryInput>[]) {
-  async function* given() {
-    for (const row of rows) yield { ...ROW, ...row };
-  }
-  return await summarize(given());
+function summaryOf(...parts: Partial<SummaryPart>[]) {
+  return summarize(parts.map((part) => ({ ...PART, ...part })));
 }
 
 describe('the summary', () => {
-  it('is empty where there are no orders', async () => {
-    expect(await summaryOf()).toEqual([]);
+  it('is empty where there are no orders', () => {
+    expect(summaryOf()).toEqual([]);
   });
 
-  it('has a line for each pair, state and status, in their order', async () => {
-    const lines = await summaryOf(
+  it('has a line for each pair, state and status, in their order', () => {
+    const lines = summaryOf(
       { state: 'pending', order_status: null },
       { from_currency: 'ETH' },
       {},
@@ -40,36 +39,21 @@ describe('the summary', () => {
     expect(Object.keys(lines[0] ?? {})).toEqual(SUMMARY_COLUMNS.map(({ key }) => key));
   });
 
-  it('counts separately what differs by case or by where a name ends', async () => {
-    const lines = await summaryOf({ state: 'open' }, { state: 'OPEN' }, { from_currency: 'BTC/EUR', to_currency: 'x' });
+  it('counts separately what differs by case or by where a name ends', () => {
+    const lines = summaryOf({ state: 'open' }, { state: 'OPEN' }, { from_currency: 'BTC/EUR', to_currency: 'x' });
     expect(lines.map(({ orders }) => orders)).toEqual([1, 1, 1]);
   });
 
-  it.each([
-    [['12345678901234567.123456789012345678'], '12345678901234567.123456789012345678'],
-    [['12345678901234567.123456789012345678', '0.000000000000000001'], '12345678901234567.123456789012345679'],
-    [['0.1', '0.2'], '0.3'],
-    [['9007199254740993', '1'], '9007199254740994'],
-    [['1e-18', '1e21'], '1000000000000000000000.000000000000000001'],
-    [['1.50'], '1.5'],
-    [['5.0', '-5'], '0'],
-    [[], '0'],
-  ])('sums %j to exactly %s, in plain digits', async (assets, sum) => {
-    const lines = await summaryOf(...assets.map((asset) => ({ asset })), { asset: null });
-    expect(lines).toEqual([expect.objectContaining({ asset: sum, orders: assets.length + 1, unreadable: 1 })]);
+  it('adds up the parts of a group, to the last digit', () => {
+    const lines = summaryOf(
+      { orders: 3, asset: '12345678901234567.123456789012345678', unreadable: 1 },
+      { orders: 2, asset: '0.000000000000000001', unreadable: 1 },
+    );
+    const asset = '12345678901234567.123456789012345679';
+    expect(lines).toEqual([expect.objectContaining({ orders: 5, asset, unreadable: 2 })]);
   });
 
-  it('sums many small amounts without a loss', async () => {
-    const lines = await summaryOf(...Array.from({ length: 10_000 }, () => ({ asset: '0.000000000000000001' })));
-    expect(lines[0]?.asset).toBe('0.00000000000001');
-  });
-
-  it('counts orders whose asset is no number, and sums the others', async () => {
-    const lines = await summaryOf({ asset: 'one' }, { asset: null }, { asset: Buffer.from('1') }, { asset: '2' });
-    expect(lines).toEqual([expect.objectContaining({ orders: 4, asset: '2', unreadable: 3 })]);
-  });
-
-  it('has a question mark for a currency that is missing', async () => {
-    expect((await summaryOf({ from_currency: null, to_currency: null }))[0]?.pair).toBe('?/?');
+  it('has a question mark for a currency that is missing', () => {
+    expect(summaryOf({ from_currency: null, to_currency: null })[0]?.pair).toBe('?/?');
   });
 });

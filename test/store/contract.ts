@@ -9,7 +9,6 @@ import { orderEvents } from '../../src/store/events.ts';
 import { listOrders } from '../../src/store/orders.ts';
 import { trackingOf, uncheckedOrderOf } from '../../src/store/order-columns.ts';
 import { keepPreOrder, readPreOrder } from '../../src/store/pre-orders.ts';
-import { summaryRows } from '../../src/store/reports/summary.ts';
 import * as records from '../../src/store/order-records.ts';
 import { NO_TURNS } from '../../src/domain/orders/record-change.ts';
 import type { Store } from '../../src/store/port.ts';
@@ -613,32 +612,6 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
   });
 
   describe(`reading, on ${dialect}`, () => {
-    const idsOf = async (filter: { from?: string; to?: string } = {}) => {
-      let count = 0;
-      for await (const row of summaryRows(subject.store.db, { account: ACCOUNT, ...filter }))
-        count += row.asset === null ? 1 : 0;
-      return count;
-    };
-
-    it('meets each row once, over many pages and with an empty id', async () => {
-      const values = Array.from({ length: 2_500 }, (_, index) => `('o${index}')`).join(', ');
-      subject.run(`insert into merchant_orders (external_order_id) values (''), ${values}`);
-      subject.run(`insert into merchant_orders (account, external_order_id) values ('other', 'x')`);
-      expect(await idsOf()).toBe(2_501);
-    });
-
-    it('takes what was inserted from a time on, and before another', async () => {
-      for (const day of ['01', '02', '03']) {
-        subject.run(
-          `insert into merchant_orders (external_order_id, created_at) values ('${day}', '2026-01-${day}T00:00:00.000Z')`,
-        );
-      }
-      const time = (day: string) => `2026-01-${day}T00:00:00.000Z`;
-      expect(await idsOf({ from: time('02') })).toBe(2);
-      expect(await idsOf({ to: time('02') })).toBe(1);
-      expect(await idsOf({ from: time('02'), to: time('03') })).toBe(1);
-    });
-
     it('lists the newest first, of one state or of all', async () => {
       for (const day of ['02', '03', '01']) {
         subject.run(

@@ -2,9 +2,10 @@ import type { Command } from 'commander';
 import { systemClock } from '../../clock.ts';
 import { WAITING_STATES } from '../../domain/orders/states.ts';
 import { ageingDocument } from '../../reports/ageing.ts';
+import { Ages } from '../../reports/ages.ts';
 import type { ReportDocument } from '../../reports/formats/document.ts';
 import type { Store } from '../../store/port.ts';
-import { readAgeing } from '../../store/reports/ageing.ts';
+import { readAges } from '../../store/reports/ageing.ts';
 import { ACCOUNT } from '../shared/options.ts';
 import { withStore } from '../shared/store.ts';
 import { addReportOptions, writeReport, type OutputOptions } from './output.ts';
@@ -24,7 +25,7 @@ export function define(command: Command): void {
 }
 
 function readDocument(store: Store, scope: { from: string | null; to: string | null; asOf: string }): ReportDocument {
-  using ageing = readAgeing(store, { account: ACCOUNT, ...scope });
-  const oldest = ageing.oldest(WAITING_STATES, MOST_OLDEST);
-  return ageingDocument({ ...scope, orders: ageing.orders }, ageing.byStatus(), ageing.byPair(), oldest);
+  const ages = new Ages(WAITING_STATES, MOST_OLDEST);
+  readAges(store, { account: ACCOUNT, ...scope }, ages);
+  return ageingDocument({ ...scope, orders: ages.orders }, ages.byStatus(), ages.byPair(), ages.oldest());
 }

@@ -19,7 +19,7 @@ import { seededRandom } from '../../sandbox/random.ts';
 import { startSandbox, type Sandbox } from '../../sandbox/server.ts';
 import { listFindings } from '../../store/findings.ts';
 import { countByState } from '../../store/orders.ts';
-import { summaryRows } from '../../store/reports/summary.ts';
+import { summaryParts } from '../../store/reports/summary.ts';
 import type { Store } from '../../store/port.ts';
 import { openStore } from '../../store/sqlite/store.ts';
 import {
@@ -94,7 +94,7 @@ async function demonstrate({ scenario, keep, orders: count }: DemoOptions): Prom
     const isSettled = await watch(store, expected, clock.monotonic() + LONGEST_MS);
     await stopDaemon(daemon);
     say('');
-    const summary = await summarize(summaryRows(store.db, { account: ACCOUNT }));
+    const summary = summarize(summaryParts(store, { account: ACCOUNT }));
     process.stdout.write(asTable(summary));
     const { preOrders, duplicated } = sandbox.exchange.census();
     say(`${rest.length} orders sent, ${preOrders} pre-orders at the exchange, ${duplicated.length} created twice.\n`);

@@ -1,4 +1,4 @@
-import { DecimalSum, readDecimal } from '../../domain/decimal.ts';
+import { DecimalSum } from '../../domain/decimal.ts';
 import type { Column, Row } from '../formats/document.ts';
 import type { ReportFinding } from './findings.ts';
 import type { JudgedOrder, UncheckedReason } from './judge.ts';
@@ -90,9 +90,9 @@ export class ReconciliationTotals {
     if (isOfOtherPair) {
       counts.other_pair += 1;
     } else {
-      if (!add(sums.output, row.output_asset)) counts.no_output += 1;
-      if (!add(sums.fee, row.fee)) counts.no_fee += 1;
-      if (!add(sums.reward, row.reward)) counts.no_reward += 1;
+      if (!sums.output.addReadable(row.output_asset)) counts.no_output += 1;
+      if (!sums.fee.addReadable(row.fee)) counts.no_fee += 1;
+      if (!sums.reward.addReadable(row.reward)) counts.no_reward += 1;
     }
     if (amounts === undefined) return;
     counts.compared += 1;
@@ -165,13 +165,6 @@ export class ReconciliationTotals {
     this.#groups.set(key, group);
     return group.totals;
   }
-}
-
-/** Adds an amount; false where there is none. */
-function add(sum: DecimalSum, text: string | null): boolean {
-  const value = readDecimal(text);
-  if (value.ok) sum.add(value.value);
-  return value.ok;
 }
 
 function compare(a: string, b: string): number {

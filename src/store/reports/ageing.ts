@@ -1,7 +1,7 @@
 import { sql, type Compilable } from 'kysely';
 import type { OldestOrder } from '../../reports/ageing.ts';
+import type { Ages } from '../../reports/ages.ts';
 import type { Store } from '../port.ts';
-import { openAgeingStage, type AgeingStage } from '../stage/ageing.ts';
 import { queries } from '../statement.ts';
 
 /** The orders that are looked at, and as of when; times are compared with `created_at`. */
@@ -16,25 +16,27 @@ export interface AgeingScope {
 const PAGE = 10_000;
 
 /** Reads the state of each order at `asOf` and since when it had it. */
-export function readAgeing(store: Pick<Store, 'snapshot'>, scope: AgeingScope): AgeingStage {
-  const stage = openAgeingStage();
+export function readAges(store: Pick<Store, 'snapshot'>, scope: AgeingScope, ages: Ages): void {
   let last: string | undefined;
   for (let read = PAGE; read === PAGE;) {
     read = 0;
     using snapshot = store.snapshot();
     for (const order of snapshot.rows(pageOf(scope, last))) {
-      stage.add(order);
+      ages.add(order);
       last = order.id;
       read += 1;
     }
   }
-  return stage;
 }
 
-/** As the events tell it: the same for a moment, whatever has happened since, also between two pages. */
+/**
+ * As the events tell it: the same for a moment, whatever has happened since, also between two pages. A row that has not
+ * changed since the moment says the same, and is at hand; of its events only the time is read, which the index has.
+ */
 function pageOf({ account, from, to, asOf }: AgeingScope, last: string | undefined): Compilable<OldestOrder> {
   // With the sign no index of ages is used: the orders are read by their ids, so that a page reads no more than itself.
   const createdAt = sql<string>`+o.created_at`;
+  const isAsItWas = sql`o.updated_at <= ${asOf}`;
   let orders = queries
     .selectFrom('merchant_orders as o')
     .select((select) => {
@@ -53,8 +55,8 @@ function pageOf({ account, from, to, asOf }: AgeingScope, last: string | undefin
       return [
         'o.external_order_id as id',
         sql<string>`coalesce(o.from_currency, '?') || '/' || coalesce(o.to_currency, '?')`.as('pair'),
-        sql<string>`coalesce(${state}, 'pending')`.as('state'),
-        newest('new_value', ['order.status']).as('status'),
+        sql<string>`iif(${isAsItWas}, o.state, coalesce(${state}, 'pending'))`.as('state'),
+        sql<string | null>`iif(${isAsItWas}, o.order_status, ${newest('new_value', ['order.status'])})`.as('status'),
         sql<string>`coalesce(${changedAt}, o.created_at)`.as('since'),
       ];
     })

@@ -1,11 +1,20 @@
 import Database from 'better-sqlite3';
 import type { Compilable } from 'kysely';
+import { DecimalSum } from '../../domain/decimal.ts';
 import type { Snapshot } from '../port.ts';
 
 /** Opens a snapshot of a database file; see `Store.snapshot`. */
 export function openSnapshot(path: string): Snapshot {
   const sqlite = new Database(path, { readonly: true, fileMustExist: true });
   try {
+    // SQLite's own sum is a binary one.
+    sqlite.aggregate('exact_sum', {
+      start: () => ({ sum: new DecimalSum(), unreadable: 0 }),
+      step(total, value: unknown) {
+        if (!total.sum.addReadable(value)) total.unreadable += 1;
+      },
+      result: ({ sum, unreadable }) => JSON.stringify([sum.toString(), unreadable]),
+    });
     sqlite.exec('begin');
     // The moment is that of the first read.
     sqlite.prepare('select count(*) from sqlite_master').get();

@@ -1,0 +1,111 @@
+import { instantMs } from '../domain/instant.ts';
+import type { AgeGroup, OldestOrder } from './ageing.ts';
+
+/** Times of one group, as milliseconds since 1970; a time that cannot be read is NaN. */
+class Times {
+  #ms = new Float64Array(16);
+  #count = 0;
+
+  add(ms: number): void {
+    if (this.#count === this.#ms.length) {
+      const grown = new Float64Array(this.#count * 2);
+      grown.set(this.#ms);
+      this.#ms = grown;
+    }
+    this.#ms[this.#count] = ms;
+    this.#count += 1;
+  }
+
+  get all(): Float64Array {
+    return this.#ms.subarray(0, this.#count);
+  }
+}
+
+interface Group extends Pick<AgeGroup, 'state' | 'status' | 'pair'> {
+  readonly times: Times;
+}
+
+/** The ages of orders by state, order status and pair. It keeps 8 bytes an order, and the oldest of some states whole. */
+export class Ages {
+  readonly #states: readonly string[];
+  readonly #limit: number;
+  readonly #groups = new Map<string, Group>();
+  #oldest: OldestOrder[] = [];
+  #orders = 0;
+
+  /** Of the orders in one of these states, the `limit` oldest are named. */
+  constructor(states: readonly string[], limit: number) {
+    this.#states = states;
+    this.#limit = limit;
+  }
+
+  add(order: OldestOrder): void {
+    const { state, status, pair, since } = order;
+    const key = `${state}\n${status === null ? '' : `=${status}`}\n${pair}`;
+    const group = this.#groups.get(key) ?? { state, status, pair, times: new Times() };
+    this.#groups.set(key, group);
+    group.times.add(instantMs(since) ?? Number.NaN);
+    this.#orders += 1;
+    if (this.#states.includes(state)) this.#addOldest(order);
+  }
+
+  get orders(): number {
+    return this.#orders;
+  }
+
+  /** The ages of each state, order status and pair. */
+  byPair(): readonly AgeGroup[] {
+    return this.#sorted().map(({ times, ...group }) => ({ ...group, ...percentiles([times.all]) }));
+  }
+
+  /** The ages of each state and order status, of all pairs together. */
+  byStatus(): readonly AgeGroup[] {
+    const groups = Map.groupBy(this.#sorted(), ({ state, status }) => JSON.stringify([state, status]));
+    return [...groups.values()].map((same) => ({
+      state: same[0]?.state ?? '',
+      status: same[0]?.status ?? null,
+      pair: null,
+      ...percentiles(same.map(({ times }) => times.all)),
+    }));
+  }
+
+  /** The orders that have had one of the states the longest, the longest first. */
+  oldest(): readonly OldestOrder[] {
+    return this.#oldest.toSorted(compareAges).slice(0, this.#limit);
+  }
+
+  #addOldest(order: OldestOrder): void {
+    this.#oldest.push(order);
+    // Now and then only: an order costs no search among the oldest.
+    if (this.#oldest.length >= 2 * this.#limit + 1_000) this.#oldest = [...this.oldest()];
+  }
+
+  #sorted(): readonly Group[] {
+    return [...this.#groups].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
+  }
+}
+
+function compareAges(a: OldestOrder, b: OldestOrder): number {
+  if (a.since !== b.since) return a.since < b.since ? -1 : 1;
+  return a.id < b.id ? -1 : 1;
+}
+
+/** A percentile is the smallest age that so many in a hundred do not exceed: one of the ages themselves. */
+function percentiles(parts: readonly Float64Array[]): Omit<AgeGroup, 'state' | 'status' | 'pair'> {
+  const orders = parts.reduce((sum, part) => sum + part.length, 0);
+  const oldestFirst = new Float64Array(orders);
+  let place = 0;
+  for (const part of parts) {
+    oldestFirst.set(part, place);
+    place += part.length;
+  }
+  // Without a function to compare by: numbers, and those that are none at the end.
+  oldestFirst.sort();
+  const at = (percent: number) => timeOf(oldestFirst[orders - Math.ceil((orders * percent) / 100)]);
+  return { orders, p50: at(50), p90: at(90), p99: at(99), longest: at(100) };
+}
+
+/** Empty for a time that could not be read. */
+function timeOf(ms: number | undefined): string {
+  return ms === undefined || Number.isNaN(ms) ? '' : new Date(ms).toISOString();
+}
