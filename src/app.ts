@@ -2,12 +2,12 @@ import type { Logger } from 'pino';
 import { systemClock, type Clock } from './clock.ts';
 import type { Config } from './config/config.ts';
 import { ExchangeClient } from './exchange/client.ts';
-import type { RateLimit } from './exchange/rate-window.ts';
+import { RateWindow, type RateLimit } from './exchange/rate-window.ts';
 import { httpTransport, type Transport } from './exchange/transport.ts';
 import type { FlowDeps } from './flows/pass/deps.ts';
 import { AccountHolds } from './flows/pass/holds.ts';
 import { CreatesInFlight } from './flows/pass/in-flight.ts';
-import { RequestLease, waitAfterLastOwner } from './flows/pass/lease.ts';
+import { RequestLease, spentByLastOwner } from './flows/pass/lease.ts';
 import { recover } from './flows/orders/recover.ts';
 import { newCounters } from './flows/pass/counters.ts';
 import { createLog } from './log.ts';
@@ -52,10 +52,10 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
 
   const { outputPosition } = config.exchange;
   const settings = { ...config.create, ...config.follow, ...config.reconcile, outputPosition };
-  const asking = exchangeSettings(config);
+  const { rate, ...asking } = exchangeSettings(config);
   const base = { account: ACCOUNT, store, clock, log, settings, counters: newCounters() };
-  const { generation, waitMs } = await takeOver(base, asking.rate);
-  const lease = new RequestLease(store, ACCOUNT, clock, generation);
+  const { generation, window } = await takeOver(base, rate);
+  const lease = new RequestLease({ ...base, generation, window });
   const holds = new AccountHolds(base);
   await holds.read();
   const gracePeriodOver = new AbortController();
@@ -63,7 +63,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     transport: overrides.transport ?? connect(config),
     clock,
     ...asking,
-    openAfterMs: waitMs,
+    window,
     heldForMs: (lane) => holds.heldForMs(lane),
     lease,
     gracePeriodOver: gracePeriodOver.signal,
@@ -97,15 +97,16 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   };
 }
 
-/** Follows the last owner: takes its place, puts right what it left, and waits for what it sent to leave the window. */
-async function takeOver(deps: Parameters<typeof recover>[0], { intervalMs }: RateLimit) {
+/** Follows the last owner: takes its place, puts right what it left, and counts what it sent against the rate limit. */
+async function takeOver(deps: Parameters<typeof recover>[0], rate: RateLimit) {
   const { account, store, clock, log } = deps;
   // Before the last owner's lease is read: from now on it gets no other.
   const generation = await store.writer.write((tx) => nextGeneration(tx, account));
-  const { waitMs, clockWentBack } = await waitAfterLastOwner(store, account, clock.now(), intervalMs);
+  const { spent, clockWentBack } = await spentByLastOwner(deps, rate);
   await recover(deps, clockWentBack);
-  logWait(log, waitMs);
-  return { generation, waitMs };
+  const window = new RateWindow(rate, spent);
+  logWait(log, window.waitMs(clock.monotonic()));
+  return { generation, window };
 }
 
 /** The settings by which the exchange is asked and its answers are read. */
@@ -115,7 +116,7 @@ function exchangeSettings({ exchange: { rate, concurrency, absence }, create: { 
 }
 
 /** Says so where a start waits for longer than a moment. */
-function logWait(log: Logger, waitMs: number): void {
+function logWait(log: Logger, waitMs = 0): void {
   const seconds = Math.ceil(waitMs / 1_000);
   if (seconds > 1) log.info({ seconds }, "waiting for the last owner's requests to be out of the rate limit's window");
 }

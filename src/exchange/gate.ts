@@ -9,7 +9,7 @@ import {
   type BreakerState,
   type Health,
 } from './breaker.ts';
-import { RateWindow, type RateLimit } from './rate-window.ts';
+import type { RateWindow } from './rate-window.ts';
 
 /** The purpose of a request. Creates go ahead of look-ups; what a person waits for goes ahead of both. */
 export type Lane = 'person' | BreakerLane;
@@ -61,9 +61,7 @@ export class Turn implements Disposable {
 /** Settings of the gate. */
 export interface GateOptions {
   readonly concurrency: number;
-  readonly rate: RateLimit;
-  /** No turn is given for this long: what an earlier owner of the account sent may still count. */
-  readonly openAfterMs?: number;
+  readonly window: RateWindow;
   /** The time for which the account's requests of a lane are held, in milliseconds. */
   readonly heldForMs?: (lane: BreakerLane) => number;
 }
@@ -101,17 +99,15 @@ export class Gate {
   /** Requests that go back into the queue when one has ended: their lanes have as many in flight as they may. */
   readonly #behind: (() => void)[] = [];
   readonly #closing = new AbortController();
-  readonly #notBefore: number;
   readonly #heldForMs: (lane: BreakerLane) => number;
   #latestPlace = 0;
   #isWaking = false;
   #isSilent = false;
 
-  constructor({ concurrency, rate, openAfterMs = 0, heldForMs = () => 0 }: GateOptions, clock: Clock) {
+  constructor({ concurrency, window, heldForMs = () => 0 }: GateOptions, clock: Clock) {
     this.#queue = new PQueue({ concurrency });
-    this.#window = new RateWindow(rate);
+    this.#window = window;
     this.#clock = clock;
-    this.#notBefore = clock.monotonic() + openAfterMs;
     this.#heldForMs = heldForMs;
     this.#pauseWhileFull();
   }
@@ -223,14 +219,9 @@ export class Gate {
     return this.#breakers.create.openingsEver + this.#breakers.lookup.openingsEver;
   }
 
-  #waitMs(): number | undefined {
-    const now = this.#clock.monotonic();
-    return now < this.#notBefore ? this.#notBefore - now : this.#window.waitMs(now);
-  }
-
   /** Pauses the queue while no request may start, and starts it again at the moment when one may. */
   #pauseWhileFull(): void {
-    const waitMs = this.#waitMs();
+    const waitMs = this.#window.waitMs(this.#clock.monotonic());
     if (waitMs === 0 || this.#closing.signal.aborted) {
       this.#queue.start();
       return;

@@ -4,26 +4,39 @@ export interface RateLimit {
   readonly intervalMs: number;
 }
 
+/** Requests that ended at `at` or shortly before, on the monotonic clock. */
+export interface SpentRequests {
+  readonly at: number;
+  readonly requests: number;
+}
+
+/** Requests that ended within this part of the window are counted together, by the last of them. */
+const PARTS = 1_000;
+/** The same where they are remembered beyond this process. */
+const REMEMBERED_PARTS = 32;
+
 /**
  * Counts requests in a sliding window of monotonic time. A request counts from its start until `intervalMs` after its
  * end: the exchange saw it somewhere in between, so that no window the exchange can measure holds more than the limit.
  */
 export class RateWindow {
-  readonly #limit: RateLimit;
-  readonly #ended: number[] = [];
+  readonly limit: RateLimit;
+  readonly #ended: Group[] = [];
+  #counted = 0;
   #running = 0;
 
-  constructor(limit: RateLimit) {
-    this.#limit = limit;
+  /** `spent` are requests of earlier owners. */
+  constructor(limit: RateLimit, spent: readonly SpentRequests[] = []) {
+    this.limit = limit;
+    for (const { at, requests } of spent) this.#count(at, requests);
   }
 
   /** Milliseconds until one more request may start: 0 for now, undefined until one that is running has ended. */
   waitMs(now: number): number | undefined {
-    while (this.#ended[0] !== undefined && this.#ended[0] + this.#limit.intervalMs <= now) this.#ended.shift();
-    const counted = this.#running + this.#ended.length;
-    if (counted < this.#limit.requests) return 0;
+    this.#forget(now);
+    if (this.#running + this.#counted < this.limit.requests) return 0;
     const oldest = this.#ended[0];
-    return oldest === undefined ? undefined : oldest + this.#limit.intervalMs - now;
+    return oldest === undefined ? undefined : oldest.at + this.limit.intervalMs - now;
   }
 
   /** One request starts. */
@@ -34,6 +47,43 @@ export class RateWindow {
   /** It has ended at `now`; one that was proved not to have left does not count. */
   end(now: number, wasSent: boolean): void {
     this.#running -= 1;
-    if (wasSent) this.#ended.push(now);
+    if (wasSent) this.#count(now, 1);
+  }
+
+  /** The requests that are running, and those that have ended and still count, in at most 33 groups. */
+  spent(now: number): { readonly running: number; readonly ended: readonly SpentRequests[] } {
+    this.#forget(now);
+    const ended: Group[] = [];
+    for (const { from, at, requests } of this.#ended) {
+      addTo(ended, { from, at, requests }, this.limit.intervalMs / REMEMBERED_PARTS);
+    }
+    return { running: this.#running, ended: ended.map(({ at, requests }) => ({ at, requests })) };
+  }
+
+  #count(at: number, requests: number): void {
+    this.#counted += requests;
+    addTo(this.#ended, { from: at, at, requests }, this.limit.intervalMs / PARTS);
+  }
+
+  #forget(now: number): void {
+    while (this.#ended[0] !== undefined && this.#ended[0].at + this.limit.intervalMs <= now) {
+      this.#counted -= this.#ended.shift()?.requests ?? 0;
+    }
+  }
+}
+
+/** Requests that ended between `from` and `at`. */
+interface Group {
+  readonly from: number;
+  at: number;
+  requests: number;
+}
+
+function addTo(groups: Group[], { from, at, requests }: Group, mostMs: number): void {
+  const last = groups.at(-1);
+  if (last === undefined || at - last.from >= mostMs) groups.push({ from, at, requests });
+  else {
+    last.at = Math.max(last.at, at);
+    last.requests += requests;
   }
 }

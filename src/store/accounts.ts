@@ -82,24 +82,46 @@ export async function rememberStatus(
   return result.numAffectedRows === 1n;
 }
 
-/** Reads until when an owner may have sent requests; undefined when none ever did. */
-export async function requestsUntil(db: Database, account: string): Promise<Date | undefined> {
-  const row = await db
-    .selectFrom('request_leases')
-    .select('requests_until')
-    .where('account', '=', account)
-    .executeTakeFirst();
-  return row === undefined ? undefined : new Date(row.requests_until);
+/** Requests that an owner may send until a time, and those that it has sent: they count for the next owner. */
+export interface Lease {
+  readonly until: Date;
+  /** Granted, or in flight when they were. */
+  readonly requests: number;
+  /** The rate limit's window, in milliseconds; `spent` are the requests that ended in it. */
+  readonly intervalMs: number;
+  readonly spent: readonly { readonly at: Date; readonly requests: number }[];
 }
 
-const leaseStatement = statement((v: { account: string; until: string }) =>
-  queries
-    .insertInto('request_leases')
-    .values({ account: v.account, requests_until: v.until })
-    .onConflict((conflict) => conflict.column('account').doUpdateSet({ requests_until: v.until })),
+/** Reads the last lease of an account; undefined when there was none. */
+export async function readLease(db: Database, account: string): Promise<Lease | undefined> {
+  const row = await db.selectFrom('request_leases').selectAll().where('account', '=', account).executeTakeFirst();
+  if (row === undefined) return undefined;
+  const spent = JSON.parse(row.spent) as readonly (readonly [string, number])[];
+  return {
+    until: new Date(row.requests_until),
+    requests: row.requests,
+    intervalMs: row.interval_ms,
+    spent: spent.map(([at, requests]) => ({ at: new Date(at), requests })),
+  };
+}
+
+const leaseStatement = statement(
+  (v: { account: string; until: string; requests: number; intervalMs: number; spent: string }) => {
+    const values = {
+      requests_until: v.until,
+      requests: v.requests,
+      interval_ms: v.intervalMs,
+      spent: v.spent,
+    };
+    return queries
+      .insertInto('request_leases')
+      .values({ account: v.account, ...values })
+      .onConflict((conflict) => conflict.column('account').doUpdateSet(values));
+  },
 );
 
-/** Writes until when this owner may send requests. */
-export async function leaseRequests(tx: Transaction, account: string, until: Date): Promise<void> {
-  await leaseStatement(tx, { account, until: until.toISOString() });
+/** Writes the lease of the account, in place of the last one. */
+export async function leaseRequests(tx: Transaction, account: string, lease: Lease): Promise<void> {
+  const spent = JSON.stringify(lease.spent.map(({ at, requests }) => [at, requests]));
+  await leaseStatement(tx, { ...lease, account, until: lease.until.toISOString(), spent });
 }

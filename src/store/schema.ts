@@ -163,10 +163,16 @@ export interface SeenStatusesTable {
   first_seen_at: string;
 }
 
-/** Until when the owner may have sent requests: the next owner waits for the rate limit's window after it. */
+/**
+ * The requests that the owner may have sent: `requests` of them until `requests_until`, and those that had ended before,
+ * within the window of `interval_ms`, as a JSON array of pairs of time and number.
+ */
 export interface RequestLeasesTable {
   account: string;
   requests_until: string;
+  requests: number;
+  interval_ms: number;
+  spent: string;
 }
 
 /** The number of owners that an account has had. */

@@ -242,7 +242,7 @@ describe('the gate', () => {
 
   it('starts no more than the limit in a window and goes on when it has passed', async () => {
     const clock = steppedClock();
-    const gate = new Gate({ concurrency: 8, rate: { requests: 3, intervalMs: 100 } }, clock);
+    const gate = new Gate({ concurrency: 8, window: new RateWindow({ requests: 3, intervalMs: 100 }) }, clock);
     const starts: number[] = [];
     const all = Promise.all(
       Array.from({ length: 8 }, () => within(gate, 'create', () => starts.push(clock.monotonic()))),
@@ -253,14 +253,17 @@ describe('the gate', () => {
   });
 
   it('does not count a turn in which nothing was sent', async () => {
-    const gate = new Gate({ concurrency: 1, rate: { requests: 1, intervalMs: 60_000 } }, steppedClock());
+    const gate = new Gate(
+      { concurrency: 1, window: new RateWindow({ requests: 1, intervalMs: 60_000 }) },
+      steppedClock(),
+    );
     for (let unused = 0; unused < 3; unused += 1) (await gate.turn({ lane: 'create' }))?.end();
     expect(await within(gate, 'create', () => 'sent')).toBe('sent');
   });
 
   it('gives no turn until the last owner is out of the window', async () => {
     const clock = steppedClock();
-    const gate = new Gate({ concurrency: 1, rate: open, openAfterMs: 700 }, clock);
+    const gate = new Gate({ concurrency: 1, window: new RateWindow(open, [{ at: -300, requests: 1_000 }]) }, clock);
     const started = within(gate, 'lookup', () => clock.monotonic());
     await clock.pass(2_000);
     expect(await started).toBe(700);
@@ -268,7 +271,7 @@ describe('the gate', () => {
 
   it('lets go at once of what waits for the rate limit when its signal aborts, and finishes what runs', async () => {
     const clock = steppedClock();
-    const gate = new Gate({ concurrency: 4, rate: { requests: 1, intervalMs: 60_000 } }, clock);
+    const gate = new Gate({ concurrency: 4, window: new RateWindow({ requests: 1, intervalMs: 60_000 }) }, clock);
     const running = Promise.withResolvers<string>();
     const stop = new AbortController();
     const { signal } = stop;
@@ -286,7 +289,7 @@ describe('the gate', () => {
   });
 
   it('puts creates ahead of look-ups without starving them', async () => {
-    const gate = new Gate({ concurrency: 1, rate: open }, steppedClock());
+    const gate = new Gate({ concurrency: 1, window: new RateWindow(open) }, steppedClock());
     const order: Lane[] = [];
     const request = (lane: Lane) => within(gate, lane, () => order.push(lane));
     await Promise.all([
@@ -300,7 +303,7 @@ describe('the gate', () => {
 
   it('gives no turn while the breaker is open, and then a single probe that the others wait for', async () => {
     const clock = steppedClock();
-    const gate = new Gate({ concurrency: 4, rate: open }, clock);
+    const gate = new Gate({ concurrency: 4, window: new RateWindow(open) }, clock);
     await within(gate, 'create', () => 1, { report: REFUSED });
     expect(gate.breaker('lookup').isOpen).toBe(true);
     expect(await within(gate, 'create', () => 1)).toBeUndefined();
@@ -323,7 +326,7 @@ describe('the gate', () => {
 
   it('gives none to those that wait for a probe when that fails', async () => {
     const clock = steppedClock();
-    const gate = new Gate({ concurrency: 4, rate: open }, clock);
+    const gate = new Gate({ concurrency: 4, window: new RateWindow(open) }, clock);
     await within(gate, 'create', () => 1, { report: REFUSED });
     await clock.pass(1_000);
     const probe = within(gate, 'create', () => 1, { report: REFUSED });
@@ -352,13 +355,13 @@ describe('the gate', () => {
 
   it('begins with one create, and doubles to the concurrency as they are answered', async () => {
     const clock = steppedClock();
-    const gate = new Gate({ concurrency: 8, rate: open }, clock);
+    const gate = new Gate({ concurrency: 8, window: new RateWindow(open) }, clock);
     expect(await rounds(gate, clock, 31)).toEqual([1, 2, 4, 8, 8, 8]);
   });
 
   it('gives no turn to creates after failures that may have been taken until a look-up is answered, then one', async () => {
     const clock = steppedClock();
-    const gate = new Gate({ concurrency: 8, rate: open }, clock);
+    const gate = new Gate({ concurrency: 8, window: new RateWindow(open) }, clock);
     const failed = { wasSent: true, health: 'failed' } as const;
     await rounds(gate, clock, 15);
     for (const subject of ['a', 'b', 'c']) await within(gate, 'create', () => 1, { report: failed, subject });

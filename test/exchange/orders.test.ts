@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { FAILURES_TO_OPEN } from '../../src/exchange/breaker.ts';
 import { ExchangeClient } from '../../src/exchange/client.ts';
+import { RateWindow } from '../../src/exchange/rate-window.ts';
 import { UnusableIdError } from '../../src/exchange/ids.ts';
 import type { AbsenceShape } from '../../src/domain/orders/lookup.ts';
 import type { MerchantOrder } from '../../src/domain/record.ts';
@@ -79,9 +80,9 @@ describe('create pre-order (§4.9)', () => {
       },
     };
     const transport = { send: async () => ({ status: 404, body: NOT_FOUND }), close: async () => {} };
-    const rate = { requests: 10, intervalMs: 1_000 };
+    const window = new RateWindow({ requests: 10, intervalMs: 1_000 });
     const reading = { absence: [], refusedBy: 'documented' } as const;
-    const client = new ExchangeClient({ transport, clock: systemClock(), concurrency: 1, rate, lease, reading });
+    const client = new ExchangeClient({ transport, clock: systemClock(), concurrency: 1, window, lease, reading });
     const signal = new AbortController().signal;
     const turn = await client.turnToCreate('a', signal);
     if (turn === undefined) throw new Error('no turn came');

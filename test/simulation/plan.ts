@@ -87,7 +87,7 @@ export function planOf(seed: number): Plan {
     seed,
     orders: planOrders(chance, calmAt),
     concurrency: 1 + chance.below(6),
-    rate: { requests: 1 + chance.below(8), intervalMs: chance.of([200, 1_000, 2_000]) },
+    rate: { requests: 1 + chance.below(8), intervalMs: chance.of([200, 1_000, 2_000, 60_000]) },
     onUnknown,
     faults: chance.of([0, 0.05, 0.2, 0.5]),
     deathAtStep: chance.of([0, 0.002, 0.01, 0.03]),

@@ -601,13 +601,14 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
       expect(await isNew('other', 'order.status', 'ODD')).toBe(true);
     });
 
-    it('could last be asked until the time that the owner wrote down', async () => {
+    it('has the lease that its owner wrote last', async () => {
       const { writer, db } = subject.store;
-      expect(await accounts.requestsUntil(db, ACCOUNT)).toBeUndefined();
-      await writer.write((tx) => accounts.leaseRequests(tx, ACCOUNT, new Date(1_000)));
-      await writer.write((tx) => accounts.leaseRequests(tx, ACCOUNT, NOW));
-      expect(await accounts.requestsUntil(db, ACCOUNT)).toEqual(NOW);
-      expect(await accounts.requestsUntil(db, 'other')).toBeUndefined();
+      const lease = { until: NOW, requests: 3, intervalMs: 1_000, spent: [{ at: new Date(5), requests: 2 }] };
+      expect(await accounts.readLease(db, ACCOUNT)).toBeUndefined();
+      await writer.write((tx) => accounts.leaseRequests(tx, ACCOUNT, { ...lease, until: new Date(1_000), spent: [] }));
+      await writer.write((tx) => accounts.leaseRequests(tx, ACCOUNT, lease));
+      expect(await accounts.readLease(db, ACCOUNT)).toEqual(lease);
+      expect(await accounts.readLease(db, 'other')).toBeUndefined();
     });
   });
 

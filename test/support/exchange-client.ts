@@ -3,7 +3,7 @@ import type { CreateOutcome } from '../../src/domain/orders/create.ts';
 import type { MerchantOrder } from '../../src/domain/record.ts';
 import { ExchangeClient } from '../../src/exchange/client.ts';
 import type { ReadingSettings } from '../../src/exchange/orders.ts';
-import type { RateLimit } from '../../src/exchange/rate-window.ts';
+import { RateWindow, type RateLimit } from '../../src/exchange/rate-window.ts';
 import { httpTransport } from '../../src/exchange/transport.ts';
 
 /** Settings of a client that stands alone. */
@@ -17,15 +17,14 @@ export interface LoneClientOptions {
 }
 
 /** The real client without an account: no lease, no database. */
-export function loneClient({ baseUrl, apiKey, clock = systemClock(), ...limits }: LoneClientOptions): ExchangeClient {
+export function loneClient({ baseUrl, apiKey, clock = systemClock(), ...options }: LoneClientOptions): ExchangeClient {
   return new ExchangeClient({
     transport: httpTransport({ baseUrl, apiKey, timeoutMs: 60_000, maxResponseBytes: 100_000 }),
     clock,
-    concurrency: 8,
-    rate: { requests: 1_000, intervalMs: 1_000 },
+    concurrency: options.concurrency ?? 8,
+    window: new RateWindow(options.rate ?? { requests: 1_000, intervalMs: 1_000 }),
     lease: { ensure: async () => {} },
-    reading: { absence: [], refusedBy: 'documented' },
-    ...limits,
+    reading: options.reading ?? { absence: [], refusedBy: 'documented' },
   });
 }
 

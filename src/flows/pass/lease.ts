@@ -1,42 +1,53 @@
 import type { Clock } from '../../clock.ts';
-import { assertNewestOwner, leaseRequests, requestsUntil } from '../../store/accounts.ts';
+import { after } from '../../domain/instant.ts';
+import type { RateLimit, RateWindow, SpentRequests } from '../../exchange/rate-window.ts';
+import { assertNewestOwner, leaseRequests, readLease, type Lease } from '../../store/accounts.ts';
 import type { Store, Transaction } from '../../store/port.ts';
 
 /** A lease lasts this long: one small write in this time while requests go out. */
 const LEASE_MS = 2_000;
-const RENEW_BEFORE_MS = 500;
+/** Nothing leaves in the last part of a lease, which is renewed before. */
+const UNUSED_MS = 500;
+const RENEW_BEFORE_MS = 1_000;
+/** Most requests of one lease, unless the limit lets more go in its time. */
+const MOST_GRANTED = 32;
+
+interface LeaseDeps {
+  readonly account: string;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly generation: number;
+  readonly window: RateWindow;
+}
 
 /**
- * The durable trace of when this owner may have sent requests. The next owner, which knows nothing of what is in the
- * rate limit's window, waits until the window after it has passed.
+ * The durable trace of the requests that this owner may have sent: a number of requests and a time in which they may go.
+ * What was granted counts as spent for the next owner, which knows nothing else of what is in the rate limit's window.
  */
 export class RequestLease {
-  readonly #store: Store;
-  readonly #account: string;
-  readonly #clock: Clock;
-  readonly #generation: number;
+  readonly #deps: LeaseDeps;
+  readonly #granted: number;
   #until = Number.NEGATIVE_INFINITY;
+  #started = 0;
+  /** Requests that may have started in all while the lease lasts. */
+  #mostStarted = 0;
   #renewing: Promise<void> | undefined;
 
-  constructor(store: Store, account: string, clock: Clock, generation: number) {
-    this.#store = store;
-    this.#account = account;
-    this.#clock = clock;
-    this.#generation = generation;
+  constructor(deps: LeaseDeps) {
+    this.#deps = deps;
+    this.#granted = requestsOfLease(deps.window.limit);
   }
 
   /**
-   * Resolves once requests may go out. Rejects when that cannot be made durable, or with `OwnedError` when another owner
-   * has taken over: then nothing may be sent.
+   * Resolves once a request may go out; each one asks for itself. Rejects when that cannot be made durable, or with
+   * `OwnedError` when another owner has taken over: then nothing may be sent.
    */
   async ensure(): Promise<void> {
     // A write that waits for the database may be durable only when what it asked for is over.
-    while (!this.#isFresh()) {
-      this.#renewing ??= this.#write(LEASE_MS).finally(() => {
-        this.#renewing = undefined;
-      });
-      await this.#renewing;
-    }
+    while (!this.#lasts(UNUSED_MS, 1)) await this.#renew();
+    this.#started += 1;
+    // Ahead of need, so that no request waits. A failure comes again where the lease is needed.
+    if (this.#isRunningOut()) this.#renew().catch(() => undefined);
   }
 
   /**
@@ -44,53 +55,90 @@ export class RequestLease {
    * transaction is durable, and then `ensure`, which costs nothing unless that took long.
    */
   async renewWithin(tx: Transaction): Promise<() => void> {
-    if (!this.#isFresh()) return await this.#writeWithin(tx, LEASE_MS);
-    await assertNewestOwner(tx, this.#account, this.#generation);
+    if (this.#isRunningOut()) return await this.#writeWithin(tx, LEASE_MS, this.#granted);
+    await assertNewestOwner(tx, this.#deps.account, this.#deps.generation);
     return () => {};
   }
 
   /** Throws `OwnedError` when another owner has taken over. */
   async assertOwned(tx: Transaction): Promise<void> {
-    await assertNewestOwner(tx, this.#account, this.#generation);
+    await assertNewestOwner(tx, this.#deps.account, this.#deps.generation);
   }
 
   /** Ends the lease: this owner sends nothing more. */
   async release(): Promise<void> {
-    if (this.#until !== Number.NEGATIVE_INFINITY) await this.#write(0);
+    if (this.#until !== Number.NEGATIVE_INFINITY) await this.#write(0, 0);
   }
 
-  #isFresh(): boolean {
-    return this.#clock.monotonic() < this.#until - RENEW_BEFORE_MS;
+  #isRunningOut(): boolean {
+    return !this.#lasts(RENEW_BEFORE_MS, Math.ceil(this.#granted / 2));
   }
 
-  async #write(ms: number): Promise<void> {
-    const onDurable = await this.#store.writer.write((tx) => this.#writeWithin(tx, ms));
+  #lasts(ms: number, requests: number): boolean {
+    const isInTime = this.#deps.clock.monotonic() < this.#until - ms;
+    return isInTime && this.#started + requests <= this.#mostStarted;
+  }
+
+  #renew(): Promise<void> {
+    this.#renewing ??= this.#write(LEASE_MS, this.#granted).finally(() => {
+      this.#renewing = undefined;
+    });
+    return this.#renewing;
+  }
+
+  async #write(ms: number, requests: number): Promise<void> {
+    const onDurable = await this.#deps.store.writer.write((tx) => this.#writeWithin(tx, ms, requests));
     onDurable();
   }
 
-  async #writeWithin(tx: Transaction, ms: number): Promise<() => void> {
-    await assertNewestOwner(tx, this.#account, this.#generation);
-    const until = this.#clock.monotonic() + ms;
-    await leaseRequests(tx, this.#account, new Date(this.#clock.now().getTime() + ms));
+  async #writeWithin(tx: Transaction, ms: number, requests: number): Promise<() => void> {
+    const { account, clock, generation, window } = this.#deps;
+    await assertNewestOwner(tx, account, generation);
+    const [now, monotonic] = [clock.now(), clock.monotonic()];
+    const { running, ended } = window.spent(monotonic);
+    const mostStarted = this.#started + requests;
+    await leaseRequests(tx, account, {
+      until: after(now, ms),
+      requests: running + requests,
+      intervalMs: window.limit.intervalMs,
+      spent: ended.map((spent) => ({ at: after(now, spent.at - monotonic), requests: spent.requests })),
+    });
     return () => {
-      this.#until = until;
+      this.#until = monotonic + ms;
+      this.#mostStarted = mostStarted;
     };
   }
 }
 
 /**
- * Says how long a new owner sends nothing, so that its requests and the last owner's together keep the limit. A lease that
- * ends later than any lease can was written under another clock; it is not waited for longer than a lease lasts.
+ * The requests of one lease: what the limit lets go in twice its time, so that time alone ends most leases; where that is
+ * little a part of the limit, as all of it counts as spent when the process is killed.
  */
-export async function waitAfterLastOwner(
-  store: Store,
-  account: string,
-  now: Date,
-  intervalMs: number,
-): Promise<{ waitMs: number; clockWentBack: boolean }> {
-  const until = await requestsUntil(store.db, account);
-  if (until === undefined) return { waitMs: 0, clockWentBack: false };
-  const aheadMs = until.getTime() - now.getTime();
-  const waitMs = Math.max(0, Math.min(aheadMs, LEASE_MS) + intervalMs);
-  return { waitMs, clockWentBack: aheadMs > LEASE_MS };
+function requestsOfLease({ requests, intervalMs }: RateLimit): number {
+  const inTime = Math.ceil((requests * 2 * LEASE_MS) / intervalMs);
+  return Math.max(inTime, Math.min(MOST_GRANTED, Math.ceil(requests / MOST_GRANTED)));
+}
+
+/**
+ * Reads what the last owner may have spent of the rate limit's window. A lease that ends later than any lease can was
+ * written under another clock; it counts as one that ends as late as a lease can.
+ */
+export async function spentByLastOwner(
+  { store, account, clock }: Pick<LeaseDeps, 'store' | 'account' | 'clock'>,
+  limit: RateLimit,
+): Promise<{ spent: readonly SpentRequests[]; clockWentBack: boolean }> {
+  const lease = await readLease(store.db, account);
+  if (lease === undefined) return { spent: [], clockWentBack: false };
+  const [now, monotonic] = [clock.now().getTime(), clock.monotonic()];
+  const at = (time: Date) => monotonic + Math.min(time.getTime() - now, LEASE_MS);
+  const spent = [...lease.spent, { at: lease.until, requests: requestsOf(lease, limit) }];
+  return {
+    spent: spent.map((one) => ({ at: at(one.at), requests: one.requests })),
+    clockWentBack: lease.until.getTime() - now > LEASE_MS,
+  };
+}
+
+/** What was spent is known for the interval of that owner; where it was shorter, the whole limit may be spent. */
+function requestsOf(lease: Lease, limit: RateLimit): number {
+  return lease.intervalMs < limit.intervalMs ? limit.requests : lease.requests;
 }

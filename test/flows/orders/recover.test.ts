@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { createApp } from '../../../src/app.ts';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { followPass } from '../../../src/flows/orders/follow.ts';
-import { waitAfterLastOwner } from '../../../src/flows/pass/lease.ts';
+import { spentByLastOwner } from '../../../src/flows/pass/lease.ts';
+import { RateWindow } from '../../../src/exchange/rate-window.ts';
 import { after } from '../../../src/domain/instant.ts';
 import type { WrapStatement } from '../../../src/store/sqlite/connection.ts';
 import { capturedLog } from '../../support/captured-log.ts';
@@ -21,7 +22,9 @@ async function afterCrash(program: TestProgram, requestsUntil: Date | undefined,
   unguarded(program.merchant, () => program.merchant.exec(change));
   program.merchant.exec('delete from request_leases');
   if (requestsUntil !== undefined) {
-    program.merchant.prepare(`insert into request_leases values ('default', ?)`).run(requestsUntil.toISOString());
+    program.merchant
+      .prepare(`insert into request_leases values ('default', ?, 100000, 1000, '[]')`)
+      .run(requestsUntil.toISOString());
   }
   program.app = await createApp(program.config, { clock: program.clock, log: log.logger });
   return log;
@@ -192,8 +195,9 @@ describe('the wait of a new owner', () => {
   ])('when %s', async (_name, aheadMs, waitMs, clockWentBack) => {
     const { program } = await scriptedProgram();
     await afterCrash(program, aheadMs === undefined ? undefined : after(BEGAN_AT, aheadMs));
-    const wait = await waitAfterLastOwner(program.app.store, program.app.account, BEGAN_AT, 1_000);
-    expect(wait).toEqual({ waitMs, clockWentBack });
+    const limit = { requests: 100_000, intervalMs: 1_000 };
+    const { spent, clockWentBack: isBack } = await spentByLastOwner(program.app, limit);
+    expect([new RateWindow(limit, spent).waitMs(program.clock.monotonic()), isBack]).toEqual([waitMs, clockWentBack]);
   });
 
   it.each([

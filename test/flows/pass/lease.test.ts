@@ -1,24 +1,82 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createApp } from '../../../src/app.ts';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { followPass } from '../../../src/flows/orders/follow.ts';
-import { waitAfterLastOwner } from '../../../src/flows/pass/lease.ts';
 import type { WrapStatement } from '../../../src/store/sqlite/connection.ts';
 import { OwnedError } from '../../../src/store/errors.ts';
-import { scriptedProgram } from '../../support/test-program.ts';
+import type { ScriptedExchange } from '../../support/scripted-exchange.ts';
+import { scriptedProgram, type TestProgram } from '../../support/test-program.ts';
 
 const NEVER = new AbortController().signal;
 
-describe('a request that a person asked for', () => {
-  it('counts for the next owner, who waits until it has left the window', async () => {
-    const { program } = await scriptedProgram();
-    const { store, account } = program.app;
-    const wait = async () => (await waitAfterLastOwner(store, account, program.clock.now(), 1_000)).waitMs;
-    expect(await wait()).toBe(0);
+/** Settings with this rate limit. */
+function rate(requests: number, interval: string): Record<string, string> {
+  return { ORDER_SYNC_EXCHANGE_RATE_REQUESTS: String(requests), ORDER_SYNC_EXCHANGE_RATE_INTERVAL: interval };
+}
+
+/** Owners that do not wait for one another. */
+const LOCKLESS = { becomeOwner: async () => ({ release: () => {} }) };
+
+/** Takes the account over as after a SIGKILL: the last owner closes nothing in order. */
+async function takeOver(program: TestProgram): Promise<void> {
+  const killed = program.app;
+  onTestFinished(() => killed[Symbol.asyncDispose]());
+  program.app = await createApp(program.config, { clock: program.clock, log: killed.log, ...LOCKLESS });
+}
+
+/** Asks as many times as the limit lets through now. */
+async function askUntilFull(program: TestProgram, exchange: ScriptedExchange): Promise<number> {
+  const before = exchange.requests.length;
+  const stop = new AbortController();
+  const asked = Array.from({ length: 100 }, () => program.app.exchange.showOrder('a', stop.signal));
+  for (let turns = 0; turns < 400; turns += 1) await program.clock.turn();
+  stop.abort();
+  await Promise.all(asked);
+  return exchange.requests.length - before;
+}
+
+describe('requests of an owner', () => {
+  it('let the next one start at once where the limit has room', async () => {
+    const { program, exchange } = await scriptedProgram({ environment: rate(1_000, '10m'), overrides: LOCKLESS });
     await program.app.exchange.showOrder('a');
-    expect(await wait()).toBeGreaterThanOrEqual(1_000);
+    await takeOver(program);
+    await program.app.exchange.showOrder('b');
+    await program.restart();
+    await program.app.exchange.showOrder('c');
+    expect(exchange.count('GET')).toBe(3);
   });
 
+  it('count for the next one as what was granted, after a kill, and as what was sent, after a stop', async () => {
+    const { program, exchange } = await scriptedProgram({ environment: rate(64, '10m'), overrides: LOCKLESS });
+    expect(await askUntilFull(program, exchange)).toBe(64);
+    program.clock.advance(610_000);
+    await program.app.exchange.showOrder('a');
+    await takeOver(program);
+    // Of leases of two requests the second was granted ahead.
+    expect(await askUntilFull(program, exchange)).toBeLessThanOrEqual(63);
+    await program.restart();
+    expect(await askUntilFull(program, exchange)).toBe(0);
+    program.clock.advance(610_000);
+    await program.app.exchange.showOrder('a');
+    await program.restart();
+    expect(await askUntilFull(program, exchange)).toBe(63);
+  });
+
+  it('count whole where the window was shorter for the last one: what left it before is not known', async () => {
+    const { program, exchange } = await scriptedProgram({ environment: rate(64, '1s') });
+    await program.app.exchange.showOrder('a');
+    const { config } = await scriptedProgram({ environment: rate(64, '10m') }).then((other) => other.program);
+    await program.app[Symbol.asyncDispose]();
+    const exchangeSettings = { ...program.config.exchange, rate: config.exchange.rate };
+    program.app = await createApp(
+      { ...program.config, exchange: exchangeSettings },
+      { clock: program.clock, log: program.log.logger },
+    );
+    expect(await askUntilFull(program, exchange)).toBe(0);
+  });
+});
+
+describe('a request that a person asked for', () => {
   it('does not leave while that cannot be written', async () => {
     const { program, exchange } = await scriptedProgram();
     program.merchant.exec(`create trigger no_lease before insert on request_leases
@@ -29,8 +87,6 @@ describe('a request that a person asked for', () => {
 });
 
 describe('an owner that another has followed although the lock was to prevent it', () => {
-  const lockless = { becomeOwner: async () => ({ release: () => {} }) };
-
   it.each([
     ['at once', 0],
     ['once its right to send is over', 60_000],
@@ -38,7 +94,7 @@ describe('an owner that another has followed although the lock was to prevent it
     const { program, exchange } = await scriptedProgram();
     program.insert({ external_order_id: 'a' });
     await createPass(program.app, NEVER);
-    await using second = await createApp(program.config, { clock: program.clock, log: program.app.log, ...lockless });
+    await using second = await createApp(program.config, { clock: program.clock, log: program.app.log, ...LOCKLESS });
     program.insert({ external_order_id: 'b' });
     program.clock.advance(laterMs);
     await expect(createPass(program.app, NEVER)).rejects.toThrow(OwnedError);
