@@ -22,7 +22,7 @@ const FLOORS: readonly (readonly (readonly string[])[])[] = [
     ['log', 'flows/pass'],
     ['flows/findings', 'flows/clients', 'flows/events'],
     ['flows/orders'],
-    ['flows/reports'],
+    ['flows/reports', 'flows/probe'],
     ['app'],
   ],
   [['http'], ['http/control', 'http/photos']],

@@ -57,6 +57,7 @@ export const COMMANDS: Entries = {
     },
   },
   lookup: ['shows an order record as the exchange answers now', () => import('./exchange/operations.ts')],
+  probe: ['asks the exchange what its document leaves open', () => import('./exchange/probe.ts')],
   'pre-order': {
     text: 'pre-orders at the exchange',
     example: 'order-sync pre-order show 4be1c7',

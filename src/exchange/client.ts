@@ -5,6 +5,8 @@ import type { LookupAnswer } from '../domain/orders/lookup.ts';
 import { isSuccess, type Answer, type MerchantOrder } from '../domain/record.ts';
 import type { BreakerLane } from './breaker.ts';
 import { Gate, type BreakerView, type GateOptions, type Turn, type TurnReport } from './gate.ts';
+import { CLIENTS, ORDERS } from './addresses.ts';
+import { examine, notExamined, type Examined } from './examine.ts';
 import { emailAddress, headerId, pathId, queryId } from './ids.ts';
 import { preOrderBody, readCreate, readLookup, type ReadingSettings } from './orders.ts';
 import { answerOf, ask, hide, keepable, readReply, type FailedReply, type Reply, type UnreadReply } from './reply.ts';
@@ -24,8 +26,6 @@ import {
 } from './schemas.ts';
 import type { Transport, HttpRequest } from './transport.ts';
 
-const CLIENTS = '/api/v1/merchant/client';
-const ORDERS = '/api/v1/merchant/orders';
 const NO_TURN: FailedReply = { kind: 'not-sent', why: 'the wait for its turn was broken off' };
 const ANSWERED: TurnReport = { wasSent: true, health: 'answered' };
 const FAILED: TurnReport = { wasSent: true, health: 'failed' };
@@ -215,6 +215,19 @@ export class ExchangeClient {
   /** §4.11 as the exchange answers now: any JSON. */
   async showOrder(externalOrderId: string, signal?: AbortSignal): Promise<Reply<unknown>> {
     return await this.#askForPerson(get(`${ORDERS}?externalOrderId=${queryId(externalOrderId)}`), z.unknown(), signal);
+  }
+
+  /** One request of a probe, and all that is seen of its answer. Of a wrong key nothing but a 429 speaks of the account. */
+  async examine(request: HttpRequest, signal?: AbortSignal): Promise<Examined> {
+    using turn = await this.#gate.turn({ lane: 'person' }, signal);
+    const { transport, clock, gracePeriodOver, lease } = this.#options;
+    if (turn === undefined) return notExamined(request, NO_TURN, clock);
+    await lease.ensure();
+    turn.report = { wasSent: true, health: 'nothing' };
+    const examined = await examine(transport, clock, request, gracePeriodOver);
+    const isKeyTried = request.headers?.['x-api-key'] !== undefined && examined.reply.kind === 'key-refused';
+    turn.report = isKeyTried ? ANSWERED : reportOf(examined.reply);
+    return examined;
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,7 @@
 import { LosslessNumber, stringify } from 'lossless-json';
 import type { CreateOutcome } from '../domain/orders/create.ts';
 import type { AbsenceShape, LookupAnswer } from '../domain/orders/lookup.ts';
-import type { Difference, MerchantOrder } from '../domain/record.ts';
+import type { Difference, MerchantOrder, PreOrderView } from '../domain/record.ts';
 import { isSameSpelling } from '../domain/text.ts';
 import { comparePreOrder } from '../domain/findings/compare.ts';
 import { readAbsence } from './absence.ts';
@@ -85,6 +85,12 @@ export function readPreOrder(
   const preOrder = readBody(preOrderSchema, body);
   if (preOrder?.id !== preOrderId || preOrder.externalOrderId !== order.externalOrderId) return undefined;
   return comparePreOrder(order, viewOfPreOrder(preOrder));
+}
+
+/** Reads a pre-order with its id; undefined where it cannot be read. */
+export function readPreOrderView(body: string): (PreOrderView & { readonly id: string }) | undefined {
+  const preOrder = readBody(preOrderSchema, body);
+  return preOrder && { ...viewOfPreOrder(preOrder), id: preOrder.id };
 }
 
 /**

@@ -33,7 +33,7 @@ const LONGEST_RETRY_AFTER_MS = 24 * 60 * 60_000;
 
 /** Sends one request. Never rejects: what the exchange answers, and what goes wrong, is a reply. */
 export async function ask(
-  transport: Transport,
+  transport: Pick<Transport, 'send'>,
   clock: Pick<Clock, 'now'>,
   request: HttpRequest,
   signal?: AbortSignal,

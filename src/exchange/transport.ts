@@ -1,4 +1,4 @@
-import http from 'node:http';
+import http, { type IncomingHttpHeaders } from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import { finished } from 'node:stream/promises';
@@ -17,6 +17,8 @@ export interface HttpRequest {
   readonly body?: string;
   /** Texts of the request that are to stand in no error, should the exchange quote them. */
   readonly secrets?: readonly string[];
+  /** The whole answer goes to a person: with its headers, and without the key, whatever its status. */
+  readonly isExamined?: true;
 }
 
 /** One whole answer of the exchange. */
@@ -28,6 +30,8 @@ export interface HttpResponse {
   readonly body: string;
   /** False where it is none, and so no JSON. */
   readonly isUtf8?: false;
+  /** Of a request that is examined. */
+  readonly headers?: IncomingHttpHeaders;
 }
 
 /**
@@ -94,7 +98,7 @@ export function httpTransport(options: TransportOptions, clock: Pick<Clock, 'mon
       if (request.method === 'POST') creates.closeIdle();
       const stream = begin(client, request, connections, signal);
       try {
-        return responseOf(stream, await readAll(stream, options.maxResponseBytes), options.apiKey);
+        return responseOf(stream, await readAll(stream, options.maxResponseBytes), options.apiKey, request.isExamined);
       } catch (error) {
         throw transportError(error, stream, request, options);
       }
@@ -176,7 +180,7 @@ async function readAll(stream: Request, maxBytes: number): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-function responseOf(stream: Request, bytes: Buffer, apiKey: string): HttpResponse {
+function responseOf(stream: Request, bytes: Buffer, apiKey: string, isExamined = false): HttpResponse {
   const { response } = stream;
   if (response === undefined) throw new Error('no answer');
   const retryAfter = response.headers['retry-after'];
@@ -185,7 +189,8 @@ function responseOf(stream: Request, bytes: Buffer, apiKey: string): HttpRespons
     status: response.statusCode,
     ...(retryAfter === undefined ? {} : { retryAfter }),
     // An error is shown to people and may quote the key. A shorter key might be part of an amount or an id.
-    body: response.statusCode >= 400 || apiKey.length >= 12 ? body.replaceAll(apiKey, HIDDEN) : body,
+    body: isExamined || response.statusCode >= 400 || apiKey.length >= 12 ? body.replaceAll(apiKey, HIDDEN) : body,
+    ...(isExamined && { headers: response.headers }),
     ...encoding,
   };
 }

@@ -72,17 +72,17 @@ export interface Answer {
 /** Gives `work` a way to have operations done: by the owner of the account, or, where there is none, as the owner. */
 export async function withExchange<Value>(
   command: Command,
-  work: (ask: Ask, aloneWith: ExchangeConfig | undefined) => Promise<Value>,
+  work: (ask: Ask, aloneWith: ExchangeConfig | undefined, config: ExchangeConfig) => Promise<Value>,
 ): Promise<Value> {
   // Read once: a key that is handed over in a pipe can be read only once.
   const config = exchangeConfig(command);
   return await throughOwner(
     config,
-    (owner) => work((id, input) => owner.ask(id, input), undefined),
+    (owner) => work((id, input) => owner.ask(id, input), undefined, config),
     async (app) => {
       const { OPERATIONS } = await import('../../http/control/operations/index.ts');
       const deps = { ...app, wakeCreates: () => {} };
-      return await work((id, input) => OPERATIONS[id].run(deps, input as never), config);
+      return await work((id, input) => OPERATIONS[id].run(deps, input as never), config, config);
     },
   );
 }

@@ -75,7 +75,8 @@ async function recheckCorrected({ account, store, clock }: CreateDeps, externalO
   });
 }
 
-async function sendOrder(deps: CreateDeps, externalOrderId: string, signal: AbortSignal): Promise<void> {
+/** Sends one order where it is pending and due, and records what came of it. */
+export async function sendOrder(deps: CreateDeps, externalOrderId: string, signal: AbortSignal): Promise<void> {
   const { exchange } = deps;
   using turn = await exchange.turnToCreate(externalOrderId, signal);
   if (turn === undefined) return;

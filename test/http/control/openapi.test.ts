@@ -77,7 +77,7 @@ describe('the document of the control socket', () => {
     await server.ready();
     const shown = operations.map(({ method, path }) => `${method} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`);
     expect(shown.toSorted()).toEqual(routes.toSorted());
-    expect(new Set(routes).size).toBe(15);
+    expect(new Set(routes).size).toBe(16);
   });
 
   it('names each operation once, and each of its tags', () => {
@@ -145,6 +145,7 @@ const BODIES: Readonly<Record<string, readonly unknown[]>> = {
   requestPhotos: [{ level: 'LIVENESS', actionId: 'a' }, { level: 'MAIN', actionId: null }, { level: 'OTHER' }, {}],
   addOrder: ORDERS,
   adoptOrder: ORDERS,
+  probe: [{ step: 'absence' }, { step: 'order', order: ORDER }, { step: 'other' }, {}, { step: 'rate', requests: '0' }],
 };
 
 /** A control socket whose exchange has a link, an order, and an address to deliver photos to. */

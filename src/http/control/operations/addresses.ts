@@ -25,6 +25,7 @@ export const ADDRESSES = {
   adoptOrder: { method: 'POST', url: '/orders/adopt', rest: 'body' },
   lookUpOrder: { method: 'GET', url: '/orders', rest: 'query' },
   showPreOrder: { method: 'GET', url: '/pre-orders/:id' },
+  probe: { method: 'POST', url: '/probe', rest: 'body' },
   listLinks: { method: 'GET', url: '/links', rest: 'query' },
   sync: { method: 'POST', url: '/sync', rest: 'query' },
 } as const satisfies Readonly<Record<string, OperationAddress>>;

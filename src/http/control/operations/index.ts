@@ -2,6 +2,7 @@ import type { OperationId } from './addresses.ts';
 import { CLIENT_OPERATIONS } from './clients.ts';
 import type { Operation } from './operation.ts';
 import { ORDER_OPERATIONS } from './orders.ts';
+import { PROBE_OPERATIONS } from './probe.ts';
 
 /** An operation that has one answer; `sync` answers in lines. */
 export type AskedOperation = Exclude<OperationId, 'sync'>;
@@ -10,6 +11,7 @@ export type AskedOperation = Exclude<OperationId, 'sync'>;
 export const OPERATIONS = {
   ...CLIENT_OPERATIONS,
   ...ORDER_OPERATIONS,
+  ...PROBE_OPERATIONS,
 } satisfies Readonly<Record<AskedOperation, Operation>>;
 
 /** The fields that an operation takes. */

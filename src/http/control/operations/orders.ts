@@ -101,7 +101,7 @@ const addedOrderValue = named(
 );
 
 /** An order by the columns that a merchant writes. */
-const orderBody = z
+export const orderBody = z
   .strictObject({
     external_order_id: z.string().describe('Id of the order in your system.'),
     asset: amount,

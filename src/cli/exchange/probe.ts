@@ -1,0 +1,161 @@
+import { writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type Command } from 'commander';
+import { systemClock } from '../../clock.ts';
+import type { ExchangeConfig } from '../../config/config.ts';
+import type { Evidence } from '../../exchange/examine.ts';
+import { checkFields } from '../../flows/orders/add.ts';
+import { readLines } from '../../flows/orders/import.ts';
+import type { ProbeRow, ProbeStep } from '../../flows/probe/asking.ts';
+import type { InputOf } from '../../http/control/operations/index.ts';
+import { asTable, printable } from '../../reports/formats/text.ts';
+import { COLUMN_OF, columnsOf } from '../../store/order-columns.ts';
+import { formatOf, openInput } from '../orders/input.ts';
+import { agrees } from '../shared/decision.ts';
+import { commandError, withExchange, type Ask } from '../shared/exchange.ts';
+import { CommandError, EXIT } from '../shared/exit.ts';
+import { settingsText, withSettings, type Settings } from './probe-settings.ts';
+
+/** More look-ups at once show nothing more. */
+const MOST_REQUESTS = 30;
+
+/** What each step does, said before it is done. */
+const EXPLAINED: Readonly<Record<ProbeStep, string>> = {
+  absence: 'Looks up two ids that no order has, and an address that does not exist. 3 requests; nothing is made.',
+  ids: 'Asks for a pre-order and a link that do not exist. 2 requests; nothing is made.',
+  key: 'Asks once with a made-up key, which is nothing of yours. The exchange may note a failed attempt.',
+  order: 'Creates the order of the file, once. It is a real order: it stands in the table, and is followed.',
+  repeat: 'Sends the create of that order once more. It may make a second pre-order, which the exchange must cancel.',
+  rate: 'Sends look-ups at once, as many as exchange.rate allows and at most 30. It stops at the first 429.',
+};
+
+const HELP = `
+Each step is explained, and asked for on a terminal. Without --order nothing is made. The settings that follow are printed as YAML
+for config/local.yaml: set a shape of absence only once the exchange has confirmed it. The answers, without key and tokens, are
+kept in a file beside the database.
+
+Examples:
+  order-sync probe
+  order-sync probe --order one-small-order.csv`;
+
+interface Options {
+  readonly order?: string;
+  readonly repeatId?: boolean;
+  readonly yes?: boolean;
+  readonly json?: boolean;
+}
+
+type Order = InputOf<'addOrder'>;
+
+/** What was seen so far, and why it ended early. */
+interface Seen {
+  readonly rows: ProbeRow[];
+  readonly evidence: Evidence[];
+  stopped?: Error;
+}
+
+/** `order-sync probe`: how a real exchange answers what the document leaves open. */
+export function define(command: Command): void {
+  command
+    .description('asks the exchange of your account what its document leaves open, and prints the settings that follow')
+    .option('--order <file>', 'create the one order of this file (columns as for orders import)')
+    .option('--repeat-id', 'with --order: send its create once more, which may make a second pre-order')
+    .option('--yes', 'do not ask')
+    .option('--json', 'print JSON')
+    .addHelpText('after', HELP)
+    .action(async (options: Options) => {
+      const { order: file, repeatId = false, json = false } = options;
+      if (repeatId && file === undefined) command.error('error: --repeat-id needs --order');
+      const order = file === undefined ? undefined : await readOrder(file);
+      const steps = await agreedSteps(order, options);
+      const { seen, config } = await withExchange(command, async (ask, _alone, settings) => ({
+        seen: await take(ask, steps, order, settings),
+        config: settings,
+      }));
+      print(seen, keep(seen, config), withSettings(seen.rows, config), json);
+      if (seen.stopped !== undefined) throw seen.stopped;
+      process.exitCode = seen.rows.some(({ isOdd }) => isOdd) ? EXIT.look : EXIT.ok;
+    });
+}
+
+/** The one order of a file, by its columns. Throws `CommandError`. */
+async function readOrder(file: string): Promise<Order> {
+  const format = formatOf(file);
+  if (format === undefined) throw new CommandError(EXIT.usage, `the name ${file} must end in .csv or .ndjson`);
+  const lines = await Array.fromAsync(readLines(await openInput(file), format));
+  const [line] = lines;
+  if (line === undefined || lines.length > 1) throw new CommandError(EXIT.data, `${file} must hold one order`);
+  if ('problem' in line) throw new CommandError(EXIT.data, `${file}:${line.line}: ${line.problem}`);
+  const checked = checkFields(line.fields);
+  if (checked.ok) return columnsOf(checked.order) as Order;
+  const problems = checked.problems.map(({ field, reason }) => `${COLUMN_OF[field]} ${reason}`);
+  throw new CommandError(EXIT.data, `${file}:${line.line}: ${problems.join('; ')}`);
+}
+
+/** The steps that a person agrees to. Asked before the account is owned, so that nothing waits for the answers. */
+async function agreedSteps(order: Order | undefined, { repeatId, yes }: Options): Promise<readonly ProbeStep[]> {
+  const steps: ProbeStep[] = ['absence', 'ids', 'key'];
+  if (order !== undefined) steps.push('order');
+  if (order !== undefined && repeatId === true) steps.push('repeat');
+  // Last: after a 429 the exchange wants to be left alone.
+  steps.push('rate');
+  if (yes === true) return steps;
+  if (!process.stdin.isTTY) {
+    throw new CommandError(EXIT.usage, 'nothing was asked: there is nobody to agree; give --yes to go on');
+  }
+  const agreed: ProbeStep[] = [];
+  for (const step of steps) {
+    if (await agrees(`${step}: ${EXPLAINED[step]} Do it? (y/N) `, process.stdin, process.stderr)) agreed.push(step);
+  }
+  return agreed;
+}
+
+/** Takes the steps, one after the other, up to one that cannot be done. */
+async function take(
+  ask: Ask,
+  steps: readonly ProbeStep[],
+  order: Order | undefined,
+  config: ExchangeConfig,
+): Promise<Seen> {
+  const seen: Seen = { rows: [], evidence: [] };
+  const requests = String(Math.min(config.exchange.rate.requests, MOST_REQUESTS));
+  for (const step of steps) {
+    process.stderr.write(`${step}: ${EXPLAINED[step]}\n`);
+    const isOfOrder = step === 'order' || step === 'repeat';
+    const result = await ask('probe', {
+      step,
+      ...(isOfOrder && { order }),
+      ...(step === 'rate' && { requests }),
+    });
+    if (result.kind !== 'ok') {
+      const isRefusedHere = result.kind === 'invalid' && result.httpStatus !== 404;
+      seen.stopped = isRefusedHere ? new CommandError(EXIT.usage, result.message) : commandError(result);
+      return seen;
+    }
+    const { rows, evidence } = JSON.parse(result.body) as Pick<Seen, 'rows' | 'evidence'>;
+    seen.rows.push(...rows);
+    seen.evidence.push(...evidence);
+  }
+  return seen;
+}
+
+/** Keeps the answers beside the database, readable for this user alone. Undefined where there is none. */
+function keep({ rows, evidence }: Seen, { database }: ExchangeConfig): string | undefined {
+  if (evidence.length === 0) return undefined;
+  const stamp = systemClock().now().toISOString().replaceAll(/[:.]/g, '-');
+  const path = join(dirname(database.path), `probe-${stamp}.json`);
+  writeFileSync(path, `${JSON.stringify({ rows, evidence }, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+  return path;
+}
+
+function print({ rows }: Seen, evidence: string | undefined, settings: Settings, asJson: boolean): void {
+  if (asJson) {
+    process.stdout.write(`${JSON.stringify({ rows, settings, evidence: evidence ?? null })}\n`);
+    return;
+  }
+  if (rows.length === 0) return;
+  process.stdout.write(asTable(rows.map(({ question, seen, follows }) => ({ question, seen, follows }))));
+  const yaml = settingsText(settings);
+  process.stdout.write(yaml === '' ? 'No setting follows.\n' : `# for config/local.yaml\n${yaml}`);
+  if (evidence !== undefined) process.stderr.write(`the answers are in ${printable(evidence)}\n`);
+}

@@ -1,0 +1,226 @@
+import { quote } from '../../domain/text.ts';
+import { sameDecimal } from '../../domain/decimal.ts';
+import type { MerchantOrder, PreOrderView } from '../../domain/record.ts';
+import { PROBE_REQUESTS } from '../../exchange/examine.ts';
+import { readLookup, readPreOrderView } from '../../exchange/orders.ts';
+import { readRecordView } from '../../exchange/record-view.ts';
+import { accountFact, readAccountFact } from '../../store/accounts.ts';
+import { keepAnswer } from '../../store/kept-answers.ts';
+import { sentOrderOf, type OrderRow } from '../../store/order-columns.ts';
+import { readOrder } from '../../store/orders.ts';
+import { readPreOrder } from '../../store/pre-orders.ts';
+import { addOrder, checkFields } from '../orders/add.ts';
+import { sendOrder } from '../orders/create.ts';
+import type { FlowDeps } from '../pass/deps.ts';
+import { failureOf, shown, type Asking, type Probed, type ProbeRow } from './asking.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The order whose create was repeated: it is done once an account. */
+const REPEATED = 'probe.repeatedCreate';
+const UNDER_WAY_MS = 250;
+
+/**
+ * Creates one order as any other is created, by a row and a durable intent, and asks about it before and after. One that
+ * stands in the table is not sent by this again.
+ */
+export async function probeOrder(
+  deps: FlowDeps,
+  asking: Asking,
+  fields: Fields,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<Probed> {
+  const checked = checkFields(fields);
+  if (!checked.ok) return { kind: 'invalid', message: checked.problems.map(({ reason }) => reason).join('; ') };
+  const { account, store } = deps;
+  const { externalOrderId } = checked.order;
+  const rows: ProbeRow[] = [];
+  if ((await readOrder(store.db, account, externalOrderId)) === undefined) {
+    const before = await asking.ask(PROBE_REQUESTS.order(externalOrderId));
+    const failure = failureOf(before.reply);
+    if (failure !== undefined) return { kind: 'failed', reply: failure };
+    const answer = readLookup(before.reply, externalOrderId, { absence: [] });
+    const isThere =
+      answer.kind === 'found' || (before.reply.kind === 'ok' && readRecordView(before.reply.body) !== undefined);
+    const follows = isThere ? 'it was not created; see order-sync orders adopt' : 'it may be created';
+    rows.push({
+      question: 'the order before its create (§4.11)',
+      seen: shown(before.evidence),
+      follows,
+      isOdd: isThere,
+    });
+    if (isThere) return asking.found(...rows);
+  }
+  const added = await addOrder(deps, fields);
+  if (added.kind === 'invalid') return { kind: 'invalid', message: added.problems.join('; ') };
+  if (added.kind === 'differs') {
+    const message = `${quote(externalOrderId)} stands in the table with another ${added.columns.join(', ')}`;
+    return { kind: 'invalid', message };
+  }
+  if (added.kind === 'inserted') await sendOrder(deps, externalOrderId, signal);
+  const row = await settledRow(deps, externalOrderId, signal);
+  rows.push(createRow(row));
+  if (row.pre_order_id !== null) rows.push(...(await afterCreate(deps, asking, row)));
+  return asking.found(...rows);
+}
+
+/** The row once no request for it is in flight: the daemon may have sent it first. */
+async function settledRow({ account, store, clock }: FlowDeps, id: string, signal: AbortSignal): Promise<OrderRow> {
+  for (;;) {
+    const row = await readOrder(store.db, account, id);
+    if (row === undefined) throw new Error('an order that was just inserted is not there');
+    if (row.state !== 'sending' || signal.aborted) return row;
+    await clock.sleep(UNDER_WAY_MS);
+  }
+}
+
+/** What came of the create. */
+function createRow({
+  external_order_id: id,
+  state,
+  state_reason: reason,
+  pre_order_id: preOrderId,
+}: OrderRow): ProbeRow {
+  const question = 'the create (§4.9)';
+  const because = reason === null ? '' : `: ${reason}`;
+  if (preOrderId !== null) {
+    return {
+      question,
+      seen: `taken, pre-order ${preOrderId}`,
+      follows: 'it is a real order, and followed as any other',
+      isOdd: false,
+    };
+  }
+  const seen = `the order is ${state}${because}`;
+  const isUndocumented = /HTTP (400|404|422) without/.test(reason ?? '');
+  return {
+    question,
+    seen,
+    follows: isUndocumented
+      ? 'create.refusedBy: status makes such an order rejected: set it once the exchange confirms that nothing was made'
+      : `it stands in the table: order-sync orders explain ${id}`,
+    ...(isUndocumented && { setting: { path: 'create.refusedBy', value: 'status' } }),
+    isOdd: true,
+  };
+}
+
+/** What shows of a pre-order that was just made. */
+async function afterCreate({ account, store }: FlowDeps, asking: Asking, row: OrderRow): Promise<readonly ProbeRow[]> {
+  const { external_order_id: id, pre_order_id: preOrderId } = row;
+  const order = sentOrderOf(row);
+  const created = await readPreOrder(store.db, account, id);
+  const lookup = await asking.ask(PROBE_REQUESTS.order(id));
+  const isFound = readLookup(lookup.reply, id, { absence: [] }).kind === 'found';
+  const preOrder = await asking.ask(PROBE_REQUESTS.preOrder(preOrderId ?? ''));
+  const later = preOrder.reply.kind === 'ok' ? readPreOrderView(preOrder.reply.body) : undefined;
+  return [
+    amountRow(
+      'the amounts in the answer to the create (§4.9)',
+      order,
+      created === undefined ? undefined : readPreOrderView(created),
+    ),
+    {
+      question: 'the order when its pre-order was just made (§4.11)',
+      seen: shown(lookup.evidence),
+      follows: isFound
+        ? 'orders show at once here; that absence proves anything is still for the exchange to say'
+        : 'there is a pre-order, and no order: absence does not prove that nothing was made',
+      ...(!isFound && { setting: { path: 'create.onUnknown', value: 'hold' } }),
+      isOdd: false,
+    },
+    {
+      question: 'the pre-order by its id (§4.10)',
+      seen: shown(preOrder.evidence),
+      follows: later === undefined ? 'it cannot be read' : 'nothing to set',
+      isOdd: later === undefined,
+    },
+    amountRow('the amounts of the pre-order by its id (§4.10)', order, later),
+  ];
+}
+
+/** Compares amounts digit by digit. */
+function amountRow(question: string, order: MerchantOrder, view: PreOrderView | undefined): ProbeRow {
+  const amounts = (['asset', 'limit', 'bonus'] as const).flatMap((field) => {
+    const sent = order[field];
+    const back = view?.[field] ?? null;
+    if (sent === null) return [];
+    const same = back !== null && sameDecimal(sent, back);
+    return [{ text: `${field} ${sent} → ${back ?? 'none'}`, isSame: same, isEqual: sent === back }];
+  });
+  const seen = amounts.map(({ text }) => text).join(', ');
+  if (amounts.some(({ isSame }) => !isSame)) {
+    return { question, seen, follows: 'not the amount that was sent: the finding PREORDER_ECHO_MISMATCH', isOdd: true };
+  }
+  const isEqual = amounts.every((amount) => amount.isEqual);
+  const follows = isEqual
+    ? 'every digit comes back'
+    : 'the same numbers, written otherwise: they are compared as numbers';
+  return { question, seen, follows, isOdd: false };
+}
+
+/**
+ * Sends the create of an order that was taken once more, under the same id: this may make a second pre-order. It is none of
+ * the order's own requests, so the table is left alone; that it is done is durable before, and it is done once an account.
+ */
+export async function repeatCreate(deps: FlowDeps, asking: Asking, fields: Fields): Promise<Probed> {
+  const { account, store, clock } = deps;
+  const checked = checkFields(fields);
+  if (!checked.ok) return { kind: 'invalid', message: checked.problems.map(({ reason }) => reason).join('; ') };
+  const { externalOrderId } = checked.order;
+  const row = await readOrder(store.db, account, externalOrderId);
+  if (row === undefined || row.pre_order_id === null) {
+    return { kind: 'invalid', message: `${quote(externalOrderId)} has no pre-order, so its create is not repeated` };
+  }
+  const fact = { account, name: REPEATED };
+  const before = await store.writer.write(async (tx) => {
+    const known = await readAccountFact(tx, fact);
+    await accountFact(tx, { ...fact, given: externalOrderId, now: clock.now() });
+    return known;
+  });
+  if (before !== undefined) {
+    return {
+      kind: 'invalid',
+      message: `the create of ${quote(before)} was repeated already; it is done once an account`,
+    };
+  }
+  const { reply, evidence } = await asking.ask(PROBE_REQUESTS.create(sentOrderOf(row)));
+  const preOrder = reply.kind === 'ok' ? readPreOrderView(reply.body) : undefined;
+  const isSecond = reply.kind === 'ok' && preOrder?.id !== row.pre_order_id;
+  if (isSecond) {
+    const { status, body } = evidence;
+    const kept = {
+      account,
+      operation: 'createPreOrder' as const,
+      subject: externalOrderId,
+      receivedAt: clock.now().toISOString(),
+    };
+    await store.writer.write((tx) => keepAnswer(tx, { ...kept, httpStatus: status ?? 0, body }));
+  }
+  return asking.found(repeatRow(shown(evidence), reply.kind, isSecond));
+}
+
+function repeatRow(seen: string, kind: string, isSecond: boolean): ProbeRow {
+  const row = { question: 'the same create once more (§4.9)', seen };
+  if (kind === 'ok' && !isSecond) {
+    return {
+      ...row,
+      follows: 'the same pre-order: this exchange knows the id again, this time; order-sync does not rely on it',
+      isOdd: false,
+    };
+  }
+  const setting = { path: 'create.onUnknown', value: 'hold' };
+  if (isSecond)
+    return {
+      ...row,
+      follows: 'a second pre-order: ask the exchange to cancel it, and keep hold',
+      setting,
+      isOdd: true,
+    };
+  if (kind === 'refused') return { ...row, follows: 'the exchange refuses an id that it knows', setting, isOdd: false };
+  return {
+    ...row,
+    follows: 'nobody can tell whether a second pre-order was made: ask the exchange',
+    setting,
+    isOdd: true,
+  };
+}
