@@ -5,7 +5,7 @@ import type { LookupAnswer } from '../domain/orders/lookup.ts';
 import { isSuccess, type Answer, type MerchantOrder } from '../domain/record.ts';
 import type { BreakerLane } from './breaker.ts';
 import { Gate, type BreakerView, type GateOptions, type Turn, type TurnReport } from './gate.ts';
-import { CLIENTS, ORDERS } from './addresses.ts';
+import { CLIENTS, get, ORDERS, post } from './addresses.ts';
 import { examine, notExamined, type Examined } from './examine.ts';
 import { emailAddress, headerId, pathId, queryId } from './ids.ts';
 import { preOrderBody, readCreate, readLookup, type ReadingSettings } from './orders.ts';
@@ -290,12 +290,4 @@ function reportOf(reply: UnreadReply): TurnReport {
       // An odd answer about one order speaks of that order, not of the exchange's health.
       return reply.answer !== undefined && reply.answer.httpStatus < 500 ? ANSWERED : FAILED;
   }
-}
-
-function get(path: string): HttpRequest {
-  return { method: 'GET', path };
-}
-
-function post(path: string, body: Record<string, string | undefined>, secrets: readonly string[]): HttpRequest {
-  return { method: 'POST', path, body: JSON.stringify(body), secrets };
 }
