@@ -6,6 +6,8 @@ const PART: SummaryPart = {
   to_currency: 'EUR',
   state: 'open',
   order_status: 'REQUEST',
+  outcome: null,
+  asset_position: 'INPUT',
   orders: 1,
   asset: '1',
   unreadable: 0,
@@ -37,6 +39,29 @@ describe('the summary', () => {
       ['ETH/EUR', 'open', 'REQUEST', 1],
     ]);
     expect(Object.keys(lines[0] ?? {})).toEqual(SUMMARY_COLUMNS.map(({ key }) => key));
+  });
+
+  it('never adds what paid to what failed, is open or disputed, nor one asset position to another', () => {
+    const final = { state: 'final', order_status: 'DONE' };
+    const lines = summaryOf(
+      { ...final, outcome: 'succeeded', asset: '1' },
+      { ...final, outcome: 'failed', asset: '2' },
+      { asset: '4' },
+      { ...final, asset: '8' },
+      { state: 'disputed', order_status: 'DONE', asset: '16' },
+      { ...final, outcome: 'succeeded', asset: '32', asset_position: 'OUTPUT' },
+    );
+    const keys = ['outcome', 'position', 'asset', 'succeeded', 'failed', 'open', 'outcome_unknown'] as const;
+    expect(new Set(lines.map((line) => keys.map((key) => line[key]).join(' ')))).toEqual(
+      new Set([
+        'succeeded INPUT 1 1 0 0 0',
+        'failed INPUT 2 0 2 0 0',
+        'open INPUT 4 0 0 4 0',
+        'outcome_unknown INPUT 8 0 0 0 8',
+        'disputed INPUT 16 0 0 0 0',
+        'succeeded OUTPUT 32 32 0 0 0',
+      ]),
+    );
   });
 
   it('counts separately what differs by case or by where a name ends', () => {

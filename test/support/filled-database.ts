@@ -11,6 +11,7 @@ export interface ReconciledOrder {
   readonly from?: string;
   readonly to?: string;
   readonly state?: string;
+  readonly outcome?: string;
   readonly createdAt?: string;
   readonly changedAt?: string | null;
   readonly sentAt?: string | null;
@@ -75,7 +76,7 @@ function insertOrder(sqlite: Database.Database, order: ReconciledOrder): void {
     .run(order.account ?? 'default', id, asset, order.position ?? 'INPUT', from, to);
   sqlite
     .prepare(
-      `update merchant_orders set revision = revision + 1, state = :state, created_at = :createdAt, pre_order_id = :preOrderId, order_status = :status, changed_at = :changedAt,
+      `update merchant_orders set revision = revision + 1, state = :state, created_at = :createdAt, pre_order_id = :preOrderId, order_status = :status, outcome = :outcome, changed_at = :changedAt,
        sent_at = :sentAt, last_lookup_at = :lastLookupAt, modification_date = :modificationDate, stale_date = :staleDate,
        resends = :resends where account = :account and external_order_id = :id`,
     )
@@ -85,6 +86,7 @@ function insertOrder(sqlite: Database.Database, order: ReconciledOrder): void {
       createdAt,
       state: order.state ?? 'final',
       preOrderId: order.preOrderId === undefined ? `pre-${id}` : order.preOrderId,
+      outcome: order.outcome ?? null,
       status: record === null ? null : 'REQUEST',
       changedAt,
       sentAt: order.sentAt === undefined ? createdAt : order.sentAt,

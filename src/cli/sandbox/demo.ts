@@ -14,7 +14,7 @@ import { addOrder } from '../../flows/orders/add.ts';
 import { decideOrders, type OperatorDeps } from '../../flows/orders/operator-decisions.ts';
 import { reconcileOrders } from '../../flows/reports/reconciliation.ts';
 import { asTable, printable } from '../../reports/formats/text.ts';
-import { summarize } from '../../reports/summary.ts';
+import { SUMMARY_COLUMNS, summarize } from '../../reports/summary.ts';
 import { seededRandom } from '../../sandbox/random.ts';
 import { startSandbox, type Sandbox } from '../../sandbox/server.ts';
 import { listFindings } from '../../store/findings.ts';
@@ -95,7 +95,8 @@ async function demonstrate({ scenario, keep, orders: count }: DemoOptions): Prom
     await stopDaemon(daemon);
     say('');
     const summary = summarize(summaryParts(store, { account: ACCOUNT }));
-    process.stdout.write(asTable(summary));
+    const columns = SUMMARY_COLUMNS.filter((column) => !('isDetail' in column)).map(({ key }) => key);
+    process.stdout.write(asTable(summary, columns));
     const { preOrders, duplicated } = sandbox.exchange.census();
     say(`${rest.length} orders sent, ${preOrders} pre-orders at the exchange, ${duplicated.length} created twice.\n`);
     const isAsExpected = await reconcileDemo(store, clock.now().toISOString(), expected, say);

@@ -77,7 +77,7 @@ async function addUp(
   for (const row of snapshot.rows(knownFindings(scope))) {
     const finding = knownFinding(row, scope.asOf);
     scratch.add(finding);
-    totals.addFinding(finding);
+    totals.addFinding(finding, row, row.order_changed_at, scope.asOf);
   }
   let orders = 0;
   for (const row of snapshot.rows(reconciledRows(scope))) {
@@ -86,7 +86,7 @@ async function addUp(
     charts.addOrder(order, moment);
     for (const finding of order.findings) {
       const derived = derivedFinding(row, finding);
-      if (scratch.addUnlessKnown(derived)) totals.addFinding(derived);
+      if (scratch.addUnlessKnown(derived)) totals.addFinding(derived, row, row.changed_at, scope.asOf);
     }
     stage?.addOrder(ledgerOrder(order));
     orders += 1;

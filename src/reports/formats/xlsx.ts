@@ -60,13 +60,19 @@ function text(value: string): string {
     .slice(0, MOST_CHARACTERS);
 }
 
+/** The letters of a column by its number, from 1: A to Z, then AA. */
+function columnName(number: number): string {
+  const rest = (number - 1) % 26;
+  return (number > 26 ? columnName((number - 1 - rest) / 26) : '') + String.fromCodePoint(65 + rest);
+}
+
 const FILTERS: Feature = {
   files: {
     transform: {
       'xl/worksheets/sheet{id}.xml': {
         transform(content, { columns = [] }) {
           const [, lastRow = '1'] = /^<row r="(\d+)"/.exec(content.slice(content.lastIndexOf('<row '))) ?? [];
-          const range = `A1:${String.fromCodePoint(64 + columns.length)}${lastRow}`;
+          const range = `A1:${columnName(columns.length)}${lastRow}`;
           return content.replace('</sheetData>', `</sheetData><autoFilter ref="${range}"/>`);
         },
       },

@@ -7,6 +7,7 @@ export interface ReconciledRow {
   readonly to_currency: string | null;
   readonly state: string;
   readonly order_status: string | null;
+  readonly outcome: string | null;
   readonly created_at: string;
   readonly sent_at: string | null;
   readonly changed_at: string | null;
@@ -39,9 +40,13 @@ export interface KnownFindingRow {
   readonly resolved_at: string | null;
   readonly reason: string | null;
   readonly external_order_id: string | null;
+  /** These are of the row; null where it was deleted. */
+  readonly state: string | null;
+  readonly outcome: string | null;
+  readonly order_changed_at: string | null;
+  readonly asset_position: string | null;
   readonly from_currency: string | null;
   readonly to_currency: string | null;
-  /** Null where the row was deleted. */
   readonly created_at: string | null;
 }
 

@@ -1,4 +1,5 @@
 import { DecimalSum } from '../../domain/decimal.ts';
+import { OUTCOMES, outcomeOf, sumsByOutcome, type Outcome } from './outcome.ts';
 import type { Column, Row } from '../formats/document.ts';
 import type { ReportFinding } from './findings.ts';
 import type { JudgedOrder, UncheckedReason } from './judge.ts';
@@ -7,10 +8,16 @@ import { dayOf, pairOf } from './rows.ts';
 /** The columns of the totals by pair. */
 export const PAIR_COLUMNS = [
   { key: 'pair', label: 'Pair', kind: 'text' },
+  { key: 'outcome', label: 'Outcome', kind: 'text' },
+  { key: 'position', label: 'Position', kind: 'text' },
   { key: 'orders', label: 'Orders', kind: 'count' },
   { key: 'at_exchange', label: 'At exchange', kind: 'count' },
   { key: 'compared', label: 'Amounts compared', kind: 'count', isDetail: true },
   { key: 'asset', label: 'Asset, all orders', kind: 'decimal', isDetail: true },
+  { key: 'succeeded', label: 'Asset, succeeded', kind: 'decimal', isDetail: true },
+  { key: 'failed', label: 'Asset, failed', kind: 'decimal', isDetail: true },
+  { key: 'open', label: 'Asset, open', kind: 'decimal', isDetail: true },
+  { key: 'outcome_unknown', label: 'Asset, final of unknown outcome', kind: 'decimal', isDetail: true },
   { key: 'ours', label: 'Ours', kind: 'decimal' },
   { key: 'theirs', label: 'Theirs', kind: 'decimal' },
   { key: 'difference', label: 'Difference', kind: 'decimal' },
@@ -38,10 +45,10 @@ export const DAY_COLUMNS: readonly Column[] = [{ key: 'day', label: 'Day (UTC)',
 
 type Key<Kind> = Extract<(typeof PAIR_COLUMNS)[number], { kind: Kind }>['key'];
 type Count = Key<'count'>;
-type Sum = Exclude<Key<'decimal'>, 'difference'>;
+type Sum = Exclude<Key<'decimal'>, 'difference' | Outcome>;
+const SUMS = ['asset', 'ours', 'theirs', 'output', 'fee', 'reward'] as const satisfies readonly Sum[];
 const keysOf = (kind: Column['kind']) => PAIR_COLUMNS.filter((column) => column.kind === kind).map(({ key }) => key);
 const COUNTS = keysOf('count') as Count[];
-const SUMS = keysOf('decimal').filter((key) => key !== 'difference') as Sum[];
 
 class Totals {
   readonly counts = Object.fromEntries(COUNTS.map((key) => [key, 0])) as Record<Count, number>;
@@ -52,20 +59,39 @@ class Totals {
     for (const key of SUMS) this.sums[key].add(other.sums[key].toString());
   }
 
-  asRow(): Row {
+  asRow({ pair, outcome, position }: Group): Row {
     const sums = Object.fromEntries(SUMS.map((key) => [key, this.sums[key].toString()]));
     const difference = new DecimalSum();
     difference.add(this.sums.theirs.toString());
     difference.subtract(this.sums.ours.toString());
-    return { ...this.counts, ...sums, difference: difference.toString() };
+    const byOutcome = sumsByOutcome(outcome, this.sums.asset.toString());
+    return { pair, outcome, position, ...this.counts, ...sums, ...byOutcome, difference: difference.toString() };
   }
 }
 
-/** Sums of orders and findings by UTC day and pair. Memory grows with the days and pairs, not with the orders. */
+/** Orders whose amounts may be added: of one outcome, and of one asset position, as another may be in another currency. */
+interface Group {
+  readonly pair: string;
+  readonly outcome: string | null;
+  readonly position: string | null;
+}
+
+/** The columns of a row that tell its group. */
+interface GroupedRow {
+  readonly state: string | null;
+  readonly outcome: string | null;
+  readonly asset_position: string | null;
+}
+
+/**
+ * Sums of orders and findings by UTC day, pair, outcome and position. Memory grows with these, not with the orders.
+ */
 export class ReconciliationTotals {
-  readonly #groups = new Map<string, { readonly day: string; readonly pair: string; readonly totals: Totals }>();
+  readonly #groups = new Map<string, Group & { readonly day: string; readonly totals: Totals }>();
   readonly #classes = new Map<string, Row & { open: number; acknowledged: number }>();
 
+  /** Orders by outcome. */
+  readonly outcomes = Object.fromEntries(OUTCOMES.map((one) => [one, 0])) as Record<Outcome, number>;
   readonly unchecked = new Map<UncheckedReason, number>();
   /** The oldest look-up that the report relies on, of orders that are not final and of final ones. */
   readonly oldestLookup: { open: string | null; final: string | null } = { open: null, final: null };
@@ -73,7 +99,9 @@ export class ReconciliationTotals {
   addOrder(order: JudgedOrder, asOf: string): void {
     const { row, ours, amounts, isOfOtherPair, judgement } = order;
     this.#addLookup(order, asOf);
-    const { counts, sums } = this.#totals(dayOf(row.created_at), pairOf(row));
+    const group = { pair: pairOf(row), ...groupOf(row, row.changed_at, asOf) };
+    if (isOutcome(group.outcome)) this.outcomes[group.outcome] += 1;
+    const { counts, sums } = this.#totals(dayOf(row.created_at), group);
     counts.orders += 1;
     if (judgement.kind === 'nothing') counts.nothing_to_compare += 1;
     else counts[judgement.kind] += 1;
@@ -110,9 +138,10 @@ export class ReconciliationTotals {
     if (oldest === null || at < oldest) this.oldestLookup[side] = at;
   }
 
-  addFinding(finding: ReportFinding): void {
+  /** `row` is that of the finding, and `changedAt` the time of its last change. */
+  addFinding(finding: ReportFinding, row: GroupedRow, changedAt: string | null, asOf: string): void {
     const { day, pair, severity, status } = finding;
-    const { counts } = this.#totals(day, pair);
+    const { counts } = this.#totals(day, { pair, ...groupOf(row, changedAt, asOf) });
     const id = JSON.stringify([day, pair, finding.class, severity]);
     const line = this.#classes.get(id) ?? { day, pair, class: finding.class, severity, open: 0, acknowledged: 0 };
     this.#classes.set(id, line);
@@ -127,20 +156,23 @@ export class ReconciliationTotals {
     else counts.errors += 1;
   }
 
-  /** One row a day and pair, in their order. */
+  /** One row a day and group, in their order. */
   byDay(): readonly Row[] {
-    return this.#sorted().map(({ day, pair, totals }) => ({ day, pair, ...totals.asRow() }));
+    return this.#sorted().map(({ day, totals, ...group }) => ({ day, ...totals.asRow(group) }));
   }
 
-  /** One row a pair, in their order. */
+  /** One row a group, in their order. */
   byPair(): readonly Row[] {
-    const pairs = new Map<string, Totals>();
-    for (const { pair, totals } of this.#sorted()) {
-      const sum = pairs.get(pair) ?? new Totals();
-      sum.addAll(totals);
-      pairs.set(pair, sum);
-    }
-    return [...pairs].toSorted(([a], [b]) => compare(a, b)).map(([pair, totals]) => ({ pair, ...totals.asRow() }));
+    const groups = Map.groupBy(this.#groups.values(), keyOf);
+    return [...groups.values()]
+      .map(([first, ...others]) => {
+        const { totals, ...group } = first!;
+        const sum = new Totals();
+        for (const { totals: one } of [{ totals }, ...others]) sum.addAll(one);
+        return { ...group, totals: sum };
+      })
+      .toSorted(compareGroups)
+      .map(({ totals, ...group }) => totals.asRow(group));
   }
 
   /** One row a day, pair and class of findings. */
@@ -156,15 +188,35 @@ export class ReconciliationTotals {
   }
 
   #sorted() {
-    return [...this.#groups.values()].toSorted((a, b) => compare(a.day, b.day) || compare(a.pair, b.pair));
+    return [...this.#groups.values()].toSorted((a, b) => compare(a.day, b.day) || compareGroups(a, b));
   }
 
-  #totals(day: string, pair: string): Totals {
-    const key = `${day} ${pair}`;
-    const group = this.#groups.get(key) ?? { day, pair, totals: new Totals() };
-    this.#groups.set(key, group);
-    return group.totals;
+  #totals(day: string, group: Group): Totals {
+    const key = `${day} ${keyOf(group)}`;
+    const known = this.#groups.get(key) ?? { day, ...group, totals: new Totals() };
+    this.#groups.set(key, known);
+    return known.totals;
   }
+}
+
+/** Nobody knows any more what the outcome of an order was that has changed since. */
+function groupOf(row: GroupedRow, changedAt: string | null, asOf: string): Omit<Group, 'pair'> {
+  const isChangedAfter = changedAt !== null && changedAt > asOf;
+  return { outcome: isChangedAfter ? 'outcome_unknown' : outcomeOf(row), position: row.asset_position };
+}
+
+function isOutcome(outcome: string | null): outcome is Outcome {
+  return (OUTCOMES as readonly (string | null)[]).includes(outcome);
+}
+
+function keyOf({ pair, outcome, position }: Group): string {
+  return JSON.stringify([pair, outcome, position]);
+}
+
+/** In the order of the outcomes; what has none comes last. */
+function compareGroups(a: Group, b: Group): number {
+  const place = ({ outcome }: Group) => (isOutcome(outcome) ? OUTCOMES.indexOf(outcome) : outcome === null ? 9 : 8);
+  return compare(a.pair, b.pair) || place(a) - place(b) || compare(a.position ?? '', b.position ?? '');
 }
 
 function compare(a: string, b: string): number {

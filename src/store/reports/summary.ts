@@ -20,7 +20,7 @@ interface PagePart extends Omit<SummaryPart, 'asset' | 'unreadable'> {
   readonly last_id: Uint8Array;
 }
 
-/** Counts and sums every row that matches the filter, by pair, state and status, a page of rows at a time. */
+/** Counts and sums every row that matches the filter, by what a line of the summary is of, a page of rows at a time. */
 export function* summaryParts(store: Pick<Store, 'snapshot'>, filter: RowFilter): Generator<SummaryPart> {
   let last: Buffer | undefined;
   for (let read = PAGE; read === PAGE;) {
@@ -40,7 +40,16 @@ function readPage(store: Pick<Store, 'snapshot'>, { account, from, to }: RowFilt
   const createdAt = sql<string>`+created_at`;
   let page = queries
     .selectFrom('merchant_orders')
-    .select(['external_order_id', 'from_currency', 'to_currency', 'state', 'order_status', 'asset'])
+    .select([
+      'external_order_id',
+      'from_currency',
+      'to_currency',
+      'state',
+      'order_status',
+      'outcome',
+      'asset_position',
+      'asset',
+    ])
     .where('account', '=', account);
   if (last !== undefined) page = page.where('external_order_id', '>', sql<string>`cast(${last} as text)`);
   if (from !== undefined) page = page.where(createdAt, '>=', from);
@@ -52,11 +61,13 @@ function readPage(store: Pick<Store, 'snapshot'>, { account, from, to }: RowFilt
       'to_currency',
       'state',
       'order_status',
+      'outcome',
+      'asset_position',
       select.fn.countAll<number>().as('orders'),
       sql<string>`exact_sum(asset)`.as('asset'),
       sql<Uint8Array>`cast(max(external_order_id) as blob)`.as('last_id'),
     ])
-    .groupBy(['from_currency', 'to_currency', 'state', 'order_status']);
+    .groupBy(['from_currency', 'to_currency', 'state', 'order_status', 'outcome', 'asset_position']);
   using snapshot = store.snapshot();
   return [...snapshot.rows<PagePart>(parts)];
 }

@@ -42,7 +42,9 @@ const count = z.int().nonnegative();
 const text = z.string();
 function rowSchema(columns: readonly Column[]) {
   const kinds = { decimal, count, text, time: text, percent: z.number() };
-  return z.strictObject(Object.fromEntries(columns.map(({ key, kind }) => [key, kinds[kind]])));
+  const nullable = ['outcome', 'position'];
+  const shapes = columns.map(({ key, kind }) => [key, nullable.includes(key) ? kinds[kind].nullable() : kinds[kind]]);
+  return z.strictObject(Object.fromEntries(shapes) as Record<string, z.ZodType>);
 }
 const documentSchema = z.strictObject({
   schema: z.literal('order-sync.reconciliation/1'),
@@ -59,6 +61,10 @@ const documentSchema = z.strictObject({
     checked: count,
     unchecked: count,
     disputed: count,
+    succeeded: count,
+    failed: count,
+    open: count,
+    outcome_unknown: count,
     nothing_to_compare: count,
     given_up: count,
     sent_again: count,
@@ -112,7 +118,9 @@ describe('report reconciliation', () => {
     expect([code, stderr]).toEqual([1, '']);
     expect(stdout).toMatch(/^Because +open errors: 1$/m);
     expect(stdout).toMatch(/│ AMOUNT_MISMATCH │ open +│ =1\+1 +│ 2 +│ 2\.000000000000000001 │/);
-    expect(stdout).toMatch(/│ BTC\/EUR │ 2 +│ 2 +│ 3\.5 +│ 3\.500000000000000001 │ 0\.000000000000000001 │/);
+    expect(stdout).toMatch(
+      /│ BTC\/EUR │ outcome_unknown │ INPUT +│ 2 +│ 2 +│ 3\.5 +│ 3\.500000000000000001 │ 0\.000000000000000001 │/,
+    );
   });
 
   it('has JSON of the shape that its schema names', async () => {

@@ -31,11 +31,28 @@ describe('report summary', () => {
     const sum = '12345678901234567.123456789012345679';
     const [table, csv, json] = await Promise.all([summaryProcess(), summary('--format', 'csv'), summary('--json')]);
     expect([table.code, table.stderr, csv.code, csv.stderr, json.code, json.stderr]).toEqual([0, '', 0, '', 0, '']);
-    expect(table.stdout).toContain(`│ =BTC/EUR │ pending │        │ 2      │ ${sum} │ 0          │`);
+    expect(table.stdout).toContain(
+      `│ =BTC/EUR │ pending │        │         │ INPUT    │ 2      │ ${sum} │ 0          │`,
+    );
     expect(table.stdout).not.toContain('\u001b');
-    expect(csv.stdout).toBe(`pair,state,status,orders,asset,unreadable\n'=BTC/EUR,pending,,2,${sum},0\n`);
+    expect(csv.stdout).toBe(
+      `pair,state,status,outcome,position,orders,asset,succeeded,failed,open,outcome_unknown,unreadable\n'=BTC/EUR,pending,,,INPUT,2,${sum},0,0,0,0,0\n`,
+    );
     expect(JSON.parse(json.stdout)).toEqual([
-      { pair: '=BTC/EUR', state: 'pending', status: null, orders: 2, asset: sum, unreadable: 0 },
+      {
+        pair: '=BTC/EUR',
+        state: 'pending',
+        status: null,
+        outcome: null,
+        position: 'INPUT',
+        orders: 2,
+        asset: sum,
+        succeeded: '0',
+        failed: '0',
+        open: '0',
+        outcome_unknown: '0',
+        unreadable: 0,
+      },
     ]);
   });
 
@@ -58,7 +75,11 @@ describe('report summary', () => {
 
   it('is a header where there are no orders', async () => {
     const { code, stdout, stderr } = await summary('--format', 'csv');
-    expect([code, stdout, stderr]).toEqual([0, 'pair,state,status,orders,asset,unreadable\n', '']);
+    expect([code, stdout, stderr]).toEqual([
+      0,
+      'pair,state,status,outcome,position,orders,asset,succeeded,failed,open,outcome_unknown,unreadable\n',
+      '',
+    ]);
   });
 
   it('writes to a file that it makes for its owner alone, also in place of one that others could read', async () => {
@@ -73,7 +94,8 @@ describe('report summary', () => {
       { code: 0, signal: null, stdout: '', stderr: '' },
       { code: 0, stdout: '', stderr: '' },
     ]);
-    const text = 'pair,state,status,orders,asset,unreadable\nBTC/EUR,pending,,1,1,0\n';
+    const text =
+      'pair,state,status,outcome,position,orders,asset,succeeded,failed,open,outcome_unknown,unreadable\nBTC/EUR,pending,,,INPUT,1,1,0,0,0,0,0\n';
     expect(['new.csv', 'old.csv'].map((name) => readFileSync(join(at.folder, name), 'utf8'))).toEqual([text, text]);
     expect(['new.csv', 'old.csv'].map((name) => statSync(join(at.folder, name)).mode & 0o777)).toEqual([0o600, 0o600]);
   });

@@ -85,9 +85,9 @@ describe('the report of reconciliation', () => {
 
   it('adds both sides up exactly, by day and pair', async () => {
     const orders: ReconciledOrder[] = [
-      { id: 'a', asset: '0.1' },
+      { id: 'a', asset: '0.1', outcome: 'succeeded' },
       { id: 'b', asset: '0.2', createdAt: '2026-01-04T23:59:59.999Z' },
-      { id: 'c', asset: '0.2' },
+      { id: 'c', asset: '0.2', outcome: 'succeeded' },
       { id: 'd', asset: '7', from: 'ETH', record: { input: '7.000000000000000001' } },
       { id: 'e', asset: '4', state: 'pending', record: null, lastLookupAt: null, sentAt: null },
       { id: 'f', asset: '2', state: 'accepted', record: null },
@@ -102,24 +102,53 @@ describe('the report of reconciliation', () => {
       days.map((row) => [row['day'], row['pair'], row['orders'], row['ours'], row['theirs'], row['difference']]),
     ).toEqual([
       ['2026-01-04', 'BTC/EUR', 1, '0.2', '0.2', '0'],
-      ['2026-01-05', 'BTC/EUR', 4, '0.3', '0.3', '0'],
+      ['2026-01-05', 'BTC/EUR', 2, '0.3', '0.3', '0'],
+      ['2026-01-05', 'BTC/EUR', 2, '0', '0', '0'],
       ['2026-01-05', 'ETH/EUR', 1, '7', '7.000000000000000001', '0.000000000000000001'],
     ]);
     expect(pairs[0]).toMatchObject({
       pair: 'BTC/EUR',
-      orders: 5,
-      at_exchange: 3,
-      compared: 3,
-      asset: '6.5',
-      ours: '0.5',
-      theirs: '0.5',
-      output: '300',
-      fee: '0.003',
-      reward: '1.5',
-      checked: 4,
+      orders: 2,
+      at_exchange: 2,
+      compared: 2,
+      asset: '0.3',
+      ours: '0.3',
+      theirs: '0.3',
+      output: '200',
+      fee: '0.002',
+      reward: '1',
+      checked: 2,
       unchecked: 0,
-      nothing_to_compare: 1,
+      nothing_to_compare: 0,
     });
+    expect(pairs[2]).toMatchObject({ outcome: null, orders: 2, asset: '6', checked: 1, nothing_to_compare: 1 });
+  });
+
+  it('adds up what succeeded, failed and is open apart, and each position by itself', async () => {
+    const orders: ReconciledOrder[] = [
+      { id: 'a', asset: '1', outcome: 'succeeded', record: { fee: '0.1' } },
+      { id: 'b', asset: '2', outcome: 'failed', record: { fee: '0.2' } },
+      { id: 'c', asset: '4', state: 'open', record: { fee: '0.4' } },
+      { id: 'd', asset: '8', record: { fee: '0.8' } },
+      { id: 'e', asset: '16', state: 'disputed', record: { fee: '1.6' } },
+      { id: 'f', asset: '32', outcome: 'succeeded', position: 'OUTPUT', record: { fee: '3.2' } },
+      { id: 'g', asset: '64', outcome: 'succeeded', changedAt: '2026-01-06T00:00:00.001Z', record: { fee: '6.4' } },
+    ];
+    const { facts, pairs } = await reportOf({ orders }, (report) => ({
+      facts: factsOf(report),
+      pairs: rowsOf(report, 'pairs'),
+    }));
+    const keys = ['outcome', 'position', 'succeeded', 'failed', 'open', 'outcome_unknown', 'fee'];
+    expect(pairs.map((row) => keys.map((key) => row[key]))).toEqual([
+      ['succeeded', 'INPUT', '1', '0', '0', '0', '0.1'],
+      ['succeeded', 'OUTPUT', '32', '0', '0', '0', '3.2'],
+      ['failed', 'INPUT', '0', '2', '0', '0', '0.2'],
+      ['open', 'INPUT', '0', '0', '4', '0', '0.4'],
+      // What an order was whose row has changed since nobody knows.
+      ['outcome_unknown', 'INPUT', '0', '0', '0', '72', '7.2'],
+      ['disputed', 'INPUT', '0', '0', '0', '0', '0'],
+    ]);
+    expect(facts).toMatchObject({ succeeded: 2, failed: 1, open: 1, outcome_unknown: 2, disputed: 1 });
   });
 
   it('counts disputed orders apart and adds up nothing of their records, also when a person has given them up', async () => {
@@ -130,13 +159,17 @@ describe('the report of reconciliation', () => {
     ];
     const acknowledged = { class: 'AMOUNT_MISMATCH', status: 'acknowledged', changedAt: LOOKED_UP_AT, expected: '2' };
     const findings = ['b', 'c'].map((id) => ({ id, ...acknowledged }));
-    const { isClean, pair } = await reportOf({ orders, findings }, (report) => ({
+    const { isClean, pairs } = await reportOf({ orders, findings }, (report) => ({
       isClean: report.isClean,
-      pair: rowsOf(report, 'pairs')[0],
+      pairs: rowsOf(report, 'pairs'),
     }));
     expect(isClean).toBe(false);
-    expect(pair).toMatchObject({ checked: 1, unchecked: 0, disputed: 1, at_exchange: 1, asset: '7' });
-    expect(pair).toMatchObject({ ours: '1', theirs: '1', output: '100', fee: '0.001', reward: '0.5', errors: 0 });
+    const nothing = { ours: '0', theirs: '0', output: '0', fee: '0', reward: '0', at_exchange: 0, errors: 0 };
+    expect(pairs).toEqual([
+      expect.objectContaining({ outcome: 'outcome_unknown', checked: 1, at_exchange: 1, asset: '1', ours: '1' }),
+      expect.objectContaining({ outcome: 'disputed', disputed: 1, unchecked: 0, asset: '2', ...nothing }),
+      expect.objectContaining({ outcome: null, disputed: 0, unchecked: 0, asset: '4', ...nothing }),
+    ]);
   });
 
   it('finds a differing amount by itself, where no finding was written', async () => {

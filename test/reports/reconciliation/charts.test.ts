@@ -13,6 +13,7 @@ const ROW: ReconciledRow = {
   from_currency: 'BTC',
   to_currency: 'EUR',
   state: 'final',
+  outcome: null,
   order_status: 'DONE',
   created_at: '2026-01-01T00:00:00.000Z',
   sent_at: null,
