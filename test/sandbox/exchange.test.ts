@@ -68,9 +68,9 @@ describe('the sandbox exchange', () => {
       return [order['status'], cryptoTransaction?.status, fiatTransaction?.status, order['completionDate']];
     });
     expect(seen).toEqual([
-      ['REQUEST', 'NEW', 'NEW', null],
-      ['IN_PROGRESS', 'PENDING', 'NEW', null],
-      ['IN_PROGRESS', 'CONFIRMED', 'PENDING', null],
+      ['REQUEST', 'NEW', 'NEW', undefined],
+      ['IN_PROGRESS', 'PENDING', 'NEW', undefined],
+      ['IN_PROGRESS', 'CONFIRMED', 'PENDING', undefined],
       ['COMPLETED', 'CONFIRMED', 'PAID', '2026-01-05T12:00:13.000Z'],
     ]);
     expect(bodyOf(lookUp()).order).toMatchObject({
@@ -203,13 +203,14 @@ describe('the sandbox exchange', () => {
 describe('the scenarios of the sandbox', () => {
   it('are chosen by the external order id', () => {
     const { create, lookUp, clock } = setUp();
-    for (const name of Object.keys(SCENARIOS)) create(withId(`scenario-${name}-1`));
+    const names = Object.keys(SCENARIOS).filter((name) => SCENARIOS[name]?.answers === undefined);
+    for (const name of names) create(withId(`scenario-${name}-1`));
     clock.advance(60_000);
     const statusOf = (name: string) => {
       const answer = lookUp(`scenario-${name}-1`);
       return answer.status === 404 ? undefined : bodyOf(answer).order['status'];
     };
-    const statuses = () => Object.fromEntries(Object.keys(SCENARIOS).map((name) => [name, statusOf(name)]));
+    const statuses = () => Object.fromEntries(names.map((name) => [name, statusOf(name)]));
     const first = {
       completed: 'COMPLETED',
       rejected: 'REJECTED',
@@ -221,7 +222,7 @@ describe('the scenarios of the sandbox', () => {
     expect(statuses()).toEqual(first);
     clock.advance(30 * 60_000);
     expect(statuses()).toEqual({ ...first, late: 'COMPLETED', reopened: 'IN_PROGRESS' });
-    expect(bodyOf(lookUp('scenario-reopened-1')).order['completionDate']).toBeNull();
+    expect(bodyOf(lookUp('scenario-reopened-1')).order['completionDate']).toBeUndefined();
   });
 
   it('are completed or, one in ten, rejected; the same seed decides the same', () => {

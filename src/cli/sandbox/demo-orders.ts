@@ -23,6 +23,8 @@ const PAIRS = [
   ['ETH', 'EUR', '1.503'],
   ['USDT', 'USD', '250.00'],
   ['BTC', 'USD', '0.000000012345678901'],
+  ['EUR', 'BTC', '150.00'],
+  ['USD', 'ETH', '99.99'],
 ] as const;
 /** Answers that are lost although the exchange took the order: each is looked up, and none is sent again. */
 const LOST = ['fault-reset-after', 'fault-error-taken', 'fault-truncated', 'fault-wrong-json', 'fault-html'];

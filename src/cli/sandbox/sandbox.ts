@@ -8,6 +8,7 @@ import { FAULTS, type Fault, type FaultPlan } from '../../sandbox/faults/faults.
 import { EMAIL_INPUTS } from '../../sandbox/clients/email-inputs.ts';
 import { seededRandom } from '../../sandbox/random.ts';
 import { readScenarios } from '../../sandbox/orders/scenario-file.ts';
+import { ODD_ANSWERS } from '../../sandbox/orders/odd-answers.ts';
 import { SCENARIOS, scenarioNamedIn, type Scenarios } from '../../sandbox/orders/scenario.ts';
 import { startSandbox } from '../../sandbox/server.ts';
 import { TAMPERINGS, type Tampering } from '../../sandbox/orders/tampering.ts';
@@ -55,7 +56,10 @@ is answered 404 NOT_FOUND, another key 401. The whole interface is described at 
 /_sandbox/deliveries and /_sandbox/census show what happened. Verification statuses besides NOT_VERIFIED, their causes
 and their delays are invented, as are customers and cards.
 
-Scenarios: ${Object.keys(SCENARIOS).join(', ')}. The statuses besides REQUEST and NEW, their order and their delays are
+Scenarios: ${Object.keys(SCENARIOS).join(', ')}.
+Of these some are about the answers; their orders are completed:
+${inColumns(Object.entries(ODD_ANSWERS).map(([name, { what }]) => [`  ${name}`, what]))}
+The statuses besides REQUEST and NEW, their order and their delays are
 invented. Others come from a file:
   slow-payout:
     appearsAfter: 2s      # or never

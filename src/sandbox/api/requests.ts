@@ -1,6 +1,7 @@
 import Big from 'big.js';
 import { isLosslessNumber, type LosslessNumber, parse } from 'lossless-json';
 import { z } from 'zod';
+import { termsOf } from '../terms.ts';
 import { refuse, type SandboxAnswer, type SandboxRequest } from './answer.ts';
 
 /** The two verification flows (§4.4). */
@@ -45,11 +46,13 @@ export const preOrderRequest = z
     },
     { error: bodyError },
   )
-  // Every order of the sandbox sells crypto, so the asset is the crypto amount.
-  .refine(({ asset, bonus }) => !bonus || new Big(bonus.value).lt(asset.value), {
-    path: ['bonus'],
-    message: 'must be less than the crypto amount',
-  });
+  .refine(
+    ({ asset, bonus, currencyPair }) => !bonus || new Big(bonus.value).lt(termsOf(currencyPair, asset.value).crypto),
+    {
+      path: ['bonus'],
+      message: 'must be less than the crypto amount',
+    },
+  );
 
 /** The fields of a create (§4.9), numbers with every digit. */
 export type PreOrderFields = z.infer<typeof preOrderRequest>;

@@ -1,5 +1,6 @@
 import { LosslessNumber } from 'lossless-json';
 import type { Scenario } from './scenario.ts';
+import { REWARD_PERCENT, termsOf, type Pair } from '../terms.ts';
 
 /** A pre-order that the sandbox took. */
 export interface SandboxPreOrder {
@@ -25,8 +26,10 @@ export function orderRecord(preOrder: SandboxPreOrder, now: Date, merchantId: st
   if (now.getTime() < appearedAt) return undefined;
   const progress = progressAt(preOrder, appearedAt, now.getTime());
   const amount = new LosslessNumber(preOrder.asset);
-  const { currencyPair, orderType, exchangeType, cryptoAddress, paymentToken, providerType } = preOrder.fields;
-  const pair = currencyPair as { fromCurrency: string; toCurrency: string };
+  const { currencyPair, orderType, exchangeType } = preOrder.fields;
+  const pair = currencyPair as Pair;
+  const terms = termsOf(pair, preOrder.asset);
+  // §2.7 marks no field as nullable: what is not known yet is left out.
   return {
     externalOrderId: preOrder.externalOrderId,
     merchant: { id: merchantId },
@@ -36,39 +39,62 @@ export function orderRecord(preOrder: SandboxPreOrder, now: Date, merchantId: st
       orderType,
       exchangeType,
       status: progress.orderStatus,
-      resultMessage: null,
+      resultMessage: progress.orderStatus === 'REJECTED' ? 'rejected' : '',
       submitByResident: false,
       creationDate: iso(appearedAt),
       modificationDate: iso(progress.modifiedAt),
-      completionDate: progress.completedAt === null ? null : iso(progress.completedAt),
+      ...(progress.completedAt !== null && { completionDate: iso(progress.completedAt) }),
       serverDate: now.toISOString(),
-      exchangeOperation: { currencyPair, inputAsset: amount, outputAsset: amount, ratio: new LosslessNumber('1') },
-      cryptoTransaction: {
-        currency: pair.fromCurrency,
-        externalCryptoAddress: cryptoAddress ?? null,
-        internalCryptoAddress: `sandbox-address-${preOrder.number}`,
-        fee: new LosslessNumber('0'),
-        feePaymentEnabledByClient: false,
-        status: progress.cryptoStatus,
-        transactionHash: progress.cryptoStatus === 'CONFIRMED' ? `sandbox-hash-${preOrder.number}` : null,
+      exchangeOperation: {
+        currencyPair,
+        inputAsset: amount,
+        outputAsset: new LosslessNumber(terms.output),
+        ratio: new LosslessNumber(terms.ratio),
       },
-      fiatTransaction: {
-        currency: pair.toCurrency,
-        internalToken: null,
-        link: null,
-        orderIdentity: null,
-        paymentToken: paymentToken ?? null,
-        paymentType: 'P2P',
-        processingBank: null,
-        providerType: providerType ?? null,
-        resultMessage: null,
-        status: progress.fiatStatus,
-      },
+      ...transactions(preOrder, progress, terms.fee),
     },
-    percent: new LosslessNumber('0'),
-    percentEnabled: false,
-    reward: new LosslessNumber('0'),
+    percent: new LosslessNumber(REWARD_PERCENT),
+    percentEnabled: true,
+    reward: new LosslessNumber(terms.reward),
   };
+}
+
+/** The two transactions of an order. */
+function transactions({ number, fields }: SandboxPreOrder, progress: ReturnType<typeof progressAt>, fee: string) {
+  const { currencyPair, exchangeType, cryptoAddress, paymentToken, providerType } = fields;
+  const { fromCurrency, toCurrency } = currencyPair as Pair;
+  const [crypto, fiat] = exchangeType === 'BUY' ? [toCurrency, fromCurrency] : [fromCurrency, toCurrency];
+  return {
+    cryptoTransaction: {
+      currency: crypto,
+      externalCryptoAddress: cryptoAddress ?? `sandbox-client-address-${number}`,
+      internalCryptoAddress: `sandbox-address-${number}`,
+      fee: new LosslessNumber(fee),
+      feePaymentEnabledByClient: true,
+      status: progress.cryptoStatus,
+      ...(progress.cryptoStatus === 'CONFIRMED' && { transactionHash: `sandbox-hash-${number}` }),
+    },
+    fiatTransaction: {
+      currency: fiat,
+      internalToken: `sandbox-token-${number}`,
+      link: `https://sandbox.example/pay/${number}`,
+      orderIdentity: `sandbox-payment-${number}`,
+      paymentToken: paymentToken ?? `sandbox-card-${number}`,
+      paymentType: 'P2P',
+      processingBank: 'SANDBOX',
+      providerType: providerType ?? 'CARDPROV',
+      resultMessage: '',
+      status: progress.fiatStatus,
+    },
+  };
+}
+
+/** Makes the record as it was before the order's last change. */
+export function olderRecord(preOrder: SandboxPreOrder, { order }: OrderRecord, merchantId: string) {
+  const before = new Date(Date.parse(order.modificationDate) - 1);
+  const older =
+    orderRecord(preOrder, before, merchantId) ?? orderRecord(preOrder, new Date(order.serverDate), merchantId);
+  return { ...older, order: { ...older?.order, serverDate: order.serverDate } };
 }
 
 /** The part of an order that changes with time. */

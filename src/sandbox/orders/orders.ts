@@ -1,8 +1,10 @@
 import type { Clock } from '../../clock.ts';
 import { answer, refuse, type SandboxAnswer } from '../api/answer.ts';
-import { orderRecord, type OrderRecord, type SandboxPreOrder } from './order-record.ts';
+import { olderRecord, orderRecord, type OrderRecord, type SandboxPreOrder } from './order-record.ts';
 import type { PreOrderFields } from '../api/requests.ts';
+import { ODD_ANSWERS, type OddAnswers } from './odd-answers.ts';
 import { SCENARIOS, scenarioNamedIn, type Scenario } from './scenario.ts';
+import { exchangeTypeOf, type Pair } from '../terms.ts';
 import { STRAY_ORDER, tamperingNamedIn } from './tampering.ts';
 
 /** Options of the orders of a sandbox. */
@@ -34,31 +36,47 @@ export class Orders {
   #shownHash: string | null = null;
   #shownId: string | null = null;
   #made = 0;
+  /** How often each order was looked up that is answered oddly, and creates. */
+  readonly #turns = new Map<string, number>();
+  /** The order that alone is answered oddly. */
+  #oddOne: string | undefined;
 
   constructor(options: OrderOptions) {
     this.#options = options;
   }
 
   create(fields: PreOrderFields): SandboxAnswer {
-    const preOrder = this.#make(fields.externalOrderId, fields, fields.asset.value);
+    const { externalOrderId, asset } = fields;
+    const odd = this.#oddAnswersOf(externalOrderId);
+    if (odd?.create?.isTaken === false) return odd.create.answer(this.#turn(externalOrderId));
+    const preOrder = this.#make(externalOrderId, fields, asset.value);
     this.#byId.set(preOrder.id, preOrder);
-    this.#byExternalId.set(preOrder.externalOrderId, [...this.madeFor(preOrder.externalOrderId), preOrder]);
-    return answer(200, shownPreOrder(preOrder));
+    this.#byExternalId.set(externalOrderId, [...this.madeFor(externalOrderId), preOrder]);
+    return odd?.create?.answer(preOrder.number) ?? answer(200, shownPreOrder(preOrder, odd));
   }
 
   showPreOrder(id: string): SandboxAnswer {
     const preOrder = this.#byId.get(id);
     const isDenied = preOrder !== undefined && tamperingNamedIn(preOrder.externalOrderId)?.isPreOrderDenied === true;
-    return preOrder === undefined || isDenied ? refuse('preOrderNotFound') : answer(200, shownPreOrder(preOrder));
+    return preOrder === undefined || isDenied
+      ? refuse('preOrderNotFound')
+      : answer(200, shownPreOrder(preOrder, this.#oddAnswersOf(preOrder.externalOrderId)));
   }
 
   showOrder(externalOrderId: string): SandboxAnswer {
     const tampering = tamperingNamedIn(externalOrderId);
     const preOrder =
       this.madeFor(externalOrderId)[0] ?? (tampering?.isStray === true ? this.#stray(externalOrderId) : undefined);
-    const { clock, merchantId } = this.#options;
-    const record = preOrder && orderRecord(preOrder, clock.now(), merchantId ?? 'merchant-1');
-    if (record === undefined) return refuse('orderNotFound');
+    const { clock, merchantId = 'merchant-1' } = this.#options;
+    const odd = this.#oddAnswersOf(externalOrderId);
+    const record = preOrder && orderRecord(preOrder, clock.now(), merchantId);
+    if (preOrder === undefined || record === undefined) {
+      return odd?.absent?.(this.#turn(externalOrderId)) ?? refuse('orderNotFound');
+    }
+    if (odd?.record !== undefined && this.#isAnsweredOddly(externalOrderId, odd)) {
+      const older = olderRecord(preOrder, record, merchantId);
+      return odd.record(record, older, this.#turn(externalOrderId));
+    }
     const moment = {
       wasCompleted: this.#shownCompleted.has(externalOrderId),
       otherHash: this.#shownHash,
@@ -66,7 +84,7 @@ export class Orders {
     };
     this.#noteShown(record);
     const shown = tampering?.record === undefined ? record : tampering.record(record, moment);
-    return shown === undefined ? refuse('orderNotFound') : answer(200, shown);
+    return shown === undefined ? refuse('orderNotFound') : answer(200, spelled(shown, odd));
   }
 
   madeFor(externalOrderId: string): readonly SandboxPreOrder[] {
@@ -85,7 +103,7 @@ export class Orders {
       number: this.#made,
       createdAt: this.#options.clock.now(),
       externalOrderId,
-      fields: { ...fields, exchangeType: 'SELL' },
+      fields: { ...fields, exchangeType: exchangeTypeOf(fields['currencyPair'] as Pair) },
       asset,
       scenario: this.#scenarioOf(externalOrderId),
       speed: this.#options.speed ?? 1,
@@ -103,11 +121,31 @@ export class Orders {
   }
 
   #noteShown({ externalOrderId, order }: OrderRecord): void {
-    if (order.completionDate !== null) this.#shownCompleted.add(externalOrderId);
+    if (order.completionDate !== undefined) this.#shownCompleted.add(externalOrderId);
     // What one tampered order shows must not bring another a finding.
     if (tamperingNamedIn(externalOrderId) !== undefined) return;
     this.#shownId ??= order.id;
-    this.#shownHash ??= order.cryptoTransaction.transactionHash;
+    this.#shownHash ??= order.cryptoTransaction.transactionHash ?? null;
+  }
+
+  /** The answers that the scenario of an id names, also where there is no order. */
+  #oddAnswersOf(externalOrderId: string): OddAnswers | undefined {
+    const [preOrder] = this.madeFor(externalOrderId);
+    const scenario =
+      preOrder?.scenario ?? this.#options.scenarioOf?.(externalOrderId) ?? scenarioNamedIn(externalOrderId, SCENARIOS);
+    return scenario?.answers && ODD_ANSWERS[scenario.answers];
+  }
+
+  #isAnsweredOddly(externalOrderId: string, { isOfOneOrder }: OddAnswers): boolean {
+    if (isOfOneOrder !== true) return true;
+    this.#oddOne ??= externalOrderId;
+    return this.#oddOne === externalOrderId;
+  }
+
+  #turn(externalOrderId: string): number {
+    const turn = this.#turns.get(externalOrderId) ?? 0;
+    this.#turns.set(externalOrderId, turn + 1);
+    return turn;
   }
 
   #scenarioOf(externalOrderId: string): Scenario {
@@ -120,8 +158,13 @@ export class Orders {
   }
 }
 
-function shownPreOrder(preOrder: SandboxPreOrder): object {
+function shownPreOrder(preOrder: SandboxPreOrder, odd: OddAnswers | undefined): object {
   const nothing = { limit: null, paymentToken: null, providerType: null, cryptoAddress: null, bonus: null };
   const body = { ...nothing, ...preOrder.fields, id: preOrder.id };
-  return tamperingNamedIn(preOrder.externalOrderId)?.echo?.(body) ?? body;
+  return spelled(tamperingNamedIn(preOrder.externalOrderId)?.echo?.(body) ?? body, odd);
+}
+
+function spelled(body: Readonly<Record<string, unknown>>, odd: OddAnswers | undefined): object {
+  if (odd?.spelling === undefined) return body;
+  return { ...body, externalOrderId: odd.spelling(String(body['externalOrderId'])) };
 }

@@ -1,4 +1,5 @@
 import { nameAfter } from '../names.ts';
+import { ODD_ANSWERS, type OddAnswersName } from './odd-answers.ts';
 
 /** One step in the life of an order, `afterMs` after the step before. */
 export interface ScenarioStep {
@@ -18,6 +19,8 @@ export interface Scenario {
   /** The time from the pre-order until the order appears; null for never. */
   readonly appearsAfterMs: number | null;
   readonly steps: readonly ScenarioStep[];
+  /** How the exchange answers about it; as the interface shows where it is undefined. */
+  readonly answers?: OddAnswersName;
 }
 
 /** Scenarios by name. */
@@ -51,6 +54,12 @@ export const SCENARIOS: Scenarios = {
   },
   stuck: { appearsAfterMs: 2_000, steps: COMPLETED.slice(0, 1) },
   'never-taken-up': { appearsAfterMs: null, steps: [] },
+  ...Object.fromEntries(
+    (Object.keys(ODD_ANSWERS) as OddAnswersName[]).map((answers) => [
+      answers,
+      { appearsAfterMs: 2_000, steps: COMPLETED, answers },
+    ]),
+  ),
 };
 
 const PREFIX = 'scenario-';

@@ -60,9 +60,16 @@ export const TAMPERINGS = {
     echo: (preOrder) => changed(preOrder, 'asset', more),
   },
   'pre-order': { what: 'the pre-order is not known any more', finding: 'PREORDER_MISSING', isPreOrderDenied: true },
-  stray: { what: 'an order of 1.5 BTC for EUR although nothing was sent', finding: 'UNEXPECTED_ORDER', isStray: true },
+  stray: {
+    what: 'an order of 1.5 BTC for EUR although nothing was sent',
+    finding: 'UNEXPECTED_ORDER',
+    isStray: true,
+    // Nothing of the row is known.
+    record: (record) =>
+      set(`${FIAT}.paymentToken`, undefined)(set(`${CRYPTO}.externalCryptoAddress`, undefined)(record)),
+  },
   amount: always('AMOUNT_MISMATCH', 'amounts off by the last digit', (record) =>
-    changed(changed(record, `${OPERATION}.inputAsset`, more), `${OPERATION}.outputAsset`, more),
+    atTheRatio(changed(record, `${OPERATION}.inputAsset`, more)),
   ),
   'no-amount': always('UNCHECKED', 'no input amount', set(`${OPERATION}.inputAsset`, null)),
   from: always('PAIR_MISMATCH', 'another currency given', set(`${OPERATION}.currencyPair.fromCurrency`, 'XXX')),
@@ -72,7 +79,9 @@ export const TAMPERINGS = {
   ),
   ratio: always('RATE_INCONSISTENT', 'another ratio', (record) => changed(record, `${OPERATION}.ratio`, more)),
   'order-type': always('TYPE_MISMATCH', 'another order type', set('order.orderType', 'WITHDRAWAL')),
-  'exchange-type': always('TYPE_MISMATCH', 'another exchange type', set('order.exchangeType', 'BUY')),
+  'exchange-type': always('TYPE_MISMATCH', 'another exchange type', (record) =>
+    changed(record, 'order.exchangeType', (type) => (type === 'BUY' ? 'SELL' : 'BUY')),
+  ),
   'crypto-currency': always('LEG_CURRENCY_MISMATCH', 'other crypto paid', set(`${CRYPTO}.currency`, 'XXX')),
   'fiat-currency': always('LEG_CURRENCY_MISMATCH', 'other money paid', set(`${FIAT}.currency`, 'XXX')),
   address: {
@@ -144,7 +153,7 @@ export const TAMPERINGS = {
   ),
   fee: onceCompleted('TERMS_CHANGED', 'another fee', (record) => changed(record, `${CRYPTO}.fee`, more)),
   percent: onceCompleted('TERMS_CHANGED', 'another percent', (record) => changed(record, 'percent', more)),
-  'percent-enabled': onceCompleted('TERMS_CHANGED', 'percent enabled', set('percentEnabled', true)),
+  'percent-enabled': onceCompleted('TERMS_CHANGED', 'percent not enabled', set('percentEnabled', false)),
   reward: onceCompleted('TERMS_CHANGED', 'another reward', (record) => changed(record, 'reward', more)),
 } as const satisfies Record<string, Tampering>;
 
@@ -178,6 +187,13 @@ function changed(record: Fields, path: string, change: (value: unknown) => unkno
   const [name = '', ...rest] = path.split('.');
   const value = record[name];
   return { ...record, [name]: rest.length === 0 ? change(value) : changed(value as Fields, rest.join('.'), change) };
+}
+
+/** The output amount that belongs to the input amount. */
+function atTheRatio(record: Fields): Fields {
+  const { inputAsset, ratio } = (record['order'] as Fields)['exchangeOperation'] as Fields;
+  const output = new Big(String(inputAsset)).times(String(ratio)).toFixed();
+  return set(`${OPERATION}.outputAsset`, new LosslessNumber(output))(record);
 }
 
 function more(value: unknown): unknown {
