@@ -1,7 +1,7 @@
 import { quote } from '../../domain/text.ts';
 import { sameDecimal } from '../../domain/decimal.ts';
 import type { MerchantOrder, PreOrderView } from '../../domain/record.ts';
-import { PROBE_REQUESTS } from '../../exchange/examine.ts';
+import { PROBE_REQUESTS, type Examined } from '../../exchange/examine.ts';
 import { readLookup, readPreOrderView } from '../../exchange/orders.ts';
 import { readRecordView } from '../../exchange/record-view.ts';
 import { accountFact, readAccountFact } from '../../store/accounts.ts';
@@ -19,6 +19,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /** The order whose create was repeated: it is done once an account. */
 const REPEATED = 'probe.repeatedCreate';
 const UNDER_WAY_MS = 250;
+const LONGEST_WAIT_MS = 60_000;
 
 /**
  * Creates one order as any other is created, by a row and a durable intent, and asks about it before and after. One that
@@ -66,10 +67,10 @@ export async function probeOrder(
 
 /** The row once no request for it is in flight: the daemon may have sent it first. */
 async function settledRow({ account, store, clock }: FlowDeps, id: string, signal: AbortSignal): Promise<OrderRow> {
-  for (;;) {
+  for (const until = clock.monotonic() + LONGEST_WAIT_MS; ;) {
     const row = await readOrder(store.db, account, id);
     if (row === undefined) throw new Error('an order that was just inserted is not there');
-    if (row.state !== 'sending' || signal.aborted) return row;
+    if (row.state !== 'sending' || signal.aborted || clock.monotonic() > until) return row;
     await clock.sleep(UNDER_WAY_MS);
   }
 }
@@ -109,40 +110,40 @@ async function afterCreate({ account, store }: FlowDeps, asking: Asking, row: Or
   const { external_order_id: id, pre_order_id: preOrderId } = row;
   const order = sentOrderOf(row);
   const created = await readPreOrder(store.db, account, id);
+  const echoed = created === undefined ? undefined : readPreOrderView(created);
   const lookup = await asking.ask(PROBE_REQUESTS.order(id));
-  const isFound = readLookup(lookup.reply, id, { absence: [] }).kind === 'found';
   const preOrder = await asking.ask(PROBE_REQUESTS.preOrder(preOrderId ?? ''));
   const later = preOrder.reply.kind === 'ok' ? readPreOrderView(preOrder.reply.body) : undefined;
   return [
-    amountRow(
-      'the amounts in the answer to the create (§4.9)',
-      order,
-      created === undefined ? undefined : readPreOrderView(created),
-    ),
-    {
-      question: 'the order when its pre-order was just made (§4.11)',
-      seen: shown(lookup.evidence),
-      follows: isFound
-        ? 'orders show at once here; that absence proves anything is still for the exchange to say'
-        : 'there is a pre-order, and no order: absence does not prove that nothing was made',
-      ...(!isFound && { setting: { path: 'create.onUnknown', value: 'hold' } }),
-      isOdd: false,
-    },
+    ...(echoed === undefined ? [] : [amountRow('the amounts in the answer to the create (§4.9)', order, echoed)]),
+    earlyLookupRow(lookup, id),
     {
       question: 'the pre-order by its id (§4.10)',
       seen: shown(preOrder.evidence),
-      follows: later === undefined ? 'it cannot be read' : 'nothing to set',
+      follows: later === undefined ? 'it cannot be read; no setting changes it' : 'nothing to set',
       isOdd: later === undefined,
     },
-    amountRow('the amounts of the pre-order by its id (§4.10)', order, later),
+    ...(later === undefined ? [] : [amountRow('the amounts of the pre-order by its id (§4.10)', order, later)]),
   ];
 }
 
+/** What a look-up shows of an order whose pre-order is there. */
+function earlyLookupRow({ reply, evidence }: Examined, externalOrderId: string): ProbeRow {
+  const row = { question: 'the order once it has a pre-order (§4.11)', seen: shown(evidence) };
+  if (failureOf(reply) !== undefined) return { ...row, follows: 'no answer, so nothing is known', isOdd: true };
+  if (readLookup(reply, externalOrderId, { absence: [] }).kind === 'found') {
+    const follows = 'orders show at once here; that absence proves anything is still for the exchange to say';
+    return { ...row, follows, isOdd: false };
+  }
+  const follows = 'there is a pre-order, and no order: absence does not prove that nothing was made';
+  return { ...row, follows, setting: { path: 'create.onUnknown', value: 'hold' }, isOdd: false };
+}
+
 /** Compares amounts digit by digit. */
-function amountRow(question: string, order: MerchantOrder, view: PreOrderView | undefined): ProbeRow {
+function amountRow(question: string, order: MerchantOrder, view: PreOrderView): ProbeRow {
   const amounts = (['asset', 'limit', 'bonus'] as const).flatMap((field) => {
     const sent = order[field];
-    const back = view?.[field] ?? null;
+    const back = view[field];
     if (sent === null) return [];
     const same = back !== null && sameDecimal(sent, back);
     return [{ text: `${field} ${sent} → ${back ?? 'none'}`, isSame: same, isEqual: sent === back }];

@@ -75,6 +75,8 @@ export async function probeIds(asking: Asking): Promise<Probed> {
     ['a link with an id that none has (§4.3)', PROBE_REQUESTS.link(unknownId())],
   ] as const) {
     const { reply, evidence } = await asking.ask(request);
+    const failure = evidence.status === null ? failureOf(reply) : undefined;
+    if (failure !== undefined) return { kind: 'failed', reply: failure };
     const isDocumented = reply.kind === 'refused' && reply.httpStatus === 404;
     const follows = isDocumented ? 'the documented 404: nothing to set' : 'taken for no answer; no setting changes it';
     rows.push({ question, seen: shown(evidence), follows, isOdd: !isDocumented });
@@ -89,6 +91,8 @@ export async function probeKey(asking: Asking): Promise<Probed> {
   const row = { question: 'a wrong key (§5)', seen: shown(evidence) };
   if (reply.kind === 'key-refused')
     return asking.found({ ...row, follows: '401 as documented: nothing to set', isOdd: false });
+  const failure = failureOf(reply);
+  if (failure !== undefined) return { kind: 'failed', reply: failure };
   const status = evidence.status ?? 0;
   const follows =
     status >= 200 && status < 300

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../src/config/config.ts';
 import { runProgram, type ProgramOptions } from '../../support/cli-function.ts';
-import { scriptedControlSocket } from '../../support/control-socket.ts';
+import { controlSocket, scriptedControlSocket } from '../../support/control-socket.ts';
 import { testProcesses } from '../../support/program-processes.ts';
 import {
   echo,
@@ -128,6 +128,16 @@ describe('probe', () => {
     expect(exchange.requests).toHaveLength(11);
   });
 
+  it('has a daemon that runs ask, whose own requests the wrong key does not hold', async () => {
+    const { program } = await controlSocket();
+    const place = { cwd: dirname(program.config.database.path), environment: settingsOf(program) };
+    const { code, rows } = await probe(place);
+    expect([code, rows.some(({ seen }) => seen.startsWith('401 '))]).toEqual([1, true]);
+    const { exchange } = program.app;
+    expect([exchange.breaker('create').isOpen, exchange.breaker('lookup').isOpen]).toEqual([false, false]);
+    expect(exchange.key.refusedAt).toBeUndefined();
+  });
+
   it('asks nothing where nobody agrees', async () => {
     const { exchange, place } = await setUp(() => NOT_FOUND);
     expect((await runProgram(['probe'], place)).code).toBe(64);
@@ -161,6 +171,28 @@ describe('probe --order', () => {
     const kept = readdirSync(place.cwd).filter((name) => name.startsWith('probe-'));
     expect(kept).toHaveLength(2);
     for (const name of kept) expect(readFileSync(join(place.cwd, name), 'utf8')).not.toMatch(/canary-(key|token)/);
+  });
+
+  it('has no setting where orders show at once, and takes no missing answer for absence', async () => {
+    const order = json(200, { externalOrderId: 'probe-1', order: { id: 'o', status: 'NEW' } });
+    for (const [later, settings, code] of [
+      [order, {}, 1],
+      [{ status: 503 }, {}, 1],
+    ] as const) {
+      const {
+        exchange,
+        place,
+        order: file,
+      } = await setUp((request) =>
+        request.method === 'POST'
+          ? echo(request)
+          : request.externalOrderId === 'probe-1' && exchange.count('POST') > 0
+            ? later
+            : NOT_FOUND,
+      );
+      const seen = await probe(place, '--order', file);
+      expect([seen.settings, seen.code]).toEqual([settings, code]);
+    }
   });
 
   it('does not create one that the exchange has', async () => {
