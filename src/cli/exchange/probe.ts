@@ -8,7 +8,7 @@ import { checkFields } from '../../flows/orders/add.ts';
 import { readLines } from '../../flows/orders/import.ts';
 import type { ProbeRow, ProbeStep } from '../../flows/probe/asking.ts';
 import type { InputOf } from '../../http/control/operations/index.ts';
-import { asTable, printable } from '../../reports/formats/text.ts';
+import { printable } from '../../reports/formats/text.ts';
 import { COLUMN_OF, columnsOf } from '../../store/order-columns.ts';
 import { formatOf, openInput } from '../orders/input.ts';
 import { agrees } from '../shared/decision.ts';
@@ -47,10 +47,12 @@ interface Options {
 
 type Order = InputOf<'addOrder'>;
 
-/** What was seen so far, and why it ended early. */
+/** What was seen so far, what is left, and why it ended early. */
 interface Seen {
   readonly rows: ProbeRow[];
   readonly evidence: Evidence[];
+  /** An owner that ends before it answers is asked no more: the next goes on here. */
+  readonly rest: ProbeStep[];
   stopped?: Error;
 }
 
@@ -68,10 +70,12 @@ export function define(command: Command): void {
       if (repeatId && file === undefined) command.error('error: --repeat-id needs --order');
       const order = file === undefined ? undefined : await readOrder(file);
       const steps = await agreedSteps(order, options);
-      const { seen, config } = await withExchange(command, async (ask, _alone, settings) => ({
-        seen: await take(ask, steps, order, settings),
-        config: settings,
-      }));
+      const seen: Seen = { rows: [], evidence: [], rest: [...steps] };
+      if (options.yes === true) for (const step of steps) process.stderr.write(`${step}: ${EXPLAINED[step]}\n`);
+      const config = await withExchange(command, async (ask, _alone, settings) => {
+        await take(ask, seen, order, settings);
+        return settings;
+      });
       print(seen, keep(seen, config), withSettings(seen.rows, config), json);
       if (seen.stopped !== undefined) throw seen.stopped;
       process.exitCode = seen.rows.some(({ isOdd }) => isOdd) ? EXIT.look : EXIT.ok;
@@ -110,33 +114,28 @@ async function agreedSteps(order: Order | undefined, { repeatId, yes }: Options)
   return agreed;
 }
 
-/** Takes the steps, one after the other, up to one that cannot be done. */
-async function take(
-  ask: Ask,
-  steps: readonly ProbeStep[],
-  order: Order | undefined,
-  config: ExchangeConfig,
-): Promise<Seen> {
-  const seen: Seen = { rows: [], evidence: [] };
+/** Takes the steps that are left, one after the other, up to one that cannot be done. */
+async function take(ask: Ask, seen: Seen, order: Order | undefined, config: ExchangeConfig): Promise<void> {
   const requests = String(Math.min(config.exchange.rate.requests, MOST_REQUESTS));
-  for (const step of steps) {
-    process.stderr.write(`${step}: ${EXPLAINED[step]}\n`);
+  for (;;) {
+    const [step] = seen.rest;
+    if (step === undefined || seen.stopped !== undefined) return;
     const isOfOrder = step === 'order' || step === 'repeat';
     const result = await ask('probe', {
       step,
       ...(isOfOrder && { order }),
       ...(step === 'rate' && { requests }),
     });
+    seen.rest.shift();
     if (result.kind !== 'ok') {
       const isRefusedHere = result.kind === 'invalid' && result.httpStatus !== 404;
       seen.stopped = isRefusedHere ? new CommandError(EXIT.usage, result.message) : commandError(result);
-      return seen;
+      return;
     }
     const { rows, evidence } = JSON.parse(result.body) as Pick<Seen, 'rows' | 'evidence'>;
     seen.rows.push(...rows);
     seen.evidence.push(...evidence);
   }
-  return seen;
 }
 
 /** Keeps the answers beside the database, readable for this user alone. Undefined where there is none. */
@@ -154,8 +153,10 @@ function print({ rows }: Seen, evidence: string | undefined, settings: Settings,
     return;
   }
   if (rows.length === 0) return;
-  process.stdout.write(asTable(rows.map(({ question, seen, follows }) => ({ question, seen, follows }))));
+  for (const { question, seen, follows } of rows) {
+    process.stdout.write(`${question}\n  seen: ${printable(seen)}\n  so:   ${printable(follows)}\n`);
+  }
   const yaml = settingsText(settings);
-  process.stdout.write(yaml === '' ? 'No setting follows.\n' : `# for config/local.yaml\n${yaml}`);
+  process.stdout.write(yaml === '' ? '\nNo setting follows.\n' : `\n# for config/local.yaml\n${yaml}`);
   if (evidence !== undefined) process.stderr.write(`the answers are in ${printable(evidence)}\n`);
 }
