@@ -139,9 +139,11 @@ class Connections {
    * defaults, and Node copies all of them several times: that takes a sixth of the time of a request.
    */
   readonly request: RequestFunction = (url, { method, headers }, onResponse) =>
-    url.protocol === 'https:'
-      ? https.request(url, { method, headers, agent: this.#https }, onResponse)
-      : http.request(url, { method, headers, agent: this.#http }, onResponse);
+    withoutUpgrade(
+      url.protocol === 'https:'
+        ? https.request(url, { method, headers, agent: this.#https }, onResponse)
+        : http.request(url, { method, headers, agent: this.#http }, onResponse),
+    );
 
   noteAnswer(socket: Socket | undefined): void {
     if (socket !== undefined) this.#answeredAt.set(socket, this.#clock.monotonic());
@@ -161,6 +163,15 @@ class Connections {
     this.#http.destroy();
     this.#https.destroy();
   }
+}
+
+/** Fails a request whose answer is 101 (switching protocols): its socket would be nobody's, and keep the process from ending. */
+function withoutUpgrade(request: http.ClientRequest): http.ClientRequest {
+  return request.once('upgrade', (_response, socket) => {
+    socket.destroy();
+    // Node takes such a request for done: it emits nothing more by itself.
+    request.emit('error', Object.assign(new Error('101'), { code: 'SWITCHED_PROTOCOLS' }));
+  });
 }
 
 /** The bytes of an answer, after decompression. */

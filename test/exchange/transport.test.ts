@@ -61,6 +61,22 @@ const GET = { method: 'GET', path: '/api/v1/merchant/orders?externalOrderId=a%2F
 const POST = { method: 'POST', path: '/api/v1/merchant/orders/request', body: '{"asset":1.50}' } as const;
 
 describe('the transport', () => {
+  it.each([GET, POST])(
+    'takes no answer that switches protocols ($method), and keeps no socket of it',
+    async (request) => {
+      const { promise: closed, resolve } = Promise.withResolvers<void>();
+      const server = createTcpServer((socket) => {
+        socket.once('data', () =>
+          socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n'),
+        );
+        socket.once('close', () => resolve()).on('error', () => {});
+      });
+      const error = await failure(transportTo(await listen(server)).send(request));
+      expect([error.sent, error.code]).toEqual(['perhaps', 'SWITCHED_PROTOCOLS']);
+      await closed;
+    },
+  );
+
   it('reads a body with or without a byte order mark, and says of one that is no UTF-8 that it is none', async () => {
     const bodies = [Buffer.from('\uFEFF{"a":"é"}'), Buffer.from('{"a":"é"}', 'latin1')];
     const url = await listen(createServer((_request, response) => response.end(bodies.shift())));
