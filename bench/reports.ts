@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -143,13 +143,12 @@ function startWriter(path: string, pid: number) {
   };
 }
 
-/** Notes what the program has used so far; it is the child of its launcher. */
-function watch(launcher: number, seen: { peakMib: number; cpuMs: number }): void {
+/** Notes what the program has used so far; its launcher has become it. */
+function watch(pid: number, seen: { peakMib: number; cpuMs: number }): void {
   try {
-    const program = Number(readFileSync(`/proc/${launcher}/task/${launcher}/children`, 'utf8').split(' ')[0]);
-    seen.peakMib = Math.max(seen.peakMib, peakMemoryMib(program) ?? 0);
-    seen.cpuMs = Math.max(seen.cpuMs, cpuMsOf(program));
+    seen.peakMib = Math.max(seen.peakMib, peakMemoryMib(pid) ?? 0);
+    seen.cpuMs = Math.max(seen.cpuMs, cpuMsOf(pid));
   } catch {
-    // It has not begun yet, or is over.
+    // It is over.
   }
 }

@@ -1,7 +1,7 @@
 'use strict';
 // Runs on any Node from 20 on and before anything is installed: no dependencies, no newer syntax.
 const { spawn } = require('node:child_process');
-const { existsSync, lstatSync, mkdirSync, readFileSync, statSync } = require('node:fs');
+const { accessSync, constants, existsSync, lstatSync, mkdirSync, statSync } = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
 const { pathToFileURL } = require('node:url');
@@ -16,8 +16,6 @@ const FORWARDED = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGUSR2'];
 const MEMORY_FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=100'];
 /** The folder in which Node keeps compiled code, for the owner of the checkout alone. */
 const COMPILE_CACHE = path.join(MODULES, '.cache', 'order-sync');
-/** Signals that a terminal sends to all processes of its foreground group by itself. */
-const FROM_TERMINAL = new Set(['SIGINT', 'SIGQUIT']);
 
 /**
  * Path of the Node that the program runs on: the one that npm installed with the checkout, else this one when it is new
@@ -36,8 +34,9 @@ function nodeBinary() {
 }
 
 /**
- * Runs `args` on that Node in place of this process: standard streams and IPC are passed through, signals and the exit
- * code are passed on.
+ * Runs `args` on that Node in place of this process: this process becomes it where Node can do that, so that a signal or
+ * a kill reaches the program itself. A channel to the parent does not outlive that: with one, and on an older Node, it runs as
+ * a child.
  * @param {readonly string[]} args
  * @param {NodeJS.ProcessEnv} [extraEnvironment]
  */
@@ -48,21 +47,37 @@ function runNode(args, extraEnvironment = {}) {
       `Node ${process.versions.node} is too old: run \`npm ci\` without --omit=optional, or install Node ${OLDEST_USABLE} or newer`,
     );
   }
+  const env = { ...compiledCode(), ...process.env, ...extraEnvironment, ...pathWithTools() };
   const hasChannel = typeof process.send === 'function';
+  if (typeof process.execve === 'function' && !hasChannel && isExecutable(binary)) {
+    process.execve(binary, [binary, ...args], env);
+  }
+  runChild(binary, args, env, hasChannel);
+}
+
+/** Where it is not, `execve` would abort this process. */
+function isExecutable(file) {
+  try {
+    accessSync(file, constants.X_OK);
+    return process.platform !== 'win32';
+  } catch {
+    return false;
+  }
+}
+
+/** Standard streams and IPC are passed through, signals and the exit code are passed on. */
+function runChild(binary, args, env, hasChannel) {
   const child = spawn(binary, args, {
     stdio: hasChannel ? ['inherit', 'inherit', 'inherit', 'ipc'] : 'inherit',
-    env: { ...compiledCode(), ...process.env, ...extraEnvironment, ...pathWithTools() },
+    env,
     ...(hasChannel && {
       serialization: process.env.NODE_CHANNEL_SERIALIZATION_MODE === 'advanced' ? 'advanced' : 'json',
     }),
   });
   child.on('error', (error) => refuse(`${binary} cannot be started (${error.message}): run \`npm ci\` again`));
   if (hasChannel) passMessages(child);
-  for (const signal of FORWARDED) {
-    process.on(signal, () => {
-      if (!(FROM_TERMINAL.has(signal) && isForeground())) child.kill(signal);
-    });
-  }
+  // One that went to the whole group reaches the child twice: it takes the second for the first.
+  for (const signal of FORWARDED) process.on(signal, () => child.kill(signal));
   child.on('exit', (code, signal) => {
     if (signal === null) process.exit(code ?? 1);
     for (const name of FORWARDED) process.removeAllListeners(name);
@@ -135,17 +150,6 @@ function passMessages(child) {
   child.on('message', (message, handle) => process.connected && process.send(message, handle, undefined, drop));
   process.on('disconnect', () => child.connected && child.disconnect());
   child.on('disconnect', () => process.connected && process.disconnect());
-}
-
-/** Tells that a terminal's Ctrl-C reaches the child by itself: passing it on as well would be a second signal. */
-function isForeground() {
-  try {
-    const stat = readFileSync('/proc/self/stat', 'utf8');
-    const [, , group, , , foregroundGroup] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return group === foregroundGroup;
-  } catch {
-    return process.stdin.isTTY === true;
-  }
 }
 
 module.exports = { COMPILE_CACHE, MEMORY_FLAGS, nodeBinary, requireDependencies, runNode, typescript };

@@ -32,26 +32,36 @@ describe('the runtime', () => {
     expect(path.split(':')[0]).toMatch(/node_modules[/\\]\.bin$/);
   });
 
-  it.each([0, 1, 75])('passes on the exit code %i', (code) => {
-    expect(spawnSync(process.execPath, [RUNTIME, '-e', `process.exit(${code})`]).status).toBe(code);
+  it('becomes the program, so that a kill ends it', async () => {
+    const child = start('console.log(process.pid); setInterval(() => {}, 1e6)');
+    const [line] = (await once(createInterface(child.stdout!), 'line')) as [string];
+    expect(Number(line)).toBe(child.pid);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect(() => process.kill(Number(line), 0)).toThrow(/ESRCH/);
   });
 
-  it.each(['SIGINT', 'SIGTERM'] as const)('passes on %s and lets the child decide', async (signal) => {
-    const child = start(
-      `process.on('${signal}', () => process.exit(42)); setInterval(() => {}, 1e6); console.log('ready')`,
-      {
-        // A group of its own, as a service manager gives: no terminal reaches the inner process by itself.
-        detached: true,
-      },
-    );
-    await once(createInterface(child.stdout!), 'line');
-    child.kill(signal);
-    expect(await once(child, 'exit')).toEqual([42, null]);
-  });
+  describe.each([
+    ['in its place', []],
+    ['as its child, on a Node that cannot replace itself', ['--import', 'data:text/javascript,delete process.execve']],
+  ])('runs the program %s, and', (_name, flags) => {
+    const run = (code: string) => spawnSync(process.execPath, [...flags, RUNTIME, '-e', code], { encoding: 'utf8' });
 
-  it('ends by the signal that ended the child', () => {
-    const { signal } = spawnSync(process.execPath, [RUNTIME, '-e', `process.kill(process.pid, 'SIGKILL')`]);
-    expect(signal).toBe('SIGKILL');
+    it.each([0, 1, 75])('passes on the exit code %i, and says nothing of its own', (code) => {
+      expect(run(`process.exit(${code})`)).toMatchObject({ status: code, stdout: '', stderr: '' });
+    });
+
+    it.each(['SIGINT', 'SIGTERM'] as const)('lets it decide about %s', async (signal) => {
+      const code = `process.on('${signal}', () => process.exit(42)); setInterval(() => {}, 1e6); console.log('ready')`;
+      const child = spawn(process.execPath, [...flags, RUNTIME, '-e', code], { stdio: ['ignore', 'pipe', 'inherit'] });
+      await once(createInterface(child.stdout), 'line');
+      child.kill(signal);
+      expect(await once(child, 'exit')).toEqual([42, null]);
+    });
+
+    it('ends by the signal that ended it', () => {
+      expect(run(`process.kill(process.pid, 'SIGKILL')`).signal).toBe('SIGKILL');
+    });
   });
 
   it('leaves TypeScript to Node', () => {

@@ -1,11 +1,17 @@
+import { systemClock, type Clock } from '../../clock.ts';
+
 /** A second signal ends the process at once, as the shell counts it. */
 const KILLED_BY_SIGNAL = 130;
+/** A signal to the whole process group comes twice through the launcher: within this time it is the first. */
+const SAME_SIGNAL_MS = 2_000;
 
-/** Aborts at the first SIGINT or SIGTERM; the second ends the process at once. */
-export function stopSignal(): AbortSignal {
+/** Aborts at the first SIGINT or SIGTERM; a second one, 2 s later or more, ends the process at once. */
+export function stopSignal(clock: Pick<Clock, 'monotonic'> = systemClock()): AbortSignal {
   const stopping = new AbortController();
+  let firstAt = Number.POSITIVE_INFINITY;
   const onSignal = () => {
-    if (stopping.signal.aborted) process.exit(KILLED_BY_SIGNAL);
+    if (clock.monotonic() - firstAt >= SAME_SIGNAL_MS) process.exit(KILLED_BY_SIGNAL);
+    firstAt = Math.min(firstAt, clock.monotonic());
     stopping.abort();
   };
   process.on('SIGINT', onSignal);
