@@ -1,9 +1,10 @@
-import { mkdirSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { dirname } from 'node:path';
 import { systemClock } from '../../src/clock.ts';
 import { openStore } from '../../src/store/sqlite/store.ts';
 import { runProgram, type CommandResult } from '../support/cli-function.ts';
+import { startCommand } from '../support/cli-process.ts';
 import { expectSoundHistory, testProcesses, type ProgramProcesses } from '../support/program-processes.ts';
 
 /** Runs a pass beside the daemon, or in its place. */
@@ -94,6 +95,19 @@ describe('the daemon', () => {
     expect((await daemon.exit).code).toBe(130);
     clearInterval(again);
     expect(performance.now() - begin).toBeGreaterThan(1_900);
+  });
+
+  it('works on where its log cannot be written', async () => {
+    const on = await testProcesses();
+    on.insert(3);
+    const reached = creates(on, 3);
+    const full = openSync('/dev/full', 'w');
+    const daemon = startCommand(['run'], { cwd: dirname(on.path), environment: on.environment, stdout: full });
+    closeSync(full);
+    await reached;
+    daemon.process.kill('SIGTERM');
+    expect(await daemon.finished).toMatchObject({ code: 0, signal: null, stderr: '' });
+    expect(on.states()['pending']).toBeUndefined();
   });
 
   it('lets no second daemon drive the same database', async () => {
