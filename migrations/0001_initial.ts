@@ -74,12 +74,15 @@ const RECORDS = [
   `create table order_records (account text not null, external_order_id text not null, body text not null,
     received_at text not null, merchant_id text, order_id text, creation_date text, completion_date text, input_asset text,
     output_asset text, from_currency text, to_currency text, fee text, reward text, transaction_hash text,
-    compared_at text, earlier_hash text, turns integer not null default 0, repeats integer not null default 0,
+    completed_at text, compared_at text, earlier_hash text, turns integer not null default 0, repeats integer not null default 0,
     quiet_changes integer not null default 0, constraint order_records_key primary key (account, external_order_id))`,
   `create index order_records_of_hash on order_records (account, transaction_hash, external_order_id)
     where transaction_hash is not null`,
   `create index order_records_of_order on order_records (account, order_id, external_order_id)
     where order_id is not null`,
+  // An export reads the orders that were completed in a period.
+  `create index order_records_completed on order_records (account, completed_at, external_order_id)
+    where completed_at is not null`,
   'create index order_records_uncompared on order_records (account, external_order_id) where compared_at is null',
   // Answers to a request that made something, which nothing could be read from.
   `create table kept_answers (id integer primary key autoincrement, account text not null, operation text not null,

@@ -27,6 +27,7 @@ export const COMMANDS: Entries = {
       import: ['inserts the rows of a file, all or none', () => import('./orders/import.ts')],
       adopt: ['takes over orders that exist at the exchange', () => import('./orders/adopt.ts')],
       list: ['lists the newest orders', () => import('./orders/list.ts')],
+      export: ['writes orders with every field of the exchange', () => import('./orders/export.ts')],
       show: ['shows one order: row, history, answers of the exchange', () => import('./orders/show.ts')],
       explain: ['tells the story of one order, and what happens next', () => import('./orders/explain.ts')],
       resolve: ['records what became of orders that were sent', () => import('./orders/decision.ts')],

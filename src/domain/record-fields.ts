@@ -43,9 +43,29 @@ export const RECORD_PATHS = [
 /** The path of a field of an order record: the names that lead to it, joined by points. */
 export type RecordPath = (typeof RECORD_PATHS)[number];
 
-/** The fields of an order record as text, numbers digit by digit as received. What is null or not given is left out. */
-export interface RecordFields {
-  readonly documented: ReadonlyMap<RecordPath, string>;
+/** The paths of all fields of a pre-order (§2.6), in the order of the document. */
+export const PRE_ORDER_PATHS = [
+  'id',
+  'asset',
+  'assetPosition',
+  'currencyPair.fromCurrency',
+  'currencyPair.toCurrency',
+  'externalOrderId',
+  'orderType',
+  'exchangeType',
+  'limit',
+  'paymentToken',
+  'providerType',
+  'cryptoAddress',
+  'bonus',
+] as const;
+
+/** The fields of a body as text, numbers digit by digit as received. What is null or not given is left out. */
+export interface BodyFields<Path extends string> {
+  readonly documented: ReadonlyMap<Path, string>;
   /** By path, as JSON: fields that the document does not show, and those of it that are an object or an array. */
   readonly other: ReadonlyMap<string, string>;
 }
+
+/** The fields of an order record. */
+export type RecordFields = BodyFields<RecordPath>;

@@ -1,12 +1,17 @@
 import { LosslessNumber, stringify } from 'lossless-json';
-import { RECORD_PATHS, type RecordFields, type RecordPath } from '../domain/record-fields.ts';
+import { RECORD_PATHS, type BodyFields, type RecordFields } from '../domain/record-fields.ts';
 import { readJson } from './json.ts';
-
-const DOCUMENTED: ReadonlySet<string> = new Set(RECORD_PATHS);
 
 /** The fields of the body of an order record (§2.7); none where it is no JSON. */
 export function readRecordFields(body: string): RecordFields {
-  const documented = new Map<RecordPath, string>();
+  return readFields(body, RECORD_PATHS);
+}
+
+/** The fields of a body, of which the document shows those with these paths; none where it is no JSON. */
+export function readFields<Path extends string>(body: string, paths: readonly Path[]): BodyFields<Path> {
+  const shown: ReadonlySet<string> = new Set(paths);
+  const isDocumented = (path: string): path is Path => shown.has(path);
+  const documented = new Map<Path, string>();
   const other = new Map<string, string>();
   for (const [path, value] of leaves(readJson(body))) {
     const text = scalarText(value);
@@ -33,8 +38,4 @@ function scalarText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (value instanceof LosslessNumber) return value.value;
   return typeof value === 'boolean' ? String(value) : undefined;
-}
-
-function isDocumented(path: string): path is RecordPath {
-  return DOCUMENTED.has(path);
 }

@@ -80,6 +80,15 @@ const TRACKED_COLUMN_OF = {
   oursDespite: 'ours_despite',
 } as const satisfies Record<keyof Omit<Tracking, 'account' | 'externalOrderId'>, keyof OrderRow>;
 
+/** Every column of a row. */
+export const ROW_COLUMNS: readonly (keyof OrderRow)[] = [
+  'account',
+  ...ORDER_COLUMNS,
+  ...Object.values(TRACKED_COLUMN_OF),
+  'created_at',
+  'updated_at',
+];
+
 /** Gives the columns of what order-sync tracks, as `statement` stores them; it builds with placeholders, so by name. */
 export function trackedColumnsOf(tracking: Tracking): Updateable<MerchantOrdersTable> {
   const columns = Object.entries(TRACKED_COLUMN_OF) as readonly [keyof typeof TRACKED_COLUMN_OF, keyof OrderRow][];

@@ -1,4 +1,5 @@
 import { NO_TURNS, type Turns } from '../domain/orders/record-change.ts';
+import { readTime } from '../domain/instant.ts';
 import type { RecordView } from '../domain/record.ts';
 import type { Database, Transaction } from './port.ts';
 import type { OrderRecordsTable, ReceivedBodiesTable } from './schema.ts';
@@ -18,7 +19,7 @@ export interface ComparedBody extends ReceivedBody, Turns {
 }
 
 /** The fields of an order record that have their own column; null where the record does not give them. */
-type RecordColumns = Omit<OrderRecordsTable, keyof ReceivedBodiesTable | 'compared_at' | TurnColumn>;
+type RecordColumns = Omit<OrderRecordsTable, keyof ReceivedBodiesTable | 'completed_at' | 'compared_at' | TurnColumn>;
 type TurnColumn = 'earlier_hash' | 'turns' | 'repeats' | 'quiet_changes';
 
 /** The field of a record that each of these columns repeats. */
@@ -38,9 +39,16 @@ export const RECORD_FIELD_OF = {
 
 const COLUMNS = Object.keys(RECORD_FIELD_OF) as readonly (keyof RecordColumns)[];
 
-const keepRecordStatement = statement((v: ComparedBody & RecordColumns) => {
-  const { account, externalOrderId, body, receivedAt, comparedAt } = v;
-  const kept = { body, received_at: receivedAt, ...columnsOf(v), compared_at: comparedAt, ...turnColumnsOf(v) };
+const keepRecordStatement = statement((v: ComparedBody & RecordColumns & { completedAt: string | null }) => {
+  const { account, externalOrderId, body, receivedAt, completedAt, comparedAt } = v;
+  const kept = {
+    body,
+    received_at: receivedAt,
+    ...columnsOf(v),
+    completed_at: completedAt,
+    compared_at: comparedAt,
+    ...turnColumnsOf(v),
+  };
   const columns = Object.keys(kept) as readonly (keyof typeof kept)[];
   return queries
     .insertInto('order_records')
@@ -104,7 +112,8 @@ export async function readTurns(tx: Transaction, account: string, externalOrderI
 /** Stores the newest order record (§2.7) of an order, as received, while it is compared; `view` where it can be read as one. */
 export async function keepOrderRecord(tx: Transaction, received: ComparedBody, view?: RecordView): Promise<void> {
   const columns = COLUMNS.map((column) => [column, view?.[RECORD_FIELD_OF[column]] ?? null]);
-  await keepRecordStatement(tx, { ...received, ...(Object.fromEntries(columns) as RecordColumns) });
+  const completedAt = readTime(view?.completionDate)?.toISOString() ?? null;
+  await keepRecordStatement(tx, { ...received, ...(Object.fromEntries(columns) as RecordColumns), completedAt });
 }
 
 /** Reads the newest order record of an order, and when it was received; undefined when there is none. */

@@ -103,6 +103,8 @@ export interface OrderRecordsTable extends ReceivedBodiesTable {
   fee: string | null;
   reward: string | null;
   transaction_hash: string | null;
+  /** `completion_date` in UTC with milliseconds; null where it cannot be read. */
+  completed_at: string | null;
   /** When the record was held against the order; null until then, and in rows older than these columns. */
   compared_at: string | null;
   /** The hash of the record before, and how often the exchange went back and forth between the two. */

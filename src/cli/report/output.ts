@@ -62,8 +62,7 @@ export function addReportOptions(command: Command): Command {
 export async function writeReport(document: ReportDocument, options: OutputOptions): Promise<void> {
   const format = formatOf(options);
   const { out } = options;
-  if (out === undefined) return await toStdout(WRITERS[format](document));
-  if (format !== 'csv') return await toFile(out, WRITERS[format](document));
+  if (out === undefined || format !== 'csv') return await writePieces(WRITERS[format](document), out);
   const extension = extname(out);
   const stem = out.slice(0, out.length - extension.length);
   for (const { name, text } of csvParts(document)) {
@@ -75,6 +74,12 @@ function formatOf({ format, json, out = '' }: OutputOptions): Format {
   if (format !== undefined) return format;
   if (json === true) return 'json';
   return FORMATS.find((known) => extname(out) === `.${known}`) ?? 'table';
+}
+
+/** Writes to a file, readable for the user alone and only once it is complete, or to stdout. */
+export async function writePieces(pieces: Pieces, out: string | undefined): Promise<void> {
+  if (out === undefined) await toStdout(pieces);
+  else await toFile(out, pieces);
 }
 
 async function toStdout(text: Pieces): Promise<void> {

@@ -1,8 +1,10 @@
 import { stringify } from 'csv-stringify/sync';
+import { readDecimal } from '../../domain/decimal.ts';
 import { factSection, type Column, type ReportDocument, type Row, type Section } from './document.ts';
 import { noFormula } from './text.ts';
 
-const ROWS_A_CHUNK = 1_000;
+/** Rows may be long: those of an export have the answers of the exchange. */
+const ROWS_A_CHUNK = 100;
 
 /** One CSV file of a report. */
 export interface CsvPart {
@@ -44,7 +46,8 @@ async function* sectionText({ columns, rows }: Section): AsyncGenerator<string> 
   yield stringify(records);
 }
 
-function cell(row: Row, { key }: Column): string | number | null {
+function cell(row: Row, { key, kind }: Column): string | number | null {
   const value = row[key] ?? null;
-  return typeof value === 'string' ? noFormula(value) : value;
+  if (typeof value !== 'string' || (kind === 'digits' && readDecimal(value).ok)) return value;
+  return noFormula(value);
 }

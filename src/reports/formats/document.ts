@@ -1,5 +1,8 @@
-/** The kind of the cells of a column: texts, times and decimals are strings, counts and percents are numbers. */
-export type CellKind = 'text' | 'time' | 'decimal' | 'count' | 'percent';
+/**
+ * The kind of the cells of a column: texts, times, decimals and digits are strings, counts and percents are numbers. Digits
+ * are decimals whose very digits count, zeros at the end too.
+ */
+export type CellKind = 'text' | 'time' | 'decimal' | 'digits' | 'count' | 'percent';
 /** The value of a cell; null is an empty cell. */
 export type Cell = string | number | null;
 

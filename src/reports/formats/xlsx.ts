@@ -11,7 +11,14 @@ const MOST_ROWS = 20_000;
 /** A spreadsheet keeps 15 digits of a number and replaces the others by zeros. */
 const EXACT_DIGITS = 15;
 const MOST_CHARACTERS = 32_000;
-const WIDTHS: Readonly<Record<CellKind, number>> = { text: 20, time: 26, decimal: 22, count: 12, percent: 10 };
+const WIDTHS: Readonly<Record<CellKind, number>> = {
+  text: 20,
+  time: 26,
+  decimal: 22,
+  digits: 22,
+  count: 12,
+  percent: 10,
+};
 
 type Feature = NonNullable<Options<Buffer | Blob | Stream>['features']>[number];
 
@@ -40,15 +47,17 @@ function cell(row: Row, { key, kind }: Column): CellObject | null {
   const value = row[key] ?? null;
   if (value === null) return null;
   if (typeof value === 'number') return { value, type: Number };
-  const number = kind === 'decimal' ? exactNumber(value) : undefined;
+  const isDecimal = kind === 'decimal' || kind === 'digits';
+  const number = isDecimal ? exactNumber(value, kind === 'digits') : undefined;
   if (number !== undefined) return { value: number, type: Number };
-  return { value: text(value), type: String, ...(kind === 'decimal' && { align: 'right' as const }) };
+  return { value: text(value), type: String, ...(isDecimal && { align: 'right' as const }) };
 }
 
-/** Undefined where a spreadsheet would lose digits. */
-function exactNumber(decimal: string): number | undefined {
+/** Undefined where a spreadsheet would lose digits, or show others. */
+function exactNumber(decimal: string, isAsWritten: boolean): number | undefined {
   const reading = readDecimal(decimal);
   if (!reading.ok || reading.value.c.length > EXACT_DIGITS) return undefined;
+  if (isAsWritten && reading.value.toFixed() !== decimal) return undefined;
   return Number(reading.text);
 }
 

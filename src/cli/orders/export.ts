@@ -1,0 +1,84 @@
+import { extname } from 'node:path';
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { ORDER_STATES } from '../../domain/orders/states.ts';
+import { exportSection } from '../../flows/reports/export.ts';
+import { csvText } from '../../reports/formats/csv.ts';
+import type { Row, Section } from '../../reports/formats/document.ts';
+import { ndjsonText } from '../../reports/formats/ndjson.ts';
+import { OUTCOMES } from '../../reports/reconciliation/outcome.ts';
+import type { ExportFilter } from '../../store/reports/export.ts';
+import { writePieces } from '../report/output.ts';
+import { CommandError, EXIT } from '../shared/exit.ts';
+import { ACCOUNT } from '../shared/options.ts';
+import { addPeriodOptions } from '../shared/period.ts';
+import { withStore } from '../shared/store.ts';
+import { REVEAL } from '../shared/tokens.ts';
+
+/** A workbook is made in memory, and its rows are long. */
+const MOST_IN_XLSX = 10_000;
+
+const document = (section: Section) => ({ schema: null, title: 'Orders', facts: [], sections: [section], charts: [] });
+const WRITERS = {
+  csv: (section: Section) => csvText(document(section)),
+  ndjson: ndjsonText,
+  async *xlsx(section: Section) {
+    const { xlsxBytes } = await import('../../reports/formats/xlsx.ts');
+    yield await xlsxBytes(document({ ...section, rows: atMost(section.rows, MOST_IN_XLSX) }));
+  },
+} as const;
+type Format = keyof typeof WRITERS;
+const FORMATS = Object.keys(WRITERS) as readonly Format[];
+
+interface ExportOptions extends Omit<ExportFilter, 'account'> {
+  readonly format?: Format;
+  readonly out?: string;
+  readonly reveal?: boolean;
+}
+
+/** `order-sync orders export`. */
+export function define(command: Command): void {
+  addPeriodOptions(command, 'orders')
+    .addOption(
+      new Option('--by <time>', 'the time that --from and --to are about, and the order of the rows')
+        .choices(['insertion', 'completion'])
+        .default('insertion'),
+    )
+    .option('--pair <pair>', 'only orders of this pair, such as BTC/EUR', readPair)
+    .addOption(new Option('--state <state>', 'only orders in this state').choices(ORDER_STATES))
+    .addOption(new Option('--outcome <outcome>', 'only orders with this outcome').choices(OUTCOMES))
+    .addOption(
+      new Option('--format <format>', 'unless given, the name of --out tells it, or else csv').choices(FORMATS),
+    )
+    .option('--out <file>', 'write to a file, made readable for you alone, instead of stdout')
+    .option(...REVEAL)
+    .addHelpText('after', '\nExample:\n  order-sync orders export --by completion --from 2026-01-01 --out january.csv')
+    .action(async ({ format: given, out, reveal, ...filter }: ExportOptions) => {
+      const format = given ?? FORMATS.find((one) => extname(out ?? '') === `.${one}`) ?? 'csv';
+      if (format === 'xlsx' && out === undefined && process.stdout.isTTY) {
+        command.error('error: --format xlsx is for a file: give --out');
+      }
+      await withStore(command, 'current', async ({ db }) => {
+        const section = exportSection(db, { ...filter, account: ACCOUNT }, reveal === true);
+        await writePieces(WRITERS[format](section), out);
+      });
+    });
+}
+
+function readPair(text: string): ExportFilter['pair'] {
+  const [, from, to] = /^([^/]+)\/([^/]+)$/.exec(text) ?? [];
+  if (from === undefined || to === undefined) throw new InvalidArgumentError('Give a pair such as BTC/EUR.');
+  return { from, to };
+}
+
+/** A file that lacks orders must not look like a whole one. */
+async function* atMost(rows: Section['rows'], most: number): AsyncGenerator<Row> {
+  let count = 0;
+  for await (const row of rows) {
+    count += 1;
+    if (count > most) {
+      const message = `an .xlsx file takes at most ${most} orders: choose fewer, or give --format csv`;
+      throw new CommandError(EXIT.usage, message);
+    }
+    yield row;
+  }
+}

@@ -1,0 +1,71 @@
+import { HIDDEN } from '../../domain/text.ts';
+import { PRE_ORDER_PATHS, RECORD_PATHS } from '../../domain/record-fields.ts';
+import { withoutTokens } from '../../exchange/hidden.ts';
+import { readFields } from '../../exchange/record-fields.ts';
+import type { Cell, Column, Row, Section } from '../../reports/formats/document.ts';
+import { ROW_COLUMNS } from '../../store/order-columns.ts';
+import type { Database } from '../../store/port.ts';
+import { exportedOrders, type ExportedRow, type ExportFilter } from '../../store/reports/export.ts';
+
+const AMOUNTS: readonly string[] = [
+  'asset',
+  'order_limit',
+  'bonus',
+  'pre_order.asset',
+  'pre_order.limit',
+  'pre_order.bonus',
+  'record.order.number',
+  'record.order.exchangeOperation.inputAsset',
+  'record.order.exchangeOperation.outputAsset',
+  'record.order.exchangeOperation.ratio',
+  'record.order.cryptoTransaction.fee',
+  'record.percent',
+  'record.reward',
+];
+
+/**
+ * The columns of an export: those of the row by their names, then the fields of the pre-order (§2.6) and of the order record
+ * (§2.7) by their paths. All other fields of an answer stand in `other` as JSON.
+ */
+export const EXPORT_COLUMNS: readonly Column[] = [
+  ...ROW_COLUMNS,
+  ...[...PRE_ORDER_PATHS, 'other'].map((path) => `pre_order.${path}`),
+  ...[...RECORD_PATHS, 'other'].map((path) => `record.${path}`),
+].map((key) => ({ key, label: key, kind: AMOUNTS.includes(key) ? 'digits' : 'text' }));
+
+/** Makes the section of an export. Its orders are read while they are written; tokens are hidden unless `reveals` is true. */
+export function exportSection(db: Database, filter: ExportFilter, reveals: boolean): Section {
+  return { name: 'orders', title: 'Orders', columns: EXPORT_COLUMNS, rows: exportedRows(db, filter, reveals) };
+}
+
+async function* exportedRows(db: Database, filter: ExportFilter, reveals: boolean): AsyncGenerator<Row> {
+  for await (const order of exportedOrders(db, filter)) yield exportedRow(order, reveals);
+}
+
+function exportedRow(order: ExportedRow, reveals: boolean): Row {
+  const { pre_order_body: preOrder, record_body: record, ...row } = order;
+  const token = row.payment_token === null || reveals ? row.payment_token : HIDDEN;
+  return {
+    ...Object.fromEntries(Object.entries({ ...row, payment_token: token }).map(([name, value]) => [name, cell(value)])),
+    ...fieldsOf('pre_order', preOrder, PRE_ORDER_PATHS, reveals),
+    ...fieldsOf('record', record, RECORD_PATHS, reveals),
+  };
+}
+
+/** Another program may have written bytes into a column. */
+function cell(value: unknown): Cell {
+  if (value instanceof Uint8Array) return `x'${Buffer.from(value).toString('hex')}'`;
+  return typeof value === 'number' ? value : (value as string | null);
+}
+
+function fieldsOf(prefix: string, body: string | null, paths: readonly string[], reveals: boolean): Row {
+  if (body === null) return {};
+  const { documented, other } = readFields(reveals ? body : withoutTokens(body), paths);
+  const fields = [...documented].map(([path, text]) => [`${prefix}.${path}`, text]);
+  return { ...Object.fromEntries(fields), [`${prefix}.other`]: other.size === 0 ? null : objectOf(other) };
+}
+
+/** JSON of values that are JSON by their names. */
+function objectOf(values: ReadonlyMap<string, string>): string {
+  return `{${[...values].map(([name, json]) => `${JSON.stringify(name)}:${json}`).join(',')}}`;
+}

@@ -1,0 +1,96 @@
+import { sql, type RawBuilder } from 'kysely';
+import type { Outcome } from '../../reports/reconciliation/outcome.ts';
+import type { OrderRow } from '../order-columns.ts';
+import type { Database } from '../port.ts';
+
+/** So many orders are read at a time: their answers may be long. */
+const PAGE = 200;
+
+/** Selects orders by the time of their insertion or of their completion: at or after `from` and before `to`. */
+export interface ExportFilter {
+  readonly account: string;
+  readonly by: 'insertion' | 'completion';
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly pair?: { readonly from: string; readonly to: string } | undefined;
+  readonly state?: string | undefined;
+  readonly outcome?: Outcome | undefined;
+}
+
+/** An order with the answers of the exchange about it, as received. */
+export interface ExportedRow extends OrderRow {
+  readonly pre_order_body: string | null;
+  readonly record_body: string | null;
+}
+
+interface Place {
+  readonly at: string;
+  /** Bytes: an id need not be text that can be read. */
+  readonly id: Uint8Array;
+}
+
+/**
+ * Reads every order that matches the filter, in the order of that time, a page of an index at a time. By completion an order
+ * is left out that has no completion date that can be read.
+ */
+export async function* exportedOrders(db: Database, filter: ExportFilter): AsyncGenerator<ExportedRow> {
+  let last: Place | undefined;
+  for (;;) {
+    const page = await readPage(db, filter, last);
+    for (const { at: _at, id: _id, ...row } of page) yield row;
+    last = page.at(-1);
+    if (page.length < PAGE) return;
+  }
+}
+
+async function readPage(
+  db: Database,
+  filter: ExportFilter,
+  last: Place | undefined,
+): Promise<readonly (ExportedRow & Place)[]> {
+  const { account, by, from = '', to } = filter;
+  const { at, table, rows: tables } = SOURCES[by];
+  const id = sql.ref(`${table}.external_order_id`);
+  const place = last && sql`(${last.at}, cast(${Buffer.from(last.id)} as text))`;
+  const conditions = [
+    sql`${sql.ref(`${table}.account`)} = ${account}`,
+    place === undefined ? sql`${at} >= ${from}` : sql`(${at}, ${id}) > ${place}`,
+    ...(to === undefined ? [] : [sql`${at} < ${to}`]),
+    ...ofOrder(filter),
+  ];
+  const { rows } = await sql<ExportedRow & Place>`
+    select o.*, p.body as pre_order_body, r.body as record_body, ${at} as at, cast(${id} as blob) as id
+    from ${tables} left join pre_orders p on p.account = o.account and p.external_order_id = o.external_order_id
+    where ${sql.join(conditions, sql` and `)} order by ${at}, ${id} limit ${PAGE}`.execute(db);
+  return rows;
+}
+
+/** The tables of an export, first the one whose index has the time. */
+const SOURCES = {
+  insertion: {
+    at: sql.ref('o.created_at'),
+    table: 'o',
+    rows: sql`merchant_orders o
+      left join order_records r on r.account = o.account and r.external_order_id = o.external_order_id`,
+  },
+  completion: {
+    at: sql.ref('r.completed_at'),
+    table: 'r',
+    rows: sql`order_records r
+      join merchant_orders o on o.account = r.account and o.external_order_id = r.external_order_id`,
+  },
+} as const;
+
+/** The conditions on the row itself; with the sign they have no index taken. */
+function ofOrder({ pair, state, outcome }: ExportFilter): readonly RawBuilder<unknown>[] {
+  const ended = sql`+o.state = 'final'`;
+  return [
+    ...(pair === undefined ? [] : [sql`o.from_currency = ${pair.from} and o.to_currency = ${pair.to}`]),
+    ...(state === undefined ? [] : [sql`+o.state = ${state}`]),
+    ...(outcome === undefined ? [] : outcome === 'open' ? [sql`+o.state = 'open'`] : [ended, hasOutcome(outcome)]),
+  ];
+}
+
+function hasOutcome(outcome: Outcome): RawBuilder<unknown> {
+  return outcome === 'outcome_unknown' ? sql`o.outcome is null` : sql`o.outcome = ${outcome}`;
+}
