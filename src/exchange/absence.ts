@@ -1,6 +1,6 @@
 import { isLosslessNumber } from 'lossless-json';
 import type { AbsenceShape } from '../domain/orders/lookup.ts';
-import { isSuccess } from '../domain/record.ts';
+import { isSuccess, type Answer } from '../domain/record.ts';
 import { readJson, valueAt } from './json.ts';
 import { answerOf, type UnreadReply } from './reply.ts';
 
@@ -22,11 +22,22 @@ export function readAbsence(
   const { httpStatus: status, body } = answer;
   const value = readJson(body);
   if ((valueAt(value, '/externalOrderId') ?? externalOrderId) !== externalOrderId) return undefined;
-  const isLikely = status === 404 || status === 204 || (isSuccess(answer) && saysNothing(body, value));
-  const isConfirmed = (shape: AbsenceShape) =>
-    shape.status === status && (shape.pointer === undefined ? isLikely || !isSuccess(answer) : stands(value, shape));
-  if ((reply.kind === 'refused' && status === 404) || shapes.some(isConfirmed)) return 'documented';
-  return isLikely ? 'likely' : undefined;
+  const isConfirmed = shapes.some((shape) => hasShape(answer, shape));
+  if ((reply.kind === 'refused' && status === 404) || isConfirmed) return 'documented';
+  return isLikely(answer, value) ? 'likely' : undefined;
+}
+
+/** Tells whether an answer says nothing of an order, by its status or its body. */
+function isLikely(answer: Answer, value: unknown): boolean {
+  const { httpStatus: status, body } = answer;
+  return status === 404 || status === 204 || (isSuccess(answer) && saysNothing(body, value));
+}
+
+/** Tells whether an answer has a shape. A success is named by its mere status only where it says nothing of an order. */
+function hasShape(answer: Answer, shape: AbsenceShape): boolean {
+  if (shape.status !== answer.httpStatus) return false;
+  const value = readJson(answer.body);
+  return shape.pointer === undefined ? isLikely(answer, value) || !isSuccess(answer) : stands(value, shape);
 }
 
 /** Tells whether a body is empty, or is a record without its order. */
@@ -68,7 +79,7 @@ const TELLING = ['code', 'error', 'reason', 'title', 'message', 'detail', 'order
  */
 export function commonAbsenceShape(
   absent: readonly AbsentReply[],
-  others: readonly UnreadReply[],
+  others: readonly Answer[],
 ): { readonly shape: AbsenceShape; readonly isShared: boolean } | undefined {
   const first = answerOf(absent[0]?.reply ?? { kind: 'unknown', why: '' });
   if (first === undefined || !isOfOrder(first.httpStatus)) return undefined;
@@ -77,8 +88,7 @@ export function commonAbsenceShape(
     ({ reply, externalOrderId }: AbsentReply) =>
       readAbsence(reply, externalOrderId, [shape]) === 'documented';
   const fitting = shapesOf(first.httpStatus, readJson(first.body)).filter((shape) => absent.every(isShapeOf(shape)));
-  const isShared = (shape: AbsenceShape) =>
-    others.some((reply) => isShapeOf(shape)({ reply, externalOrderId: absent[0]?.externalOrderId ?? '' }));
+  const isShared = (shape: AbsenceShape) => others.some((answer) => hasShape(answer, shape));
   const shape = fitting.find((one) => !isShared(one)) ?? fitting[0];
   return shape && { shape, isShared: isShared(shape) };
 }
@@ -91,8 +101,8 @@ function isOfOrder(status: number): boolean {
 /** The shapes of an answer from the one that says most to its mere status, which names an answer that says nothing alone. */
 function shapesOf(status: number, body: unknown): readonly AbsenceShape[] {
   const whole = body === undefined ? undefined : textOf(body);
-  if (whole !== undefined) return [{ status, pointer: '', value: whole }];
-  const shapes = scalarsIn(body)
+  const scalars = whole === undefined ? scalarsIn(body) : [['', whole] as const];
+  const shapes = scalars
     .toSorted(([one], [other]) => rank(one) - rank(other))
     .map(([pointer, value]) => ({ status, pointer, value }));
   return status === 404 || status < 300 ? [...shapes, { status }] : shapes;

@@ -21,7 +21,8 @@ const MOST_REQUESTS = 30;
 
 /** What each step does, said before it is done. */
 const EXPLAINED: Readonly<Record<ProbeStep, string>> = {
-  absence: 'Looks up two ids that no order has, and an address that does not exist. 3 requests; nothing is made.',
+  absence:
+    'Looks up two ids that no order has, one of them twice, and an address that is none. 4 requests; nothing is made.',
   ids: 'Asks for a pre-order and a link that do not exist. 2 requests; nothing is made.',
   key: 'Asks once with a made-up key, which is nothing of yours. The exchange may note a failed attempt.',
   order: 'Creates the order of the file, once. It is a real order: it stands in the table, and is followed.',

@@ -7,11 +7,11 @@ import { failureOf, shown, unknownId, type Asking, type Probed, type ProbeRow } 
 /** Clocks may differ by this much; the Date header has whole seconds. */
 const SKEW_MS = 2_000;
 
-/** How a look-up (§4.11) says that there is no order, asked about two ids that nobody has. */
+/** How a look-up (§4.11) says that there is no order, asked about two ids that nobody has, one of them twice. */
 export async function probeAbsence(asking: Asking): Promise<Probed> {
-  const ids = [unknownId(), unknownId()];
+  const [one, other] = [unknownId(), unknownId()];
   const lookups: { examined: Examined; externalOrderId: string }[] = [];
-  for (const externalOrderId of ids) {
+  for (const externalOrderId of [one, other, one]) {
     const examined = await asking.ask(PROBE_REQUESTS.order(externalOrderId));
     const reply = failureOf(examined.reply);
     if (reply !== undefined) return { kind: 'failed', reply };
@@ -21,7 +21,10 @@ export async function probeAbsence(asking: Asking): Promise<Probed> {
   const replies = lookups.map(({ examined: { reply }, externalOrderId }) => ({ reply, externalOrderId }));
   const [evidence] = asking.evidence;
   const seen = evidence === undefined ? '' : shown(evidence);
-  const found = commonAbsenceShape(replies, answerOf(nothing.reply) === undefined ? [] : [nothing.reply]);
+  const found = commonAbsenceShape(
+    replies,
+    [answerOf(nothing.reply)].filter((answer) => answer !== undefined),
+  );
   const read = replies.map(({ reply, externalOrderId }) => readLookup(reply, externalOrderId, { absence: [] }));
   return asking.found(absenceRow(seen, read, found), clockRow(evidence));
 }

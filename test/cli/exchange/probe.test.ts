@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../src/config/config.ts';
+import { SCENARIOS } from '../../../src/sandbox/orders/scenario.ts';
 import { runProgram, type ProgramOptions } from '../../support/cli-function.ts';
 import { controlSocket, scriptedControlSocket } from '../../support/control-socket.ts';
 import { testProcesses } from '../../support/program-processes.ts';
@@ -12,7 +13,7 @@ import {
   type ScriptedAnswer,
   type ScriptedRequest,
 } from '../../support/scripted-exchange.ts';
-import { scriptedProgram, settingsOf } from '../../support/test-program.ts';
+import { scriptedProgram, settingsOf, testProgram } from '../../support/test-program.ts';
 
 interface Printed {
   readonly rows: readonly { question: string; seen: string; isOdd: boolean; setting?: unknown }[];
@@ -93,6 +94,23 @@ describe('probe', () => {
     },
   );
 
+  it.each([
+    ['spring', [{ status: 404, pointer: '/error', value: 'Not Found' }], 0],
+    // Whatever is answered 404 has that shape, an address that does not exist, too.
+    ['empty404', [{ status: 404 }], 1],
+    ['nulls', [{ status: 200 }], 0],
+  ] as const)('names how the sandbox answers as %s, whatever the turn', async (name, absence, exit) => {
+    const scenarioOf = () => SCENARIOS[name];
+    const on = await testProcesses({ scenarioOf });
+    const { code, settings } = await probe({ cwd: dirname(on.path), environment: on.environment });
+    expect([code, settings]).toEqual([exit, { exchange: { absence } }]);
+    const environment = { ORDER_SYNC_EXCHANGE_ABSENCE: JSON.stringify(absence) };
+    const { app } = await testProgram({ scenarioOf, environment });
+    for (let turn = 0; turn < 4; turn += 1) {
+      expect((await app.exchange.lookUpOrder('shop-1'))?.answer).toEqual({ kind: 'absent', evidence: 'documented' });
+    }
+  });
+
   it('prints the settings as a file of settings has them, beside the shapes that are there', async () => {
     const { place } = await setUp(ofOrders(json(200, null)));
     const there = { status: 404, pointer: '/a', value: 'b' };
@@ -123,7 +141,7 @@ describe('probe', () => {
     });
     const environment = { ...place.environment, ORDER_SYNC_EXCHANGE_CONCURRENCY: '1' };
     const { code, settings, rows } = await probe({ ...place, environment });
-    expect([code, settings]).toEqual([1, { exchange: { rate: { requests: 4 } } }]);
+    expect([code, settings]).toEqual([1, { exchange: { rate: { requests: 3 } } }]);
     expect(rows.at(-1)?.seen).toContain('Retry-After: 1');
     expect(exchange.requests).toHaveLength(11);
   });
