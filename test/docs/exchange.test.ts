@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { SETTINGS } from '../../src/config/settings.ts';
 
 /** The numbered parts of the interface document that say something about the interface. */
 const SECTIONS = '2 2.1 2.2 2.3 2.4 2.5 2.6 2.7 3 4 4.1 4.2 4.3 4.4 4.5 4.6 4.7 4.8 4.9 4.10 4.11 5 6 7 8 9'.split(' ');
@@ -14,7 +15,8 @@ const NAMES =
 const ROOT = new URL('../../', import.meta.url);
 
 /** The rows of the table, by their cells. */
-const rows = readFileSync(new URL('docs/exchange.md', ROOT), 'utf8')
+const page = readFileSync(new URL('docs/exchange.md', ROOT), 'utf8');
+const rows = page
   .split('\n')
   .filter((line) => /^\| \d/.test(line))
   .map((line) => line.split('|').map((cell) => cell.trim()))
@@ -40,5 +42,26 @@ describe('the table of the interface', () => {
     expect(filesIn(tests).every((path) => /^test\/.*\.test\.ts$/.test(path))).toBe(true);
     const missing = [...filesIn(done), ...filesIn(tests)].filter((path) => !existsSync(new URL(path, ROOT)));
     expect(missing).toEqual([]);
+  });
+});
+
+describe('the table of open points', () => {
+  const open = page
+    .split('\n')
+    .filter((line) => line.startsWith('| §') && !line.startsWith('| § |'))
+    .map((line) => line.split('|').map((cell) => cell.trim()))
+    .map(([, section = '', point = '', done = '', changedBy = '']) => ({ section, point, done, changedBy }));
+
+  it('has a row for every section that leaves something open', () => {
+    const named = new Set(open.flatMap(({ section }) => [...section.matchAll(/§(\d+)/g)].map(([, number]) => number)));
+    expect(named).toEqual(new Set('123456789'));
+  });
+
+  // That the commands are understood is tested with those of all pages.
+  it.each(open)('names settings that are there: $section $point', ({ done, changedBy }) => {
+    expect([done === '', changedBy === '']).toEqual([false, false]);
+    const names = [...changedBy.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
+    const settings = names.filter((name) => !name.startsWith('order-sync '));
+    expect(settings.filter((name) => !Object.hasOwn(SETTINGS, name))).toEqual([]);
   });
 });
