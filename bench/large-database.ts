@@ -1,6 +1,4 @@
 import Database from 'better-sqlite3';
-import { systemClock } from '../src/clock.ts';
-import { openStore } from '../src/store/sqlite/store.ts';
 
 /** Orders a transaction. */
 const BATCH = 100_000;
@@ -32,8 +30,7 @@ const FILLS = [
 ];
 
 /** Fills a new database with final orders of which none is due: what the daemon has after years. */
-export async function buildLargeDatabase(path: string, orders: number, say: (text: string) => void): Promise<void> {
-  await (await openStore(path, systemClock(), { expect: 'migrate' })).close();
+export function fillWithFinalOrders(path: string, orders: number, say: (text: string) => void): void {
   const sqlite = new Database(path);
   withoutTriggers(sqlite, () => {
     const fills = FILLS.map((sql) => sqlite.prepare(sql));

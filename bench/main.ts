@@ -11,6 +11,7 @@ import { machine } from './machine.ts';
 import { measureMemory } from './memory.ts';
 import { measureReports } from './reports.ts';
 import { FULL, SMALL, type Bench } from './settings.ts';
+import { measureSize } from './size.ts';
 import { measureThroughput } from './throughput.ts';
 
 const PARTS: Readonly<Record<string, (bench: Bench) => Promise<Figure[]>>> = {
@@ -19,6 +20,7 @@ const PARTS: Readonly<Record<string, (bench: Bench) => Promise<Figure[]>>> = {
   latency: measureLatency,
   idle: measureIdle,
   reports: measureReports,
+  size: measureSize,
 };
 const NAMES = Object.keys(PARTS);
 const USAGE = `usage: npm run bench [-- [${NAMES.join('|')}]… [--json] [--small]]

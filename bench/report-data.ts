@@ -1,6 +1,7 @@
 import Database from 'better-sqlite3';
 import { systemClock } from '../src/clock.ts';
 import { openStore } from '../src/store/sqlite/store.ts';
+import { withoutTriggers } from './large-database.ts';
 
 const EVENTS_AN_ORDER = 4;
 /** Orders begin here and are spread over so many days: a million of them are 80,000 a month. */
@@ -24,23 +25,15 @@ const STATES = ['accepted', 'open', 'final'] as const;
 export async function buildReportDatabase(path: string, orders: number, say: (text: string) => void): Promise<void> {
   await (await openStore(path, systemClock(), { expect: 'migrate' })).close();
   const sqlite = new Database(path);
-  sqlite.pragma('synchronous = off');
-  sqlite.pragma('cache_size = -1000000');
-  // A row begins as pending for everybody but this.
-  const triggers = sqlite.prepare(`select name, sql from sqlite_master where type = 'trigger'`).all() as {
-    name: string;
-    sql: string;
-  }[];
-  for (const { name } of triggers) sqlite.exec(`drop trigger ${name}`);
-  const insert = inserter(sqlite, orders);
-  for (let begin = 0; begin < orders; begin += BATCH) {
-    sqlite.transaction(() => {
-      for (let index = begin; index < Math.min(begin + BATCH, orders); index += 1) insert(index);
-    })();
-    say(`reports: ${Math.min(begin + BATCH, orders)} orders made`);
-  }
-  for (const { sql } of triggers) sqlite.exec(sql);
-  sqlite.pragma('wal_checkpoint(truncate)');
+  withoutTriggers(sqlite, () => {
+    const insert = inserter(sqlite, orders);
+    for (let begin = 0; begin < orders; begin += BATCH) {
+      sqlite.transaction(() => {
+        for (let index = begin; index < Math.min(begin + BATCH, orders); index += 1) insert(index);
+      })();
+      say(`reports: ${Math.min(begin + BATCH, orders)} orders made`);
+    }
+  });
   sqlite.close();
 }
 

@@ -30,6 +30,8 @@ export interface Sizes {
   readonly idleMs: number;
   /** Orders of the database that reports are made of. */
   readonly reported: number;
+  /** Final orders of the database that is started on. */
+  readonly large: number;
 }
 
 export const FULL: Sizes = {
@@ -40,6 +42,7 @@ export const FULL: Sizes = {
   followed: 1_000,
   idleMs: 20_000,
   reported: 1_000_000,
+  large: 5_000_000,
 };
 
 /** Shows in seconds that everything runs; its figures mean nothing. */
@@ -51,6 +54,7 @@ export const SMALL: Sizes = {
   followed: 20,
   idleMs: 1_000,
   reported: 5_000,
+  large: 5_000,
 };
 
 /** What each part works with. */
