@@ -22,6 +22,7 @@ const FAULTS = {
   'other-order': { arrives: true, taken: true },
   'rate-limited': { arrives: true, taken: false },
   'key-refused': { arrives: true, taken: false },
+  blocked: { arrives: true, taken: false },
   refused: { arrives: true, taken: false },
   'refused-without-reason': { arrives: true, taken: false },
   'other-echo': { arrives: true, taken: true },
@@ -122,9 +123,10 @@ export class SimulatedExchange {
 
   #faultFor({ method }: HttpRequest): Fault | undefined {
     const { now } = this.#scheduler;
-    const { keyRefused, faults, calmAt } = this.#plan;
+    const { keyRefused, blocked, faults, calmAt } = this.#plan;
     if (now >= calmAt) return undefined;
     if (keyRefused !== null && now >= keyRefused.from && now < keyRefused.to) return 'key-refused';
+    if (method === 'POST' && blocked !== null && now >= blocked.from && now < blocked.to) return 'blocked';
     if (this.#chance.next() >= faults) return undefined;
     return this.#chance.of(method === 'POST' ? CREATE_FAULTS : LOOKUP_FAULTS);
   }
@@ -148,6 +150,8 @@ export class SimulatedExchange {
         return response(429, '', this.#chance.of([undefined, '1', '60']));
       case 'key-refused':
         return response(401, errorBody('UNAUTHORIZED'));
+      case 'blocked':
+        return response(403, errorBody('FORBIDDEN'));
       case 'refused':
         return response(this.#chance.of([400, 403, 422]), errorBody('BAD_REQUEST'));
       case 'refused-without-reason':

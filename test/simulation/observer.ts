@@ -39,6 +39,8 @@ const ROW_COLUMNS =
   'external_order_id, state, order_status, crypto_status, fiat_status, asset, pre_order_id, modification_date, next_action_at';
 const LONGEST_WAIT_MS = 8 * 24 * 3_600_000;
 const RESEND_NOT_BEFORE_MS = 600_000;
+/** So long after a pause the requests that had their turn may still leave. */
+const PAUSE_WITHIN_MS = 20_000;
 
 type Row = Readonly<Record<string, string | number | null>> & { external_order_id: string; state: string };
 interface EventRow {
@@ -79,6 +81,7 @@ export class Observer {
   readonly #arrivals: number[] = [];
   readonly #events: EventRow[] = [];
   #inFlight = 0;
+  #pause: { readonly kind: string; startedAt: number | undefined } | null = null;
   #version: unknown;
 
   constructor(reader: Database.Database, plan: Plan) {
@@ -138,6 +141,11 @@ export class Observer {
     if (judgement === 'retry' && (from === 'unknown' || from === 'held')) known.careless += 1;
   }
 
+  /** A person has paused the account, or (null) resumes it. */
+  paused(kind: string | null): void {
+    this.#pause = kind === null ? null : { kind, startedAt: undefined };
+  }
+
   /** The program has written a line that leaves the process. */
   logged(line: string): void {
     if (line.includes('canary')) this.fail('secrets stay in', line);
@@ -148,6 +156,7 @@ export class Observer {
   left(request: HttpRequest, id: string, now: number): void {
     this.#inFlight += 1;
     if (this.#inFlight > this.#plan.concurrency) this.fail('bounded concurrency', `${this.#inFlight} in flight`);
+    this.#checkPause(request, id, now);
     if (request.method === 'POST') this.#createLeft(request, this.#of(id), now);
   }
 
@@ -162,7 +171,8 @@ export class Observer {
     const { response, sent } = ending;
     if (method === 'POST') {
       const create = known.creates.at(-1);
-      const isNotTaken = sent === 'never' || response?.status === 429 || response?.status === 401;
+      const isNotTaken =
+        sent === 'never' || response?.status === 429 || response?.status === 401 || isBlocked(response);
       if (create !== undefined) create.isProvedNotTaken = isNotTaken;
       known.wasRefused = [400, 403, 422].includes(response?.status ?? 0) && (response?.body ?? '').includes('message');
       return;
@@ -236,13 +246,24 @@ export class Observer {
     const { order, asset, wasRefused, decided } = known;
     const ended = ['cancel', 'abandoned'].filter((judgement) => decided.includes(judgement));
     // An order that appears all the same is followed from when a recheck meets it, which may be late.
-    if (ended.length > 0) return ['cancelled', 'abandoned', 'open', 'final'];
+    if (ended.length > 0) return ['cancelled', 'abandoned', ...(isForeign(order) ? ['disputed'] : ['open', 'final'])];
     const isInvalid = !order.isValid && asset === order.asset;
     if (isInvalid) return ['invalid'];
     // A process that died between the intent and the request, or the answer and its record, leaves an unknown outcome.
     if (!isMade) return wasRefused ? ['rejected', 'held'] : ['held'];
     if (order.scenario.appearsAfterMs === null) return ['accepted', 'held'];
+    if (isForeign(order)) return ['disputed'];
+    // One order of those is never answered: whether it exists is not known.
+    if (order.scenario.answers === 'error500') return ['accepted', 'unknown', 'held', 'final', 'open'];
     return order.scenario.steps.some(({ completed }) => completed) ? ['final'] : ['open'];
+  }
+
+  /** What was about to go when the person paused goes. */
+  #checkPause({ method }: HttpRequest, id: string, now: number): void {
+    const pause = this.#pause;
+    if (pause === null || (method === 'GET' && pause.kind !== 'all-paused')) return;
+    pause.startedAt ??= now;
+    if (now > pause.startedAt + PAUSE_WITHIN_MS) this.fail('a pause is kept', `${method} ${JSON.stringify(id)} left`);
   }
 
   #createLeft({ body }: HttpRequest, known: Known, now: number): void {
@@ -279,6 +300,10 @@ export class Observer {
       if (field === 'state' && MOVES[old ?? '']?.includes(value ?? '') !== true) this.fail('moves of the table', what);
       const isFound = field === 'state' && old === 'pending' && (value === 'open' || value === 'final');
       if (isFound && known.creates.length === 0) this.fail('only what was sent is found', what);
+      const isRead = field === 'state' && (value === 'open' || value === 'final');
+      if (isRead && isForeign(known.order)) this.fail('what contradicts never reads as ours', what);
+      if (field === 'state' && value === 'disputed' && !isForeign(known.order))
+        this.fail('no order of ours is disputed', what);
       const isOfPerson = field === 'state' && MOVES_OF_A_PERSON.includes(`${old} ${value}`);
       if (isOfPerson && event.source !== 'operator') this.fail('a person decides', what);
       if (field !== 'state' && !known.statusesTold.has(value)) this.fail('statuses verbatim', what);
@@ -329,6 +354,16 @@ export class Observer {
     if (known === undefined) throw new Error(`nobody inserted ${JSON.stringify(id)}`);
     return known;
   }
+}
+
+/** The documented 403, which proves that nothing was taken. */
+function isBlocked(response: HttpResponse | undefined): boolean {
+  return response?.status === 403 && response.body.includes('message');
+}
+
+/** Whether every record that the exchange shows of the order contradicts its row. */
+function isForeign({ id, scenario: { answers } }: PlannedOrder): boolean {
+  return answers === 'foreign' || (answers === 'normalising' && id.trim().toUpperCase() !== id);
 }
 
 /** The way from `unknown` leads through `held`: that is one decision. */

@@ -1,6 +1,8 @@
 import type { Judgement } from '../../src/domain/orders/operator-decisions.ts';
 import { decideOrders, type OperatorDeps } from '../../src/flows/orders/operator-decisions.ts';
 import type { SandboxExchange } from '../../src/sandbox/exchange.ts';
+import { RESUMED_HOLDS } from '../../src/domain/accounts/holds.ts';
+import { endHolds, setHold } from '../../src/store/account-holds.ts';
 import type { Observer } from './observer.ts';
 import type { PlannedDecision } from './plan.ts';
 
@@ -27,6 +29,21 @@ export class Person implements AsyncDisposable {
       return true;
     }
     return false;
+  }
+
+  /** Pauses the account. */
+  async pause(kind: 'creates-paused' | 'all-paused'): Promise<void> {
+    const { account, store, clock } = this.#deps;
+    const hold = { kind, since: clock.now(), until: null, reason: 'as planned', actor: 'person' } as const;
+    await store.writer.write((tx) => setHold(tx, account, hold, clock.now()));
+    this.#observer.paused(kind);
+  }
+
+  async resume(): Promise<void> {
+    const { account, store, clock } = this.#deps;
+    this.#observer.paused(null);
+    const how = { reason: 'as planned', actor: 'person', now: clock.now() };
+    await store.writer.write((tx) => endHolds(tx, account, RESUMED_HOLDS, how));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

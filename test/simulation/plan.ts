@@ -1,5 +1,6 @@
 import type { Judgement } from '../../src/domain/orders/operator-decisions.ts';
 import { seededRandom } from '../../src/sandbox/random.ts';
+import type { OddAnswersName } from '../../src/sandbox/orders/odd-answers.ts';
 import type { Scenario, ScenarioStep } from '../../src/sandbox/orders/scenario.ts';
 
 const SECOND = 1_000;
@@ -41,6 +42,10 @@ export interface Plan {
   readonly busy: number;
   readonly diskFull: Window | null;
   readonly keyRefused: Window | null;
+  /** When the merchant is blocked: creates are answered with the documented 403. */
+  readonly blocked: Window | null;
+  /** When a person has paused creates, or everything. */
+  readonly paused: (Window & { readonly kind: 'creates-paused' | 'all-paused' }) | null;
   /** Where the machine's clock is set back, and by how much. */
   readonly clockSetBack: { readonly at: number; readonly ms: number } | null;
   /** After this moment nothing goes wrong any more. */
@@ -76,16 +81,27 @@ const IDS = [
 const AMOUNTS = ['1.50', '0.000000012345678901', '12345678901234567.123456789012345678', '1e-7', '250', '0.1'];
 const NO_AMOUNTS = ['0', 'NaN', '-1', '1e400', 'one', '', null];
 const JUDGEMENTS = ['exists', 'not-created', 'abandoned', 'retry', 'cancel'] as const;
+const ODD: readonly OddAnswersName[] = [
+  'spring',
+  'empty404',
+  'nulls',
+  'error500',
+  'replicas',
+  'foreign',
+  'normalising',
+  'post-down',
+];
 const STATUSES = ['REQUEST', 'IN_PROGRESS', 'WAITING', 'COMPLETED', 'REJECTED', 'something new'];
 
 /** The plan of a seed. */
 export function planOf(seed: number): Plan {
   const chance = new Chance(seed);
+  const odd = new Chance(seed + 2_000_003);
   const calmAt = chance.of([2 * MINUTE, 20 * MINUTE, 3 * HOUR, 30 * HOUR]);
   const onUnknown = chance.next() < 0.2 ? 'resend' : 'hold';
   const plan = {
     seed,
-    orders: planOrders(chance, calmAt),
+    orders: withOddAnswers(planOrders(chance, calmAt), odd),
     concurrency: 1 + chance.below(6),
     rate: { requests: 1 + chance.below(8), intervalMs: chance.of([200, 1_000, 2_000, 60_000]) },
     onUnknown,
@@ -95,6 +111,9 @@ export function planOf(seed: number): Plan {
     busy: chance.of([0, 0, 0.02, 0.1]),
     diskFull: chance.next() < 0.3 ? chance.window(calmAt) : null,
     keyRefused: chance.next() < 0.2 ? chance.window(calmAt) : null,
+    blocked: odd.next() < 0.2 ? odd.window(calmAt) : null,
+    paused:
+      odd.next() < 0.3 ? { ...odd.window(calmAt), kind: odd.of(['creates-paused', 'all-paused'] as const) } : null,
     clockSetBack:
       onUnknown === 'hold' && chance.next() < 0.3
         ? { at: chance.below(calmAt), ms: chance.of([SECOND, HOUR, 40 * DAY]) }
@@ -139,6 +158,14 @@ function planOrders(chance: Chance, calmAt: number): PlannedOrder[] {
       mendedAt: !isValid && chance.next() < 0.5 ? at + chance.below(lastAt) : null,
     };
   });
+}
+
+/** In half of the worlds the exchange answers oddly about some orders, for ever. */
+function withOddAnswers(orders: readonly PlannedOrder[], odd: Chance): PlannedOrder[] {
+  const share = odd.of([0, 0, 0.2, 0.6]);
+  return orders.map((order) =>
+    odd.next() < share ? { ...order, scenario: { ...order.scenario, answers: odd.of(ODD) } } : order,
+  );
 }
 
 function planScenario(chance: Chance): Scenario {

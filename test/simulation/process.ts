@@ -53,6 +53,7 @@ export class SimulatedProcess implements Life {
   readonly #stop = new AbortController();
   #handle: Database.Database | undefined;
   #sleepers: (() => void)[] = [];
+  #app: App | undefined;
 
   constructor(world: Surroundings) {
     this.#world = world;
@@ -62,6 +63,7 @@ export class SimulatedProcess implements Life {
     let hasFailed = false;
     try {
       await using app = await this.#start();
+      this.#app = app;
       const clockWatch = new ClockWatch(app);
       await Promise.all([
         this.#repeat(clockWatch, 'create', () => createPass(app, this.#stop.signal)),
@@ -91,6 +93,14 @@ export class SimulatedProcess implements Life {
     const sleepers = this.#sleepers;
     this.#sleepers = [];
     for (const wake of sleepers) wake();
+  }
+
+  /** Another program has committed: the holds of the account may be others, as the daemon notices. */
+  async heed(): Promise<void> {
+    await waitOut(async () => await this.#app?.holds.read()).catch((error: unknown) => {
+      if (this.isAlive) throw error;
+    });
+    this.wake();
   }
 
   async #start(): Promise<App> {

@@ -132,6 +132,15 @@ class World implements Surroundings, Disposable {
       });
     };
     for (const decision of this.plan.decisions) decideAfter(decision.at, decision);
+    const { paused } = this.plan;
+    if (paused !== null) {
+      this.scheduler.after(paused.from, `person pauses: ${paused.kind}`, () => {
+        void person.pause(paused.kind).then(() => this.#process?.heed());
+      });
+      this.scheduler.after(paused.to, 'person resumes', () => {
+        void person.resume().then(() => this.#process?.heed());
+      });
+    }
     this.exchange.onCreate = (id) => {
       if (this.isCalm || this.chance.next() >= this.plan.decidesInFlight) return;
       decideAfter(this.chance.below(200), { id, kind: 'retry' });
