@@ -229,37 +229,6 @@ export async function insertOrder(
   return undefined;
 }
 
-/** Lists the newest rows, of one state or of all. */
-export async function listOrders(
-  db: Database,
-  query: { account: string; state?: string | undefined; limit: number },
-): Promise<OrderRow[]> {
-  let rows = db.selectFrom('merchant_orders').selectAll().where('account', '=', query.account);
-  if (query.state !== undefined) rows = rows.where('state', '=', query.state);
-  return await rows.orderBy('created_at', 'desc').orderBy('external_order_id').limit(query.limit).execute();
-}
-
-/** The orders of one state that a person decides about together; times are compared with `created_at`. */
-export interface DecisionFilter {
-  readonly account: string;
-  readonly state: OrderState;
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-  readonly limit: number;
-}
-
-/** Reads the rows that match the filter, in the order of their ids. */
-export async function rowsToDecide(db: Database, filter: DecisionFilter): Promise<OrderRow[]> {
-  const { account, state } = filter;
-  let rows = db
-    .selectFrom('merchant_orders')
-    .selectAll()
-    .where((order) => order.and({ account, state }));
-  if (filter.from !== undefined) rows = rows.where('created_at', '>=', filter.from);
-  if (filter.to !== undefined) rows = rows.where('created_at', '<', filter.to);
-  return await rows.orderBy('external_order_id').limit(filter.limit).execute();
-}
-
 const preOrderStatement = statement((v: { account: string; externalOrderId: string; preOrderId: string }) =>
   queries
     .selectFrom('merchant_orders')

@@ -4,8 +4,9 @@ import { linksPass } from '../../src/flows/clients/links.ts';
 import { sweep } from '../../src/flows/findings/sweep.ts';
 import { createPass } from '../../src/flows/orders/create.ts';
 import { followPass } from '../../src/flows/orders/follow.ts';
-import { decideOrders } from '../../src/flows/orders/operator-decisions.ts';
+import { decideOrders, listTargets } from '../../src/flows/orders/operator-decisions.ts';
 import { syncOnce } from '../../src/flows/orders/sync.ts';
+import { listOrders } from '../../src/store/listed-orders.ts';
 import type { WrapStatement } from '../../src/store/sqlite/connection.ts';
 import { echo, NOT_FOUND, record, refusal } from '../support/scripted-exchange.ts';
 import { hastyClock } from '../support/test-clock.ts';
@@ -28,6 +29,10 @@ const BOUNDED: readonly (readonly [step: RegExp, why: string])[] = [
   [/USING (COVERING )?INDEX (merchant_orders_followed|order_records_uncompared) /, 'the index has the few rows alone'],
   [/^SCAN (CONSTANT ROW|late|never|due|accounts):/, 'what the statement has just found, a page or one row an account'],
   [/^SEARCH merchant_orders USING COVERING INDEX \w+( \(account>\?\))?: .* min\(account\)/, 'the first entry'],
+  [
+    /^SEARCH merchant_orders USING INDEX merchant_orders_by_age \(account=\?\): .* order by created_at desc/,
+    'the newest',
+  ],
   [/^SEARCH links USING COVERING INDEX links_to_check /, 'a page of the links that wait, limited'],
   [/^SEARCH \w+ USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?\):/, 'the rows between two ids'],
   [/^SEARCH events: .* max\("id"\)/, 'the newest event'],
@@ -74,6 +79,9 @@ async function doEverything(statements: Statements): Promise<TestProgram> {
   }
   await linksPass(program.app, NEVER);
   const action = { actor: 'a', reason: 'r', judgement: { kind: 'abandoned' } } as const;
+  await listTargets(program.app, { state: 'held', limit: 10 }, action);
+  for (const state of ['held', 'final'])
+    await listOrders(program.app.store.db, { account: 'default', state, limit: 10 });
   const decided = await Array.fromAsync(decideOrders(program.app, [{ externalOrderId: 'waiting' }], action));
   expect(decided).toMatchObject([{ kind: 'done' }]);
   await program.app[Symbol.asyncDispose]();

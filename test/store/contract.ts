@@ -6,7 +6,7 @@ import { move, type Decision, type Tracking } from '../../src/domain/orders/trac
 import * as accounts from '../../src/store/accounts.ts';
 import * as orders from '../../src/store/orders.ts';
 import { orderEvents } from '../../src/store/events.ts';
-import { listOrders } from '../../src/store/orders.ts';
+import { listOrders } from '../../src/store/listed-orders.ts';
 import { trackingOf, uncheckedOrderOf } from '../../src/store/order-columns.ts';
 import { keepPreOrder, readPreOrder } from '../../src/store/pre-orders.ts';
 import * as records from '../../src/store/order-records.ts';

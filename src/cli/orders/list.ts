@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import { ORDER_STATES } from '../../domain/orders/states.ts';
-import { listOrders } from '../../store/orders.ts';
+import { listOrders } from '../../store/listed-orders.ts';
 import { addListOptions, printList, type ListOptions } from '../shared/list.ts';
 import { ACCOUNT } from '../shared/options.ts';
 import { withStore } from '../shared/store.ts';

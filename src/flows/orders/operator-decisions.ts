@@ -7,7 +7,8 @@ import {
 import type { OrderState } from '../../domain/orders/states.ts';
 import { findUnknownOutcome, OVERDUE_CLASSES } from '../../domain/findings/age.ts';
 import type { Tracking } from '../../domain/orders/tracking.ts';
-import { orderWithPreOrder, readOrder, rowsToDecide, saveDecision, type DecisionFilter } from '../../store/orders.ts';
+import { rowsToDecide, type DecisionFilter } from '../../store/listed-orders.ts';
+import { orderWithPreOrder, readOrder, saveDecision } from '../../store/orders.ts';
 import { trackingOf } from '../../store/order-columns.ts';
 import type { Database } from '../../store/port.ts';
 import { readAcceptedAndAbsent } from './absence.ts';
