@@ -13,9 +13,11 @@ const SEEDS = '200';
 /** The promise that each planted bug breaks first. */
 const BREAKS: Readonly<Record<string, RegExp>> = {
   'amount-through-a-float': /amount exact/,
+  'disputed-reads-open': /what contradicts never reads as ours/,
   'events-outside-of-the-transaction': /row equals last event|one event a change/,
   'in-flight-is-sent-again': /no order is created twice|unknown is never re-sent|intent before send|no bug/,
   'older-record-wins': /no older record over a newer one/,
+  'pause-forgotten-at-restart': /a pause is kept/,
   'rate-forgotten-at-restart': /rate kept/,
   'recovery-sends-again': /unknown is never re-sent/,
   'request-before-intent': /intent before send|unknown is never re-sent/,
