@@ -34,27 +34,38 @@ interface Place {
  * is left out that has no completion date that can be read.
  */
 export async function* exportedOrders(db: Database, filter: ExportFilter): AsyncGenerator<ExportedRow> {
-  let last: Place | undefined;
+  const { from = '', by } = filter;
+  const { at, table } = SOURCES[by];
+  const id = sql.ref(`${table}.external_order_id`);
+  let range = sql`${at} >= ${from}`;
+  let isOfOneTime = false;
+  let time = from;
   for (;;) {
-    const page = await readPage(db, filter, last);
+    const page = await readPage(db, filter, range);
     for (const { at: _at, id: _id, ...row } of page) yield row;
-    last = page.at(-1);
-    if (page.length < PAGE) return;
+    const last = page.at(-1);
+    if (page.length === PAGE && last !== undefined) {
+      // Many orders may have one time. In a search by both at once the index would be used for the time alone.
+      range = sql`${at} = ${last.at} and ${id} > cast(${Buffer.from(last.id)} as text)`;
+      [isOfOneTime, time] = [true, last.at];
+    } else if (isOfOneTime) {
+      range = sql`${at} > ${time}`;
+      isOfOneTime = false;
+    } else return;
   }
 }
 
 async function readPage(
   db: Database,
   filter: ExportFilter,
-  last: Place | undefined,
+  range: RawBuilder<unknown>,
 ): Promise<readonly (ExportedRow & Place)[]> {
-  const { account, by, from = '', to } = filter;
+  const { account, by, to } = filter;
   const { at, table, rows: tables } = SOURCES[by];
   const id = sql.ref(`${table}.external_order_id`);
-  const place = last && sql`(${last.at}, cast(${Buffer.from(last.id)} as text))`;
   const conditions = [
     sql`${sql.ref(`${table}.account`)} = ${account}`,
-    place === undefined ? sql`${at} >= ${from}` : sql`(${at}, ${id}) > ${place}`,
+    range,
     ...(to === undefined ? [] : [sql`${at} < ${to}`]),
     ...ofOrder(filter),
   ];
@@ -70,7 +81,8 @@ const SOURCES = {
   insertion: {
     at: sql.ref('o.created_at'),
     table: 'o',
-    rows: sql`merchant_orders o
+    // Otherwise the primary key is taken for the rest of one time, and reads all the orders whose ids come later.
+    rows: sql`merchant_orders o indexed by merchant_orders_by_age
       left join order_records r on r.account = o.account and r.external_order_id = o.external_order_id`,
   },
   completion: {
