@@ -4,9 +4,30 @@ export const LONGEST_PLAIN_TEXT = 500;
 /** Stands where a secret was. */
 export const HIDDEN = '<hidden>';
 
-/** A text without what looks like an e-mail address. */
+const AT_SIGN = /@|%40|\\u0040/gi;
+const AFTER_AT = /[^\s"'<>@]{1,256}/y;
+const LONGEST_BEFORE_AT = 256;
+
+/** A text without what looks like an e-mail address. It takes time with the text's length alone, whatever stands in it. */
 export function withoutAddresses(text: string): string {
-  return text.replace(/[^\s"'<>@]{1,256}(?:@|%40|\\u0040)[^\s"'<>@]{1,256}/gi, HIDDEN);
+  let shown = '';
+  let from = 0;
+  for (const { index, 0: at } of text.matchAll(AT_SIGN)) {
+    if (index < from) continue;
+    const begin = beginOfAddress(text, Math.max(from, index - LONGEST_BEFORE_AT), index);
+    AFTER_AT.lastIndex = index + at.length;
+    if (begin === index || !AFTER_AT.test(text)) continue;
+    shown += text.slice(from, begin) + HIDDEN;
+    from = AFTER_AT.lastIndex;
+  }
+  return shown + text.slice(from);
+}
+
+/** Where the part of an address before its at sign begins; `at` where there is none. */
+function beginOfAddress(text: string, from: number, at: number): number {
+  let begin = at;
+  while (begin > from && !/[\s"'<>@]/.test(text.charAt(begin - 1))) begin -= 1;
+  return begin;
 }
 
 /** Quotes text for a message: escaped, and cut after 60 characters. */

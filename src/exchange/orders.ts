@@ -119,5 +119,5 @@ export function readLookup(
 
 function refusal(reply: Extract<UnreadReply, { kind: 'refused' }>): string {
   const { message, status, code } = reply.error;
-  return `HTTP ${reply.httpStatus} ${status ?? code}: ${message.slice(0, 500)}`;
+  return `HTTP ${reply.httpStatus} ${status ?? code}: ${message}`;
 }

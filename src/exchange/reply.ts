@@ -74,10 +74,24 @@ export function keepable({ httpStatus, body }: Answer): Answer {
   return { httpStatus, body: withoutAddresses(body) };
 }
 
-/** The error without what it quotes of the request, in whatever case; words such as `INVALID_EMAIL` stay. */
+const LONGEST_MESSAGE = 500;
+const LONGEST_CODE = 100;
+/** Shorter ones are part of words that mean something, as `INVALID_EMAIL`. */
+const SHORTEST_IN_WORD = 8;
+
+/**
+ * The error as it may be kept and shown: without what it quotes of the request, in whatever case, and without addresses, each
+ * text cut. Words such as `INVALID_EMAIL` stay.
+ */
 function hiding(secrets: readonly string[] = [], { message, code, status }: ErrorBody): ErrorBody {
-  const hidden = (text: string) => (/^[A-Z0-9_]+$/.test(text) ? text : hide(secrets, text));
-  return { message: hidden(message), code: hidden(code), ...(status !== undefined && { status: hidden(status) }) };
+  const inWords = secrets.filter(({ length }) => length >= SHORTEST_IN_WORD);
+  const hidden = (text: string) => hide(/^[A-Z0-9_]+$/.test(text) ? inWords : secrets, text);
+  const shown = (text: string, longest: number) => withoutAddresses(hidden(text)).slice(0, longest);
+  return {
+    message: shown(message, LONGEST_MESSAGE),
+    code: shown(code, LONGEST_CODE),
+    ...(status !== undefined && { status: shown(status, LONGEST_CODE) }),
+  };
 }
 
 /** A text without the secrets in it, in whatever case, and as JSON or an address may write their characters. */

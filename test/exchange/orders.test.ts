@@ -98,6 +98,20 @@ describe('create pre-order (§4.9)', () => {
     expect(outcome).toEqual({ kind: 'rejected', reason: 'HTTP 400 BAD_REQUEST: no such token: <hidden>' });
   });
 
+  it('hides a payment token that looks like a word, and addresses, and cuts what is too long', async () => {
+    const { answer, client } = nockExchange();
+    const refused = async (body: Record<string, string>) => {
+      answer(400, JSON.stringify({ message: 'no', code: '1', ...body }));
+      return await createPreOrder(client, { ...ORDER, paymentToken: 'CANARY_7_TOKEN' });
+    };
+    const token = 'CANARY_7_TOKEN';
+    const hidden = { kind: 'rejected', reason: 'HTTP 400 <hidden>: <hidden>' };
+    expect(await refused({ message: token, code: token, status: token })).toEqual(hidden);
+    expect(await refused({ message: 'no a@shop.example' })).toMatchObject({ reason: 'HTTP 400 1: no <hidden>' });
+    const long = await refused({ message: 'm'.repeat(5_000), status: 's'.repeat(5_000) });
+    expect(long).toEqual({ kind: 'rejected', reason: `HTTP 400 ${'s'.repeat(100)}: ${'m'.repeat(500)}` });
+  });
+
   it('is accepted when the echo is equal, unknown fields and all', async () => {
     expect(await created(200, ECHO)).toEqual({
       kind: 'accepted',

@@ -13,6 +13,7 @@ import { recordFindings, recordUnknownOutcome, type NewFindings } from '../findi
 import { forEachConcurrently } from '../pass/concurrency.ts';
 import { countFindings } from '../pass/counters.ts';
 import type { FlowDeps } from '../pass/deps.ts';
+import type { CreateInFlight } from '../pass/in-flight.ts';
 import { isolateFailure } from '../pass/isolate.ts';
 import { probeForCreates } from './probe.ts';
 import { recoverUnrecorded } from './recover.ts';
@@ -81,7 +82,7 @@ export async function sendOrder(deps: CreateDeps, externalOrderId: string, signa
   using turn = await exchange.turnToCreate(externalOrderId, signal);
   if (turn === undefined) return;
   using create = deps.inFlight.begin(externalOrderId);
-  const claimed = await claim(deps, externalOrderId);
+  const claimed = await claim(deps, externalOrderId, create);
   if (claimed === undefined) return create.isRecorded();
   create.leaves();
   const outcome = await exchange.createPreOrder(claimed.order, turn);
@@ -94,15 +95,18 @@ export async function sendOrder(deps: CreateDeps, externalOrderId: string, signa
 async function claim(
   { account, store, clock, counters, log, lease }: CreateDeps,
   externalOrderId: string,
+  create: Pick<CreateInFlight, 'intends'>,
 ): Promise<{ order: MerchantOrder; tracking: Tracking } | undefined> {
   store.mark.assertWritten();
   const claimed = await store.writer.write(async (tx) => {
+    create.intends(false);
     const row = await readOrder(tx, account, externalOrderId);
     if (row === undefined) return undefined;
     const now = clock.now();
     const before = trackingOf(row);
     const decided = decideClaim(before, uncheckedOrderOf(row), now);
     if (decided.kind === 'skip') return undefined;
+    create.intends(decided.kind === 'send');
     await saveDecision(tx, before, decided.decision, now);
     // Together with the intent: once that is durable nothing but the request may come in between.
     return { ...decided, onDurable: await lease.renewWithin(tx) };

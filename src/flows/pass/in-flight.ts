@@ -1,5 +1,7 @@
 /** One create that is under way, until it is disposed of. */
 export interface CreateInFlight extends Disposable {
+  /** Whether the transaction that is under way writes the intent: only then is the order `sending` because of this create. */
+  intends(isIntended: boolean): void;
   /** From now on nobody knows whether the request has left. */
   leaves(): void;
   /** It is proved that it has not left. */
@@ -27,8 +29,11 @@ export class CreatesInFlight {
   /** Two passes may begin with one order; the database decides which of them sends it. */
   begin(externalOrderId: string): CreateInFlight {
     this.#running.set(externalOrderId, (this.#running.get(externalOrderId) ?? 0) + 1);
-    let isUnsent = true;
+    let isUnsent = false;
     return {
+      intends: (isIntended) => {
+        isUnsent = isIntended;
+      },
       leaves: () => {
         isUnsent = false;
         this.#unsent.delete(externalOrderId);

@@ -11,10 +11,23 @@ describe('creates in flight', () => {
     expect([creates.has('a'), creates.size]).toEqual([false, 0]);
   });
 
+  it('are not unsent where another create of the order, which has left, wrote its intent', () => {
+    const creates = new CreatesInFlight();
+    const [first, second] = [creates.begin('a'), creates.begin('a')];
+    first.intends(true);
+    first.leaves();
+    first[Symbol.dispose]();
+    // It found the order `sending`, and the database failed.
+    second.intends(false);
+    second[Symbol.dispose]();
+    expect(creates.isUnsent('a')).toBe(false);
+  });
+
   it('are unsent where they ended before their request left, or where that is proved, and were not recorded', () => {
     const creates = new CreatesInFlight();
     const ended = (id: string, ...steps: ('leaves' | 'neverLeft' | 'isRecorded')[]) => {
       using create = creates.begin(id);
+      create.intends(true);
       for (const step of steps) create[step]();
     };
     ended('broken off');
