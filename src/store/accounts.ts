@@ -4,11 +4,11 @@ import { queries, statement } from './statement.ts';
 
 /**
  * Gives a new owner the next generation of the account. The lock fails where its file was removed or the database has two
- * paths; then the last owner finds out by the generation that another has followed.
+ * paths; then the last owner finds out by the generation that another has followed. It is later than `known`, too.
  */
-export async function nextGeneration(tx: Transaction, account: string): Promise<number> {
+export async function nextGeneration(tx: Transaction, account: string, known = 0): Promise<number> {
   const { rows } = await generationStatement(tx, { account });
-  const generation = (rows[0]?.generation ?? 0) + 1;
+  const generation = Math.max(rows[0]?.generation ?? 0, known) + 1;
   await tx
     .insertInto('owner_generations')
     .values({ account, generation })

@@ -44,17 +44,20 @@ export async function acceptRestore(deps: RestoreDeps, acceptance: Acceptance): 
   let orders = 0;
   // The account that is driven is paused also where the database is empty: what was in it may be inserted once more.
   for (const account of new Set([deps.account, ...(await accountsWithOrders(store.db))])) {
-    await store.writer.write((tx) => record(tx, account, acceptance, clock.now()));
+    await store.writer.write(async (tx) => {
+      // An owner that still runs, by another path of the database, finds out that it was followed. As it is later than
+      // all that the mark has named, another copy of that time is older than the new mark.
+      await nextGeneration(tx, account, mark?.generation);
+      await record(tx, account, acceptance, clock.now());
+    });
     if (!acceptance.isNothingSent) orders += await assumeAllSent(deps, account, acceptance);
   }
   await store.mark.write({ ...(await readPosition(store.db)), at: clock.now().toISOString() });
   return { missing, orders };
 }
 
-/** An owner that still runs, by another path of the database, finds out that it was followed. */
 async function record(tx: Transaction, account: string, acceptance: Acceptance, now: Date): Promise<void> {
   const { actor, reason, isNothingSent } = acceptance;
-  await nextGeneration(tx, account);
   const event = { account, type: 'account', subject: account, field: 'restore', old_value: null } as const;
   await appendToChain(tx, account, [
     {
