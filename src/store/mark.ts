@@ -48,5 +48,5 @@ export function signOfRestore(mark: MarkContent | undefined, position: Position)
   if (mark.restoring !== undefined)
     return 'was put back to an older state, and db accept-restore did not come to its end';
   if (!isBefore(position, mark)) return undefined;
-  return `is older than its mark: its newest event is ${position.eventId}, and it had come to ${mark.eventId} at ${mark.at}`;
+  return `is older than its mark: it has come to event ${position.eventId} and owner ${position.generation}, and the mark of ${mark.at} names event ${mark.eventId} and owner ${mark.generation}`;
 }

@@ -30,8 +30,8 @@ export class AccountHolds {
     this.#holds = await readHolds(store.db, account);
     const began = this.#holds.filter(({ kind }) => !before.some((hold) => hold.kind === kind));
     const ended = before.filter(({ kind }) => !this.#holds.some((hold) => hold.kind === kind));
-    for (const hold of began) log.warn({ ...hold }, 'the account is held');
-    for (const { kind } of ended) log.info({ kind }, 'a hold of the account has ended');
+    for (const hold of began) log.warn({ ...hold }, 'requests are held back');
+    for (const { kind } of ended) log.info({ kind }, 'requests are no longer held back');
     return began.length + ended.length > 0;
   }
 

@@ -48,18 +48,19 @@ function moved({ oldValue, newValue, source, reason }: StoryEvent, { order, crea
     abandoned: `It was given up${why}.`,
     held: `It was held for a person${why}.`,
     disputed: `The order is disputed${why}. Nobody should act on it.`,
-    open: `${appearance(oldValue)}; it is followed.`,
-    final: oldValue === 'open' ? 'The order is final.' : `${appearance(oldValue)}; it is final.`,
+    open: `${appearance(oldValue, order)}; it is followed.`,
+    final: oldValue === 'open' ? 'The order is final.' : `${appearance(oldValue, order)}; it is final.`,
   };
   return sentences[newValue ?? ''] ?? `It went from ${oldValue} to ${newValue}${why}.`;
 }
 
-function appearance(oldValue: string | null): string {
+function appearance(oldValue: string | null, { adoptedAt }: StoryOrder): string {
   if (oldValue === 'final') return 'The order that was final is open again';
   if (oldValue === 'disputed') return 'The order no longer contradicts the row';
   if (oldValue === 'rejected' || oldValue === 'cancelled' || oldValue === 'abandoned') {
     return `The exchange has an order all the same, although the row was ${oldValue}`;
   }
+  if (oldValue === 'pending' && adoptedAt !== null) return 'The order was adopted: the exchange had it already';
   if (oldValue === 'pending') return 'The exchange has the order after all, so it is not sent again';
   return 'The exchange has the order now';
 }

@@ -23,6 +23,8 @@ export interface StoryOrder {
   readonly fromCurrency: string | null;
   readonly toCurrency: string | null;
   readonly verifications: number;
+  /** When the row was made for an order that the exchange had already. */
+  readonly adoptedAt: string | null;
 }
 
 /** A line of `order_events`. */
@@ -43,7 +45,7 @@ export type StoryRecord = Pick<
   'orderId' | 'orderNumber' | 'inputAsset' | 'outputAsset' | 'fromCurrency' | 'toCurrency' | 'ratio' | 'fee'
 >;
 
-/** An answer to a create that could not be read, and the ids that can be seen in it. */
+/** An answer to a create that could not be read or named another pre-order, and the ids that can be seen in it. */
 export interface StoryKeptAnswer {
   readonly receivedAt: string;
   readonly httpStatus: number;

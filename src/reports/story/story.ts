@@ -95,7 +95,7 @@ function keptEntry({ receivedAt, httpStatus, ids }: StoryKeptAnswer): StoryEntry
   const seen = ids.length === 0 ? 'no id can be seen in it' : `it bears the id ${ids.join(', ')}`;
   return {
     at: receivedAt,
-    text: `The answer to the create, HTTP ${httpStatus}, cannot be read; it is kept, and ${seen}.`,
+    text: `An answer to a create, HTTP ${httpStatus}, did not settle what became of it; it is kept as received, and ${seen}.`,
   };
 }
 

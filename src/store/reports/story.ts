@@ -7,7 +7,7 @@ export interface StoryRows {
   readonly order: StoryOrder;
   readonly events: readonly StoryEvent[];
   readonly record: { readonly receivedAt: string; readonly body: string } | null;
-  /** Answers to its creates that could not be read, as received. */
+  /** Answers to its creates that could not be read or named another pre-order, as received. */
   readonly keptAnswers: readonly { readonly receivedAt: string; readonly httpStatus: number; readonly body: string }[];
   readonly findings: readonly StoryFinding[];
 }
@@ -25,7 +25,7 @@ export function readStory(
     .select(['external_order_id as externalOrderId', 'pre_order_id as preOrderId', 'verifications'])
     .select(['asset', 'from_currency as fromCurrency', 'to_currency as toCurrency'])
     .select(['created_at as createdAt', 'updated_at as updatedAt'])
-    .select(['next_action_at as nextActionAt', 'last_lookup_at as lastLookupAt'])
+    .select(['next_action_at as nextActionAt', 'last_lookup_at as lastLookupAt', 'adopted_at as adoptedAt'])
     .where((order) => order.and(ofOrder));
   const events = queries
     .selectFrom('order_events')

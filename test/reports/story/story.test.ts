@@ -20,6 +20,7 @@ const ORDER: StoryOrder = {
   fromCurrency: 'BTC',
   toCurrency: 'EUR',
   verifications: 0,
+  adoptedAt: null,
 };
 const FINDING: StoryFinding = {
   class: 'AMOUNT_MISMATCH',
@@ -76,6 +77,16 @@ describe('an order that a person has sent again', () => {
   ])('and that a look-up under way found %s is said not to be sent again', (newValue, sentence) => {
     const found = event(4, { oldValue: 'pending', newValue, source: 'lookup' });
     expect(texts(evidence({ events: [...again, found] })).slice(-1)).toEqual([sentence]);
+  });
+});
+
+describe('an adopted order', () => {
+  it('is said to have been at the exchange already', () => {
+    const found = event(4, { oldValue: 'pending', newValue: 'open', source: 'lookup' });
+    const adopted = evidence({ order: { ...ORDER, adoptedAt: at(4) }, events: [found] });
+    expect(texts(adopted).slice(-1)).toEqual([
+      'The order was adopted: the exchange had it already; it is followed.',
+    ]);
   });
 });
 
