@@ -34,10 +34,13 @@ function definePhotos(command: Command): void {
     .option('--action-id <id>', 'with the level LIVENESS only')
     .option(
       '--token <text>',
-      'your own token that comes back with the delivery; - reads it from standard input, as others see the command line',
+      'your own token that comes back with the delivery, of at least 16 characters; - reads it from standard input, as others see the command line',
     )
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  order-sync idv photos 7f1c2a --level LIVENESS --action-id a-1')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  order-sync idv photos 7f1c2a --level LIVENESS --action-id a-1\n  order-sync idv photos 7f1c2a --level MAIN --token - < token-file',
+    )
     .action(async (linkId: string, { level, actionId, token: given, json }: VerificationOptions) => {
       if (actionId !== undefined && level !== 'LIVENESS') {
         command.error('error: --action-id is taken with --level LIVENESS only');

@@ -31,9 +31,10 @@ const EXPLAINED: Readonly<Record<ProbeStep, string>> = {
 };
 
 const HELP = `
-Each step is explained, and asked for on a terminal. Without --order nothing is made. The settings that follow are printed as YAML
-for config/local.yaml: set a shape of absence only once the exchange has confirmed it. The answers, without key and tokens, are
-kept in a file beside the database.
+Each step is explained, and asked for on a terminal. Without --order nothing is
+made. The settings that follow are printed as YAML for config/local.yaml: set a
+shape of absence only once the exchange has confirmed it. The answers, without
+key and tokens, are kept in a file beside the database.
 
 Examples:
   order-sync probe

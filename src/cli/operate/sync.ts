@@ -21,7 +21,7 @@ const EXIT_OF: Readonly<Record<SyncEnd, number>> = {
 const ADVICE: Readonly<Record<Exclude<SyncEnd, 'done'>, string>> = {
   look: 'a person should look: see order-sync findings list, and orders list --state held, --state disputed, --state unknown, --state invalid, --state rejected',
   'out-of-reach':
-    'the exchange is out of reach or holds requests back; the remaining orders wait in the database, run sync again',
+    'the exchange is out of reach, or requests are paused or held back; the remaining orders wait in the database, run sync again',
   'out-of-time':
     'the time ran out or the pass was stopped; the remaining orders wait in the database, run sync again or give a longer --timeout',
   'key-refused': 'the exchange refuses the key (401); check exchange.apiKey',

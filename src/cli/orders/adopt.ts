@@ -16,8 +16,10 @@ const CONCURRENCY = 8;
 
 const HELP = `
 Columns: as for orders import.
-Each order is looked up first. One that the exchange has is put into the table as it is there, and is never created; one that it does
-not find is named and not put in; one that stands in the table is left as it is. So the command can be run again.
+Each order is looked up first. One that the exchange has is put into the table
+as it is there, and is never created; one that it does not find is named and not
+put in; one that stands in the table is left as it is. So the command can be run
+again.
 
 Example:
   order-sync orders adopt before-we-used-order-sync.csv`;

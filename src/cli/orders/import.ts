@@ -9,13 +9,16 @@ import { withStore } from '../shared/store.ts';
 import { formatOf, openInput } from './input.ts';
 
 const HELP = `
-Columns: external_order_id, asset, from_currency, to_currency, and, where wanted, asset_position, order_type, order_limit,
-payment_token, provider_type, crypto_address, bonus.
-An order that is in the table already with the same content is passed over; with other content it is an error.
+Columns: external_order_id, asset, from_currency, to_currency, and, where
+wanted, asset_position, order_type, order_limit, payment_token, provider_type,
+crypto_address, bonus.
+An order that is in the table already with the same content is passed over; with
+other content it is an error.
 
 Examples:
   order-sync orders import january.csv
-  shop-export | order-sync orders import - --format ndjson`;
+  shop-export | order-sync orders import - --format ndjson
+  order-sync orders import missing-time.csv --may-have-been-sent`;
 
 interface Options {
   readonly format?: ImportFormat;

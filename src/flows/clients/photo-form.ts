@@ -88,7 +88,7 @@ function refusalOf({ maxFileBytes, types }: FlowDeps['photos'], { size, type }: 
   if (size === 0) return 'the file is empty';
   if (size > maxFileBytes) return `the file has more than ${maxFileBytes} bytes (photos.maxFileBytes)`;
   if (type !== undefined && types.includes(type)) return null;
-  return `the file is ${type ?? 'of no known type'} by its content, which is not in photos.types`;
+  return `its content is ${type ?? 'of no known type'}, and photos.types lists no such files`;
 }
 
 async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {

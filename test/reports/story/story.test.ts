@@ -84,9 +84,7 @@ describe('an adopted order', () => {
   it('is said to have been at the exchange already', () => {
     const found = event(4, { oldValue: 'pending', newValue: 'open', source: 'lookup' });
     const adopted = evidence({ order: { ...ORDER, adoptedAt: at(4) }, events: [found] });
-    expect(texts(adopted).slice(-1)).toEqual([
-      'The order was adopted: the exchange had it already; it is followed.',
-    ]);
+    expect(texts(adopted).slice(-1)).toEqual(['The order was adopted: the exchange had it already; it is followed.']);
   });
 });
 

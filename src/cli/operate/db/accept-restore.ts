@@ -10,8 +10,10 @@ import { actorOf, addReasonOptions, confirm, type DecisionOptions } from '../../
 import { ACCOUNT, configOptions } from '../../shared/options.ts';
 
 const HELP = `
-For a database that was put back to an older state. It does not know what was sent after the copy was made, so every order in it
-that may have been sent since becomes unknown: it is looked up, and then held for a person. Creates are paused until resume.
+For a database that was put back to an older state. It does not know what was
+sent after the copy was made, so every order in it that may have been sent since
+becomes unknown: it is looked up, and then held for a person. Creates are paused
+until resume.
 Stop the daemon first.
 
 Examples:

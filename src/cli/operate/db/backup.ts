@@ -6,8 +6,9 @@ import { assertFile } from '../../../store/sqlite/store.ts';
 import { configOptions } from '../../shared/options.ts';
 
 const HELP = `
-The copy is of one moment, checked, and readable for you alone; the daemon and your application go on meanwhile. Photos are files:
-copy their folder as well. A copy that is put back needs: order-sync db accept-restore
+The copy is of one moment, checked, and readable for you alone; the daemon and
+your application go on meanwhile. Photos are files: copy their folder as well. A
+copy that is put back needs: order-sync db accept-restore
 
 Example:
   order-sync db backup /var/backups/order-sync-2026-01-31.db`;

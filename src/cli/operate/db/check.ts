@@ -8,8 +8,9 @@ import { EXIT } from '../../shared/exit.ts';
 import { withStore } from '../../shared/store.ts';
 
 const HELP = `
-Checks that the file is sound, and that it is not older than its mark; with --chain also that no event was changed, removed or
-put in. What it finds wrong makes it end with 65.
+Checks that the file is sound, and that it is not older than its mark; with
+--chain also that no event was changed, removed or put in. What it finds wrong
+makes it end with 65.
 
 Example:
   order-sync db check --chain`;
