@@ -19,9 +19,9 @@ const EXIT_OF: Readonly<Record<SyncEnd, number>> = {
   'key-refused': EXIT.keyRefused,
 };
 const ADVICE: Readonly<Record<Exclude<SyncEnd, 'done'>, string>> = {
-  look: 'a person should look: see order-sync findings list, and orders list --state held, --state disputed, --state unknown, --state invalid, --state rejected',
+  look: 'a person should look: see order-sync findings list, and orders list --state held, --state disputed, --state unknown, --state invalid, --state rejected; requests that failed stand in the log',
   'out-of-reach':
-    'the exchange is out of reach, or requests are paused or held back; the remaining orders wait in the database, run sync again',
+    'the exchange is out of reach or requests are paused or held back; the remaining orders wait in the database, run sync again',
   'out-of-time':
     'the time ran out or the pass was stopped; the remaining orders wait in the database, run sync again or give a longer --timeout',
   'key-refused': 'the exchange refuses the key (401); check exchange.apiKey',

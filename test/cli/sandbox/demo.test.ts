@@ -14,7 +14,7 @@ describe('demo', () => {
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/A shop has inserted 21 orders into .*; the daemon \(process \d+\) works on them\.\n/);
     expect(stdout).toMatch(/^final 21$/m);
-    expect(stdout).toMatch(/│ BTC\/USD +│ final │ \w+ +│ \d+ +│ 0\.0000000\d+ +│/);
+    expect(stdout).toMatch(/│ BTC\/USD +│ final │ COMPLETED │ succeeded +│ INPUT +│ \d+ +│ 0\.0000000\d+ +│/);
     expect(stdout).toMatch(/\n21 orders sent, 21 pre-orders at the exchange, 0 created twice\.\n/);
     expect(stdout).not.toContain('\u001b');
     expect(readdirSync(folder).filter((name) => name.startsWith('order-sync'))).toEqual([]);
