@@ -113,11 +113,15 @@ export function readLookup(
   const evidence = readAbsence(reply, externalOrderId, absence);
   if (evidence !== undefined) return { kind: 'absent', evidence };
   if (reply.kind === 'ok') return { kind: 'unanswered', why: 'the order record cannot be read' };
-  if (reply.kind === 'refused') return { kind: 'unanswered', why: refusal(reply) };
+  // Its message may quote what the order holds, such as a payment token, and this request does not know that.
+  if (reply.kind === 'refused') return { kind: 'unanswered', why: refusedAs(reply) };
   return { kind: 'unanswered', why: 'why' in reply ? reply.why : reply.kind };
 }
 
 function refusal(reply: Extract<UnreadReply, { kind: 'refused' }>): string {
-  const { message, status, code } = reply.error;
-  return `HTTP ${reply.httpStatus} ${status ?? code}: ${message}`;
+  return `${refusedAs(reply)}: ${reply.error.message}`;
+}
+
+function refusedAs({ httpStatus, error }: Extract<UnreadReply, { kind: 'refused' }>): string {
+  return `HTTP ${httpStatus} ${error.status ?? error.code}`;
 }

@@ -272,6 +272,12 @@ describe('get order by external id (§4.11)', () => {
   const record =
     '{"externalOrderId":"a","order":{"id":"o1","status":"SOMETHING_NEW","cryptoTransaction":{"status":"NEW"},"more":1}}';
 
+  it('names a refusal without its message, which may quote what the order holds', async () => {
+    const message = 'bad token CANARY-7';
+    const body = JSON.stringify({ message, code: '7', status: 'BAD_REQUEST' });
+    expect(await lookedUp(400, body)).toEqual({ kind: 'unanswered', why: 'HTTP 400 BAD_REQUEST' });
+  });
+
   it('finds a record, with any status', async () => {
     expect(await lookedUp(200, record)).toMatchObject({
       kind: 'found',

@@ -2,8 +2,10 @@ import { quote } from '../../domain/text.ts';
 import { sameDecimal } from '../../domain/decimal.ts';
 import type { MerchantOrder, PreOrderView } from '../../domain/record.ts';
 import { PROBE_REQUESTS, type Examined } from '../../exchange/examine.ts';
+import { UnusableIdError } from '../../exchange/ids.ts';
 import { readLookup, readPreOrderView } from '../../exchange/orders.ts';
 import { readRecordView } from '../../exchange/record-view.ts';
+import type { HttpRequest } from '../../exchange/transport.ts';
 import { accountFact, readAccountFact } from '../../store/accounts.ts';
 import { keepAnswer } from '../../store/kept-answers.ts';
 import { sentOrderOf, type OrderRow } from '../../store/order-columns.ts';
@@ -112,19 +114,40 @@ async function afterCreate({ account, store }: FlowDeps, asking: Asking, row: Or
   const created = await readPreOrder(store.db, account, id);
   const echoed = created === undefined ? undefined : readPreOrderView(created);
   const lookup = await asking.ask(PROBE_REQUESTS.order(id));
-  const preOrder = await asking.ask(PROBE_REQUESTS.preOrder(preOrderId ?? ''));
-  const later = preOrder.reply.kind === 'ok' ? readPreOrderView(preOrder.reply.body) : undefined;
   return [
     ...(echoed === undefined ? [] : [amountRow('the amounts in the answer to the create (§4.9)', order, echoed)]),
     earlyLookupRow(lookup, id),
+    ...(await preOrderRows(asking, preOrderId ?? '', order)),
+  ];
+}
+
+/** What the exchange says of the pre-order by its id, which may be one that no address can carry. */
+async function preOrderRows(asking: Asking, preOrderId: string, order: MerchantOrder): Promise<readonly ProbeRow[]> {
+  const question = 'the pre-order by its id (§4.10)';
+  const request = requestOf(preOrderId);
+  if (request === undefined) {
+    return [{ question, seen: 'the id cannot be asked for', follows: 'no setting changes it', isOdd: true }];
+  }
+  const preOrder = await asking.ask(request);
+  const later = preOrder.reply.kind === 'ok' ? readPreOrderView(preOrder.reply.body) : undefined;
+  return [
     {
-      question: 'the pre-order by its id (§4.10)',
+      question,
       seen: shown(preOrder.evidence),
       follows: later === undefined ? 'it cannot be read; no setting changes it' : 'nothing to set',
       isOdd: later === undefined,
     },
     ...(later === undefined ? [] : [amountRow('the amounts of the pre-order by its id (§4.10)', order, later)]),
   ];
+}
+
+function requestOf(preOrderId: string): HttpRequest | undefined {
+  try {
+    return PROBE_REQUESTS.preOrder(preOrderId);
+  } catch (error) {
+    if (error instanceof UnusableIdError) return undefined;
+    throw error;
+  }
 }
 
 /** What a look-up shows of an order whose pre-order is there. */

@@ -213,6 +213,16 @@ describe('probe --order', () => {
     }
   });
 
+  it('shows what it has seen also where no address can carry the id of the pre-order', async () => {
+    const { on, place, order } = await setUp((request) =>
+      request.method === 'POST' ? echo(request, { id: '..' }) : NOT_FOUND,
+    );
+    const { code, rows } = await probe(place, '--order', order);
+    expect([code, on.states()]).toEqual([1, { accepted: 1 }]);
+    expect(rows.find(({ question }) => question.includes('§4.10'))).toMatchObject({ isOdd: true });
+    expect(rows.some(({ question }) => question.includes('(§4.9)'))).toBe(true);
+  });
+
   it('does not create one that the exchange has', async () => {
     const { on, exchange, place, order } = await setUp(({ externalOrderId }) =>
       externalOrderId === 'probe-1' ? json(200, { externalOrderId, order: { id: 'o', status: 'NEW' } }) : NOT_FOUND,
