@@ -9,14 +9,15 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * The compared fields of an order record (§2.7), or undefined where the body cannot be read as one. A field that decides
- * nothing and is of another type than the document's counts as not given: one odd field must not hide the others.
+ * nothing and is of another type than the document's counts as not given: one odd field must not hide the others. Texts are
+ * as the database gives them back: half a character would else be a change at each look-up.
  */
 export function readRecordView(body: string): RecordView | undefined {
   const record = fields(readJson(body));
   const decisive = orderRecordSchema.safeParse(record);
   if (!decisive.success) return undefined;
   const { externalOrderId } = decisive.data;
-  const { id: orderId, status: orderStatus } = decisive.data.order;
+  const { id, status } = decisive.data.order;
   const order = fields(record['order']);
   const operation = fields(order['exchangeOperation']);
   const pair = fields(operation['currencyPair']);
@@ -26,11 +27,11 @@ export function readRecordView(body: string): RecordView | undefined {
   return {
     externalOrderId,
     merchantId: filled(fields(record['merchant'])['id']),
-    orderId,
+    orderId: id.toWellFormed(),
     orderNumber: number(order['number']),
     orderType: filled(order['orderType']),
     exchangeType: filled(order['exchangeType']),
-    orderStatus,
+    orderStatus: status.toWellFormed(),
     cryptoStatus: text(crypto['status']),
     fiatStatus: text(fiat['status']),
     creationDate: text(order['creationDate']),
@@ -102,7 +103,7 @@ function fields(value: unknown): Fields {
 }
 
 function text(value: unknown): string | null {
-  return typeof value === 'string' ? value : null;
+  return typeof value === 'string' ? value.toWellFormed() : null;
 }
 
 /** Text that says something: an exchange may give empty text where it has nothing. */

@@ -29,6 +29,12 @@ describe('the compared fields of a record', () => {
     });
   });
 
+  it('have texts that a database gives back as they are', () => {
+    const text =
+      '{"externalOrderId":"a","order":{"id":"\\ud800","status":"\\udc00x","fiatTransaction":{"status":"\\ud800"}}}';
+    expect(readRecordView(text)).toMatchObject({ orderId: '\ufffd', orderStatus: '\ufffdx', fiatStatus: '\ufffd' });
+  });
+
   it('are read past text that looks like a field', () => {
     expect(readRecordView(body({ asset: HUGE, message: TORN }))).toEqual(readRecordView(body({ asset: HUGE })));
   });

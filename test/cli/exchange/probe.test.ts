@@ -219,7 +219,7 @@ describe('probe --order', () => {
     );
     const { code, rows } = await probe(place, '--order', order);
     expect([code, on.states()]).toEqual([1, { accepted: 1 }]);
-    expect(rows.find(({ question }) => question.includes('§4.10'))).toMatchObject({ isOdd: true });
+    expect(rows.find(({ question }) => question === 'the pre-order by its id (§4.10)')).toMatchObject({ isOdd: true });
     expect(rows.some(({ question }) => question.includes('(§4.9)'))).toBe(true);
   });
 
