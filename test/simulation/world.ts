@@ -15,7 +15,7 @@ import { Scheduler } from './scheduler.ts';
 
 /** Later than any real clock that a trigger of the database may read. */
 const BEGINNING = Date.parse('2040-01-01T00:00:00.000Z');
-const MOST_STEPS = 20_000;
+const MOST_STEPS = 40_000;
 
 /** What one seed led to. */
 export interface Outcome {

@@ -56,10 +56,13 @@ function planned({ nextActionAt }: Tracking, now: Date): Date | undefined {
   return nextActionAt !== null && nextActionAt > now ? nextActionAt : undefined;
 }
 
-/** The time since the last evidence, or the create where there was none. */
+/**
+ * The time since the last evidence, or the create where there was none. Where that lies ahead, the clock was set back: it
+ * counts as if it were as long ago, so that an order without answers is not looked up twice a minute until then.
+ */
 function silentForMs({ lastLookupAt, sentAt }: Tracking, now: Date): number {
   const silentSince = Math.max(lastLookupAt?.getTime() ?? 0, sentAt?.getTime() ?? 0) || now.getTime();
-  return now.getTime() - silentSince;
+  return Math.abs(now.getTime() - silentSince);
 }
 
 /** Counts a look-up of an order that has ended. */

@@ -392,6 +392,11 @@ describe('no answer', () => {
 });
 
 describe('an order that alone is never answered', () => {
+  it('is not asked for twice a minute because the clock was set back', () => {
+    const { tracking } = decide({ state: 'open', sentAt: after(NOW, 40 * DAY), nextActionAt: NOW }, UNANSWERED);
+    expect(tracking.nextActionAt).toEqual(after(NOW, 11.25 * MINUTE));
+  });
+
   it.each(['unknown', 'accepted', 'open', 'final'] as const)('is asked for less and less, when it is %s', (state) => {
     let tracking = sentOrder({ state, sentAt: NOW, lastLookupAt: NOW, nextActionAt: NOW });
     const times: number[] = [];
