@@ -56,7 +56,7 @@ export function define(command: Command): void {
       await withExchange(command, async (ask) => {
         await forEachConcurrently(lines, CONCURRENCY, async (line) => {
           const adopted =
-            'problem' in line ? invalid(line.line, line.problem) : await lines.orAgain(line, adopt(ask, line));
+            'problem' in line ? invalid(line.line, problemOf(line)) : await lines.orAgain(line, adopt(ask, line));
           counts[adopted.result] += 1;
           print(adopted, json === true);
         });
@@ -106,6 +106,10 @@ async function adopt(ask: Ask, { line, fields }: { line: number; fields: Readonl
   }
   const answer = parse(result.body) as Pick<Adopted, 'result' | 'state'>;
   return { line, externalOrderId, result: answer.result, state: answer.state, why: null };
+}
+
+function problemOf({ column, problem }: Extract<ImportLine, { problem: string }>): string {
+  return column === undefined ? problem : `${column} ${problem}`;
 }
 
 function invalid(line: number, why: string): Adopted {

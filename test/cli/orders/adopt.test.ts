@@ -114,6 +114,13 @@ describe('orders adopt', () => {
     expect(rows()).toMatchObject([{ id: 'open', state: 'open' }]);
   });
 
+  it('names the column that is wrong in the header', async () => {
+    const { file, place } = await before({});
+    writeFileSync(file, 'external_order_id,asset,from_currency,to_currency,colour\nopen,1.5,BTC,EUR,red\n');
+    const { code, stdout } = await runProgram(['orders', 'adopt', file, '--json'], place);
+    expect([code, (JSON.parse(stdout) as { why: string }).why]).toEqual([65, expect.stringContaining('colour')]);
+  });
+
   it('goes through the daemon where one runs', async () => {
     const { on, adopt, rows, exchange } = await before({ open: old('open') });
     await on.start(['run']);
