@@ -26,7 +26,8 @@ const ORDERS = [
     created_at text not null default (${NOW}), updated_at text not null default (${NOW}),
     sent_at text, changed_at text, modification_date text, stale_date text,
     verifications integer not null default 0, resends integer not null default 0, rechecks integer not null default 0,
-    documented_absences integer not null default 0, absent_at text, adopted_at text, outcome text,
+    documented_absences integer not null default 0, absent_at text, adopted_at text,
+    forbidden_in integer not null default 0, outcome text,
     ours_despite text,
     constraint merchant_orders_key primary key (account, external_order_id)
   ) without rowid`,

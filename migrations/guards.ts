@@ -43,6 +43,7 @@ export const OUR_COLUMNS: Readonly<Record<string, string | undefined>> = {
   documented_absences: '0',
   absent_at: 'null',
   adopted_at: 'null',
+  forbidden_in: '0',
   outcome: 'null',
   ours_despite: 'null',
   // These have a time from the first.

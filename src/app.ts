@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { systemClock, type Clock } from './clock.ts';
-import type { Config } from './config/config.ts';
+import { ConfigError, type Config } from './config/config.ts';
+import { MerchantKey } from './config/merchant-key.ts';
 import { ExchangeClient } from './exchange/client.ts';
 import { RateWindow, type RateLimit } from './exchange/rate-window.ts';
 import { httpTransport, type Transport } from './exchange/transport.ts';
@@ -56,15 +57,16 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const base = { account: ACCOUNT, store, clock, log, settings, counters: newCounters() };
   const { generation, window } = await takeOver(base, rate);
   const lease = new RequestLease({ ...base, generation, window });
-  const holds = new AccountHolds(base);
-  await holds.read();
+  const key = merchantKey(config, log);
+  const holds = new AccountHolds({ ...base, rereadKey: key.reread });
+  await holds.open();
   const gracePeriodOver = new AbortController();
   const exchange = new ExchangeClient({
-    transport: overrides.transport ?? connect(config),
+    transport: overrides.transport ?? connect(config, key.current),
     clock,
     ...asking,
     window,
-    heldForMs: (lane) => holds.heldForMs(lane),
+    account: holds,
     lease,
     gracePeriodOver: gracePeriodOver.signal,
   });
@@ -121,8 +123,28 @@ function logWait(log: Logger, waitMs = 0): void {
   if (seconds > 1) log.info({ seconds }, "waiting for the last owner's requests to be out of the rate limit's window");
 }
 
-function connect({ exchange }: Config): Transport {
-  const { baseUrl, apiKey, timeout: timeoutMs, maxResponseBytes } = exchange;
-  if (baseUrl === undefined || apiKey === undefined) throw new Error('the settings were read without the exchange');
+/** The merchant key in force, and a way to read it again, which tells whether there is another one. */
+function merchantKey({ exchange }: Config, log: Logger) {
+  const key = new MerchantKey(exchange);
+  const reread = () => {
+    try {
+      const isOther = key.reread();
+      if (isOther) log.info({}, 'the merchant key was changed');
+      return isOther;
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      log.warn(
+        { problem: error.message },
+        'the merchant key cannot be read again, the one that was read stays in force',
+      );
+      return false;
+    }
+  };
+  return { current: () => key.current, reread };
+}
+
+function connect({ exchange }: Config, apiKey: () => string): Transport {
+  const { baseUrl, timeout: timeoutMs, maxResponseBytes } = exchange;
+  if (baseUrl === undefined) throw new Error('the settings were read without the exchange');
   return httpTransport({ baseUrl, apiKey, timeoutMs, maxResponseBytes });
 }

@@ -166,7 +166,12 @@ async function deliverPhotos(url: string): Promise<void> {
 /** What the client itself gives and throws where it does not get what it asked for. */
 async function inspectAnswers(): Promise<void> {
   const client = loneClient({ baseUrl: exchange.url, apiKey: CANARIES.key });
-  const connection = { baseUrl: exchange.url, apiKey: CANARIES.key, timeoutMs: 60_000, maxResponseBytes: 100_000 };
+  const connection = {
+    baseUrl: exchange.url,
+    apiKey: () => CANARIES.key,
+    timeoutMs: 60_000,
+    maxResponseBytes: 100_000,
+  };
   const transport = httpTransport(connection);
   const seen = (value: unknown) =>
     note('answers and errors, inspected', inspect(value, { depth: Infinity, showHidden: true }));
@@ -248,9 +253,13 @@ beforeAll(async () => {
   }
   exchange.mode = 'fine';
   await sendOrders();
+  // They would hold the account again and again.
+  await runCommands(['orders cancel rate-limited-1 key-refused-1 --reason done'], '', runProgram);
+  await exchange.arrived(LINK_PATH);
   await deliverPhotos(await receiverUrl(daemon));
   for (const mode of MODES.slice(1)) await useSocket(mode);
   exchange.mode = 'fine';
+  await exchange.arrived(LINK_PATH);
   await runCommands([...ASKING, ...READING], '', runProgram);
   exchange.mode = 'refused';
   await runCommands(SECRETIVE, ', refused');

@@ -22,6 +22,8 @@ type Within<V, Section extends string> = {
  */
 export type Config = Omit<Nested<Values>, 'database'> & {
   readonly database: { readonly url: string; readonly path: string };
+  /** The file that holds the merchant key, where a variable names one. */
+  readonly exchange: { readonly apiKeyFile?: string };
 };
 
 /** A Config that names an exchange. */
@@ -43,7 +45,8 @@ export function processEnvironment(): NodeJS.ProcessEnv {
 export function loadConfig(options: ConfigOptions & { readonly requireExchange: true }): ExchangeConfig;
 export function loadConfig(options: ConfigOptions & { readonly requireExchange: boolean }): Config;
 export function loadConfig(options: ConfigOptions & { readonly requireExchange: boolean }): Config {
-  const values = parseEntries(readEntries(options));
+  const entries = readEntries(options);
+  const values = parseEntries(entries);
   if (options.requireExchange && values['exchange.baseUrl'] === undefined) {
     throw new ConfigError('exchange.baseUrl is not set: put it into config/local.yaml or ORDER_SYNC_EXCHANGE_BASE_URL');
   }
@@ -51,7 +54,7 @@ export function loadConfig(options: ConfigOptions & { readonly requireExchange: 
     const advice = 'name a file of mode 0600 with it in ORDER_SYNC_EXCHANGE_API_KEY_FILE';
     throw new ConfigError(`exchange.apiKey is not set: ${advice}`);
   }
-  return toConfig(values, options.cwd);
+  return toConfig(values, options.cwd, entries.get('exchange.apiKey')?.file);
 }
 
 /** Every setting with its value and source, secrets hidden. Throws ConfigError when one of them is wrong. */
@@ -78,7 +81,7 @@ function parseEntries(entries: Entries): Values {
   return values as Values;
 }
 
-function toConfig(values: Values, cwd: string): Config {
+function toConfig(values: Values, cwd: string, apiKeyFile: string | undefined): Config {
   const url = values['database.url'];
   const [, file] = /^sqlite:(?!\/\/)(.+)$/.exec(url) ?? [];
   if (file === undefined) throw new ConfigError('database.url must be sqlite:PATH, such as sqlite:data/order-sync.db');
@@ -96,6 +99,7 @@ function toConfig(values: Values, cwd: string): Config {
     section[last] = values[path];
   }
   config['database'] = { url, path: realPath(resolve(cwd, file)) };
+  if (apiKeyFile !== undefined) config['exchange'] = { ...config['exchange'], apiKeyFile };
   config['photos'] = { ...config['photos'], folder: resolve(cwd, values['photos.folder']) };
   return freeze(config) as unknown as Config;
 }

@@ -19,6 +19,8 @@ export interface ConfigOptions {
 export interface Entry {
   readonly text: SettingText;
   readonly source: string;
+  /** The file that holds the value, where a variable names one. */
+  readonly file?: string;
 }
 /** The settings of one layer, or of all of them laid over each other. */
 export type Entries = Map<Path, Entry>;
@@ -118,12 +120,15 @@ function readVariables(env: NodeJS.ProcessEnv, cwd: string): Entries {
     const other = entries.get(setting)?.source;
     if (other !== undefined) throw new ConfigError(`${other} and ${name} are both set: unset one of them`);
     const isFile = name !== variableOf(setting);
-    entries.set(setting, { text: isFile ? readValueFile(resolve(cwd, text), name, setting) : text, source: name });
+    const file = resolve(cwd, text);
+    const entry = isFile ? { text: readValueFile(file, name, setting), file } : { text };
+    entries.set(setting, { ...entry, source: name });
   }
   return entries;
 }
 
-function readValueFile(path: string, name: string, setting: Path): string {
+/** Reads the value of a setting from the file that a variable names. Throws ConfigError. */
+export function readValueFile(path: string, name: string, setting: Path): string {
   const text = readText(path, `the file that ${name} names`).replace(/\r?\n$/, '');
   if (text === '') throw new ConfigError(`the file that ${name} names is empty: ${path}`);
   if (SECRETS.includes(setting)) refuseReadableByOthers(path, path, setting);

@@ -24,6 +24,7 @@ export const SETTINGS = {
   'exchange.outputPosition': type.optional(type.oneOf(...AMOUNT_FIELDS)),
   'database.url': type.plainText,
   'schedule.cron': type.cron,
+  'create.pauseAfterUnknown': type.wholeNumber(1, 1_000_000),
   'create.onUnknown': type.oneOf('hold', 'resend'),
   'create.verifyAfter': type.durations(1),
   'create.refusedBy': type.oneOf('documented', 'status'),

@@ -2,13 +2,14 @@ import { withJitter } from '../domain/orders/schedule.ts';
 
 /**
  * The health of the exchange as one request shows it. It answered, whatever it said. It failed: no whole answer came, or
- * a 5xx. It was out of reach: no connection was made, so that nothing left. It serves nobody for now (429, 401). A
- * request that was never tried shows nothing.
+ * a 5xx. It was out of reach: no connection was made, so that nothing left. Nothing is shown by a request that was never
+ * tried, and by a reply that speaks of the account (429, 401, 403): its holds take care of that.
  */
-export type Health = 'answered' | 'failed' | 'unreachable' | 'refused-for-now' | 'nothing';
+export type Health = 'answered' | 'failed' | 'unreachable' | 'nothing';
 
 /** The lanes that have a circuit breaker. */
-export type BreakerLane = 'create' | 'lookup';
+export const BREAKER_LANES = ['create', 'lookup'] as const;
+export type BreakerLane = (typeof BREAKER_LANES)[number];
 
 /** Different subjects that fail in a row before the breaker opens. */
 export const FAILURES_TO_OPEN = 3;
@@ -54,18 +55,16 @@ export interface EndedRequest {
   /** The order or link that it was about. */
   readonly subject: string;
   readonly health: Health;
-  /** The time that the exchange asked to wait, in milliseconds. */
-  readonly retryAfterMs?: number | undefined;
 }
 
 /**
  * The state after one more request of the lane. An outage must not turn a backlog into unknown outcomes, nor fill the
  * history with attempts: the breaker opens after three different subjects have failed in a row, so that one order that
- * alone fails opens nothing; at once where the exchange is out of reach or serves nobody. It opens for 1 s, doubling to 5
- * min, after failed creates to 15 min, or for `retryAfterMs` where that is longer. `random` is in [0, 1).
+ * alone fails opens nothing; at once where the exchange is out of reach. It opens for 1 s, doubling to 5 min, after failed
+ * creates to 15 min. `random` is in [0, 1).
  */
 export function nextBreaker(state: BreakerState, request: EndedRequest, now: number, random: number): BreakerState {
-  const { lane, subject, health, retryAfterMs = 0 } = request;
+  const { lane, subject, health } = request;
   if (health === 'nothing') return state;
   const isOpen = state.openUntil > now;
   // A request that was in flight when the breaker opened must not close it: the exchange may have asked to wait since.
@@ -77,7 +76,7 @@ export function nextBreaker(state: BreakerState, request: EndedRequest, now: num
   const isTaken = hasFailed && lane === 'create';
   const next = { ...state, failed, needsProbe: state.needsProbe || isTaken };
   // Nor must it double the time.
-  if (isOpen) return { ...next, openUntil: Math.max(state.openUntil, now + retryAfterMs) };
+  if (isOpen) return next;
   const isClosed = state.openUntil === 0;
   if (hasFailed && isClosed && failed.length < FAILURES_TO_OPEN) return { ...state, failed };
   const openMs = openingMs(state.openings, isTaken ? LONGEST_CREATE_OPEN_MS : LONGEST_OPEN_MS, random);
@@ -85,7 +84,7 @@ export function nextBreaker(state: BreakerState, request: EndedRequest, now: num
     ...next,
     openings: state.openings + 1,
     openingsEver: state.openingsEver + 1,
-    openUntil: now + Math.max(retryAfterMs, openMs),
+    openUntil: now + openMs,
     width: 1,
   };
 }

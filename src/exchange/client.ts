@@ -4,9 +4,10 @@ import type { CreateOutcome } from '../domain/orders/create.ts';
 import type { LookupAnswer } from '../domain/orders/lookup.ts';
 import { isSuccess, type Answer, type MerchantOrder } from '../domain/record.ts';
 import type { BreakerLane } from './breaker.ts';
-import { Gate, type BreakerView, type GateOptions, type Turn, type TurnReport } from './gate.ts';
+import { healthOf, newsOf, newsOfCreate, type AccountState } from './account.ts';
 import { CLIENTS, get, ORDERS, post } from './addresses.ts';
 import { examine, notExamined, type Examined } from './examine.ts';
+import { Gate, type BreakerView, type GateOptions, type Turn } from './gate.ts';
 import { emailAddress, headerId, pathId, queryId } from './ids.ts';
 import { preOrderBody, readCreate, readLookup, type ReadingSettings } from './orders.ts';
 import { answerOf, ask, hide, keepable, readReply, type FailedReply, type Reply, type UnreadReply } from './reply.ts';
@@ -26,9 +27,9 @@ import {
 } from './schemas.ts';
 import type { Transport, HttpRequest } from './transport.ts';
 
+/** A person waits no longer for a turn. */
+const LONGEST_WAIT_MS = 10_000;
 const NO_TURN: FailedReply = { kind: 'not-sent', why: 'the wait for its turn was broken off' };
-const ANSWERED: TurnReport = { wasSent: true, health: 'answered' };
-const FAILED: TurnReport = { wasSent: true, health: 'failed' };
 
 /** The input of §4.5. */
 export interface PhotoRequest {
@@ -44,18 +45,11 @@ export interface ClientOptions extends GateOptions {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly reading: ReadingSettings;
+  readonly account: AccountState;
   /** The account's lease: `ensure` resolves once a request may leave, and rejects when none may. */
   readonly lease: { ensure(): Promise<void> };
   /** Aborts when requests in flight are broken off: the process has no time left. */
   readonly gracePeriodOver?: AbortSignal;
-}
-
-/** The key's state, as the replies to creates and look-ups have shown it. */
-export interface KeyState {
-  /** True once the exchange has taken it since the program started. */
-  readonly wasTaken: boolean;
-  /** When the exchange refused it, on the monotonic clock; undefined when it has taken it since. */
-  readonly refusedAt: number | undefined;
 }
 
 /** A look-up of an order, and when it was asked. */
@@ -69,24 +63,19 @@ export interface OrderLookup {
  * account's lease, sends one request, and reads the reply; it never rejects with an answer of the exchange.
  *
  * The methods for creates and look-ups share the limits and stop while their circuit breaker is open: they give undefined
- * when no turn came. All others are asked by a person, go ahead of those, and are tried whatever the breakers say; they
- * throw `UnusableIdError`, before any request, on an id that cannot be sent. A signal ends the wait for the turn. A
+ * when no turn came. All others are asked by a person, go ahead of those, and are tried whatever the breakers say, but not
+ * while the exchange asks to wait; they throw `UnusableIdError`, before any request, on an id that cannot be sent. A signal ends the wait for the turn. A
  * request that has left is broken off at the end of the grace period alone, since what came of it would be lost: §4.1
  * tells the id of a new link once.
  */
 export class ExchangeClient {
   readonly #options: ClientOptions;
   readonly #gate: Gate;
-  #key: KeyState = { wasTaken: false, refusedAt: undefined };
   #lastAnswered: string | undefined;
 
   constructor(options: ClientOptions) {
     this.#options = options;
     this.#gate = new Gate(options, options.clock);
-  }
-
-  get key(): KeyState {
-    return this.#key;
   }
 
   /** The order whose look-up was last answered, in whatever way; undefined where that order has failed since. */
@@ -109,8 +98,11 @@ export class ExchangeClient {
     return await this.#gate.turn({ lane: 'create', subject: externalOrderId }, signal);
   }
 
-  /** §4.9, once, which ends the turn. What came of it, by the outcome rule. Never rejects. */
-  async createPreOrder(order: MerchantOrder, given: Turn): Promise<CreateOutcome> {
+  /**
+   * §4.9, once, which ends the turn. What came of it, by the outcome rule. Never rejects. Where a 403 is known to speak of
+   * the order alone, one refuses the order.
+   */
+  async createPreOrder(order: MerchantOrder, given: Turn, isForbiddenAlone = false): Promise<CreateOutcome> {
     using turn = given;
     const secrets = order.paymentToken === null ? [] : [order.paymentToken];
     const request: HttpRequest = { method: 'POST', path: `${ORDERS}/request`, body: preOrderBody(order), secrets };
@@ -120,7 +112,13 @@ export class ExchangeClient {
     } catch (error) {
       return { kind: 'not-sent', why: error instanceof Error ? error.message : String(error) };
     }
-    const outcome = readCreate(await this.#send(request, turn), order, this.#options.reading);
+    const { account, reading } = this.#options;
+    const askedAt = account.now();
+    const read = readCreate(await this.#send(request, turn), order, reading);
+    const isRefused = read.kind === 'forbidden' && isForbiddenAlone;
+    const outcome = isRefused ? ({ kind: 'rejected', reason: read.reason } as const) : read;
+    const news = newsOfCreate(outcome);
+    if (news !== undefined) account.note(news, askedAt);
     if (outcome.kind !== 'unknown' || outcome.answer === undefined) return outcome;
     return { ...outcome, answer: keepable(outcome.answer) };
   }
@@ -219,14 +217,19 @@ export class ExchangeClient {
 
   /** One request of a probe, and all that is seen of its answer. Of a wrong key nothing but a 429 speaks of the account. */
   async examine(request: HttpRequest, signal?: AbortSignal): Promise<Examined> {
+    const { transport, clock, gracePeriodOver, lease, account } = this.#options;
+    const refused = this.#refusedForNow();
+    if (refused !== undefined) return notExamined(request, refused, clock);
     using turn = await this.#gate.turn({ lane: 'person' }, signal);
-    const { transport, clock, gracePeriodOver, lease } = this.#options;
     if (turn === undefined) return notExamined(request, NO_TURN, clock);
     await lease.ensure();
     turn.report = { wasSent: true, health: 'nothing' };
+    const askedAt = account.now();
     const examined = await examine(transport, clock, request, gracePeriodOver);
-    const isKeyTried = request.headers?.['x-api-key'] !== undefined && examined.reply.kind === 'key-refused';
-    turn.report = isKeyTried ? ANSWERED : reportOf(examined.reply);
+    const { reply } = examined;
+    const isKeyTried = request.headers?.['x-api-key'] !== undefined;
+    if (isKeyTried && reply.kind !== 'rate-limited') turn.report = { wasSent: true, health: 'answered' };
+    else this.#note(reply, turn, askedAt);
     return examined;
   }
 
@@ -241,6 +244,8 @@ export class ExchangeClient {
     signal?: AbortSignal,
     onUnread?: (answer: Answer) => void,
   ): Promise<Reply<Value>> {
+    const refused = this.#refusedForNow();
+    if (refused !== undefined) return refused;
     using turn = await this.#gate.turn({ lane: 'person' }, signal);
     return turn === undefined ? NO_TURN : await this.#ask(request, schema, turn, onUnread);
   }
@@ -261,33 +266,24 @@ export class ExchangeClient {
 
   async #send(request: HttpRequest, turn: Turn): Promise<UnreadReply> {
     turn.report = { wasSent: true, health: 'nothing' };
-    const { transport, clock, gracePeriodOver } = this.#options;
+    const { transport, clock, gracePeriodOver, account } = this.#options;
+    const askedAt = account.now();
     const reply = await ask(transport, clock, request, gracePeriodOver);
-    turn.report = reportOf(reply);
-    if (turn.lane !== 'person') this.#noteKey(reply);
+    this.#note(reply, turn, askedAt);
     return reply;
   }
 
-  #noteKey({ kind }: UnreadReply): void {
-    if (kind === 'key-refused') this.#key = { ...this.#key, refusedAt: this.#options.clock.monotonic() };
-    else if (kind === 'ok' || kind === 'refused') this.#key = { wasTaken: true, refusedAt: undefined };
+  #note(reply: UnreadReply, turn: Turn, askedAt: Date): void {
+    turn.report = { wasSent: reply.kind !== 'not-sent', health: healthOf(reply, turn.lane) };
+    const news = newsOf(reply, turn.lane);
+    if (news !== undefined) this.#options.account.note(news, askedAt);
   }
-}
 
-/** Reads from a reply how the exchange does. */
-function reportOf(reply: UnreadReply): TurnReport {
-  switch (reply.kind) {
-    case 'ok':
-    case 'refused':
-      return ANSWERED;
-    case 'rate-limited':
-      return { wasSent: true, health: 'refused-for-now', retryAfterMs: reply.retryAfterMs };
-    case 'key-refused':
-      return { wasSent: true, health: 'refused-for-now' };
-    case 'not-sent':
-      return { wasSent: false, health: 'unreachable' };
-    case 'unknown':
-      // An odd answer about one order speaks of that order, not of the exchange's health.
-      return reply.answer !== undefined && reply.answer.httpStatus < 500 ? ANSWERED : FAILED;
+  /** The reply to a person while the exchange asks to wait, or the rate limit has no room for long. */
+  #refusedForNow(): FailedReply | undefined {
+    const { account } = this.#options;
+    const windowMs = this.#gate.windowWaitMs;
+    const retryAfterMs = Math.max(account.heldForMs('person'), windowMs > LONGEST_WAIT_MS ? windowMs : 0);
+    return retryAfterMs > 0 ? { kind: 'rate-limited', retryAfterMs } : undefined;
   }
 }

@@ -1,7 +1,9 @@
 import PQueue from 'p-queue';
 import type { Clock } from '../clock.ts';
+import type { AccountState } from './account.ts';
 import {
   afterProbe,
+  BREAKER_LANES,
   CLOSED,
   mostInFlight,
   nextBreaker,
@@ -22,8 +24,6 @@ export interface TurnReport {
   /** False where it is proved that nothing left: then the turn does not count against the rate. */
   readonly wasSent: boolean;
   readonly health: Health;
-  /** The time that the exchange asked to wait (Retry-After), in milliseconds. */
-  readonly retryAfterMs?: number;
 }
 
 /** What a turn is asked for. */
@@ -62,8 +62,7 @@ export class Turn implements Disposable {
 export interface GateOptions {
   readonly concurrency: number;
   readonly window: RateWindow;
-  /** The time for which the account's requests of a lane are held, in milliseconds. */
-  readonly heldForMs?: (lane: BreakerLane) => number;
+  readonly account: Pick<AccountState, 'heldForMs' | 'isProbed'>;
 }
 
 /** A lane's circuit breaker as its users see it: it is open while the account's requests are held, too. */
@@ -99,16 +98,16 @@ export class Gate {
   /** Requests that go back into the queue when one has ended: their lanes have as many in flight as they may. */
   readonly #behind: (() => void)[] = [];
   readonly #closing = new AbortController();
-  readonly #heldForMs: (lane: BreakerLane) => number;
+  readonly #account: GateOptions['account'];
   #latestPlace = 0;
   #isWaking = false;
   #isSilent = false;
 
-  constructor({ concurrency, window, heldForMs = () => 0 }: GateOptions, clock: Clock) {
+  constructor({ concurrency, window, account }: GateOptions, clock: Clock) {
     this.#queue = new PQueue({ concurrency });
     this.#window = window;
     this.#clock = clock;
-    this.#heldForMs = heldForMs;
+    this.#account = account;
     this.#pauseWhileFull();
   }
 
@@ -117,9 +116,14 @@ export class Gate {
     return this.#isSilent;
   }
 
+  /** Milliseconds until the rate limit has room again; 0 also where that depends on a request in flight. */
+  get windowWaitMs(): number {
+    return this.#window.waitMs(this.#clock.monotonic()) ?? 0;
+  }
+
   breaker(lane: BreakerLane): BreakerView {
     const { openUntil, openings, openingsEver, needsProbe, failedProbes } = this.#breakers[lane];
-    const openForMs = Math.max(0, openUntil - this.#clock.monotonic(), this.#heldForMs(lane));
+    const openForMs = Math.max(0, openUntil - this.#clock.monotonic(), this.#account.heldForMs(lane));
     return {
       isOpen: openForMs > 0,
       openForMs,
@@ -181,7 +185,11 @@ export class Gate {
   }
 
   #isFull(lane: Lane): boolean {
-    return lane !== 'person' && this.#inFlight[lane] >= mostInFlight(this.#breakers[lane], lane);
+    if (lane === 'person') return false;
+    if (this.#inFlight[lane] >= mostInFlight(this.#breakers[lane], lane)) return true;
+    if (!this.#account.isProbed(lane)) return false;
+    const probed = BREAKER_LANES.filter((one) => this.#account.isProbed(one));
+    return probed.some((one) => this.#inFlight[one] > 0);
   }
 
   #begin(request: TurnRequest, onEnd: () => void): Turn {
@@ -199,16 +207,12 @@ export class Gate {
     });
   }
 
-  /** "Not now" is about the account, so it is about both lanes; a failure is about its own. */
-  #feedBreakers({ lane, subject = '', isProbe = false }: TurnRequest, { health, retryAfterMs }: TurnReport): void {
+  #feedBreakers({ lane, subject = '', isProbe = false }: TurnRequest, { health }: TurnReport): void {
     if (health === 'nothing') return;
     const [now, random] = [this.#clock.monotonic(), health === 'answered' ? 0 : this.#clock.random()];
-    const lanes: readonly Lane[] = health === 'refused-for-now' ? ['create', 'lookup'] : [lane];
     const everBefore = this.#openingsEver;
-    for (const one of lanes) {
-      if (one === 'person') continue;
-      const request = { lane: one, subject, health, retryAfterMs };
-      this.#breakers[one] = nextBreaker(this.#breakers[one], request, now, random);
+    if (lane !== 'person') {
+      this.#breakers[lane] = nextBreaker(this.#breakers[lane], { lane, subject, health }, now, random);
     }
     if (isProbe) this.#breakers.create = afterProbe(this.#breakers.create, health, now, random);
     if (health === 'answered') this.#isSilent = false;

@@ -11,7 +11,7 @@ import { readBody } from './json.ts';
 import { preOrderSchema } from './schemas.ts';
 
 /** With the documented error body these say that the order was not taken. 408 and 409 may come after it was. */
-const CREATE_REFUSALS: readonly number[] = [400, 403, 404, 422];
+const CREATE_REFUSALS: readonly number[] = [400, 404, 422];
 /** The same without it, where the merchant has confirmed that. */
 const REFUSALS_BY_STATUS: readonly number[] = [400, 404, 422];
 
@@ -48,6 +48,7 @@ export function readCreate(
 ): CreateOutcome {
   if (reply.kind === 'refused') {
     if (CREATE_REFUSALS.includes(reply.httpStatus)) return { kind: 'rejected', reason: refusal(reply) };
+    if (reply.httpStatus === 403) return { kind: 'forbidden', reason: refusal(reply) };
     return { kind: 'unknown', why: refusal(reply), ...(reply.answer && { answer: reply.answer }) };
   }
   if (

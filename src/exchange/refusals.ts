@@ -1,6 +1,6 @@
 import type { FailedReply } from './reply.ts';
 
-/** The exchange has never taken the key since the program started: a wrong setting, not a passing fault. */
+/** The exchange has never taken a key with this database: a wrong setting, not a passing fault. */
 export class KeyRefusedError extends Error {
   override readonly name = 'KeyRefusedError';
 }

@@ -24,9 +24,11 @@ export type Reply<Value> = { readonly kind: 'ok'; readonly value: Value; readonl
 
 /**
  * A reply whose body has not been read for its endpoint. `answer` is what a refusal was read from, and what the document does
- * not show; it is not for people, since it may quote the request.
+ * not show; it is not for people, since it may quote the request. `retryAfterMs` is there where a 503 asks to wait.
  */
-export type UnreadReply = ({ readonly kind: 'ok' } & Answer) | (FailedReply & { readonly answer?: Answer });
+export type UnreadReply =
+  | ({ readonly kind: 'ok' } & Answer)
+  | (FailedReply & { readonly answer?: Answer; readonly retryAfterMs?: number });
 
 const DEFAULT_RETRY_AFTER_MS = 5_000;
 const LONGEST_RETRY_AFTER_MS = 24 * 60 * 60_000;
@@ -45,7 +47,16 @@ export async function ask(
     if (status === 401) return { kind: 'key-refused' };
     if (status === 429) return { kind: 'rate-limited', retryAfterMs: retryAfterMs(retryAfter, clock.now()) };
     const error = status >= 400 && status < 500 ? errorSchema.safeParse(readJson(body)).data : undefined;
-    if (error === undefined) return { kind: 'unknown', why: `HTTP ${status} without a documented error`, answer };
+    if (error === undefined) {
+      const why = `HTTP ${status} without a documented error`;
+      const asksToWait = status === 503 && retryAfter !== undefined;
+      return {
+        kind: 'unknown',
+        why,
+        answer,
+        ...(asksToWait && { retryAfterMs: retryAfterMs(retryAfter, clock.now()) }),
+      };
+    }
     return { kind: 'refused', httpStatus: status, error: hiding(request.secrets, error), answer };
   } catch (error) {
     if (!(error instanceof TransportError)) throw error;
@@ -56,6 +67,7 @@ export async function ask(
 /** Reads the body of a reply for its endpoint. */
 export function readReply<Value>(reply: UnreadReply, schema: z.ZodType<Value>): Reply<Value> {
   if (reply.kind !== 'ok') {
+    if (reply.kind === 'unknown') return { kind: 'unknown', why: reply.why };
     const { answer: _answer, ...failed } = reply;
     return failed;
   }
@@ -109,10 +121,13 @@ export function hide(secrets: readonly string[], text: string): string {
   return text.replace(new RegExp(quoted.join('|'), 'gi'), HIDDEN);
 }
 
+/** As servers write a date in a header (RFC 9110): `Tue, 06 Jan 2026 12:00:00 GMT`, and two older forms. */
+const HTTP_DATE = /^[A-Z][a-z]{2,8},? [\w -]+ \d\d:\d\d:\d\d( GMT| \d{4})$/;
+
 /** Retry-After as seconds or as an HTTP date; a missing or unreadable one is 5 s, the longest taken is a day. */
 function retryAfterMs(header: string | undefined, now: Date): number {
-  const seconds = header !== undefined && /^\d{1,9}$/.test(header.trim()) ? Number(header) * 1_000 : undefined;
-  const date = header === undefined || seconds !== undefined ? Number.NaN : Date.parse(header) - now.getTime();
-  const ms = seconds ?? (Number.isNaN(date) ? DEFAULT_RETRY_AFTER_MS : Math.max(date, 0));
-  return Math.min(ms, LONGEST_RETRY_AFTER_MS);
+  const text = header?.trim() ?? '';
+  const date = HTTP_DATE.test(text) ? Date.parse(text) - now.getTime() : Number.NaN;
+  const ms = /^\d+(\.\d*)?$/.test(text) ? Number(text) * 1_000 : date;
+  return Number.isNaN(ms) ? DEFAULT_RETRY_AFTER_MS : Math.min(Math.max(ms, 0), LONGEST_RETRY_AFTER_MS);
 }

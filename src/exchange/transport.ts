@@ -58,7 +58,8 @@ export interface Transport {
 /** Settings of the connection to the exchange. */
 export interface TransportOptions {
   readonly baseUrl: string;
-  readonly apiKey: string;
+  /** The merchant key in force, asked for each request: it may change. */
+  readonly apiKey: () => string;
   /** Deadline of a whole call, in milliseconds. */
   readonly timeoutMs: number;
   /** Largest answer taken, in bytes after decompression. */
@@ -85,7 +86,7 @@ export function httpTransport(options: TransportOptions, clock: Pick<Clock, 'mon
   const lookups = new Connections(clock);
   const client = got.extend({
     prefixUrl: options.baseUrl,
-    headers: { 'x-api-key': options.apiKey, accept: 'application/json', 'user-agent': 'order-sync' },
+    headers: { accept: 'application/json', 'user-agent': 'order-sync' },
     retry: { limit: 0 },
     followRedirect: false,
     throwHttpErrors: false,
@@ -96,9 +97,10 @@ export function httpTransport(options: TransportOptions, clock: Pick<Clock, 'mon
     async send(request, signal) {
       const connections = request.method === 'POST' ? creates : lookups;
       if (request.method === 'POST') creates.closeIdle();
-      const stream = begin(client, request, connections, signal);
+      const apiKey = options.apiKey();
+      const stream = begin(client, withKey(request, apiKey), connections, signal);
       try {
-        return responseOf(stream, await readAll(stream, options.maxResponseBytes), options.apiKey, request.isExamined);
+        return responseOf(stream, await readAll(stream, options.maxResponseBytes), apiKey, request.isExamined);
       } catch (error) {
         throw transportError(error, stream, request, options);
       }
@@ -108,6 +110,10 @@ export function httpTransport(options: TransportOptions, clock: Pick<Clock, 'mon
       lookups.close();
     },
   };
+}
+
+function withKey(request: HttpRequest, apiKey: string): HttpRequest {
+  return { ...request, headers: { 'x-api-key': apiKey, ...request.headers } };
 }
 
 function begin(client: Got, call: HttpRequest, connections: Connections, signal?: AbortSignal): Request {

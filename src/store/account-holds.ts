@@ -19,7 +19,7 @@ export async function readHolds(db: Database, account: string): Promise<readonly
   }));
 }
 
-/** Sets a hold of the account, in place of one of its kind. A hold that was not there is an event. */
+/** Sets a hold of the account, in place of one of its kind. A hold that was not there is an event, unless it is of rate. */
 export async function setHold(tx: Transaction, account: string, hold: Hold, now: Date): Promise<void> {
   const { kind, reason, actor } = hold;
   const values = { since: hold.since.toISOString(), until: hold.until?.toISOString() ?? null, reason, actor };
@@ -59,6 +59,8 @@ interface Change {
 }
 
 async function recordChange(tx: Transaction, account: string, { from, to, reason, actor, now }: Change): Promise<void> {
+  // Waits of the rate are nothing that anybody looks back at, and may be many.
+  if ((from ?? to)?.kind === 'rate-limited') return;
   await appendToChain(tx, account, [
     {
       account,

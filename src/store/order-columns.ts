@@ -76,6 +76,7 @@ const TRACKED_COLUMN_OF = {
   documentedAbsences: 'documented_absences',
   absentAt: 'absent_at',
   adoptedAt: 'adopted_at',
+  forbiddenIn: 'forbidden_in',
   outcome: 'outcome',
   oursDespite: 'ours_despite',
 } as const satisfies Record<keyof Omit<Tracking, 'account' | 'externalOrderId'>, keyof OrderRow>;
@@ -122,6 +123,7 @@ export function trackingOf(row: OrderRow): Tracking {
     documentedAbsences: count(row.documented_absences),
     absentAt: readTime(row.absent_at),
     adoptedAt: readTime(row.adopted_at),
+    forbiddenIn: count(row.forbidden_in),
     outcome: row.outcome === 'succeeded' || row.outcome === 'failed' ? row.outcome : null,
     oursDespite: row.ours_despite,
   };

@@ -64,6 +64,21 @@ export async function orderIds(
   return (await ids.execute(db)).rows.map((row) => row.external_order_id);
 }
 
+const unforbiddenStatement = statement((v: { account: string; until: string }) =>
+  queries
+    .selectFrom('merchant_orders')
+    .select('external_order_id')
+    .where((order) => order.and({ account: v.account, state: 'pending', forbidden_in: 0 }))
+    .where('next_action_at', '<=', v.until)
+    .orderBy('next_action_at')
+    .limit(1),
+);
+
+/** Reads the pending order that is due for longest and that was never refused with 403; undefined where there is none. */
+export async function dueUnforbidden(db: Database, account: string, until: Date): Promise<string | undefined> {
+  return (await unforbiddenStatement(db, { account, until: until.toISOString() })).rows[0]?.external_order_id;
+}
+
 const sendingStatement = statement((v: { account: string; until: string; limit: number }) =>
   queries
     .selectFrom('merchant_orders')

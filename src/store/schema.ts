@@ -39,6 +39,7 @@ export interface MerchantOrdersTable {
   documented_absences: Generated<number>;
   absent_at: string | null;
   adopted_at: string | null;
+  forbidden_in: Generated<number>;
   outcome: string | null;
   /** The contradictions in spite of which a person said that the order is ours: JSON. */
   ours_despite: string | null;

@@ -55,6 +55,7 @@ describe('the layers', () => {
       database: { url: 'sqlite:data/order-sync.db', path: join(cwd, 'data/order-sync.db') },
       schedule: { cron: '*/5 * * * * *' },
       create: {
+        pauseAfterUnknown: 10,
         onUnknown: 'hold',
         verifyAfter: [5, 15, 45, 120, 300, 900, 3_600, 14_400, 43_200, 86_400].map((seconds) => seconds * 1_000),
         refusedBy: 'documented',

@@ -425,24 +425,32 @@ describe('a secret of the request', () => {
   });
 });
 
-describe('the key', () => {
-  it('is refused after a look-up that was answered with 401, and taken after any documented answer', async () => {
-    const { answer, client } = nockExchange(testClock());
-    expect(client.key).toEqual({ wasTaken: false, refusedAt: undefined });
-    answer(401, KEY_REFUSED);
+describe('what a reply says of the account', () => {
+  const served = { kind: 'served' };
+  const limited = (retryAfterMs: number) => ({ kind: 'rate-limited', retryAfterMs });
+  const after = (seconds: string) => ({ 'retry-after': seconds });
+
+  it.each<[number, string, Record<string, string>, unknown[]]>([
+    [200, '{"linkId":"l1","status":"OK"}', {}, [served]],
+    [404, NOT_FOUND, {}, [served]],
+    [404, '<html>', {}, [served]],
+    [401, KEY_REFUSED, {}, [{ kind: 'key-refused' }]],
+    [429, '', after('7'), [limited(7_000)]],
+    [503, '', after('7'), [limited(7_000)]],
+    [503, '', {}, []],
+    [500, '', after('7'), []],
+    [403, '<html>', {}, []],
+  ])('answered %i to a look-up: %s', async (status, body, headers, expected) => {
+    const { answer, client, news } = nockExchange(testClock());
+    answer(status, body, headers);
     await client.lookUpLink('l1');
-    expect(client.key).toEqual({ wasTaken: false, refusedAt: 0 });
-    const working = nockExchange(testClock());
-    working.answer(404, NOT_FOUND);
-    await working.client.lookUpLink('l1');
-    expect(working.client.key).toEqual({ wasTaken: true, refusedAt: undefined });
+    expect(news).toEqual(expected);
   });
 
-  it('stays what it is after an answer to a person, whose request may be wrong in itself', async () => {
-    const { answer, client } = nockExchange(testClock());
+  it('is not that the key is refused where a person asked, whose request may be wrong in itself', async () => {
+    const { answer, client, news } = nockExchange(testClock());
     answer(401, KEY_REFUSED);
     await client.showLink('l1');
-    expect(client.key).toEqual({ wasTaken: false, refusedAt: undefined });
-    expect(client.breaker('create').isOpen).toBe(true);
+    expect(news).toEqual([]);
   });
 });

@@ -13,9 +13,10 @@ import {
 import { Gate, type Lane, type TurnReport } from '../../src/exchange/gate.ts';
 import { RateWindow } from '../../src/exchange/rate-window.ts';
 import type { Clock } from '../../src/clock.ts';
+import { unheld } from '../support/exchange-client.ts';
 
 const ANSWERED: TurnReport = { wasSent: true, health: 'answered' };
-const REFUSED: TurnReport = { wasSent: false, health: 'refused-for-now' };
+const UNREACHABLE: TurnReport = { wasSent: false, health: 'unreachable' };
 
 /** Works in a turn of the lane, and ends it with the report. Undefined when no turn came. */
 async function within<Result>(
@@ -106,7 +107,7 @@ const FAILED_CREATES = ['a', 'b', 'c'].map((subject) => [subject, 'failed'] as c
 
 describe('the breaker', () => {
   const lanes = fc.constantFrom<BreakerLane[]>('create', 'lookup');
-  const healths = fc.constantFrom<Health[]>('answered', 'failed', 'unreachable', 'refused-for-now', 'nothing');
+  const healths = fc.constantFrom<Health[]>('answered', 'failed', 'unreachable', 'nothing');
   const step = fc.record({
     afterMs: fc.nat(20 * 60_000),
     subject: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
@@ -168,18 +169,15 @@ describe('the breaker', () => {
     );
   });
 
-  it('opens at once where nobody is served, for as long as the exchange asks, and where nothing can be reached', () => {
-    const refused = { lane: 'lookup', subject: 'a', health: 'refused-for-now', retryAfterMs: 60_000 } as const;
-    expect(nextBreaker(CLOSED, refused, 0, 0.5).openUntil).toBe(60_000);
+  it('opens at once where nothing can be reached', () => {
     expect(after('create', [['a', 'unreachable']])).toMatchObject({ openUntil: 1_000, needsProbe: false });
   });
 
   it('is not closed by the answer to a request that was in flight when it opened', () => {
-    const refused = { lane: 'lookup', subject: 'a', health: 'refused-for-now', retryAfterMs: 60_000 } as const;
     const answered = { lane: 'lookup', subject: 'b', health: 'answered' } as const;
-    const open = nextBreaker(CLOSED, refused, 0, 0.5);
-    expect(nextBreaker(open, answered, 59_999, 0.5)).toEqual(open);
-    expect(nextBreaker(open, answered, 60_000, 0.5)).toMatchObject({ openUntil: 0, openingsEver: 1 });
+    const open = after('lookup', [['a', 'unreachable']]);
+    expect(nextBreaker(open, answered, 999, 0.5)).toEqual(open);
+    expect(nextBreaker(open, answered, 1_000, 0.5)).toMatchObject({ openUntil: 0, openingsEver: 1 });
   });
 
   it('learns nothing from a request that says nothing', () => {
@@ -198,9 +196,9 @@ describe('the breaker', () => {
     expect(again).toMatchObject({ needsProbe: true, openings: 2, openUntil: 4_000 });
   });
 
-  it.each(['refused-for-now', 'nothing'] as const)('stays half-open after a probe of health %s', (health) => {
+  it('stays half-open after a probe that shows nothing', () => {
     const open = after('create', FAILED_CREATES);
-    expect(afterProbe(open, health, 1_000, 1)).toEqual(open);
+    expect(afterProbe(open, 'nothing', 1_000, 1)).toEqual(open);
   });
 
   it('holds creates that fail while look-ups work for longer each time, up to 15 min', () => {
@@ -242,7 +240,10 @@ describe('the gate', () => {
 
   it('starts no more than the limit in a window and goes on when it has passed', async () => {
     const clock = steppedClock();
-    const gate = new Gate({ concurrency: 8, window: new RateWindow({ requests: 3, intervalMs: 100 }) }, clock);
+    const gate = new Gate(
+      { concurrency: 8, window: new RateWindow({ requests: 3, intervalMs: 100 }), account: unheld() },
+      clock,
+    );
     const starts: number[] = [];
     const all = Promise.all(
       Array.from({ length: 8 }, () => within(gate, 'create', () => starts.push(clock.monotonic()))),
@@ -254,7 +255,7 @@ describe('the gate', () => {
 
   it('does not count a turn in which nothing was sent', async () => {
     const gate = new Gate(
-      { concurrency: 1, window: new RateWindow({ requests: 1, intervalMs: 60_000 }) },
+      { concurrency: 1, window: new RateWindow({ requests: 1, intervalMs: 60_000 }), account: unheld() },
       steppedClock(),
     );
     for (let unused = 0; unused < 3; unused += 1) (await gate.turn({ lane: 'create' }))?.end();
@@ -263,7 +264,10 @@ describe('the gate', () => {
 
   it('gives no turn until the last owner is out of the window', async () => {
     const clock = steppedClock();
-    const gate = new Gate({ concurrency: 1, window: new RateWindow(open, [{ at: -300, requests: 1_000 }]) }, clock);
+    const gate = new Gate(
+      { concurrency: 1, window: new RateWindow(open, [{ at: -300, requests: 1_000 }]), account: unheld() },
+      clock,
+    );
     const started = within(gate, 'lookup', () => clock.monotonic());
     await clock.pass(2_000);
     expect(await started).toBe(700);
@@ -271,7 +275,10 @@ describe('the gate', () => {
 
   it('lets go at once of what waits for the rate limit when its signal aborts, and finishes what runs', async () => {
     const clock = steppedClock();
-    const gate = new Gate({ concurrency: 4, window: new RateWindow({ requests: 1, intervalMs: 60_000 }) }, clock);
+    const gate = new Gate(
+      { concurrency: 4, window: new RateWindow({ requests: 1, intervalMs: 60_000 }), account: unheld() },
+      clock,
+    );
     const running = Promise.withResolvers<string>();
     const stop = new AbortController();
     const { signal } = stop;
@@ -289,7 +296,7 @@ describe('the gate', () => {
   });
 
   it('puts creates ahead of look-ups without starving them', async () => {
-    const gate = new Gate({ concurrency: 1, window: new RateWindow(open) }, steppedClock());
+    const gate = new Gate({ concurrency: 1, window: new RateWindow(open), account: unheld() }, steppedClock());
     const order: Lane[] = [];
     const request = (lane: Lane) => within(gate, lane, () => order.push(lane));
     await Promise.all([
@@ -303,9 +310,9 @@ describe('the gate', () => {
 
   it('gives no turn while the breaker is open, and then a single probe that the others wait for', async () => {
     const clock = steppedClock();
-    const gate = new Gate({ concurrency: 4, window: new RateWindow(open) }, clock);
-    await within(gate, 'create', () => 1, { report: REFUSED });
-    expect(gate.breaker('lookup').isOpen).toBe(true);
+    const gate = new Gate({ concurrency: 4, window: new RateWindow(open), account: unheld() }, clock);
+    await within(gate, 'create', () => 1, { report: UNREACHABLE });
+    expect(gate.breaker('lookup').isOpen).toBe(false);
     expect(await within(gate, 'create', () => 1)).toBeUndefined();
     expect(await within(gate, 'person', () => 1)).toBe(1);
     await clock.pass(1_000);
@@ -326,10 +333,10 @@ describe('the gate', () => {
 
   it('gives none to those that wait for a probe when that fails', async () => {
     const clock = steppedClock();
-    const gate = new Gate({ concurrency: 4, window: new RateWindow(open) }, clock);
-    await within(gate, 'create', () => 1, { report: REFUSED });
+    const gate = new Gate({ concurrency: 4, window: new RateWindow(open), account: unheld() }, clock);
+    await within(gate, 'create', () => 1, { report: UNREACHABLE });
     await clock.pass(1_000);
-    const probe = within(gate, 'create', () => 1, { report: REFUSED });
+    const probe = within(gate, 'create', () => 1, { report: UNREACHABLE });
     const others = Promise.all([1, 2].map(() => within(gate, 'create', () => 1)));
     expect(await probe).toBe(1);
     expect(await others).toEqual([undefined, undefined]);
@@ -353,15 +360,52 @@ describe('the gate', () => {
     return sizes;
   }
 
+  it('gives no turn to lanes that are held, and one turn at a time to all that are probed together', async () => {
+    const clock = steppedClock();
+    let [heldMs, probed] = [0, ['create', 'lookup']];
+    const isHeld = (lane: Lane) => lane !== 'person' && probed.includes(lane);
+    const account = {
+      heldForMs: (lane: Lane) => (isHeld(lane) ? heldMs : 0),
+      isProbed: (lane: Lane) => isHeld(lane) && heldMs === 0,
+    };
+    const gate = new Gate({ concurrency: 8, window: new RateWindow(open), account }, clock);
+    const running: string[] = [];
+    const answers: (() => void)[] = [];
+    const request = (lane: Lane, subject: string) =>
+      within(gate, lane, () => new Promise<void>((answer) => (running.push(subject), answers.push(answer))), {
+        subject,
+      });
+    const all = [request('create', 'a'), request('lookup', 'b'), request('lookup', 'c'), request('person', 'd')];
+    await clock.pass(0);
+    expect(running).toEqual(['a', 'd']);
+    for (const answer of answers.splice(0)) answer();
+    await clock.pass(0);
+    expect(running).toEqual(['a', 'd', 'b']);
+    [heldMs, probed] = [500, ['create', 'lookup']];
+    for (const answer of answers.splice(0)) answer();
+    await Promise.all(all);
+    expect(running).toEqual(['a', 'd', 'b']);
+    expect(await request('create', 'e')).toBeUndefined();
+    // Where creates alone are probed, look-ups do not keep them from it.
+    [heldMs, probed] = [0, ['create']];
+    const more = [request('lookup', 'f'), request('lookup', 'g'), request('create', 'h'), request('create', 'i')];
+    await clock.pass(0);
+    expect(running.slice(3).toSorted()).toEqual(['f', 'g', 'h']);
+    for (const answer of answers.splice(0)) answer();
+    await clock.pass(0);
+    for (const answer of answers.splice(0)) answer();
+    await Promise.all(more);
+  });
+
   it('begins with one create, and doubles to the concurrency as they are answered', async () => {
     const clock = steppedClock();
-    const gate = new Gate({ concurrency: 8, window: new RateWindow(open) }, clock);
+    const gate = new Gate({ concurrency: 8, window: new RateWindow(open), account: unheld() }, clock);
     expect(await rounds(gate, clock, 31)).toEqual([1, 2, 4, 8, 8, 8]);
   });
 
   it('gives no turn to creates after failures that may have been taken until a look-up is answered, then one', async () => {
     const clock = steppedClock();
-    const gate = new Gate({ concurrency: 8, window: new RateWindow(open) }, clock);
+    const gate = new Gate({ concurrency: 8, window: new RateWindow(open), account: unheld() }, clock);
     const failed = { wasSent: true, health: 'failed' } as const;
     await rounds(gate, clock, 15);
     for (const subject of ['a', 'b', 'c']) await within(gate, 'create', () => 1, { report: failed, subject });

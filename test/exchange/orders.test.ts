@@ -6,7 +6,7 @@ import { RateWindow } from '../../src/exchange/rate-window.ts';
 import { UnusableIdError } from '../../src/exchange/ids.ts';
 import type { AbsenceShape } from '../../src/domain/orders/lookup.ts';
 import type { MerchantOrder } from '../../src/domain/record.ts';
-import { createPreOrder } from '../support/exchange-client.ts';
+import { createPreOrder, unheld } from '../support/exchange-client.ts';
 import { forgetAnswers, nockExchange } from '../support/nock-exchange.ts';
 
 const CREATE = '/api/v1/merchant/orders/request';
@@ -82,7 +82,15 @@ describe('create pre-order (§4.9)', () => {
     const transport = { send: async () => ({ status: 404, body: NOT_FOUND }), close: async () => {} };
     const window = new RateWindow({ requests: 10, intervalMs: 1_000 });
     const reading = { absence: [], refusedBy: 'documented' } as const;
-    const client = new ExchangeClient({ transport, clock: systemClock(), concurrency: 1, window, lease, reading });
+    const client = new ExchangeClient({
+      transport,
+      clock: systemClock(),
+      concurrency: 1,
+      window,
+      lease,
+      reading,
+      account: unheld(),
+    });
     const signal = new AbortController().signal;
     const turn = await client.turnToCreate('a', signal);
     if (turn === undefined) throw new Error('no turn came');
@@ -195,9 +203,14 @@ describe('create pre-order (§4.9)', () => {
     expect(await created(200, FULL_ECHO)).toMatchObject({ kind: 'accepted', differences: [] });
   });
 
-  it.each([400, 403, 404, 422])('is rejected by a documented error: %i', async (status) => {
+  it.each([400, 404, 422])('is rejected by a documented error: %i', async (status) => {
     const outcome = await created(status, '{"message":"no","code":"1","status":"BAD_REQUEST"}');
     expect(outcome).toEqual({ kind: 'rejected', reason: `HTTP ${status} BAD_REQUEST: no` });
+  });
+
+  it('is forbidden by a documented 403, which may speak of the account', async () => {
+    const outcome = await created(403, '{"message":"no","code":"1","status":"FORBIDDEN"}');
+    expect(outcome).toEqual({ kind: 'forbidden', reason: 'HTTP 403 FORBIDDEN: no' });
   });
 
   it.each([

@@ -28,7 +28,7 @@ function transportTo(
   options: { timeoutMs?: number; maxResponseBytes?: number } = {},
   clock: Clock = systemClock(),
 ): Transport {
-  const settings = { baseUrl, apiKey: KEY, timeoutMs: 60_000, maxResponseBytes: 1_000, ...options };
+  const settings = { baseUrl, apiKey: () => KEY, timeoutMs: 60_000, maxResponseBytes: 1_000, ...options };
   const transport = httpTransport(settings, clock);
   closing.push(() => transport.close());
   return transport;

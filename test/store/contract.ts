@@ -125,6 +125,7 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
         rechecks: 4,
         documentedAbsences: 5,
         absentAt: new Date('2026-01-05T12:00:08.008Z'),
+        forbiddenIn: 3,
         adoptedAt: new Date('2026-01-05T12:00:09.009Z'),
         outcome: 'succeeded',
         oursDespite: '[["amount","15"]]',

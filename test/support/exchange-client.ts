@@ -1,6 +1,8 @@
 import { systemClock, type Clock } from '../../src/clock.ts';
 import type { CreateOutcome } from '../../src/domain/orders/create.ts';
 import type { MerchantOrder } from '../../src/domain/record.ts';
+import type { AccountNews } from '../../src/domain/accounts/holds.ts';
+import type { AccountState } from '../../src/exchange/account.ts';
 import { ExchangeClient } from '../../src/exchange/client.ts';
 import type { ReadingSettings } from '../../src/exchange/orders.ts';
 import { RateWindow, type RateLimit } from '../../src/exchange/rate-window.ts';
@@ -14,16 +16,25 @@ export interface LoneClientOptions {
   readonly concurrency?: number;
   readonly rate?: RateLimit;
   readonly reading?: ReadingSettings;
+  readonly account?: AccountState;
+}
+
+/** An account without holds, and what its replies said of it. */
+export function unheld(): AccountState & { readonly news: AccountNews[] } {
+  const news: AccountNews[] = [];
+  const note = (one: AccountNews) => void news.push(one);
+  return { news, note, heldForMs: () => 0, isProbed: () => false, now: () => new Date(0) };
 }
 
 /** The real client without an account: no lease, no database. */
 export function loneClient({ baseUrl, apiKey, clock = systemClock(), ...options }: LoneClientOptions): ExchangeClient {
   return new ExchangeClient({
-    transport: httpTransport({ baseUrl, apiKey, timeoutMs: 60_000, maxResponseBytes: 100_000 }),
+    transport: httpTransport({ baseUrl, apiKey: () => apiKey, timeoutMs: 60_000, maxResponseBytes: 100_000 }),
     clock,
     concurrency: options.concurrency ?? 8,
     window: new RateWindow(options.rate ?? { requests: 1_000, intervalMs: 1_000 }),
     lease: { ensure: async () => {} },
+    account: options.account ?? unheld(),
     reading: options.reading ?? { absence: [], refusedBy: 'documented' },
   });
 }

@@ -1,7 +1,8 @@
 import nock from 'nock';
 import { systemClock, type Clock } from '../../src/clock.ts';
+import type { AccountNews } from '../../src/domain/accounts/holds.ts';
 import type { ExchangeClient } from '../../src/exchange/client.ts';
-import { loneClient, type LoneClientOptions } from './exchange-client.ts';
+import { loneClient, unheld, type LoneClientOptions } from './exchange-client.ts';
 
 // Files that run later in the same process meet the real network again.
 nock.restore();
@@ -24,6 +25,8 @@ export interface SentRequest {
 export interface NockExchange {
   readonly scope: nock.Scope;
   readonly client: ExchangeClient;
+  /** What the replies said of the account. */
+  readonly news: readonly AccountNews[];
   /** What was sent, in order. */
   readonly sent: readonly SentRequest[];
   /** Gives what is sent from now on this answer, whatever is asked. */
@@ -38,13 +41,15 @@ export function nockExchange(
   if (!nock.isActive()) nock.activate();
   nock.disableNetConnect();
   const sent: SentRequest[] = [];
+  const account = unheld();
   const scope = nock(BASE_URL, { reqheaders: { 'x-api-key': API_KEY } });
   scope.on('request', ({ method, url, headers }: Request, _interceptor: unknown, body: string) => {
     sent.push({ method, path: url.slice(BASE_URL.length), headers: Object.fromEntries(headers), body });
   });
   return {
     scope,
-    client: loneClient({ baseUrl: BASE_URL, apiKey: API_KEY, clock, ...options }),
+    client: loneClient({ baseUrl: BASE_URL, apiKey: API_KEY, clock, account, ...options }),
+    news: account.news,
     sent,
     answer(status, body, headers) {
       nock.cleanAll();

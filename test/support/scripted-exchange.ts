@@ -1,10 +1,11 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** A request as it arrived; `externalOrderId` from the body of a create or the query of a look-up. */
 export interface ScriptedRequest {
   readonly method: string;
   readonly path: string;
+  readonly headers: IncomingHttpHeaders;
   readonly body: string;
   readonly externalOrderId: string;
 }
@@ -90,13 +91,13 @@ export async function scriptedExchange(): Promise<ScriptedExchange> {
 }
 
 async function receive(message: IncomingMessage): Promise<ScriptedRequest> {
-  const { method = '', url: path = '' } = message;
+  const { method = '', url: path = '', headers } = message;
   const body = Buffer.concat((await message.toArray()) as Buffer[]).toString();
   const externalOrderId =
     body !== ''
       ? (JSON.parse(body) as { externalOrderId: string }).externalOrderId
       : (new URL(path, 'http://exchange').searchParams.get('externalOrderId') ?? '');
-  return { method, path, body, externalOrderId };
+  return { method, path, headers, body, externalOrderId };
 }
 
 function respond(response: ServerResponse, answer: ScriptedAnswer): void {

@@ -50,6 +50,8 @@ export interface SandboxProgram extends TestProgram {
 export interface TestProgramOptions {
   readonly environment?: Record<string, string>;
   readonly apiKey?: string;
+  /** The file that holds the key, in place of it. */
+  readonly apiKeyFile?: string;
   readonly clock?: TestClock;
   /** What stands in place of the real thing beside the clock and the log. */
   readonly overrides?: Overrides;
@@ -127,7 +129,9 @@ async function start(url: string, clock: TestClock, options: TestProgramOptions)
     cwd: folder,
     env: {
       ORDER_SYNC_EXCHANGE_BASE_URL: url,
-      ORDER_SYNC_EXCHANGE_API_KEY: options.apiKey ?? KEY,
+      ...(options.apiKeyFile === undefined
+        ? { ORDER_SYNC_EXCHANGE_API_KEY: options.apiKey ?? KEY }
+        : { ORDER_SYNC_EXCHANGE_API_KEY_FILE: options.apiKeyFile }),
       ORDER_SYNC_EXCHANGE_RATE_REQUESTS: '100000',
       ORDER_SYNC_DATABASE_URL: `sqlite:${join(folder, 'orders.db')}`,
       ...options.environment,

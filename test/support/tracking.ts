@@ -59,6 +59,7 @@ export function trackingWith(changes: Partial<Tracking> = {}): Tracking {
     documentedAbsences: 0,
     absentAt: null,
     adoptedAt: null,
+    forbiddenIn: 0,
     outcome: null,
     oursDespite: null,
     ...changes,

@@ -1,10 +1,14 @@
 import type { Command } from 'commander';
 import { createLogUpdate } from 'log-update';
+import type { App } from '../../app.ts';
 import { deadline, repeatedly } from '../../clock.ts';
+import { describeHold } from '../../domain/accounts/holds.ts';
+import type { FollowScope } from '../../flows/orders/follow.ts';
 import type { SyncEnd, SyncResult } from '../../flows/orders/sync.ts';
 import type { Counters } from '../../flows/pass/counters.ts';
 import { OwnerGoneError, OwnerRefusalError } from '../../http/control/client.ts';
 import type { SyncLine } from '../../http/control/operations/sync.ts';
+import { printable } from '../../reports/formats/text.ts';
 import { StoreError } from '../../store/errors.ts';
 import { commandError, throughOwner } from '../shared/exchange.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
@@ -43,12 +47,7 @@ export function define(command: Command): void {
       const result = await throughOwner(
         exchangeConfig(command),
         (owner) => besideDaemon(owner.sync({ scope, timeoutMs: timeout }), progress),
-        async (app) => {
-          const { withGracePeriod } = await import('../../flows/pass/grace-period.ts');
-          const { syncOnce } = await import('../../flows/orders/sync.ts');
-          const pass = () => syncOnce(app, scope, signal, (counts) => progress.show(counts));
-          return await withGracePeriod(app, signal, pass);
-        },
+        (app) => alone(app, scope, signal, progress),
         stop,
       ).catch((error: unknown) => {
         if (error instanceof OwnerRefusalError) throw commandError(error.result);
@@ -62,10 +61,27 @@ export function define(command: Command): void {
     });
 }
 
+async function alone(app: App, scope: FollowScope, signal: AbortSignal, progress: Progress): Promise<SyncResult> {
+  const { withGracePeriod } = await import('../../flows/pass/grace-period.ts');
+  const { syncOnce } = await import('../../flows/orders/sync.ts');
+  const { watchDatabase } = await import('../../flows/pass/repeat.ts');
+  const over = new AbortController();
+  // A pause binds from the moment on in which it is set. That the database is gone the pass itself finds out.
+  const watching = watchDatabase(app, over.signal, async () => {
+    await app.holds.read();
+  }).catch(() => undefined);
+  try {
+    return await withGracePeriod(app, signal, () => syncOnce(app, scope, signal, (counts) => progress.show(counts)));
+  } finally {
+    over.abort();
+    await watching;
+  }
+}
+
 async function besideDaemon(lines: AsyncGenerator<SyncLine>, progress: Progress): Promise<SyncResult> {
   for await (const line of lines) {
     if (line.type === 'progress') progress.show(line.counts);
-    if (line.type === 'result') return { summary: line.summary, end: line.end };
+    if (line.type === 'result') return { summary: line.summary, end: line.end, holds: line.holds };
     if (line.type === 'error') {
       const message = `the daemon's pass failed: ${line.message}`;
       throw line.problem === undefined ? new Error(message) : new StoreError(line.problem, message);
@@ -74,9 +90,10 @@ async function besideDaemon(lines: AsyncGenerator<SyncLine>, progress: Progress)
   throw new OwnerGoneError('the daemon stopped before its pass was done; run sync again');
 }
 
-function print({ summary, end }: SyncResult, asJson: boolean): void {
+function print({ summary, end, holds }: SyncResult, asJson: boolean): void {
   const text = Object.entries(summary).map(([name, value]) => `${name.padEnd(11)} ${value}`);
-  process.stdout.write(asJson ? `${JSON.stringify(summary)}\n` : `${text.join('\n')}\n`);
+  process.stdout.write(asJson ? `${JSON.stringify({ ...summary, holds })}\n` : `${text.join('\n')}\n`);
+  for (const hold of holds) process.stderr.write(`${printable(describeHold(hold))}\n`);
   if (end !== 'done') process.stderr.write(`${ADVICE[end]}\n`);
 }
 

@@ -3,6 +3,7 @@ import { parse, stringify } from 'lossless-json';
 import type { App } from '../../app.ts';
 import { systemClock } from '../../clock.ts';
 import type { Config, ExchangeConfig } from '../../config/config.ts';
+import { after } from '../../domain/instant.ts';
 import { UnusableIdError } from '../../exchange/ids.ts';
 import { refusalReason, type RefusalReason } from '../../exchange/refusals.ts';
 import { NoOwnerError, Owner } from '../../http/control/client.ts';
@@ -128,7 +129,10 @@ export function commandError(result: FailedResult, absent?: string): Error {
     case 'key-refused':
       return new CommandError(EXIT.keyRefused, 'the exchange refuses the key (401); check exchange.apiKey');
     case 'rate-limited':
-      return new CommandError(EXIT.unavailable, 'the exchange limits the rate (429); try again later');
+      return new CommandError(
+        EXIT.unavailable,
+        `the exchange limits the rate; try again at ${timeIn(result.retryAfterMs)}`,
+      );
     case 'not-sent':
       return new CommandError(EXIT.unavailable, `nothing was sent to the exchange: ${result.why}; try again`);
     case 'unknown':
@@ -144,6 +148,10 @@ export function commandError(result: FailedResult, absent?: string): Error {
     case 'failed':
       return new CommandError(EXIT.unavailable, `the daemon could not do it: ${result.message}`);
   }
+}
+
+function timeIn(ms: number): string {
+  return after(systemClock().now(), ms).toISOString();
 }
 
 const MEANING: Partial<Record<RefusalReason, string>> = {

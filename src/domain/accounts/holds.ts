@@ -1,5 +1,7 @@
-/** What a hold stops: creates, or the look-ups of orders and links. */
-export type HeldLane = 'create' | 'lookup';
+import { after } from '../instant.ts';
+
+/** What a hold stops: creates, the look-ups of orders and links, or also what a person asks for. */
+export type HeldLane = 'create' | 'lookup' | 'person';
 
 /**
  * The kinds of holds, and what each stops. A person pauses creates or everything; `restored` stands after a database that
@@ -11,7 +13,7 @@ const STOPS = {
   'creates-paused': ['create'],
   'all-paused': ['create', 'lookup'],
   restored: ['create'],
-  'rate-limited': ['create', 'lookup'],
+  'rate-limited': ['create', 'lookup', 'person'],
   'key-refused': ['create', 'lookup'],
   forbidden: ['create'],
   slowed: ['create'],
@@ -41,7 +43,7 @@ export type SendingDecision =
   | { readonly kind: 'held'; readonly hold: Hold };
 
 /** Tells whether a hold stops requests of a lane. */
-function stops({ kind }: Pick<Hold, 'kind'>, lane: HeldLane): boolean {
+export function stops({ kind }: Pick<Hold, 'kind'>, lane: HeldLane): boolean {
   return (STOPS[kind] as readonly HeldLane[]).includes(lane);
 }
 
@@ -54,4 +56,142 @@ export function decideSending(holds: readonly Hold[], lane: HeldLane, now: Date)
 
 function endOf({ until }: Hold): number {
   return until?.getTime() ?? Number.POSITIVE_INFINITY;
+}
+
+/** What one reply of the exchange says of the account. */
+export type AccountNews =
+  /** The key was taken, and nothing asked to wait. */
+  | { readonly kind: 'served' }
+  | { readonly kind: 'rate-limited'; readonly retryAfterMs: number }
+  | { readonly kind: 'key-refused' }
+  /** A create was refused as the account may not create: documented 403. */
+  | { readonly kind: 'forbidden' }
+  | { readonly kind: 'create-accepted' }
+  | { readonly kind: 'create-rejected' }
+  | { readonly kind: 'create-unknown' };
+
+/** What binds an account. */
+export interface Restraints {
+  readonly holds: readonly Hold[];
+  /** Creates in a row, up to the last one, whose outcomes are unknown. */
+  readonly unknownInARow: number;
+}
+
+/** What a reply changes: the hold that it sets in place of one of its kind, and the kinds of holds that it ends. */
+export interface RestraintChange {
+  readonly set?: Hold | undefined;
+  readonly ended: readonly HoldKind[];
+  readonly unknownInARow: number;
+}
+
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 5 * 60_000;
+/** While creates are slowed, one goes in this time. */
+const SLOWED_MS = 60 * 60_000;
+
+/** Settings that decide about holds. */
+export interface HoldSettings {
+  /** So many creates of unknown outcome in a row slow them. */
+  readonly pauseAfterUnknown: number;
+}
+
+/** Decides what a reply to a request of `askedAt` changes of what binds the account. */
+export function decideRestraints(
+  { holds, unknownInARow }: Restraints,
+  news: AccountNews,
+  askedAt: Date,
+  now: Date,
+  { pauseAfterUnknown }: HoldSettings,
+): RestraintChange {
+  const ended = holds.filter((hold) => isEndedBy(hold, news, askedAt)).map(({ kind }) => kind);
+  switch (news.kind) {
+    case 'served':
+      return { ended, unknownInARow };
+    case 'create-accepted':
+    case 'create-rejected':
+      return { ended, unknownInARow: 0 };
+    case 'rate-limited':
+    case 'key-refused':
+    case 'forbidden':
+      return { ended, unknownInARow, set: refused(holds, news, askedAt, now) };
+    case 'create-unknown': {
+      const isSlowed = holds.some(({ kind }) => kind === 'slowed');
+      const inARow = unknownInARow + 1;
+      if (isSlowed || inARow < pauseAfterUnknown) return { ended, unknownInARow: isSlowed ? 0 : inARow };
+      // Counted anew once a person has ended the hold.
+      return { ended, unknownInARow: 0, set: slowed(inARow, now) };
+    }
+  }
+}
+
+/** The hold that lets one create an hour go, the next one in an hour. */
+function slowed(creates: number, now: Date): Hold {
+  const reason = `the last ${creates} creates all had unknown outcomes; one an hour goes until one is accepted`;
+  return { kind: 'slowed', since: now, until: after(now, SLOWED_MS), reason, actor: null };
+}
+
+/** The same hold once a create has gone. */
+export function slowedAgain(hold: Hold, now: Date): Hold {
+  return { ...hold, until: after(now, SLOWED_MS) };
+}
+
+const REASONS = {
+  'rate-limited': 'the exchange asked to wait (429, or Retry-After)',
+  'key-refused': 'the exchange refuses the key (401)',
+  forbidden: 'the exchange does not let the account create (403)',
+} as const;
+
+/** A request that was in flight when a hold began does not end it. */
+function isEndedBy({ kind, since, until }: Hold, news: AccountNews, askedAt: Date): boolean {
+  if (news.kind === 'served' && kind === 'rate-limited') return until !== null && askedAt >= until;
+  if (news.kind === 'served' && kind === 'key-refused') return askedAt > since;
+  if (news.kind === 'create-accepted' && kind === 'forbidden') return askedAt > since;
+  return news.kind === 'create-accepted' && kind === 'slowed';
+}
+
+type Refusal = Extract<AccountNews, { kind: keyof typeof REASONS }>;
+
+/**
+ * The hold that a refusal sets: for 1 s, or for `retryAfterMs` where that is longer. When it comes again after the wait,
+ * the next wait is as long as the hold has lasted, up to 5 min, so that waits double. A request that was in flight
+ * meanwhile must not double them.
+ */
+function refused(holds: readonly Hold[], news: Refusal, askedAt: Date, now: Date): Hold | undefined {
+  const { kind } = news;
+  const known = holds.find((hold) => hold.kind === kind);
+  const since = known?.since ?? now;
+  const until = known?.until ?? now;
+  const isNew = known === undefined || askedAt >= until;
+  const lastedMs = Math.min(Math.max(FIRST_WAIT_MS, now.getTime() - since.getTime()), LONGEST_WAIT_MS);
+  const next = after(now, Math.max(isNew ? lastedMs : 0, news.kind === 'rate-limited' ? news.retryAfterMs : 0));
+  if (!isNew && next <= until) return undefined;
+  return { kind, since, until: next, reason: REASONS[kind], actor: null };
+}
+
+/** The longest time from now that a hold of the program's own may last; one that lasts longer was written under another clock. */
+const LONGEST_HOLD_MS = 24 * 60 * 60_000;
+
+/** A hold as a new owner takes it over: its key may be another one, and its clock too. */
+export function takenOver(hold: Hold, now: Date): Hold {
+  if (hold.until === null) return hold;
+  const isTriedNow = hold.kind === 'key-refused' || hold.until.getTime() - now.getTime() > LONGEST_HOLD_MS;
+  return isTriedNow ? { ...hold, until: now } : hold;
+}
+
+/** A hold for people and programs; times are UTC, ISO 8601. */
+export interface HoldView extends Pick<Hold, 'kind' | 'reason' | 'actor'> {
+  readonly since: string;
+  readonly until: string | null;
+}
+
+/** Gives a hold with its times as text. */
+export function viewOf({ kind, since, until, reason, actor }: Hold): HoldView {
+  return { kind, since: since.toISOString(), until: until?.toISOString() ?? null, reason, actor };
+}
+
+/** Says why an account is held, since when, and until when. */
+export function describeHold({ kind, since, until, reason, actor }: HoldView): string {
+  const by = actor === null ? '' : ` by ${actor}`;
+  const end = until === null ? 'until: order-sync resume --reason TEXT' : `until ${until}, or longer`;
+  return `the account is held (${kind}) since ${since}${by}: ${reason}; ${end}`;
 }

@@ -11,6 +11,8 @@ export type CreateOutcome =
   | { readonly kind: 'not-sent'; readonly why: string }
   | { readonly kind: 'rate-limited'; readonly retryAfterMs: number }
   | { readonly kind: 'key-refused' }
+  /** The account may not create (documented 403), or the exchange says so of this order alone. */
+  | { readonly kind: 'forbidden'; readonly reason: string }
   /** `answer` is there where the exchange gave one that the document does not show. */
   | { readonly kind: 'unknown'; readonly why: string; readonly answer?: Answer };
 
@@ -59,7 +61,8 @@ export function decideCorrected(tracking: Tracking, now: Date): Decision | undef
 
 /**
  * Decides what came of a create request, for the order as it stands: it is `sending` unless another owner has taken over
- * since the request left. The decisions are to be written one after the other.
+ * since the request left. The decisions are to be written one after the other. `forbiddenHold` is the number of the account's
+ * hold in which a create is refused now.
  */
 export function decideCreated(
   tracking: Tracking,
@@ -67,6 +70,7 @@ export function decideCreated(
   now: Date,
   random: number,
   settings: CreateSettings,
+  forbiddenHold = 1,
 ): readonly Decision[] {
   if (tracking.state !== 'sending') return outcome.kind === 'accepted' ? acceptedLate(tracking, outcome, now) : [];
   const backoffMs = createBackoffMs(tracking.attempts, random);
@@ -89,6 +93,10 @@ export function decideCreated(
     }
     case 'key-refused':
       return [backToPending(tracking, 'not taken: the exchange refuses the key (401)', after(now, backoffMs))];
+    case 'forbidden': {
+      const why = `not taken: ${outcome.reason}`;
+      return [backToPending(tracking, why, after(now, backoffMs), { forbiddenIn: forbiddenHold })];
+    }
     case 'unknown':
       return [becomesUnknown(tracking, outcome.why, now, settings)];
   }
@@ -137,6 +145,11 @@ function accepted(tracking: Tracking, outcome: Accepted, now: Date): Decision {
   return { ...decision, events: [...decision.events, echo] };
 }
 
-function backToPending(tracking: Tracking, reason: string, nextActionAt: Date): Decision {
-  return move(tracking, 'pending', { source: 'create', reason }, { nextActionAt });
+function backToPending(
+  tracking: Tracking,
+  reason: string,
+  nextActionAt: Date,
+  changes: Partial<Tracking> = {},
+): Decision {
+  return move(tracking, 'pending', { source: 'create', reason }, { ...changes, nextActionAt });
 }

@@ -32,6 +32,8 @@ export interface Tracking {
   readonly verifications: number;
   /** Creates that were repeated after an unknown outcome: by a person, or once by `create.onUnknown: resend`. */
   readonly resends: number;
+  /** The number of the account's hold in which its create was last refused with 403, from 1; 0 where it never was. */
+  readonly forbiddenIn: number;
   /** Look-ups done since the order ended. */
   readonly rechecks: number;
   /** Look-ups since the newest create that found no order by an answer which proves it. */

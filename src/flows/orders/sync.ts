@@ -1,3 +1,4 @@
+import { viewOf, type HoldView } from '../../domain/accounts/holds.ts';
 import { countByState } from '../../store/orders.ts';
 import { countOpenFindings } from '../../store/findings.ts';
 import { linksPass } from '../clients/links.ts';
@@ -16,10 +17,11 @@ export type SyncSummary = Readonly<Counters> & { readonly remaining: number; rea
 /** The end of a pass; decides the exit code. */
 export type SyncEnd = 'done' | 'look' | 'out-of-reach' | 'out-of-time' | 'key-refused';
 
-/** The summary of a pass and how it ended. */
+/** The summary of a pass, how it ended, and the holds of the account after it. */
 export interface SyncResult {
   readonly end: SyncEnd;
   readonly summary: SyncSummary;
+  readonly holds: readonly HoldView[];
 }
 
 /** The breaker may open so often in a row; with the next time the exchange counts as out of reach. */
@@ -40,7 +42,7 @@ export async function syncOnce(
   const startedAt = deps.clock.monotonic();
   const counters = newCounters();
   onProgress?.(counters);
-  const pass: SyncDeps = { ...deps, counters, startedAt };
+  const pass: FlowDeps = { ...deps, counters };
   const since = deps.clock.now();
   await repeatWhileOpen(pass, 'create', signal, () => createPass(pass, signal));
   await repeatWhileOpen(pass, 'lookup', signal, () => followPass(pass, scope, signal, since));
@@ -57,49 +59,43 @@ export async function syncOnce(
     remaining: orders.get('pending') ?? 0,
     durationMs: Math.round(deps.clock.monotonic() - startedAt),
   };
-  return { summary, end: endOf(pass, summary, newFindings, signal) };
-}
-
-interface SyncDeps extends FlowDeps {
-  /** On the monotonic clock. */
-  readonly startedAt: number;
+  return { summary, end: endOf(pass, summary, newFindings, signal), holds: deps.holds.all.map(viewOf) };
 }
 
 /** Both passes go on where they stopped: what is done is not due any more, or was looked up since the pass began. */
 async function repeatWhileOpen(
-  deps: SyncDeps,
+  deps: FlowDeps,
   lane: 'create' | 'lookup',
   signal: AbortSignal,
   pass: () => Promise<void>,
 ): Promise<void> {
-  const { exchange, clock } = deps;
+  const { exchange, clock, holds } = deps;
   for (;;) {
-    const before = exchange.breaker(lane);
+    const before = { ...exchange.breaker(lane), timesHeld: holds.timesHeld };
     await pass();
     const { openForMs, openings, openingsEver } = exchange.breaker(lane);
-    // A breaker stops the pass also where it is open no more once what was in flight is done.
-    const wasStopped = before.isOpen || openingsEver > before.openingsEver;
+    // A breaker or a hold stops the pass also where it is over once what was in flight is done.
+    const isNew = openingsEver > before.openingsEver || holds.timesHeld > before.timesHeld;
+    const wasStopped = before.isOpen || isNew;
     const isWorthWaiting = openings <= MOST_OPENINGS && openForMs <= LONGEST_WAIT_MS;
-    if (!wasStopped || !isWorthWaiting || isKeyRefused(deps) || signal.aborted) return;
+    if (!wasStopped || !isWorthWaiting || holds.isKeyWrong || signal.aborted) return;
     await clock.sleep(openForMs, signal).catch(() => undefined);
   }
 }
 
-/** Since the pass began: what was refused before it may have been put right. */
-function isKeyRefused({ exchange, startedAt }: SyncDeps): boolean {
-  const { refusedAt } = exchange.key;
-  return refusedAt !== undefined && refusedAt >= startedAt;
-}
-
-function endOf(deps: SyncDeps, summary: SyncSummary, newFindings: number, signal: AbortSignal): SyncEnd {
-  if (isKeyRefused(deps)) return 'key-refused';
+function endOf(deps: FlowDeps, summary: SyncSummary, newFindings: number, signal: AbortSignal): SyncEnd {
+  const { exchange, holds } = deps;
+  if (holds.isKeyWrong) return 'key-refused';
   if (signal.aborted) return 'out-of-time';
-  const { exchange } = deps;
-  const { isOpen, needsProbe } = exchange.breaker('create');
-  if (exchange.breaker('lookup').isOpen) return 'out-of-reach';
-  if ((isOpen || needsProbe) && summary.remaining > 0) return 'out-of-reach';
+  const create = exchange.breaker('create');
+  const lookup = exchange.breaker('lookup');
+  if (holds.heldForMs('person') > 0) return 'out-of-reach';
+  if (lookup.isOpen && holds.heldForMs('lookup') === 0) return 'out-of-reach';
+  const isStopped = create.needsProbe || (create.isOpen && holds.heldForMs('create') === 0);
+  if (isStopped && summary.remaining > 0) return 'out-of-reach';
   if (exchange.isSilent && summary.failed > 0) return 'out-of-reach';
   const { held, disputed, unknown, failed, invalid, rejected, findings } = summary;
+  if (holds.all.length > 0) return 'look';
   const mustLook = held + disputed + unknown + failed + invalid + rejected + findings + newFindings > 0;
   return mustLook ? 'look' : 'done';
 }

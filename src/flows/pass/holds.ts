@@ -1,49 +1,195 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../clock.ts';
-import { decideSending, type HeldLane, type Hold, type SendingDecision } from '../../domain/accounts/holds.ts';
-import { readHolds } from '../../store/account-holds.ts';
-import type { Store } from '../../store/port.ts';
+import {
+  decideRestraints,
+  decideSending,
+  RESUMED_HOLDS,
+  slowedAgain,
+  takenOver,
+  type AccountNews,
+  type HeldLane,
+  type Hold,
+  type HoldSettings,
+  type RestraintChange,
+} from '../../domain/accounts/holds.ts';
+import { after } from '../../domain/instant.ts';
+import type { AccountState } from '../../exchange/account.ts';
+import { endHolds, readHolds, setHold } from '../../store/account-holds.ts';
+import { readAccountFact, setAccountFact } from '../../store/accounts.ts';
+import type { Store, Transaction } from '../../store/port.ts';
 
 interface HoldsDeps {
   readonly account: string;
   readonly store: Store;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly log: Logger;
+  readonly settings: HoldSettings;
+  /** Reads the merchant key again; tells whether there is another one. */
+  readonly rereadKey: () => boolean;
 }
 
-/** The holds of the account, as the owner last read them. They stand in the database: a person sets and ends them there. */
-export class AccountHolds {
+/** What is remembered of an account beside its holds. */
+const FACTS = {
+  /** The exchange has taken the key. */
+  keyTaken: 'holds.keyTaken',
+  unknownInARow: 'holds.unknownInARow',
+  forbiddenEnded: 'holds.forbiddenEnded',
+} as const;
+
+/**
+ * The holds of the account. They stand in the database, where a person sets and ends them; those that replies set bind
+ * from the moment of the reply on. Times are kept by the monotonic clock, so that a clock that is set changes no wait.
+ */
+export class AccountHolds implements AccountState {
   readonly #deps: HoldsDeps;
+  readonly #began: { readonly at: number; readonly monotonic: number };
   #holds: readonly Hold[] = [];
+  #unknownInARow = 0;
+  #forbiddenEnded = 0;
+  #isKeyTaken = false;
+  #isKeyRefused = false;
+  #writing = 0;
+  #timesHeld = 0;
 
   constructor(deps: HoldsDeps) {
     this.#deps = deps;
+    this.#began = { at: deps.clock.now().getTime(), monotonic: deps.clock.monotonic() };
   }
 
-  /**
-   * Reads the holds, at the start and whenever another program has committed. Logs each that began or ended, and tells
-   * whether there was one.
-   */
-  async read(): Promise<boolean> {
-    const { store, account, log } = this.#deps;
-    const before = this.#holds;
-    this.#holds = await readHolds(store.db, account);
-    const began = this.#holds.filter(({ kind }) => !before.some((hold) => hold.kind === kind));
-    const ended = before.filter(({ kind }) => !this.#holds.some((hold) => hold.kind === kind));
-    for (const hold of began) log.warn({ ...hold }, 'requests are held back');
-    for (const { kind } of ended) log.info({ kind }, 'requests are no longer held back');
-    return began.length + ended.length > 0;
+  /** Takes over what the last owner left. */
+  async open(): Promise<void> {
+    const { store, account } = this.#deps;
+    const fact = async (name: string) => await readAccountFact(store.db, { account, name });
+    this.#isKeyTaken = (await fact(FACTS.keyTaken)) !== undefined;
+    this.#unknownInARow = Number((await fact(FACTS.unknownInARow)) ?? 0);
+    this.#forbiddenEnded = Number((await fact(FACTS.forbiddenEnded)) ?? 0);
+    const holds = await readHolds(store.db, account);
+    this.#replace(holds.map((hold) => takenOver(hold, this.now())));
   }
 
-  decide(lane: HeldLane): SendingDecision {
-    return decideSending(this.#holds, lane, this.#deps.clock.now());
+  /** Reads what persons have set and ended, whenever another program has committed. */
+  async read(): Promise<void> {
+    const { store, account } = this.#deps;
+    const stored = await readHolds(store.db, account);
+    const isStored = ({ kind }: Hold) => this.#writing > 0 || stored.some((one) => one.kind === kind);
+    const isResumed = (hold: Hold) => RESUMED_HOLDS.includes(hold.kind) && !isStored(hold);
+    const own = this.#holds.filter((hold) => hold.until !== null && !isResumed(hold));
+    this.#replace([...stored.filter(({ until }) => until === null), ...own]);
   }
 
-  /** Milliseconds for which requests of a lane are held; infinite until a person ends the hold. */
+  get all(): readonly Hold[] {
+    return this.#holds;
+  }
+
+  /** The number of times that a reply set a hold, since the program started. */
+  get timesHeld(): number {
+    return this.#timesHeld;
+  }
+
+  /** The exchange refuses the key, and has never taken one with this database: a wrong setting, not a passing fault. */
+  get isKeyWrong(): boolean {
+    return this.#isKeyRefused && !this.#isKeyTaken;
+  }
+
+  /** The number of the hold in which a create is refused now (403). */
+  get forbiddenHold(): number {
+    return this.#forbiddenEnded + 1;
+  }
+
+  now(): Date {
+    return new Date(this.#began.at + Math.floor(this.#deps.clock.monotonic() - this.#began.monotonic));
+  }
+
   heldForMs(lane: HeldLane): number {
-    const decision = this.decide(lane);
+    if (this.#holds.length === 0) return 0;
+    const now = this.now();
+    const decision = decideSending(this.#holds, lane, now);
     if (decision.kind !== 'held') return 0;
     const { until } = decision.hold;
-    return until === null ? Number.POSITIVE_INFINITY : until.getTime() - this.#deps.clock.now().getTime();
+    return until === null ? Number.POSITIVE_INFINITY : until.getTime() - now.getTime();
+  }
+
+  isProbed(lane: HeldLane): boolean {
+    return !this.#isKeyTaken || decideSending(this.#holds, lane, this.now()).kind === 'probe';
+  }
+
+  note(news: AccountNews, askedAt: Date): void {
+    const isFirstTaken = news.kind === 'served' && !this.#isKeyTaken;
+    if (news.kind === 'served') this.#isKeyTaken = true;
+    if (news.kind === 'served' || news.kind === 'key-refused') this.#isKeyRefused = news.kind === 'key-refused';
+    const restraints = { holds: this.#holds, unknownInARow: this.#unknownInARow };
+    const change = decideRestraints(restraints, news, askedAt, this.now(), this.#deps.settings);
+    const facts = [
+      ...(isFirstTaken ? [[FACTS.keyTaken, 'yes']] : []),
+      ...(change.unknownInARow === this.#unknownInARow ? [] : [[FACTS.unknownInARow, String(change.unknownInARow)]]),
+      ...(change.ended.includes('forbidden') ? [[FACTS.forbiddenEnded, String(this.forbiddenHold)]] : []),
+    ] as const;
+    if (change.set === undefined && change.ended.length === 0 && facts.length === 0) return;
+    this.#apply(change);
+    void this.#write(change, facts);
+    if (news.kind === 'key-refused') this.rereadKey();
+  }
+
+  /** Reads the merchant key again. Another one is tried at once. */
+  rereadKey(): void {
+    if (!this.#deps.rereadKey()) return;
+    this.#isKeyRefused = false;
+    this.#holds = this.#holds.map((hold) => (hold.kind === 'key-refused' ? { ...hold, until: this.now() } : hold));
+  }
+
+  /** Lets the next create wait for an hour where creates are slowed. Call what it returns once the transaction is durable. */
+  async claimWithin(tx: Transaction): Promise<() => void> {
+    const slowed = this.#holds.find(({ kind }) => kind === 'slowed');
+    if (slowed === undefined) return () => {};
+    const { account, clock } = this.#deps;
+    const next = slowedAgain(slowed, this.now());
+    await setHold(tx, account, this.#asStored(next), clock.now());
+    return () => this.#apply({ set: next, ended: [], unknownInARow: this.#unknownInARow });
+  }
+
+  #apply({ set, ended, unknownInARow }: RestraintChange): void {
+    this.#unknownInARow = unknownInARow;
+    if (set !== undefined) this.#timesHeld += 1;
+    if (ended.includes('forbidden')) this.#forbiddenEnded += 1;
+    const left = this.#holds.filter(({ kind }) => !ended.includes(kind) && kind !== set?.kind);
+    this.#replace(set === undefined ? left : [...left, set]);
+  }
+
+  /** Logs each hold that began or ended. */
+  #replace(holds: readonly Hold[]): void {
+    const { log } = this.#deps;
+    const before = this.#holds;
+    this.#holds = holds;
+    const began = holds.filter(({ kind }) => !before.some((hold) => hold.kind === kind));
+    const ended = before.filter(({ kind }) => !holds.some((hold) => hold.kind === kind));
+    for (const hold of began) log.warn({ ...hold }, 'requests are held back');
+    for (const { kind } of ended) log.info({ kind }, 'requests are no longer held back');
+  }
+
+  async #write({ set, ended }: RestraintChange, facts: readonly (readonly string[])[]): Promise<void> {
+    const { store, account, clock, log } = this.#deps;
+    this.#writing += 1;
+    try {
+      await store.writer.write(async (tx) => {
+        const now = clock.now();
+        for (const [name = '', given = ''] of facts) await setAccountFact(tx, { account, name, given, now });
+        if (ended.length > 0) {
+          await endHolds(tx, account, ended, { reason: 'the exchange took a request', actor: null, now });
+        }
+        if (set !== undefined) await setHold(tx, account, this.#asStored(set), now);
+      });
+    } catch (error) {
+      // It binds this process all the same.
+      log.error({ problem: String(error) }, 'a hold of the account cannot be written');
+    } finally {
+      this.#writing -= 1;
+    }
+  }
+
+  /** The same hold by the clock on the wall, which other processes read. */
+  #asStored(hold: Hold): Hold {
+    const aheadMs = this.#deps.clock.now().getTime() - this.now().getTime();
+    const until = hold.until === null ? null : after(hold.until, aheadMs);
+    return { ...hold, since: after(hold.since, aheadMs), until };
   }
 }

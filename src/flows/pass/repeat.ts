@@ -9,10 +9,10 @@ const LOOK_FOR_ROWS_MS = 100;
 
 /**
  * Runs a pass, and again each time it is woken, until `stop` aborts. A full disk or a locked database is waited out;
- * rejects with any other error, and with `KeyRefusedError` when the exchange has never taken the key.
+ * rejects with any other error, and with `KeyRefusedError` when the exchange has never taken a key.
  */
 export async function repeatPass(
-  { exchange, store, log }: Pick<FlowDeps, 'exchange' | 'store' | 'log'>,
+  { holds, store, log }: Pick<FlowDeps, 'holds' | 'store' | 'log'>,
   waker: Waker,
   stop: AbortSignal,
   pass: () => Promise<void>,
@@ -25,8 +25,7 @@ export async function repeatPass(
       if (!isTransient || !store.isInPlace()) throw error;
       log.error({ problem: error.message }, 'the database cannot be written; nothing is sent until it can');
     }
-    const { refusedAt, wasTaken } = exchange.key;
-    if (refusedAt !== undefined && !wasTaken) {
+    if (holds.isKeyWrong) {
       throw new KeyRefusedError('the exchange refuses the key (401); set exchange.apiKey and start again');
     }
     await waker.next(stop);

@@ -1,3 +1,4 @@
+import type { HoldView } from '../../domain/accounts/holds.ts';
 import type { RecordView } from '../../domain/record.ts';
 
 /** Everything that the database knows of one order. Times are UTC, ISO 8601. */
@@ -9,6 +10,8 @@ export interface StoryEvidence {
   readonly record: { readonly receivedAt: string; readonly view: StoryRecord } | null;
   readonly keptAnswers: readonly StoryKeptAnswer[];
   readonly findings: readonly StoryFinding[];
+  /** The holds of its account, as they are now. */
+  readonly holds: readonly HoldView[];
 }
 
 /** The fields of the row that the story needs, as they are now. */

@@ -1,5 +1,6 @@
 import { FINDING_CLASSES, type FindingClass } from '../../domain/findings/classes.ts';
-import type { OrderState } from '../../domain/orders/states.ts';
+import { describeHold, stops } from '../../domain/accounts/holds.ts';
+import { FOLLOWED_STATES, type OrderState } from '../../domain/orders/states.ts';
 import { eventSentence } from './events.ts';
 import type { StoryEvent, StoryEvidence, StoryFinding, StoryKeptAnswer, StoryRecord } from './evidence.ts';
 import { whatNext, type StorySettings } from './next.ts';
@@ -47,8 +48,20 @@ export function buildStory(evidence: StoryEvidence, asOf: Date, settings: StoryS
     state,
     // The sort keeps entries of one moment in the order of the list above.
     told: entries.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)),
-    next: [...whatNext({ order, events, state, asOf }, settings), ...open.map(adviceOn)],
+    next: [
+      ...whatNext({ order, events, state, asOf }, settings),
+      ...heldLines(evidence, state, until),
+      ...open.map(adviceOn),
+    ],
   };
+}
+
+/** Why what comes next has to wait: a hold of the account that stops it. */
+function heldLines({ holds }: StoryEvidence, state: OrderState, until: string): readonly string[] {
+  const isFollowed = (FOLLOWED_STATES as readonly OrderState[]).includes(state);
+  const lane = state === 'pending' ? 'create' : isFollowed ? 'lookup' : undefined;
+  const waiting = holds.filter((hold) => lane !== undefined && stops(hold, lane) && hold.since <= until);
+  return waiting.map((hold) => `It waits: ${describeHold(hold)}.`);
 }
 
 /** The events of the order. Those of stored findings are left out: the findings have entries of their own. */

@@ -1,4 +1,5 @@
 import type { StoryEvent, StoryFinding, StoryOrder } from '../../reports/story/evidence.ts';
+import type { HoldView } from '../../domain/accounts/holds.ts';
 import { queries } from '../statement.ts';
 import type { Store } from '../port.ts';
 
@@ -10,6 +11,7 @@ export interface StoryRows {
   /** Answers to its creates that could not be read or named another pre-order, as received. */
   readonly keptAnswers: readonly { readonly receivedAt: string; readonly httpStatus: number; readonly body: string }[];
   readonly findings: readonly StoryFinding[];
+  readonly holds: readonly HoldView[];
 }
 
 /** Reads the rows for the story of an order; undefined where there is no such order. */
@@ -49,6 +51,10 @@ export function readStory(
     .select(['changed_at as changedAt', 'resolved_at as resolvedAt'])
     .where((finding) => finding.and(ofOrder))
     .orderBy('id');
+  const holds = queries
+    .selectFrom('account_holds')
+    .select(['kind', 'since', 'until', 'reason', 'actor'])
+    .where('account', '=', account);
   const [order] = [...snapshot.rows<StoryOrder>(orders)];
   if (order === undefined) return undefined;
   const [record] = [...snapshot.rows<{ receivedAt: string; body: string }>(records)];
@@ -58,5 +64,6 @@ export function readStory(
     record: record ?? null,
     keptAnswers: [...snapshot.rows<StoryRows['keptAnswers'][number]>(keptAnswers)],
     findings: [...snapshot.rows<StoryFinding>(findings)],
+    holds: [...snapshot.rows<HoldView>(holds)],
   };
 }

@@ -66,11 +66,7 @@ describe('what the exchange says', () => {
   it.each<[string, ScriptedAnswer, RegExp]>([
     ['nothing', 'reset', /^order-sync: [^\n]+\n$/],
     ['what cannot be read', { status: 200, body: 'OK' }, /the answer cannot be read/],
-    [
-      'that it has too much to do',
-      { status: 429 },
-      /^order-sync: the exchange limits the rate \(429\); try again later/,
-    ],
+    ['that it has too much to do', { status: 429 }, /^order-sync: the exchange limits the rate; try again at \S+Z\n$/],
   ])('is %s: exit 69', async (_name, answer, message) => {
     const { program, exchange } = await scriptedControlSocket();
     exchange.answer = () => answer;

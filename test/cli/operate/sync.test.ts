@@ -32,6 +32,7 @@ const NAMES = [
   'sent',
   'unknown',
 ];
+const JSON_NAMES = [...NAMES, 'holds'].toSorted();
 
 interface Place {
   readonly cwd: string;
@@ -69,7 +70,7 @@ describe('sync alone', () => {
     const ended = await runCommand(['sync', '--json'], at(on));
     expect([ended.code, ended.stderr]).toEqual([0, '']);
     const summary = summaryOf(ended);
-    expect(Object.keys(summary).toSorted()).toEqual(NAMES);
+    expect(Object.keys(summary).toSorted()).toEqual(JSON_NAMES);
     expect(summary).toMatchObject({ sent: 3, accepted: 3, remaining: 0 });
     expect(ended.stdout).toMatch(/^\{[^\n]*\}\n$/);
     expect(on.states()).toEqual({ accepted: 3 });
@@ -193,7 +194,7 @@ describe('sync beside the daemon', () => {
     const wrong = { ORDER_SYNC_EXCHANGE_API_KEY: 'canary-wrong' };
     const idle = await sync(on, ['--json'], wrong);
     expect([idle.code, idle.stderr]).toEqual([0, '']);
-    expect(Object.keys(summaryOf(idle)).toSorted()).toEqual(NAMES);
+    expect(Object.keys(summaryOf(idle)).toSorted()).toEqual(JSON_NAMES);
     const lookedUp = on.arrived(({ method }) => method === 'GET');
     on.insert(1, 'fault-error-not-taken');
     // With this look-up the order is held, and still looked up.
@@ -299,6 +300,6 @@ describe.skipIf(!existsSync(SCRIPT))('the progress of sync', () => {
     expect(terminal).toMatch(/sent \d · accepted \d · looked up \d · changed \d · failed 0/);
     // It is taken away at the end.
     expect(terminal.slice(terminal.lastIndexOf('failed'))).toContain('\u001b[');
-    expect(Object.keys(JSON.parse(readFileSync(summary, 'utf8')) as object).toSorted()).toEqual(NAMES);
+    expect(Object.keys(JSON.parse(readFileSync(summary, 'utf8')) as object).toSorted()).toEqual(JSON_NAMES);
   });
 });

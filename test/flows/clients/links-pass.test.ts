@@ -83,10 +83,11 @@ describe('a pass over the links', () => {
   it('notes whether the key works', async () => {
     const { program, answers, pass } = await linked(['a']);
     await pass();
-    expect(program.app.exchange.key).toEqual({ wasTaken: true, refusedAt: undefined });
+    expect(program.app.holds.all).toEqual([]);
     answers.set('a', refusal(401));
     await pass();
-    expect(program.app.exchange.key).toEqual({ wasTaken: true, refusedAt: program.clock.monotonic() });
+    expect(program.app.holds.all).toMatchObject([{ kind: 'key-refused' }]);
+    expect(program.app.holds.isKeyWrong).toBe(false);
   });
 
   it('goes on past a link whose id cannot be put into a request', async () => {

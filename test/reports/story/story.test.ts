@@ -50,11 +50,31 @@ function event(seconds: number, changes: Partial<StoryEvent>): StoryEvent {
 }
 
 function evidence(changes: Partial<StoryEvidence> = {}): StoryEvidence {
-  return { order: ORDER, events: [], record: null, keptAnswers: [], findings: [], ...changes };
+  return { order: ORDER, events: [], record: null, keptAnswers: [], findings: [], holds: [], ...changes };
 }
 
 const tell = (given: StoryEvidence, seconds = 1_000) => buildStory(given, new Date(at(seconds)), SETTINGS);
 const texts = (given: StoryEvidence) => tell(given).told.map(({ text }) => text);
+
+describe('an order whose account is held', () => {
+  const hold = { kind: 'creates-paused', since: at(5), until: null, reason: 'maintenance', actor: 'ann' } as const;
+
+  it('waits for the hold, where that stops what comes next', () => {
+    const held = evidence({ holds: [hold, { ...hold, kind: 'rate-limited', until: at(90), actor: null }] });
+    const waits = tell(held).next.filter((line) => line.startsWith('It waits'));
+    expect(waits).toEqual([
+      expect.stringMatching(/creates-paused.* by ann: maintenance; .*resume/),
+      expect.stringContaining(`rate-limited`),
+    ]);
+    const accepted = [event(1, {}), event(2, { oldValue: 'sending', newValue: 'accepted' })];
+    const followed = tell({ ...held, events: accepted }).next.filter((line) => line.startsWith('It waits'));
+    expect(followed).toEqual([expect.stringContaining('rate-limited')]);
+  });
+
+  it('did not wait before the hold began', () => {
+    expect(tell(evidence({ holds: [hold] }), 4).next.join()).not.toContain('It waits');
+  });
+});
 
 describe('an order that a person has sent again', () => {
   const again = [

@@ -37,6 +37,7 @@ const lineSchema = z
       type: z.literal('result'),
       end: z.enum(['done', 'look', 'out-of-reach', 'out-of-time', 'key-refused']),
       summary: z.record(z.string(), count),
+      holds: z.array(z.record(z.string(), z.string().nullable())).describe('Why the account sends nothing of a kind.'),
     }),
     z.object({
       type: z.literal('error'),
@@ -48,7 +49,7 @@ const lineSchema = z
     description: 'One line of the answer.',
     examples: [
       { type: 'progress', counts: { sent: 3, accepted: 2 } },
-      { type: 'result', end: 'done', summary: { sent: 3, accepted: 3, remaining: 0 } },
+      { type: 'result', end: 'done', summary: { sent: 3, accepted: 3, remaining: 0 }, holds: [] },
     ],
   });
 

@@ -1,0 +1,175 @@
+import type { Finding } from '../../domain/findings/finding.ts';
+import { echoFindings } from '../../domain/findings/compare.ts';
+import { decideCreated, type CreateOutcome } from '../../domain/orders/create.ts';
+import { isSuccess } from '../../domain/record.ts';
+import type { Tracking } from '../../domain/orders/tracking.ts';
+import { preOrderIdsIn } from '../../exchange/ids.ts';
+import { orderWithPreOrder, readOrder, saveDecision } from '../../store/orders.ts';
+import { trackingOf } from '../../store/order-columns.ts';
+import { keepAnswer } from '../../store/kept-answers.ts';
+import { keepPreOrder } from '../../store/pre-orders.ts';
+import type { Transaction, Work } from '../../store/port.ts';
+import { recordFindings, recordUnknownOutcome, type NewFindings } from '../findings/record-findings.ts';
+import { countFindings } from '../pass/counters.ts';
+import type { FlowDeps } from '../pass/deps.ts';
+
+type OutcomeDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'log' | 'settings' | 'counters' | 'holds'> &
+  Pick<FlowDeps, 'gracePeriodOver'>;
+
+/** Decides what came of the request for the row as it stands now: another owner may have moved it meanwhile. */
+export async function recordOutcome(deps: OutcomeDeps, claimed: Tracking, outcome: CreateOutcome): Promise<void> {
+  const { clock, settings, holds } = deps;
+  const { account, externalOrderId } = claimed;
+  const random = clock.random();
+  const writing = (isWhole: boolean) => async (tx: Transaction) => {
+    const row = await readOrder(tx, account, externalOrderId);
+    const now = clock.now();
+    const before = row === undefined ? claimed : trackingOf(row);
+    // Another owner's request may be in flight: only that the exchange has the order says something of that one too.
+    const isLate = before.state !== 'sending' || before.attempts !== claimed.attempts;
+    const isDecided = !isLate || outcome.kind === 'accepted';
+    let after = before;
+    for (const decision of isDecided
+      ? decideCreated(before, outcome, now, random, settings, holds.forbiddenHold)
+      : []) {
+      after = await saveDecision(tx, after, decision, now);
+    }
+    if (!isWhole) return { before, after, isLate, findings: [] };
+    await keepAnswers(tx, after, outcome, now);
+    return { before, after, isLate, findings: await noteCreated(tx, deps, outcome, before, after, now) };
+  };
+  countOutcome(deps, outcome, await writeOutcome(deps, externalOrderId, outcome, writing));
+}
+
+/**
+ * Writes the outcome of a create. Where the database refuses it, as a trigger of the merchant's may, the state is written
+ * without what goes with it; what cannot be written at all is logged: nobody will tell us once more.
+ */
+async function writeOutcome<Recorded>(
+  { store, log, gracePeriodOver }: OutcomeDeps,
+  externalOrderId: string,
+  outcome: CreateOutcome,
+  writing: (isWhole: boolean) => Work<Recorded>,
+): Promise<Recorded> {
+  const write = async (isWhole: boolean) =>
+    await store.writer.writeUntilDurable(writing(isWhole), gracePeriodOver, ({ message: problem }) =>
+      log.error({ externalOrderId, problem }, 'the outcome of a create cannot be written yet'),
+    );
+  try {
+    return await write(true);
+  } catch (error) {
+    const problem = String(error);
+    log.error(
+      { externalOrderId, problem },
+      'the outcome of a create cannot be written whole, its state alone is tried',
+    );
+  }
+  try {
+    return await write(false);
+  } catch (error) {
+    log.error({ externalOrderId, outcome: loggedOutcome(outcome) }, 'the outcome of a create is not recorded, keep it');
+    throw error;
+  }
+}
+
+/** Everything of an outcome but the bodies of answers, which may hold secrets. */
+function loggedOutcome(outcome: CreateOutcome): Readonly<Record<string, unknown>> {
+  if (outcome.kind === 'unknown') {
+    const { kind, why, answer } = outcome;
+    return { kind, why, ...(answer && { httpStatus: answer.httpStatus, ids: preOrderIdsIn(answer.body) }) };
+  }
+  if (outcome.kind !== 'accepted') return outcome;
+  const { kind, preOrder, differences } = outcome;
+  return { kind, preOrderId: preOrder.id, exchangeType: preOrder.exchangeType, differences };
+}
+
+/** Keeps the pre-order as received; also an answer that made one and cannot be read, for the id that it may bear. */
+async function keepAnswers(tx: Transaction, after: Tracking, outcome: CreateOutcome, now: Date): Promise<void> {
+  const { account, externalOrderId } = after;
+  const receivedAt = now.toISOString();
+  if (outcome.kind === 'accepted' && after.preOrderId === outcome.preOrder.id) {
+    await keepPreOrder(tx, { account, externalOrderId, body: outcome.preOrder.body, receivedAt });
+  }
+  const answer = outcome.kind === 'unknown' ? outcome.answer : undefined;
+  if (answer === undefined || !isSuccess(answer)) return;
+  await keepAnswer(tx, { ...answer, account, operation: 'createPreOrder', subject: externalOrderId, receivedAt });
+}
+
+async function noteCreated(
+  tx: Transaction,
+  deps: OutcomeDeps,
+  outcome: CreateOutcome,
+  before: Tracking,
+  after: Tracking,
+  now: Date,
+): Promise<NewFindings> {
+  const { account, externalOrderId } = after;
+  // A disputed order leaves the outcome as unknown as it was, unless this is the answer.
+  const isSaid = after.state !== 'disputed' || outcome.kind === 'accepted';
+  const isOfOutcome = isSaid && (before.state !== 'sending' || after.state === 'unknown' || after.resends > 0);
+  const outcomes = isOfOutcome ? await recordUnknownOutcome(tx, deps, after, now) : [];
+  if (outcome.kind !== 'accepted') return outcomes;
+  const preOrderId = outcome.preOrder.id;
+  const other = await orderWithPreOrder(tx, { account, externalOrderId, preOrderId });
+  const found = [...echoFindings(outcome.differences), ...(other === undefined ? [] : [reused(preOrderId, other)])];
+  if (found.length === 0) return outcomes;
+  const classes = outcome.differences.length === 0 ? [] : (['PREORDER_ECHO_MISMATCH'] as const);
+  return [...outcomes, ...(await recordFindings(tx, deps, externalOrderId, { found, classes, now }))];
+}
+
+function reused(preOrderId: string, other: string): Finding {
+  return { class: 'PREORDER_REUSED', expected: `${preOrderId} for one order`, actual: `also for ${other}` };
+}
+
+function countOutcome(
+  { counters, log }: OutcomeDeps,
+  outcome: CreateOutcome,
+  { before, after, isLate, findings }: { before: Tracking; after: Tracking; isLate: boolean; findings: NewFindings },
+): void {
+  const { externalOrderId, state, stateReason: reason } = after;
+  if (isLate) {
+    const fields = { externalOrderId, stateBefore: before.state, state, outcome: outcome.kind };
+    const preOrderId = outcome.kind === 'accepted' ? outcome.preOrder.id : undefined;
+    log.error({ ...fields, preOrderId }, 'an answer to a create came when its order had been moved on');
+  }
+  if (outcome.kind !== 'not-sent') counters.sent += 1;
+  countFindings(counters, findings);
+  // Nothing was decided, so that nothing below is true of the order.
+  if (isLate && outcome.kind !== 'accepted') {
+    counters.failed += 1;
+    return;
+  }
+  switch (outcome.kind) {
+    case 'accepted':
+      counters.accepted += 1;
+      log.info({ externalOrderId, preOrderId: outcome.preOrder.id }, 'pre-order created');
+      if (outcome.differences.length > 0) {
+        log.warn(
+          { externalOrderId, differences: outcome.differences.map(({ actual }) => actual) },
+          'the pre-order differs from the order',
+        );
+      }
+      return;
+    case 'rejected':
+      // A second create that is refused leaves the first unknown.
+      counters[state === 'unknown' ? 'unknown' : 'rejected'] += 1;
+      log.warn({ externalOrderId, reason }, 'order was rejected');
+      return;
+    case 'unknown': {
+      counters.unknown += 1;
+      const ids = outcome.answer && preOrderIdsIn(outcome.answer.body);
+      log.warn({ externalOrderId, reason, ids }, 'the outcome of a create is unknown, it will be looked up');
+      return;
+    }
+    case 'key-refused':
+      counters.failed += 1;
+      log.error({ externalOrderId, reason }, 'the exchange refuses the key; check exchange.apiKey');
+      return;
+    case 'forbidden':
+    case 'not-sent':
+    case 'rate-limited':
+      counters.failed += 1;
+      log.warn({ externalOrderId, reason }, 'order was not taken, it will be sent again');
+      return;
+  }
+}
