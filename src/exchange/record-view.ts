@@ -26,14 +26,14 @@ export function readRecordView(body: string): RecordView | undefined {
   const { percentEnabled } = record;
   return {
     externalOrderId,
-    merchantId: filled(fields(record['merchant'])['id']),
+    merchantId: filled(worded(fields(record['merchant'])['id'])),
     orderId: id.toWellFormed(),
     orderNumber: number(order['number']),
     orderType: filled(order['orderType']),
     exchangeType: filled(order['exchangeType']),
     orderStatus: status.toWellFormed(),
-    cryptoStatus: text(crypto['status']),
-    fiatStatus: text(fiat['status']),
+    cryptoStatus: text(worded(crypto['status'])),
+    fiatStatus: text(worded(fiat['status'])),
     creationDate: text(order['creationDate']),
     modificationDate: text(order['modificationDate']),
     completionDate: text(order['completionDate']),
@@ -100,6 +100,11 @@ export function readExchangeType(preOrderBody: string): string | null {
 
 function fields(value: unknown): Fields {
   return typeof value === 'object' && value !== null ? (value as Fields) : {};
+}
+
+/** Ids and statuses may be written as numbers. */
+function worded(value: unknown): unknown {
+  return isLosslessNumber(value) ? value.value : value;
 }
 
 function text(value: unknown): string | null {

@@ -2,16 +2,18 @@ import { isLosslessNumber } from 'lossless-json';
 import { z } from 'zod';
 
 const text = z.string().nullish();
+/** Text; a number is taken by its digits: an exchange may write its ids so. */
+const worded = z.preprocess((value) => (isLosslessNumber(value) ? value.value : value), z.string());
 /** Every status is recorded, so a longer one makes the record unreadable. */
-const statusText = z.string().max(1_000);
+const statusText = worded.pipe(z.string().max(1_000));
 
 /**
  * A pre-order (§2.6). Only the two ids must be as the document says: whatever else differs, the exchange has made it,
  * and its id must not be lost. Enumerations are open, unknown fields are kept.
  */
 export const preOrderSchema = z.looseObject({
-  id: z.string().min(1),
-  externalOrderId: z.string(),
+  id: worded.pipe(z.string().min(1)),
+  externalOrderId: worded,
   currencyPair: z.looseObject({}).nullish().catch(null),
 });
 
@@ -26,14 +28,14 @@ const transactionSchema = z.preprocess(
 
 /** The fields of an order record (§2.7) that decide something, and must be as the document says. */
 export const orderRecordSchema = z.object({
-  externalOrderId: z.string(),
+  externalOrderId: worded,
   order: z.object({
-    id: z.string(),
-    exchangeType: text,
+    id: worded,
+    exchangeType: worded.nullish(),
     status: statusText,
-    modificationDate: text,
-    completionDate: text,
-    serverDate: text,
+    modificationDate: worded.nullish(),
+    completionDate: worded.nullish(),
+    serverDate: worded.nullish(),
     cryptoTransaction: transactionSchema,
     fiatTransaction: transactionSchema,
   }),
@@ -42,7 +44,7 @@ export const orderRecordSchema = z.object({
 /** The error body (§7). §4.5 shows one without `status`; null is taken for that, and a number for the text of a code. */
 export const errorSchema = z.object({
   message: z.string(),
-  code: z.preprocess((value) => (isLosslessNumber(value) ? value.value : value), z.string()),
+  code: worded,
   status: z.preprocess((value) => value ?? undefined, z.string().optional()),
 });
 
@@ -50,7 +52,7 @@ export const errorSchema = z.object({
 export type ErrorBody = z.output<typeof errorSchema>;
 
 /** A client link (§2.1). The status is an open string. */
-export const linkSchema = z.looseObject({ linkId: z.string().min(1), status: z.string() });
+export const linkSchema = z.looseObject({ linkId: worded.pipe(z.string().min(1)), status: z.string() });
 
 /** A link as received. */
 export type Link = z.output<typeof linkSchema>;

@@ -268,7 +268,7 @@ describe('create pre-order (§4.9)', () => {
     ['nothing', 200, ''],
     ['no JSON', 200, '{"id":'],
     ['no id', 200, BODY],
-    ['an id that is no text', 200, ECHO.replace('"id":"p1"', '"id":1')],
+    ['an id that is no text', 200, ECHO.replace('"id":"p1"', '"id":true')],
     ['another order', 200, ECHO.replace('"externalOrderId":"a"', '"externalOrderId":"b"')],
     ['JSON too deep to read', 200, '['.repeat(10_000)],
   ])('does not know the outcome from %s', async (_name, status, body) => {
@@ -372,7 +372,7 @@ describe('get order by external id (§4.11)', () => {
 
   it.each([
     ['a record', 200, record],
-    ['a record that cannot be read', 200, record.replace('"o1"', '7')],
+    ['a record that cannot be read', 200, record.replace('"o1"', '{}')],
     ['a record of another order', 200, record.replace('"a"', '"b"')],
     ['no order of another id', 200, '{"externalOrderId":"b","order":null}'],
     ['an order in a list', 200, `[${record}]`],
@@ -387,10 +387,19 @@ describe('get order by external id (§4.11)', () => {
     expect(await lookedUp(200, body)).toMatchObject({ kind: 'found', record: { externalOrderId: id }, body });
   });
 
+  it('reads ids that are written as numbers by their digits', async () => {
+    const [long, other] = ['12345678901234567890', record.replace('"a"', '7')];
+    const body = record.replace('"o1"', long);
+    expect(await lookedUp(200, body)).toMatchObject({ kind: 'found', record: { orderId: long } });
+    expect(await lookedUp(200, other)).toMatchObject({ kind: 'unanswered', answeredFor: '7' });
+    const echo = ECHO.replace('"id":"p1"', `"id":${long}`);
+    expect(await created(200, echo)).toMatchObject({ kind: 'accepted', preOrder: { id: long } });
+  });
+
   it.each([
     ['a record of another order', 200, record.replace('"a"', '"b"')],
     ['a record of an id that has ours in it', 200, record.replace('"a"', '"a a"')],
-    ['a record that cannot be read', 200, record.replace('"o1"', '7')],
+    ['a record that cannot be read', 200, record.replace('"o1"', '{}')],
     ['an object of no known kind', 200, '{"message":"maintenance"}'],
     ['text', 200, 'none'],
     ['a redirect', 302, ''],

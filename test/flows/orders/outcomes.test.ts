@@ -254,7 +254,7 @@ describe('a create whose answer proves nothing', () => {
     ['200 about another order', (request) => echo(request, { externalOrderId: 'A' })],
     ['200 without an id', (request) => echo(request, { id: undefined })],
     ['200 with an empty id', (request) => echo(request, { id: '' })],
-    ['200 with a number for an id', (request) => echo(request, { id: 5 })],
+    ['200 with a list for an id', (request) => echo(request, { id: [5] })],
     [
       '200 that says each thing twice',
       (request) => ({ status: 200, body: `{"externalOrderId":"b",${request.body.slice(1)}` }),
