@@ -8,7 +8,7 @@ import { decideOrders, listTargets } from '../../src/flows/orders/operator-decis
 import { syncOnce } from '../../src/flows/orders/sync.ts';
 import { listOrders } from '../../src/store/listed-orders.ts';
 import type { WrapStatement } from '../../src/store/sqlite/connection.ts';
-import { echo, NOT_FOUND, record, refusal } from '../support/scripted-exchange.ts';
+import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from '../support/scripted-exchange.ts';
 import { hastyClock } from '../support/test-clock.ts';
 import { scriptedProgram, type TestProgram } from '../support/test-program.ts';
 import { DAY, HOUR, MINUTE } from '../support/tracking.ts';
@@ -54,18 +54,26 @@ function collecting(statements: Statements): WrapStatement {
   };
 }
 
+const CREATES: Readonly<Record<string, ScriptedAnswer>> = {
+  refused: refusal(400),
+  blocked: refusal(403),
+  lost: 'reset',
+};
+
 /** Has the program do all that it does by itself: starts, passes, sweeps, `sync`, and a decision of a person. */
 async function doEverything(statements: Statements): Promise<TestProgram> {
   const overrides = { store: { wrap: collecting(statements) } };
   const { program, exchange } = await scriptedProgram({ clock: hastyClock(), overrides });
   exchange.answer = (request) => {
     const { externalOrderId: id, method } = request;
-    if (method === 'POST') return id === 'refused' ? refusal(400) : id === 'lost' ? 'reset' : echo(request, { id });
+    if (method === 'POST') return CREATES[id] ?? echo(request, { id });
     if (id === 'ended') return record(id, { status: 'COMPLETED', crypto: 'DONE' });
     return id === 'open' ? record(id) : NOT_FOUND;
   };
   program.insert(
-    ...['refused', 'lost', 'ended', 'open', 'waiting', 'dying'].map((external_order_id) => ({ external_order_id })),
+    ...['refused', 'blocked', 'lost', 'ended', 'open', 'waiting', 'dying'].map((external_order_id) => ({
+      external_order_id,
+    })),
     { external_order_id: 'wrong', asset: 'x' },
   );
   program.merchant.exec(`insert into links (account, link_id, source, status, created_at, updated_at, last_checked_at)
@@ -73,6 +81,7 @@ async function doEverything(statements: Statements): Promise<TestProgram> {
   await createPass(program.app, NEVER);
   for (const ms of [MINUTE, HOUR, DAY, 7 * DAY]) {
     program.clock.advance(ms);
+    await createPass(program.app, NEVER);
     await followPass(program.app, 'due', NEVER);
     await followPass(program.app, 'all', NEVER);
     await sweep(program.app, NEVER);

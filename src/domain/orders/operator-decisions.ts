@@ -179,7 +179,8 @@ function changesOf(
       return { resends: tracking.resends + 1, verifications: 0, nextActionAt: now };
     case 'retry': {
       const resends = mayBeTaken(tracking) ? tracking.resends + 1 : tracking.resends;
-      return { resends, verifications: 0, nextActionAt: now };
+      // Its next 403 may speak of the account once more.
+      return { resends, verifications: 0, forbiddenIn: 0, nextActionAt: now };
     }
     case 'abandoned':
     case 'cancel': {

@@ -49,8 +49,8 @@ export function buildStory(evidence: StoryEvidence, asOf: Date, settings: StoryS
     // The sort keeps entries of one moment in the order of the list above.
     told: entries.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)),
     next: [
-      ...whatNext({ order, events, state, asOf }, settings),
       ...heldLines(evidence, state, until),
+      ...whatNext({ order, events, state, asOf }, settings),
       ...open.map(adviceOn),
     ],
   };

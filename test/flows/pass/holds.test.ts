@@ -1,6 +1,7 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { decideOrders } from '../../../src/flows/orders/operator-decisions.ts';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { followPass } from '../../../src/flows/orders/follow.ts';
 import { endHolds, setHold } from '../../../src/store/account-holds.ts';
@@ -79,6 +80,18 @@ describe('a Retry-After', () => {
     await live(program, HOUR, SECOND);
     expect(exchange.count('POST')).toBeLessThanOrEqual(21);
     expect(states(program)).toEqual({ pending: 20 });
+  });
+});
+
+describe('a rate limit that is used up for minutes', () => {
+  it('is answered to a person at once, with the time', async () => {
+    const environment = { ORDER_SYNC_EXCHANGE_RATE_REQUESTS: '2', ORDER_SYNC_EXCHANGE_RATE_INTERVAL: '10m' };
+    const { program } = await held({ environment });
+    await program.app.exchange.showOrder('a');
+    const wait = { kind: 'rate-limited', retryAfterMs: 10 * MINUTE };
+    expect(await program.app.exchange.showOrder('a')).toEqual(wait);
+    program.clock.advance(10 * MINUTE);
+    expect(await program.app.exchange.showOrder('a')).toMatchObject({ kind: 'refused' });
   });
 });
 
@@ -197,6 +210,10 @@ describe('a documented 403 to a create', () => {
     await live(program, MINUTE, SECOND);
     expect(states(program)).toEqual({ rejected: 2, accepted: 1 });
     expect([kinds(program), exchange.count('POST')]).toEqual([[], 5]);
+    const retry = { judgement: { kind: 'retry', mayDuplicate: false }, reason: 'r', actor: 'ann' } as const;
+    await Array.fromAsync(decideOrders(program.app, [{ externalOrderId: 'a' }], retry));
+    await createPass(program.app, NEVER);
+    expect([program.row('a')['state'], kinds(program)]).toEqual(['pending', ['forbidden']]);
   });
 
   it('without the documented body leaves the outcome unknown, and holds nothing', async () => {
