@@ -276,7 +276,9 @@ export class ExchangeClient {
   #note(reply: UnreadReply, turn: Turn, askedAt: Date): void {
     turn.report = { wasSent: reply.kind !== 'not-sent', health: healthOf(reply, turn.lane) };
     const news = newsOf(reply, turn.lane);
-    if (news !== undefined) this.#options.account.note(news, askedAt);
+    if (news === undefined) return;
+    const hadRoom = reply.kind === 'rate-limited' && this.#gate.hasRoom;
+    this.#options.account.note(hadRoom ? { ...reply, hadRoom } : news, askedAt);
   }
 
   /** The reply to a person while the exchange asks to wait, or the rate limit has no room for long. */

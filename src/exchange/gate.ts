@@ -121,6 +121,11 @@ export class Gate {
     return this.#window.waitMs(this.#clock.monotonic()) ?? 0;
   }
 
+  /** The rate limit lets one more request start now. */
+  get hasRoom(): boolean {
+    return this.#window.waitMs(this.#clock.monotonic()) === 0;
+  }
+
   breaker(lane: BreakerLane): BreakerView {
     const { openUntil, openings, openingsEver, needsProbe, failedProbes } = this.#breakers[lane];
     const openForMs = Math.max(0, openUntil - this.#clock.monotonic(), this.#account.heldForMs(lane));

@@ -62,7 +62,8 @@ function endOf({ until }: Hold): number {
 export type AccountNews =
   /** The key was taken, and nothing asked to wait. */
   | { readonly kind: 'served' }
-  | { readonly kind: 'rate-limited'; readonly retryAfterMs: number }
+  /** `hadRoom` where it came (429) although our own rate limit had room. */
+  | { readonly kind: 'rate-limited'; readonly retryAfterMs: number; readonly hadRoom?: boolean }
   | { readonly kind: 'key-refused' }
   /** A create was refused as the account may not create: documented 403. */
   | { readonly kind: 'forbidden' }

@@ -125,6 +125,12 @@ export class AccountHolds implements AccountState {
       ...(change.ended.includes('forbidden') ? [[FACTS.forbiddenEnded, String(this.forbiddenHold)]] : []),
     ] as const;
     if (change.set === undefined && change.ended.length === 0 && facts.length === 0) return;
+    const isLimited = this.#holds.some(({ kind }) => kind === 'rate-limited');
+    if (news.kind === 'rate-limited' && news.hadRoom === true && !isLimited) {
+      const message =
+        'the exchange answers 429 although exchange.rate has room: its limit is lower, or something else uses the key';
+      this.#deps.log.warn({ retryAfterMs: news.retryAfterMs }, message);
+    }
     this.#apply(change);
     void this.#write(change, facts);
     if (news.kind === 'key-refused') this.rereadKey();

@@ -7,6 +7,7 @@ import { followPass } from '../../../src/flows/orders/follow.ts';
 import { endHolds, setHold } from '../../../src/store/account-holds.ts';
 import { temporaryFolder } from '../../support/folders.ts';
 import { echo, NOT_FOUND, refusal, type ScriptedAnswer } from '../../support/scripted-exchange.ts';
+import { hastyClock } from '../../support/test-clock.ts';
 import { scriptedProgram, type TestProgram, type TestProgramOptions } from '../../support/test-program.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../support/tracking.ts';
 
@@ -71,6 +72,20 @@ describe('a Retry-After', () => {
     expect(program.row('b')['state']).toBe('accepted');
     expect(kinds(program)).toEqual([]);
     expect(program.merchant.prepare('select count(*) from account_holds').pluck().get()).toBe(0);
+  });
+
+  it.each([
+    ['had room', '100', 1],
+    ['had none', '1', 0],
+  ])('with 429 is warned of once where our own rate limit %s', async (_name, requests, warnings) => {
+    const { program, rest, insert } = await held({
+      clock: hastyClock(),
+      environment: { ORDER_SYNC_EXCHANGE_RATE_REQUESTS: requests },
+    });
+    rest.create = { status: 429 };
+    insert(...numbered(3));
+    await createPass(program.app, NEVER);
+    expect(program.log.with(/although exchange.rate has room/)).toHaveLength(warnings);
   });
 
   it('that is asked for again and again makes each wait longer, up to five minutes', async () => {
