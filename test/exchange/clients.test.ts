@@ -444,7 +444,7 @@ describe('what a reply says of the account', () => {
     const { answer, client, news } = nockExchange(testClock());
     answer(status, body, headers);
     await client.lookUpLink('l1');
-    expect(news).toEqual(expected);
+    expect(news).toMatchObject(expected);
   });
 
   it('is not that the key is refused where a person asked, whose request may be wrong in itself', async () => {
