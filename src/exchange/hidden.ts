@@ -8,7 +8,7 @@ const SECRET_NAME = /token|secret|password|api[-_]?key/i;
 const SECRET_NAMES: readonly string[] = ['link'];
 
 /** Tells whether a field of an answer holds a secret, by its name. */
-export function isSecretName(name: string): boolean {
+function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name) || SECRET_NAMES.includes(name.toLowerCase());
 }
 

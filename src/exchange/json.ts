@@ -29,6 +29,11 @@ function read(body: string, options?: ParseOptions): unknown {
   }
 }
 
+/** A value that was read, of a number its digits as text: an exchange may write ids and statuses as numbers. */
+export function withDigits(value: unknown): unknown {
+  return isLosslessNumber(value) ? value.value : value;
+}
+
 /**
  * What stands at a JSON pointer (RFC 6901) in a value that was read, or undefined where nothing does. The empty pointer is
  * the whole value.

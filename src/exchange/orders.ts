@@ -10,10 +10,11 @@ import type { UnreadReply } from './reply.ts';
 import { readBody } from './json.ts';
 import { preOrderSchema } from './schemas.ts';
 
-/** With the documented error body these say that the order was not taken. 408 and 409 may come after it was. */
+/**
+ * With the documented error body these say that the order was not taken, and without it where the merchant has confirmed
+ * that. 408 and 409 may come after it was.
+ */
 const CREATE_REFUSALS: readonly number[] = [400, 404, 422];
-/** The same without it, where the merchant has confirmed that. */
-const REFUSALS_BY_STATUS: readonly number[] = [400, 404, 422];
 
 /** What is known of the answers that the document leaves open; the settings of those names. */
 export interface ReadingSettings {
@@ -51,11 +52,7 @@ export function readCreate(
     if (reply.httpStatus === 403) return { kind: 'forbidden', reason: refusal(reply) };
     return { kind: 'unknown', why: refusal(reply), ...(reply.answer && { answer: reply.answer }) };
   }
-  if (
-    reply.kind === 'unknown' &&
-    refusedBy === 'status' &&
-    REFUSALS_BY_STATUS.includes(reply.answer?.httpStatus ?? 0)
-  ) {
+  if (reply.kind === 'unknown' && refusedBy === 'status' && CREATE_REFUSALS.includes(reply.answer?.httpStatus ?? 0)) {
     return { kind: 'rejected', reason: reply.why };
   }
   if (reply.kind !== 'ok') return reply;

@@ -1,7 +1,7 @@
 import { isLosslessNumber } from 'lossless-json';
 import { readDecimal } from '../domain/decimal.ts';
 import type { PreOrderView, RecordView } from '../domain/record.ts';
-import { readJson } from './json.ts';
+import { readJson, withDigits } from './json.ts';
 import { orderRecordSchema, type PreOrder } from './schemas.ts';
 
 /** A JSON object of which nothing is known. */
@@ -26,14 +26,14 @@ export function readRecordView(body: string): RecordView | undefined {
   const { percentEnabled } = record;
   return {
     externalOrderId,
-    merchantId: filled(worded(fields(record['merchant'])['id'])),
+    merchantId: filled(withDigits(fields(record['merchant'])['id'])),
     orderId: id.toWellFormed(),
     orderNumber: number(order['number']),
     orderType: filled(order['orderType']),
     exchangeType: filled(order['exchangeType']),
     orderStatus: status.toWellFormed(),
-    cryptoStatus: text(worded(crypto['status'])),
-    fiatStatus: text(worded(fiat['status'])),
+    cryptoStatus: text(withDigits(crypto['status'])),
+    fiatStatus: text(withDigits(fiat['status'])),
     creationDate: text(order['creationDate']),
     modificationDate: text(order['modificationDate']),
     completionDate: text(order['completionDate']),
@@ -100,11 +100,6 @@ export function readExchangeType(preOrderBody: string): string | null {
 
 function fields(value: unknown): Fields {
   return typeof value === 'object' && value !== null ? (value as Fields) : {};
-}
-
-/** Ids and statuses may be written as numbers. */
-function worded(value: unknown): unknown {
-  return isLosslessNumber(value) ? value.value : value;
 }
 
 function text(value: unknown): string | null {

@@ -1,9 +1,9 @@
-import { isLosslessNumber } from 'lossless-json';
 import { z } from 'zod';
+import { withDigits } from './json.ts';
 
 const text = z.string().nullish();
 /** Text; a number is taken by its digits: an exchange may write its ids so. */
-const worded = z.preprocess((value) => (isLosslessNumber(value) ? value.value : value), z.string());
+const worded = z.preprocess(withDigits, z.string());
 /** Every status is recorded, so a longer one makes the record unreadable. */
 const statusText = worded.pipe(z.string().max(1_000));
 
@@ -22,7 +22,7 @@ export type PreOrder = z.output<typeof preOrderSchema>;
 
 const transactionSchema = z.preprocess(
   // A number is read as an object.
-  (value) => (isLosslessNumber(value) ? value.value : value),
+  withDigits,
   z.object({ status: statusText.nullish() }).nullish(),
 );
 

@@ -105,7 +105,7 @@ async function doEverything(statements: Statements): Promise<TestProgram> {
   return program;
 }
 
-/** The columns that tell things apart; of all others every row may have the same. */
+/** The columns that distinguish rows; of all others every row may have the same. */
 const IDS = [
   'external_order_id',
   'subject',

@@ -1,4 +1,4 @@
-/** What became of the orders that exist at the exchange: reports sum them apart, under these names. */
+/** The outcomes of orders that exist at the exchange: reports have one sum for each, under these names. */
 export const OUTCOMES = ['succeeded', 'failed', 'open', 'outcome_unknown'] as const;
 /** What became of an order: `outcome_unknown` where it is final and nothing says whether it paid. */
 export type Outcome = (typeof OUTCOMES)[number];

@@ -124,7 +124,7 @@ describe('the report of reconciliation', () => {
     expect(pairs[2]).toMatchObject({ outcome: null, orders: 2, asset: '6', checked: 1, nothing_to_compare: 1 });
   });
 
-  it('adds up what succeeded, failed and is open apart, and each position by itself', async () => {
+  it('adds up what succeeded, failed and is open separately, and each position by itself', async () => {
     const orders: ReconciledOrder[] = [
       { id: 'a', asset: '1', outcome: 'succeeded', record: { fee: '0.1' } },
       { id: 'b', asset: '2', outcome: 'failed', record: { fee: '0.2' } },
@@ -151,7 +151,7 @@ describe('the report of reconciliation', () => {
     expect(facts).toMatchObject({ succeeded: 2, failed: 1, open: 1, outcome_unknown: 2, disputed: 1 });
   });
 
-  it('counts disputed orders apart and adds up nothing of their records, also when a person has given them up', async () => {
+  it('counts disputed orders separately and adds up nothing of their records, also when a person has given them up', async () => {
     const orders: ReconciledOrder[] = [
       { id: 'a', asset: '1' },
       { id: 'b', asset: '2', state: 'disputed', record: { input: '20' } },
