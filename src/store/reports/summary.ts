@@ -6,6 +6,9 @@ import { queries } from '../statement.ts';
 /** So many orders are read at a time: no read holds the write-ahead log for long. */
 const PAGE = 20_000;
 
+/** What a line of the summary is of. */
+const LINE = ['from_currency', 'to_currency', 'state', 'order_status', 'outcome', 'asset_position'] as const;
+
 /** Selects rows; times are compared with `created_at`. */
 export interface RowFilter {
   readonly account: string;
@@ -40,16 +43,7 @@ function readPage(store: Pick<Store, 'snapshot'>, { account, from, to }: RowFilt
   const createdAt = sql<string>`+created_at`;
   let page = queries
     .selectFrom('merchant_orders')
-    .select([
-      'external_order_id',
-      'from_currency',
-      'to_currency',
-      'state',
-      'order_status',
-      'outcome',
-      'asset_position',
-      'asset',
-    ])
+    .select(['external_order_id', 'asset', ...LINE])
     .where('account', '=', account);
   if (last !== undefined) page = page.where('external_order_id', '>', sql<string>`cast(${last} as text)`);
   if (from !== undefined) page = page.where(createdAt, '>=', from);
@@ -57,17 +51,12 @@ function readPage(store: Pick<Store, 'snapshot'>, { account, from, to }: RowFilt
   const parts = queries
     .selectFrom(page.orderBy('external_order_id').limit(PAGE).as('page'))
     .select((select) => [
-      'from_currency',
-      'to_currency',
-      'state',
-      'order_status',
-      'outcome',
-      'asset_position',
+      ...LINE,
       select.fn.countAll<number>().as('orders'),
       sql<string>`exact_sum(asset)`.as('asset'),
       sql<Uint8Array>`cast(max(external_order_id) as blob)`.as('last_id'),
     ])
-    .groupBy(['from_currency', 'to_currency', 'state', 'order_status', 'outcome', 'asset_position']);
+    .groupBy(LINE);
   using snapshot = store.snapshot();
   return [...snapshot.rows<PagePart>(parts)];
 }
