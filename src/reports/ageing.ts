@@ -43,7 +43,7 @@ const PERCENTILES = [
 const RULE =
   'age is the time since the state or the order status last changed; a percentile is the smallest age that so many of the orders do not exceed';
 const STATE_AND_STATUS: readonly Column[] = [
-  { key: 'state', label: 'State', kind: 'text' },
+  { key: 'state', label: 'State', kind: 'state' },
   { key: 'status', label: 'Order status', kind: 'text' },
 ];
 const PAIR: Column = { key: 'pair', label: 'Pair', kind: 'text' };
@@ -94,7 +94,7 @@ export function ageingDocument(
 }
 
 function secondsOf(key: string, label: string): Column {
-  return { key: `${key}_seconds`, label: `${label}, seconds`, kind: 'decimal', isDetail: true };
+  return { key: `${key}_seconds`, label: `${label}, seconds`, kind: 'decimal', isForPrograms: true };
 }
 
 function inOrder(groups: readonly AgeGroup[]): readonly AgeGroup[] {

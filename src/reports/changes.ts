@@ -18,14 +18,14 @@ export type Change = {
 export const CHANGES_SCHEMA = 'order-sync.changes/1';
 
 const COLUMNS: readonly Column[] = [
-  { key: 'id', label: 'No.', kind: 'count', isDetail: true },
+  { key: 'id', label: 'No.', kind: 'count', rank: 2 },
   { key: 'observed_at', label: 'At', kind: 'time' },
   { key: 'external_order_id', label: 'Order', kind: 'text' },
   { key: 'field', label: 'Field', kind: 'text' },
   { key: 'old_value', label: 'From', kind: 'text' },
   { key: 'new_value', label: 'To', kind: 'text' },
   // As the exchange wrote it, whatever that is.
-  { key: 'exchange_time', label: 'The exchange dates it', kind: 'text', isDetail: true },
+  { key: 'exchange_time', label: 'The exchange dates it', kind: 'text', rank: 2 },
   { key: 'source', label: 'Source', kind: 'text' },
   { key: 'actor', label: 'Who', kind: 'text' },
   { key: 'reason', label: 'Why', kind: 'text' },

@@ -19,18 +19,18 @@ export interface SummaryPart {
 /** The columns of the summary, with the same names for programs and people. */
 export const SUMMARY_COLUMNS = [
   { key: 'pair', label: 'pair', kind: 'text' },
-  { key: 'state', label: 'state', kind: 'text' },
+  { key: 'state', label: 'state', kind: 'state' },
   { key: 'status', label: 'status', kind: 'text' },
-  { key: 'outcome', label: 'outcome', kind: 'text' },
+  { key: 'outcome', label: 'outcome', kind: 'outcome' },
   { key: 'position', label: 'position', kind: 'text' },
   { key: 'orders', label: 'orders', kind: 'count' },
   // The exact sum.
   { key: 'asset', label: 'asset', kind: 'decimal' },
   // The same sum by its outcome, so that a column of these may be added up.
-  { key: 'succeeded', label: 'succeeded', kind: 'decimal', isDetail: true },
-  { key: 'failed', label: 'failed', kind: 'decimal', isDetail: true },
-  { key: 'open', label: 'open', kind: 'decimal', isDetail: true },
-  { key: 'outcome_unknown', label: 'outcome unknown', kind: 'decimal', isDetail: true },
+  { key: 'succeeded', label: 'succeeded', kind: 'decimal', rank: 2 },
+  { key: 'failed', label: 'failed', kind: 'decimal', rank: 2 },
+  { key: 'open', label: 'open', kind: 'decimal', rank: 2 },
+  { key: 'outcome_unknown', label: 'outcome unknown', kind: 'decimal', rank: 2 },
   // Orders whose asset is not a number; they are counted and not summed.
   { key: 'unreadable', label: 'unreadable', kind: 'count' },
 ] as const satisfies readonly Column[];

@@ -95,7 +95,7 @@ async function demonstrate({ scenario, keep, orders: count }: DemoOptions): Prom
     await stopDaemon(daemon);
     say('');
     const summary = summarize(summaryParts(store, { account: ACCOUNT }));
-    const columns = SUMMARY_COLUMNS.filter((column) => !('isDetail' in column)).map(({ key }) => key);
+    const columns = SUMMARY_COLUMNS.filter((column) => !('rank' in column)).map(({ key }) => key);
     process.stdout.write(asTable(summary, columns));
     const { preOrders, duplicated } = sandbox.exchange.census();
     say(`${rest.length} orders sent, ${preOrders} pre-orders at the exchange, ${duplicated.length} created twice.\n`);

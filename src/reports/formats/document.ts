@@ -2,7 +2,12 @@
  * The kind of the cells of a column: texts, times, decimals and digits are strings, counts and percents are numbers. Digits
  * are decimals whose very digits count, zeros at the end too.
  */
-export type CellKind = 'text' | 'time' | 'decimal' | 'digits' | 'count' | 'percent';
+export type CellKind = 'text' | 'time' | 'decimal' | 'digits' | 'count' | 'percent' | TonedKind;
+/** The kinds of text that have a colour, which `toneOf` gives. */
+export type TonedKind = 'severity' | 'state' | 'outcome';
+
+/** How a value is to its reader; forms for people show it as a colour beside the word. */
+export type Tone = 'good' | 'info' | 'warning' | 'error' | 'neutral';
 /** The value of a cell; null is an empty cell. */
 export type Cell = string | number | null;
 
@@ -16,8 +21,12 @@ export interface Column {
   readonly key: string;
   readonly label: string;
   readonly kind: CellKind;
-  /** Left out in the form for terminals, which are narrow. */
-  readonly isDetail?: boolean;
+  /** Where a line is too narrow, the columns with the greatest rank are left out first, and named; none is rank 0, which stays. */
+  readonly rank?: number;
+  /** Left out in the forms for people (table, HTML): another column says the same to them. */
+  readonly isForPrograms?: boolean;
+  /** The amounts are in the unit of their group, such as its currency. */
+  readonly hasGroupUnit?: boolean;
 }
 
 /** A table of a report. Its rows are read once, while they are written, so there may be many. */
@@ -27,6 +36,36 @@ export interface Section {
   readonly title: string;
   readonly columns: readonly Column[];
   readonly rows: Rows;
+  /** The part of a page that it stands in; `details` unless given. */
+  readonly part?: SectionPart;
+  /** A sentence above the rows. */
+  readonly lead?: string;
+  /** The sentence in place of rows where there are none; `none` unless given. */
+  readonly empty?: string;
+  /** Rows that come sorted by a column may be shown in groups. */
+  readonly groups?: Groups;
+  /** Left out in the forms for people (table, HTML): another section says the same to them. */
+  readonly isForPrograms?: boolean;
+}
+
+/** The parts of a page, in their order. */
+export const SECTION_PARTS = ['attention', 'money', 'days', 'details'] as const;
+export type SectionPart = (typeof SECTION_PARTS)[number];
+
+/** Groups of rows with the same value of a column. Their heading has that value, so the column is left out of the rows. */
+export interface Groups {
+  readonly key: string;
+  describe(value: Cell): GroupHead;
+}
+
+/** The heading of a group of rows. */
+export interface GroupHead {
+  readonly title: string;
+  readonly tone?: Tone;
+  /** Sentences below the title: what it means, what to do. */
+  readonly lines: readonly string[];
+  /** The unit of the columns that have that of their group, such as a currency. */
+  readonly unit?: string;
 }
 
 /** A line of the head of a report, such as its period or its verdict. */
@@ -50,14 +89,38 @@ export interface Chart {
   readonly unit: string;
 }
 
+/** What a report says as a whole, and why. */
+export interface Verdict {
+  readonly tone: Tone;
+  /** One short sentence. */
+  readonly text: string;
+  /** In plain words, the gravest first. */
+  readonly reasons: readonly string[];
+}
+
+/** A figure at the top of a page. */
+export interface Card {
+  readonly label: string;
+  readonly value: string;
+  /** What the figure is made of, or what to do about it. */
+  readonly note?: string;
+  readonly tone?: Tone;
+  /** The name of the section that has more. */
+  readonly section?: string;
+}
+
 /** A report before it is written in a form. The same document always gives the same bytes. */
 export interface ReportDocument {
   /** Name and version of the JSON form, such as `order-sync.reconciliation/1`; null where JSON is only the rows of the one section. */
   readonly schema: string | null;
   readonly title: string;
+  readonly verdict?: Verdict;
+  readonly cards?: readonly Card[];
   readonly facts: readonly Fact[];
   readonly sections: readonly Section[];
   readonly charts: readonly Chart[];
+  /** The worst findings, at most five, each as one line for a terminal. */
+  readonly worst?: readonly string[];
 }
 
 /** Makes a section of the facts, for forms that have only tables. */

@@ -1,6 +1,7 @@
 import { drawCharts } from './chart.ts';
 import type { Column, ReportDocument, Row, Section } from './document.ts';
 import { printable } from './text.ts';
+import { toneOf } from './tone.ts';
 
 /** Nobody reads more rows, and they make the page slow. */
 const MOST_ROWS = 1_000;
@@ -74,7 +75,9 @@ async function* sectionText({ name, title, columns, rows }: Section): AsyncGener
 }
 
 function cell(row: Row, { key, kind }: Column): string {
-  return `<td class="${kind}">${escapeText(row[key] ?? null)}</td>`;
+  const value = row[key] ?? null;
+  const tone = toneOf(kind, value);
+  return `<td class="${tone === 'neutral' ? kind : `${kind} ${tone}`}">${escapeText(value)}</td>`;
 }
 
 /** Escapes text, so that it is not markup and does not reverse the reading order. */

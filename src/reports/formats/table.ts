@@ -17,7 +17,7 @@ export async function* tableText(document: ReportDocument): AsyncGenerator<strin
 }
 
 async function sectionTable({ columns: all, rows }: Section, isBare: boolean): Promise<string> {
-  const columns = all.filter(({ isDetail }) => isDetail !== true);
+  const columns = all.filter(({ rank = 0, isForPrograms }) => rank === 0 && isForPrograms !== true);
   const lines: Record<string, Cell>[] = [];
   let more = 0;
   for await (const row of rows) {

@@ -13,6 +13,9 @@ const EXACT_DIGITS = 15;
 const MOST_CHARACTERS = 32_000;
 const WIDTHS: Readonly<Record<CellKind, number>> = {
   text: 20,
+  severity: 12,
+  state: 12,
+  outcome: 16,
   time: 26,
   decimal: 22,
   digits: 22,

@@ -46,7 +46,7 @@ const CLASS_COLUMNS: readonly Column[] = [
   { key: 'day', label: 'Day (UTC)', kind: 'text' },
   { key: 'pair', label: 'Pair', kind: 'text' },
   { key: 'class', label: 'Class', kind: 'text' },
-  { key: 'severity', label: 'Severity', kind: 'text' },
+  { key: 'severity', label: 'Severity', kind: 'severity' },
   { key: 'open', label: 'Open', kind: 'count' },
   { key: 'acknowledged', label: 'Acknowledged', kind: 'count' },
 ];

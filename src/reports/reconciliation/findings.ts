@@ -23,16 +23,16 @@ export type ReportFinding = Readonly<{
 /** The columns of the list of findings. */
 export const FINDING_COLUMNS: readonly Column[] = [
   { key: 'id', label: 'Id', kind: 'count' },
-  { key: 'severity', label: 'Severity', kind: 'text' },
+  { key: 'severity', label: 'Severity', kind: 'severity' },
   { key: 'class', label: 'Class', kind: 'text' },
   { key: 'status', label: 'Status', kind: 'text' },
   { key: 'external_order_id', label: 'Order', kind: 'text' },
-  { key: 'day', label: 'Day', kind: 'text', isDetail: true },
-  { key: 'pair', label: 'Pair', kind: 'text', isDetail: true },
+  { key: 'day', label: 'Day', kind: 'text', rank: 2 },
+  { key: 'pair', label: 'Pair', kind: 'text', rank: 2 },
   { key: 'expected', label: 'Expected', kind: 'text' },
   { key: 'actual', label: 'Actual', kind: 'text' },
-  { key: 'since', label: 'Since', kind: 'time', isDetail: true },
-  { key: 'reason', label: 'Reason given', kind: 'text', isDetail: true },
+  { key: 'since', label: 'Since', kind: 'time', rank: 2 },
+  { key: 'reason', label: 'Reason given', kind: 'text', rank: 2 },
 ];
 
 const RANKS: Readonly<Record<string, number>> = { error: 1, warning: 2, info: 3 } satisfies Record<Severity, number>;

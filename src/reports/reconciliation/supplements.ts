@@ -27,7 +27,7 @@ const COLUMNS: readonly Column[] = [
   { key: 'external_order_id', label: 'Order', kind: 'text' },
   { key: 'ours', label: 'Ours', kind: 'text' },
   { key: 'ledger', label: 'Ledger', kind: 'text' },
-  { key: 'file', label: 'File', kind: 'text', isDetail: true },
+  { key: 'file', label: 'File', kind: 'text', rank: 2 },
   { key: 'line', label: 'Line', kind: 'count' },
 ];
 

@@ -10,7 +10,7 @@ describe('the form for a terminal', () => {
   });
 
   it('leaves out columns of detail, and says of an empty section that there is nothing', async () => {
-    const columns = [...texts('id'), { key: 'more', label: 'More', kind: 'text' as const, isDetail: true }];
+    const columns = [...texts('id'), { key: 'more', label: 'More', kind: 'text' as const, rank: 1 }];
     const text = await wholeText(tableText(documentOf(columns, [{ id: 'a', more: 'hidden' }], 'x/1')));
     expect(text).not.toContain('hidden');
     expect(await wholeText(tableText(documentOf(columns, [], 'x/1')))).toMatch(/Lines\nnone\n$/);

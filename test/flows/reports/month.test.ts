@@ -1,0 +1,20 @@
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { systemClock } from '../../../src/clock.ts';
+import { reconcileOrders } from '../../../src/flows/reports/reconciliation.ts';
+import { openSnapshot } from '../../../src/store/sqlite/snapshot.ts';
+import { temporaryFolder } from '../../support/folders.ts';
+import { MONTH, MONTH_AS_OF, monthDatabase } from '../../support/month.ts';
+
+it('reconciles a month of orders: a few of them want a person, all others agree', async () => {
+  const path = join(temporaryFolder(), 'orders.db');
+  await monthDatabase(path);
+  const store = { snapshot: () => openSnapshot(path) };
+  const settings = { tolerance: '0', freshFor: 86_400_000, orderMissingAfter: 86_400_000 };
+  using report = await reconcileOrders(
+    { store, clock: systemClock() },
+    { account: 'default', ...MONTH, asOf: MONTH_AS_OF, settings },
+  );
+  const facts = Object.fromEntries(report.document.facts.map(({ key, value }) => [key, value]));
+  expect(facts).toMatchObject({ verdict: 'not clean', orders: 1_500, unchecked: 3, disputed: 1, errors: 9 });
+});
