@@ -136,6 +136,15 @@ export function readValueFile(path: string, name: string, setting: Path): string
 }
 
 function refuseReadableByOthers(path: string, shown: string, setting: Path): void {
-  if (process.platform === 'win32' || (statSync(path).mode & 0o077) === 0) return;
+  if (process.platform === 'win32' || !isOpenToOthers(statSync(path), process.geteuid?.())) return;
   throw new ConfigError(`${shown} holds ${setting} and others can read it: run \`chmod 600 ${shown}\``);
+}
+
+/**
+ * Whether others than its owner and the user `reader` can read a file. Root may give its own file to a reader through a
+ * group or an access list: a credential of systemd is such a file, of mode 0440.
+ */
+export function isOpenToOthers({ uid, mode }: { uid: number; mode: number }, reader: number | undefined): boolean {
+  const isGivenByRoot = uid === 0 && reader !== 0;
+  return (mode & (isGivenByRoot ? 0o037 : 0o077)) !== 0;
 }

@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from '
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ConfigError, configSources, loadConfig } from '../../src/config/config.ts';
+import { isOpenToOthers } from '../../src/config/layers.ts';
 import { temporaryFolder } from '../support/folders.ts';
 
 const KEY = 'k3y-that-must-stay-hidden';
@@ -240,6 +241,17 @@ describe('files with values', () => {
 
   it.each([0o640, 0o604, 0o644])('are refused for a secret when others can read them (mode %o)', (mode) => {
     expect(refusal(withKeyFile(write('key', KEY, mode)))).toMatch(/others can read it: run `chmod 600/);
+  });
+
+  it.each([
+    { owner: 0, reader: 990, mode: 0o100440, isOpen: false },
+    { owner: 0, reader: 990, mode: 0o100460, isOpen: true },
+    { owner: 0, reader: 990, mode: 0o100444, isOpen: true },
+    { owner: 0, reader: 0, mode: 0o100440, isOpen: true },
+    { owner: 990, reader: 990, mode: 0o100440, isOpen: true },
+    { owner: 990, reader: 990, mode: 0o100400, isOpen: false },
+  ])('of $owner, read by $reader, with mode $mode are open to others: $isOpen', ({ owner, reader, mode, isOpen }) => {
+    expect(isOpenToOthers({ uid: owner, mode }, reader)).toBe(isOpen);
   });
 
   it('are refused when empty, absent, a folder or not text', () => {
