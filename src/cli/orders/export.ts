@@ -1,4 +1,3 @@
-import { extname } from 'node:path';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { ORDER_STATES } from '../../domain/orders/states.ts';
 import { exportSection } from '../../flows/reports/export.ts';
@@ -7,23 +6,24 @@ import type { Row, Section } from '../../reports/formats/document.ts';
 import { ndjsonText } from '../../reports/formats/ndjson.ts';
 import { OUTCOMES } from '../../reports/reconciliation/outcome.ts';
 import type { ExportFilter } from '../../store/reports/export.ts';
-import { writePieces } from '../report/output.ts';
+import { chooseFormat, isFolder } from '../report/output.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
 import { ACCOUNT } from '../shared/options.ts';
 import { addPeriodOptions } from '../shared/period.ts';
 import { withStore } from '../shared/store.ts';
 import { REVEAL } from '../shared/tokens.ts';
+import { writePieces } from '../shared/write.ts';
 
 /** A workbook is made in memory, and its rows are long. */
 const MOST_IN_XLSX = 10_000;
 
-const document = (section: Section) => ({ schema: null, title: 'Orders', facts: [], sections: [section], charts: [] });
 const WRITERS = {
-  csv: (section: Section) => csvText(document(section)),
+  csv: csvText,
   ndjson: ndjsonText,
   async *xlsx(section: Section) {
     const { xlsxBytes } = await import('../../reports/formats/xlsx.ts');
-    yield await xlsxBytes(document({ ...section, rows: atMost(section.rows, MOST_IN_XLSX) }));
+    const sections = [{ ...section, rows: atMost(section.rows, MOST_IN_XLSX) }];
+    yield await xlsxBytes({ schema: null, title: 'Orders', facts: [], sections, charts: [] });
   },
 } as const;
 type Format = keyof typeof WRITERS;
@@ -53,10 +53,8 @@ export function define(command: Command): void {
     .option(...REVEAL)
     .addHelpText('after', '\nExample:\n  order-sync orders export --by completion --from 2026-01-01 --out january.csv')
     .action(async ({ format: given, out, reveal, ...filter }: ExportOptions) => {
-      const format = given ?? FORMATS.find((one) => extname(out ?? '') === `.${one}`) ?? 'csv';
-      if (format === 'xlsx' && out === undefined && process.stdout.isTTY) {
-        command.error('error: --format xlsx is for a file: give --out');
-      }
+      if (isFolder(out)) command.error('error: --out is a folder: name a file');
+      const format = chooseFormat(FORMATS, given, out) ?? 'csv';
       await withStore(command, 'current', async ({ db }) => {
         const section = exportSection(db, { ...filter, account: ACCOUNT }, reveal === true);
         await writePieces(WRITERS[format](section), out);

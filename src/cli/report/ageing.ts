@@ -15,7 +15,7 @@ const MOST_OLDEST = 50;
 
 /** `order-sync report ageing`. */
 export function define(command: Command): void {
-  addAsOfOption(addReportOptions(addPeriodOptions(command)))
+  addAsOfOption(addReportOptions(addPeriodOptions(command), ['statuses', 'pairs', 'oldest']))
     .addHelpText('after', '\nExample:\n  order-sync report ageing --as-of 2026-02-01 --out ageing.html')
     .action(async ({ from, to, asOf, ...output }: PeriodOptions & OutputOptions & { readonly asOf?: string }) => {
       const until = asOf ?? systemClock().now().toISOString();

@@ -10,7 +10,7 @@ import { addPeriodOptions, type PeriodOptions } from '../shared/period.ts';
 
 /** `order-sync report changes`. */
 export function define(command: Command): void {
-  addReportOptions(addPeriodOptions(command, 'changes observed'))
+  addReportOptions(addPeriodOptions(command, 'changes observed'), ['changes'])
     .addHelpText('after', '\nExample:\n  order-sync report changes --from 2026-01-31 --to 2026-02-01 --out changes.csv')
     .action(async ({ from, to, ...output }: PeriodOptions & OutputOptions) => {
       // The report speaks of the changes up to now; those that come while it is written are not in it.

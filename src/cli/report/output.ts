@@ -1,17 +1,19 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
-import { extname } from 'node:path';
+import { statSync } from 'node:fs';
+import { extname, join } from 'node:path';
 import { Option, type Command } from 'commander';
-import { csvParts, csvText } from '../../reports/formats/csv.ts';
-import type { ReportDocument } from '../../reports/formats/document.ts';
+import { quote } from '../../domain/text.ts';
+import { csvText } from '../../reports/formats/csv.ts';
+import { factSection, type ReportDocument, type Section } from '../../reports/formats/document.ts';
 import { jsonText } from '../../reports/formats/json.ts';
 import { tableText } from '../../reports/formats/table.ts';
-
-type Pieces = AsyncIterable<string | Uint8Array>;
+import { printable } from '../../reports/formats/text.ts';
+import { CommandError, EXIT } from '../shared/exit.ts';
+import { writeFolder, writePieces, type Pieces } from '../shared/write.ts';
 
 /** Writers of a document, by format. Those that draw or zip take time to load, so they are loaded when they are needed. */
 const WRITERS = {
   table: tableText,
-  csv: csvText,
+  csv: (document: ReportDocument) => csvText(onlyTable(document)),
   json: jsonText,
   async *xlsx(document: ReportDocument) {
     const { xlsxBytes } = await import('../../reports/formats/xlsx.ts');
@@ -24,20 +26,26 @@ const WRITERS = {
 } as const satisfies Record<string, (document: ReportDocument) => Pieces>;
 type Format = keyof typeof WRITERS;
 const FORMATS = Object.keys(WRITERS) as readonly Format[];
+/** The endings of names that say a format, of any command. */
+const ENDINGS: readonly string[] = [...FORMATS, 'ndjson'];
 /** Formats that nobody reads at a terminal. */
-const FILES: readonly Format[] = ['xlsx', 'html'];
-/** Texts are gathered into writes of about so many characters. */
-const CHUNK = 64 * 1024;
+const FILES: readonly string[] = ['xlsx', 'html'] satisfies readonly Format[];
+const BOTH_WAYS = 'a CSV file has one table: name it with --section, or give a folder, such as --out january/';
 
 /** The options of every report for its format. */
 export interface OutputOptions {
   readonly format?: Format;
   readonly json?: boolean;
+  readonly section?: string;
   readonly out?: string;
 }
 
-/** Adds `--format`, `--json` and `--out`. */
-export function addReportOptions(command: Command): Command {
+/** Adds `--format`, `--json` and `--out`, and `--section` to a report that has several, by these names. */
+export function addReportOptions(command: Command, sections: readonly string[] = []): Command {
+  if (sections.length > 0) {
+    const names = ['facts', ...sections];
+    command.addOption(new Option('--section <name>', 'only this table of the report, in any format').choices(names));
+  }
   return command
     .addOption(
       new Option('--format <format>', 'format of the report; unless given, the name of --out tells it').choices(
@@ -45,90 +53,106 @@ export function addReportOptions(command: Command): Command {
       ),
     )
     .addOption(new Option('--json', 'the same as --format json').conflicts('format'))
-    .option('--out <file>', 'write to a file, made readable for you alone, instead of stdout')
+    .option('--out <path>', 'write to a file, made readable for you alone, or as CSV to a folder, instead of stdout')
     .hook('preAction', () => {
+      // Many a report takes long: what it cannot be written to is found before.
       const options = command.opts<OutputOptions>();
       const format = formatOf(options);
-      if (FILES.includes(format) && options.out === undefined && process.stdout.isTTY) {
-        command.error(`error: --format ${format} is for a file: give --out`);
-      }
+      const hasOneTable = options.section !== undefined || sections.length < 2 || isFolder(options.out);
+      if (format === 'csv' && !hasOneTable) throw new CommandError(EXIT.usage, BOTH_WAYS);
     });
+}
+
+/** Writes the document to stdout, to `--out`, or as one CSV file a table to the folder `--out`. On a terminal stderr says where it is, and what it says. */
+export async function writeReport(document: ReportDocument, options: OutputOptions): Promise<void> {
+  const { section, out } = options;
+  const shown = section === undefined ? document : documentOf(sectionOf(document, section));
+  if (out !== undefined && isFolder(out)) {
+    const files = tablesOf(shown).map((table) => ({ name: `${table.name}.csv`, pieces: csvText(table) }));
+    await writeFolder(out, files);
+    sayWritten(
+      files.map(({ name }) => join(out, name)),
+      document,
+    );
+    return;
+  }
+  await writePieces(WRITERS[formatOf(options)](shown), out);
+  if (out !== undefined) sayWritten([out], document);
+}
+
+function formatOf({ format, json, out }: OutputOptions): Format {
+  return (
+    chooseFormat(FORMATS, format ?? (json === true ? 'json' : undefined), out) ?? (out === undefined ? 'table' : 'csv')
+  );
 }
 
 /**
- * Writes the document to stdout or to `--out`. CSV of several sections is one file each: `--out january.csv` makes
- * `january-pairs.csv` and its sisters.
+ * The format that is given, or that the name of the file tells; undefined where neither is there, or the path is a folder.
+ * Throws `CommandError` where the two contradict, or the name tells none.
  */
-export async function writeReport(document: ReportDocument, options: OutputOptions): Promise<void> {
-  const format = formatOf(options);
-  const { out } = options;
-  if (out === undefined || format !== 'csv') return await writePieces(WRITERS[format](document), out);
-  const extension = extname(out);
-  const stem = out.slice(0, out.length - extension.length);
-  for (const { name, text } of csvParts(document)) {
-    await toFile(name === null ? out : `${stem}-${name}${extension}`, text);
+export function chooseFormat<Name extends string>(
+  formats: readonly Name[],
+  given: Name | undefined,
+  out: string | undefined,
+): Name | undefined {
+  if (out === undefined) {
+    if (given === undefined || !FILES.includes(given) || !process.stdout.isTTY) return given;
+    throw new CommandError(EXIT.usage, `--format ${given} is for a file: give --out`);
   }
-}
-
-function formatOf({ format, json, out = '' }: OutputOptions): Format {
-  if (format !== undefined) return format;
-  if (json === true) return 'json';
-  return FORMATS.find((known) => extname(out) === `.${known}`) ?? 'table';
-}
-
-/** Writes to a file, readable for the user alone and only once it is complete, or to stdout. */
-export async function writePieces(pieces: Pieces, out: string | undefined): Promise<void> {
-  if (out === undefined) await toStdout(pieces);
-  else await toFile(out, pieces);
-}
-
-async function toStdout(text: Pieces): Promise<void> {
-  for await (const chunk of gathered(text)) {
-    // An error is the stream's own event; a reader that has gone ends the report.
-    const isGone = await new Promise<boolean>((resolve) => {
-      process.stdout.write(chunk, (error) => resolve(error instanceof Error));
-    });
-    if (isGone) return;
+  if (isFolder(out)) {
+    if (given === undefined || given === 'csv') return given;
+    throw new CommandError(
+      EXIT.usage,
+      `${quote(out)} is a folder, which is for CSV: name a file for --format ${given}`,
+    );
   }
-}
-
-/** A file that is there already stays until the report is complete. */
-async function toFile(path: string, text: Pieces): Promise<void> {
-  // A pipe or a device is written to and not replaced.
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) return await writeTo(openSync(path, 'w'), text);
-  const made = `${path}.tmp`;
-  const file = openSync(made, 'wx', 0o600);
-  try {
-    await writeTo(file, text, fsyncSync);
-    renameSync(made, path);
-  } catch (error) {
-    rmSync(made, { force: true });
-    throw error;
+  const ending = extname(out).slice(1).toLowerCase();
+  const named = formats.find((format) => format === ending);
+  if (given === undefined && named === undefined) {
+    const endings = formats.map((format) => `.${format}`).join(', ');
+    throw new CommandError(
+      EXIT.usage,
+      `the name ${quote(out)} tells no format: end it in ${endings}, or give --format`,
+    );
   }
-}
-
-async function writeTo(file: number, text: Pieces, beforeClose?: (file: number) => void): Promise<void> {
-  try {
-    for await (const chunk of gathered(text)) writeAll(file, chunk);
-    beforeClose?.(file);
-  } finally {
-    closeSync(file);
+  if (given !== undefined && ending !== given && ENDINGS.includes(ending)) {
+    throw new CommandError(EXIT.usage, `${quote(out)} ends as another format does than --format ${given}: change one`);
   }
+  return given ?? named;
 }
 
-function writeAll(file: number, chunk: string | Uint8Array): void {
-  const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
-  for (let written = 0; written < bytes.length;) written += writeSync(file, bytes, written);
+/** Whether the path is a folder, or its name says that it should be one. */
+export function isFolder(path: string | undefined): boolean {
+  if (path === undefined) return false;
+  return /[/\\]$/.test(path) || statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-async function* gathered(pieces: Pieces): Pieces {
-  let text = '';
-  for await (const piece of pieces) {
-    if (typeof piece === 'string') text += piece;
-    else yield piece;
-    if (text.length < CHUNK) continue;
-    yield text;
-    text = '';
-  }
-  if (text !== '') yield text;
+/** The tables of a report, one CSV file each. */
+function tablesOf(document: ReportDocument): readonly Section[] {
+  return document.facts.length === 0 ? document.sections : [factSection(document), ...document.sections];
+}
+
+/** The table of the one CSV file of a report: its facts have no place there. */
+function onlyTable({ sections: [only, ...others] }: ReportDocument): Section {
+  if (only !== undefined && others.length === 0) return only;
+  throw new CommandError(EXIT.usage, BOTH_WAYS);
+}
+
+function sectionOf(document: ReportDocument, name: string): Section {
+  const tables = tablesOf(document);
+  const section = tables.find((table) => table.name === name);
+  if (section !== undefined) return section;
+  const names = tables.map((table) => table.name).join(', ');
+  throw new CommandError(EXIT.usage, `this report has no section ${quote(name)}; it has ${names}`);
+}
+
+function documentOf(section: Section): ReportDocument {
+  const { title } = section;
+  return { schema: null, title, facts: [], sections: [{ ...section, isForPrograms: false }], charts: [] };
+}
+
+function sayWritten(paths: readonly string[], { verdict, worst = [] }: ReportDocument): void {
+  if (!process.stderr.isTTY) return;
+  const lines = [...paths, ...(verdict === undefined ? [] : [verdict.text]), ...worst.map((line) => `  ${line}`)];
+  process.stderr.write(lines.map((line) => `${printable(line)}\n`).join(''));
 }

@@ -28,6 +28,7 @@ interface ReconciliationOptions extends PeriodOptions, OutputOptions {
   readonly againstCurrency?: string;
 }
 
+const SECTIONS = ['pairs', 'days', 'unchecked', 'classes', 'findings', 'ledger'];
 const HELP = `
 The report is clean, and the exit code is 0, when no order is unchecked, no finding of severity error or warning is open,
 and a ledger given with --against agrees. Acknowledged findings, and findings of severity info, are listed and do not
@@ -40,7 +41,7 @@ Examples:
 /** `order-sync report reconciliation`. */
 export function define(command: Command): void {
   command.description('our orders beside those of the exchange: exact sums, differences, findings, completeness');
-  addAsOfOption(addReportOptions(addPeriodOptions(command)))
+  addAsOfOption(addReportOptions(addPeriodOptions(command), SECTIONS))
     .option('--online', 'ask the exchange for each pre-order of the period, within the rate limit')
     .option('--against <file...>', 'compare with a ledger of another system, CSV with a header')
     .option('--against-id <column>', 'column of the external order id', 'external_order_id')

@@ -129,5 +129,5 @@ export function factSection({ facts }: ReportDocument): Section {
     { key: 'fact', label: 'Fact', kind: 'text' },
     { key: 'value', label: 'Value', kind: 'text' },
   ];
-  return { name: 'report', title: 'Report', columns, rows: facts.map(({ key, value }) => ({ fact: key, value })) };
+  return { name: 'facts', title: 'Facts', columns, rows: facts.map(({ key, value }) => ({ fact: key, value })) };
 }

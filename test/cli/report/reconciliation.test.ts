@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import readExcelFile from 'read-excel-file/node';
@@ -139,35 +139,6 @@ describe('report reconciliation', () => {
     expect(stdout).toContain('"difference": "0.000000000000000001"');
   });
 
-  it('writes one CSV file a section, for its owner alone, and takes the form from the name', async () => {
-    const { code, stdout } = await report(MISMATCH, '--as-of', AS_OF, '--out', 'january.csv');
-    expect([code, stdout]).toEqual([1, '']);
-    const names = readdirSync(folder).filter((name) => name.endsWith('.csv'));
-    expect(names.toSorted()).toEqual(
-      ['classes', 'days', 'findings', 'pairs', 'report', 'unchecked'].map((name) => `january-${name}.csv`),
-    );
-    expect(names.map((name) => statSync(join(folder, name)).mode & 0o777)).toEqual(names.map(() => 0o600));
-    const findings = parse<Record<string, string>>(readFileSync(join(folder, 'january-findings.csv')), {
-      columns: true,
-    });
-    expect(findings).toEqual([expect.objectContaining({ external_order_id: "'=1+1", actual: '2.000000000000000001' })]);
-  });
-
-  it('takes the place of a file that is there once it is whole, for its owner alone', async () => {
-    writeFileSync(join(folder, 'january.json'), 'old', { mode: 0o644 });
-    await report(MISMATCH, '--as-of', AS_OF, '--out', 'january.json');
-    expect(JSON.parse(readFileSync(join(folder, 'january.json'), 'utf8'))).toMatchObject({ facts: { orders: 2 } });
-    expect(statSync(join(folder, 'january.json')).mode & 0o777).toBe(0o600);
-    expect(readdirSync(folder).filter((name) => name.startsWith('january'))).toEqual(['january.json']);
-    // A device is no file that could be replaced.
-    symlinkSync('/dev/null', join(folder, 'nowhere'));
-    expect(await run('--as-of', AS_OF, '--format', 'json', '--out', 'nowhere')).toMatchObject({ code: 1 });
-    expect(lstatSync(join(folder, 'nowhere')).isSymbolicLink()).toBe(true);
-    writeFileSync(join(folder, 'january.json.tmp'), 'of another report');
-    expect(await run('--as-of', AS_OF, '--out', 'january.json')).toMatchObject({ code: 74 });
-    expect(readFileSync(join(folder, 'january.json.tmp'), 'utf8')).toBe('of another report');
-  });
-
   it('writes XLSX and HTML, the same bytes each time', async () => {
     await report(MISMATCH, '--as-of', AS_OF, '--out', 'one.xlsx');
     await run('--as-of', AS_OF, '--out', 'one.html');
@@ -251,9 +222,8 @@ describe('report reconciliation --against', () => {
   it('finds orders of ours that the ledger does not have, and reads several files as one', async () => {
     ledger('external_order_id,asset', 'a,0.1');
     writeFileSync(join(folder, 'more.csv'), 'external_order_id,asset\r\nb,1.5\r\na,0.1\r\n');
-    const { stdout } = await against('more.csv', '--format', 'csv');
-    const [, section = ''] = stdout.split('\nledger\n');
-    expect(parse(section, { columns: true })).toEqual([
+    const { stdout } = await against('more.csv', '--format', 'csv', '--section', 'ledger');
+    expect(parse(stdout, { columns: true })).toEqual([
       expect.objectContaining({
         problem: 'more than once in the ledger',
         external_order_id: 'a',

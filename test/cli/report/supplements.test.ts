@@ -69,10 +69,10 @@ describe('the report of the demonstration with the scenario mismatch', () => {
   });
 
   it('lists exactly those in CSV, and ends with 1', async () => {
-    const { code, stdout } = await report('--out', 'report.csv');
+    const { code, stdout } = await report('--out', 'csv/');
     expect([code, stdout]).toEqual([1, '']);
-    const rows = (name: string): Row[] => parse(readFileSync(join(folder, `report-${name}.csv`)), { columns: true });
-    expect(rows('report')).toContainEqual({ fact: 'verdict', value: 'not clean' });
+    const rows = (name: string): Row[] => parse(readFileSync(join(folder, 'csv', `${name}.csv`)), { columns: true });
+    expect(rows('facts')).toContainEqual({ fact: 'verdict', value: 'not clean' });
     expect(listed(rows('findings'))).toEqual(expected);
   });
 

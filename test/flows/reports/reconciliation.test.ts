@@ -448,7 +448,8 @@ describe('the report of reconciliation', () => {
       { id: 'later', createdAt: '2026-01-05T11:00:00.000Z', state: 'accepted', record: null },
     ];
     const forms = async (given: readonly ReconciledOrder[]) => {
-      const texts = [csvText, htmlText, jsonText, tableText].map((form) =>
+      const findings = ({ sections }: ReportDocument) => csvText(sections.find(({ name }) => name === 'findings')!);
+      const texts = [findings, htmlText, jsonText, tableText].map((form) =>
         reportOf({ orders: given }, ({ document }) => wholeText(form(document))),
       );
       const workbook = await reportOf({ orders: given }, ({ document }) => xlsxBytes(document));

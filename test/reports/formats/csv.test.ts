@@ -1,12 +1,12 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
-import { csvParts, csvText } from '../../../src/reports/formats/csv.ts';
-import { documentOf, HOSTILE, hostileDocument, texts, wholeText } from '../../support/report-document.ts';
+import { csvText } from '../../../src/reports/formats/csv.ts';
+import { HOSTILE, texts, wholeText } from '../../support/report-document.ts';
 
 const EXACT = '12345678901234567.123456789012345678';
 
 async function bare(keys: readonly string[], ...rows: Record<string, string | number | null>[]): Promise<string> {
-  return await wholeText(csvText(documentOf(texts(...keys), rows, null)));
+  return await wholeText(csvText({ name: 'lines', title: 'Lines', columns: texts(...keys), rows }));
 }
 
 describe('CSV', () => {
@@ -46,29 +46,14 @@ describe('CSV', () => {
     },
   );
 
-  it('has a part for the facts and one for each section, by their names', async () => {
-    const parts = csvParts(documentOf(texts('id'), [{ id: 'a' }, { id: 'b' }], 'x/1'));
-    const read = await Promise.all(parts.map(async ({ name, text }) => [name, await wholeText(text)]));
-    expect(read).toEqual([
-      ['report', 'fact,value\nverdict,clean\n'],
-      ['lines', 'id\na\nb\n'],
-    ]);
-  });
-
-  it('has the parts behind each other, with their names, where it is one text', async () => {
-    const text = await wholeText(csvText(documentOf(texts('id'), [{ id: 'a' }], 'x/1')));
-    expect(text).toBe('report\nfact,value\nverdict,clean\n\nlines\nid\na\n');
-  });
-
   it('has all of many rows', async () => {
     const rows = Array.from({ length: 2_500 }, (_, index) => ({ id: `o${index}` }));
     expect(parse(await bare(['id'], ...rows), { columns: true })).toEqual(rows);
   });
 
   it('has hostile ids as text, none of which a spreadsheet runs', async () => {
-    const [, lines] = csvParts(hostileDocument());
-    if (lines === undefined) throw new Error('there is no such part');
-    const ids = parse<{ id: string }>(await wholeText(lines.text), { columns: true }).map(({ id }) => id);
-    expect(ids).toEqual(HOSTILE.map((text) => (/^[=@]/.test(text) ? `'${text}` : text)));
+    const text = await bare(['id'], ...HOSTILE.map((id) => ({ id })));
+    const ids = parse<{ id: string }>(text, { columns: true }).map(({ id }) => id);
+    expect(ids).toEqual(HOSTILE.map((id) => (/^[=@]/.test(id) ? `'${id}` : id)));
   });
 });
