@@ -13,118 +13,132 @@ interface Group {
 /** Commands by name, in the order of the help. */
 export type Entries = Readonly<Record<string, Entry | Group>>;
 
-/** Every command. A command is loaded when it is called: to load them all takes longer than most commands take. */
-export const COMMANDS: Entries = {
-  run: ['runs the daemon: sends pending orders, follows them to their end', () => import('./operate/run.ts')],
-  sync: ['makes one pass: sends what is due, looks up every followed order', () => import('./operate/sync.ts')],
-  pause: ['stops creates, or all requests of the program', () => import('./operate/pause.ts')],
-  resume: ['ends what pause began, and other holds of creates', () => import('./operate/pause.ts')],
-  orders: {
-    text: 'put orders in, look at them, decide about them',
-    example: 'order-sync orders list --state held',
-    commands: {
-      add: ['inserts one order', () => import('./orders/add.ts')],
-      import: ['inserts the rows of a file, all or none', () => import('./orders/import.ts')],
-      adopt: ['takes over orders that exist at the exchange', () => import('./orders/adopt.ts')],
-      list: ['lists the newest orders', () => import('./orders/list.ts')],
-      export: ['writes orders with every field of the exchange', () => import('./orders/export.ts')],
-      show: ['shows one order: row, history, answers of the exchange', () => import('./orders/show.ts')],
-      explain: ['tells the story of one order, and what happens next', () => import('./orders/explain.ts')],
-      resolve: ['records what became of orders that were sent', () => import('./orders/decision.ts')],
-      retry: ['sends rejected, invalid or unknown orders again', () => import('./orders/decision.ts')],
-      cancel: ['ends orders that were not sent yet', () => import('./orders/decision.ts')],
+/**
+ * Every command, below the headings of the help. A command is loaded when it is called: to load them all takes longer than
+ * most commands take.
+ */
+export const COMMANDS: Readonly<Record<string, Entries>> = {
+  'First steps:': {
+    demo: ['runs the orders of a shop to their end, on a sandbox exchange', () => import('./sandbox/demo.ts')],
+    sandbox: ['runs an exchange to try things on', () => import('./sandbox/sandbox.ts')],
+    config: {
+      text: 'settings, where they come from, and whether they are right',
+      example: 'order-sync config check',
+      commands: {
+        show: ['shows every setting with its source', () => import('./operate/config/show.ts')],
+        check: ['says what is wrong with the settings', () => import('./operate/config/check.ts')],
+      },
     },
   },
-  report: {
-    text: 'reports from the database',
-    example: 'order-sync report summary',
-    commands: {
-      summary: ['counts and exact sums by pair, state and status', () => import('./report/summary.ts')],
-      reconciliation: [
-        'our orders beside those of the exchange, to the last digit',
-        () => import('./report/reconciliation.ts'),
-      ],
-      ageing: ['how long orders have been in their state; the oldest', () => import('./report/ageing.ts')],
-      changes: ['every change of a period, in order', () => import('./report/changes.ts')],
-      explain: ['what a class of findings means, and what to do about it', () => import('./report/explain.ts')],
+  'Every day:': {
+    run: ['runs the daemon: sends pending orders, follows them to the end', () => import('./operate/run.ts')],
+    sync: ['makes one pass: sends what is due, looks up what is followed', () => import('./operate/sync.ts')],
+    pause: ['stops creates, or all requests of the program', () => import('./operate/pause.ts')],
+    resume: ['ends what pause began, and other holds of creates', () => import('./operate/pause.ts')],
+    orders: {
+      text: 'put orders in, look at them, decide about them',
+      example: 'order-sync orders list --state held',
+      commands: {
+        add: ['inserts one order', () => import('./orders/add.ts')],
+        import: ['inserts the rows of a file, all or none', () => import('./orders/import.ts')],
+        adopt: ['takes over orders that exist at the exchange', () => import('./orders/adopt.ts')],
+        list: ['lists the newest orders', () => import('./orders/list.ts')],
+        export: ['writes orders with every field of the exchange', () => import('./orders/export.ts')],
+        show: ['shows one order: row, history, answers of the exchange', () => import('./orders/show.ts')],
+        explain: ['tells the story of one order, and what happens next', () => import('./orders/explain.ts')],
+        resolve: ['records what became of orders that were sent', () => import('./orders/decision.ts')],
+        retry: ['sends rejected, invalid or unknown orders again', () => import('./orders/decision.ts')],
+        cancel: ['ends orders that were not sent yet', () => import('./orders/decision.ts')],
+      },
+    },
+    report: {
+      text: 'reports from the database',
+      example: 'order-sync report summary',
+      commands: {
+        summary: ['counts and exact sums by pair, state and status', () => import('./report/summary.ts')],
+        reconciliation: [
+          'our orders beside those of the exchange, to the last digit',
+          () => import('./report/reconciliation.ts'),
+        ],
+        ageing: ['how long orders have been in their state; the oldest', () => import('./report/ageing.ts')],
+        changes: ['every change of a period, in order', () => import('./report/changes.ts')],
+        explain: ['what a class of findings means, and what to do about it', () => import('./report/explain.ts')],
+      },
+    },
+    findings: {
+      text: 'what reconciliation found: look at it, acknowledge it',
+      example: 'order-sync findings list --class AMOUNT_MISMATCH',
+      commands: {
+        list: ['lists the newest findings', () => import('./operate/findings/list.ts')],
+        ack: ['acknowledges open findings', () => import('./operate/findings/ack.ts')],
+      },
+    },
+    db: {
+      text: 'the database',
+      example: 'order-sync db status',
+      commands: {
+        migrate: ['makes the database, or brings it up to date', () => import('./operate/db/migrations.ts')],
+        status: ['says which migrations the database has', () => import('./operate/db/migrations.ts')],
+        check: [
+          'says whether the database is sound, and not older than its mark',
+          () => import('./operate/db/check.ts'),
+        ],
+        'accept-restore': [
+          'accepts a database that was put back to an older state',
+          () => import('./operate/db/accept-restore.ts'),
+        ],
+        backup: ['copies the database while it is in use', () => import('./operate/db/backup.ts')],
+      },
     },
   },
-  findings: {
-    text: 'what reconciliation found: look at it, acknowledge it',
-    example: 'order-sync findings list --class AMOUNT_MISMATCH',
-    commands: {
-      list: ['lists the newest findings', () => import('./operate/findings/list.ts')],
-      ack: ['acknowledges open findings', () => import('./operate/findings/ack.ts')],
+  'The exchange, as it answers now:': {
+    lookup: ['shows an order record as the exchange answers now', () => import('./exchange/operations.ts')],
+    'pre-order': {
+      text: 'pre-orders at the exchange',
+      example: 'order-sync pre-order show 4be1c7',
+      commands: {
+        show: ['shows a pre-order as the exchange answers now', () => import('./exchange/operations.ts')],
+      },
+    },
+    probe: ['asks the exchange what its document leaves open', () => import('./exchange/probe.ts')],
+    client: {
+      text: 'clients and their links at the exchange',
+      example: 'order-sync client show 7f1c2a',
+      commands: {
+        create: ['makes a link for a client, and remembers it', () => import('./exchange/operations.ts')],
+        validate: ['asks whether a link could be made', () => import('./exchange/operations.ts')],
+        show: ['shows a link as the exchange answers now', () => import('./exchange/operations.ts')],
+        follow: ['remembers a link; the daemon follows its status', () => import('./exchange/operations.ts')],
+      },
+    },
+    idv: {
+      text: 'identity verification of clients',
+      example: 'order-sync idv token 7f1c2a --level MAIN',
+      commands: {
+        token: ['gets a token for a verification flow; it is a secret', () => import('./exchange/idv.ts')],
+        photos: ['asks for the delivery of verification photos', () => import('./exchange/idv.ts')],
+      },
+    },
+    customer: {
+      text: 'clients at the card-payment provider',
+      example: 'order-sync customer cards 7f1c2a',
+      commands: {
+        show: ['shows the customer record of a link; personal data', () => import('./exchange/operations.ts')],
+        cards: ['shows the saved cards of a link', () => import('./exchange/cards.ts')],
+      },
+    },
+    'sdk-token': ['gets a short-lived SDK token for a link; it is a secret', () => import('./exchange/operations.ts')],
+    links: ['lists the newest remembered client links', () => import('./exchange/links.ts')],
+    photos: {
+      text: 'photos that the exchange has delivered',
+      example: 'order-sync photos list',
+      commands: {
+        list: ['lists the newest photos', () => import('./exchange/photos/list.ts')],
+        purge: ['deletes photos for good, files and rows', () => import('./exchange/photos/purge.ts')],
+      },
     },
   },
-  lookup: ['shows an order record as the exchange answers now', () => import('./exchange/operations.ts')],
-  probe: ['asks the exchange what its document leaves open', () => import('./exchange/probe.ts')],
-  'pre-order': {
-    text: 'pre-orders at the exchange',
-    example: 'order-sync pre-order show 4be1c7',
-    commands: {
-      show: ['shows a pre-order as the exchange answers now', () => import('./exchange/operations.ts')],
-    },
+  'Other:': {
+    openapi: ['prints the OpenAPI document of the control socket', () => import('./operate/openapi.ts')],
   },
-  client: {
-    text: 'clients and their links at the exchange',
-    example: 'order-sync client show 7f1c2a',
-    commands: {
-      create: ['makes a link for a client, and remembers it', () => import('./exchange/operations.ts')],
-      validate: ['asks whether a link could be made', () => import('./exchange/operations.ts')],
-      show: ['shows a link as the exchange answers now', () => import('./exchange/operations.ts')],
-      follow: ['remembers a link; the daemon follows its status', () => import('./exchange/operations.ts')],
-    },
-  },
-  idv: {
-    text: 'identity verification of clients',
-    example: 'order-sync idv token 7f1c2a --level MAIN',
-    commands: {
-      token: ['gets a token for a verification flow; it is a secret', () => import('./exchange/idv.ts')],
-      photos: ['asks for the delivery of verification photos', () => import('./exchange/idv.ts')],
-    },
-  },
-  customer: {
-    text: 'clients at the card-payment provider',
-    example: 'order-sync customer cards 7f1c2a',
-    commands: {
-      show: ['shows the customer record of a link; personal data', () => import('./exchange/operations.ts')],
-      cards: ['shows the saved cards of a link', () => import('./exchange/cards.ts')],
-    },
-  },
-  'sdk-token': ['gets a short-lived SDK token for a link; it is a secret', () => import('./exchange/operations.ts')],
-  links: ['lists the newest remembered client links', () => import('./exchange/links.ts')],
-  photos: {
-    text: 'photos that the exchange has delivered',
-    example: 'order-sync photos list',
-    commands: {
-      list: ['lists the newest photos', () => import('./exchange/photos/list.ts')],
-      purge: ['deletes photos for good, files and rows', () => import('./exchange/photos/purge.ts')],
-    },
-  },
-  db: {
-    text: 'the database',
-    example: 'order-sync db status',
-    commands: {
-      migrate: ['makes the database, or brings it up to date', () => import('./operate/db/migrations.ts')],
-      status: ['says which migrations the database has', () => import('./operate/db/migrations.ts')],
-      check: ['says whether the database is sound, and not older than its mark', () => import('./operate/db/check.ts')],
-      'accept-restore': [
-        'accepts a database that was put back to an older state',
-        () => import('./operate/db/accept-restore.ts'),
-      ],
-      backup: ['copies the database while it is in use', () => import('./operate/db/backup.ts')],
-    },
-  },
-  config: {
-    text: 'settings, where they come from, and whether they are right',
-    example: 'order-sync config check',
-    commands: {
-      show: ['shows every setting with its source', () => import('./operate/config/show.ts')],
-      check: ['says what is wrong with the settings', () => import('./operate/config/check.ts')],
-    },
-  },
-  openapi: ['prints the OpenAPI document of the control socket', () => import('./operate/openapi.ts')],
-  sandbox: ['runs an exchange to try things on', () => import('./sandbox/sandbox.ts')],
-  demo: ['runs the orders of a shop to their end, on a sandbox exchange', () => import('./sandbox/demo.ts')],
 };

@@ -1,6 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { Command } from 'commander';
+import { Command, type Argument, type Option } from 'commander';
 import { COMMANDS, type Entries } from './commands.ts';
+import { takeNearChoices, withSuggestion } from './shared/names.ts';
+
+const DESCRIPTION = `keeps a merchant's order table and a crypto/fiat exchange in step
+
+New here? \`order-sync demo\` shows it at work on a sandbox exchange, without any settings.`;
 
 /**
  * Makes the command line. All commands are there by name; the one that `args` call is loaded, with its arguments and
@@ -11,18 +16,21 @@ export async function createProgram(args: readonly string[] = []): Promise<Comma
     version: string;
   };
   const program = new Command('order-sync')
-    .description("keeps a merchant's order table and a crypto/fiat exchange in step")
+    .description(DESCRIPTION)
     .version(version)
     .option('--config <file>', 'settings to read instead of config/local.yaml')
     .addHelpText('after', '\nExample:\n  order-sync sync --json')
     .showHelpAfterError('(--help says how it is used, with an example)')
     // The arguments of a command are not known before it is loaded.
     .configureHelp({ subcommandTerm: (command) => command.name() })
-    // An e-mail address of a client, written in the wrong place, must stand in no error.
-    .configureOutput({ outputError: (text, write) => write(text.replaceAll(/[^\s'"]+@[^\s'"]+/g, '<EMAIL>')) })
+    .showSuggestionAfterError(false)
     .exitOverride();
-  await addCommands(program, COMMANDS, wordsOf(args));
-  return program;
+  explainErrors(program);
+  for (const [heading, entries] of Object.entries(COMMANDS)) {
+    program.commandsGroup(heading);
+    await addCommands(program, entries, wordsOf(args));
+  }
+  return program.helpCommand(true);
 }
 
 async function addCommands(parent: Command, entries: Entries, words: readonly string[]): Promise<void> {
@@ -30,6 +38,7 @@ async function addCommands(parent: Command, entries: Entries, words: readonly st
   const [word, ...more] = words[0] === 'help' ? words.slice(1) : words;
   for (const [name, entry] of Object.entries(entries)) {
     const command = parent.command(name);
+    explainErrors(command);
     if ('commands' in entry) {
       command.description(entry.text).addHelpText('after', `\nExample:\n  ${entry.example}`);
       await addCommands(command, entry.commands, word === name ? more : []);
@@ -43,8 +52,27 @@ async function addCommands(parent: Command, entries: Entries, words: readonly st
         // Never reached, unless Commander reads the command line differently: then nothing may look like a success.
         throw new Error(`the command ${name} was not loaded`);
       });
-    if (word === name) (await load()).define(command);
+    if (word !== name) continue;
+    (await load()).define(command);
+    for (const { options, registeredArguments } of [command, ...command.commands]) {
+      for (const taker of [...options, ...registeredArguments]) {
+        takeNearChoices(taker);
+        showAsTyped(taker);
+      }
+    }
   }
+}
+
+/** Names what was probably meant. An e-mail address of a client, written in the wrong place, must stand in no error. */
+function explainErrors(command: Command): void {
+  command.configureOutput({
+    outputError: (text, write) => write(withSuggestion(command, text).replaceAll(/[^\s'"]+@[^\s'"]+/g, '<EMAIL>')),
+  });
+}
+
+/** A default that is a text stands in the help as it is typed: without quotes. */
+function showAsTyped(taker: Option | Argument): void {
+  if (typeof taker.defaultValue === 'string') taker.defaultValueDescription ??= taker.defaultValue;
 }
 
 /** The words that name a command: `args` without options and the file of `--config`. */

@@ -76,6 +76,26 @@ describe('--help', () => {
   });
 });
 
+describe('help', () => {
+  it.each([...leaves(WHOLE).map(([words]) => words), ...groups(WHOLE), ''])(
+    'of "%s" has no line wider than 80 columns, and names no section of a document that it does not name',
+    async (words) => {
+      const { out } = await usage(...words.split(' ').filter(Boolean), '--help');
+      const wide = out.split('\n').filter((line) => line.length > 80);
+      expect([wide, out.match(/.*§.*/g)]).toEqual([[], null]);
+    },
+  );
+
+  it.each(leaves(WHOLE).map(([words]) => words))('of "%s" has defaults as they are typed', async (words) => {
+    const options = leaves(await createProgram(words.split(' '))).flatMap(([, command]) => command.options);
+    for (const { defaultValue, defaultValueDescription: shown, parseArg: parse } of options) {
+      if (defaultValue === undefined) continue;
+      const typed = shown ?? String(defaultValue);
+      expect(parse === undefined ? typed : parse(typed, undefined)).toEqual(defaultValue);
+    }
+  });
+});
+
 describe('the command line', () => {
   it.each([
     [['sync', '--json'], 'sync'],
@@ -100,6 +120,16 @@ describe('wrong usage', () => {
   it.each([
     ['frob', /unknown command 'frob'/],
     ['orders frob', /unknown command 'frob'/],
+    ['report recon', /did you mean report reconciliation\?/],
+    ['recon', /did you mean report reconciliation\?/],
+    ['Sync', /did you mean sync\?/],
+    ['sync --time 5m', /did you mean --timeout\?/],
+    ['sync --jsno', /did you mean --json\?/],
+    ['findings list --class amount', /AMOUNT_MISMATCH/],
+    ['orders list --state hold', /Did you mean held\?/],
+    ['report explain AMOUNT_MISSMATCH', /Did you mean AMOUNT_MISMATCH\?/],
+    ['demo --scenario mis', /Did you mean mismatch\?/],
+    ['sandbox --scenario complet', /did you mean completed\?/i],
     ['--frob', /unknown option '--frob'/],
     ['sync --frob', /unknown option '--frob'/],
     ['orders list extra', /too many arguments for 'list'/],
@@ -116,6 +146,7 @@ describe('wrong usage', () => {
     ['orders list --limit 1001', /--json/],
     ['orders list --state lost', /'lost' is invalid. Allowed choices are pending, sending, /],
     ['report summary --format pdf', /'pdf' is invalid. Allowed choices are table, csv, json/],
+    ['sandbox --faults reset-aftre=0.1', /did you mean reset-after\?/i],
     ['report summary --format csv --json', /'--json' cannot be used with option '--format <format>'/],
     ['report summary --from yesterday', /--from/],
     ['report summary --from 2026-02-30', /--from/],

@@ -12,12 +12,14 @@ const commandsIn = (files: readonly string[]) =>
 describe('a command loads what it uses and nothing else:', () => {
   it('--help loads no command, no settings and no database', async () => {
     const { packages, files } = await loadedBy(['--help']);
-    expect(packages).toEqual(['commander']);
+    expect(packages).toEqual(['commander', 'fastest-levenshtein']);
     expect(files).toEqual([
       'src/cli.ts',
       'src/cli/commands.ts',
       'src/cli/program.ts',
       'src/cli/shared/exit.ts',
+      'src/cli/shared/names.ts',
+      'src/domain/suggestion.ts',
       'src/store/errors.ts',
       'src/store/sqlite/errors.ts',
     ]);

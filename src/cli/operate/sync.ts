@@ -12,7 +12,7 @@ import { printable } from '../../reports/formats/text.ts';
 import { StoreError } from '../../store/errors.ts';
 import { commandError, throughOwner } from '../shared/exchange.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
-import { duration, exchangeConfig } from '../shared/options.ts';
+import { durationOption, exchangeConfig } from '../shared/options.ts';
 import { stopSignal } from '../shared/stop-signal.ts';
 
 const EXIT_OF: Readonly<Record<SyncEnd, number>> = {
@@ -36,7 +36,7 @@ const REFRESH_MS = 250;
 export function define(command: Command): void {
   command
     .option('--json', 'print the summary as JSON')
-    .option('--timeout <duration>', 'end the pass after this time', duration, duration('10m'))
+    .addOption(durationOption('--timeout <duration>', 'end the pass after this time', '10m'))
     .option('--due-only', 'look up only the orders that are due')
     .addHelpText('after', '\nExample:\n  order-sync sync --json --timeout 2m')
     .action(async ({ json, timeout, dueOnly }: { json?: boolean; timeout: number; dueOnly?: boolean }) => {

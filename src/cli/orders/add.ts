@@ -29,7 +29,7 @@ export function define(command: Command): void {
   command
     .addHelpText(
       'after',
-      '\nExample:\n  order-sync orders add --external-order-id shop-1001 --asset 0.25 --from BTC --to EUR',
+      '\nExample:\n  order-sync orders add --external-order-id shop-1001 --asset 0.25 \\\n    --from BTC --to EUR',
     )
     .action(async (fields: Record<string, string>) => {
       const addition = await withStore(command, 'migrate', (store) => addOrder({ store, account: ACCOUNT }, fields));

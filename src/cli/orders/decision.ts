@@ -35,17 +35,21 @@ const COMMANDS = {
     kinds: AS,
     examples: `
 Examples:
-  order-sync orders resolve shop-1001 --as exists --pre-order-id 5d1f --reason 'the exchange confirmed it'
-  order-sync orders resolve --state held --as not-created --reason 'the exchange was down all day'
-  order-sync orders resolve shop-1001 --as ours --reason 'the exchange confirmed the amount'`,
+  order-sync orders resolve shop-1001 --as exists --pre-order-id 5d1f \\
+    --reason 'the exchange confirmed it'
+  order-sync orders resolve --state held --as not-created \\
+    --reason 'the exchange was down all day'
+  order-sync orders resolve shop-1001 --as ours \\
+    --reason 'the exchange confirmed the amount'`,
   },
   retry: {
     kinds: ['retry'],
-    examples: "\nExample:\n  order-sync orders retry shop-1001 shop-1002 --reason 'the currency is enabled now'",
+    examples:
+      "\nExample:\n  order-sync orders retry shop-1001 shop-1002 \\\n    --reason 'the currency is enabled now'",
   },
   cancel: {
     kinds: ['cancel'],
-    examples: "\nExample:\n  order-sync orders cancel shop-1001 --reason 'the client has changed their mind'",
+    examples: "\nExample:\n  order-sync orders cancel shop-1001 --reason 'the client changed their mind'",
   },
 } as const;
 

@@ -30,13 +30,17 @@ interface ReconciliationOptions extends PeriodOptions, OutputOptions {
 
 const SECTIONS = ['pairs', 'days', 'unchecked', 'classes', 'findings', 'ledger'];
 const HELP = `
-The report is clean, and the exit code is 0, when no order is unchecked, no finding of severity error or warning is open,
-and a ledger given with --against agrees. Acknowledged findings, and findings of severity info, are listed and do not
-count. The report speaks for one moment: an order that changed after --as-of counts as unchecked.
+The report is clean, and the exit code is 0, when no order is unchecked, no
+finding of severity error or warning is open, and a ledger given with --against
+agrees. Acknowledged findings, and findings of severity info, are listed and do
+not count. The report speaks for one moment: an order that changed after --as-of
+counts as unchecked.
 
 Examples:
-  order-sync report reconciliation --from 2026-01-01 --to 2026-02-01 --out january.html
-  order-sync report reconciliation --against ledger.csv --against-id "Order no." --against-amount Amount`;
+  order-sync report reconciliation --from 2026-01-01 --to 2026-02-01 \\
+    --out january.html
+  order-sync report reconciliation --against ledger.csv \\
+    --against-id "Order no." --against-amount Amount`;
 
 /** `order-sync report reconciliation`. */
 export function define(command: Command): void {

@@ -54,7 +54,8 @@ interface DemoOptions {
 const HELP = `
 Scenarios:
   clean     a few answers are lost on purpose; both sides agree in the end
-  mismatch  the sandbox also tampers with one field of some orders; the report lists exactly those
+  mismatch  the sandbox also tampers with one field of some orders; the report
+            lists exactly those
 
 The exit code is 0 when that came true.
 

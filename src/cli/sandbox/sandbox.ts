@@ -12,7 +12,8 @@ import { ODD_ANSWERS } from '../../sandbox/orders/odd-answers.ts';
 import { SCENARIOS, scenarioNamedIn, type Scenarios } from '../../sandbox/orders/scenario.ts';
 import { startSandbox } from '../../sandbox/server.ts';
 import { TAMPERINGS, type Tampering } from '../../sandbox/orders/tampering.ts';
-import { inColumns } from '../shared/columns.ts';
+import { itemList, paragraphs } from '../shared/help.ts';
+import { didYouMean } from '../shared/names.ts';
 import { duration, optionOf, wholeNumber } from '../shared/options.ts';
 
 interface SandboxCommandOptions {
@@ -26,41 +27,50 @@ interface SandboxCommandOptions {
   readonly faults?: FaultPlan;
   readonly log?: string;
   readonly photoUrl?: URL;
-  readonly remotePhotos: boolean;
+  readonly remotePhotos?: boolean;
 }
 
-const TAMPERING_HELP = inColumns(
+const TAMPERING_HELP = itemList(
   Object.entries<Tampering>(TAMPERINGS).map(([name, { finding, what, needs }]) => [
-    `  ${name}`,
-    finding,
-    needs === undefined ? what : `${what} (rows with ${needs})`,
+    name,
+    `${finding}: ${what}${needs === undefined ? '' : ` (rows with ${needs})`}`,
   ]),
 );
 const HELP = `
 Example:
   order-sync sandbox --port 8089 --faults reset-after=0.02,error-taken=0.02
 
-Some external order ids decide for their order, whatever the options say (NAME as above):
-  fault-NAME-…         has that fault on its first create
-  fault-lookup-NAME-…  has it on its first look-up
-  scenario-NAME-…      goes through that scenario
-  tamper-NAME-…        is tampered with as below, has no faults, and is completed unless --scenario says otherwise
+Some external order ids decide for their order, whatever the options say (NAME
+as above):
+${itemList([
+  ['fault-NAME-…', 'has that fault on its first create'],
+  ['fault-lookup-NAME-…', 'has it on its first look-up'],
+  ['scenario-NAME-…', 'goes through that scenario'],
+  ['tamper-NAME-…', 'is tampered with as below, has no faults, and is completed unless --scenario says otherwise'],
+])}
 
 Some e-mail addresses decide for their client:
-${inColumns(EMAIL_INPUTS.map(([input, effect]) => [`  ${input}`, effect]))}
-The ways to tamper with an order (the second NAME), the finding that each brings, and what the sandbox answers.
-UNEXPECTED_ORDER needs a row that is cancelled before it is sent; report reconciliation --online finds PREORDER_MISSING:
-${TAMPERING_HELP}
-Photos are delivered with --photo-url only: without it a request for them is refused with INVALID_VALUE. An unknown link
-is answered 404 NOT_FOUND, another key 401. The whole interface is described at /openapi.json; /_sandbox/requests,
-/_sandbox/deliveries and /_sandbox/census show what happened. Verification statuses besides NOT_VERIFIED, their causes
-and their delays are invented, as are customers and cards.
+${itemList(EMAIL_INPUTS)}
 
-Scenarios: ${Object.keys(SCENARIOS).join(', ')}.
+The ways to tamper with an order (the second NAME), the finding that each
+brings, and what the sandbox answers. UNEXPECTED_ORDER needs a row that is
+cancelled before it is sent; report reconciliation --online finds
+PREORDER_MISSING:
+${TAMPERING_HELP}
+
+Photos are delivered with --photo-url only: without it a request for them is
+refused with INVALID_VALUE. An unknown link is answered 404 NOT_FOUND, another
+key 401. The whole interface is described at /openapi.json; /_sandbox/requests,
+/_sandbox/deliveries and /_sandbox/census show what happened. Verification
+statuses besides NOT_VERIFIED, their causes and their delays are invented, as
+are customers and cards.
+
+${paragraphs(`Scenarios: ${Object.keys(SCENARIOS).join(', ')}.`)}
 Of these some are about the answers; their orders are completed:
-${inColumns(Object.entries(ODD_ANSWERS).map(([name, { what }]) => [`  ${name}`, what]))}
-The statuses besides REQUEST and NEW, their order and their delays are
-invented. Others come from a file:
+${itemList(Object.entries(ODD_ANSWERS).map(([name, { what }]) => [name, what]))}
+
+The statuses besides REQUEST and NEW, their order and their delays are invented.
+Others come from a file:
   slow-payout:
     appearsAfter: 2s      # or never
     steps:
@@ -84,16 +94,18 @@ export function define(command: Command): void {
       faults,
     )
     .option('--photo-url <url>', 'where photos are delivered to, on this machine', photoUrl)
-    .option('--remote-photos', 'lets --photo-url name another machine', false)
+    .option('--remote-photos', 'lets --photo-url name another machine')
     .option('--log <file>', 'appends each request and delivery as a JSON line')
     .addHelpText('after', HELP)
     .action(async (options: SandboxCommandOptions) => {
       const scenarios = { ...SCENARIOS, ...options.scenarios };
       const everyOrders = options.scenario === undefined ? undefined : scenarios[options.scenario];
       if (options.scenario !== undefined && everyOrders === undefined) {
-        command.error(`error: --scenario must be one of ${Object.keys(scenarios).join(', ')}`);
+        const known = Object.keys(scenarios);
+        const advice = didYouMean(options.scenario, known) ?? `Known scenarios are ${known.join(', ')}.`;
+        command.error(`error: option '--scenario <name>' argument '${options.scenario}' is invalid. ${advice}`);
       }
-      if (options.photoUrl !== undefined && !options.remotePhotos && !isLoopback(options.photoUrl.hostname)) {
+      if (options.photoUrl !== undefined && options.remotePhotos !== true && !isLoopback(options.photoUrl.hostname)) {
         command.error('error: --photo-url names another machine; add --remote-photos if that is meant');
       }
       const log = options.log === undefined ? undefined : await openLog(options.log, command);
@@ -166,8 +178,10 @@ function faults(text: string): FaultPlan {
   const plan = Object.fromEntries(
     text.split(',').map((part) => {
       const [name = '', probability = ''] = part.split('=');
-      const isKnown = (FAULTS as readonly string[]).includes(name);
-      if (!isKnown || !/^(0|1|0?\.\d+)$/.test(probability)) {
+      if (!FAULTS.some((known) => known === name)) {
+        throw new InvalidArgumentError(didYouMean(name, FAULTS) ?? `Known faults are ${FAULTS.join(', ')}.`);
+      }
+      if (!/^(0|1|0?\.\d+)$/.test(probability)) {
         throw new InvalidArgumentError(`${part} is not NAME=PROBABILITY with a probability from 0 to 1`);
       }
       return [name as Fault, Number(probability)];

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { loadConfig, processEnvironment, type ConfigOptions, type ExchangeConfig } from '../../config/config.ts';
 import * as type from '../../config/values.ts';
 
@@ -34,3 +34,8 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
 
 /** Reads the value of an option that is a duration, in milliseconds. */
 export const duration = optionOf((text) => type.parseDuration(text));
+
+/** An option that is a duration, with its default as it is typed. */
+export function durationOption(flags: string, text: string, usual: string): Option {
+  return new Option(flags, text).argParser(duration).default(duration(usual), usual);
+}

@@ -72,7 +72,7 @@ describe('findings list', () => {
   });
 
   it.each([
-    [['--class', 'NONSENSE'], /report explain lists the classes/],
+    [['--class', 'NONSENSE'], /Allowed choices are CREATE_UNKNOWN/],
     [['--limit', '2000'], /a table has at most 1000 rows/],
     [['--status', 'gone'], /Allowed choices are open, acknowledged, resolved, any/],
   ])('refuses %s as wrong usage', async (args, message) => {

@@ -91,9 +91,9 @@ describe('order-sync sandbox', () => {
     ['--photo-url', 'http://me:secret@127.0.0.1/', /--photo-url/],
     ['--port', '65536', /--port/],
     ['--rate', '10/soon', /--rate/],
-    ['--faults', 'flood=0.1', /--faults .* flood=0.1/],
+    ['--faults', 'flood=0.1', /--faults .* Known faults are/],
     ['--faults', 'html=0.6,hang=0.6', /--faults/],
-    ['--scenario', 'nonsense', /--scenario must be one of completed, /],
+    ['--scenario', 'nonsense', /Known scenarios are completed, /],
     ['--log', '/nowhere/requests', /--log: .* no such file/],
   ])('refuses %s %s as wrong usage', async (option, value, message) => {
     const { code, stderr } = await runProgram(['sandbox', option, value]);

@@ -18,7 +18,8 @@ Stop the daemon first.
 
 Examples:
   order-sync db accept-restore
-  order-sync db accept-restore --assume-not-sent --reason 'a copy for tests, its exchange is the sandbox'`;
+  order-sync db accept-restore --assume-not-sent \\
+    --reason 'a copy for tests, its exchange is the sandbox'`;
 const QUESTION =
   'Nothing shows that this database was put back. Every order that waits to be sent would be looked up and held instead. Go on? (y/N) ';
 

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { FINDING_CLASSES, type FindingClassName, type Severity } from '../../../domain/findings/classes.ts';
 import type { FindingRow } from '../../../store/findings.ts';
 
@@ -14,7 +14,7 @@ export interface FindingsFilter {
 /** Adds `--class` and `--severity`. */
 export function addFilter(command: Command): Command {
   return command
-    .addOption(new Option('--class <class>', 'only findings of this class (see report explain)').argParser(className))
+    .addOption(new Option('--class <class>', 'only findings of this class (see report explain)').choices(CLASSES))
     .addOption(new Option('--severity <severity>', 'only findings of this severity').choices(SEVERITIES));
 }
 
@@ -30,9 +30,3 @@ export const FINDING_COLUMNS = {
   'last seen': (row: FindingRow) => row.last_seen_at,
   status: (row: FindingRow) => row.status,
 };
-
-function className(given: string): FindingClassName {
-  const found = CLASSES.find((name) => name === given);
-  if (found === undefined) throw new InvalidArgumentError('order-sync report explain lists the classes.');
-  return found;
-}

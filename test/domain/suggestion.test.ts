@@ -1,0 +1,19 @@
+import { describe, expect, it } from 'vitest';
+import { suggestion } from '../../src/domain/suggestion.ts';
+
+const KNOWN = ['exchange', 'exchange.baseUrl', 'exchange.rate.interval', 'reconciliation', 'AMOUNT_MISMATCH', 'held'];
+
+describe('the name that was probably meant', () => {
+  it.each([
+    ['in other letter case', 'amount_mismatch', 'AMOUNT_MISMATCH'],
+    ['by its beginning', 'recon', 'reconciliation'],
+    ['by its end after a dot', 'baseURL', 'exchange.baseUrl'],
+    ['with a slip', 'exchagne', 'exchange'],
+    ['of four letters with one slip', 'hald', 'held'],
+    ['when nothing is near', 'photos', undefined],
+    ['when nothing is given', '', undefined],
+    ['when something endless is given', 'reconciliation'.repeat(1_000), undefined],
+  ])('%s', (_how, given, meant) => {
+    expect(suggestion(given, KNOWN)).toBe(meant);
+  });
+});
