@@ -53,7 +53,7 @@ describe.skipIf(isMissing)('a report in Chromium (left out where there is no /us
   });
 
   it('has no script and no element that a text could have smuggled in', async () => {
-    expect(await page.locator('script, img, iframe, object, foreignObject, a').count()).toBe(0);
+    expect(await page.locator('script, img, iframe, object, foreignObject, a:not([href^="#"])').count()).toBe(0);
     expect(await page.locator('figure').count()).toBe(4);
   });
 
@@ -69,7 +69,7 @@ describe.skipIf(isMissing)('a report in Chromium (left out where there is no /us
   });
 
   it('shows texts as they are', async () => {
-    const cells = await page.locator('#lines tbody td:first-child').allTextContents();
+    const cells = await page.locator('#lines tbody th').allTextContents();
     expect(cells).toEqual(HOSTILE);
   });
 

@@ -1,0 +1,82 @@
+import {
+  SECTION_PARTS,
+  type Card,
+  type Fact,
+  type ReportDocument,
+  type SectionPart,
+  type Verdict,
+} from '../document.ts';
+import { plainText } from './cells.ts';
+import { icon } from './icon.ts';
+import type { ReadSection } from './read.ts';
+import { escapeText, idOf } from './text.ts';
+
+/** The headings of the parts of a page. */
+export const PART_TITLES: Readonly<Record<SectionPart, string>> = {
+  attention: 'What needs a person',
+  money: 'Money',
+  days: 'By day',
+  details: 'Details',
+};
+/** What the report is about stands at its top, the other facts at its end. */
+const SCOPE_FACTS: readonly string[] = ['account', 'from', 'to', 'as_of', 'asOf'];
+/** The banner says them. */
+const VERDICT_FACTS: readonly string[] = ['verdict', 'because'];
+
+/** Writes the top of the page: what the report is about, its verdict, its figures, and what follows. */
+export function headText(document: ReportDocument, sections: readonly ReadSection[]): string {
+  const { title, verdict, cards = [], facts } = document;
+  const scope = facts.filter(({ key, value }) => SCOPE_FACTS.includes(key) && value !== null);
+  const there = new Set(sections.map(({ section }) => section.name));
+  return `<header>
+<h1>${escapeText(title)}</h1>
+${scope.length === 0 ? '' : `<dl class="scope">\n${scope.map(factText).join('')}</dl>\n`}</header>
+${verdict === undefined ? '' : verdictText(verdict)}${cards.length === 0 ? '' : `<ul class="cards">\n${cards.map((card) => cardText(card, there)).join('')}</ul>\n`}${contentsText(sections)}`;
+}
+
+/** Writes the facts that do not stand at the top. */
+export function aboutText({ facts, verdict }: ReportDocument): string {
+  const others = facts.filter(
+    ({ key, value }) =>
+      value !== null && !SCOPE_FACTS.includes(key) && (verdict === undefined || !VERDICT_FACTS.includes(key)),
+  );
+  if (others.length === 0) return '';
+  return `<section id="about">\n<h2>About this report</h2>\n<dl class="facts">\n${others.map(factText).join('')}</dl>\n</section>\n`;
+}
+
+/** The parts that have sections, in their order. */
+export function partsOf(sections: readonly ReadSection[]): readonly (readonly [SectionPart, readonly ReadSection[]])[] {
+  return SECTION_PARTS.map(
+    (part) => [part, sections.filter(({ section }) => (section.part ?? 'details') === part)] as const,
+  ).filter(([, members]) => members.length > 0);
+}
+
+function factText({ label, value }: Fact): string {
+  return `<div><dt>${escapeText(label)}</dt><dd>${escapeText(plainText(value))}</dd></div>\n`;
+}
+
+function verdictText({ tone, text, reasons }: Verdict): string {
+  const items = reasons.map((reason) => `<li>${escapeText(reason)}</li>\n`).join('');
+  return `<section class="verdict ${tone}" aria-label="Verdict">
+${icon(tone)}<div><p>${escapeText(text)}</p>
+${items === '' ? '' : `<ul>\n${items}</ul>\n`}</div></section>
+`;
+}
+
+function cardText({ label, value, note, tone = 'neutral', section }: Card, there: ReadonlySet<string>): string {
+  const inner = `<span>${tone === 'neutral' ? '' : icon(tone)}${escapeText(label)}</span><strong>${escapeText(value)}</strong>${note === undefined ? '' : `<small>${escapeText(note)}</small>`}`;
+  const isLink = section !== undefined && there.has(section);
+  return `<li class="${tone}">${isLink ? `<a href="#${idOf(section)}">${inner}</a>` : `<div>${inner}</div>`}</li>\n`;
+}
+
+function contentsText(sections: readonly ReadSection[]): string {
+  if (sections.length < 2) return '';
+  const parts = partsOf(sections).map(([part, members]) => {
+    const links = members.map(
+      ({ section: { name, title }, count }) =>
+        `<li><a href="#${idOf(name)}">${escapeText(title)}</a> <small>${count}</small></li>`,
+    );
+    return `<div><h2>${PART_TITLES[part]}</h2><ul>${links.join('')}</ul></div>\n`;
+  });
+  return `<nav aria-label="Contents">\n${parts.join('')}</nav>\n`;
+}

@@ -1,0 +1,134 @@
+import { PRINT } from './print.ts';
+
+/** The colours, for light and dark. `tone` is text, `tint` what it stands on, `edge` a line between. */
+const COLORS = `
+:root {
+  color-scheme: light dark;
+  --page: #f5f6f8; --surface: #fff; --ink: #1a212d; --muted: #566071; --line: #dfe3e9; --faint: #f3f5f8; --accent: #2354b8;
+  --good: #17653a; --good-tint: #e4f4ea; --good-edge: #2f9e5f;
+  --info: #1f51ad; --info-tint: #e7effc; --info-edge: #4a7fd9;
+  --warning: #854a00; --warning-tint: #fdf0d9; --warning-edge: #d98a12;
+  --error: #a31f1b; --error-tint: #fde9e8; --error-edge: #d3413b;
+  --neutral: #465062; --neutral-tint: #eceff3; --neutral-edge: #b4bcc8;
+}
+@media screen and (prefers-color-scheme: dark) {
+  :root {
+    --page: #0e1218; --surface: #161b23; --ink: #e7ebf1; --muted: #9ba6b6; --line: #2b333f; --faint: #1c222c; --accent: #8db5ff;
+    --good: #7fdca2; --good-tint: #11301f; --good-edge: #37a866;
+    --info: #9fc2ff; --info-tint: #15263f; --info-edge: #4f86e0;
+    --warning: #f4c46f; --warning-tint: #33260d; --warning-edge: #c98a1c;
+    --error: #ffa29c; --error-tint: #3a1717; --error-edge: #d9534d;
+    --neutral: #b9c2cf; --neutral-tint: #252c37; --neutral-edge: #4c5767;
+  }
+}
+.good { --tone: var(--good); --tint: var(--good-tint); --edge: var(--good-edge); }
+.info { --tone: var(--info); --tint: var(--info-tint); --edge: var(--info-edge); }
+.warning { --tone: var(--warning); --tint: var(--warning-tint); --edge: var(--warning-edge); }
+.error { --tone: var(--error); --tint: var(--error-tint); --edge: var(--error-edge); }
+.neutral { --tone: var(--neutral); --tint: var(--neutral-tint); --edge: var(--neutral-edge); }
+`;
+
+const PAGE = `
+* { box-sizing: border-box; }
+html { -webkit-text-size-adjust: 100%; scroll-padding-top: 16px; }
+body { margin: 0; background: var(--page); color: var(--ink); line-height: 1.5;
+  font-family: -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", Arial, sans-serif; font-size: 15px; }
+main { max-width: 1240px; margin: 0 auto; padding: 36px 32px 64px; overflow-wrap: break-word; }
+h1 { font-size: 26px; line-height: 1.2; font-weight: 650; letter-spacing: -.01em; margin: 0; text-wrap: balance; }
+h2 { font-size: 17px; margin: 32px 0 8px; }
+h2.part { font-size: 21px; line-height: 1.25; letter-spacing: -.01em; margin: 52px 0 0; padding-top: 20px; border-top: 1px solid var(--line); }
+h3 { font-size: 16px; margin: 28px 0 8px; }
+h4 { font-size: 15px; margin: 24px 0 4px; }
+p { margin: 0 0 8px; }
+a { color: var(--accent); text-decoration: none; }
+a:hover { text-decoration: underline; }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+.lead, .explained { color: var(--muted); max-width: 80ch; }
+.note { color: var(--muted); font-size: 13px; margin: 8px 0 0; max-width: 110ch; }
+.empty { background: var(--surface); border: 1px solid var(--line); border-radius: 10px; padding: 12px 16px; color: var(--muted); }
+.icon { width: 1.1em; height: 1.1em; flex: none; vertical-align: -.18em; margin-right: .45em; fill: var(--edge); stroke: var(--edge); stroke-width: 1.6; stroke-linejoin: round; stroke-linecap: round; }
+.icon path:last-child { fill: none; stroke: var(--surface); stroke-width: 2.2; }
+.scope { display: flex; flex-wrap: wrap; gap: 6px 32px; margin: 14px 0 0; }
+.scope div { min-width: 0; }
+dt { color: var(--muted); font-size: 12.5px; }
+dd { margin: 0; font-variant-numeric: tabular-nums; }
+.verdict { display: flex; gap: 16px; margin: 24px 0 0; padding: 20px 24px; border: 1px solid var(--edge); border-left-width: 6px; border-radius: 10px; background: var(--tint); }
+.verdict > .icon { width: 32px; height: 32px; margin: 0; }
+.verdict > div { min-width: 0; }
+.verdict p { font-size: 20px; line-height: 1.3; font-weight: 650; color: var(--tone); margin: 2px 0 0; }
+.verdict ul { margin: 10px 0 0; padding-left: 1.2em; }
+.verdict li { margin: 3px 0; }
+.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(176px, 1fr)); gap: 12px; list-style: none; margin: 16px 0 0; padding: 0; }
+.cards li { background: var(--surface); border: 1px solid var(--line); border-radius: 10px; min-width: 0; overflow: hidden; }
+.cards li > * { display: block; height: 100%; padding: 14px 16px; color: inherit; }
+.cards a:hover { background: var(--faint); text-decoration: none; }
+.cards a:focus-visible { outline-offset: -2px; }
+.cards span { display: block; color: var(--muted); font-size: 13px; }
+.cards strong { display: block; font-size: 23px; line-height: 1.25; font-weight: 650; letter-spacing: -.01em; margin: 3px 0 2px; font-variant-numeric: tabular-nums; }
+.cards small { display: block; color: var(--muted); font-size: 12.5px; line-height: 1.4; }
+.cards .warning strong, .cards .error strong { color: var(--tone); }
+nav { display: flex; flex-wrap: wrap; gap: 16px 40px; margin: 24px 0 0; padding: 16px 0 0; }
+nav h2 { font-size: 12.5px; font-weight: 600; color: var(--muted); margin: 0 0 4px; }
+nav ul { list-style: none; margin: 0; padding: 0; font-size: 14px; }
+nav li { padding: 1px 0; }
+small { color: var(--muted); font-weight: 400; font-size: 12.5px; font-variant-numeric: tabular-nums; }
+figure { margin: 28px 0 0; background: var(--surface); border: 1px solid var(--line); border-radius: 10px; padding: 16px; overflow: hidden; }
+figcaption { font-weight: 650; margin-bottom: 8px; }
+figure svg { display: block; width: 100%; height: auto; }
+.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(240px, 1fr)); gap: 12px 32px; margin: 12px 0 0; font-size: 14px; }
+#about { margin-top: 52px; padding-top: 20px; border-top: 1px solid var(--line); }
+#about h2 { margin-top: 0; }
+`;
+
+const TABLES = `
+.group { display: flex; align-items: center; gap: 0 .2em; padding-left: 0; }
+.group small { margin-left: .3em; }
+.frame { overflow-x: auto; background: var(--surface); border: 1px solid var(--line); border-radius: 10px; margin: 10px 0 0; }
+.tall { max-height: min(85vh, 900px); overflow-y: auto; }
+table { border-collapse: separate; border-spacing: 0; width: 100%; font-size: 13.5px; line-height: 1.4; font-variant-numeric: tabular-nums lining-nums; }
+th, td { padding: 7px 12px; text-align: var(--align, left); vertical-align: top; border-bottom: 1px solid var(--line); background: var(--surface);
+  white-space: var(--wrap, normal); min-width: var(--least, 0); unicode-bidi: isolate; }
+tbody tr:last-child > * { border-bottom: 0; }
+thead th { position: sticky; top: 0; z-index: 1; vertical-align: bottom; color: var(--muted); font-size: 12.5px; font-weight: 600; line-height: 1.25; background: var(--faint); --wrap: normal; --least: 0; }
+thead th:first-child { z-index: 2; }
+tr > :first-child { position: sticky; left: 0; padding-left: 16px; }
+tbody th { font-weight: 600; }
+tbody tr:hover > * { background: var(--faint); }
+td.zero { color: var(--muted); }
+td b, th b { font-weight: inherit; margin-left: .17em; }
+td i, th i { visibility: hidden; font-style: normal; }
+td b[class], th b[class] { display: inline-block; margin: 0; padding: 0 8px; border-radius: 999px; font-size: 12px; line-height: 19px; font-weight: 600; color: var(--tone); background: var(--tint); white-space: nowrap; }
+`;
+
+const PHONE = `
+@media (max-width: 640px) {
+  main { padding: 20px 16px 48px; }
+  h1 { font-size: 22px; }
+  .verdict { padding: 16px; gap: 12px; margin-top: 18px; }
+  .verdict p { font-size: 18px; }
+  .verdict > .icon { width: 26px; height: 26px; }
+  .cards { grid-template-columns: 1fr 1fr; gap: 8px; }
+  .cards li > * { padding: 10px 12px; }
+  .cards strong { font-size: 19px; overflow-wrap: anywhere; }
+  .facts { grid-template-columns: 1fr 1fr; gap: 10px 16px; }
+  .scope { gap: 6px 20px; }
+  h2.part { margin-top: 36px; }
+}
+@media screen and (max-width: 640px) {
+  .frame { overflow: visible; max-height: none; border: 0; background: none; border-radius: 0; }
+  table, tbody { display: block; }
+  table { font-size: 14px; }
+  thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  tbody tr { display: grid; grid-template-columns: 1fr 1fr; gap: 8px 16px; padding: 12px 14px; margin: 0 0 8px; background: var(--surface); border: 1px solid var(--line); border-radius: 10px; }
+  tbody tr > :nth-child(n) { position: static; display: block; min-width: 0; padding: 0; border: 0; background: none; text-align: left; grid-column: var(--span, auto); white-space: normal; overflow-wrap: anywhere; }
+  tbody tr > :first-child { grid-column: 1 / -1; font-size: 15px; }
+  tbody tr > ::before { display: block; color: var(--muted); font-size: 12px; font-weight: 400; line-height: 1.3; }
+  tbody tr > :empty:nth-child(n), tbody tr > .zero:nth-child(n) { display: none; }
+  section:has(td.zero)::after { content: "Zeros are left out of the cards."; color: var(--muted); font-size: 13px; }
+  td i, th i { display: none; }
+  tbody tr:hover > * { background: none; }
+}
+`;
+
+/** The style of the page. What depends on a table's columns is written beside it. */
+export const STYLE = `${COLORS}${PAGE}${TABLES}${PHONE}${PRINT}`;
