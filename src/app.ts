@@ -74,9 +74,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   undo.defer(() => {
     // At once or not at all: the next owner waits two seconds for a lease that is left, a locked database lasts longer.
     store.writer.endGracePeriod();
-    return lease
-      .release()
-      .catch((error: unknown) => log.warn({ problem: String(error) }, 'the lease was not released'));
+    return lease.release().catch((error: unknown) => log.warn({ cause: String(error) }, 'the lease was not released'));
   });
 
   const disposal = undo.move();
@@ -133,10 +131,7 @@ function merchantKey({ exchange }: Config, log: Logger) {
       return isOther;
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      log.warn(
-        { problem: error.message },
-        'the merchant key cannot be read again, the one that was read stays in force',
-      );
+      log.warn({ cause: error.message }, 'the merchant key cannot be read again, the one that was read stays in force');
       return false;
     }
   };

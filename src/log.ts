@@ -1,18 +1,66 @@
+import { styleText } from 'node:util';
 import { pino, type DestinationStream, type Logger } from 'pino';
 import { systemClock } from './clock.ts';
 import type { Config } from './config/config.ts';
+import { printable } from './reports/formats/text.ts';
 
-/** A log of one JSON line an event. */
-export function createLog({ log }: Pick<Config, 'log'>, destination: DestinationStream = linesOfTurns()): Logger {
-  return pino({ level: log.level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
+/** A log of one event a line: JSON with named levels, or lines for people where the output is a terminal. */
+export function createLog({ log }: Pick<Config, 'log'>, destination: DestinationStream = standardOutput()): Logger {
+  const formatters = { level: (level: string) => ({ level }) };
+  return pino({ level: log.level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters }, destination);
+}
+
+/** The form of a line of JSON, with its end, as it is written. */
+type LineForm = (line: string) => string;
+
+function standardOutput(): DestinationStream {
+  return linesOfTurns(() => pino.destination({ fd: 1, sync: true }), formFor(process.stdout));
+}
+
+/** Standard error, line by line. */
+export function standardError(): DestinationStream {
+  const [output, form] = [pino.destination({ fd: 2, sync: true }), formFor(process.stderr)];
+  return { write: (line) => void output.write(form(line)) };
+}
+
+function formFor(stream: NodeJS.WriteStream): LineForm {
+  if (!stream.isTTY) return (line) => line;
+  return (line) => lineForPeople(line, (style, text) => styleText(style, text, { stream }));
+}
+
+const STYLE_OF: Readonly<Record<string, Parameters<typeof styleText>[0]>> = {
+  warn: 'yellow',
+  error: 'red',
+  fatal: ['bold', 'red'],
+};
+
+/** A line of the log for people: the time of day (UTC), the level, the message, and the facts, the cause last. */
+export function lineForPeople(
+  line: string,
+  paint: (style: Parameters<typeof styleText>[0], text: string) => string,
+): string {
+  const { level, time, msg, cause, ...facts } = JSON.parse(line) as Readonly<Record<string, unknown>>;
+  const name = String(level);
+  const style = STYLE_OF[name];
+  const shown = Object.entries({ ...facts, ...(cause !== undefined && { cause }) }).map(
+    ([key, value]) => `${printable(key)}=${shownFact(value)}`,
+  );
+  const word = style === undefined ? name.padEnd(5) : paint(style, name.padEnd(5));
+  return `${String(time).slice(11, 19)}Z ${[word, printable(String(msg)), ...shown].join(' ')}\n`;
+}
+
+/** Quoted where it would not be read as one word. */
+function shownFact(value: unknown): string {
+  const isWord = typeof value === 'string' && /^[^\s"=]+$/.test(value);
+  return printable(isWord ? value : JSON.stringify(value));
 }
 
 /**
- * Standard output. The lines of one turn of the event loop go in one write, at its end or when the process exits: a kill
- * loses the lines of the turn that it breaks off, as if it had come before them. Lines that cannot be written (a full disk, a
- * reader that is gone) are counted, and the count is written as soon as something can be: no log is worth an order.
+ * The lines of one turn of the event loop go in one write, at its end or when the process exits: a kill loses the lines of
+ * the turn that it breaks off, as if it had come before them. Lines that cannot be written (a full disk, a reader that is
+ * gone) are counted, and the count is written as soon as something can be: no log is worth an order.
  */
-export function linesOfTurns(open: () => Output = () => pino.destination({ fd: 1, sync: true })): DestinationStream {
+export function linesOfTurns(open: () => Output, form: LineForm = (line) => line): DestinationStream {
   const clock = systemClock();
   let output = open();
   let waiting = '';
@@ -32,20 +80,20 @@ export function linesOfTurns(open: () => Output = () => pino.destination({ fd: 1
     waiting = '';
     if (lines === '') return;
     const loss = {
-      level: 40,
+      level: 'warn',
       time: clock.now().toISOString(),
       lines: lost,
       msg: 'lines of the log could not be written',
     };
     // Part of a line may have been written.
-    const before = lost === 0 ? '' : `\n${JSON.stringify(loss)}\n`;
+    const before = lost === 0 ? '' : `\n${form(`${JSON.stringify(loss)}\n`)}`;
     lost = isWritten(before + lines) ? 0 : lost + lines.split('\n').length - 1;
   };
   process.once('exit', flush);
   return {
     write(line) {
       if (waiting === '') void clock.turn().then(flush);
-      waiting += line;
+      waiting += form(line);
     },
   };
 }

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
-import { expect, it } from 'vitest';
-import { createLog, linesOfTurns } from '../src/log.ts';
+import { describe, expect, it } from 'vitest';
+import { createLog, lineForPeople, linesOfTurns } from '../src/log.ts';
 
 it('counts the lines that could not be written, and says so as soon as it can', async () => {
   let written = '';
@@ -30,8 +30,35 @@ it('counts the lines that could not be written, and says so as soon as it can', 
   const lines = written.split('\n').filter((line) => line !== '');
   expect(lines.map((line) => JSON.parse(line) as object)).toEqual([
     expect.objectContaining({ msg: 'a' }),
-    expect.objectContaining({ level: 40, lines: 3 }),
+    expect.objectContaining({ level: 'warn', lines: 3 }),
     expect.objectContaining({ msg: 'e' }),
     expect.objectContaining({ msg: 'f' }),
   ]);
+});
+
+describe('a line for people', () => {
+  const shown = (level: 'info' | 'error', facts: object, message = 'order changed') => {
+    let text = '';
+    const paint = (style: unknown, word: string) => `<${String(style)}>${word}</>`;
+    const log = createLog({ log: { level: 'info' } }, { write: (line) => (text += lineForPeople(line, paint)) });
+    log[level](facts, message);
+    return text.replace(/^\d\d:\d\d:\d\dZ /, 'TIME ');
+  };
+
+  it('has the time of day, the level, the message and the facts, the cause last', () => {
+    expect(shown('error', { cause: 'connect ECONNREFUSED', externalOrderId: 'shop-1', lines: 3, old: null })).toBe(
+      'TIME <red>error</> order changed externalOrderId=shop-1 lines=3 old=null cause="connect ECONNREFUSED"\n',
+    );
+  });
+
+  it.each([
+    ['\u001b[31mred\nnew line', '"\\u001b[31mred\\nnew line"'],
+    ['\u202eright to left', '"\\u202eright to left"'],
+    ['a=b', '"a=b"'],
+    ['', '""'],
+    ['ünicode-😀', 'ünicode-😀'],
+    [['a', 'b'], '["a","b"]'],
+  ])('shows %j so that it can neither steer a terminal nor look like another fact', (given, expected) => {
+    expect(shown('info', { given })).toBe(`TIME info  order changed given=${expected}\n`);
+  });
 });

@@ -1,5 +1,6 @@
 import { parse } from 'lossless-json';
-import { pino, type Logger } from 'pino';
+import type { Logger } from 'pino';
+import { createLog } from '../../src/log.ts';
 
 /** A log that a test reads. */
 export interface CapturedLog {
@@ -24,7 +25,7 @@ export function capturedLog(): CapturedLog {
     waiting = waiting.filter(({ message }) => !message.test(String(line['msg'])));
   };
   return {
-    logger: pino({ level: 'trace', base: null }, { write }),
+    logger: createLog({ log: { level: 'trace' } }, { write }),
     lines,
     with: (message) => lines.filter(({ msg }) => String(msg).search(message) >= 0),
     next: (message) => new Promise((resolve) => waiting.push({ message, resolve })),

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { createLog } from '../../log.ts';
 import { runDaemon } from '../../daemon.ts';
+import { explainError } from '../shared/exit.ts';
 import { exchangeConfig } from '../shared/options.ts';
 import { stopSignal } from '../shared/stop-signal.ts';
 
@@ -8,17 +9,21 @@ import { stopSignal } from '../shared/stop-signal.ts';
 export function define(command: Command): void {
   command
     .description(
-      'runs the daemon: sends pending orders and follows them to their end, with one JSON log line per event on stdout',
+      'runs the daemon: sends pending orders and follows them to their end, with one line per event on stdout: JSON, or text for people on a terminal',
     )
     .addHelpText('after', '\nExample:\n  ORDER_SYNC_EXCHANGE_API_KEY_FILE=/etc/order-sync/key order-sync run')
     .action(async () => {
-      const config = exchangeConfig(command);
-      const log = createLog(config);
-      const stopping = stopSignal();
+      let log: ReturnType<typeof createLog> | undefined;
       try {
-        await runDaemon(config, stopping, () => process.send?.('ready'), { log });
+        const config = exchangeConfig(command);
+        log = createLog(config);
+        await runDaemon(config, stopSignal(), () => process.send?.('ready'), { log });
       } catch (error) {
-        log.fatal({ problem: error instanceof Error ? error.message : String(error) }, 'order-sync cannot go on');
+        // On a terminal the line on stderr is enough; who reads the log alone has this one.
+        if (!process.stdout.isTTY || !process.stderr.isTTY) {
+          const { code: exitCode, message: cause } = explainError(error);
+          (log ?? createLog({ log: { level: 'info' } })).fatal({ cause, exitCode }, 'order-sync cannot go on');
+        }
         throw error;
       }
     });

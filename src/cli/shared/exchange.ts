@@ -53,9 +53,11 @@ export async function throughOwner<Value>(
 
 /** Makes the app, with warnings on stderr. It is loaded here: it takes longer to load than most commands beside a daemon take. */
 async function becomeOwner(config: Config): Promise<App> {
-  const [{ createApp }, { pino }] = await Promise.all([import('../../app.ts'), import('pino')]);
-  const output = pino.destination({ fd: 2, sync: true });
-  const log = pino({ level: 'warn', base: null, timestamp: pino.stdTimeFunctions.isoTime }, output);
+  const [{ createApp }, { createLog, standardError }] = await Promise.all([
+    import('../../app.ts'),
+    import('../../log.ts'),
+  ]);
+  const log = createLog({ log: { level: 'warn' } }, standardError());
   return await createApp(config, { clock: systemClock(), log });
 }
 

@@ -60,7 +60,7 @@ export async function makeLink(
     const decision = await store.writer.writeUntilDurable(
       (tx) => remember(deps, tx, answer.value, reference, 'created'),
       gracePeriodOver,
-      ({ message }) => log.error({ linkId, problem: message }, 'a created link cannot be stored yet'),
+      ({ message }) => log.error({ linkId, cause: message }, 'a created link cannot be stored yet'),
     );
     logSaved(deps, decision);
   } catch (error) {
@@ -86,11 +86,11 @@ async function keepUnread(
     await store.writer.writeUntilDurable(
       (tx) => keepAnswer(tx, { ...answer, ...kept }),
       gracePeriodOver,
-      ({ message }) => log.error({ problem: message }, 'an answer that made a link cannot be stored yet'),
+      ({ message }) => log.error({ cause: message }, 'an answer that made a link cannot be stored yet'),
     );
     return `${seen}, and it is kept`;
   } catch (error) {
-    log.error({ problem: String(error) }, 'an answer that made a link could not be stored');
+    log.error({ cause: String(error) }, 'an answer that made a link could not be stored');
     return seen;
   }
 }
@@ -143,7 +143,7 @@ async function check(deps: FlowDeps, key: CheckKey, signal: AbortSignal): Promis
   if (reply === undefined) return;
   const evidence = evidenceOf(reply, linkId);
   if (typeof evidence !== 'string') return await recordCheck(deps, key, evidence);
-  deps.log.warn({ linkId, why: evidence }, 'the check of a link was not answered and will be repeated');
+  deps.log.warn({ linkId, cause: evidence }, 'the check of a link was not answered and will be repeated');
 }
 
 /** The exchange may have given an id that does not fit into a request. */

@@ -115,7 +115,7 @@ export async function acceptDelivery(deps: PhotoDeps, parts: AsyncIterable<Deliv
     return await record(deps, folder, delivery, form);
   } catch (error) {
     if (!(error instanceof DeliveryRefusal)) throw error;
-    deps.log.warn({ why: error.kind, reason: error.message }, 'a photo delivery was refused');
+    deps.log.warn({ refused: error.kind, cause: error.message }, 'a photo delivery was refused');
     return { kind: 'refused', why: error.kind, reason: error.message };
   } finally {
     await settle(deps, folder, delivery);
@@ -202,7 +202,8 @@ async function record(
   const facts = { linkId: known?.link_id, verificationLevel: known?.level, files: kept.length, bytes };
   log.info(facts, decision === 'store' ? 'photos were received' : 'photos that are stored came again');
   for (const { refusal } of files) {
-    if (refusal !== null) log.warn({ linkId: known?.link_id, refusal }, 'a file of a photo delivery was refused');
+    if (refusal !== null)
+      log.warn({ linkId: known?.link_id, cause: refusal }, 'a file of a photo delivery was refused');
   }
   return { kind: decision === 'store' ? 'stored' : 'repeated' };
 }

@@ -59,7 +59,7 @@ interface Judged {
 /** Logs that an order cannot be judged. Throws the error again when it is the database's. */
 export function logUnjudged({ log }: JudgeDeps, externalOrderId: string, error: unknown): void {
   if (isOfDatabase(error)) throw error;
-  log.error({ externalOrderId, problem: String(error) }, 'a look-up cannot be compared with its order');
+  log.error({ externalOrderId, cause: String(error) }, 'a look-up cannot be compared with its order');
 }
 
 /** Finds what a record and the time show, and says which classes could be judged. */

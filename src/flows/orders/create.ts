@@ -131,7 +131,7 @@ async function claim(
   for (const takeEffect of claimed.onDurable) takeEffect();
   if (claimed.kind === 'invalid') {
     counters.invalid += 1;
-    log.warn({ externalOrderId, reason: claimed.decision.tracking.stateReason }, 'order is invalid, nothing was sent');
+    log.warn({ externalOrderId, cause: claimed.decision.tracking.stateReason }, 'order is invalid, nothing was sent');
     return undefined;
   }
   return { order: claimed.order, tracking: claimed.decision.tracking };

@@ -164,12 +164,12 @@ export function countAnswer(
   for (const { field, value } of unseen) {
     if (!DOCUMENTED_STATUSES.includes(value)) log.warn({ field, value }, 'a status that was not seen before');
   }
-  const { externalOrderId, state, stateReason: reason } = decision.tracking;
+  const { externalOrderId, state, stateReason: cause } = decision.tracking;
   countFindings(counters, findings);
   for (const { class: finding } of findings) log.warn({ externalOrderId, finding }, 'a new finding');
   if (answer.kind === 'unanswered') {
     counters.failed += 1;
-    log.warn({ externalOrderId, why: answer.why }, 'a look-up brought no answer, it will be tried again');
+    log.warn({ externalOrderId, cause: answer.why }, 'a look-up brought no answer, it will be tried again');
     return;
   }
   counters.lookedUp += 1;
@@ -181,10 +181,10 @@ export function countAnswer(
   if (state === 'final' && before !== 'final') counters.final += 1;
   if (state === 'disputed' && before !== 'disputed') {
     counters.disputed += 1;
-    log.warn({ externalOrderId, reason }, 'order is disputed, nobody should act on it');
+    log.warn({ externalOrderId, cause }, 'order is disputed, nobody should act on it');
   }
   if (state === 'held' && before !== 'held') {
     counters.held += 1;
-    log.warn({ externalOrderId, reason }, 'order is held, a person must decide');
+    log.warn({ externalOrderId, cause }, 'order is held, a person must decide');
   }
 }

@@ -52,17 +52,14 @@ async function writeOutcome<Recorded>(
   writing: (isWhole: boolean) => Work<Recorded>,
 ): Promise<Recorded> {
   const write = async (isWhole: boolean) =>
-    await store.writer.writeUntilDurable(writing(isWhole), gracePeriodOver, ({ message: problem }) =>
-      log.error({ externalOrderId, problem }, 'the outcome of a create cannot be written yet'),
+    await store.writer.writeUntilDurable(writing(isWhole), gracePeriodOver, ({ message: cause }) =>
+      log.error({ externalOrderId, cause }, 'the outcome of a create cannot be written yet'),
     );
   try {
     return await write(true);
   } catch (error) {
-    const problem = String(error);
-    log.error(
-      { externalOrderId, problem },
-      'the outcome of a create cannot be written whole, its state alone is tried',
-    );
+    const cause = String(error);
+    log.error({ externalOrderId, cause }, 'the outcome of a create cannot be written whole, its state alone is tried');
   }
   try {
     return await write(false);
@@ -75,8 +72,8 @@ async function writeOutcome<Recorded>(
 /** Everything of an outcome but the bodies of answers, which may hold secrets. */
 function loggedOutcome(outcome: CreateOutcome): Readonly<Record<string, unknown>> {
   if (outcome.kind === 'unknown') {
-    const { kind, why, answer } = outcome;
-    return { kind, why, ...(answer && { httpStatus: answer.httpStatus, ids: preOrderIdsIn(answer.body) }) };
+    const { kind, why: cause, answer } = outcome;
+    return { kind, cause, ...(answer && { httpStatus: answer.httpStatus, ids: preOrderIdsIn(answer.body) }) };
   }
   if (outcome.kind !== 'accepted') return outcome;
   const { kind, preOrder, differences } = outcome;
@@ -126,7 +123,7 @@ function countOutcome(
   outcome: CreateOutcome,
   { before, after, isLate, findings }: { before: Tracking; after: Tracking; isLate: boolean; findings: NewFindings },
 ): void {
-  const { externalOrderId, state, stateReason: reason } = after;
+  const { externalOrderId, state, stateReason: cause } = after;
   if (isLate) {
     const fields = { externalOrderId, stateBefore: before.state, state, outcome: outcome.kind };
     const preOrderId = outcome.kind === 'accepted' ? outcome.preOrder.id : undefined;
@@ -153,23 +150,23 @@ function countOutcome(
     case 'rejected':
       // A second create that is refused leaves the first unknown.
       counters[state === 'unknown' ? 'unknown' : 'rejected'] += 1;
-      log.warn({ externalOrderId, reason }, 'order was rejected');
+      log.warn({ externalOrderId, cause }, 'order was rejected');
       return;
     case 'unknown': {
       counters.unknown += 1;
       const ids = outcome.answer && preOrderIdsIn(outcome.answer.body);
-      log.warn({ externalOrderId, reason, ids }, 'the outcome of a create is unknown, it will be looked up');
+      log.warn({ externalOrderId, cause, ids }, 'the outcome of a create is unknown, it will be looked up');
       return;
     }
     case 'key-refused':
       counters.failed += 1;
-      log.error({ externalOrderId, reason }, 'the exchange refuses the key; check exchange.apiKey');
+      log.error({ externalOrderId, cause }, 'the exchange refuses the key; check exchange.apiKey');
       return;
     case 'forbidden':
     case 'not-sent':
     case 'rate-limited':
       counters.failed += 1;
-      log.warn({ externalOrderId, reason }, 'order was not taken, it will be sent again');
+      log.warn({ externalOrderId, cause }, 'order was not taken, it will be sent again');
       return;
   }
 }

@@ -168,7 +168,7 @@ export class AccountHolds implements AccountState {
     this.#holds = holds;
     const began = holds.filter(({ kind }) => !before.some((hold) => hold.kind === kind));
     const ended = before.filter(({ kind }) => !holds.some((hold) => hold.kind === kind));
-    for (const hold of began) log.warn({ ...hold }, 'requests are held back');
+    for (const { reason: cause, ...hold } of began) log.warn({ ...hold, cause }, 'requests are held back');
     for (const { kind } of ended) log.info({ kind }, 'requests are no longer held back');
   }
 
@@ -186,7 +186,7 @@ export class AccountHolds implements AccountState {
       });
     } catch (error) {
       // It binds this process all the same.
-      log.error({ problem: String(error) }, 'a hold of the account cannot be written');
+      log.error({ cause: String(error) }, 'a hold of the account cannot be written');
     } finally {
       this.#writing -= 1;
     }

@@ -20,7 +20,7 @@ export async function isolateFailure(
     if (!isRefusal(error)) throw error;
     counters.failed += 1;
     log.error(
-      { externalOrderId, problem: error.message },
+      { externalOrderId, cause: error.message },
       'an order cannot be written, it is passed over; look at its row and its triggers',
     );
     const until = after(clock.now(), POSTPONE_MS);

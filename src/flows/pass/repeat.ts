@@ -23,7 +23,7 @@ export async function repeatPass(
     } catch (error) {
       const isTransient = error instanceof StoreError && (error.problem === 'disk' || error.problem === 'busy');
       if (!isTransient || !store.isInPlace()) throw error;
-      log.error({ problem: error.message }, 'the database cannot be written; nothing is sent until it can');
+      log.error({ cause: error.message }, 'the database cannot be written; nothing is sent until it can');
     }
     if (holds.isKeyWrong) {
       throw new KeyRefusedError('the exchange refuses the key (401); set exchange.apiKey and start again');

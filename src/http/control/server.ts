@@ -92,7 +92,7 @@ function refusalOf(error: FastifyError, log: Pick<Logger, 'error'>): OwnRefusal 
   }
   if (statusCode === 415) return { kind: 'invalid', message: 'send the body as application/json', httpStatus: 415 };
   if (statusCode >= 400 && statusCode < 500) return { kind: 'invalid', message, httpStatus: statusCode };
-  log.error({ problem: `${error.name}: ${message}` }, 'an operation that was asked for failed');
+  log.error({ cause: `${error.name}: ${message}` }, 'an operation that was asked for failed');
   if (!(error instanceof StoreError)) {
     return { kind: 'failed', message: 'the daemon failed; its log says why', httpStatus: 500 };
   }

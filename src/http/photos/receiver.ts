@@ -123,12 +123,12 @@ function refusalBefore(
 ): ((reply: FastifyReply) => FastifyReply) | undefined {
   if (stopping.aborted || running >= photos.concurrency) {
     const reason = stopping.aborted ? 'the receiver stops' : 'there are too many deliveries at the same time';
-    log.warn({ why: 'busy', reason }, 'a photo delivery was refused');
+    log.warn({ refused: 'busy', cause: reason }, 'a photo delivery was refused');
     return (reply) => refuse(reply, 503, reason);
   }
   if (Number(request.headers['content-length'] ?? 0) <= maxBodyBytes(photos)) return undefined;
   const reason = `the body has more than ${maxBodyBytes(photos)} bytes`;
-  log.warn({ why: 'too-large', reason }, 'a photo delivery was refused');
+  log.warn({ refused: 'too-large', cause: reason }, 'a photo delivery was refused');
   return (reply) => refuse(reply, STATUS_OF['too-large'], reason);
 }
 
@@ -173,8 +173,8 @@ function refuse(reply: FastifyReply, httpStatus: number, reason: string): Fastif
 
 /** Answers a delivery that failed here. Nothing of it is kept; the exchange may try again. */
 function fail({ log }: ReceiverDeps, reply: FastifyReply, error: unknown): FastifyReply {
-  const problem = error instanceof Error ? `${error.name}: ${error.message}` : 'no reason given';
-  log.error({ problem }, 'a photo delivery could not be stored');
+  const cause = error instanceof Error ? `${error.name}: ${error.message}` : 'no reason given';
+  log.error({ cause }, 'a photo delivery could not be stored');
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOSPC' || code === 'EDQUOT') return refuse(reply, 507, 'there is no space left');
   const isTransient = error instanceof StoreError || (error instanceof Error && 'errno' in error);

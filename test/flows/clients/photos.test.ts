@@ -334,7 +334,7 @@ describe('a delivery', () => {
     const token = await on.ask();
     expect(await acceptDelivery(on.program.app, form(...parts(token)))).toMatchObject({ kind: 'refused', why });
     expect([on.rows(), on.files()]).toEqual([[], []]);
-    expect(on.log.with(/was refused/)).toMatchObject([{ why }]);
+    expect(on.log.with(/was refused/)).toMatchObject([{ refused: why }]);
     expect(JSON.stringify(on.log.lines)).not.toContain(token);
   });
 

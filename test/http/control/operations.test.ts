@@ -274,7 +274,7 @@ describe('an error of the control socket', () => {
     const said = await on.ask('GET', '/clients/link-1');
     const message = 'the daemon failed; its log says why';
     expect([said.status, failureIn(said)]).toEqual([500, { ...NOTHING, kind: 'failed', message }]);
-    expect(on.log.with(/failed/)).toMatchObject([{ problem: 'TypeError: x is not a function' }]);
+    expect(on.log.with(/failed/)).toMatchObject([{ cause: 'TypeError: x is not a function' }]);
   });
 });
 

@@ -242,8 +242,8 @@ describe('the receiver', () => {
       disk.mockRestore();
       expect(kept(on)).toEqual(NOTHING);
     }
-    const problem = 'Error: ENOSPC: no space left on device, write';
-    expect(on.log.with(/could not be stored/)).toMatchObject([{ problem }, { problem }]);
+    const cause = 'Error: ENOSPC: no space left on device, write';
+    expect(on.log.with(/could not be stored/)).toMatchObject([{ cause }, { cause }]);
     expect(await post(on.url, body)).toMatchObject({ status: 200 });
     expect(JSON.stringify(on.log.lines)).not.toContain(token);
   });

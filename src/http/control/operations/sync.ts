@@ -84,7 +84,7 @@ export async function* syncLines(
   const running = syncOnce(deps, scope, signal, (now) => (counts = now))
     .then((result) => (last = { type: 'result', ...result }))
     .catch((error: unknown) => {
-      deps.log.error({ problem: String(error) }, 'a pass that was asked for failed');
+      deps.log.error({ cause: String(error) }, 'a pass that was asked for failed');
       const message = error instanceof Error ? error.message : 'the pass failed';
       last = { type: 'error', message, ...(error instanceof StoreError && { problem: error.problem }) };
     });
