@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { readEntries, type ConfigOptions, type Entries } from './layers.ts';
-import { ConfigError, PATHS, SECRETS, SETTINGS, type Values } from './settings.ts';
+import { readLayers, type ConfigOptions, type Layers } from './layers.ts';
+import { ConfigError, PATHS, SECRETS, SETTINGS, type ConfigProblem, type Path, type Values } from './settings.ts';
 import type { ListenAddress } from './values.ts';
 
 export { ConfigError, type ListenAddress, type ConfigOptions };
@@ -22,7 +22,7 @@ type Within<V, Section extends string> = {
  */
 export type Config = Omit<Nested<Values>, 'database'> & {
   readonly database: { readonly url: string; readonly path: string };
-  /** The file that holds the merchant key, where a variable names one. */
+  /** The file that holds the merchant key, where one is named. */
   readonly exchange: { readonly apiKeyFile?: string };
 };
 
@@ -41,26 +41,20 @@ export function processEnvironment(): NodeJS.ProcessEnv {
   return process.env;
 }
 
-/** Reads the settings of all layers. Throws ConfigError; with `requireExchange` also when no exchange is named. */
+/** Reads the settings of all layers. Throws ConfigError with all that is wrong in them; with `requireExchange` also when no exchange is named. */
 export function loadConfig(options: ConfigOptions & { readonly requireExchange: true }): ExchangeConfig;
 export function loadConfig(options: ConfigOptions & { readonly requireExchange: boolean }): Config;
 export function loadConfig(options: ConfigOptions & { readonly requireExchange: boolean }): Config {
-  const entries = readEntries(options);
-  const values = parseEntries(entries);
-  if (options.requireExchange && values['exchange.baseUrl'] === undefined) {
-    throw new ConfigError('exchange.baseUrl is not set: put it into config/local.yaml or ORDER_SYNC_EXCHANGE_BASE_URL');
-  }
-  if (options.requireExchange && values['exchange.apiKey'] === undefined) {
-    const advice = 'name a file of mode 0600 with it in ORDER_SYNC_EXCHANGE_API_KEY_FILE';
-    throw new ConfigError(`exchange.apiKey is not set: ${advice}`);
-  }
-  return toConfig(values, options.cwd, entries.get('exchange.apiKey')?.file);
+  const layers = readLayers(options);
+  const values = valuesOf(layers, options.requireExchange);
+  return toConfig(values, options.cwd, layers.entries.get('exchange.apiKey')?.file);
 }
 
 /** Every setting with its value and source, secrets hidden. Throws ConfigError when one of them is wrong. */
 export function configSources(options: ConfigOptions): ConfigSource[] {
-  const entries = readEntries(options);
-  parseEntries(entries);
+  const layers = readLayers(options);
+  valuesOf(layers, false);
+  const { entries } = layers;
   return PATHS.map((setting) => {
     const { text, source } = entries.get(setting)!;
     const value = typeof text === 'string' ? text : `[${text.join(', ')}]`;
@@ -69,27 +63,48 @@ export function configSources(options: ConfigOptions): ConfigSource[] {
   });
 }
 
-function parseEntries(entries: Entries): Values {
-  const values: Record<string, unknown> = {};
-  for (const [path, { text, source }] of entries) {
+/** Settings that are right one by one and contradict each other. */
+function contradictions(values: Partial<Values>, entries: Layers['entries']): readonly ConfigProblem[] {
+  const open = values['follow.openStatuses'] ?? [];
+  return (['follow.finalStatuses', 'follow.succeededStatuses'] as const).flatMap((setting) => {
+    const both = values[setting]?.find((status) => open.includes(status));
+    const source = entries.get(setting)?.source ?? 'default';
+    return both === undefined
+      ? []
+      : [{ setting, source, problem: `${both} stands in both ${setting} and follow.openStatuses` }];
+  });
+}
+
+/** What a command that talks to the exchange cannot do without, with how it is set. */
+const REQUIRED: readonly (readonly [Path, string])[] = [
+  ['exchange.baseUrl', 'put it into config/local.yaml or ORDER_SYNC_EXCHANGE_BASE_URL'],
+  ['exchange.apiKey', 'name a file of mode 0600 with it in exchange.apiKeyFile or ORDER_SYNC_EXCHANGE_API_KEY_FILE'],
+];
+
+/** The values of all settings. Throws ConfigError with everything that is wrong. */
+function valuesOf({ entries, problems, isWhole }: Layers, requireExchange: boolean): Values {
+  const all = [...problems];
+  const values: { -readonly [P in Path]?: Values[P] } = {};
+  for (const [setting, { text, source }] of entries) {
+    // Said already.
+    if (all.some((one) => one.setting === setting)) continue;
     try {
-      values[path] = SETTINGS[path](text);
+      Object.assign(values, { [setting]: SETTINGS[setting](text) });
     } catch (error) {
-      throw new ConfigError(`${path} ${(error as Error).message} (from ${source})`);
+      all.push({ setting, source, problem: `${setting} ${(error as Error).message}` });
     }
   }
+  for (const [setting, advice] of requireExchange ? REQUIRED : []) {
+    const isSaid = !isWhole || all.some((one) => one.setting === setting || one.problem.includes(setting));
+    if (values[setting] === undefined && !isSaid) all.push({ setting, problem: `${setting} is not set: ${advice}` });
+  }
+  all.push(...contradictions(values, entries));
+  if (all.length > 0) throw new ConfigError(all);
   return values as Values;
 }
 
 function toConfig(values: Values, cwd: string, apiKeyFile: string | undefined): Config {
   const url = values['database.url'];
-  const [, file] = /^sqlite:(?!\/\/)(.+)$/.exec(url) ?? [];
-  if (file === undefined) throw new ConfigError('database.url must be sqlite:PATH, such as sqlite:data/order-sync.db');
-  const open = values['follow.openStatuses'];
-  for (const setting of ['follow.finalStatuses', 'follow.succeededStatuses'] as const) {
-    const both = values[setting].find((status) => open.includes(status));
-    if (both !== undefined) throw new ConfigError(`${both} stands in both ${setting} and follow.openStatuses`);
-  }
   const config: Record<string, Record<string, unknown>> = {};
   for (const path of PATHS) {
     const names = path.split('.');
@@ -98,7 +113,7 @@ function toConfig(values: Values, cwd: string, apiKeyFile: string | undefined): 
     for (const name of names) section = (section[name] ??= {}) as Record<string, unknown>;
     section[last] = values[path];
   }
-  config['database'] = { url, path: realPath(resolve(cwd, file)) };
+  config['database'] = { url, path: realPath(resolve(cwd, url.slice('sqlite:'.length))) };
   if (apiKeyFile !== undefined) config['exchange'] = { ...config['exchange'], apiKeyFile };
   config['photos'] = { ...config['photos'], folder: resolve(cwd, values['photos.folder']) };
   return freeze(config) as unknown as Config;

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import type { Config } from './config.ts';
-import { readValueFile } from './layers.ts';
+import { readValueFile } from './settings-file.ts';
 import { SETTINGS } from './settings.ts';
 
 /** The merchant key in force. One that stands in a file is read again, so that it can be changed while the program runs. */
@@ -22,7 +22,7 @@ export class MerchantKey {
   reread(): boolean {
     // A pipe can be read only once.
     if (this.#file === undefined || statSync(this.#file, { throwIfNoEntry: false })?.isFile() === false) return false;
-    const text = readValueFile(this.#file, 'ORDER_SYNC_EXCHANGE_API_KEY_FILE', 'exchange.apiKey');
+    const text = readValueFile(this.#file, 'exchange.apiKey');
     const key = SETTINGS['exchange.apiKey'](text);
     const isOther = key !== this.#current;
     this.#current = key;

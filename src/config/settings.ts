@@ -3,9 +3,31 @@ import { CONTRADICTION_KINDS } from '../domain/contradictions.ts';
 import { AMOUNT_FIELDS } from '../domain/amounts.ts';
 import * as type from './values.ts';
 
-/** The settings cannot be used. The message is one line that a person can act on, and never holds a secret. */
+/** What is wrong with the settings, and what to write instead: a sentence without a secret in it. */
+export interface ConfigProblem {
+  readonly problem: string;
+  /** Path of the setting, where it is known which one is meant. */
+  readonly setting?: string;
+  /** The place: the file with its line, or the variable. */
+  readonly source?: string;
+}
+
+/** The settings cannot be used. The message has a line a problem that a person can act on, and never holds a secret. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
+  readonly problems: readonly ConfigProblem[];
+  constructor(problems: string | readonly ConfigProblem[], options?: ErrorOptions) {
+    const all = typeof problems === 'string' ? [{ problem: problems }] : problems;
+    super(textOf(all), options);
+    this.problems = all;
+  }
+}
+
+function textOf(problems: readonly ConfigProblem[]): string {
+  const lines = problems.map(({ problem, source }) => (source === undefined ? problem : `${source}: ${problem}`));
+  return lines.length === 1
+    ? lines.join()
+    : [`${lines.length} things are wrong with the settings:`, ...lines].join('\n  ');
 }
 
 /**
@@ -22,7 +44,7 @@ export const SETTINGS = {
   'exchange.maxResponseBytes': type.size,
   'exchange.absence': type.absenceShapes,
   'exchange.outputPosition': type.optional(type.oneOf(...AMOUNT_FIELDS)),
-  'database.url': type.plainText,
+  'database.url': type.sqliteUrl,
   'schedule.cron': type.cron,
   'create.pauseAfterUnknown': type.wholeNumber(1, 1_000_000),
   'create.onUnknown': type.oneOf('hold', 'resend'),
@@ -61,5 +83,5 @@ export type Values = { readonly [P in Path]: ReturnType<(typeof SETTINGS)[P]> };
 export const PATHS = Object.keys(SETTINGS) as Path[];
 /** Settings that may be more than a word or a list of words: in the environment, and as their text, they are then JSON. */
 export const JSON_SETTINGS: readonly Path[] = ['exchange.absence', 'reconcile.tolerance'];
-/** Settings whose values are never shown. */
+/** Settings whose values are never shown. In a file, the name with `File` at its end names another file with the value. */
 export const SECRETS: readonly Path[] = ['exchange.apiKey'];

@@ -3,6 +3,7 @@ import { parse as parseJson } from 'lossless-json';
 import type { Tolerance } from '../domain/amounts.ts';
 import { readDecimal } from '../domain/decimal.ts';
 import type { AbsenceShape } from '../domain/orders/lookup.ts';
+import { suggestion } from '../domain/suggestion.ts';
 import { hasControlCharacter } from '../domain/text.ts';
 
 /** The text of a setting, as a file or a variable gives it. */
@@ -70,8 +71,14 @@ export function parseDuration(value: string, maxMs: number = LONGEST_DURATION_MS
   const [, digits = '', unit = ''] = /^(\d{1,12})(ms|s|m|h|d)$/.exec(value) ?? [];
   const ms = Number(digits) * (MS_PER_UNIT[unit] ?? 0);
   if (ms <= 0) throw new Error('must be a duration above zero with its unit: 250ms, 5s, 10m, 24h or 7d');
-  if (ms > maxMs) throw new Error(`must be at most ${maxMs / 1000} s`);
+  if (ms > maxMs) throw new Error(`must be at most ${durationText(maxMs)}`);
   return ms;
+}
+
+/** A duration as it is written, in the largest unit that leaves no rest: `366d`. */
+export function durationText(ms: number): string {
+  const [unit, unitMs] = Object.entries(MS_PER_UNIT).findLast(([, one]) => ms % one === 0) ?? ['ms', 1];
+  return `${ms / unitMs}${unit}`;
 }
 
 /** Moments after an event, in milliseconds, each later than the one before. */
@@ -95,7 +102,8 @@ export const wordsOf =
   (text) => {
     const given = words(text);
     const other = given.find((word) => !allowed.some((one) => one === word));
-    if (other !== undefined) throw new Error(`must list some of ${allowed.join(', ')}, or none`);
+    if (other !== undefined)
+      throw new Error(`must list some of ${allowed.join(', ')}, or none${meantBy(other, allowed)}`);
     return allowed.filter((word) => given.includes(word));
   };
 
@@ -169,9 +177,14 @@ export const size = single((value) => {
 export const oneOf = <const T extends string>(...allowed: readonly T[]) =>
   single((value) => {
     const found = allowed.find((word) => word === value);
-    if (found === undefined) throw new Error(`must be one of ${allowed.join(', ')}`);
+    if (found === undefined) throw new Error(`must be one of ${allowed.join(', ')}${meantBy(value, allowed)}`);
     return found;
   });
+
+function meantBy(given: string, allowed: readonly string[]): string {
+  const meant = suggestion(given, allowed);
+  return meant === undefined ? '' : `; did you mean ${meant}?`;
+}
 
 /** Text that is not empty and may stand in an HTTP header: printable ASCII without spaces. */
 export const headerText = single((value) => {
@@ -183,6 +196,13 @@ export const headerText = single((value) => {
 export const plainText = single((value) => {
   if (value === '') throw new Error('must not be empty');
   if (hasControlCharacter(value)) throw new Error('must not contain control characters');
+  return value;
+});
+
+/** `sqlite:PATH`. */
+export const sqliteUrl = single((value) => {
+  if (!/^sqlite:(?!\/\/)[^\p{Cc}]+$/u.test(value))
+    throw new Error('must be sqlite:PATH, such as sqlite:data/order-sync.db');
   return value;
 });
 

@@ -1,5 +1,9 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { ConfigProblem } from '../../../src/config/settings.ts';
 import { runProgram } from '../../support/cli-function.ts';
+import { temporaryFolder } from '../../support/folders.ts';
 
 const run = (line: string, environment: Record<string, string> = {}) => runProgram(line.split(' '), { environment });
 
@@ -41,10 +45,36 @@ describe('config', () => {
     };
     const warned = await run('config check --json', environment);
     expect(warned.code).toBe(0);
-    expect(JSON.parse(warned.stdout)).toMatchObject({ ok: true, warnings: [expect.stringContaining('72 h')] });
+    expect(JSON.parse(warned.stdout)).toMatchObject({ ok: true, warnings: [expect.stringContaining('up to 3d ')] });
     expect(warned.stderr).toContain('schedule.cron');
     const fitting = await run('config check --json', { ...environment, ORDER_SYNC_RECONCILE_FRESH_FOR: '4d' });
     expect(fitting.stderr).toBe('');
+  });
+
+  it('check names everything that is wrong at once, with its place', async () => {
+    const folder = temporaryFolder();
+    const file = join(folder, 'own.yaml');
+    writeFileSync(file, 'exchange:\n  baseURL: https://a.example\n  timeout: 15\nlog:\n  level: inf\n');
+    const environment = { ORDER_SYNC_EXCHANGE_API_KEY_FILE: join(folder, 'none'), ORDER_SYNC_SCHEDUL_CRON: 'x' };
+    const { code, stdout, stderr } = await run(`--config ${file} config check --json`, environment);
+    expect(code).toBe(78);
+    const { ok, problems } = JSON.parse(stdout) as { ok: boolean; problems: ConfigProblem[] };
+    expect([ok, problems.map(({ setting, source }) => [setting, source])]).toEqual([
+      false,
+      [
+        ['exchange.baseURL', `${file}:2`],
+        [undefined, 'ORDER_SYNC_SCHEDUL_CRON'],
+        ['exchange.apiKey', 'ORDER_SYNC_EXCHANGE_API_KEY_FILE'],
+        ['exchange.timeout', `${file}:3`],
+        ['log.level', `${file}:5`],
+      ],
+    ]);
+    expect(problems.map(({ problem }) => problem).join('\n')).toMatch(
+      /exchange\.baseUrl\?[^]*SCHEDULE_CRON\?[^]*info\?/,
+    );
+    const lines = stderr.trim().split('\n');
+    expect(lines).toHaveLength(1 + problems.length);
+    for (const [index, { source = '' }] of problems.entries()) expect(lines[index + 1]).toContain(`  ${source}: `);
   });
 
   it('check ends with 78 where something is missing', async () => {
