@@ -129,7 +129,8 @@ export function isFolder(path: string | undefined): boolean {
 
 /** The tables of a report, one CSV file each. */
 function tablesOf(document: ReportDocument): readonly Section[] {
-  return document.facts.length === 0 ? document.sections : [factSection(document), ...document.sections];
+  const sections = document.sections.filter(({ isForPeople }) => isForPeople !== true);
+  return document.facts.length === 0 ? sections : [factSection(document), ...sections];
 }
 
 /** The table of the one CSV file of a report: its facts have no place there. */

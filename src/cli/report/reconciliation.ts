@@ -28,7 +28,17 @@ interface ReconciliationOptions extends PeriodOptions, OutputOptions {
   readonly againstCurrency?: string;
 }
 
-const SECTIONS = ['pairs', 'days', 'unchecked', 'classes', 'findings', 'ledger'];
+const SECTIONS = [
+  'unchecked_orders',
+  'ledger',
+  'money',
+  'money_days',
+  'pairs',
+  'days',
+  'unchecked',
+  'classes',
+  'findings',
+];
 const HELP = `
 The report is clean, and the exit code is 0, when no order is unchecked, no
 finding of severity error or warning is open, and a ledger given with --against

@@ -6,9 +6,10 @@ import {
   type Reconciled,
   type ReconciliationReport,
 } from '../../reports/reconciliation/document.ts';
-import { derivedFinding, knownFinding } from '../../reports/reconciliation/findings.ts';
+import { derivedFinding, findingLine, knownFinding, wantsPerson } from '../../reports/reconciliation/findings.ts';
 import { judgeOrder, type JudgedOrder, type ReconciliationSettings } from '../../reports/reconciliation/judge.ts';
 import { ledgerSupplement, preOrderSupplement, type ComparedLedger } from '../../reports/reconciliation/supplements.ts';
+import { pairOf } from '../../reports/reconciliation/rows.ts';
 import { ReconciliationTotals } from '../../reports/reconciliation/totals.ts';
 import type { Store } from '../../store/port.ts';
 import {
@@ -28,6 +29,8 @@ export interface ReconciliationRequest extends Omit<ReportScope, 'asOf'> {
   /** Now where none is given. */
   readonly asOf?: string | undefined;
   readonly settings: ReconciliationSettings;
+  /** A period without orders is as it should be. */
+  readonly mayBeEmpty?: boolean | undefined;
   readonly ledger?: Ledger | undefined;
   /** The answers of the exchange about the pre-orders. */
   readonly asked?: AskedPreOrders | undefined;
@@ -38,6 +41,8 @@ export interface ReconciliationRequest extends Omit<ReportScope, 'asOf'> {
 type ReportDeps = { readonly store: Pick<Store, 'snapshot'>; readonly clock: Pick<Clock, 'now'> };
 
 const PROGRESS_EVERY = 5_000;
+/** So many findings are named beside the verdict. */
+const MOST_WORST = 5;
 
 /**
  * Judges every order of the scope by its newest record, in one snapshot, and makes the report. Its rows can be read until
@@ -47,13 +52,13 @@ export async function reconcileOrders(
   deps: ReportDeps,
   request: ReconciliationRequest,
 ): Promise<ReconciliationReport & Disposable> {
-  const { settings, ledger, asked, onProgress = async () => {} } = request;
+  const { settings, mayBeEmpty, ledger, asked, onProgress = async () => {} } = request;
   using resources = new DisposableStack();
   const scratch = resources.use(openScratch());
   const stage = ledger && resources.use(openLedgerStage());
   if (ledger !== undefined && stage !== undefined) await readLedger(stage, ledger, onProgress);
   const { scope, reconciled } = await addUp(deps, request, scratch, stage, onProgress);
-  const report = reconciliationDocument({ ...scope, ...settings }, reconciled, [
+  const report = reconciliationDocument({ ...scope, ...settings, mayBeEmpty }, reconciled, [
     ...(asked === undefined ? [] : [preOrderSupplement(asked)]),
     ...(stage === undefined ? [] : [ledgerSupplement(compared(stage, request))]),
   ]);
@@ -71,12 +76,13 @@ async function addUp(
 ): Promise<{ scope: ReportScope; reconciled: Reconciled }> {
   using snapshot = store.snapshot();
   const scope = { account, from, to, asOf: given.asOf ?? clock.now().toISOString() };
-  const totals = new ReconciliationTotals();
+  const totals = new ReconciliationTotals(settings);
   const charts = new ReconciliationCharts();
   const moment = new Date(scope.asOf);
   for (const row of snapshot.rows(knownFindings(scope))) {
     const finding = knownFinding(row, scope.asOf);
     scratch.add(finding);
+    if (wantsPerson(finding)) scratch.addToLookAt(finding.external_order_id);
     totals.addFinding(finding, row, row.order_changed_at, scope.asOf);
   }
   let orders = 0;
@@ -84,9 +90,12 @@ async function addUp(
     const order = judgeOrder(row, moment, settings);
     totals.addOrder(order, scope.asOf);
     charts.addOrder(order, moment);
+    addToLookAt(order, scratch);
     for (const finding of order.findings) {
       const derived = derivedFinding(row, finding);
-      if (scratch.addUnlessKnown(derived)) totals.addFinding(derived, row, row.changed_at, scope.asOf);
+      if (!scratch.addUnlessKnown(derived)) continue;
+      totals.addFinding(derived, row, row.changed_at, scope.asOf);
+      if (wantsPerson(derived)) scratch.addToLookAt(row.external_order_id);
     }
     stage?.addOrder(ledgerOrder(order));
     orders += 1;
@@ -95,7 +104,20 @@ async function addUp(
   const count = (rows: Iterable<{ rows: number }>) => [...rows].reduce((sum, one) => sum + one.rows, 0);
   const otherAccounts = count(snapshot.rows(rowsOfOtherAccounts(scope)));
   const unknownAge = count(snapshot.rows(rowsOfUnknownAge(scope)));
-  return { scope, reconciled: { totals, charts, otherAccounts, unknownAge, findings: scratch.findings() } };
+  const worst = scratch.worst(MOST_WORST).map(findingLine);
+  const ordersToLookAt = scratch.ordersToLookAt();
+  const rows = { findings: () => scratch.findings(), unchecked: scratch.unchecked(), worst, ordersToLookAt };
+  return { scope, reconciled: { totals, charts, otherAccounts, unknownAge, ...rows } };
+}
+
+/** Notes an order that was not checked, or is disputed, whatever became of its findings. */
+function addToLookAt({ row, judgement }: JudgedOrder, scratch: Scratch): void {
+  const { external_order_id, state, last_lookup_at: last_lookup } = row;
+  if (judgement.kind === 'disputed') scratch.addToLookAt(external_order_id);
+  if (judgement.kind !== 'unchecked') return;
+  scratch.addToLookAt(external_order_id);
+  const since = row.changed_at ?? row.created_at;
+  scratch.addUnchecked({ external_order_id, reason: judgement.reason, pair: pairOf(row), state, since, last_lookup });
 }
 
 function compared(stage: LedgerStage, { ledger, settings }: ReconciliationRequest): ComparedLedger {

@@ -31,7 +31,7 @@ export interface Column {
 
 /** A table of a report. Its rows are read once, while they are written, so there may be many. */
 export interface Section {
-  /** The name of its CSV file and XLSX sheet: short, `a-z` and `-`. */
+  /** The name of its CSV file, XLSX sheet and JSON key: short, `a-z` and `_`. */
   readonly name: string;
   readonly title: string;
   readonly columns: readonly Column[];
@@ -46,6 +46,8 @@ export interface Section {
   readonly groups?: Groups;
   /** Left out in the forms for people (table, HTML): another section says the same to them. */
   readonly isForPrograms?: boolean;
+  /** Left out in the forms for programs (CSV, JSON): another section says the same to them. */
+  readonly isForPeople?: boolean;
 }
 
 /** The parts of a page, in their order. */

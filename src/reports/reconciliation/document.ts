@@ -1,9 +1,11 @@
 import type { Tolerance } from '../../domain/amounts.ts';
-import type { Column, Fact, ReportDocument, Row, Section } from '../formats/document.ts';
+import type { Column, Fact, ReportDocument, Section } from '../formats/document.ts';
 import type { ReconciliationCharts } from './charts.ts';
-import { FINDING_COLUMNS } from './findings.ts';
-import { UNCHECKED_REASONS, type UncheckedReason } from './judge.ts';
-import { DAY_COLUMNS, PAIR_COLUMNS, type ReconciliationTotals } from './totals.ts';
+import { attentionSection, findingsSection, type ReportFinding } from './findings.ts';
+import { moneyDaysSection, moneySection } from './money.ts';
+import { DAY_COLUMNS, PAIR_COLUMNS } from './totals.ts';
+import { uncheckedOrdersSection, uncheckedSection, type UncheckedOrder } from './unchecked.ts';
+import { cardsOf, EMPTY, problemsOf, verdictOf, type Counted, type Problem } from './verdict.ts';
 
 /** Name and version of the JSON form. A change that breaks its readers needs the next number. */
 export const RECONCILIATION_SCHEMA = 'order-sync.reconciliation/1';
@@ -17,17 +19,18 @@ export interface ReconciliationScope {
   readonly tolerance: Tolerance;
   /** In milliseconds. */
   readonly freshFor: number;
+  /** A period without orders is as it should be. */
+  readonly mayBeEmpty?: boolean | undefined;
 }
 
 /** The orders and findings of a scope, added up. */
-export interface Reconciled {
-  readonly totals: ReconciliationTotals;
+export interface Reconciled extends Counted {
   readonly charts: ReconciliationCharts;
-  /** Rows of other accounts. */
-  readonly otherAccounts: number;
-  /** Rows whose creation time does not tell whether they are of the period. */
-  readonly unknownAge: number;
-  readonly findings: Iterable<Row>;
+  /** Reads all findings, those that are open and the gravest first. */
+  readonly findings: () => Iterable<ReportFinding>;
+  /** The worst open findings of severity error or warning. */
+  readonly worst: readonly string[];
+  readonly unchecked: Iterable<UncheckedOrder>;
 }
 
 /** A part that only some reports have: answers of the exchange, or the ledger of another system. */
@@ -35,13 +38,9 @@ export interface Supplement {
   readonly facts: readonly Fact[];
   readonly sections: readonly Section[];
   /** Reasons why this part keeps the report from being clean. */
-  readonly problems: readonly string[];
+  readonly problems: readonly Problem[];
 }
 
-const UNCHECKED_COLUMNS: readonly Column[] = [
-  { key: 'reason', label: 'Reason', kind: 'text' },
-  { key: 'orders', label: 'Orders', kind: 'count' },
-];
 const CLASS_COLUMNS: readonly Column[] = [
   { key: 'day', label: 'Day (UTC)', kind: 'text' },
   { key: 'pair', label: 'Pair', kind: 'text' },
@@ -57,6 +56,8 @@ const RULE =
 export interface ReconciliationReport {
   readonly document: ReportDocument;
   readonly isClean: boolean;
+  /** There is no order in the period, and nothing else to say. */
+  readonly isEmpty: boolean;
 }
 
 /** Builds the report, and decides whether it may say that both sides agree. */
@@ -65,45 +66,56 @@ export function reconciliationDocument(
   reconciled: Reconciled,
   supplements: readonly Supplement[],
 ): ReconciliationReport {
-  const { totals, charts, findings } = reconciled;
-  const problems = [...problemsOf(reconciled), ...supplements.flatMap((supplement) => supplement.problems)];
-  const days = totals.byDay();
-  const document = {
+  const { totals, charts, worst } = reconciled;
+  const found = [...problemsOf(reconciled), ...supplements.flatMap((supplement) => supplement.problems)];
+  const isEmpty = totals.counts().orders === 0 && found.length === 0;
+  const problems = isEmpty && scope.mayBeEmpty !== true ? [EMPTY] : found;
+  const document: ReportDocument = {
     schema: RECONCILIATION_SCHEMA,
     title: 'Reconciliation of our orders with the exchange',
+    verdict: verdictOf(reconciled, problems),
+    cards: cardsOf(reconciled),
     facts: [...factsOf(scope, reconciled, problems), ...supplements.flatMap(({ facts }) => facts)],
-    sections: [
-      { name: 'pairs', title: 'By pair', columns: PAIR_COLUMNS, rows: totals.byPair() },
-      { name: 'days', title: 'By day and pair', columns: DAY_COLUMNS, rows: days },
-      { name: 'unchecked', title: 'Unchecked orders', columns: UNCHECKED_COLUMNS, rows: uncheckedRows(totals) },
-      { name: 'classes', title: 'Findings by class', columns: CLASS_COLUMNS, rows: totals.byClass() },
-      { name: 'findings', title: 'Findings', columns: FINDING_COLUMNS, rows: findings },
-      ...supplements.flatMap(({ sections }) => sections),
-    ],
-    charts: charts.charts(days),
+    sections: sectionsOf(scope, reconciled, supplements),
+    charts: charts.charts(totals.byDay()),
+    worst,
   };
-  return { document, isClean: problems.length === 0 };
+  return { document, isClean: problems.length === 0, isEmpty };
 }
 
-function problemsOf({ totals, otherAccounts, unknownAge }: Reconciled): readonly string[] {
-  const { unchecked, disputed, errors, warnings } = totals.counts();
+function sectionsOf(
+  { asOf }: ReconciliationScope,
+  { totals, findings, unchecked }: Reconciled,
+  supplements: readonly Supplement[],
+): readonly Section[] {
+  const groups = totals.groups();
   return [
-    ...(unchecked > 0 ? [`${unchecked} unchecked`] : []),
-    ...(disputed > 0 ? [`${disputed} disputed`] : []),
-    ...(errors > 0 ? [`open errors: ${errors}`] : []),
-    ...(warnings > 0 ? [`open warnings: ${warnings}`] : []),
-    ...(unknownAge > 0 ? [`rows whose created_at is no time before they were sent: ${unknownAge}`] : []),
-    ...(otherAccounts > 0 ? [`rows of other accounts, which are not driven: ${otherAccounts}`] : []),
+    attentionSection(findings(), asOf),
+    uncheckedOrdersSection(unchecked, totals.unchecked, asOf),
+    ...supplements.flatMap(({ sections }) => sections),
+    moneySection(groups),
+    moneyDaysSection(groups),
+    { name: 'pairs', title: 'Orders by pair and outcome', columns: PAIR_COLUMNS, rows: totals.byPair() },
+    { name: 'days', title: 'By day and pair', columns: DAY_COLUMNS, rows: totals.byDay(), isForPrograms: true },
+    uncheckedSection(totals.unchecked),
+    {
+      name: 'classes',
+      title: 'Findings by class',
+      columns: CLASS_COLUMNS,
+      rows: totals.byClass(),
+      isForPrograms: true,
+    },
+    findingsSection(findings()),
   ];
 }
 
-function factsOf(scope: ReconciliationScope, reconciled: Reconciled, problems: readonly string[]): readonly Fact[] {
+function factsOf(scope: ReconciliationScope, reconciled: Reconciled, problems: readonly Problem[]): readonly Fact[] {
   const { totals, otherAccounts, unknownAge } = reconciled;
   const counts = totals.counts();
   const { oldestLookup } = totals;
   return [
     { key: 'verdict', label: 'Verdict', value: problems.length === 0 ? 'clean' : 'not clean' },
-    { key: 'because', label: 'Because', value: problems.length === 0 ? null : problems.join('; ') },
+    { key: 'because', label: 'Because', value: becauseOf(problems) },
     { key: 'rule', label: 'Rule', value: RULE },
     { key: 'account', label: 'Account', value: scope.account },
     { key: 'as_of', label: 'As of', value: scope.asOf },
@@ -144,9 +156,6 @@ function textOf(tolerance: Tolerance): string {
     .join(', ');
 }
 
-function uncheckedRows({ unchecked }: ReconciliationTotals): readonly Row[] {
-  return (Object.keys(UNCHECKED_REASONS) as UncheckedReason[]).flatMap((reason) => {
-    const orders = unchecked.get(reason) ?? 0;
-    return orders === 0 ? [] : [{ reason: UNCHECKED_REASONS[reason], orders }];
-  });
+function becauseOf(problems: readonly Problem[]): string | null {
+  return problems.length === 0 ? null : problems.map(({ because }) => because).join('; ');
 }

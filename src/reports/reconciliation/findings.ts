@@ -1,6 +1,9 @@
-import { FINDING_CLASSES, type Severity } from '../../domain/findings/classes.ts';
+import { FINDING_CLASSES, type FindingClass, type Severity } from '../../domain/findings/classes.ts';
 import type { Finding } from '../../domain/findings/finding.ts';
-import type { Column } from '../formats/document.ts';
+import { instantMs } from '../../domain/instant.ts';
+import type { Cell, Column, GroupHead, Row, Section, Tone } from '../formats/document.ts';
+import { printable } from '../formats/text.ts';
+import { cut, inWords } from '../formats/words.ts';
 import { dayOf, pairOf, type KnownFindingRow, type ReconciledRow } from './rows.ts';
 
 /** A finding as the report lists it. `id` is the argument of `findings ack`; null where only the report found it. */
@@ -20,8 +23,8 @@ export type ReportFinding = Readonly<{
   reason: string | null;
 }>;
 
-/** The columns of the list of findings. */
-export const FINDING_COLUMNS: readonly Column[] = [
+/** The columns of the list of findings for programs. */
+const FINDING_COLUMNS: readonly Column[] = [
   { key: 'id', label: 'Id', kind: 'count' },
   { key: 'severity', label: 'Severity', kind: 'severity' },
   { key: 'class', label: 'Class', kind: 'text' },
@@ -34,8 +37,26 @@ export const FINDING_COLUMNS: readonly Column[] = [
   { key: 'since', label: 'Since', kind: 'time', rank: 2 },
   { key: 'reason', label: 'Reason given', kind: 'text', rank: 2 },
 ];
+const ATTENTION_COLUMNS: readonly Column[] = [
+  { key: 'external_order_id', label: 'Order', kind: 'text' },
+  { key: 'expected', label: 'Expected', kind: 'text' },
+  { key: 'actual', label: 'Actual', kind: 'text' },
+  { key: 'age', label: 'Seen for', kind: 'text', rank: 1 },
+  { key: 'pair', label: 'Pair', kind: 'text', rank: 2 },
+  { key: 'day', label: 'Day', kind: 'text', rank: 3 },
+  { key: 'status', label: 'Status', kind: 'text', rank: 3 },
+  { key: 'reason', label: 'Reason given', kind: 'text', rank: 3 },
+  { key: 'id', label: 'Id', kind: 'count', rank: 1 },
+];
+const LEAD =
+  'The story of an order: order-sync orders explain ORDER. When you have dealt with a finding: order-sync findings ack ID --reason TEXT.';
+const LONGEST_IN_LINE = 60;
 
 const RANKS: Readonly<Record<string, number>> = { error: 1, warning: 2, info: 3 } satisfies Record<Severity, number>;
+const TONES: Readonly<Record<string, Tone>> = { error: 'error', warning: 'warning', info: 'info' } satisfies Record<
+  Severity,
+  Tone
+>;
 
 /** Gives a stored finding as it was at `asOf`: later decisions do not count. */
 export function knownFinding(row: KnownFindingRow, asOf: string): ReportFinding {
@@ -49,6 +70,79 @@ export function knownFinding(row: KnownFindingRow, asOf: string): ReportFinding 
 export function derivedFinding(row: ReconciledRow, finding: Finding): ReportFinding {
   const { severity } = FINDING_CLASSES[finding.class];
   return { id: null, status: 'open', since: null, reason: null, ...listed(row, severity, finding) };
+}
+
+/** Tells whether a person should look at a finding. */
+export function wantsPerson({ status, severity }: Pick<ReportFinding, 'status' | 'severity'>): boolean {
+  return status === 'open' && severity !== 'info';
+}
+
+/** A finding as one line for a terminal. */
+export function findingLine({ severity, class: name, external_order_id: id, expected, actual }: ReportFinding): string {
+  const [order, ours, theirs] = [id, expected ?? 'nothing', actual ?? 'nothing'].map((one) =>
+    cut(one, LONGEST_IN_LINE),
+  );
+  return printable(`${severity} ${name} ${order}: expected ${ours}, is ${theirs}`);
+}
+
+/** The section of all findings, for programs. */
+export function findingsSection(findings: Iterable<ReportFinding>): Section {
+  return { name: 'findings', title: 'Findings', columns: FINDING_COLUMNS, rows: findings, isForPrograms: true };
+}
+
+/**
+ * The section of the findings for people, by class. Orders that could not be checked have a section of their own, so their
+ * findings are left out.
+ */
+export function attentionSection(findings: Iterable<ReportFinding>, asOf: string): Section {
+  return {
+    name: 'attention',
+    title: 'Findings, by what they mean',
+    part: 'attention',
+    lead: LEAD,
+    empty: 'There is no finding.',
+    columns: ATTENTION_COLUMNS,
+    rows: attentionRows(findings, instantMs(asOf) ?? 0),
+    groups: { key: 'group', describe: headOf },
+    isForPeople: true,
+  };
+}
+
+function* attentionRows(findings: Iterable<ReportFinding>, asOfMs: number): Generator<Row> {
+  for (const finding of findings) {
+    if (finding.class === 'UNCHECKED') continue;
+    const sinceMs = instantMs(finding.since);
+    const age = sinceMs === undefined ? null : inWords(asOfMs - sinceMs);
+    yield { ...finding, age, group: groupOf(finding) };
+  }
+}
+
+function groupOf({ class: name, severity, status }: Pick<ReportFinding, 'class' | 'severity' | 'status'>): string {
+  return JSON.stringify([name, severity, status]);
+}
+
+function headOf(group: Cell): GroupHead {
+  const [name, severity, status] = JSON.parse(String(group)) as [string, string, string];
+  const { meaning, advice } = (FINDING_CLASSES as Readonly<Record<string, FindingClass>>)[name] ?? {
+    meaning: 'This version does not know this class of findings.',
+    advice: 'look at both values.',
+  };
+  if (status !== 'open') {
+    const lines = [meaning, 'A person has dealt with it, so it does not count.'];
+    return { title: `${wordsOf(name)} (${status})`, tone: 'neutral', lines };
+  }
+  const lines = [meaning, `What to do: ${advice}`, `Lists and the manual call it ${name}.`];
+  return { title: `${wordsOf(name)} (${severity})`, tone: TONES[severity] ?? 'error', lines };
+}
+
+/** The name of a class in plain words: `Amount mismatch`. */
+function wordsOf(name: string): string {
+  const words = name
+    .toLowerCase()
+    .replaceAll('_', ' ')
+    .replace('preorder', 'pre-order')
+    .replace(/\btx\b/, 'transaction');
+  return words.slice(0, 1).toUpperCase() + words.slice(1);
 }
 
 function listed(

@@ -1,5 +1,7 @@
 import type { Column, Row } from '../formats/document.ts';
+import { counted } from '../formats/words.ts';
 import type { Supplement } from './document.ts';
+import type { Problem } from './verdict.ts';
 
 const PROBLEMS = {
   duplicate: 'more than once in the ledger',
@@ -48,10 +50,22 @@ export function ledgerSupplement({ files, lines, count, differences }: ComparedL
       { key: 'ledger_differences', label: 'Ledger differences', value: count },
     ],
     sections: [
-      { name: 'ledger', title: 'Differences from the ledger', columns: COLUMNS, rows: described(differences) },
+      {
+        name: 'ledger',
+        title: 'Differences from the ledger',
+        part: 'attention',
+        empty: 'The ledger has the same orders with the same amounts.',
+        columns: COLUMNS,
+        rows: described(differences),
+      },
     ],
-    problems: count === 0 ? [] : [`differences from the ledger: ${count}`],
+    problems: count === 0 ? [] : [ledgerProblem(count)],
   };
+}
+
+function ledgerProblem(count: number): Problem {
+  const reason = `${counted(count, 'line or order differs', 'lines or orders differ')} between the ledger and our orders.`;
+  return { because: `differences from the ledger: ${count}`, reason, tone: 'error' };
 }
 
 function* described(differences: Iterable<LedgerDifference>): Generator<Row> {
@@ -77,6 +91,11 @@ export function preOrderSupplement({ asked, unanswered, missing, differing }: Pr
       { key: 'pre_orders_unanswered', label: 'Pre-orders not answered', value: unanswered },
     ],
     sections: [],
-    problems: unanswered === 0 ? [] : [`pre-orders not answered: ${unanswered}`],
+    problems: unanswered === 0 ? [] : [unansweredProblem(unanswered)],
   };
+}
+
+function unansweredProblem(count: number): Problem {
+  const reason = `The exchange did not answer for ${counted(count, 'pre-order')}: make the report again when it does.`;
+  return { because: `pre-orders not answered: ${count}`, reason, tone: 'warning' };
 }

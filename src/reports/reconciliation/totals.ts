@@ -1,3 +1,4 @@
+import { amountField, currencyOf, type AmountSettings } from '../../domain/amounts.ts';
 import { DecimalSum } from '../../domain/decimal.ts';
 import { OUTCOMES, outcomeOf, sumsByOutcome, type Outcome } from './outcome.ts';
 import type { Column, Row } from '../formats/document.ts';
@@ -74,6 +75,8 @@ interface Group {
   readonly pair: string;
   readonly outcome: string | null;
   readonly position: string | null;
+  /** The currency of the amounts, `?` where a row has none; null where nobody knows which of the pair it is. */
+  readonly currency: string | null;
 }
 
 /** The columns of a row that tell its group. */
@@ -81,12 +84,28 @@ interface GroupedRow {
   readonly state: string | null;
   readonly outcome: string | null;
   readonly asset_position: string | null;
+  readonly from_currency: string | null;
+  readonly to_currency: string | null;
+}
+
+/** The orders of a day and group, and the exact sums of their amounts. */
+export interface GroupTotals extends Group {
+  readonly day: string;
+  readonly orders: number;
+  /** Orders whose amount cannot be read; they are in no sum. */
+  readonly unreadable: number;
+  readonly compared: number;
+  readonly asset: string;
+  /** Both sides of the orders that were compared. */
+  readonly ours: string;
+  readonly theirs: string;
 }
 
 /**
  * Sums of orders and findings by UTC day, pair, outcome and position. Memory grows with these, not with the orders.
  */
 export class ReconciliationTotals {
+  readonly #settings: Pick<AmountSettings, 'outputPosition'>;
   readonly #groups = new Map<string, Group & { readonly day: string; readonly totals: Totals }>();
   readonly #classes = new Map<string, Row & { open: number; acknowledged: number }>();
 
@@ -96,10 +115,14 @@ export class ReconciliationTotals {
   /** The oldest look-up that the report relies on, of orders that are not final and of final ones. */
   readonly oldestLookup: { open: string | null; final: string | null } = { open: null, final: null };
 
+  constructor(settings: Pick<AmountSettings, 'outputPosition'>) {
+    this.#settings = settings;
+  }
+
   addOrder(order: JudgedOrder, asOf: string): void {
     const { row, ours, amounts, isOfOtherPair, judgement } = order;
     this.#addLookup(order, asOf);
-    const group = { pair: pairOf(row), ...groupOf(row, row.changed_at, asOf) };
+    const group = { pair: pairOf(row), ...this.#groupOf(row, row.changed_at, asOf) };
     if (isOutcome(group.outcome)) this.outcomes[group.outcome] += 1;
     const { counts, sums } = this.#totals(dayOf(row.created_at), group);
     counts.orders += 1;
@@ -141,7 +164,7 @@ export class ReconciliationTotals {
   /** `row` is that of the finding, and `changedAt` the time of its last change. */
   addFinding(finding: ReportFinding, row: GroupedRow, changedAt: string | null, asOf: string): void {
     const { day, pair, severity, status } = finding;
-    const { counts } = this.#totals(day, { pair, ...groupOf(row, changedAt, asOf) });
+    const { counts } = this.#totals(day, { pair, ...this.#groupOf(row, changedAt, asOf) });
     const id = JSON.stringify([day, pair, finding.class, severity]);
     const line = this.#classes.get(id) ?? { day, pair, class: finding.class, severity, open: 0, acknowledged: 0 };
     this.#classes.set(id, line);
@@ -180,6 +203,17 @@ export class ReconciliationTotals {
     return [...this.#classes].toSorted(([a], [b]) => compare(a, b)).map(([, line]) => line);
   }
 
+  /** The orders by day and group; groups that have findings alone are left out. */
+  groups(): readonly GroupTotals[] {
+    return this.#sorted()
+      .filter(({ totals }) => totals.counts.orders > 0)
+      .map(({ totals: { counts, sums }, ...group }) => {
+        const { orders, unreadable, compared } = counts;
+        const [asset, ours, theirs] = [sums.asset, sums.ours, sums.theirs].map(String) as [string, string, string];
+        return { ...group, orders, unreadable, compared, asset, ours, theirs };
+      });
+  }
+
   /** Counts of the whole report. */
   counts(): Readonly<Record<Count, number>> {
     const all = new Totals();
@@ -191,6 +225,16 @@ export class ReconciliationTotals {
     return [...this.#groups.values()].toSorted((a, b) => compare(a.day, b.day) || compareGroups(a, b));
   }
 
+  /** Nobody knows any more what the outcome of an order was that has changed since. */
+  #groupOf(row: GroupedRow, changedAt: string | null, asOf: string): Omit<Group, 'pair'> {
+    const isChangedAfter = changedAt !== null && changedAt > asOf;
+    const outcome = isChangedAfter ? 'outcome_unknown' : outcomeOf(row);
+    const field = amountField(row.asset_position, this.#settings);
+    const pair = { fromCurrency: row.from_currency, toCurrency: row.to_currency };
+    const currency = field === undefined ? null : (currencyOf(field, pair) ?? '?');
+    return { outcome, position: row.asset_position, currency };
+  }
+
   #totals(day: string, group: Group): Totals {
     const key = `${day} ${keyOf(group)}`;
     const known = this.#groups.get(key) ?? { day, ...group, totals: new Totals() };
@@ -199,24 +243,18 @@ export class ReconciliationTotals {
   }
 }
 
-/** Nobody knows any more what the outcome of an order was that has changed since. */
-function groupOf(row: GroupedRow, changedAt: string | null, asOf: string): Omit<Group, 'pair'> {
-  const isChangedAfter = changedAt !== null && changedAt > asOf;
-  return { outcome: isChangedAfter ? 'outcome_unknown' : outcomeOf(row), position: row.asset_position };
-}
-
 function isOutcome(outcome: string | null): outcome is Outcome {
   return (OUTCOMES as readonly (string | null)[]).includes(outcome);
 }
 
-function keyOf({ pair, outcome, position }: Group): string {
-  return JSON.stringify([pair, outcome, position]);
+function keyOf({ pair, outcome, position, currency }: Group): string {
+  return JSON.stringify([pair, outcome, position, currency]);
 }
 
 /** In the order of the outcomes; what has none comes last. */
 function compareGroups(a: Group, b: Group): number {
   const place = ({ outcome }: Group) => (isOutcome(outcome) ? OUTCOMES.indexOf(outcome) : outcome === null ? 9 : 8);
-  return compare(a.pair, b.pair) || place(a) - place(b) || compare(a.position ?? '', b.position ?? '');
+  return compare(a.pair, b.pair) || place(a) - place(b) || compare(keyOf(a), keyOf(b));
 }
 
 function compare(a: string, b: string): number {

@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3';
 import type { ReportFinding } from '../../reports/reconciliation/findings.ts';
+import { MOST_UNCHECKED, UNCHECKED_ORDER, type UncheckedOrder } from '../../reports/reconciliation/unchecked.ts';
 
 /**
  * A temporary database of one report, for rows that are too many for memory and have to be sorted. SQLite keeps it in
@@ -9,9 +10,20 @@ export interface Scratch extends Disposable {
   add(finding: ReportFinding): void;
   /** Adds a finding that the report derived by itself, unless the order has one of that class; true when it was added. */
   addUnlessKnown(finding: ReportFinding): boolean;
-  /** Reads every finding: the gravest first, then by class and order. */
+  addUnchecked(order: UncheckedOrder): void;
+  /** Notes an order that a person should look at; noted twice it counts once. */
+  addToLookAt(externalOrderId: string): void;
+  /** Reads every finding: open ones, the gravest first, then by class and order. */
   findings(): Iterable<ReportFinding>;
+  /** The first open findings of severity error or warning. */
+  worst(limit: number): readonly ReportFinding[];
+  /** Reads the orders that were not checked, by reason: of each those that have waited the longest, a bounded number. */
+  unchecked(): Iterable<UncheckedOrder>;
+  ordersToLookAt(): number;
 }
+
+/** In the order of the reasons, which SQLite is told by their places. */
+const REASON_PLACE = `case reason ${UNCHECKED_ORDER.map((reason, place) => `when '${reason}' then ${place}`).join(' ')} end`;
 
 /** Opens an empty scratch database. */
 export function openScratch(): Scratch {
@@ -19,10 +31,19 @@ export function openScratch(): Scratch {
   sqlite.pragma('journal_mode = off');
   sqlite.pragma('cache_size = -16000');
   sqlite.exec(`create table finding (id integer, rank integer, severity text, class text, status text, external_order_id text,
-    pair text, day text, expected text, actual text, since text, reason text)`);
+    pair text, day text, expected text, actual text, since text, reason text);
+    create table unchecked (external_order_id text, reason text, pair text, state text, since text, last_lookup text);
+    create table to_look_at (external_order_id text primary key) without rowid`);
   const columns = 'id, rank, severity, class, status, external_order_id, pair, day, expected, actual, since, reason';
   const values = columns.replace(/\w+/g, '@$&');
   const insert = sqlite.prepare(`insert into finding (${columns}) values (${values})`);
+  const uncheckedColumns = 'external_order_id, reason, pair, state, since, last_lookup';
+  const insertUnchecked = sqlite.prepare(
+    `insert into unchecked (${uncheckedColumns}) values (${uncheckedColumns.replace(/\w+/g, '@$&')})`,
+  );
+  const insertToLookAt = sqlite.prepare('insert or ignore into to_look_at values (?)');
+  const select = (condition: string) => `select ${columns} from finding where ${condition}
+    order by status = 'acknowledged', rank, class, external_order_id, since, expected, actual, id`;
   // Known findings are added first; the index is made once they are all there.
   let insertUnlessKnown: Database.Statement | undefined;
   sqlite.exec('begin');
@@ -36,14 +57,23 @@ export function openScratch(): Scratch {
       }
       return insertUnlessKnown.run(finding).changes === 1;
     },
+    addUnchecked: (order) => void insertUnchecked.run(order),
+    addToLookAt: (externalOrderId) => void insertToLookAt.run(externalOrderId),
     // Begun when it is read: a statement that nobody has read to its end keeps the database from being closed.
     *findings() {
-      yield* sqlite
-        .prepare<[], ReportFinding>(
-          `select ${columns} from finding order by rank, class, external_order_id, since, expected, actual, id`,
-        )
-        .iterate();
+      yield* sqlite.prepare<[], ReportFinding>(select('true')).iterate();
     },
+    worst: (limit) =>
+      sqlite.prepare<[number], ReportFinding>(`${select(`status = 'open' and rank < 3`)} limit ?`).all(limit),
+    *unchecked() {
+      yield* sqlite
+        .prepare<[number], UncheckedOrder>(
+          `select ${uncheckedColumns} from (select *, row_number() over (partition by reason order by since, external_order_id)
+          as place from unchecked) where place <= ? order by ${REASON_PLACE}, place`,
+        )
+        .iterate(MOST_UNCHECKED);
+    },
+    ordersToLookAt: () => sqlite.prepare('select count(*) from to_look_at').pluck().get() as number,
     [Symbol.dispose]: () => void sqlite.close(),
   };
 }

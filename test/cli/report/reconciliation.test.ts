@@ -5,6 +5,7 @@ import readExcelFile from 'read-excel-file/node';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import type { Column } from '../../../src/reports/formats/document.ts';
+import { MONEY_COLUMNS, MONEY_DAY_COLUMNS } from '../../../src/reports/reconciliation/money.ts';
 import { DAY_COLUMNS, PAIR_COLUMNS } from '../../../src/reports/reconciliation/totals.ts';
 import { runProgram } from '../../support/cli-function.ts';
 import { runCommand } from '../../support/cli-process.ts';
@@ -83,7 +84,20 @@ const documentSchema = z.strictObject({
   sections: z.strictObject({
     pairs: z.array(rowSchema(PAIR_COLUMNS)),
     days: z.array(rowSchema(DAY_COLUMNS)),
+    money: z.array(rowSchema(MONEY_COLUMNS)),
+    money_days: z.array(rowSchema(MONEY_DAY_COLUMNS)),
     unchecked: z.array(z.strictObject({ reason: text, orders: count })),
+    unchecked_orders: z.array(
+      z.strictObject({
+        external_order_id: text,
+        reason: text,
+        pair: text,
+        state: text,
+        age: text.nullable(),
+        since: text,
+        last_lookup: z.iso.datetime().nullable(),
+      }),
+    ),
     classes: z.array(
       z.strictObject({ day: text, pair: text, class: text, severity: text, open: count, acknowledged: count }),
     ),

@@ -1,68 +1,25 @@
-import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/clock.ts';
-import type { AmountField, Tolerance } from '../../../src/domain/amounts.ts';
-import { reconcileOrders } from '../../../src/flows/reports/reconciliation.ts';
+import { describe, expect, it } from 'vitest';
 import { csvText } from '../../../src/reports/formats/csv.ts';
-import type { ReportDocument, Row } from '../../../src/reports/formats/document.ts';
+import type { ReportDocument } from '../../../src/reports/formats/document.ts';
 import { htmlText } from '../../../src/reports/formats/html.ts';
 import { jsonText } from '../../../src/reports/formats/json.ts';
 import { UNCHECKED_REASONS } from '../../../src/reports/reconciliation/judge.ts';
 import { tableText } from '../../../src/reports/formats/table.ts';
 import { xlsxBytes } from '../../../src/reports/formats/xlsx.ts';
-import { openSnapshot } from '../../../src/store/sqlite/snapshot.ts';
 import {
   AS_OF,
   CREATED_AT,
-  filledDatabase,
   LOOKED_UP_AT,
   type ReconciledOrder,
   type WrittenFinding,
 } from '../../support/filled-database.ts';
 import { HOSTILE, wholeText } from '../../support/report-document.ts';
-import { temporaryFolder } from '../../support/folders.ts';
-
-let folder = '';
-beforeEach(() => void (folder = temporaryFolder()));
+import { factsOf, reportOf, rowsOf, type Given } from '../../support/reconciled.ts';
 
 /** The reason of each text. */
 const REASONS = Object.fromEntries(Object.entries(UNCHECKED_REASONS).map(([reason, text]) => [text, reason]));
 
-interface Given {
-  readonly orders: readonly ReconciledOrder[];
-  readonly findings?: readonly WrittenFinding[];
-  readonly from?: string;
-  readonly to?: string;
-  readonly asOf?: string;
-  readonly tolerance?: Tolerance;
-  readonly outputPosition?: AmountField;
-}
-
-let made = 0;
 const ACKNOWLEDGED = { status: 'acknowledged', changedAt: '2026-01-05T13:00:00.000Z' };
-
-/** Makes the database, goes through it, and gives the report to `use` while its findings can be read. */
-async function reportOf<Result>(
-  { orders, findings = [], from, to, asOf = AS_OF, tolerance = '0', outputPosition }: Given,
-  use: (report: { document: ReportDocument; isClean: boolean }) => Result,
-): Promise<Awaited<Result>> {
-  const path = join(folder, `orders-${(made += 1)}.db`);
-  await filledDatabase(path, orders, findings);
-  const settings = { tolerance, outputPosition, freshFor: 86_400_000, orderMissingAfter: 86_400_000 };
-  const deps = { store: { snapshot: () => openSnapshot(path) }, clock: systemClock() };
-  using report = await reconcileOrders(deps, { account: 'default', from, to, asOf, settings });
-  return await use(report);
-}
-
-function rowsOf({ document }: { document: ReportDocument }, name: string): Row[] {
-  const section = document.sections.find((one) => one.name === name);
-  if (section === undefined || Symbol.asyncIterator in section.rows) throw new Error(`no section ${name}`);
-  return [...section.rows];
-}
-
-function factsOf({ document }: { document: ReportDocument }): Record<string, unknown> {
-  return Object.fromEntries(document.facts.map(({ key, value }) => [key, value]));
-}
 
 /** The verdict, and each finding as `class status order`. */
 async function judged(given: Given): Promise<{ isClean: boolean; findings: string[]; reasons: unknown[] }> {
@@ -202,7 +159,7 @@ describe('the report of reconciliation', () => {
     const report = await judged({ orders, findings: [acknowledged, info] });
     expect(report).toEqual({
       isClean: true,
-      findings: ['AMOUNT_MISMATCH acknowledged a', 'CLOCK_SKEW open b'],
+      findings: ['CLOCK_SKEW open b', 'AMOUNT_MISMATCH acknowledged a'],
       reasons: [],
     });
   });
@@ -260,7 +217,7 @@ describe('the report of reconciliation', () => {
     const findings = [{ id: 'a', class: 'REPLICAS_DISAGREE', severity: 'info', ...ACKNOWLEDGED }];
     expect(await judged({ orders, findings })).toEqual({
       isClean: false,
-      findings: ['REPLICAS_DISAGREE acknowledged a', 'REPLICAS_DISAGREE open b'],
+      findings: ['REPLICAS_DISAGREE open b', 'REPLICAS_DISAGREE acknowledged a'],
       reasons: [['olderRecord', 2]],
     });
   });

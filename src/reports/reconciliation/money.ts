@@ -1,0 +1,152 @@
+import { DecimalSum } from '../../domain/decimal.ts';
+import type { Cell, Column, GroupHead, Row, Section } from '../formats/document.ts';
+import type { GroupTotals } from './totals.ts';
+
+/** Amounts of orders that are in one currency: by what became of the orders, and both sides of those that were compared. */
+const AMOUNTS: readonly Column[] = [
+  { key: 'succeeded', label: 'Succeeded', kind: 'decimal', hasGroupUnit: true },
+  { key: 'failed', label: 'Failed', kind: 'decimal', rank: 1, hasGroupUnit: true },
+  { key: 'open', label: 'Open', kind: 'decimal', rank: 1, hasGroupUnit: true },
+  { key: 'outcome_unknown', label: 'Outcome unknown', kind: 'decimal', rank: 2, hasGroupUnit: true },
+  { key: 'disputed', label: 'Disputed', kind: 'decimal', rank: 2, hasGroupUnit: true },
+  { key: 'not_at_exchange', label: 'Not at the exchange', kind: 'decimal', rank: 2, hasGroupUnit: true },
+  { key: 'ours', label: 'Ours, compared', kind: 'decimal', rank: 1, hasGroupUnit: true },
+  { key: 'theirs', label: 'Theirs', kind: 'decimal', rank: 1, hasGroupUnit: true },
+  { key: 'difference', label: 'Difference', kind: 'decimal', hasGroupUnit: true },
+  { key: 'unreadable', label: 'Amount unreadable', kind: 'count', rank: 2 },
+];
+const ORDERS: Column = { key: 'orders', label: 'Orders', kind: 'count' };
+const CURRENCY: Column = { key: 'currency', label: 'Currency', kind: 'text' };
+/** The columns of the money by currency and pair. */
+export const MONEY_COLUMNS: readonly Column[] = [
+  CURRENCY,
+  { key: 'pair', label: 'Pair', kind: 'text' },
+  ORDERS,
+  ...AMOUNTS,
+];
+/** The columns of the money by currency and day. */
+export const MONEY_DAY_COLUMNS: readonly Column[] = [
+  CURRENCY,
+  { key: 'day', label: 'Day (UTC)', kind: 'text' },
+  ORDERS,
+  ...AMOUNTS,
+];
+
+const LEAD =
+  'Amounts are those of our orders, in the currency that they were given in, by what became of the orders; only orders that the exchange has an amount for are compared.';
+const NOT_SHOWN =
+  'The interface does not say in which currency of the pair these amounts are, so they are not added over pairs.';
+
+class Money {
+  readonly #sums = Object.fromEntries(
+    AMOUNTS.filter(({ kind }) => kind === 'decimal').map(({ key }) => [key, new DecimalSum()]),
+  );
+  orders = 0;
+  compared = 0;
+  #unreadable = 0;
+
+  add({ outcome, orders, unreadable, compared, asset, ours, theirs }: GroupTotals): void {
+    this.orders += orders;
+    this.compared += compared;
+    this.#unreadable += unreadable;
+    this.#sums[outcome ?? 'not_at_exchange']?.add(asset);
+    this.#sums['ours']?.add(ours);
+    this.#sums['theirs']?.add(theirs);
+    this.#sums['difference']?.add(theirs);
+    this.#sums['difference']?.subtract(ours);
+  }
+
+  get difference(): string {
+    return String(this.#sums['difference']);
+  }
+
+  asRow(): Row {
+    const sums = Object.fromEntries(Object.entries(this.#sums).map(([key, sum]) => [key, String(sum)]));
+    return { orders: this.orders, ...sums, unreadable: this.#unreadable };
+  }
+}
+
+/** The section of the money by currency and pair. A currency of several pairs has a row of all of them. */
+export function moneySection(groups: readonly GroupTotals[]): Section {
+  const rows = byCurrency(groups, currencyName).flatMap(([currency, ofCurrency]) => {
+    const pairs = [...Map.groupBy(ofCurrency, ({ pair }) => pair)].toSorted(([a], [b]) => compare(a, b));
+    const row = (pair: string, same: readonly GroupTotals[]) => ({ currency, pair, ...sumOf(same).asRow() });
+    const hasTotal = pairs.length > 1 && ofCurrency[0]?.currency !== null;
+    return [...pairs.map(([pair, same]) => row(pair, same)), ...(hasTotal ? [row('all pairs', ofCurrency)] : [])];
+  });
+  return {
+    name: 'money',
+    title: 'Money by currency and pair',
+    part: 'money',
+    lead: LEAD,
+    columns: MONEY_COLUMNS,
+    rows,
+    groups: { key: 'currency', describe: headOf(groups, currencyName) },
+  };
+}
+
+/** The section of the money by currency and day. */
+export function moneyDaysSection(groups: readonly GroupTotals[]): Section {
+  // Amounts of an unknown currency are added within their pair alone.
+  const name = (group: GroupTotals) =>
+    group.currency === null ? `${group.pair}, ${currencyName(group)}` : group.currency;
+  const rows = byCurrency(groups, name).flatMap(([currency, ofCurrency]) =>
+    [...Map.groupBy(ofCurrency, ({ day }) => day)]
+      .toSorted(([a], [b]) => compare(a, b))
+      .map(([day, same]) => ({ currency, day, ...sumOf(same).asRow() })),
+  );
+  return {
+    name: 'money_days',
+    title: 'Money by currency and day',
+    part: 'days',
+    columns: MONEY_DAY_COLUMNS,
+    rows,
+    groups: { key: 'currency', describe: headOf(groups, name) },
+  };
+}
+
+/** What was compared in a currency, and by how much the two sides differ: what the exchange has less what we have. */
+export interface CurrencyDifference {
+  readonly currency: string;
+  readonly compared: number;
+  readonly difference: string;
+}
+
+/** The difference of each currency in which orders were compared. */
+export function differencesByCurrency(groups: readonly GroupTotals[]): readonly CurrencyDifference[] {
+  return byCurrency(groups, currencyName)
+    .map(([currency, same]) => ({ currency, sum: sumOf(same) }))
+    .filter(({ sum }) => sum.compared > 0)
+    .map(({ currency, sum: { compared, difference } }) => ({ currency, compared, difference }));
+}
+
+function currencyName({ currency, position }: GroupTotals): string {
+  return currency ?? `position ${position ?? '?'}: currency not shown`;
+}
+
+/** The groups by a name of their currency, those whose currency is not known last. */
+function byCurrency(
+  groups: readonly GroupTotals[],
+  nameOf: (group: GroupTotals) => string,
+): readonly (readonly [string, readonly GroupTotals[]])[] {
+  const isUnknown = ([, [first]]: [string, readonly GroupTotals[]]) => Number(first?.currency === null);
+  return [...Map.groupBy(groups, nameOf)].toSorted((a, b) => isUnknown(a) - isUnknown(b) || compare(a[0], b[0]));
+}
+
+function headOf(groups: readonly GroupTotals[], nameOf: (group: GroupTotals) => string): (value: Cell) => GroupHead {
+  const known = new Set(groups.filter(({ currency }) => currency !== null).map(nameOf));
+  return (value) => {
+    const title = String(value);
+    return known.has(title) ? { title, lines: [], unit: title } : { title, lines: [NOT_SHOWN] };
+  };
+}
+
+function sumOf(groups: readonly GroupTotals[]): Money {
+  const money = new Money();
+  for (const group of groups) money.add(group);
+  return money;
+}
+
+function compare(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
+}

@@ -1,0 +1,165 @@
+import type { Card, Tone, Verdict } from '../formats/document.ts';
+import { counted } from '../formats/words.ts';
+import { UNCHECKED_REASONS } from './judge.ts';
+import { differencesByCurrency, type CurrencyDifference } from './money.ts';
+import type { ReconciliationTotals } from './totals.ts';
+import { UNCHECKED_ORDER } from './unchecked.ts';
+
+/** Why a report is not clean. */
+export interface Problem {
+  /** For programs; public, as scripts may look for it. */
+  readonly because: string;
+  /** A sentence for people. */
+  readonly reason: string;
+  readonly tone: 'error' | 'warning';
+}
+
+/** What the verdict is about. */
+export interface Counted {
+  readonly totals: ReconciliationTotals;
+  /** Rows of other accounts. */
+  readonly otherAccounts: number;
+  /** Rows whose creation time does not tell whether they are of the period. */
+  readonly unknownAge: number;
+  /** Orders that are unchecked or disputed, or have an open finding of severity error or warning. */
+  readonly ordersToLookAt: number;
+}
+
+const MOST_DIFFERENCES = 6;
+
+/** Everything that keeps a report from being clean. */
+export function problemsOf({ totals, otherAccounts, unknownAge }: Counted): readonly Problem[] {
+  const { unchecked, disputed, errors, warnings } = totals.counts();
+  const given: readonly (Problem & { readonly count: number })[] = [
+    { count: unchecked, because: `${unchecked} unchecked`, reason: uncheckedReason(totals), tone: 'warning' },
+    {
+      count: disputed,
+      because: `${disputed} disputed`,
+      reason: `${counted(disputed, 'order is', 'orders are')} disputed: another order answers at the exchange, or it contradicts ours. Nobody should act on it.`,
+      tone: 'error',
+    },
+    {
+      count: errors,
+      because: `open errors: ${errors}`,
+      reason: `${counted(errors, 'finding', 'findings')} of severity error: the two sides contradict each other, and money may hang on it.`,
+      tone: 'error',
+    },
+    {
+      count: warnings,
+      because: `open warnings: ${warnings}`,
+      reason: `${counted(warnings, 'finding', 'findings')} of severity warning: something is late or odd, and a person should look.`,
+      tone: 'warning',
+    },
+    {
+      count: unknownAge,
+      because: `rows whose created_at is no time before they were sent: ${unknownAge}`,
+      reason: `${counted(unknownAge, 'row has', 'rows have')} a created_at that is no time before they were sent: nobody knows to which period they belong.`,
+      tone: 'warning',
+    },
+    {
+      count: otherAccounts,
+      because: `rows of other accounts, which are not driven: ${otherAccounts}`,
+      reason: `${counted(otherAccounts, 'row is', 'rows are')} of other accounts: nothing sends or compares them.`,
+      tone: 'warning',
+    },
+  ];
+  return given.filter(({ count }) => count > 0);
+}
+
+/** The problem of a period without orders, where there is nothing else to say. */
+export const EMPTY: Problem = {
+  because: 'no orders in the period',
+  reason:
+    'No order is in the period. Look at --from, --to and --by, or give --allow-empty where that is as it should be.',
+  tone: 'warning',
+};
+
+/** Says as a whole whether both sides agree. */
+export function verdictOf({ totals, ordersToLookAt }: Counted, problems: readonly Problem[]): Verdict {
+  const { orders, checked, nothing_to_compare: nothing, infos, acknowledged } = totals.counts();
+  if (problems.length === 0 && orders === 0)
+    return { tone: 'neutral', text: 'Nothing to reconcile', reasons: ['No order is in the period.'] };
+  if (problems.includes(EMPTY)) return { tone: 'warning', text: 'Nothing to reconcile', reasons: [EMPTY.reason] };
+  if (problems.length === 0) {
+    const listed = infos + acknowledged;
+    const reasons = [
+      `${counted(checked, 'order was', 'orders were')} compared with the exchange, and the two sides agree.`,
+      ...(nothing > 0 ? [`${counted(nothing, 'order has', 'orders have')} nothing to compare with.`] : []),
+      ...(listed > 0 ? [`${counted(listed, 'finding')} below ${isOrAre(listed)} an info or acknowledged.`] : []),
+    ];
+    return { tone: 'good', text: 'Both sides agree', reasons };
+  }
+  const gravestFirst = [
+    ...problems.filter(({ tone }) => tone === 'error'),
+    ...problems.filter(({ tone }) => tone !== 'error'),
+  ];
+  return {
+    tone: gravestFirst[0]?.tone ?? 'warning',
+    text: ordersToLookAt === 0 ? 'A person should look' : `A person should look at ${counted(ordersToLookAt, 'order')}`,
+    reasons: gravestFirst.map(({ reason }) => reason),
+  };
+}
+
+/** The figures at the top. */
+export function cardsOf({ totals }: Counted): readonly Card[] {
+  const { orders, at_exchange: there, checked, unchecked, disputed, nothing_to_compare: nothing } = totals.counts();
+  const { errors, warnings, infos, acknowledged } = totals.counts();
+  const shown = (count: number, tone: Tone): Tone => (count > 0 ? tone : 'good');
+  return [
+    { label: 'Orders', value: String(orders), note: `${there} at the exchange`, section: 'money' },
+    {
+      label: 'Checked',
+      value: `${checked} of ${orders}`,
+      note: `${nothing} with nothing to compare`,
+      tone: unchecked + disputed > 0 ? 'warning' : 'good',
+      section: 'pairs',
+    },
+    { label: 'Unchecked', value: String(unchecked), tone: shown(unchecked, 'warning'), section: 'unchecked_orders' },
+    ...(disputed > 0
+      ? [{ label: 'Disputed', value: String(disputed), tone: 'error' as const, note: 'Nobody should act on them.' }]
+      : []),
+    ...differenceCards(totals, errors > 0),
+    { label: 'Errors', value: String(errors), tone: shown(errors, 'error'), section: 'attention' },
+    { label: 'Warnings', value: String(warnings), tone: shown(warnings, 'warning'), section: 'attention' },
+    ...(infos > 0 ? [{ label: 'Infos', value: String(infos), tone: 'info' as const, section: 'attention' }] : []),
+    ...(acknowledged > 0 ? [{ label: 'Acknowledged', value: String(acknowledged), section: 'attention' }] : []),
+  ];
+}
+
+/** A card for each currency that differs, and one for all others. */
+function differenceCards(totals: ReconciliationTotals, hasErrors: boolean): readonly Card[] {
+  const all = differencesByCurrency(totals.groups());
+  const differing = all.filter(({ difference }) => difference !== '0');
+  const equal = all.filter(({ difference }) => difference === '0').map(({ currency }) => currency);
+  const card = ({ currency, compared, difference }: CurrencyDifference): Card => ({
+    label: `Difference, ${currency}`,
+    value: `${difference} ${currency}`,
+    note: `theirs less ours, of ${counted(compared, 'order')}`,
+    tone: hasErrors ? 'error' : 'info',
+    section: 'money',
+  });
+  const more = differing.length - MOST_DIFFERENCES;
+  const note = [...equal.slice(0, MOST_DIFFERENCES), ...(equal.length > MOST_DIFFERENCES ? ['…'] : [])].join(', ');
+  return [
+    ...differing.slice(0, MOST_DIFFERENCES).map(card),
+    ...(more > 0
+      ? [{ label: 'Difference', value: counted(more, 'more currency', 'more currencies'), section: 'money' }]
+      : []),
+    ...(equal.length > 0
+      ? [{ label: 'No difference', value: '0', note, tone: 'good' as const, section: 'money' }]
+      : []),
+  ];
+}
+
+function uncheckedReason({ unchecked }: ReconciliationTotals): string {
+  const all = [...unchecked.values()].reduce((sum, count) => sum + count, 0);
+  const reasons = UNCHECKED_ORDER.flatMap((reason) => {
+    const count = unchecked.get(reason) ?? 0;
+    return count === 0 ? [] : [`${count} ${UNCHECKED_REASONS[reason]}`];
+  });
+  return `${counted(all, 'order')} could not be checked, so nobody knows that they agree: ${reasons.join('; ')}.`;
+}
+
+function isOrAre(count: number): string {
+  return count === 1 ? 'is' : 'are';
+}

@@ -1,0 +1,46 @@
+import { join } from 'node:path';
+import { systemClock } from '../../src/clock.ts';
+import type { AmountField, Tolerance } from '../../src/domain/amounts.ts';
+import { reconcileOrders } from '../../src/flows/reports/reconciliation.ts';
+import type { ReportDocument, Row } from '../../src/reports/formats/document.ts';
+import type { ReconciliationReport } from '../../src/reports/reconciliation/document.ts';
+import { openSnapshot } from '../../src/store/sqlite/snapshot.ts';
+import { AS_OF, filledDatabase, type ReconciledOrder, type WrittenFinding } from './filled-database.ts';
+import { temporaryFolder } from './folders.ts';
+
+/** What a report of reconciliation is made of; what is left out is as in a report of everything. */
+export interface Given {
+  readonly orders: readonly ReconciledOrder[];
+  readonly findings?: readonly WrittenFinding[];
+  readonly from?: string;
+  readonly to?: string;
+  readonly asOf?: string;
+  readonly tolerance?: Tolerance;
+  readonly outputPosition?: AmountField;
+  readonly mayBeEmpty?: boolean;
+}
+
+/** Makes a database, reconciles it, and gives the report to `use` while its rows can be read. */
+export async function reportOf<Result>(
+  { orders, findings = [], asOf = AS_OF, tolerance = '0', outputPosition, ...scope }: Given,
+  use: (report: ReconciliationReport) => Result,
+): Promise<Awaited<Result>> {
+  const path = join(temporaryFolder(), 'orders.db');
+  await filledDatabase(path, orders, findings);
+  const settings = { tolerance, outputPosition, freshFor: 86_400_000, orderMissingAfter: 86_400_000 };
+  const deps = { store: { snapshot: () => openSnapshot(path) }, clock: systemClock() };
+  using report = await reconcileOrders(deps, { account: 'default', ...scope, asOf, settings });
+  return await use(report);
+}
+
+/** The rows of a section. */
+export function rowsOf({ document }: { document: ReportDocument }, name: string): Row[] {
+  const section = document.sections.find((one) => one.name === name);
+  if (section === undefined || Symbol.asyncIterator in section.rows) throw new Error(`no section ${name}`);
+  return [...section.rows];
+}
+
+/** The facts by their keys. */
+export function factsOf({ document }: { document: ReportDocument }): Record<string, unknown> {
+  return Object.fromEntries(document.facts.map(({ key, value }) => [key, value]));
+}
