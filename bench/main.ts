@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { asTable } from '../src/reports/formats/text.ts';
+import { tableOf, textColumns } from '../src/reports/formats/terminal/layout.ts';
+import { PLAIN } from '../src/reports/formats/terminal/screen.ts';
 import { runProgram } from './child.ts';
 import { isMet, lineOf, type Figure } from './figures.ts';
 import { measureIdle } from './idle.ts';
@@ -49,7 +50,10 @@ async function main(names: readonly string[], { json = false, small = false }): 
   }
   const isReached = small || figures.every(isMet);
   if (json) process.stdout.write(`${JSON.stringify({ ...about, figures, isReached }, null, 2)}\n`);
-  else process.stdout.write(asTable(figures.map(lineOf)));
+  else {
+    const lines = figures.map(lineOf);
+    process.stdout.write(tableOf(textColumns(...Object.keys(lines[0] ?? {})), lines, PLAIN));
+  }
   process.exitCode = isReached ? 0 : 1;
 }
 

@@ -143,7 +143,6 @@ describe('wrong usage', () => {
     ['orders add --asset 1', /required option '--external-order-id <id>' not specified/],
     ['orders list --limit 0', /--limit/],
     ['orders list --limit 1e3', /--limit/],
-    ['orders list --limit 1001', /--json/],
     ['orders list --state lost', /'lost' is invalid. Allowed choices are pending, sending, /],
     ['report summary --format pdf', /'pdf' is invalid. Allowed choices are table, csv, json/],
     ['sandbox --faults reset-aftre=0.1', /did you mean reset-after\?/i],

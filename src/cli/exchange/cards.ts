@@ -1,13 +1,16 @@
 import type { Command } from 'commander';
 import { parse } from 'lossless-json';
-import { asTable } from '../../reports/formats/text.ts';
+import { tableOf, textColumns } from '../../reports/formats/terminal/layout.ts';
 import { ask } from '../shared/exchange.ts';
+import { screenOf } from '../shared/screen.ts';
 
 /** The fields of a card that are shown without `--reveal`, its number masked. A field that the interface does not name is a secret. */
 const SHOWN = ['id', 'bank', 'country', 'number', 'type'] as const;
 const REVEALED = [...SHOWN, 'token'] as const;
 /** A number of fewer digits is hidden whole: its last four would be most of it. */
 const SHORTEST_NUMBER = 8;
+
+type Card = Record<string, string | null>;
 
 /** `order-sync customer cards` (§4.7). */
 export function define(command: Command): void {
@@ -23,16 +26,20 @@ export function define(command: Command): void {
 }
 
 function revealed(body: string, asJson: boolean): string {
-  return asJson ? `${body}\n` : asTable(rows(body, REVEALED), REVEALED);
+  return asJson ? `${body}\n` : cardsText(rows(body, REVEALED), REVEALED);
 }
 
 function masked(body: string, asJson: boolean): string {
   const cards = rows(body, SHOWN).map((card) => ({ ...card, number: maskNumber(card['number'] ?? null) }));
-  return asJson ? `${JSON.stringify(cards, null, 2)}\n` : asTable(cards, SHOWN);
+  return asJson ? `${JSON.stringify(cards, null, 2)}\n` : cardsText(cards, SHOWN);
+}
+
+function cardsText(cards: readonly Card[], names: readonly string[]): string {
+  return cards.length === 0 ? 'no card is saved\n' : tableOf(textColumns(...names), cards, screenOf());
 }
 
 /** These fields of each card. The client has checked that the body holds a list of cards. */
-function rows(body: string, names: readonly (typeof REVEALED)[number][]): Record<string, string | null>[] {
+function rows(body: string, names: readonly (typeof REVEALED)[number][]): Card[] {
   const cards = parse(body) as Partial<Record<string, string | null>>[];
   return cards.map((card) => Object.fromEntries(names.map((name) => [name, card[name] ?? null])));
 }

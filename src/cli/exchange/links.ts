@@ -3,7 +3,7 @@ import { linkEvents } from '../../store/events.ts';
 import { listLinks, readLink } from '../../store/links.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
 import { rowWithHistory } from '../shared/history.ts';
-import { addListOptions, printList, type ListOptions } from '../shared/list.ts';
+import { addListOptions, printList, type ListColumn, type ListOptions } from '../shared/list.ts';
 import { ACCOUNT } from '../shared/options.ts';
 import { withStore } from '../shared/store.ts';
 
@@ -16,14 +16,16 @@ export function define(command: Command): void {
     .action(async ({ status, ...options }: ListOptions & { readonly status?: string }) => {
       const query = { account: ACCOUNT, status, limit: options.limit + 1 };
       const found = await withStore(command, 'current', (store) => listLinks(store.db, query));
-      printList(found, options, {
-        link: (row) => row.link_id,
-        reference: (row) => row.reference,
-        status: (row) => row.status,
-        changed: (row) => row.updated_at,
-        checked: (row) => row.last_checked_at,
-        'missing since': (row) => row.missing_since,
-      });
+      const columns: readonly ListColumn<(typeof found)[number]>[] = [
+        { label: 'link', of: (row) => row.link_id },
+        { label: 'reference', of: (row) => row.reference },
+        { label: 'status', of: (row) => row.status },
+        { label: 'changed', kind: 'time', rank: 2, of: (row) => row.updated_at },
+        { label: 'checked', kind: 'time', rank: 3, of: (row) => row.last_checked_at },
+        { label: 'missing since', kind: 'time', rank: 1, of: (row) => row.missing_since },
+      ];
+      const empty = status === undefined ? 'no link is remembered' : 'no link that is remembered has this status';
+      printList(found, options, columns, empty);
     });
   defineLinksShow(command.command('show').description('shows one client link and its history'));
 }
@@ -40,7 +42,10 @@ function defineLinksShow(command: Command): void {
       }));
       if (link === undefined) {
         const name = JSON.stringify(linkId);
-        throw new CommandError(EXIT.look, `the link ${name} is not remembered; order-sync client follow remembers it`);
+        throw new CommandError(
+          EXIT.absent,
+          `the link ${name} is not remembered; order-sync client follow remembers it`,
+        );
       }
       const text = json === true ? `${JSON.stringify({ link, events }, null, 2)}\n` : rowWithHistory(link, events);
       process.stdout.write(text);

@@ -44,7 +44,7 @@ function defineResume(command: Command): void {
       const ended = await withStore(command, 'current', (store) =>
         store.writer.write((tx) => endHolds(tx, ACCOUNT, RESUMED_HOLDS, how)),
       );
-      if (ended.length === 0) throw new CommandError(EXIT.look, 'nothing is paused');
+      if (ended.length === 0) throw new CommandError(EXIT.absent, 'nothing is paused');
       for (const { kind, reason } of ended) process.stdout.write(`${kind}: ended (${reason})\n`);
     });
 }

@@ -10,11 +10,13 @@ import {
   type OperatorResult,
   type OperatorTarget,
 } from '../../flows/orders/operator-decisions.ts';
-import { asTable, printable } from '../../reports/formats/text.ts';
+import { tableOf, textColumns } from '../../reports/formats/terminal/layout.ts';
+import { printable } from '../../reports/formats/text.ts';
 import { actorOf, addReasonOptions, confirm, type DecisionOptions } from '../shared/decision.ts';
 import { EXIT } from '../shared/exit.ts';
 import { ACCOUNT } from '../shared/options.ts';
 import { addPeriodOptions, type PeriodOptions } from '../shared/period.ts';
+import { screenOf } from '../shared/screen.ts';
 import { withStore } from '../shared/store.ts';
 
 /** Orders that are decided about in one call; of them so many are shown before the question. */
@@ -153,7 +155,7 @@ async function confirmed(
     why: result.kind === 'done' ? null : result.why,
   }));
   const more = listed.length > rows.length ? `… and ${listed.length - rows.length} more\n` : '';
-  process.stderr.write(`${asTable(rows)}${more}`);
+  process.stderr.write(`${tableOf(textColumns('id', 'change', 'why'), rows, screenOf(process.stderr))}${more}`);
   await confirm(`${changes} of these ${listed.length} orders would change. Go on? [y/N] `);
   return targets;
 }

@@ -22,7 +22,7 @@ export function define(command: Command): void {
       const story = await withStore(command, 'current', async (store, { create, follow }) => {
         const rows = readStory(store, ACCOUNT, externalOrderId);
         if (rows === undefined) {
-          throw new CommandError(EXIT.look, `there is no order ${JSON.stringify(externalOrderId)} in the table`);
+          throw new CommandError(EXIT.absent, `there is no order ${JSON.stringify(externalOrderId)} in the table`);
         }
         const view = rows.record === null ? undefined : readRecordView(rows.record.body);
         const record = rows.record === null || view === undefined ? null : { ...rows.record, view };

@@ -22,7 +22,7 @@ export function define(command: Command): void {
     .action(async (externalOrderId: string, { json, reveal }: { json?: boolean; reveal?: boolean }) => {
       const all = await withStore(command, 'current', (store) => readAll(store, externalOrderId));
       if (all === undefined) {
-        throw new CommandError(EXIT.look, `there is no order ${JSON.stringify(externalOrderId)} in the table`);
+        throw new CommandError(EXIT.absent, `there is no order ${JSON.stringify(externalOrderId)} in the table`);
       }
       const shown = reveal === true ? all : hidden(all);
       process.stdout.write(json === true ? `${JSON.stringify(shown, null, 2)}\n` : asSections(shown));

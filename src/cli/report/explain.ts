@@ -1,8 +1,16 @@
 import { Argument, type Command } from 'commander';
 import { FINDING_CLASSES, type FindingClass, type FindingClassName } from '../../domain/findings/classes.ts';
-import { asTable } from '../../reports/formats/text.ts';
+import type { Column } from '../../reports/formats/document.ts';
+import { tableOf } from '../../reports/formats/terminal/layout.ts';
+import { screenOf } from '../shared/screen.ts';
 
 const CLASSES = Object.keys(FINDING_CLASSES) as readonly FindingClassName[];
+
+const COLUMNS: readonly Column[] = [
+  { key: 'class', label: 'class', kind: 'text' },
+  { key: 'severity', label: 'severity', kind: 'severity' },
+  { key: 'meaning', label: 'meaning', kind: 'text' },
+];
 
 /** `order-sync report explain`: the meaning of the classes of findings. */
 export function define(command: Command): void {
@@ -19,9 +27,8 @@ export function define(command: Command): void {
       const asked = name === undefined ? CLASSES.map(named) : [named(name)];
       if (json === true) process.stdout.write(`${JSON.stringify(asked, null, 2)}\n`);
       else if (name === undefined) {
-        process.stdout.write(
-          asTable(asked.map(({ class: one, severity, meaning }) => ({ class: one, severity, meaning }))),
-        );
+        const rows = asked.map(({ class: one, severity, meaning }) => ({ class: one, severity, meaning }));
+        process.stdout.write(tableOf(COLUMNS, rows, screenOf()));
       } else process.stdout.write(explained(name, FINDING_CLASSES[name]));
     });
 }

@@ -8,6 +8,7 @@ import { jsonText } from '../../reports/formats/json.ts';
 import { tableText } from '../../reports/formats/table.ts';
 import { printable } from '../../reports/formats/text.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
+import { screenOf } from '../shared/screen.ts';
 import { writeFolder, writePieces, type Pieces } from '../shared/write.ts';
 
 /** Writers of a document, by format. Those that draw or zip take time to load, so they are loaded when they are needed. */
@@ -76,7 +77,9 @@ export async function writeReport(document: ReportDocument, options: OutputOptio
     );
     return;
   }
-  await writePieces(WRITERS[formatOf(options)](shown), out);
+  const format = formatOf(options);
+  const isSeen = format === 'table' && out === undefined;
+  await writePieces(isSeen ? tableText(shown, screenOf()) : WRITERS[format](shown), out);
   if (out !== undefined) sayWritten([out], document);
 }
 

@@ -13,7 +13,8 @@ import { ORDER_STATES } from '../../domain/orders/states.ts';
 import { addOrder } from '../../flows/orders/add.ts';
 import { decideOrders, type OperatorDeps } from '../../flows/orders/operator-decisions.ts';
 import { reconcileOrders } from '../../flows/reports/reconciliation.ts';
-import { asTable, printable } from '../../reports/formats/text.ts';
+import { tableOf } from '../../reports/formats/terminal/layout.ts';
+import { printable } from '../../reports/formats/text.ts';
 import { SUMMARY_COLUMNS, summarize } from '../../reports/summary.ts';
 import { seededRandom } from '../../sandbox/random.ts';
 import { startSandbox, type Sandbox } from '../../sandbox/server.ts';
@@ -33,6 +34,7 @@ import {
 } from './demo-orders.ts';
 import { EXIT } from '../shared/exit.ts';
 import { ACCOUNT, wholeNumber } from '../shared/options.ts';
+import { screenOf } from '../shared/screen.ts';
 
 const SPEED = 4;
 const LONGEST_MS = 50_000;
@@ -96,8 +98,8 @@ async function demonstrate({ scenario, keep, orders: count }: DemoOptions): Prom
     await stopDaemon(daemon);
     say('');
     const summary = summarize(summaryParts(store, { account: ACCOUNT }));
-    const columns = SUMMARY_COLUMNS.filter((column) => !('rank' in column)).map(({ key }) => key);
-    process.stdout.write(asTable(summary, columns));
+    const columns = SUMMARY_COLUMNS.filter((column) => !('rank' in column));
+    process.stdout.write(tableOf(columns, summary, screenOf()));
     const { preOrders, duplicated } = sandbox.exchange.census();
     say(`${rest.length} orders sent, ${preOrders} pre-orders at the exchange, ${duplicated.length} created twice.\n`);
     const isAsExpected = await reconcileDemo(store, clock.now().toISOString(), expected, say);

@@ -127,7 +127,10 @@ function absentFor(input: object): string | undefined {
 export function commandError(result: FailedResult, absent?: string): Error {
   switch (result.kind) {
     case 'refused':
-      return new CommandError(EXIT.look, refusal(result, absent));
+      return new CommandError(
+        result.httpStatus === 404 && absent !== undefined ? EXIT.absent : EXIT.look,
+        refusal(result, absent),
+      );
     case 'key-refused':
       return new CommandError(EXIT.keyRefused, 'the exchange refuses the key (401); check exchange.apiKey');
     case 'rate-limited':

@@ -7,6 +7,8 @@ export const EXIT = {
   ok: 0,
   /** Done, and a person should look. */
   look: 1,
+  /** What was asked for is not there. */
+  absent: 2,
   usage: 64,
   data: 65,
   /** The exchange is out of reach, or the time ran out. */

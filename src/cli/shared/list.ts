@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { asTable } from '../../reports/formats/text.ts';
+import type { Cell, Column } from '../../reports/formats/document.ts';
+import { tableOf } from '../../reports/formats/terminal/layout.ts';
+import type { Screen } from '../../reports/formats/terminal/screen.ts';
 import { wholeNumber } from './options.ts';
-
-/** The layout of a table takes time with the square of its rows. */
-const MOST_IN_TABLE = 1_000;
+import { screenOf } from './screen.ts';
 
 /** The options of every list. */
 export interface ListOptions {
@@ -13,29 +13,34 @@ export interface ListOptions {
 
 /** Adds `--limit` and `--json`. */
 export function addListOptions(command: Command): Command {
-  return command
-    .option('--limit <n>', `at most so many; a table has at most ${MOST_IN_TABLE}`, wholeNumber(1, 9_999_999), 50)
-    .option('--json', 'print JSON')
-    .hook('preAction', () => {
-      const { limit, json } = command.opts<ListOptions>();
-      if (json === true || limit <= MOST_IN_TABLE) return;
-      command.error(`error: a table has at most ${MOST_IN_TABLE} rows: give --json for more`);
-    });
+  return command.option('--limit <n>', 'at most so many', wholeNumber(1, 9_999_999), 50).option('--json', 'print JSON');
 }
 
-/** The columns of a list by their names, each with the value that it takes from a row. */
-type Columns<Row> = Readonly<Record<string, (row: Row) => string | number | null>>;
+/** A column of a list, with the value that it takes from a row. Text unless its kind is given. */
+export interface ListColumn<Row> extends Partial<Pick<Column, 'kind' | 'rank'>> {
+  readonly label: string;
+  of(row: Row): Cell;
+}
 
-/** Prints the first `limit` of the rows that were found, and says when there are more: ask for one more than `limit`. */
-export function printList<Row>(found: readonly Row[], { limit, json }: ListOptions, columns: Columns<Row>): void {
+/**
+ * Prints the first `limit` of the rows that were found, or that there are none, in a sentence. Says when there are more: ask
+ * for one more than `limit`.
+ */
+export function printList<Row>(
+  found: readonly Row[],
+  { limit, json }: ListOptions,
+  columns: readonly ListColumn<Row>[],
+  empty: string,
+): void {
   const rows = found.slice(0, limit);
-  process.stdout.write(json === true ? `${JSON.stringify(rows, null, 2)}\n` : tableOf(rows, columns));
+  const text = () => (rows.length === 0 ? `${empty}\n` : listText(rows, columns, screenOf()));
+  process.stdout.write(json === true ? `${JSON.stringify(rows, null, 2)}\n` : text());
   if (found.length > limit) process.stderr.write(`there are more; --limit shows more than ${limit}\n`);
 }
 
 /** A table of rows for people. */
-export function tableOf<Row>(rows: readonly Row[], columns: Columns<Row>): string {
-  const cells = Object.entries(columns);
-  const lines = rows.map((row) => Object.fromEntries(cells.map(([name, valueOf]) => [name, valueOf(row)])));
-  return asTable(lines, Object.keys(columns));
+export function listText<Row>(rows: readonly Row[], columns: readonly ListColumn<Row>[], screen: Screen): string {
+  const shown = columns.map(({ label, kind = 'text', rank = 0 }) => ({ key: label, label, kind, rank }));
+  const cells = rows.map((row) => Object.fromEntries(columns.map((column) => [column.label, column.of(row)])));
+  return tableOf(shown, cells, screen);
 }

@@ -1,31 +1,91 @@
-import type { Cell, ReportDocument, Section } from './document.ts';
-import { asTable, printable } from './text.ts';
+import type { Card, Cell, GroupHead, Groups, ReportDocument, Row, Section, Verdict } from './document.ts';
+import { fieldsText } from './terminal/fields.ts';
+import { layOut, leftOutLine, type Layout } from './terminal/layout.ts';
+import { PLAIN, styled, toned, wrapped, type Screen } from './terminal/screen.ts';
+import { printable } from './text.ts';
 
-/** The time for the layout grows with the square of the rows. */
+/** Nobody reads more at a terminal, and the widths of columns are known only when all their rows are. */
 const MOST_ROWS = 1_000;
 
-/** Writes a report for a terminal: its facts, then a table for each section. */
-export async function* tableText(document: ReportDocument): AsyncGenerator<string> {
-  const isBare = document.schema === null;
-  if (!isBare) yield `${printable(document.title)}\n\n`;
-  const width = Math.max(0, ...document.facts.map(({ label }) => label.length));
-  for (const { label, value } of document.facts) yield `${label.padEnd(width)}  ${printable(value)}\n`;
-  for (const section of document.sections) {
-    if (!isBare) yield `\n${printable(section.title)}\n`;
-    yield await sectionTable(section, isBare);
+/** Writes a report for a terminal: its verdict, figures and facts, then a table for each section. */
+export async function* tableText(document: ReportDocument, screen: Screen = PLAIN): AsyncGenerator<string> {
+  const { schema, title, verdict, cards = [], facts, sections } = document;
+  const isBare = schema === null;
+  if (!isBare) yield `${heading(title, screen)}\n`;
+  if (verdict !== undefined) yield `${verdictText(verdict, screen)}\n`;
+  if (cards.length > 0) yield `${cardsText(cards, screen)}\n`;
+  yield fieldsText(
+    facts.filter(({ value }) => value !== null),
+    screen,
+  );
+  for (const section of sections) {
+    if (section.isForPrograms === true) continue;
+    if (!isBare) yield `\n${heading(section.title, screen)}`;
+    if (section.lead !== undefined) yield `${wrapped(printable(section.lead), screen.width)}\n`;
+    yield await sectionText(section, screen);
   }
 }
 
-async function sectionTable({ columns: all, rows }: Section, isBare: boolean): Promise<string> {
-  const columns = all.filter(({ rank = 0, isForPrograms }) => rank === 0 && isForPrograms !== true);
-  const lines: Record<string, Cell>[] = [];
+function heading(text: string, screen: Screen): string {
+  return `${styled('bold', wrapped(printable(text), screen.width), screen)}\n`;
+}
+
+function verdictText({ tone, text, reasons }: Verdict, screen: Screen): string {
+  const first = toned(tone, wrapped(printable(text), screen.width), screen);
+  return [first, ...reasons.map((reason) => `- ${wrapped(printable(reason), screen.width, 2)}`), ''].join('\n');
+}
+
+function cardsText(cards: readonly Card[], screen: Screen): string {
+  const fields = cards.map(({ label, value, note }) => ({
+    label,
+    value: note === undefined ? value : `${value} (${note})`,
+  }));
+  return fieldsText(fields, screen);
+}
+
+async function sectionText(section: Section, screen: Screen): Promise<string> {
+  const { columns, groups, empty = 'none' } = section;
+  const { rows, more } = await firstRows(section);
+  if (rows.length === 0) return `${printable(empty)}\n`;
+  const tables = groups === undefined ? [layOut(columns, rows, screen)] : groupTables(section, groups, rows, screen);
+  const leftOut = [...new Set(tables.flatMap((table) => table.leftOut))];
+  const note = more === 0 ? '' : `${more} more; the other formats have them all\n`;
+  return tables.map(({ text }) => text).join('') + leftOutLine(leftOut, screen) + note;
+}
+
+async function firstRows({ rows }: Section): Promise<{ readonly rows: readonly Row[]; readonly more: number }> {
+  const first: Row[] = [];
   let more = 0;
   for await (const row of rows) {
-    if (lines.length === MOST_ROWS) more += 1;
-    else lines.push(Object.fromEntries(columns.map(({ key, label }) => [label, row[key] ?? null])));
+    if (first.length < MOST_ROWS) first.push(row);
+    else more += 1;
   }
-  if (lines.length === 0 && !isBare) return 'none\n';
-  const note = more === 0 ? '' : `${more} more; the other formats have them all\n`;
-  const labels = columns.map(({ label }) => label);
-  return asTable(lines, labels) + note;
+  return { rows: first, more };
+}
+
+/** A table for each run of rows with the same value, below what that value means. */
+function groupTables({ columns }: Section, groups: Groups, rows: readonly Row[], screen: Screen): Layout[] {
+  const runs: { readonly value: Cell; readonly rows: Row[] }[] = [];
+  for (const row of rows) {
+    const value = row[groups.key] ?? null;
+    if (runs.at(-1)?.value !== value) runs.push({ value, rows: [] });
+    runs.at(-1)?.rows.push(row);
+  }
+  return runs.map((run, index) => {
+    const head = groups.describe(run.value);
+    const own = columns
+      .filter((column) => column.key !== groups.key)
+      .map((column) => (column.hasGroupUnit === true ? { ...column, label: withUnit(column.label, head) } : column));
+    const { text, leftOut } = layOut(own, run.rows, screen);
+    return { text: `${index === 0 ? '' : '\n'}${groupText(head, screen)}${text}`, leftOut };
+  });
+}
+
+function withUnit(label: string, { unit }: GroupHead): string {
+  return unit === undefined ? label : `${label} (${unit})`;
+}
+
+function groupText({ title, tone, lines }: GroupHead, screen: Screen): string {
+  const first = toned(tone, styled('bold', wrapped(printable(title), screen.width), screen), screen);
+  return [first, ...lines.map((line) => wrapped(printable(line), screen.width)), ''].join('\n');
 }

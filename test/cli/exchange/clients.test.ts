@@ -181,7 +181,7 @@ describe.each(MODES)('%s', (mode) => {
     const masked = cards.map(({ token: _token, number, ...card }) => ({ ...card, number: `****${number.slice(-4)}` }));
     expect(JSON.parse(json.stdout)).toEqual(masked);
     for (const { id, bank, number } of masked) {
-      expect(table.stdout).toMatch(new RegExp(`│ ${id} +│ ${bank} +│ ZZ +│ ${RegExp.escape(number)} +│ \\w+ +│\\n`));
+      expect(table.stdout).toMatch(new RegExp(`\\n${id} +${bank} +ZZ +${RegExp.escape(number)} +\\w+\\n`));
     }
     for (const { code, stdout, stderr } of [table, json]) {
       expect([code, stderr]).toEqual([0, '']);
@@ -199,7 +199,7 @@ describe.each(MODES)('%s', (mode) => {
     const cards = cardsOf('link-1', 1);
     expect(JSON.parse((await run('customer', 'cards', 'link-1', '--reveal', '--json')).stdout)).toEqual(cards);
     const { stdout } = await run('customer', 'cards', 'link-1', '--reveal');
-    for (const { number, token } of cards) expect(stdout).toMatch(new RegExp(`│ ${number} .*│ ${token} `));
+    for (const { number, token } of cards) expect(stdout).toMatch(new RegExp(` ${number} .* ${token}\\n`));
   });
 
   it('client create and client follow remember the link with its reference, and no address', async () => {
@@ -247,7 +247,7 @@ describe.each(MODES)('%s', (mode) => {
     expect(program.merchant.prepare('select count(*) from photo_tokens').pluck().get()).toBe(0);
   });
 
-  it('says so, exit 1, where the exchange does not have the link', async () => {
+  it('says so, exit 2, where the exchange does not have the link', async () => {
     const { program, run } = await setUp(mode);
     for (const line of ['client follow LINK', 'idv photos LINK --level MAIN', 'sdk-token LINK']) {
       for (const [id, said] of [
@@ -258,20 +258,20 @@ describe.each(MODES)('%s', (mode) => {
         if (line.startsWith('idv photos') && id === EMAIL) continue;
         const result = await run(...line.replace('LINK', id).split(' '));
         const stderr = `order-sync: ${said} at the exchange (HTTP 404 NOT_FOUND: link not found)\n`;
-        expect([line, result]).toEqual([line, { code: 1, stdout: '', stderr }]);
+        expect([line, result]).toEqual([line, { code: 2, stdout: '', stderr }]);
       }
     }
     expect(dump(program)).not.toContain('canary');
   });
 
   it.each([
-    ['lookup shop-9', '"shop-9"'],
-    ['pre-order show pre-9', '"pre-9"'],
-    ['client create ada', 'INVALID_EMAIL'],
-    ['client validate first@canary.example', 'LINK_ALREADY_EXISTS'],
-  ])('%s: says what the exchange refused, exit 1', async (line, said) => {
+    ['lookup shop-9', '"shop-9"', 2],
+    ['pre-order show pre-9', '"pre-9"', 2],
+    ['client create ada', 'INVALID_EMAIL', 1],
+    ['client validate first@canary.example', 'LINK_ALREADY_EXISTS', 1],
+  ])('%s: says what the exchange refused', async (line, said, exitCode) => {
     const { code, stdout, stderr } = await (await setUp(mode)).run(...line.split(' '));
-    expect([code, stdout, stderr]).toEqual([1, '', expect.stringContaining(said)]);
+    expect([code, stdout, stderr]).toEqual([exitCode, '', expect.stringContaining(said)]);
     expect(stderr).not.toContain('canary');
   });
 
@@ -279,7 +279,7 @@ describe.each(MODES)('%s', (mode) => {
     const { run } = await setUp(mode);
     await run('client', 'create', `no-cards-${EMAIL}`);
     expect(await run('customer', 'cards', 'link-2', '--json')).toEqual({ code: 0, stdout: '[]\n', stderr: '' });
-    expect((await run('customer', 'cards', 'link-2')).stdout).toMatch(/│ id │ bank │ country │ number │ type │/);
+    expect(await run('customer', 'cards', 'link-2')).toEqual({ code: 0, stdout: 'no card is saved\n', stderr: '' });
   });
 
   it('refuses what cannot be sent before any request, exit 64', async () => {
@@ -357,7 +357,7 @@ describe('a real process', () => {
     const runProcess = (line: string, environment = {}) => runCommand(line.split(' '), at(environment));
     const created = await runProcess(`client create verification-not-begun-${EMAIL} --reference customer-7`);
     expect(created).toMatchObject({ code: 0, stdout: 'linkId  link-1\nstatus  NOT_VERIFIED\n', stderr: '' });
-    expect(await run('client show link-9')).toMatchObject({ code: 1, stdout: '' });
+    expect(await run('client show link-9')).toMatchObject({ code: 2, stdout: '' });
 
     const daemon = await on.start(['run']);
     const results = await Promise.all([
@@ -369,7 +369,7 @@ describe('a real process', () => {
       // The daemon's key is what counts.
       run('client show link-1', { ORDER_SYNC_EXCHANGE_API_KEY: 'canary-wrong' }),
     ]);
-    expect(results.map(({ code }) => code)).toEqual([0, 0, 0, 1, 64, 0]);
+    expect(results.map(({ code }) => code)).toEqual([0, 0, 0, 2, 64, 0]);
     const [shown, token, cards] = results;
     expect(shown?.stdout).toBe('{"linkId":"link-1","status":"NOT_VERIFIED"}\n');
     daemon.process.kill('SIGTERM');

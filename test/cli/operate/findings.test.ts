@@ -43,9 +43,7 @@ describe('findings list', () => {
     put('AMOUNT_MISMATCH open', 'CLOCK_SKEW open =\u001b[2J', 'STUCK resolved');
     const { code, stdout, stderr } = await runProcess('findings', 'list');
     expect([code, stderr]).toEqual([0, '']);
-    expect(stdout).toMatch(
-      /│ 2 +│ CLOCK_SKEW +│ warning .*[^]*│ 1 +│ AMOUNT_MISMATCH +│ error +│ shop-1 +│ 1\.50 +│ 1\.6 /,
-    );
+    expect(stdout).toMatch(/\n +2 +warning +CLOCK_SKEW .*\n +1 +error +AMOUNT_MISMATCH +shop-1 +1\.50 +1\.6 /);
     expect(stdout).not.toContain('STUCK');
     expect(stdout).not.toContain('\u001b');
   });
@@ -73,7 +71,6 @@ describe('findings list', () => {
 
   it.each([
     [['--class', 'NONSENSE'], /Allowed choices are CREATE_UNKNOWN/],
-    [['--limit', '2000'], /a table has at most 1000 rows/],
     [['--status', 'gone'], /Allowed choices are open, acknowledged, resolved, any/],
   ])('refuses %s as wrong usage', async (args, message) => {
     const { code, stderr } = await run('findings', 'list', ...args);
@@ -111,7 +108,7 @@ describe('findings ack', () => {
   it('changes nothing when one of the ids is not there', async () => {
     put('AMOUNT_MISMATCH open');
     const { code, stderr } = await run('findings', 'ack', '1', '7', '--reason', 'x');
-    expect([code, stderr]).toEqual([1, 'order-sync: there is no finding 7\n']);
+    expect([code, stderr]).toEqual([2, 'order-sync: there is no finding 7\n']);
     expect(rows()).toEqual([untouched(1)]);
   });
 

@@ -63,6 +63,6 @@ describe('a pause', () => {
       { field, old_value: null, new_value: 'creates-paused', reason: 'maintenance', actor: 'ann' },
       { field, old_value: 'creates-paused', new_value: null, reason: 'over', actor: 'ben' },
     ]);
-    expect((await run('resume', '--reason', 'again')).code).toBe(1);
+    expect((await run('resume', '--reason', 'again')).code).toBe(2);
   });
 });

@@ -85,13 +85,13 @@ What happens next:
     expect(text.stdout).not.toContain('\u001b');
   });
 
-  it('ends with 1 for an order that is not there, with 64 for a time that is none', async () => {
+  it('ends with 2 for an order that is not there, with 64 for a time that is none', async () => {
     const [absent, wrong] = await Promise.all([
       run('orders', 'explain', 'c'),
       run('orders', 'explain', 'b', '--as-of', 'yesterday'),
     ]);
     expect([absent.code, absent.stdout, absent.stderr]).toEqual([
-      1,
+      2,
       '',
       'order-sync: there is no order "c" in the table\n',
     ]);

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { listAwaited, listPhotos } from '../../../store/photos.ts';
-import { addListOptions, printList, type ListOptions } from '../../shared/list.ts';
+import { addListOptions, printList, type ListColumn, type ListOptions } from '../../shared/list.ts';
 import { ACCOUNT } from '../../shared/options.ts';
 import { withStore } from '../../shared/store.ts';
 
@@ -18,26 +18,28 @@ export function define(command: Command): void {
       const query = { account: ACCOUNT, linkId, limit: options.limit + 1 };
       if (options.awaited === true) {
         const awaited = await withStore(command, 'current', (store) => listAwaited(store.db, query));
-        printList(awaited, options, {
-          asked: (row) => row.created_at,
-          link: (row) => row.link_id,
-          level: (row) => row.level,
-          action: (row) => row.action_id,
-          'taken until': (row) => row.expires_at,
-        });
+        const columns: readonly ListColumn<(typeof awaited)[number]>[] = [
+          { label: 'asked', kind: 'time', of: (row) => row.created_at },
+          { label: 'link', of: (row) => row.link_id },
+          { label: 'level', of: (row) => row.level },
+          { label: 'action', rank: 1, of: (row) => row.action_id },
+          { label: 'taken until', kind: 'time', rank: 2, of: (row) => row.expires_at },
+        ];
+        printList(awaited, options, columns, 'no delivery is awaited');
         return;
       }
       const found = await withStore(command, 'current', (store) => listPhotos(store.db, query));
-      printList(found, options, {
-        received: (row) => row.received_at,
-        link: (row) => row.link_id,
-        level: (row) => row.level,
-        action: (row) => row.action_id,
-        name: (row) => row.original_name,
-        type: (row) => row.type,
-        bytes: (row) => row.size,
-        file: (row) => row.stored_name,
-        refused: (row) => row.refusal,
-      });
+      const columns: readonly ListColumn<(typeof found)[number]>[] = [
+        { label: 'received', kind: 'time', rank: 1, of: (row) => row.received_at },
+        { label: 'link', of: (row) => row.link_id },
+        { label: 'level', rank: 2, of: (row) => row.level },
+        { label: 'action', rank: 4, of: (row) => row.action_id },
+        { label: 'name', rank: 3, of: (row) => row.original_name },
+        { label: 'type', rank: 5, of: (row) => row.type },
+        { label: 'bytes', kind: 'count', rank: 6, of: (row) => row.size },
+        { label: 'file', of: (row) => row.stored_name },
+        { label: 'refused', of: (row) => row.refusal },
+      ];
+      printList(found, options, columns, 'no photo was received');
     });
 }

@@ -5,8 +5,9 @@ import { acknowledge, findingsById, listFindings, type FindingRow } from '../../
 import type { Store } from '../../../store/port.ts';
 import { actorOf, addReasonOptions, confirm, type DecisionOptions } from '../../shared/decision.ts';
 import { CommandError, EXIT } from '../../shared/exit.ts';
-import { tableOf } from '../../shared/list.ts';
+import { listText } from '../../shared/list.ts';
 import { ACCOUNT } from '../../shared/options.ts';
+import { screenOf } from '../../shared/screen.ts';
 import { withStore } from '../../shared/store.ts';
 import { addFilter, FINDING_COLUMNS, type FindingsFilter } from './filter.ts';
 
@@ -49,7 +50,7 @@ async function named(store: Store, wanted: readonly number[]): Promise<readonly 
     rows.push(...(await findingsById(store.db, ACCOUNT, wanted.slice(first, first + TOGETHER))));
   }
   const missing = wanted.filter((id) => !rows.some((row) => row.id === id));
-  if (missing.length > 0) throw new CommandError(EXIT.look, `there is no finding ${missing.join(', ')}`);
+  if (missing.length > 0) throw new CommandError(EXIT.absent, `there is no finding ${missing.join(', ')}`);
   return rows;
 }
 
@@ -60,7 +61,7 @@ async function confirmed(store: Store, filter: FindingsFilter, isAgreed: boolean
   if (isAgreed || rows.length === 0) return rows;
   const more = rows.length > MOST_SHOWN ? `… and ${rows.length - MOST_SHOWN} more\n` : '';
   const atMost = rows.length === MOST_AT_ONCE ? '; there may be more, run it again for the rest' : '';
-  process.stderr.write(`${tableOf(rows.slice(0, MOST_SHOWN), FINDING_COLUMNS)}${more}`);
+  process.stderr.write(`${listText(rows.slice(0, MOST_SHOWN), FINDING_COLUMNS, screenOf(process.stderr))}${more}`);
   await confirm(`These ${rows.length} findings would be acknowledged${atMost}. Go on? [y/N] `);
   return rows;
 }

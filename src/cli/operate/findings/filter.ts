@@ -1,6 +1,7 @@
 import { Option, type Command } from 'commander';
 import { FINDING_CLASSES, type FindingClassName, type Severity } from '../../../domain/findings/classes.ts';
 import type { FindingRow } from '../../../store/findings.ts';
+import type { ListColumn } from '../../shared/list.ts';
 
 const CLASSES = Object.keys(FINDING_CLASSES) as readonly FindingClassName[];
 const SEVERITIES = ['error', 'warning', 'info'] as const satisfies readonly Severity[];
@@ -19,14 +20,14 @@ export function addFilter(command: Command): Command {
 }
 
 /** The columns of a table of findings. */
-export const FINDING_COLUMNS = {
-  id: (row: FindingRow) => row.id,
-  class: (row: FindingRow) => row.class,
-  severity: (row: FindingRow) => row.severity,
-  order: (row: FindingRow) => row.external_order_id,
-  expected: (row: FindingRow) => row.expected,
-  actual: (row: FindingRow) => row.actual,
-  'first seen': (row: FindingRow) => row.first_seen_at,
-  'last seen': (row: FindingRow) => row.last_seen_at,
-  status: (row: FindingRow) => row.status,
-};
+export const FINDING_COLUMNS: readonly ListColumn<FindingRow>[] = [
+  { label: 'id', kind: 'count', of: (row) => row.id },
+  { label: 'severity', kind: 'severity', of: (row) => row.severity },
+  { label: 'class', kind: 'text', of: (row) => row.class },
+  { label: 'order', of: (row) => row.external_order_id },
+  { label: 'expected', rank: 1, of: (row) => row.expected },
+  { label: 'actual', rank: 1, of: (row) => row.actual },
+  { label: 'first seen', kind: 'time', rank: 2, of: (row) => row.first_seen_at },
+  { label: 'last seen', kind: 'time', rank: 4, of: (row) => row.last_seen_at },
+  { label: 'status', rank: 3, of: (row) => row.status },
+];

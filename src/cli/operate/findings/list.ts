@@ -20,6 +20,12 @@ export function define(command: Command): void {
       const status = options.status === 'any' ? undefined : options.status;
       const query = { account: ACCOUNT, class: name, severity, status, limit: limit + 1 };
       const found = await withStore(command, 'current', (store) => listFindings(store.db, query));
-      printList(found, options, FINDING_COLUMNS);
+      printList(found, options, FINDING_COLUMNS, emptyText(options));
     });
+}
+
+function emptyText({ status, class: name, severity }: FindingsFilter & { readonly status: string }): string {
+  const isFiltered = name !== undefined || severity !== undefined;
+  if (isFiltered) return status === 'any' ? 'there is no such finding' : `there is no such finding that is ${status}`;
+  return status === 'any' ? 'there is no finding' : `no finding is ${status}`;
 }

@@ -1,0 +1,147 @@
+import type { Column, Row } from '../document.ts';
+import { cut, styled, toned, widthOf, wrapped, type Screen } from './screen.ts';
+import { printable } from '../text.ts';
+import { toneOf } from '../tone.ts';
+
+const GAP = '  ';
+/** Where a line is too narrow, columns of texts longer than the first are cut to no less than the second before one is left out. */
+const SHORT_TEXT = 24;
+const LEAST_TEXT = 16;
+/** Other values are cut beyond this. */
+const LEAST_VALUE = 40;
+const LONGEST_LABEL = 40;
+const RIGHT = new Set<Column['kind']>(['decimal', 'digits', 'count', 'percent']);
+
+/** A table as lines, and the labels of the columns that there was no room for. */
+export interface Layout {
+  readonly text: string;
+  readonly leftOut: readonly string[];
+}
+
+interface LaidColumn {
+  readonly column: Column;
+  readonly label: string;
+  readonly cells: readonly string[];
+  /** The width that it has where there is room, and the least that it can do with. */
+  readonly natural: number;
+  readonly least: number;
+}
+
+/** Columns of text that are named as their keys. */
+export function textColumns(...keys: readonly string[]): readonly Column[] {
+  return keys.map((key) => ({ key, label: key, kind: 'text' }));
+}
+
+/** A table for people, with the columns that it lacks named below. */
+export function tableOf(columns: readonly Column[], rows: readonly Row[], screen: Screen): string {
+  const { text, leftOut } = layOut(columns, rows, screen);
+  return text + leftOutLine(leftOut, screen);
+}
+
+/** Says which columns there was no room for; nothing where there are none. */
+export function leftOutLine(leftOut: readonly string[], screen: Screen): string {
+  if (leftOut.length === 0) return '';
+  const text = `left out: ${leftOut.join(', ')}; --json or a wider terminal has them`;
+  return `${styled('dim', wrapped(text, screen.width), screen)}\n`;
+}
+
+/**
+ * Lays rows out below a heading and a rule, as wide as the screen: texts are cut first, then columns are left out, empty
+ * ones and those of the greatest rank before others. Takes time with the number of cells.
+ */
+export function layOut(all: readonly Column[], rows: readonly Row[], screen: Screen): Layout {
+  const columns = all.filter(({ isForPrograms }) => isForPrograms !== true).map((column) => measured(column, rows));
+  const kept = keptWithin(columns, screen.width);
+  const widths = shareOut(kept, screen.width);
+  const lines = rows.map((row, index) =>
+    joined(
+      kept.map(({ column, cells }, place) => {
+        const width = widths[place] ?? 0;
+        const tone = toneOf(column.kind, row[column.key] ?? null);
+        return { text: toned(tone, cut(cells[index] ?? '', width), screen), width, isRight: RIGHT.has(column.kind) };
+      }),
+    ),
+  );
+  const rule = styled('dim', widths.map((width) => '─'.repeat(width)).join(GAP), screen);
+  return {
+    text: [...headOf(kept, widths, screen), rule, ...lines].map((line) => `${line}\n`).join(''),
+    leftOut: columns.filter((column) => !kept.includes(column)).map(({ label }) => label),
+  };
+}
+
+function measured(column: Column, rows: readonly Row[]): LaidColumn {
+  const { key, kind } = column;
+  const texts = rows.map((row) => printable(row[key]));
+  const cells = kind === 'decimal' || kind === 'digits' ? alignedAtPoint(texts) : texts;
+  const label = cut(printable(column.label), LONGEST_LABEL);
+  const widest = cells.reduce((most, cell) => Math.max(most, widthOf(cell)), 0);
+  const word = label.split(' ').reduce((most, part) => Math.max(most, widthOf(part)), 1);
+  const isCut = kind === 'text' && widest > SHORT_TEXT;
+  const least = Math.max(Math.min(widest, isCut ? LEAST_TEXT : LEAST_VALUE), Math.min(word, LEAST_TEXT));
+  return { column, label, cells, natural: Math.max(widest, widthOf(label)), least };
+}
+
+/** Adds spaces after decimals, so that their points stand in one column where their ends do. */
+function alignedAtPoint(texts: readonly string[]): readonly string[] {
+  const fractions = texts.map((text) => /^-?\d+(\.\d+)?$/.exec(text)?.[1]?.length ?? 0);
+  const longest = fractions.reduce((most, length) => Math.max(most, length), 0);
+  if (longest > LEAST_VALUE) return texts;
+  return texts.map((text, index) => text + ' '.repeat(/^-?\d/.test(text) ? longest - (fractions[index] ?? 0) : 0));
+}
+
+function keptWithin(columns: readonly LaidColumn[], width: number): readonly LaidColumn[] {
+  let kept = columns;
+  while (kept.length > 1 && total(kept.map(({ least }) => least)) > width) {
+    const [, ...others] = kept;
+    const first = others.reduce((one, other) => (dispensable(other) >= dispensable(one) ? other : one));
+    kept = kept.filter((column) => column !== first);
+  }
+  return kept;
+}
+
+function dispensable({ column, cells }: LaidColumn): number {
+  return cells.some((cell) => cell !== '') ? (column.rank ?? 0) : Infinity;
+}
+
+/** The width of each column: what is left of the screen goes first to those that lack least. */
+function shareOut(columns: readonly LaidColumn[], screenWidth: number): readonly number[] {
+  let free = screenWidth - total(columns.map(({ least }) => least));
+  const widths = new Map<LaidColumn, number>();
+  const lacking = columns.toSorted((a, b) => a.natural - a.least - (b.natural - b.least));
+  for (const [index, column] of lacking.entries()) {
+    const share = Math.floor(free / (lacking.length - index));
+    const more = Math.min(column.natural - column.least, share);
+    widths.set(column, Math.max(1, column.least + more));
+    free -= more;
+  }
+  return columns.map((column) => widths.get(column) ?? 1);
+}
+
+function total(widths: readonly number[]): number {
+  return widths.reduce((sum, width) => sum + width, 0) + GAP.length * (widths.length - 1);
+}
+
+/** The labels, in as many lines as the longest one needs in its column. */
+function headOf(columns: readonly LaidColumn[], widths: readonly number[], screen: Screen): readonly string[] {
+  const labels = columns.map(({ label }, place) => wrapped(label, widths[place] ?? 1).split('\n'));
+  const height = labels.reduce((most, { length }) => Math.max(most, length), 0);
+  return Array.from({ length: height }, (_, line) =>
+    joined(
+      columns.map(({ column }, place) => {
+        const lines = labels[place] ?? [];
+        const text = styled('bold', lines[line - height + lines.length] ?? '', screen);
+        return { text, width: widths[place] ?? 1, isRight: RIGHT.has(column.kind) };
+      }),
+    ),
+  );
+}
+
+function joined(
+  cells: readonly { readonly text: string; readonly width: number; readonly isRight: boolean }[],
+): string {
+  const padded = cells.map(({ text, width, isRight }) => {
+    const space = ' '.repeat(Math.max(0, width - widthOf(text)));
+    return isRight ? space + text : text + space;
+  });
+  return padded.join(GAP).trimEnd();
+}

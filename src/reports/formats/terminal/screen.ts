@@ -1,0 +1,75 @@
+import { styleText } from 'node:util';
+import stringWidth from 'string-width';
+import wrapAnsi from 'wrap-ansi';
+import type { Tone } from '../document.ts';
+
+/** Where a text for people is shown. */
+export interface Screen {
+  /** In cells of a terminal; infinite where lines may have any length. */
+  readonly width: number;
+  readonly hasColour: boolean;
+}
+
+/** A file or a pipe. */
+export const PLAIN: Screen = { width: Infinity, hasColour: false };
+
+type Style = Parameters<typeof styleText>[0];
+const STYLES: Readonly<Record<Tone, Style | undefined>> = {
+  good: 'green',
+  info: 'cyan',
+  warning: 'yellow',
+  error: ['red', 'bold'],
+  neutral: undefined,
+};
+const GRAPHEMES = new Intl.Segmenter();
+/** A text that has more UTF-16 units for each cell is taken for too wide without measuring it. */
+const LONGEST_CELL = 16;
+/** Indented texts are not wrapped to lines that are narrower. */
+const NARROWEST = 10;
+
+/** The text in this style, where the screen has colour. */
+export function styled(style: Style | undefined, text: string, { hasColour }: Screen): string {
+  return hasColour && style !== undefined && text !== '' ? styleText(style, text, { validateStream: false }) : text;
+}
+
+/** The text in the colour of its tone, where the screen has colour. */
+export function toned(tone: Tone | undefined, text: string, screen: Screen): string {
+  return styled(STYLES[tone ?? 'neutral'], text, screen);
+}
+
+/** The cells of a terminal that a text without control characters takes. */
+export function widthOf(text: string): number {
+  return stringWidth(text);
+}
+
+/**
+ * Cuts a text that is wider than `width`, which is at least 1, and puts `…` in place of the rest: in the middle where it is
+ * one word, as both ends of an id tell it from others, else at the end.
+ */
+export function cut(text: string, width: number): string {
+  if (text.length <= width * LONGEST_CELL && widthOf(text) <= width) return text;
+  const endWidth = text.includes(' ') ? 0 : Math.floor((width - 1) / 2);
+  const start = within(GRAPHEMES.segment(text), width - 1 - endWidth);
+  // The first grapheme of the slice may be half a one.
+  const last = [...GRAPHEMES.segment(text.slice(-(endWidth + 1) * LONGEST_CELL))].slice(1).toReversed();
+  return `${start.join('')}…${within(last, endWidth).toReversed().join('')}`;
+}
+
+/** The first of these graphemes, as many as fit. */
+function within(graphemes: Iterable<{ readonly segment: string }>, width: number): readonly string[] {
+  const taken: string[] = [];
+  let room = width;
+  for (const { segment } of graphemes) {
+    room -= widthOf(segment);
+    if (room < 0 || taken.length > width * LONGEST_CELL) break;
+    taken.push(segment);
+  }
+  return taken;
+}
+
+/** Breaks a text into lines at its spaces, and a word only where it is wider than a line. Lines after the first are indented. */
+export function wrapped(text: string, width: number, indent = 0): string {
+  if (width === Infinity) return text;
+  const room = Math.max(width - indent, indent === 0 ? 1 : NARROWEST);
+  return wrapAnsi(text, room, { hard: true }).replaceAll('\n', `\n${' '.repeat(indent)}`);
+}
