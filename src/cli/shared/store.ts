@@ -9,13 +9,13 @@ import { configOptions } from './options.ts';
 /** Opens the database of the settings for as long as `work` takes. Says so on stderr when it has made a new one. */
 export async function withStore<Result>(
   command: Command,
-  expect: OpenOptions['expect'],
+  options: OpenOptions['expect'] | OpenOptions,
   work: (store: Store, config: Config) => Promise<Result>,
 ): Promise<Result> {
   const config = loadConfig({ ...configOptions(command), requireExchange: false });
   const { path } = config.database;
   const isNew = !existsSync(path);
-  const store = await openStore(path, systemClock(), { expect });
+  const store = await openStore(path, systemClock(), typeof options === 'string' ? { expect: options } : options);
   if (isNew) process.stderr.write(`made a new database: ${path}\n`);
   try {
     return await work(store, config);

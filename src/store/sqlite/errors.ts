@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { StoreError } from '../errors.ts';
 
 /** The beginnings of the driver's codes, what they mean, and what to do. */
@@ -22,6 +24,14 @@ export function openError(error: unknown, path: string): unknown {
   if (!(error instanceof Error) || !('errno' in error)) return storeError(error, path);
   const message = `${path} cannot be opened (${error.message}); check its folder and the permissions`;
   return new StoreError('disk', message, { cause: error });
+}
+
+/** The error where no file is: a path whose folder is not there either may be a slip. */
+export function missingDatabase(path: string): StoreError {
+  const next = existsSync(dirname(path))
+    ? '; make it with: order-sync db migrate'
+    : ', nor its folder: correct database.url, or make both with: order-sync db migrate --create-folder';
+  return new StoreError('unusable', `there is no database at ${path}${next}`);
 }
 
 /** True when the database was locked by another connection, so that trying again helps. */

@@ -1,16 +1,16 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import type { Clock } from '../../clock.ts';
 import type { Ownership } from '../port.ts';
 import { OwnedError } from '../errors.ts';
-import { isBusy, openError } from './errors.ts';
+import { isBusy, missingDatabase, openError } from './errors.ts';
 
 const TRY_AGAIN_MS = 100;
 
 /**
  * Becomes the owner of the database, or waits up to `patienceMs` for another owner to end. Throws `OwnedError` when it does
- * not end, `StoreError` when the lock cannot be made. The lock is an exclusive transaction on `<database>.lock`.
+ * not end, `StoreError` when the lock cannot be made or there is no folder for it. The lock is an exclusive transaction on `<database>.lock`.
  */
 export async function becomeOwner(
   databasePath: string,
@@ -18,6 +18,8 @@ export async function becomeOwner(
   patienceMs: number,
   signal?: AbortSignal,
 ): Promise<Ownership> {
+  // A path that is mistyped makes no folder.
+  if (!existsSync(dirname(databasePath))) throw missingDatabase(databasePath);
   const deadline = clock.monotonic() + patienceMs;
   for (;;) {
     const ownership = tryLock(`${databasePath}.lock`);
@@ -32,7 +34,6 @@ export async function becomeOwner(
 function tryLock(path: string): Ownership | undefined {
   let lock: Database.Database | undefined;
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     closeSync(openSync(path, 'a', 0o600));
     const opened = new Database(path, { timeout: 0 });
     lock = opened;

@@ -1,11 +1,12 @@
 import { existsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { Migrator } from 'kysely/migration';
 import { MIGRATIONS } from '../../../migrations/index.ts';
 import type { Clock } from '../../clock.ts';
 import { BUSY_TIMEOUT_MS, connect, type Connection, type WrapStatement } from './connection.ts';
 import { StoreError } from '../errors.ts';
 import type { Store } from '../port.ts';
-import { openError, storeError } from './errors.ts';
+import { missingDatabase, openError, storeError } from './errors.ts';
 import { FileMark, type ReplaceFile } from './mark.ts';
 import { openSnapshot } from './snapshot.ts';
 import { GroupWriter } from './writer.ts';
@@ -17,6 +18,8 @@ export interface OpenOptions {
    * date; `any` takes an older one too.
    */
   readonly expect: 'migrate' | 'upgrade' | 'current' | 'any';
+  /** With `migrate`: makes the folder of a new database as well. */
+  readonly createFolder?: boolean;
   readonly wrap?: WrapStatement;
   readonly synchronous?: 'off';
   /** Opens a database that was put back to an older state, for a person to accept: the mark is left as it is. */
@@ -75,11 +78,11 @@ function unusable(message: string, options?: ErrorOptions): StoreError {
 }
 
 /** Throws `StoreError` where there is no file that could be a database. */
-export function assertFile(path: string, options: Pick<OpenOptions, 'expect'>): void {
+export function assertFile(path: string, options: Pick<OpenOptions, 'expect' | 'createFolder'>): void {
   if (!existsSync(path)) {
     assertNothingLeft(path);
-    if (options.expect === 'migrate') return;
-    throw unusable(`there is no database at ${path}; make it with: order-sync db migrate`);
+    if (options.expect === 'migrate' && (options.createFolder === true || existsSync(dirname(path)))) return;
+    throw missingDatabase(path);
   }
   const file = statSync(path);
   if (!file.isFile()) throw unusable(`${path} is not a file; set database.url to the database file`);

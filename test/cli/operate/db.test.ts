@@ -1,4 +1,4 @@
-import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -41,7 +41,7 @@ async function makeDatabase(sql: string): Promise<void> {
 describe('db migrate and db status', () => {
   it('make a database and say which migrations it has', async () => {
     path = join(folder, 'data', 'orders.db');
-    const made = await runProcess('db', 'migrate');
+    const made = await runProcess('db', 'migrate', '--create-folder');
     expect(made).toMatchObject({ code: 0, stderr: `made a new database: ${path}\n` });
     expect(made.stdout).toBe(`database: ${path}\napplied:  ${NAMES.join(', ')}\npending:  none\n`);
     const [again, status] = await Promise.all([run('db', 'migrate'), run('db', 'status', '--json')]);
@@ -52,6 +52,22 @@ describe('db migrate and db status', () => {
       { path, applied: NAMES, pending: [] },
     ]);
     expect([statSync(join(folder, 'data')).mode & 0o777, statSync(path).mode & 0o777]).toEqual([0o700, 0o600]);
+  });
+
+  it.each([
+    'db migrate',
+    'orders add --external-order-id a --asset 1 --from BTC --to EUR',
+    'db status',
+    'orders list',
+    'sync',
+    'run',
+    'lookup a',
+    'db accept-restore --yes',
+  ])('make no folder of a path that is mistyped: %s', async (line) => {
+    path = join(folder, 'typo', 'orders.db');
+    const { code, stderr } = await run(...line.split(' '));
+    expect([code, readdirSync(folder)]).toEqual([65, []]);
+    if (!line.startsWith('run')) expect(stderr).toMatch(/database\.url.*--create-folder\n$/);
   });
 
   it('end with 1 when a migration is pending, and say how it is applied', async () => {

@@ -84,7 +84,7 @@ describe('orders add', () => {
   });
 
   it('says so when it has made a new database, which only its owner can open', async () => {
-    const path = join(at.folder, 'elsewhere', 'new.db');
+    const path = join(at.folder, 'new.db');
     const environment = { ORDER_SYNC_DATABASE_URL: `sqlite:${path}` };
     expect(await runCommand(['orders', ...added('shop-1', '1')], { cwd: at.folder, environment })).toMatchObject({
       code: 0,

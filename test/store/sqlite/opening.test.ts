@@ -75,9 +75,10 @@ describe('a database that is not there', () => {
     again.close();
   });
 
-  it('is made, with its folder and all tables', async () => {
+  it('is made with all tables, and with its folder where that is asked for', async () => {
     path = join(folder, 'a', 'b', 'orders.db');
-    const store = await openAs('migrate');
+    expect(await problemOf(openAs('migrate'))).toMatchObject(['unusable', expect.any(String)]);
+    const store = await openStore(path, systemClock(), { expect: 'migrate', createFolder: true });
     expect(await migrationStatus(store)).toEqual({ applied: NAMES, pending: [] });
     await store.close();
     const again = await openAs('current');

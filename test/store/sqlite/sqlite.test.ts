@@ -179,7 +179,7 @@ describe('the SQLite file', () => {
   it('and its folder can be opened by their owner alone', async () => {
     const folder = join(subject.path, '..', 'new');
     const path = join(folder, 'orders.db');
-    const made = await openStore(path, systemClock(), { expect: 'migrate' });
+    const made = await openStore(path, systemClock(), { expect: 'migrate', createFolder: true });
     const modes = [folder, path, `${path}-wal`, `${path}-shm`].map((one) => statSync(one).mode & 0o777);
     await made.close();
     expect(modes).toEqual([0o700, 0o600, 0o600, 0o600]);

@@ -6,11 +6,12 @@ import { withStore } from '../../shared/store.ts';
 /** `order-sync db migrate` and `db status`: both print the same facts, after `migrate` has brought the database up to date. */
 export function define(command: Command): void {
   const expect = command.name() === 'migrate' ? 'migrate' : 'any';
+  if (expect === 'migrate') command.option('--create-folder', 'make the folder of the database too');
   command
     .option('--json', 'print JSON')
     .addHelpText('after', `\nExample:\n  order-sync db ${command.name()}`)
-    .action(async ({ json }: { json?: boolean }) => {
-      await withStore(command, expect, async (store) => {
+    .action(async ({ json, createFolder = false }: { json?: boolean; createFolder?: boolean }) => {
+      await withStore(command, { expect, createFolder }, async (store) => {
         const { path } = store;
         const status = await migrationStatus(store);
         const text = `database: ${path}\napplied:  ${list(status.applied)}\npending:  ${list(status.pending)}\n`;
