@@ -50,6 +50,13 @@ export function loadConfig(options: ConfigOptions & { readonly requireExchange: 
   return toConfig(values, options.cwd, layers.entries.get('exchange.apiKey')?.file);
 }
 
+/** The settings, with which the exchange can be asked. Throws ConfigError when they name no exchange or have no key. */
+export function requireExchange(config: Config): ExchangeConfig {
+  const missing = REQUIRED.filter(([name]) => config.exchange[name] === undefined);
+  if (missing.length > 0) throw new ConfigError(missing.map(notSet));
+  return config as ExchangeConfig;
+}
+
 /** Every setting with its value and source, secrets hidden. Throws ConfigError when one of them is wrong. */
 export function configSources(options: ConfigOptions): ConfigSource[] {
   const layers = readLayers(options);
@@ -76,13 +83,18 @@ function contradictions(values: Partial<Values>, entries: Layers['entries']): re
 }
 
 /** What a command that talks to the exchange cannot do without, with how it is set. */
-const REQUIRED: readonly (readonly [Path, string])[] = [
-  ['exchange.baseUrl', 'put it into config/local.yaml or ORDER_SYNC_EXCHANGE_BASE_URL'],
-  ['exchange.apiKey', 'name a file of mode 0600 with it in exchange.apiKeyFile or ORDER_SYNC_EXCHANGE_API_KEY_FILE'],
-];
+const REQUIRED = [
+  ['baseUrl', 'put it into config/local.yaml or ORDER_SYNC_EXCHANGE_BASE_URL'],
+  ['apiKey', 'name a file of mode 0600 with it in exchange.apiKeyFile or ORDER_SYNC_EXCHANGE_API_KEY_FILE'],
+] as const;
+
+function notSet([name, advice]: (typeof REQUIRED)[number]): ConfigProblem & { readonly setting: Path } {
+  const setting = `exchange.${name}` as const;
+  return { setting, problem: `${setting} is not set: ${advice}` };
+}
 
 /** The values of all settings. Throws ConfigError with everything that is wrong. */
-function valuesOf({ entries, problems, isWhole }: Layers, requireExchange: boolean): Values {
+function valuesOf({ entries, problems, isWhole }: Layers, isExchangeRequired: boolean): Values {
   const all = [...problems];
   const values: { -readonly [P in Path]?: Values[P] } = {};
   for (const [setting, { text, source }] of entries) {
@@ -94,9 +106,10 @@ function valuesOf({ entries, problems, isWhole }: Layers, requireExchange: boole
       all.push({ setting, source, problem: `${setting} ${(error as Error).message}` });
     }
   }
-  for (const [setting, advice] of requireExchange ? REQUIRED : []) {
+  for (const missing of isExchangeRequired ? REQUIRED.map(notSet) : []) {
+    const { setting } = missing;
     const isSaid = !isWhole || all.some((one) => one.setting === setting || one.problem.includes(setting));
-    if (values[setting] === undefined && !isSaid) all.push({ setting, problem: `${setting} is not set: ${advice}` });
+    if (values[setting] === undefined && !isSaid) all.push(missing);
   }
   all.push(...contradictions(values, entries));
   if (all.length > 0) throw new ConfigError(all);

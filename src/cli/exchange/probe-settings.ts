@@ -1,12 +1,12 @@
 import { stringify } from 'yaml';
-import type { ExchangeConfig } from '../../config/config.ts';
+import type { Config } from '../../config/config.ts';
 import type { ProbeRow } from '../../flows/probe/asking.ts';
 
 /** Settings as a file has them: sections that hold values by name. */
 export type Settings = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 /** The settings that follow from what was seen; a list goes on from the one in force. */
-export function withSettings(rows: readonly ProbeRow[], { exchange: { absence } }: ExchangeConfig): Settings {
+export function withSettings(rows: readonly ProbeRow[], { exchange: { absence } }: Config): Settings {
   const settings: Record<string, Record<string, unknown>> = {};
   for (const { setting } of rows) {
     if (setting === undefined) continue;

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Command } from 'commander';
 import { systemClock } from '../../clock.ts';
-import type { ExchangeConfig } from '../../config/config.ts';
+import type { Config } from '../../config/config.ts';
 import type { Evidence } from '../../exchange/examine.ts';
 import { checkFields } from '../../flows/orders/add.ts';
 import { readLines } from '../../flows/orders/import.ts';
@@ -117,7 +117,7 @@ async function agreedSteps(order: Order | undefined, { repeatId, yes }: Options)
 }
 
 /** Takes the steps that are left, one after the other, up to one that cannot be done. */
-async function take(ask: Ask, seen: Seen, order: Order | undefined, config: ExchangeConfig): Promise<void> {
+async function take(ask: Ask, seen: Seen, order: Order | undefined, config: Config): Promise<void> {
   const requests = String(Math.min(config.exchange.rate.requests, MOST_REQUESTS));
   for (;;) {
     const [step] = seen.rest;
@@ -141,7 +141,7 @@ async function take(ask: Ask, seen: Seen, order: Order | undefined, config: Exch
 }
 
 /** Keeps the answers beside the database, readable for this user alone. Undefined where there is none. */
-function keep({ rows, evidence }: Seen, { database }: ExchangeConfig): string | undefined {
+function keep({ rows, evidence }: Seen, { database }: Config): string | undefined {
   if (evidence.length === 0) return undefined;
   const stamp = systemClock().now().toISOString().replaceAll(/[:.]/g, '-');
   const path = join(dirname(database.path), `probe-${stamp}.json`);

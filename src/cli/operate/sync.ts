@@ -12,7 +12,7 @@ import { printable } from '../../reports/formats/text.ts';
 import { StoreError } from '../../store/errors.ts';
 import { commandError, throughOwner } from '../shared/exchange.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
-import { durationOption, exchangeConfig } from '../shared/options.ts';
+import { durationOption, plainConfig } from '../shared/options.ts';
 import { stopSignal } from '../shared/stop-signal.ts';
 
 const EXIT_OF: Readonly<Record<SyncEnd, number>> = {
@@ -45,7 +45,7 @@ export function define(command: Command): void {
       const scope = dueOnly === true ? 'due' : 'all';
       using progress = progressLine();
       const result = await throughOwner(
-        exchangeConfig(command),
+        plainConfig(command),
         (owner) => besideDaemon(owner.sync({ scope, timeoutMs: timeout }), progress),
         (app) => alone(app, scope, signal, progress),
         stop,

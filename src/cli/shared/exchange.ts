@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { parse, stringify } from 'lossless-json';
 import type { App } from '../../app.ts';
 import { systemClock } from '../../clock.ts';
-import type { Config, ExchangeConfig } from '../../config/config.ts';
+import { requireExchange, type Config, type ExchangeConfig } from '../../config/config.ts';
 import { after } from '../../domain/instant.ts';
 import { UnusableIdError } from '../../exchange/ids.ts';
 import { refusalReason, type RefusalReason } from '../../exchange/refusals.ts';
@@ -14,7 +14,7 @@ import { printable } from '../../reports/formats/text.ts';
 import { OwnedError } from '../../store/errors.ts';
 import { inColumns } from './columns.ts';
 import { CommandError, EXIT } from './exit.ts';
-import { exchangeConfig } from './options.ts';
+import { plainConfig } from './options.ts';
 
 const TRIES = 20;
 const TRY_AGAIN_MS = 200;
@@ -22,13 +22,14 @@ const TRY_AGAIN_MS = 200;
 const OWNER_WRITES_MS = 10_000;
 
 /**
- * Asks the owner of the account over its control socket, or becomes the owner for as long as `alone` takes. An owner
- * that is starting or stopping has no socket for a moment: it is waited for, for a few seconds, until `signal` aborts.
+ * Asks the owner of the account over its control socket, or becomes the owner for as long as `alone` takes: only that
+ * needs an exchange and its key in the settings. An owner that is starting or stopping has no socket for a moment: it is
+ * waited for, for a few seconds, until `signal` aborts.
  */
 export async function throughOwner<Value>(
   config: Config,
   beside: (owner: Owner) => Promise<Value>,
-  alone: (app: App) => Promise<Value>,
+  alone: (app: App, config: ExchangeConfig) => Promise<Value>,
   signal?: AbortSignal,
 ): Promise<Value> {
   const clock = systemClock();
@@ -41,8 +42,9 @@ export async function throughOwner<Value>(
       if (!(error instanceof NoOwnerError)) throw error;
     }
     try {
-      await using app = await becomeOwner(config);
-      return await alone(app);
+      const complete = requireExchange(config);
+      await using app = await becomeOwner(complete);
+      return await alone(app, complete);
     } catch (error) {
       if (!(error instanceof OwnedError)) throw error;
       if (tries >= TRIES) throw new OwnedError(`${error.message} (it does not listen on ${socketPath})`);
@@ -52,7 +54,7 @@ export async function throughOwner<Value>(
 }
 
 /** Makes the app, with warnings on stderr. It is loaded here: it takes longer to load than most commands beside a daemon take. */
-async function becomeOwner(config: Config): Promise<App> {
+async function becomeOwner(config: ExchangeConfig): Promise<App> {
   const [{ createApp }, { createLog, standardError }] = await Promise.all([
     import('../../app.ts'),
     import('../../log.ts'),
@@ -75,17 +77,17 @@ export interface Answer {
 /** Gives `work` a way to have operations done: by the owner of the account, or, where there is none, as the owner. */
 export async function withExchange<Value>(
   command: Command,
-  work: (ask: Ask, aloneWith: ExchangeConfig | undefined, config: ExchangeConfig) => Promise<Value>,
+  work: (ask: Ask, aloneWith: ExchangeConfig | undefined, config: Config) => Promise<Value>,
 ): Promise<Value> {
   // Read once: a key that is handed over in a pipe can be read only once.
-  const config = exchangeConfig(command);
+  const config = plainConfig(command);
   return await throughOwner(
     config,
     (owner) => work((id, input) => owner.ask(id, input), undefined, config),
-    async (app) => {
+    async (app, complete) => {
       const { OPERATIONS } = await import('../../http/control/operations/index.ts');
       const deps = { ...app, wakeCreates: () => {} };
-      return await work((id, input) => OPERATIONS[id].run(deps, input as never), config, config);
+      return await work((id, input) => OPERATIONS[id].run(deps, input as never), complete, complete);
     },
   );
 }

@@ -1,13 +1,25 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { loadConfig, processEnvironment, type ConfigOptions, type ExchangeConfig } from '../../config/config.ts';
+import {
+  loadConfig,
+  processEnvironment,
+  requireExchange,
+  type Config,
+  type ConfigOptions,
+  type ExchangeConfig,
+} from '../../config/config.ts';
 import * as type from '../../config/values.ts';
 
 /** The one account of this version. */
 export const ACCOUNT = 'default';
 
-/** Loads the settings of a command that talks to the exchange. Throws `ConfigError`. */
+/** Loads the settings of a command that always talks to the exchange by itself. Throws `ConfigError`. */
 export function exchangeConfig(command: Command): ExchangeConfig {
-  return loadConfig({ ...configOptions(command), requireExchange: true });
+  return requireExchange(plainConfig(command));
+}
+
+/** Loads the settings of a command. Throws `ConfigError`. */
+export function plainConfig(command: Command): Config {
+  return loadConfig({ ...configOptions(command), requireExchange: false });
 }
 
 /** The places where a command finds its settings. */
