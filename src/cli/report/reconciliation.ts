@@ -29,6 +29,7 @@ interface ReconciliationOptions extends PeriodOptions, OutputOptions {
 }
 
 const SECTIONS = [
+  'disputed_orders',
   'unchecked_orders',
   'ledger',
   'money',

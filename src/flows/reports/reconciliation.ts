@@ -80,7 +80,7 @@ async function addUp(
   const charts = new ReconciliationCharts();
   const moment = new Date(scope.asOf);
   for (const row of snapshot.rows(knownFindings(scope))) {
-    const finding = knownFinding(row, scope.asOf);
+    const finding = knownFinding(row, scope.asOf, settings);
     scratch.add(finding);
     if (wantsPerson(finding)) scratch.addToLookAt(finding.external_order_id);
     totals.addFinding(finding, row, row.order_changed_at, scope.asOf);
@@ -92,7 +92,7 @@ async function addUp(
     charts.addOrder(order, moment);
     addToLookAt(order, scratch);
     for (const finding of order.findings) {
-      const derived = derivedFinding(row, finding);
+      const derived = derivedFinding(row, finding, settings);
       if (!scratch.addUnlessKnown(derived)) continue;
       totals.addFinding(derived, row, row.changed_at, scope.asOf);
       if (wantsPerson(derived)) scratch.addToLookAt(row.external_order_id);
@@ -106,18 +106,24 @@ async function addUp(
   const unknownAge = count(snapshot.rows(rowsOfUnknownAge(scope)));
   const worst = scratch.worst(MOST_WORST).map(findingLine);
   const ordersToLookAt = scratch.ordersToLookAt();
-  const rows = { findings: () => scratch.findings(), unchecked: scratch.unchecked(), worst, ordersToLookAt };
+  const rows = {
+    findings: () => scratch.findings(),
+    unchecked: scratch.unchecked(),
+    disputed: scratch.disputed(),
+    worst,
+    ordersToLookAt,
+  };
   return { scope, reconciled: { totals, charts, otherAccounts, unknownAge, ...rows } };
 }
 
 /** Notes an order that was not checked, or is disputed, whatever became of its findings. */
 function addToLookAt({ row, judgement }: JudgedOrder, scratch: Scratch): void {
-  const { external_order_id, state, last_lookup_at: last_lookup } = row;
-  if (judgement.kind === 'disputed') scratch.addToLookAt(external_order_id);
-  if (judgement.kind !== 'unchecked') return;
-  scratch.addToLookAt(external_order_id);
+  if (judgement.kind !== 'unchecked' && judgement.kind !== 'disputed') return;
+  const { external_order_id, state, state_reason, last_lookup_at: last_lookup } = row;
+  const reason = 'reason' in judgement ? judgement.reason : 'disputed';
   const since = row.changed_at ?? row.created_at;
-  scratch.addUnchecked({ external_order_id, reason: judgement.reason, pair: pairOf(row), state, since, last_lookup });
+  scratch.addToLookAt(external_order_id);
+  scratch.addUnchecked({ external_order_id, reason, pair: pairOf(row), state, since, last_lookup, state_reason });
 }
 
 function compared(stage: LedgerStage, { ledger, settings }: ReconciliationRequest): ComparedLedger {

@@ -4,7 +4,7 @@ import type { ReconciliationCharts } from './charts.ts';
 import { attentionSection, findingsSection, type ReportFinding } from './findings.ts';
 import { moneyDaysSection, moneySection } from './money.ts';
 import { DAY_COLUMNS, PAIR_COLUMNS } from './totals.ts';
-import { uncheckedOrdersSection, uncheckedSection, type UncheckedOrder } from './unchecked.ts';
+import { disputedOrdersSection, uncheckedOrdersSection, uncheckedSection, type UncheckedOrder } from './unchecked.ts';
 import { cardsOf, EMPTY, problemsOf, verdictOf, type Counted, type Problem } from './verdict.ts';
 
 /** Name and version of the JSON form. A change that breaks its readers needs the next number. */
@@ -31,6 +31,7 @@ export interface Reconciled extends Counted {
   /** The worst open findings of severity error or warning. */
   readonly worst: readonly string[];
   readonly unchecked: Iterable<UncheckedOrder>;
+  readonly disputed: Iterable<UncheckedOrder>;
 }
 
 /** A part that only some reports have: answers of the exchange, or the ledger of another system. */
@@ -85,12 +86,13 @@ export function reconciliationDocument(
 
 function sectionsOf(
   { asOf }: ReconciliationScope,
-  { totals, findings, unchecked }: Reconciled,
+  { totals, findings, unchecked, disputed }: Reconciled,
   supplements: readonly Supplement[],
 ): readonly Section[] {
   const groups = totals.groups();
   return [
     attentionSection(findings(), asOf),
+    disputedOrdersSection(disputed, totals.counts().disputed, asOf),
     uncheckedOrdersSection(unchecked, totals.unchecked, asOf),
     ...supplements.flatMap(({ sections }) => sections),
     moneySection(groups),

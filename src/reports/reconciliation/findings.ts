@@ -1,9 +1,10 @@
+import { amountField, currencyOf, type AmountSettings } from '../../domain/amounts.ts';
 import { FINDING_CLASSES, type FindingClass, type Severity } from '../../domain/findings/classes.ts';
 import type { Finding } from '../../domain/findings/finding.ts';
 import { instantMs } from '../../domain/instant.ts';
 import type { Cell, Column, GroupHead, Row, Section, Tone } from '../formats/document.ts';
 import { printable } from '../formats/text.ts';
-import { cut, inWords } from '../formats/words.ts';
+import { capitalized, cut, inWords } from '../formats/words.ts';
 import { dayOf, pairOf, type KnownFindingRow, type ReconciledRow } from './rows.ts';
 
 /** A finding as the report lists it. `id` is the argument of `findings ack`; null where only the report found it. */
@@ -19,6 +20,8 @@ export type ReportFinding = Readonly<{
   day: string;
   expected: string | null;
   actual: string | null;
+  /** Of both values, where they are amounts. */
+  currency: string | null;
   since: string | null;
   reason: string | null;
 }>;
@@ -34,6 +37,7 @@ const FINDING_COLUMNS: readonly Column[] = [
   { key: 'pair', label: 'Pair', kind: 'text', rank: 2 },
   { key: 'expected', label: 'Expected', kind: 'text' },
   { key: 'actual', label: 'Actual', kind: 'text' },
+  { key: 'currency', label: 'Currency', kind: 'text', rank: 2 },
   { key: 'since', label: 'Since', kind: 'time', rank: 2 },
   { key: 'reason', label: 'Reason given', kind: 'text', rank: 2 },
 ];
@@ -58,18 +62,20 @@ const TONES: Readonly<Record<string, Tone>> = { error: 'error', warning: 'warnin
   Tone
 >;
 
+type CurrencySettings = Pick<AmountSettings, 'outputPosition'>;
+
 /** Gives a stored finding as it was at `asOf`: later decisions do not count. */
-export function knownFinding(row: KnownFindingRow, asOf: string): ReportFinding {
+export function knownFinding(row: KnownFindingRow, asOf: string, settings: CurrencySettings): ReportFinding {
   const { id, severity, first_seen_at: since } = row;
   const isAcknowledged = row.status !== 'open' && row.changed_at !== null && row.changed_at <= asOf;
   const status = isAcknowledged ? 'acknowledged' : 'open';
-  return { id, status, since, reason: isAcknowledged ? row.reason : null, ...listed(row, severity, row) };
+  return { id, status, since, reason: isAcknowledged ? row.reason : null, ...listed(row, severity, row, settings) };
 }
 
 /** Gives a finding that the report itself found in a row. */
-export function derivedFinding(row: ReconciledRow, finding: Finding): ReportFinding {
+export function derivedFinding(row: ReconciledRow, finding: Finding, settings: CurrencySettings): ReportFinding {
   const { severity } = FINDING_CLASSES[finding.class];
-  return { id: null, status: 'open', since: null, reason: null, ...listed(row, severity, finding) };
+  return { id: null, status: 'open', since: null, reason: null, ...listed(row, severity, finding, settings) };
 }
 
 /** Tells whether a person should look at a finding. */
@@ -78,11 +84,11 @@ export function wantsPerson({ status, severity }: Pick<ReportFinding, 'status' |
 }
 
 /** A finding as one line for a terminal. */
-export function findingLine({ severity, class: name, external_order_id: id, expected, actual }: ReportFinding): string {
-  const [order, ours, theirs] = [id, expected ?? 'nothing', actual ?? 'nothing'].map((one) =>
-    cut(one, LONGEST_IN_LINE),
-  );
-  return printable(`${severity} ${name} ${order}: expected ${ours}, is ${theirs}`);
+export function findingLine(finding: ReportFinding): string {
+  const { expected, actual } = valuesOf(finding);
+  const values = [finding.external_order_id, expected ?? 'nothing', actual ?? 'nothing'];
+  const [order, ours, theirs] = values.map((one) => cut(one, LONGEST_IN_LINE));
+  return printable(`${finding.severity} ${finding.class} ${order}: expected ${ours}, is ${theirs}`);
 }
 
 /** The section of all findings, for programs. */
@@ -113,8 +119,14 @@ function* attentionRows(findings: Iterable<ReportFinding>, asOfMs: number): Gene
     if (finding.class === 'UNCHECKED') continue;
     const sinceMs = instantMs(finding.since);
     const age = sinceMs === undefined ? null : inWords(asOfMs - sinceMs);
-    yield { ...finding, age, group: groupOf(finding) };
+    yield { ...finding, ...valuesOf(finding), age, group: groupOf(finding) };
   }
+}
+
+/** Both values for people: amounts with their currency. */
+function valuesOf({ expected, actual, currency }: ReportFinding): Pick<ReportFinding, 'expected' | 'actual'> {
+  const shown = (value: string | null) => (value === null || currency === null ? value : `${value} ${currency}`);
+  return { expected: shown(expected), actual: shown(actual) };
 }
 
 function groupOf({ class: name, severity, status }: Pick<ReportFinding, 'class' | 'severity' | 'status'>): string {
@@ -127,39 +139,41 @@ function headOf(group: Cell): GroupHead {
     meaning: 'This version does not know this class of findings.',
     advice: 'look at both values.',
   };
-  if (status !== 'open') {
-    const lines = [meaning, 'A person has dealt with it, so it does not count.'];
-    return { title: `${wordsOf(name)} (${status})`, tone: 'neutral', lines };
+  const titled = (what: string) => `${capitalized(what)}: ${wordsOf(name)} (${name})`;
+  if (status === 'open') {
+    const lines = [meaning, `What to do: ${advice}`];
+    return { title: titled(severity), tone: TONES[severity] ?? 'error', lines };
   }
-  const lines = [meaning, `What to do: ${advice}`, `Lists and the manual call it ${name}.`];
-  return { title: `${wordsOf(name)} (${severity})`, tone: TONES[severity] ?? 'error', lines };
+  const lines = [meaning, 'A person has dealt with it, so it does not count.'];
+  return { title: titled(status), tone: 'neutral', lines };
 }
 
-/** The name of a class in plain words: `Amount mismatch`. */
+/** The name of a class in plain words: `amount mismatch`. */
 function wordsOf(name: string): string {
-  const words = name
+  return name
     .toLowerCase()
     .replaceAll('_', ' ')
     .replace('preorder', 'pre-order')
     .replace(/\btx\b/, 'transaction');
-  return words.slice(0, 1).toUpperCase() + words.slice(1);
 }
 
 function listed(
-  row: Pick<KnownFindingRow, 'external_order_id' | 'from_currency' | 'to_currency' | 'created_at'>,
+  row: Pick<KnownFindingRow, 'external_order_id' | 'from_currency' | 'to_currency' | 'created_at' | 'asset_position'>,
   severity: string,
   { class: name, expected, actual }: Pick<KnownFindingRow, 'class' | 'expected' | 'actual'>,
+  settings: CurrencySettings,
 ) {
-  const external_order_id = row.external_order_id ?? '?';
-  const rank = RANKS[severity] ?? 1;
+  const field = name === 'AMOUNT_MISMATCH' ? amountField(row.asset_position, settings) : undefined;
+  const codes = { fromCurrency: row.from_currency, toCurrency: row.to_currency };
   return {
-    rank,
+    rank: RANKS[severity] ?? 1,
     severity,
     class: name,
-    external_order_id,
+    external_order_id: row.external_order_id ?? '?',
     pair: pairOf(row),
     day: dayOf(row.created_at),
     expected,
     actual,
+    currency: field === undefined ? null : currencyOf(field, codes),
   };
 }

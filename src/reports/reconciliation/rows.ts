@@ -6,6 +6,7 @@ export interface ReconciledRow {
   readonly from_currency: string | null;
   readonly to_currency: string | null;
   readonly state: string;
+  readonly state_reason: string | null;
   readonly order_status: string | null;
   readonly outcome: string | null;
   readonly created_at: string;

@@ -1,17 +1,19 @@
-import { inWords } from '../formats/words.ts';
+import { capitalized, inWords } from '../formats/words.ts';
 import type { Column, Row, Section } from '../formats/document.ts';
 import { instantMs } from '../../domain/instant.ts';
 import { UNCHECKED_REASONS, type UncheckedReason } from './judge.ts';
 
-/** An order that was not compared with the exchange. Times are UTC, ISO 8601. */
+/** An order that was not compared with the exchange, or is disputed. Times are UTC, ISO 8601. */
 export type UncheckedOrder = Readonly<{
-  reason: UncheckedReason;
+  reason: UncheckedReason | 'disputed';
   external_order_id: string;
   pair: string;
   state: string;
   /** When the order last changed, or was inserted. */
   since: string;
   last_lookup: string | null;
+  /** Why the order is in its state. */
+  state_reason: string | null;
 }>;
 
 /** So many orders of a reason are listed, those that have waited the longest; the others are only counted. */
@@ -57,6 +59,14 @@ const COLUMNS: readonly Column[] = [
   { key: 'since', label: 'Unchanged since', kind: 'time', rank: 2 },
   { key: 'last_lookup', label: 'Last look-up', kind: 'time', rank: 1 },
 ];
+const DISPUTED_COLUMNS: readonly Column[] = [
+  { key: 'external_order_id', label: 'Order', kind: 'text' },
+  { key: 'state_reason', label: 'Why', kind: 'text' },
+  { key: 'pair', label: 'Pair', kind: 'text', rank: 1 },
+  { key: 'age', label: 'Unchanged for', kind: 'text', rank: 1 },
+  { key: 'since', label: 'Unchanged since', kind: 'time', rank: 2 },
+  { key: 'last_lookup', label: 'Last look-up', kind: 'time', rank: 2 },
+];
 const COUNT_COLUMNS: readonly Column[] = [
   { key: 'reason', label: 'Reason', kind: 'text' },
   { key: 'orders', label: 'Orders', kind: 'count' },
@@ -74,22 +84,37 @@ export function uncheckedOrdersSection(
     part: 'attention',
     empty: 'Every order that the exchange has was checked.',
     columns: COLUMNS,
-    rows: uncheckedRows(orders, instantMs(asOf) ?? 0),
+    rows: orderRows(orders, instantMs(asOf) ?? 0),
     groups: {
       key: 'reason',
       describe: (value) => {
         const reason = UNCHECKED_ORDER.find((one) => UNCHECKED_REASONS[one] === value) ?? 'neverLookedUp';
         const all = counts.get(reason) ?? 0;
         const most = `Of ${all} orders those ${MOST_UNCHECKED} are listed that have waited the longest.`;
-        const text = UNCHECKED_REASONS[reason];
         const lines = [`What to do: ${ADVICE[reason]}`, ...(all > MOST_UNCHECKED ? [most] : [])];
-        return { title: text.slice(0, 1).toUpperCase() + text.slice(1), tone: 'warning', lines };
+        return { title: capitalized(UNCHECKED_REASONS[reason]), tone: 'warning', lines };
       },
     },
   };
 }
 
-/** The section of their counts, for programs. */
+/** The section of the disputed orders; at most so many as of a reason above. */
+export function disputedOrdersSection(orders: Iterable<UncheckedOrder>, count: number, asOf: string): Section {
+  const lead =
+    'An order of the exchange answers for the id of ours and contradicts it. Nobody should act on it until a person has decided: order-sync orders resolve ORDER --as ours|abandoned --reason TEXT.';
+  const most = ` Of ${count} orders those ${MOST_UNCHECKED} are listed that have been disputed the longest.`;
+  return {
+    name: 'disputed_orders',
+    title: 'Disputed orders',
+    part: 'attention',
+    lead: count > MOST_UNCHECKED ? lead + most : lead,
+    empty: 'No order is disputed.',
+    columns: DISPUTED_COLUMNS,
+    rows: orderRows(orders, instantMs(asOf) ?? 0),
+  };
+}
+
+/** The section of the counts of unchecked orders, for programs. */
 export function uncheckedSection(counts: ReadonlyMap<UncheckedReason, number>): Section {
   const rows = (Object.keys(UNCHECKED_REASONS) as UncheckedReason[]).flatMap((reason) => {
     const orders = counts.get(reason) ?? 0;
@@ -98,10 +123,10 @@ export function uncheckedSection(counts: ReadonlyMap<UncheckedReason, number>): 
   return { name: 'unchecked', title: 'Unchecked orders', columns: COUNT_COLUMNS, rows, isForPrograms: true };
 }
 
-function* uncheckedRows(orders: Iterable<UncheckedOrder>, asOfMs: number): Generator<Row> {
+function* orderRows(orders: Iterable<UncheckedOrder>, asOfMs: number): Generator<Row> {
   for (const { reason, ...order } of orders) {
     const sinceMs = instantMs(order.since);
     const age = sinceMs === undefined ? null : inWords(asOfMs - sinceMs);
-    yield { ...order, reason: UNCHECKED_REASONS[reason], age };
+    yield { ...order, reason: reason === 'disputed' ? null : UNCHECKED_REASONS[reason], age };
   }
 }

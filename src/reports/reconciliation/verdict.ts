@@ -35,7 +35,7 @@ export function problemsOf({ totals, otherAccounts, unknownAge }: Counted): read
     {
       count: disputed,
       because: `${disputed} disputed`,
-      reason: `${counted(disputed, 'order is', 'orders are')} disputed: another order answers at the exchange, or it contradicts ours. Nobody should act on it.`,
+      reason: `${counted(disputed, 'order is', 'orders are')} disputed: the exchange has an order for the id that contradicts ours. Nobody should act on it.`,
       tone: 'error',
     },
     {
@@ -116,7 +116,7 @@ export function cardsOf({ totals }: Counted): readonly Card[] {
     },
     { label: 'Unchecked', value: String(unchecked), tone: shown(unchecked, 'warning'), section: 'unchecked_orders' },
     ...(disputed > 0
-      ? [{ label: 'Disputed', value: String(disputed), tone: 'error' as const, note: 'Nobody should act on them.' }]
+      ? [{ label: 'Disputed', value: String(disputed), tone: 'error' as const, section: 'disputed_orders' }]
       : []),
     ...differenceCards(totals, errors > 0),
     { label: 'Errors', value: String(errors), tone: shown(errors, 'error'), section: 'attention' },
@@ -133,7 +133,7 @@ function differenceCards(totals: ReconciliationTotals, hasErrors: boolean): read
   const equal = all.filter(({ difference }) => difference === '0').map(({ currency }) => currency);
   const card = ({ currency, compared, difference }: CurrencyDifference): Card => ({
     label: `Difference, ${currency}`,
-    value: `${difference} ${currency}`,
+    value: difference,
     note: `theirs less ours, of ${counted(compared, 'order')}`,
     tone: hasErrors ? 'error' : 'info',
     section: 'money',
@@ -155,9 +155,9 @@ function uncheckedReason({ unchecked }: ReconciliationTotals): string {
   const all = [...unchecked.values()].reduce((sum, count) => sum + count, 0);
   const reasons = UNCHECKED_ORDER.flatMap((reason) => {
     const count = unchecked.get(reason) ?? 0;
-    return count === 0 ? [] : [`${count} ${UNCHECKED_REASONS[reason]}`];
+    return count === 0 ? [] : [`${UNCHECKED_REASONS[reason]} (${count})`];
   });
-  return `${counted(all, 'order')} could not be checked, so nobody knows that they agree: ${reasons.join('; ')}.`;
+  return `${counted(all, 'order')} could not be checked: ${reasons.join('; ')}.`;
 }
 
 function isOrAre(count: number): string {

@@ -26,6 +26,7 @@ export function reconciledRows(scope: ReportScope): Compilable<ReconciledRow> {
       'merchant_orders.from_currency',
       'merchant_orders.to_currency',
       'merchant_orders.state',
+      'merchant_orders.state_reason',
       'merchant_orders.order_status',
       'merchant_orders.outcome',
       'merchant_orders.created_at',

@@ -19,6 +19,8 @@ export interface Scratch extends Disposable {
   worst(limit: number): readonly ReportFinding[];
   /** Reads the orders that were not checked, by reason: of each those that have waited the longest, a bounded number. */
   unchecked(): Iterable<UncheckedOrder>;
+  /** Reads a bounded number of the disputed orders. */
+  disputed(): Iterable<UncheckedOrder>;
   ordersToLookAt(): number;
 }
 
@@ -31,19 +33,30 @@ export function openScratch(): Scratch {
   sqlite.pragma('journal_mode = off');
   sqlite.pragma('cache_size = -16000');
   sqlite.exec(`create table finding (id integer, rank integer, severity text, class text, status text, external_order_id text,
-    pair text, day text, expected text, actual text, since text, reason text);
-    create table unchecked (external_order_id text, reason text, pair text, state text, since text, last_lookup text);
+    pair text, day text, expected text, actual text, currency text, since text, reason text);
+    create table unchecked (external_order_id text, reason text, pair text, state text, since text, last_lookup text,
+      state_reason text);
     create table to_look_at (external_order_id text primary key) without rowid`);
-  const columns = 'id, rank, severity, class, status, external_order_id, pair, day, expected, actual, since, reason';
+  const columns =
+    'id, rank, severity, class, status, external_order_id, pair, day, expected, actual, currency, since, reason';
   const values = columns.replace(/\w+/g, '@$&');
   const insert = sqlite.prepare(`insert into finding (${columns}) values (${values})`);
-  const uncheckedColumns = 'external_order_id, reason, pair, state, since, last_lookup';
+  const uncheckedColumns = 'external_order_id, reason, pair, state, since, last_lookup, state_reason';
   const insertUnchecked = sqlite.prepare(
     `insert into unchecked (${uncheckedColumns}) values (${uncheckedColumns.replace(/\w+/g, '@$&')})`,
   );
   const insertToLookAt = sqlite.prepare('insert or ignore into to_look_at values (?)');
   const select = (condition: string) => `select ${columns} from finding where ${condition}
     order by status = 'acknowledged', rank, class, external_order_id, since, expected, actual, id`;
+  function* longest(condition: string): Iterable<UncheckedOrder> {
+    const places = 'row_number() over (partition by reason order by since, external_order_id)';
+    yield* sqlite
+      .prepare<[number], UncheckedOrder>(
+        `select ${uncheckedColumns} from (select *, ${places} as place from unchecked where ${condition})
+        where place <= ? order by ${REASON_PLACE}, place`,
+      )
+      .iterate(MOST_UNCHECKED);
+  }
   // Known findings are added first; the index is made once they are all there.
   let insertUnlessKnown: Database.Statement | undefined;
   sqlite.exec('begin');
@@ -65,14 +78,8 @@ export function openScratch(): Scratch {
     },
     worst: (limit) =>
       sqlite.prepare<[number], ReportFinding>(`${select(`status = 'open' and rank < 3`)} limit ?`).all(limit),
-    *unchecked() {
-      yield* sqlite
-        .prepare<[number], UncheckedOrder>(
-          `select ${uncheckedColumns} from (select *, row_number() over (partition by reason order by since, external_order_id)
-          as place from unchecked) where place <= ? order by ${REASON_PLACE}, place`,
-        )
-        .iterate(MOST_UNCHECKED);
-    },
+    unchecked: () => longest(`reason <> 'disputed'`),
+    disputed: () => longest(`reason = 'disputed'`),
     ordersToLookAt: () => sqlite.prepare('select count(*) from to_look_at').pluck().get() as number,
     [Symbol.dispose]: () => void sqlite.close(),
   };

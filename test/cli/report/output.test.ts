@@ -18,7 +18,17 @@ import { AS_OF, filledDatabase } from '../../support/filled-database.ts';
 import { temporaryFolder } from '../../support/folders.ts';
 import { documentOf, texts } from '../../support/report-document.ts';
 
-const SECTIONS = ['unchecked_orders', 'money', 'money_days', 'pairs', 'days', 'unchecked', 'classes', 'findings'];
+const SECTIONS = [
+  'disputed_orders',
+  'unchecked_orders',
+  'money',
+  'money_days',
+  'pairs',
+  'days',
+  'unchecked',
+  'classes',
+  'findings',
+];
 const LEDGER = ['--against', 'ledger.csv', '--against-id', 'id', '--against-amount', 'amount'];
 
 let folder = '';

@@ -87,6 +87,7 @@ const documentSchema = z.strictObject({
     money: z.array(rowSchema(MONEY_COLUMNS)),
     money_days: z.array(rowSchema(MONEY_DAY_COLUMNS)),
     unchecked: z.array(z.strictObject({ reason: text, orders: count })),
+    disputed_orders: z.array(z.strictObject({ external_order_id: text })),
     unchecked_orders: z.array(
       z.strictObject({
         external_order_id: text,
@@ -112,6 +113,7 @@ const documentSchema = z.strictObject({
         pair: text,
         expected: text.nullable(),
         actual: text.nullable(),
+        currency: text.nullable(),
         since: z.iso.datetime().nullable(),
         reason: text.nullable(),
       }),

@@ -89,7 +89,7 @@ describe('the report of the demonstration with the scenario mismatch', () => {
     expect(code).toBe(1);
     const [section = ''] = /<section id="attention">.*?<\/section>/s.exec(stdout) ?? [];
     const rows = section.split('<h4').flatMap((group) => {
-      const [, name = ''] = /call it ([A-Z_]+)/.exec(group) ?? [];
+      const [, name = ''] = /\(([A-Z_]+)\)/.exec(group) ?? [];
       const orders = [...group.matchAll(/<th scope="row"[^>]*>(.*?)<\/th>/gs)];
       return orders.map(([, order]) => ({ class: name, external_order_id: order }));
     });

@@ -48,11 +48,12 @@ describe('the verdict of a reconciliation', () => {
       ]);
       expect(document.worst).toEqual([
         expect.stringMatching(/^error ADDRESS_CHANGED a: /),
-        'error AMOUNT_MISMATCH a: expected 1, is 2',
+        'error AMOUNT_MISMATCH a: expected 1 BTC, is 2 BTC',
         expect.stringMatching(/^warning STUCK d: /),
         expect.stringMatching(/^warning UNCHECKED c: /),
       ]);
-      expect(cardOf(document, 'Difference, BTC')).toMatchObject({ value: '1 BTC', tone: 'error' });
+      expect(rowsOf({ document }, 'disputed_orders').map((row) => row['external_order_id'])).toEqual(['b']);
+      expect(cardOf(document, 'Difference, BTC')).toMatchObject({ value: '1', tone: 'error' });
       expect(['Errors', 'Warnings', 'Infos'].map((label) => cardOf(document, label)?.value)).toEqual(['2', '2', '1']);
     });
   });
@@ -90,10 +91,10 @@ describe('what a person should look at', () => {
     await reportOf({ orders: [{ id: 'a' }, { id: 'b' }], findings }, (report) => {
       const rows = rowsOf(report, 'attention');
       expect(headsOf(report, 'attention', rows)).toEqual([
-        expect.objectContaining({ title: 'Of another version (error)', tone: 'error' }),
-        expect.objectContaining({ title: 'Stuck (warning)', tone: 'warning' }),
-        expect.objectContaining({ title: 'Status unmapped (info)', tone: 'info' }),
-        expect.objectContaining({ title: 'Transaction hash reused (acknowledged)', tone: 'neutral' }),
+        expect.objectContaining({ title: 'Error: of another version (OF_ANOTHER_VERSION)', tone: 'error' }),
+        expect.objectContaining({ title: 'Warning: stuck (STUCK)', tone: 'warning' }),
+        expect.objectContaining({ title: 'Info: status unmapped (STATUS_UNMAPPED)', tone: 'info' }),
+        expect.objectContaining({ title: 'Acknowledged: transaction hash reused (TX_HASH_REUSED)', tone: 'neutral' }),
       ]);
       expect(rows[1]).toMatchObject({ external_order_id: 'a', age: '3 days' });
     });

@@ -13,6 +13,7 @@ const ROW: ReconciledRow = {
   from_currency: 'BTC',
   to_currency: 'EUR',
   state: 'final',
+  state_reason: null,
   outcome: null,
   order_status: 'DONE',
   created_at: '2026-01-01T00:00:00.000Z',
