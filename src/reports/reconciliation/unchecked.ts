@@ -108,7 +108,7 @@ export function disputedOrdersSection(orders: Iterable<UncheckedOrder>, count: n
     title: 'Disputed orders',
     part: 'attention',
     lead: count > MOST_UNCHECKED ? lead + most : lead,
-    empty: 'No order is disputed.',
+    isForPrograms: count === 0,
     columns: DISPUTED_COLUMNS,
     rows: orderRows(orders, instantMs(asOf) ?? 0),
   };
