@@ -27,6 +27,7 @@ export const COMMANDS: Readonly<Record<string, Entries>> = {
       commands: {
         show: ['shows every setting with its source', () => import('./operate/config/show.ts')],
         check: ['says what is wrong with the settings', () => import('./operate/config/check.ts')],
+        schema: ['prints the JSON Schema of the settings', () => import('./operate/config/schema.ts')],
       },
     },
   },

@@ -1,6 +1,9 @@
 import { PHOTO_TYPES } from '../domain/clients/photo.ts';
 import { CONTRADICTION_KINDS } from '../domain/contradictions.ts';
 import { AMOUNT_FIELDS } from '../domain/amounts.ts';
+import { cron } from './cron.ts';
+import { durations, words, wordsOf } from './lists.ts';
+import { absenceShapes, tolerance } from './shapes.ts';
 import * as type from './values.ts';
 
 /** What is wrong with the settings, and what to write instead: a sentence without a secret in it. */
@@ -42,29 +45,29 @@ export const SETTINGS = {
   'exchange.concurrency': type.wholeNumber(1, 1_000),
   'exchange.timeout': type.duration('1h'),
   'exchange.maxResponseBytes': type.size,
-  'exchange.absence': type.absenceShapes,
+  'exchange.absence': absenceShapes,
   'exchange.outputPosition': type.optional(type.oneOf(...AMOUNT_FIELDS)),
   'database.url': type.sqliteUrl,
-  'schedule.cron': type.cron,
+  'schedule.cron': cron,
   'create.pauseAfterUnknown': type.wholeNumber(1, 1_000_000),
   'create.onUnknown': type.oneOf('hold', 'resend'),
-  'create.verifyAfter': type.durations(1),
+  'create.verifyAfter': durations(1),
   'create.refusedBy': type.oneOf('documented', 'status'),
-  'follow.finalStatuses': type.words,
-  'follow.openStatuses': type.words,
-  'follow.succeededStatuses': type.words,
-  'follow.disputedBy': type.wordsOf(...CONTRADICTION_KINDS),
-  'follow.recheckFinalAfter': type.durations(0),
+  'follow.finalStatuses': words,
+  'follow.openStatuses': words,
+  'follow.succeededStatuses': words,
+  'follow.disputedBy': wordsOf(...CONTRADICTION_KINDS),
+  'follow.recheckFinalAfter': durations(0),
   'follow.giveUpAfter': type.optional(type.duration('3650d')),
-  'reconcile.tolerance': type.tolerance,
+  'reconcile.tolerance': tolerance,
   'reconcile.orderMissingAfter': type.duration('365d'),
   'reconcile.freshFor': type.duration('365d'),
-  'reconcile.cron': type.optional(type.cron),
-  'links.cron': type.optional(type.cron),
-  'links.finalStatuses': type.words,
+  'reconcile.cron': type.optional(cron),
+  'links.cron': type.optional(cron),
+  'links.finalStatuses': words,
   'photos.listen': type.listenAddress,
   'photos.folder': type.plainText,
-  'photos.types': type.wordsOf(...PHOTO_TYPES),
+  'photos.types': wordsOf(...PHOTO_TYPES),
   'photos.tokenLifetime': type.duration('90d'),
   'photos.maxFileBytes': type.size,
   'photos.maxFiles': type.wholeNumber(1, 1_000),

@@ -1,0 +1,39 @@
+import { createTask, validateDetailed } from 'node-cron';
+import { single } from './values.ts';
+
+const DAY_MS = 86_400_000;
+const CRON_YEARS_FROM = Date.UTC(2024, 0, 1);
+const CRON_DAYS = 5 * 365 + 2;
+const CRON_NAMES = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
+
+/** A cron expression of node-cron that fires at least once in five years, read in UTC. */
+export const cron = single((value) => {
+  const { errors, fields } = validateDetailed(value);
+  if (errors[0] !== undefined || fields === undefined) {
+    throw new Error(`must be a cron expression of 5 or 6 fields: ${errors[0]?.message ?? 'cannot be read'}`);
+  }
+  const reversed = value.split(/[\s,]+/).find(isReversedRange);
+  if (reversed !== undefined)
+    throw new Error(`has the reversed range ${reversed}: write two ranges with a comma between`);
+  const first = (of: readonly unknown[], unitMs: number) => Number(of[0]) * unitMs;
+  const timeOfDay = first(fields.hour, 3_600_000) + first(fields.minute, 60_000) + first(fields.second, 1_000);
+  const task = createTask(value, () => {}, { timezone: 'UTC' });
+  const fires = Array.from({ length: CRON_DAYS }, (_, day) => new Date(CRON_YEARS_FROM + day * DAY_MS + timeOfDay));
+  const doesFire = fires.some((date) => task.match(date));
+  void task.destroy();
+  if (!doesFire) throw new Error('names no moment within five years: it would never fire');
+  return value;
+});
+
+/** Tells a range such as `5-1`, which node-cron takes as one that wraps around: it is nearly always a slip. `fri-7` ends on Sunday. */
+function isReversedRange(part: string): boolean {
+  const [, from = '', to = ''] = /^(\w+)-(\w+)/.exec(part) ?? [];
+  const [start, end] = [cronNumber(from), cronNumber(to)];
+  return start > (end === 0 && /^sun/i.test(to) ? 7 : end);
+}
+
+function cronNumber(name: string): number {
+  if (/^\d*$/.test(name)) return Number(name);
+  const day = CRON_NAMES.indexOf(name.slice(0, 3).toLowerCase());
+  return day >= 0 ? day : 'janfebmaraprmayjunjulaugsepoctnovdec'.indexOf(name.slice(0, 3).toLowerCase()) / 3 + 1;
+}
