@@ -1,4 +1,4 @@
-import type { Column, ReportDocument, Row } from '../../src/reports/formats/document.ts';
+import type { Cell, Column, ReportDocument, Row } from '../../src/reports/formats/document.ts';
 
 /** Texts that could do harm in one form or another. */
 export const HOSTILE = [
@@ -57,6 +57,61 @@ export function hostileDocument(): ReportDocument {
       },
       { title: all, kind: 'flow', categories: ['all', ...HOSTILE], series: [], links, unit: all },
       { title: 'again', kind: 'flow', categories: ['all', ...HOSTILE], series: [], links, unit: all },
+    ],
+  };
+}
+
+/** Texts that are hard to lay out. */
+const UNRULY = [
+  'x'.repeat(3_000),
+  'W'.repeat(60),
+  'order-'.repeat(500),
+  'many words '.repeat(300),
+  'שלום \u202eabc\u202c עולם'.repeat(20),
+  '👩‍👩‍👧‍👦'.repeat(50),
+  '漢字'.repeat(300),
+  '\u0000\u001b[31m\r\n\t\u2028',
+  `\\"';}*{display:none}`,
+] as const;
+
+/** Hostile and unruly texts in every place that a page has. */
+export function hostilePage(): ReportDocument {
+  const document = hostileDocument();
+  const all = [...HOSTILE, ...UNRULY];
+  const columns: readonly Column[] = [
+    { key: 'group', label: 'Group', kind: 'text' },
+    { key: 'id', label: HOSTILE.join(' '), kind: 'text' },
+    { key: 'time', label: UNRULY[1], kind: 'time' },
+    { key: 'state', label: UNRULY[4], kind: 'state' },
+    { key: 'amount', label: UNRULY[8], kind: 'decimal', hasGroupUnit: true },
+    { key: 'count', label: UNRULY[3], kind: 'count', rank: 2 },
+    { key: 'note', label: UNRULY[6], kind: 'text', rank: 1 },
+  ];
+  const rows = all.map((text, index) => ({
+    group: all[Math.floor(index / 3)] ?? null,
+    id: text,
+    time: text,
+    state: text,
+    amount: index % 2 === 0 ? text : `-${'1234567890'.repeat(index)}.${'0'.repeat(index)}1`,
+    count: index * 1_000_000,
+    note: all[all.length - 1 - index] ?? null,
+  }));
+  const describe = (value: Cell) => ({
+    title: String(value),
+    tone: 'error' as const,
+    lines: all,
+    unit: String(value),
+  });
+  const groups = { key: 'group', describe };
+  return {
+    ...document,
+    verdict: { tone: 'error', text: all.join(' '), reasons: all },
+    cards: all.map((text) => ({ label: text, value: text, note: text, tone: 'warning', section: 'lines' })),
+    facts: [...document.facts, ...all.map((text) => ({ key: 'from', label: text, value: text }))],
+    sections: [
+      { name: 'grouped', title: all.join(' '), part: 'attention', lead: all.join(' '), columns, rows, groups },
+      { name: 'empty', title: UNRULY[1], part: 'money', empty: all.join(' '), columns, rows: [] },
+      ...document.sections,
     ],
   };
 }

@@ -1,39 +1,62 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import axe from 'axe-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/clock.ts';
+import { reconcileOrders } from '../../../src/flows/reports/reconciliation.ts';
 import { htmlText } from '../../../src/reports/formats/html.ts';
-import { HOSTILE, hostileDocument, wholeText } from '../../support/report-document.ts';
+import { openSnapshot } from '../../../src/store/sqlite/snapshot.ts';
+import { isChromiumMissing, launchChromium, layoutOf } from '../../support/chromium.ts';
+import { MONTH, MONTH_AS_OF, monthDatabase } from '../../support/month.ts';
+import { HOSTILE, hostilePage, wholeText } from '../../support/report-document.ts';
 
-/** Debian's package `chromium`. */
-const CHROMIUM = '/usr/bin/chromium';
-/** It is to say nothing to anybody by itself. */
-const ARGUMENTS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
-const isMissing = !existsSync(CHROMIUM);
+/** Pictures of the pages are for people to look at: they stay where this variable names a folder. */
+const { ORDER_SYNC_SCREENSHOTS } = process.env;
+const DAY_MS = 86_400_000;
+/** Longer words may be broken: a card of a phone is no wider. */
+const LONGEST_WORDS = { wide: { inTable: 40, elsewhere: 12 }, phone: { inTable: 28, elsewhere: 12 } } as const;
+const WIDTHS = [
+  [1_280, LONGEST_WORDS.wide],
+  [768, LONGEST_WORDS.wide],
+  [390, LONGEST_WORDS.phone],
+] as const;
 
-describe.skipIf(isMissing)('a report in Chromium (left out where there is no /usr/bin/chromium)', () => {
+async function monthPage(folder: string): Promise<string> {
+  const path = join(folder, 'month.db');
+  await monthDatabase(path);
+  const settings = { tolerance: '0', outputPosition: undefined, freshFor: DAY_MS, orderMissingAfter: DAY_MS };
+  const deps = { store: { snapshot: () => openSnapshot(path) }, clock: systemClock() };
+  using report = await reconcileOrders(deps, { account: 'default', ...MONTH, asOf: MONTH_AS_OF, settings });
+  return await wholeText(htmlText(report.document));
+}
+
+describe.skipIf(isChromiumMissing)('a report in Chromium (left out where there is no /usr/bin/chromium)', () => {
   let folder = '';
+  let pictures = '';
   let browser: Browser;
-  let page: Page;
+  const texts = { month: '', hostile: '' };
   const requests: string[] = [];
   const troubles: string[] = [];
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
-    const file = join(folder, 'report.html');
-    writeFileSync(file, await wholeText(htmlText(hostileDocument())));
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
-    page = await browser.newPage();
+    pictures = ORDER_SYNC_SCREENSHOTS ?? folder;
+    mkdirSync(pictures, { recursive: true });
+    texts.month = await monthPage(folder);
+    texts.hostile = await wholeText(htmlText(hostilePage()));
+    for (const name of ['month', 'hostile'] as const) writeFileSync(join(folder, `${name}.html`), texts[name]);
+    browser = await launchChromium();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function open(name: keyof typeof texts, width: number, colorScheme: 'light' | 'dark' = 'light'): Promise<Page> {
+    const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
     page.on('request', (request) => requests.push(request.url()));
     page.on('console', (message) => troubles.push(message.text()));
     page.on('pageerror', (error) => troubles.push(error.message));
@@ -41,53 +64,73 @@ describe.skipIf(isMissing)('a report in Chromium (left out where there is no /us
       troubles.push(dialog.message());
       void dialog.dismiss();
     });
-    await page.goto(pathToFileURL(file).href);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
+    await page.goto(pathToFileURL(join(folder, `${name}.html`)).href);
+    return page;
+  }
 
-  it('asks for nothing but itself, runs nothing and complains of nothing', () => {
+  it('asks for nothing but itself, runs nothing, complains of nothing, and has no element that a text smuggled in', async () => {
+    requests.length = 0;
+    const page = await open('hostile', 1_280);
     expect([requests.length, troubles]).toEqual([1, []]);
-  });
-
-  it('has no script and no element that a text could have smuggled in', async () => {
-    expect(await page.locator('script, img, iframe, object, foreignObject, a:not([href^="#"])').count()).toBe(0);
+    const smuggled = 'script, img, iframe, object, foreignObject, a:not([href^="#"])';
+    expect(await page.locator(smuggled).count()).toBe(0);
     expect(await page.locator('figure').count()).toBe(4);
+    expect(await page.locator('#lines tbody th').allTextContents()).toEqual(HOSTILE);
+    await page.close();
   });
 
   it('shows its charts, each with a size, shapes and names as they are', async () => {
+    const page = await open('hostile', 1_280);
     const charts = await page.locator('figure svg').all();
-    expect(charts).toHaveLength(4);
+    expect(charts.length).toBeGreaterThanOrEqual(4);
     for (const chart of charts) {
       const box = await chart.boundingBox();
       expect([(box?.width ?? 0) > 300, (box?.height ?? 0) > 100]).toEqual([true, true]);
       expect(await chart.locator('path').count()).toBeGreaterThan(5);
     }
     expect(await charts[2]?.textContent()).toContain('<script>alert(1)</script>');
+    await page.close();
   });
 
-  it('shows texts as they are', async () => {
-    const cells = await page.locator('#lines tbody th').allTextContents();
-    expect(cells).toEqual(HOSTILE);
+  it('is smaller than 300 kB for a month of 1,500 orders', () => {
+    expect(Buffer.byteLength(texts.month)).toBeLessThan(300_000);
   });
 
-  it('prints on A4 with everything on the paper', async () => {
-    const pdf = (await page.pdf({ preferCSSPageSize: true })).toString('latin1');
-    const boxes = [...pdf.matchAll(/\/MediaBox\s*\[\s*0 0 ([\d.]+) ([\d.]+)/g)].map(([, width, height]) =>
-      [width, height].map((points) => Math.round((Number(points) / 72) * 25.4)),
+  describe.each(['month', 'hostile'] as const)('the %s', (name) => {
+    it.each(WIDTHS)(
+      'fits %i px: the page does not scroll sideways, and no word is broken or cut off (ORDER_SYNC_SCREENSHOTS=folder keeps pictures)',
+      async (width, longest) => {
+        const page = await open(name, width);
+        expect(await layoutOf(page, longest)).toEqual({ overflow: 0, tooNarrow: [], broken: [] });
+        await page.screenshot({ path: join(pictures, `${name}-${width}.png`) });
+        await page.close();
+      },
     );
-    expect(boxes.length).toBeGreaterThan(0);
-    for (const box of boxes) expect(box).toEqual([297, 210]);
-    await page.emulateMedia({ media: 'print' });
-    await page.setViewportSize({ width: 1_047, height: 700 });
-    const overflow = await page.evaluate(() => {
-      const { documentElement: root } = (
-        globalThis as unknown as { document: { documentElement: { scrollWidth: number; clientWidth: number } } }
-      ).document;
-      return root.scrollWidth - root.clientWidth;
+
+    it.each(['light', 'dark'] as const)('has no serious fault for axe in %s', async (colorScheme) => {
+      const page = await open(name, 1_280, colorScheme);
+      await page.evaluate(axe.source);
+      const found = await page.evaluate<{ violations: axe.Result[] }>('axe.run({ resultTypes: ["violations"] })');
+      const grave = found.violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+      expect(grave.map(({ id, nodes }) => [id, nodes[0]?.html, nodes[0]?.failureSummary])).toEqual([]);
+      await page.screenshot({ path: join(pictures, `${name}-${colorScheme}.png`) });
+      await page.close();
     });
-    expect(overflow).toBe(0);
+
+    it('prints on A4, landscape, with everything on the paper', async () => {
+      const page = await open(name, 1_280);
+      const path = join(pictures, `${name}.pdf`);
+      const pdf = (await page.pdf({ path, preferCSSPageSize: true, printBackground: true })).toString('latin1');
+      const boxes = [...pdf.matchAll(/\/MediaBox\s*\[\s*0 0 ([\d.]+) ([\d.]+)/g)].map(([, width, height]) =>
+        [width, height].map((points) => Math.round((Number(points) / 72) * 25.4)),
+      );
+      expect(boxes.length).toBeGreaterThan(0);
+      for (const box of boxes) expect(box).toEqual([297, 210]);
+      // The width between the margins: what is wider would make the whole print smaller.
+      await page.emulateMedia({ media: 'print' });
+      await page.setViewportSize({ width: Math.floor((273 / 25.4) * 96), height: 688 });
+      expect(await layoutOf(page, LONGEST_WORDS.wide)).toEqual({ overflow: 0, tooNarrow: [], broken: [] });
+      await page.close();
+    });
   });
 });

@@ -30,7 +30,7 @@ describe('HTML', () => {
         ],
       }),
     );
-    const places = ['2026-03-01 00:00:00 UTC', 'Not clean', '2 orders differ', '>Orders<', 'id="lines"', 'a rule'];
+    const places = ['2026-03-01 00:00 UTC', 'Not clean', '2 orders differ', '>Orders<', 'id="lines"', 'a rule'];
     const found = places.map((place) => text.indexOf(place));
     expect(found).not.toContain(-1);
     expect(found).toEqual(found.toSorted((a, b) => a - b));
@@ -124,7 +124,7 @@ describe('HTML', () => {
     const text = await wholeText(htmlText(documentOf(texts('id'), rows, 'x/1')));
     expect(text).toContain('>o999<');
     expect(text).not.toContain('>o1000<');
-    expect(text).toContain('2 more; the forms csv and json have them all');
+    expect(text).toContain('>2 more');
   });
 
   it('has the same bytes whenever it is written', async () => {

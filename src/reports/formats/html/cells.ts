@@ -4,6 +4,8 @@ import { cutText, escapeText, widthOf } from './text.ts';
 
 /** Longer fractions are not padded: nothing that a person compares has so many places. */
 const MOST_PLACES = 24;
+/** The width of a badge around its word. */
+const BADGE = 3;
 const NUMBERS: ReadonlySet<Column['kind']> = new Set(['count', 'percent', 'decimal', 'digits']);
 const TONED: ReadonlySet<Column['kind']> = new Set(['severity', 'state', 'outcome']);
 
@@ -13,8 +15,6 @@ export interface ShownColumn {
   readonly isNumber: boolean;
   /** The width of its widest cell, in columns of text. */
   readonly width: number;
-  /** The most digits after a decimal point. */
-  readonly places: number;
   readonly hasSpaces: boolean;
 }
 
@@ -31,21 +31,29 @@ export function saysNothing(value: Cell, column: Column): boolean {
 
 /** Looks at the cells of a column that are shown. */
 export function shownColumn(column: Column, values: readonly Cell[]): ShownColumn {
-  let [width, places, hasSpaces] = [0, 0, false];
-  for (const value of values) {
-    const text = shownText(value, column);
-    width = Math.max(width, widthOf(text));
-    hasSpaces ||= text.includes(' ');
-    const [, fraction = ''] = /^-?\d+\.(\d+)$/.exec(text) ?? [];
-    if (fraction.length <= MOST_PLACES) places = Math.max(places, fraction.length);
-  }
-  return { column, isNumber: isNumeric(column), width, places, hasSpaces };
+  const places = placesOf(column, values);
+  const texts = values.map((value) => shownText(value, column));
+  const widths = texts.map((text) => {
+    if (!isNumeric(column)) return widthOf(text) + (TONED.has(column.kind) ? BADGE : 0);
+    // The space between three digits and the next three is a third of a digit.
+    const whole = text.split('.', 1)[0] ?? '';
+    return Math.max(widthOf(text), whole.length + Math.ceil(whole.length / 9) + (places > 0 ? places + 1 : 0));
+  });
+  const width = widths.reduce((most, one) => Math.max(most, one), 0);
+  return { column, isNumber: isNumeric(column), width, hasSpaces: texts.some((text) => text.includes(' ')) };
 }
 
-/** Writes a cell; `tag` is `th` for the one that names its row. */
-export function cellText(value: Cell, { column, places }: ShownColumn, tag: 'td' | 'th'): string {
+/** The most digits after the decimal point in cells that stand below each other. */
+export function placesOf(column: Column, values: readonly Cell[]): number {
+  if (!isNumeric(column)) return 0;
+  const places = values.map((value) => /^-?\d+\.(\d+)$/.exec(String(value))?.[1]?.length ?? 0);
+  return places.reduce((most, one) => (one > MOST_PLACES ? most : Math.max(most, one)), 0);
+}
+
+/** Writes a cell; the first one of a row names it. `places` is what its fraction is filled up to. */
+export function cellText(value: Cell, column: Column, places: number, isFirst: boolean): string {
   const text = shownText(value, column);
-  const open = tag === 'th' ? 'th scope="row"' : 'td';
+  const [open, tag] = isFirst ? ['th scope="row"', 'th'] : ['td', 'td'];
   if (TONED.has(column.kind) && text !== '')
     return `<${open}><b class="${toneOf(column.kind, value)}">${escapeText(text)}</b></${tag}>`;
   if (isNumeric(column)) {
@@ -60,7 +68,14 @@ export function cellText(value: Cell, { column, places }: ShownColumn, tag: 'td'
 export function plainText(value: Cell): string {
   const text = cutText(value);
   const shown = shortTime(text);
-  return shown === text ? text : `${shown} UTC`;
+  return shown === text ? text : `${shown.replace(/:00$/, '')} UTC`;
+}
+
+/** Writes the figure of a card: a number stands out from what follows it. */
+export function cardValueText(value: string): string {
+  const [, number, rest] = /^(-?\d+(?:\.\d+)?)(?: (.+))?$/s.exec(cutText(value)) ?? [];
+  if (number === undefined) return escapeText(cutText(value));
+  return `${figure(number, 0)}${rest === undefined ? '' : ` <small>${escapeText(rest)}</small>`}`;
 }
 
 function shownText(value: Cell, { kind }: Column): string {

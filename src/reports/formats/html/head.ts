@@ -6,10 +6,10 @@ import {
   type SectionPart,
   type Verdict,
 } from '../document.ts';
-import { plainText } from './cells.ts';
+import { cardValueText, plainText } from './cells.ts';
 import { icon } from './icon.ts';
 import type { ReadSection } from './read.ts';
-import { escapeText, idOf } from './text.ts';
+import { idOf, proseText } from './text.ts';
 
 /** The headings of the parts of a page. */
 export const PART_TITLES: Readonly<Record<SectionPart, string>> = {
@@ -19,19 +19,21 @@ export const PART_TITLES: Readonly<Record<SectionPart, string>> = {
   details: 'Details',
 };
 /** What the report is about stands at its top, the other facts at its end. */
-const SCOPE_FACTS: readonly string[] = ['account', 'from', 'to', 'as_of', 'asOf'];
+const SCOPE_FACTS: readonly string[] = ['from', 'to', 'as_of', 'asOf', 'account'];
+/** The line of a group that says what to do begins so. */
+const TO_DO = 'What to do: ';
 /** The banner says them. */
 const VERDICT_FACTS: readonly string[] = ['verdict', 'because'];
 
 /** Writes the top of the page: what the report is about, its verdict, its figures, and what follows. */
 export function headText(document: ReportDocument, sections: readonly ReadSection[]): string {
   const { title, verdict, cards = [], facts } = document;
-  const scope = facts.filter(({ key, value }) => SCOPE_FACTS.includes(key) && value !== null);
+  const scope = SCOPE_FACTS.flatMap((scopeKey) => facts.filter(({ key, value }) => key === scopeKey && value !== null));
   const there = new Set(sections.map(({ section }) => section.name));
   return `<header>
-<h1>${escapeText(title)}</h1>
+<h1>${proseText(title)}</h1>
 ${scope.length === 0 ? '' : `<dl class="scope">\n${scope.map(factText).join('')}</dl>\n`}</header>
-${verdict === undefined ? '' : verdictText(verdict)}${cards.length === 0 ? '' : `<ul class="cards">\n${cards.map((card) => cardText(card, there)).join('')}</ul>\n`}${contentsText(sections)}`;
+${verdict === undefined ? '' : verdictText(verdict, firstToDo(sections))}${cards.length === 0 ? '' : `<ul class="cards">\n${cards.map((card) => cardText(card, there)).join('')}</ul>\n`}${contentsText(sections)}`;
 }
 
 /** Writes the facts that do not stand at the top. */
@@ -52,19 +54,29 @@ export function partsOf(sections: readonly ReadSection[]): readonly (readonly [S
 }
 
 function factText({ label, value }: Fact): string {
-  return `<div><dt>${escapeText(label)}</dt><dd>${escapeText(plainText(value))}</dd></div>\n`;
+  return `<div><dt>${proseText(label)}</dt><dd>${proseText(plainText(value))}</dd></div>\n`;
 }
 
-function verdictText({ tone, text, reasons }: Verdict): string {
-  const items = reasons.map((reason) => `<li>${escapeText(reason)}</li>\n`).join('');
+/** What needs a person first: the first group of the part for that, with what to do. */
+function firstToDo(sections: readonly ReadSection[]): string {
+  const first = sections.find(({ section, count }) => section.part === 'attention' && count > 0);
+  const head = first?.groups[0]?.head ?? null;
+  if (first === undefined || head === null || head.tone === 'info') return '';
+  const advice = head.lines.find((line) => line.startsWith(TO_DO))?.slice(TO_DO.length) ?? '';
+  const link = `<a href="#${idOf(first.section.name)}">${proseText(head.title)}</a>`;
+  return `<p class="first"><strong>Begin with:</strong> ${link}. ${proseText(advice)}</p>\n`;
+}
+
+function verdictText({ tone, text, reasons }: Verdict, first: string): string {
+  const items = reasons.map((reason) => `<li>${proseText(reason)}</li>\n`).join('');
   return `<section class="verdict ${tone}" aria-label="Verdict">
-${icon(tone)}<div><p>${escapeText(text)}</p>
-${items === '' ? '' : `<ul>\n${items}</ul>\n`}</div></section>
+${icon(tone)}<div><p>${proseText(text)}</p>
+${items === '' ? '' : `<ul>\n${items}</ul>\n`}${first}</div></section>
 `;
 }
 
 function cardText({ label, value, note, tone = 'neutral', section }: Card, there: ReadonlySet<string>): string {
-  const inner = `<span>${tone === 'neutral' ? '' : icon(tone)}${escapeText(label)}</span><strong>${escapeText(value)}</strong>${note === undefined ? '' : `<small>${escapeText(note)}</small>`}`;
+  const inner = `<span>${tone === 'neutral' ? '' : icon(tone)}${proseText(label)}</span><strong>${cardValueText(value)}</strong>${note === undefined ? '' : `<small>${proseText(note)}</small>`}`;
   const isLink = section !== undefined && there.has(section);
   return `<li class="${tone}">${isLink ? `<a href="#${idOf(section)}">${inner}</a>` : `<div>${inner}</div>`}</li>\n`;
 }
@@ -74,7 +86,7 @@ function contentsText(sections: readonly ReadSection[]): string {
   const parts = partsOf(sections).map(([part, members]) => {
     const links = members.map(
       ({ section: { name, title }, count }) =>
-        `<li><a href="#${idOf(name)}">${escapeText(title)}</a> <small>${count}</small></li>`,
+        `<li><a href="#${idOf(name)}">${proseText(title)}</a> <small>${count}</small></li>`,
     );
     return `<div><h2>${PART_TITLES[part]}</h2><ul>${links.join('')}</ul></div>\n`;
   });

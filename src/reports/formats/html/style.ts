@@ -36,16 +36,16 @@ body { margin: 0; background: var(--page); color: var(--ink); line-height: 1.5;
 main { max-width: 1240px; margin: 0 auto; padding: 36px 32px 64px; overflow-wrap: break-word; }
 h1 { font-size: 26px; line-height: 1.2; font-weight: 650; letter-spacing: -.01em; margin: 0; text-wrap: balance; }
 h2 { font-size: 17px; margin: 32px 0 8px; }
-h2.part { font-size: 21px; line-height: 1.25; letter-spacing: -.01em; margin: 52px 0 0; padding-top: 20px; border-top: 1px solid var(--line); }
-h3 { font-size: 16px; margin: 28px 0 8px; }
+h2.part { font-size: 21px; line-height: 1.25; letter-spacing: -.01em; margin: 44px 0 0; padding-top: 20px; border-top: 1px solid var(--line); }
+h3 { font-size: 16px; margin: 24px 0 8px; }
+h2.part + section > h3 { margin-top: 14px; }
 h4 { font-size: 15px; margin: 24px 0 4px; }
 p { margin: 0 0 8px; }
 a { color: var(--accent); text-decoration: none; }
 a:hover { text-decoration: underline; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
-.lead, .explained { color: var(--muted); max-width: 80ch; }
+.lead { color: var(--muted); max-width: 100ch; }
 .note { color: var(--muted); font-size: 13px; margin: 8px 0 0; max-width: 110ch; }
-.empty { background: var(--surface); border: 1px solid var(--line); border-radius: 10px; padding: 12px 16px; color: var(--muted); }
 .icon { width: 1.1em; height: 1.1em; flex: none; vertical-align: -.18em; margin-right: .45em; fill: var(--edge); stroke: var(--edge); stroke-width: 1.6; stroke-linejoin: round; stroke-linecap: round; }
 .icon path:last-child { fill: none; stroke: var(--surface); stroke-width: 2.2; }
 .scope { display: flex; flex-wrap: wrap; gap: 6px 32px; margin: 14px 0 0; }
@@ -56,6 +56,8 @@ dd { margin: 0; font-variant-numeric: tabular-nums; }
 .verdict > .icon { width: 32px; height: 32px; margin: 0; }
 .verdict > div { min-width: 0; }
 .verdict p { font-size: 20px; line-height: 1.3; font-weight: 650; color: var(--tone); margin: 2px 0 0; }
+.verdict .first { font-size: 15px; font-weight: 400; line-height: 1.5; color: inherit; margin-top: 12px; padding-top: 12px; border-top: 1px solid color-mix(in srgb, var(--edge) 40%, transparent); }
+.verdict a { color: inherit; text-decoration: underline; text-underline-offset: 2px; }
 .verdict ul { margin: 10px 0 0; padding-left: 1.2em; }
 .verdict li { margin: 3px 0; }
 .cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(176px, 1fr)); gap: 12px; list-style: none; margin: 16px 0 0; padding: 0; }
@@ -64,10 +66,11 @@ dd { margin: 0; font-variant-numeric: tabular-nums; }
 .cards a:hover { background: var(--faint); text-decoration: none; }
 .cards a:focus-visible { outline-offset: -2px; }
 .cards span { display: block; color: var(--muted); font-size: 13px; }
-.cards strong { display: block; font-size: 23px; line-height: 1.25; font-weight: 650; letter-spacing: -.01em; margin: 3px 0 2px; font-variant-numeric: tabular-nums; }
-.cards small { display: block; color: var(--muted); font-size: 12.5px; line-height: 1.4; }
+.cards strong { display: block; font-size: 21px; line-height: 1.25; font-weight: 650; letter-spacing: -.01em; margin: 3px 0 2px; font-variant-numeric: tabular-nums; }
+.cards li small { display: block; color: var(--muted); font-size: 12.5px; line-height: 1.4; }
+.cards strong small { display: inline; font-size: 14px; font-weight: 600; color: inherit; letter-spacing: 0; }
 .cards .warning strong, .cards .error strong { color: var(--tone); }
-nav { display: flex; flex-wrap: wrap; gap: 16px 40px; margin: 24px 0 0; padding: 16px 0 0; }
+nav { display: flex; flex-wrap: wrap; gap: 16px 40px; margin: 24px 0 0; }
 nav h2 { font-size: 12.5px; font-weight: 600; color: var(--muted); margin: 0 0 4px; }
 nav ul { list-style: none; margin: 0; padding: 0; font-size: 14px; }
 nav li { padding: 1px 0; }
@@ -81,23 +84,33 @@ figure svg { display: block; width: 100%; height: auto; }
 `;
 
 const TABLES = `
-.group { display: flex; align-items: center; gap: 0 .2em; padding-left: 0; }
-.group small { margin-left: .3em; }
-.frame { overflow-x: auto; background: var(--surface); border: 1px solid var(--line); border-radius: 10px; margin: 10px 0 0; }
+.panel { background: var(--surface); border: 1px solid var(--line); border-radius: 10px; margin: 12px 0 0; overflow: hidden; }
+.panel + .panel { margin-top: 16px; }
+.panel.info, .panel.good, .panel.warning, .panel.error { border-left: 4px solid var(--edge); }
+.empty { padding: 14px 16px; color: var(--muted); }
+.head { padding: 12px 16px; }
+.head h2, .head h3, .head h4 { margin: 0; font-size: 15px; }
+.head p { margin: 2px 0 0; max-width: 100ch; font-size: 14px; }
+.head p:last-child:not(:nth-child(2)):not(:has(strong)) { color: var(--muted); }
+.head + .frame { border-top: 1px solid var(--line); }
+.more { margin: 0; padding: 9px 16px; border-top: 1px solid var(--line); color: var(--muted); font-size: 13px; }
+.frame { overflow-x: auto; }
+.frame:focus-visible { outline-offset: -2px; }
 .tall { max-height: min(85vh, 900px); overflow-y: auto; }
 table { border-collapse: separate; border-spacing: 0; width: 100%; font-size: 13.5px; line-height: 1.4; font-variant-numeric: tabular-nums lining-nums; }
-th, td { padding: 7px 12px; text-align: var(--align, left); vertical-align: top; border-bottom: 1px solid var(--line); background: var(--surface);
-  white-space: var(--wrap, normal); min-width: var(--least, 0); unicode-bidi: isolate; }
-tbody tr:last-child > * { border-bottom: 0; }
-thead th { position: sticky; top: 0; z-index: 1; vertical-align: bottom; color: var(--muted); font-size: 12.5px; font-weight: 600; line-height: 1.25; background: var(--faint); --wrap: normal; --least: 0; }
+th, td { padding: 7px 12px; text-align: var(--align, left); white-space: var(--wrap, normal); min-width: var(--least, 0); vertical-align: top; border-bottom: 1px solid var(--line); background: var(--surface); unicode-bidi: isolate; }
+tbody > tr:last-child > * { border-bottom: 0; }
+thead th { position: sticky; top: 0; z-index: 1; vertical-align: bottom; color: var(--muted); font-size: 12.5px; font-weight: 600; line-height: 1.25; background: var(--faint); }
 thead th:first-child { z-index: 2; }
 tr > :first-child { position: sticky; left: 0; padding-left: 16px; }
+tr > :last-child { padding-right: 16px; }
 tbody th { font-weight: 600; }
 tbody tr:hover > * { background: var(--faint); }
-td.zero { color: var(--muted); }
-td b, th b { font-weight: inherit; margin-left: .17em; }
-td i, th i { visibility: hidden; font-style: normal; }
-td b[class], th b[class] { display: inline-block; margin: 0; padding: 0 8px; border-radius: 999px; font-size: 12px; line-height: 19px; font-weight: 600; color: var(--tone); background: var(--tint); white-space: nowrap; }
+.zero { color: var(--muted); }
+td > b, th > b, .cards b { font-weight: inherit; margin-left: .17em; }
+td > i, th > i { visibility: hidden; font-style: normal; }
+td > b[class], th > b[class] { display: inline-block; margin: 0; padding: 0 8px; border-radius: 999px; font-size: 12px; line-height: 19px; font-weight: 600; color: var(--tone); background: var(--tint); }
+.paper { display: none; }
 `;
 
 const PHONE = `
@@ -115,18 +128,17 @@ const PHONE = `
   h2.part { margin-top: 36px; }
 }
 @media screen and (max-width: 640px) {
-  .frame { overflow: visible; max-height: none; border: 0; background: none; border-radius: 0; }
-  table, tbody { display: block; }
-  table { font-size: 14px; }
+  .frame { overflow: visible; max-height: none; }
+  table, tbody { display: block; font-size: 14px; }
   thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-  tbody tr { display: grid; grid-template-columns: 1fr 1fr; gap: 8px 16px; padding: 12px 14px; margin: 0 0 8px; background: var(--surface); border: 1px solid var(--line); border-radius: 10px; }
-  tbody tr > :nth-child(n) { position: static; display: block; min-width: 0; padding: 0; border: 0; background: none; text-align: left; grid-column: var(--span, auto); white-space: normal; overflow-wrap: anywhere; }
-  tbody tr > :first-child { grid-column: 1 / -1; font-size: 15px; }
-  tbody tr > ::before { display: block; color: var(--muted); font-size: 12px; font-weight: 400; line-height: 1.3; }
-  tbody tr > :empty:nth-child(n), tbody tr > .zero:nth-child(n) { display: none; }
-  section:has(td.zero)::after { content: "Zeros are left out of the cards."; color: var(--muted); font-size: 13px; }
-  td i, th i { display: none; }
-  tbody tr:hover > * { background: none; }
+  tbody > tr { display: flex; flex-wrap: wrap; gap: 6px 16px; padding: 12px 16px; border-bottom: 1px solid var(--line); }
+  tbody > tr:last-child { border-bottom: 0; }
+  main tbody > tr > :nth-child(n) { position: static; flex: 1 0 auto; min-width: calc(50% - 8px); max-width: 100%; padding: 0; border: 0; background: none; text-align: left; white-space: normal; overflow-wrap: anywhere; }
+  main tbody > tr > :first-child { flex-basis: 100%; font-size: 15px; }
+  main tbody > tr > :empty, main tbody > tr > .zero { display: none; }
+  tbody > tr > ::before { display: block; color: var(--muted); font-size: 12px; font-weight: 400; line-height: 1.3; }
+  td > i, th > i { display: none; }
+  section:has(.zero)::after { content: "Zeros are left out of the cards."; display: block; color: var(--muted); font-size: 13px; margin-top: 8px; }
 }
 `;
 

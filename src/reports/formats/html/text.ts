@@ -3,8 +3,9 @@ import { printable } from '../text.ts';
 
 /** A longer word is cut in its middle. */
 const LONGEST_WORD = 40;
-/** A longer text is cut at its end. */
-const LONGEST_TEXT = 400;
+/** Longer texts of a table, and elsewhere, are cut at their end. */
+const LONGEST_CELL = 400;
+const LONGEST_PROSE = 1_500;
 
 /** Escapes text, so that it is neither markup nor the end of an attribute, and does not reverse the reading order. */
 export function escapeText(value: Cell): string {
@@ -23,15 +24,27 @@ export function cssString(text: string): string {
 
 /** Makes the name of a section an id that needs no escaping in CSS and in links. */
 export function idOf(name: string): string {
-  return name.replace(/[^A-Za-z0-9-]/g, '-');
+  return name.replace(/[^A-Za-z0-9_-]/g, '-');
 }
 
-/** Cuts words that would make a column wider than the page, and texts that nobody reads in a table. */
+/** Escapes text whose longest words are cut, as they would make a column wider than the page. */
+export function proseText(value: Cell): string {
+  return escapeText(cutEnd(cutWords(value), LONGEST_PROSE));
+}
+
+/** Cuts the longest words in their middle, and a text that nobody reads in a table at its end. */
 export function cutText(value: Cell): string {
-  const text = printable(value)
+  return cutEnd(cutWords(value), LONGEST_CELL);
+}
+
+function cutEnd(text: string, longest: number): string {
+  return text.length > longest ? `${text.slice(0, longest).replace(/[\ud800-\udbff]$/, '')}…` : text;
+}
+
+function cutWords(value: Cell): string {
+  return printable(value)
     .toWellFormed()
-    .replace(/\S{41,}/g, cutWord);
-  return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT).replace(/[\ud800-\udbff]$/, '')}…` : text;
+    .replace(/\S{21,}/g, cutWord);
 }
 
 /** The columns of a text, about: letters of scripts with wide letters and symbols count twice. */
