@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import type { AskedOperation, InputOf } from '../../http/control/operations/index.ts';
+import type { Config } from '../../config/config.ts';
 import { withoutTokens } from '../../exchange/hidden.ts';
+import type { Tone } from '../../reports/formats/document.ts';
 import { ask, printAnswer } from '../shared/exchange.ts';
 import { REVEAL } from '../shared/tokens.ts';
 
@@ -17,7 +19,7 @@ type Entry = {
     readonly example: string;
     /** Takes `--reference`. */
     readonly hasReference?: true;
-    /** The answer is printed as JSON, and its tokens are hidden unless `--reveal`: it is any JSON, with many fields. */
+    /** The tokens of the answer are hidden unless `--reveal`. */
     readonly isRecord?: true;
   };
 }[AskedOperation];
@@ -69,12 +71,20 @@ export function define(command: Command): void {
   if (hasReference) command.option('--reference <text>', 'your own name for the link; no e-mail address');
   if (isRecord) command.option(...REVEAL);
   command
-    .option('--json', isRecord ? 'the answer is JSON in any case' : 'print JSON')
+    .option('--json', 'print JSON')
     .addHelpText('after', `\nExample:\n  order-sync ${words} ${example}`)
     .action(async (given: string, { json, reference, reveal }: AnswerOptions) => {
       const input = { [field]: given, reference } as never;
       const answer = await ask(command, operation, input);
       const isHidden = isRecord === true && reveal !== true;
-      printAnswer(isHidden ? { ...answer, body: withoutTokens(answer.body) } : answer, isRecord ?? json);
+      const body = isHidden ? withoutTokens(answer.body) : answer.body;
+      printAnswer({ body }, json, { 'order.status': (status) => toneOfStatus(status, answer.config) });
     });
+}
+
+/** What is known of an order status, by the settings. */
+function toneOfStatus(status: string, { follow }: Config): Tone {
+  if (follow.succeededStatuses.includes(status)) return 'good';
+  if (follow.openStatuses.includes(status)) return 'info';
+  return follow.finalStatuses.includes(status) && follow.succeededStatuses.length > 0 ? 'warning' : 'neutral';
 }

@@ -1,13 +1,15 @@
 import type { Command } from 'commander';
-import { printable } from '../../reports/formats/text.ts';
+import { styled } from '../../reports/formats/terminal/screen.ts';
 import { readOrder } from '../../store/orders.ts';
 import { readRecord } from '../../store/order-records.ts';
 import { readPreOrder } from '../../store/pre-orders.ts';
 import type { Store } from '../../store/port.ts';
 import { orderEvents } from '../../store/events.ts';
+import { answerText } from '../shared/answer.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
 import { rowWithHistory } from '../shared/history.ts';
 import { ACCOUNT } from '../shared/options.ts';
+import { screenOf } from '../shared/screen.ts';
 import { withStore } from '../shared/store.ts';
 import { withoutTokens } from '../../exchange/hidden.ts';
 import { REVEAL, withoutToken } from '../shared/tokens.ts';
@@ -47,6 +49,10 @@ function hidden({ order, events, preOrder, record }: Everything): Everything {
 }
 
 function asSections({ order, events, preOrder, record }: Everything): string {
-  const answers = `pre-order: ${printable(preOrder ?? 'none')}\nrecord: ${printable(record ?? 'none')}\n`;
-  return rowWithHistory(order, events) + answers;
+  const screen = screenOf();
+  const answer = (name: string, body: string | null) =>
+    body === null
+      ? `\n${name}: none\n`
+      : `\n${styled('bold', `${name}, as received`, screen)}\n${answerText(body, screen)}`;
+  return rowWithHistory(order, events) + answer('pre-order', preOrder) + answer('record', record);
 }

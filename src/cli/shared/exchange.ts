@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { parse, stringify } from 'lossless-json';
 import type { App } from '../../app.ts';
 import { systemClock } from '../../clock.ts';
 import { requireExchange, type Config, type ExchangeConfig } from '../../config/config.ts';
@@ -12,9 +11,10 @@ import type { FailedResult, Result } from '../../http/control/envelope.ts';
 import { controlSocketPath } from '../../http/control/socket-path.ts';
 import { printable } from '../../reports/formats/text.ts';
 import { OwnedError } from '../../store/errors.ts';
-import { inColumns } from './columns.ts';
+import { answerText, type Tones } from './answer.ts';
 import { CommandError, EXIT } from './exit.ts';
 import { plainConfig } from './options.ts';
+import { screenOf } from './screen.ts';
 
 const TRIES = 20;
 const TRY_AGAIN_MS = 200;
@@ -72,6 +72,7 @@ export interface Answer {
   readonly body: string;
   /** The settings with which the command did it by itself; undefined where a daemon did it. */
   readonly aloneWith: ExchangeConfig | undefined;
+  readonly config: Config;
 }
 
 /** Gives `work` a way to have operations done: by the owner of the account, or, where there is none, as the owner. */
@@ -94,25 +95,16 @@ export async function withExchange<Value>(
 
 /** Has one operation done. Throws `CommandError` where it fails. */
 export async function ask<Id extends AskedOperation>(command: Command, id: Id, input: InputOf<Id>): Promise<Answer> {
-  return await withExchange(command, async (askOwner, aloneWith) => {
+  return await withExchange(command, async (askOwner, aloneWith, config) => {
     const result = await askOwner(id, input);
     if (result.kind !== 'ok') throw commandError(result, absentFor(input));
-    return { body: result.body, aloneWith };
+    return { body: result.body, aloneWith, config };
   });
 }
 
 /** Prints an answer: as the exchange wrote it, or one line a field for people. */
-export function printAnswer({ body }: Answer, asJson: boolean | undefined): void {
-  process.stdout.write(asJson === true ? `${body}\n` : asFields(body));
-}
-
-function asFields(body: string): string {
-  const fields = Object.entries(parse(body) as Record<string, unknown>);
-  return inColumns(fields.map(([name, value]) => [printable(name), asText(value)]));
-}
-
-function asText(value: unknown): string {
-  return printable(typeof value === 'string' ? value : stringify(value));
+export function printAnswer({ body }: Pick<Answer, 'body'>, asJson: boolean | undefined, tones?: Tones): void {
+  process.stdout.write(asJson === true ? `${body}\n` : answerText(body, screenOf(), tones));
 }
 
 /** The meaning of a 404 for an operation with this input. */

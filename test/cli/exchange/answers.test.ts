@@ -45,12 +45,55 @@ describe('customer cards', () => {
 });
 
 describe('what the exchange says', () => {
+  it('of an order is a line a field for people, amounts as received and tokens hidden; --json is the answer', async () => {
+    const { program, exchange } = await scriptedControlSocket();
+    const body =
+      '{"externalOrderId":"a","merchant":{"id":"m-1"},"order":{"id":"o-1","number":7,"status":"DONE","odd":[],"exchangeOperation":' +
+      '{"currencyPair":{"fromCurrency":"BTC","toCurrency":"EUR"},"inputAsset":1.50,"ratio":null},"fiatTransaction":' +
+      '{"paymentToken":"canary","within":{"deep":{"deeper":1},"x":1}}},"percent":1.0}';
+    exchange.answer = () => ({ status: 200, body });
+    const environment = settingsOf(program);
+    const { code, stdout } = await runProgram(['lookup', 'a'], { environment });
+    expect([code, stdout]).toEqual([
+      0,
+      `external order id  a
+merchant id        m-1
+percent            1.0
+
+order
+id                 o-1
+number             7
+status             DONE
+odd                []
+
+order, exchange operation
+currency pair      BTC/EUR
+input asset        1.50
+ratio              null
+
+order, fiat transaction
+payment token      <hidden>
+
+order, fiat transaction, within
+deep deeper        1
+x                  1
+`,
+    ]);
+    const asJson = await runProgram(['lookup', 'a', '--json', '--reveal'], { environment });
+    expect(asJson.stdout).toBe(`${body}\n`);
+    exchange.answer = () => ({ status: 200, body: '{"id":"p","externalOrderId":"a","asset":0.10,"bonus":null}' });
+    const preOrder = await runProgram(['pre-order', 'show', 'p'], { environment });
+    expect(preOrder.stdout).toBe(
+      'id                 p\nexternal order id  a\nasset              0.10\nbonus              null\n',
+    );
+  });
+
   it('is printed with every digit, and cannot steer a terminal', async () => {
     const { program, exchange } = await scriptedControlSocket();
     const body = '{"linkId":"a","status":"\\u001b[31mX","limit":12345678901234567.1234567890,"more":{"b":[1.0]}}';
     exchange.answer = () => ({ status: 200, body });
     const { stdout } = await runProgram(['client', 'show', 'a'], { environment: settingsOf(program) });
-    expect(stdout).toBe('linkId  a\nstatus  \\u001b[31mX\nlimit   12345678901234567.1234567890\nmore    {"b":[1.0]}\n');
+    expect(stdout).toBe('link id  a\nstatus   \\u001b[31mX\nlimit    12345678901234567.1234567890\nmore b   [1.0]\n');
     expect((await runProgram(['client', 'show', 'a', '--json'], { environment: settingsOf(program) })).stdout).toBe(
       `${body}\n`,
     );

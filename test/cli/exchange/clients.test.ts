@@ -170,7 +170,7 @@ describe.each(MODES)('%s', (mode) => {
   it('a command prints a line a field', async () => {
     const { run } = await setUp(mode);
     const { code, stdout, stderr } = await run('client', 'show', 'link-1');
-    expect([code, stdout, stderr]).toEqual([0, 'linkId  link-1\nstatus  VERIFIED\n', '']);
+    expect([code, stdout, stderr]).toEqual([0, 'link id  link-1\nstatus   VERIFIED\n', '']);
   });
 
   it('customer cards masks numbers to the last four and hides tokens', async () => {
@@ -358,7 +358,7 @@ describe('a real process', () => {
     const run = (line: string, environment = {}) => runProgram(line.split(' '), at(environment));
     const runProcess = (line: string, environment = {}) => runCommand(line.split(' '), at(environment));
     const created = await runProcess(`client create verification-not-begun-${EMAIL} --reference customer-7`);
-    expect(created).toMatchObject({ code: 0, stdout: 'linkId  link-1\nstatus  NOT_VERIFIED\n', stderr: '' });
+    expect(created).toMatchObject({ code: 0, stdout: 'link id  link-1\nstatus   NOT_VERIFIED\n', stderr: '' });
     expect(await run('client show link-9')).toMatchObject({ code: 2, stdout: '' });
 
     const daemon = await on.start(['run']);

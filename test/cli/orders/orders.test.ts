@@ -225,8 +225,9 @@ describe('orders show', () => {
     expect([text.code, text.stderr, json.code, json.stderr, young.code]).toEqual([0, '', 0, '', 0]);
     expect(text.stdout).toMatch(new RegExp(`^asset +${EXACT}$`, 'm'));
     expect(text.stdout).toMatch(/ state +pending +sending +create\n.* state +sending +accepted +create\n/);
-    expect(text.stdout).toContain('pre-order: none\n');
-    expect(text.stdout).toContain(`record: ${body.replace('\u009b', String.raw`\u009b`)}\n`);
+    expect(text.stdout).toContain('\npre-order: none\n');
+    expect(text.stdout).toMatch(new RegExp(`\\nrecord, as received\\nexternal order id +shop-1\\n[^]* ${EXACT}\\n`));
+    expect(text.stdout).toContain(String.raw`\u009b31m`);
     expect(JSON.parse(json.stdout)).toEqual({
       order: expect.objectContaining({ external_order_id: 'shop-1', asset: EXACT }) as unknown,
       events: [

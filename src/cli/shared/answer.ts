@@ -1,0 +1,76 @@
+import { isLosslessNumber, stringify } from 'lossless-json';
+import { readJson } from '../../exchange/json.ts';
+import type { Tone } from '../../reports/formats/document.ts';
+import { fieldsText, type Field } from '../../reports/formats/terminal/fields.ts';
+import { styled, type Screen } from '../../reports/formats/terminal/screen.ts';
+import { printable } from '../../reports/formats/text.ts';
+
+/** Objects within objects are shown as fields so deep, and as JSON below. */
+const DEEPEST = 3;
+
+/** The tones of texts by the paths of their fields. */
+export type Tones = Readonly<Record<string, (value: string) => Tone>>;
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** The fields of an object, below the names of the objects that hold it. */
+interface Block {
+  readonly path: readonly string[];
+  readonly fields: readonly Field[];
+}
+
+/**
+ * An answer of the exchange for people: one field a line, as it was received, with the fields of each object below its name.
+ * `tones` are the colours of texts by the paths of their fields, such as `order.status`.
+ */
+export function answerText(body: string, screen: Screen, tones: Tones = {}): string {
+  const answer = readJson(body);
+  if (!isObject(answer)) return `${printable(body)}\n`;
+  const blocks = blocksOf(answer, [], tones).filter(({ fields }) => fields.length > 0);
+  const labels = blocks.flatMap(({ fields }) => fields.map(({ label }) => label.length));
+  const widest = labels.reduce((most, length) => Math.max(most, length), 0);
+  return blocks
+    .map(({ path, fields }) => {
+      const head = path.length === 0 ? '' : `${styled('bold', printable(path.map(asWords).join(', ')), screen)}\n`;
+      return head + fieldsText(fields, screen, widest);
+    })
+    .join('\n');
+}
+
+function blocksOf(object: JsonObject, path: readonly string[], tones: Tones): Block[] {
+  const fields: Field[] = [];
+  const within: Block[] = [];
+  for (const [name, value] of Object.entries(object)) {
+    const whole = [...path, name];
+    const single = isObject(value) ? asOne(name, value) : { label: asWords(name), value: asText(value) };
+    const tone = typeof value === 'string' ? tones[whole.join('.')]?.(value) : undefined;
+    if (single !== undefined) fields.push({ ...single, tone });
+    else if (whole.length > DEEPEST) fields.push({ label: asWords(name), value: stringify(value) ?? '' });
+    else within.push(...blocksOf(value as JsonObject, whole, tones));
+  }
+  return [{ path, fields }, ...within];
+}
+
+/** An object that is one value to its reader: a pair of currencies, or an object of one field. */
+function asOne(name: string, object: JsonObject): Field | undefined {
+  const { fromCurrency, toCurrency, ...more } = object;
+  const isPair = typeof fromCurrency === 'string' && typeof toCurrency === 'string';
+  if (isPair && Object.keys(more).length === 0) return { label: asWords(name), value: `${fromCurrency}/${toCurrency}` };
+  const [[key, value] = ['', {}], second] = Object.entries(object);
+  return second === undefined && !isObject(value)
+    ? { label: `${asWords(name)} ${asWords(key)}`, value: asText(value) }
+    : undefined;
+}
+
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : (stringify(value) ?? '');
+}
+
+/** `externalOrderId` in words. */
+function asWords(name: string): string {
+  return name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value);
+}
