@@ -13,6 +13,17 @@ export const HOSTILE = [
   '{{7*7}} ${7*7}',
 ] as const;
 
+/** Texts that are hard to lay out, or that not every form can hold. */
+export const ODD = [
+  'x'.repeat(3_000),
+  '\u0639\u0631\u0628\u064a \u05d8\u05e7\u05e1\u05d8 \u202e reversed',
+  '\u{1f469}\u200d\u{1f469}\u200d\u{1f467} \u{1f680}',
+  '\u6f22\u5b57'.repeat(30),
+  'a\u0000\u0007\u001b[31mb',
+  'two\r\nlines',
+  '\u2028\ufeff\ufffd\uffff',
+] as const;
+
 /** A document of one section; without a schema it is its rows alone. */
 export function documentOf(columns: readonly Column[], rows: readonly Row[], schema: string | null): ReportDocument {
   const sections = [{ name: 'lines', title: 'Lines', columns, rows }];

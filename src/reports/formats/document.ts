@@ -46,7 +46,7 @@ export interface Section {
   readonly groups?: Groups;
   /** Left out in the forms for people (table, HTML): another section says the same to them. */
   readonly isForPrograms?: boolean;
-  /** Left out in the forms for programs (CSV, JSON): another section says the same to them. */
+  /** Left out in the forms for programs (CSV, JSON) and as a sheet of XLSX: another section says the same to them. */
   readonly isForPeople?: boolean;
 }
 
@@ -128,8 +128,10 @@ export interface ReportDocument {
 /** Makes a section of the facts, for forms that have only tables. */
 export function factSection({ facts }: ReportDocument): Section {
   const columns: readonly Column[] = [
-    { key: 'fact', label: 'Fact', kind: 'text' },
+    { key: 'fact', label: 'Name', kind: 'text' },
     { key: 'value', label: 'Value', kind: 'text' },
+    { key: 'label', label: 'Meaning', kind: 'text' },
   ];
-  return { name: 'facts', title: 'Facts', columns, rows: facts.map(({ key, value }) => ({ fact: key, value })) };
+  const rows = facts.map(({ key, value, label }) => ({ fact: key, value, label }));
+  return { name: 'facts', title: 'Facts', columns, rows };
 }

@@ -5,7 +5,7 @@ import { readSection } from './html/read.ts';
 import { STYLE } from './html/style.ts';
 import { tableRules } from './html/rules.ts';
 import { sectionText } from './html/section.ts';
-import { cssString, escapeText, proseText } from './html/text.ts';
+import { cssString, escapeText } from './html/text.ts';
 
 /** The page loads nothing and runs nothing. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
@@ -49,5 +49,5 @@ ${rules}</style>
 }
 
 function figureText({ title, svg }: Drawing): string {
-  return `<figure><figcaption>${proseText(title)}</figcaption>\n${svg}\n</figure>\n`;
+  return `<figure><figcaption>${escapeText(title)}</figcaption>\n${svg}\n</figure>\n`;
 }

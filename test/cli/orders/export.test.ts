@@ -127,8 +127,8 @@ describe('orders export', () => {
     });
   });
 
-  it('writes XLSX with numbers where their digits stay, and text where they would not', async () => {
-    given({ id: 'a', record: RECORD });
+  it('writes XLSX with numbers where all digits of a column stay, and text beside numbers where they would not', async () => {
+    given({ id: 'a', record: RECORD }, { id: 'b', record: '{"percent":1.1}' });
     const out = join(at.folder, 'orders.xlsx');
     expect(await exported('--out', out)).toMatchObject({ code: 0, stdout: '' });
     expect(statSync(out).mode & 0o777).toBe(0o600);
@@ -136,9 +136,10 @@ describe('orders export', () => {
     const rows = sheets.at(-1)?.data ?? [];
     const cells = Object.fromEntries((rows[0] ?? []).map((name, index) => [String(name), rows[1]?.[index]]));
     expect(cells).toMatchObject({
-      asset: '1.50',
+      asset: 1.5,
       'record.order.number': 17,
       'record.percent': '1.10',
+      'record.percent, rounded': 1.1,
       'record.order.exchangeOperation.ratio': 30_000,
       'record.order.exchangeOperation.outputAsset': '12345678901234567.123456789012345678',
     });

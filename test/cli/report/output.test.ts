@@ -153,7 +153,11 @@ describe('--out', () => {
       const names = readdirSync(at(out));
       expect(names.toSorted()).toEqual(['facts', ...SECTIONS].map((name) => `${name}.csv`).toSorted());
       expect(names.map((name) => statSync(at(out, name)).mode & 0o777)).toEqual(names.map(() => 0o600));
-      expect(rowsIn(contents(out, 'facts.csv'))).toContainEqual({ fact: 'verdict', value: 'not clean' });
+      expect(rowsIn(contents(out, 'facts.csv'))).toContainEqual({
+        fact: 'verdict',
+        value: 'not clean',
+        label: 'Verdict',
+      });
       expect(rowsIn(contents(out, 'pairs.csv'))).toHaveLength(1);
     },
   );

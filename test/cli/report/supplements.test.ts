@@ -64,7 +64,7 @@ describe('the report of the demonstration with the scenario mismatch', () => {
     const { code, stdout } = await report('--out', 'csv/');
     expect([code, stdout]).toEqual([1, '']);
     const rows = (name: string): Row[] => parse(readFileSync(join(folder, 'csv', `${name}.csv`)), { columns: true });
-    expect(rows('facts')).toContainEqual({ fact: 'verdict', value: 'not clean' });
+    expect(rows('facts')).toContainEqual({ fact: 'verdict', value: 'not clean', label: 'Verdict' });
     expect(listed(rows('findings'))).toEqual(expected);
   });
 

@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
 import { csvText } from '../../../src/reports/formats/csv.ts';
-import { HOSTILE, texts, wholeText } from '../../support/report-document.ts';
+import { HOSTILE, ODD, texts, wholeText } from '../../support/report-document.ts';
 
 const EXACT = '12345678901234567.123456789012345678';
 
@@ -49,6 +49,11 @@ describe('CSV', () => {
   it('has all of many rows', async () => {
     const rows = Array.from({ length: 2_500 }, (_, index) => ({ id: `o${index}` }));
     expect(parse(await bare(['id'], ...rows), { columns: true })).toEqual(rows);
+  });
+
+  it('has every other text as it is', async () => {
+    const text = await bare(['id', 'other'], ...ODD.map((id) => ({ id, other: id })));
+    expect(parse(text, { columns: true })).toEqual(ODD.map((id) => ({ id, other: id })));
   });
 
   it('has hostile ids as text, none of which a spreadsheet runs', async () => {

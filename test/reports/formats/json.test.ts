@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { jsonText } from '../../../src/reports/formats/json.ts';
-import { documentOf, HOSTILE, hostileDocument, texts, wholeText } from '../../support/report-document.ts';
+import { documentOf, HOSTILE, hostileDocument, ODD, texts, wholeText } from '../../support/report-document.ts';
 
 const EXACT = '12345678901234567.123456789012345678';
 
@@ -40,7 +40,17 @@ describe('JSON', () => {
     );
   });
 
-  it('has hostile texts as they are', async () => {
+  it('has hostile and odd texts as they are', async () => {
+    const odd = await wholeText(
+      jsonText(
+        documentOf(
+          texts('id'),
+          ODD.map((id) => ({ id })),
+          null,
+        ),
+      ),
+    );
+    expect(JSON.parse(odd)).toEqual(ODD.map((id) => ({ id })));
     const read = JSON.parse(await wholeText(jsonText(hostileDocument()))) as {
       sections: { lines: { id: string }[] };
     };

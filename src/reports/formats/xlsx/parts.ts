@@ -1,0 +1,127 @@
+import type { Blob } from 'node:buffer';
+import type { Stream } from 'node:stream';
+import writeExcelFile, { type Feature, type Row as SheetRow } from 'write-excel-file/node';
+import { getCellAddress, sanitizeAttributeValue, sanitizeTextContent } from 'write-excel-file/utility';
+import { FONT, shownText } from './cells.ts';
+import { fixZipTimes } from './zip-times.ts';
+
+/** A sheet of a workbook. */
+export interface Sheet {
+  readonly name: string;
+  readonly data: SheetRow[];
+  /** Of its columns, in characters. */
+  readonly widths: readonly number[];
+  /** Where the sheet is one table. */
+  readonly table?: Table;
+  /** Links of cells, by their index, to other sheets, by name. */
+  readonly links?: readonly Link[];
+}
+
+/** The heading of a table, and the columns that tell its rows apart, stay in place and are printed on every page. */
+interface Table {
+  readonly columns: number;
+  /** With the heading. */
+  readonly rows: number;
+  readonly keyColumns: number;
+}
+
+/** A link of a cell to another sheet. */
+export interface Link {
+  readonly row: number;
+  readonly column: number;
+  readonly sheet: string;
+}
+
+/** A sheet that is wider, in characters, is printed on several pages side by side: smaller letters than 6 points cannot be read. */
+const WIDEST_PAGE = 230;
+
+type Part = Feature<Buffer | Blob | Stream>;
+
+const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
+const DOCUMENT = 'http://schemas.openxmlformats.org/officeDocument/2006';
+/** The name of the sheet, and the number of the page. */
+const FOOTER = '<headerFooter><oddFooter>&amp;L&amp;A&amp;R&amp;P / &amp;N</oddFooter></headerFooter>';
+const HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>';
+
+/** Makes the bytes of a workbook that prints on A4, as wide as a page. The same sheets always give the same bytes. */
+export async function workbookBytes(title: string, sheets: readonly Sheet[]): Promise<Buffer> {
+  const book = sheets.map(({ name, data, widths, table }) => ({
+    sheet: name,
+    data,
+    columns: widths.map((width) => ({ width })),
+    orientation: 'landscape' as const,
+    ...(table === undefined ? { showGridLines: false } : { stickyRowsCount: 1, stickyColumnsCount: table.keyColumns }),
+  }));
+  const features = [pages(sheets), properties(title)];
+  return fixZipTimes(await writeExcelFile(book, { ...FONT, features }).toBuffer());
+}
+
+/** Filters, links, and how the sheets are printed. The order of the elements is that of the format. */
+function pages(sheets: readonly Sheet[]): Part {
+  return {
+    files: {
+      transform: {
+        'xl/worksheets/sheet{id}.xml': {
+          transform(content, _options, { sheetIndex }) {
+            const { table, links = [], widths = [] } = sheets[sheetIndex] ?? {};
+            const across = Math.ceil(widths.reduce((sum, width) => sum + width, 0) / WIDEST_PAGE);
+            const filter =
+              table === undefined ? '' : `<autoFilter ref="A1:${getCellAddress(table.rows - 1, table.columns - 1)}"/>`;
+            const linked = links.length === 0 ? '' : `<hyperlinks>${links.map(linkXml).join('')}</hyperlinks>`;
+            return content
+              .replace(/<worksheet[^>]*>/, (tag) => `${tag}<sheetPr><pageSetUpPr fitToPage="1"/></sheetPr>`)
+              .replace('</sheetData>', (tag) => tag + filter)
+              .replace('<pageMargins', (tag) => linked + tag)
+              .replace(/<pageSetup ([^>]*)\/>/, `<pageSetup $1 fitToWidth="${across}" fitToHeight="0"/>${FOOTER}`);
+          },
+        },
+        'xl/workbook.xml': {
+          transform: (content) => content.replace('<definedNames/>', () => titlesXml(sheets)),
+        },
+      },
+    },
+  };
+}
+
+function linkXml({ row, column, sheet }: Link): string {
+  const location = sanitizeAttributeValue(`${quoted(sheet)}!A1`);
+  return `<hyperlink ref="${getCellAddress(row, column)}" location="${location}"/>`;
+}
+
+function titlesXml(sheets: readonly Sheet[]): string {
+  const names = sheets.map(({ name, table }, index) => {
+    if (table === undefined) return '';
+    const columns = table.keyColumns === 0 ? [] : [`$A:$${getCellAddress(0, table.keyColumns - 1).slice(0, -1)}`];
+    const ranges = [...columns, '$1:$1'].map((range) => `${quoted(name)}!${range}`);
+    return `<definedName name="_xlnm.Print_Titles" localSheetId="${index}">${sanitizeTextContent(ranges.join(','))}</definedName>`;
+  });
+  return `<definedNames>${names.join('')}</definedNames>`;
+}
+
+function quoted(sheet: string): string {
+  return `'${sheet.replaceAll("'", "''")}'`;
+}
+
+/** The title of the workbook, and the program that made it. It has no time, so that the bytes stay the same. */
+function properties(title: string): Part {
+  const name = sanitizeTextContent(shownText(title));
+  const core = `${HEAD}<cp:coreProperties xmlns:cp="${PACKAGE}/metadata/core-properties" xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>${name}</dc:title><dc:creator>order-sync</dc:creator></cp:coreProperties>`;
+  const app = `${HEAD}<Properties xmlns="${DOCUMENT}/extended-properties"><Application>order-sync</Application></Properties>`;
+  return {
+    files: {
+      transform: {
+        '[Content_Types].xml': {
+          insert: () =>
+            `<Override PartName="/docProps/core.xml" ContentType="application/vnd.openxmlformats-package.core-properties+xml"/>` +
+            `<Override PartName="/docProps/app.xml" ContentType="application/vnd.openxmlformats-officedocument.extended-properties+xml"/>`,
+        },
+        '_rels/.rels': {
+          insert: () =>
+            `<Relationship Id="rId-core" Type="${PACKAGE}/relationships/metadata/core-properties" Target="docProps/core.xml"/>` +
+            `<Relationship Id="rId-app" Type="${DOCUMENT}/relationships/extended-properties" Target="docProps/app.xml"/>`,
+        },
+      },
+      write: { files: () => ({ 'docProps/core.xml': core, 'docProps/app.xml': app }) },
+    },
+  };
+}
