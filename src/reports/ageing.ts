@@ -144,6 +144,7 @@ function chartOf(byStatus: readonly AgeGroup[], asOfMs: number): readonly Chart[
   return [
     {
       title: 'Age of waiting orders in their state and order status',
+      part: 'details',
       kind: 'bar',
       categories: waiting.map(({ state, status }) => (status === null ? state : `${state}, ${status}`)),
       series: PERCENTILES.slice(0, 3).map(([key, name]) => ({

@@ -54,6 +54,7 @@ export function hostileDocument(): ReportDocument {
     charts: [
       {
         title: all,
+        part: 'details',
         kind: 'bar',
         categories: HOSTILE,
         series: HOSTILE.map((name) => ({ name, values: HOSTILE.map((_, index) => index + 1) })),
@@ -61,13 +62,14 @@ export function hostileDocument(): ReportDocument {
       },
       {
         title: all,
+        part: 'details',
         kind: 'bar',
         categories: HOSTILE,
         series: [{ name: all, values: HOSTILE.map(() => 3) }],
         unit: 'h',
       },
-      { title: all, kind: 'flow', categories: ['all', ...HOSTILE], series: [], links, unit: all },
-      { title: 'again', kind: 'flow', categories: ['all', ...HOSTILE], series: [], links, unit: all },
+      { title: all, part: 'details', kind: 'flow', categories: ['all', ...HOSTILE], series: [], links, unit: all },
+      { title: 'again', part: 'details', kind: 'flow', categories: ['all', ...HOSTILE], series: [], links, unit: all },
     ],
   };
 }

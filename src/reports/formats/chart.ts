@@ -1,5 +1,6 @@
 import type { EChartsOption } from 'echarts';
-import type { Chart } from './document.ts';
+import type { Chart, SectionPart } from './document.ts';
+import { escapeText } from './html/text.ts';
 import { printable } from './text.ts';
 
 const WIDTH = 1_040;
@@ -7,14 +8,17 @@ const HEIGHT = 340;
 const LONGEST_NAME = 40;
 const COLORS = ['#2f6fbb', '#e08214', '#4d9f5c', '#c0504d', '#7b5ea7', '#8c6d4f', '#c776b0', '#6b7785', '#a8a832'];
 
-/** A drawn chart, as SVG. */
-export interface Drawing {
-  readonly title: string;
-  readonly svg: string;
+/** A chart as a `figure` of HTML, and the part of the page that it stands in. */
+export interface Figure {
+  readonly part: SectionPart;
+  readonly text: string;
 }
 
-/** Draws charts as SVG. The same chart gives the same text. */
-export async function drawCharts(charts: readonly Chart[]): Promise<readonly Drawing[]> {
+/** The style of the figures, beside the colours of the page. */
+export const FIGURE_STYLE = '';
+
+/** Draws charts. The same chart gives the same text. */
+export async function drawFigures(charts: readonly Chart[]): Promise<readonly Figure[]> {
   if (charts.length === 0) return [];
   // The library takes time and memory to load, and only this form needs it.
   const { init } = await loadLibrary();
@@ -26,7 +30,9 @@ export async function drawCharts(charts: readonly Chart[]): Promise<readonly Dra
         color: COLORS,
         ...(chart.kind === 'flow' ? flowOption(chart) : barOption(chart)),
       });
-      return { title: chart.title, svg: plainSvg(canvas.renderToSVGString(), index) };
+      const svg = plainSvg(canvas.renderToSVGString(), index);
+      const text = `<figure><figcaption>${escapeText(chart.title)}</figcaption>\n${svg}\n</figure>\n`;
+      return { part: chart.part, text };
     } finally {
       canvas.dispose();
     }

@@ -1,4 +1,4 @@
-import { drawCharts, type Drawing } from './chart.ts';
+import { drawFigures, FIGURE_STYLE } from './chart.ts';
 import type { ReportDocument } from './document.ts';
 import { aboutText, headText, PART_TITLES, partsOf } from './html/head.ts';
 import { readSection } from './html/read.ts';
@@ -18,14 +18,14 @@ export async function* htmlText(document: ReportDocument): AsyncGenerator<string
   yield pageHead(document.title, sections.map(tableRules).join(''));
   yield headText(document, sections);
   const parts = partsOf(sections);
-  const chartsAfter = parts.some(([part]) => part === 'money') ? 'money' : undefined;
-  const figures = (await drawCharts(document.charts)).map(figureText).join('');
-  if (chartsAfter === undefined) yield figures;
+  const figures = await drawFigures(document.charts);
+  // A part without sections has no heading.
+  for (const figure of figures) if (!parts.some(([part]) => part === figure.part)) yield figure.text;
   const hasParts = parts.length > 1;
   for (const [part, members] of parts) {
     if (hasParts) yield `<h2 class="part" id="part-${part}">${PART_TITLES[part]}</h2>\n`;
+    for (const figure of figures) if (figure.part === part) yield figure.text;
     for (const read of members) yield* sectionText(read, hasParts ? 3 : 2);
-    if (part === chartsAfter) yield figures;
   }
   yield aboutText(document);
   yield '</main>\n</body>\n</html>\n';
@@ -40,14 +40,10 @@ function pageHead(title: string, rules: string): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${escapeText(title)}</title>
-<style>${STYLE}@page{@bottom-left{content:${cssString(title.slice(0, 100))}}}
+<style>${STYLE}${FIGURE_STYLE}@page{@bottom-left{content:${cssString(title.slice(0, 100))}}}
 ${rules}</style>
 </head>
 <body>
 <main>
 `;
-}
-
-function figureText({ title, svg }: Drawing): string {
-  return `<figure><figcaption>${escapeText(title)}</figcaption>\n${svg}\n</figure>\n`;
 }

@@ -78,7 +78,7 @@ export class ReconciliationCharts {
       });
     const categories = [...new Set(links.flatMap(({ from, to }) => [from, to]))];
     const title = 'Orders by pair, state and order status';
-    return { title, kind: 'flow', categories, series: [], links, unit: 'orders' };
+    return { title, part: 'details', kind: 'flow', categories, series: [], links, unit: 'orders' };
   }
 
   #ageChart(): Chart {
@@ -86,7 +86,7 @@ export class ReconciliationCharts {
     const countsAt = (index: number) => states.map((state) => this.#ages.get(state)?.[index] ?? 0);
     const series = AGES.map(([, name], index) => ({ name, values: countsAt(index) }));
     const title = 'Ageing: how long orders have waited in their state';
-    return { title, kind: 'bar', categories: states, series, unit: 'orders' };
+    return { title, part: 'attention', kind: 'bar', categories: states, series, unit: 'orders' };
   }
 
   #finalChart(): Chart {
@@ -95,7 +95,14 @@ export class ReconciliationCharts {
       name: `${percent} % within`,
       values: pairs.map((pair) => percentile(this.#toFinal.get(pair) ?? new Map<number, number>(), percent)),
     }));
-    return { title: 'Time from creation to completion', kind: 'bar', categories: pairs, series, unit: 'hours' };
+    return {
+      title: 'Time from creation to completion',
+      part: 'details',
+      kind: 'bar',
+      categories: pairs,
+      series,
+      unit: 'hours',
+    };
   }
 }
 
@@ -117,7 +124,7 @@ function volume(days: readonly Row[]): Chart {
     const place = places.get(String(day)) ?? 0;
     if (values !== undefined) values[place] = (values[place] ?? 0) + Number(orders);
   }
-  return { title: 'Orders by day and pair', kind: 'bar', categories, series, unit: 'orders' };
+  return { title: 'Orders by day and pair', part: 'days', kind: 'bar', categories, series, unit: 'orders' };
 }
 
 function percentile(histogram: ReadonlyMap<number, number>, percent: number): number | null {
