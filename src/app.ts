@@ -7,6 +7,7 @@ import { RateWindow, type RateLimit } from './exchange/rate-window.ts';
 import { httpTransport, type Transport } from './exchange/transport.ts';
 import type { FlowDeps } from './flows/pass/deps.ts';
 import { AccountHolds } from './flows/pass/holds.ts';
+import { Incidents } from './flows/pass/incidents.ts';
 import { CreatesInFlight } from './flows/pass/in-flight.ts';
 import { RequestLease, spentByLastOwner } from './flows/pass/lease.ts';
 import { recover } from './flows/orders/recover.ts';
@@ -54,7 +55,9 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const { outputPosition } = config.exchange;
   const settings = { ...config.create, ...config.follow, ...config.reconcile, outputPosition };
   const { rate, ...asking } = exchangeSettings(config);
-  const base = { account: ACCOUNT, store, clock, log, settings, counters: newCounters() };
+  const incidents = new Incidents({ account: ACCOUNT, store, clock, log });
+  undo.defer(() => incidents.close());
+  const base = { account: ACCOUNT, store, clock, log, incidents, settings, counters: newCounters() };
   const { generation, window } = await takeOver(base, rate);
   const lease = new RequestLease({ ...base, generation, window });
   const key = merchantKey(config, log);
@@ -71,6 +74,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
     gracePeriodOver: gracePeriodOver.signal,
   });
   undo.defer(() => exchange.close());
+  incidents.watch({ exchange, holds });
   undo.defer(() => {
     // At once or not at all: the next owner waits two seconds for a lease that is left, a locked database lasts longer.
     store.writer.endGracePeriod();

@@ -18,6 +18,8 @@ import { servePhotos } from './http/photos/receiver.ts';
 const OWNER_PATIENCE_MS = 3_000;
 /** What has its own time is seen this late at the most. */
 const LOOK_FOR_TIMES_MS = 1_000;
+/** What began, lasts or has ended is logged this late at the most. */
+const REPORT_MS = 1_000;
 /** A merchant key that was changed in its file is in force after this time, or when the exchange refuses the old one. */
 const READ_KEY_MS = 60_000;
 
@@ -63,6 +65,7 @@ export async function runDaemon(
     ...(config.links.cron === undefined ? [] : [repeatPass(app, links, stop, () => linksPass(app, stop))]),
     watchDatabase(app, stop, () => app.holds.read().then(() => creates.wake())),
     repeatEvery(app.clock, READ_KEY_MS, stop, () => app.holds.rereadKey()),
+    repeatEvery(app.clock, REPORT_MS, stop, () => app.incidents.report()),
     // Creates that come due, verifications, probes and ends of holds have their own times.
     repeatEvery(app.clock, LOOK_FOR_TIMES_MS, stop, () => {
       clocks.wake();

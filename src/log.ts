@@ -42,11 +42,27 @@ export function lineForPeople(
   const { level, time, msg, cause, ...facts } = JSON.parse(line) as Readonly<Record<string, unknown>>;
   const name = String(level);
   const style = STYLE_OF[name];
-  const shown = Object.entries({ ...facts, ...(cause !== undefined && { cause }) }).map(
-    ([key, value]) => `${printable(key)}=${shownFact(value)}`,
-  );
+  const shown = Object.entries({ ...facts, ...(cause !== undefined && { cause }) }).map(([key, value]) => {
+    const isTime = key.endsWith('Ms') && typeof value === 'number';
+    return isTime ? `${printable(key.slice(0, -2))}=${shownTime(value)}` : `${printable(key)}=${shownFact(value)}`;
+  });
   const word = style === undefined ? name.padEnd(5) : paint(style, name.padEnd(5));
   return `${String(time).slice(11, 19)}Z ${[word, printable(String(msg)), ...shown].join(' ')}\n`;
+}
+
+/** A time in milliseconds as people write it: `250ms`, `5s`, `10m1s`, `3h20m`, `2d4h`. */
+function shownTime(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)}ms`;
+  const seconds = Math.floor(ms / 1_000);
+  const parts = [
+    [Math.floor(seconds / 86_400), 'd'],
+    [Math.floor(seconds / 3_600) % 24, 'h'],
+    [Math.floor(seconds / 60) % 60, 'm'],
+    [seconds % 60, 's'],
+  ] as const;
+  const first = parts.findIndex(([count]) => count > 0);
+  const [most, next] = parts.slice(first, first + 2);
+  return [most, next].map((part) => (part === undefined || part[0] === 0 ? '' : part.join(''))).join('');
 }
 
 /** Quoted where it would not be read as one word. */

@@ -61,4 +61,17 @@ describe('a line for people', () => {
   ])('shows %j so that it can neither steer a terminal nor look like another fact', (given, expected) => {
     expect(shown('info', { given })).toBe(`TIME info  order changed given=${expected}\n`);
   });
+
+  it.each([
+    [0, '0ms'],
+    [999.4, '999ms'],
+    [1_000, '1s'],
+    [601_900, '10m1s'],
+    [3_600_000, '1h'],
+    [3_659_000, '1h'],
+    [12_000_000, '3h20m'],
+    [187_200_000, '2d4h'],
+  ])('shows %i ms as %s', (lastedMs, expected) => {
+    expect(shown('info', { lastedMs })).toBe(`TIME info  order changed lasted=${expected}\n`);
+  });
 });

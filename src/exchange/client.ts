@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { CreateOutcome } from '../domain/orders/create.ts';
 import type { LookupAnswer } from '../domain/orders/lookup.ts';
 import { isSuccess, type Answer, type MerchantOrder } from '../domain/record.ts';
-import type { BreakerLane } from './breaker.ts';
+import type { BreakerLane, Health } from './breaker.ts';
 import { healthOf, newsOf, newsOfCreate, type AccountState } from './account.ts';
 import { CLIENTS, get, ORDERS, post } from './addresses.ts';
 import { examine, notExamined, type Examined } from './examine.ts';
@@ -56,6 +56,8 @@ export interface ClientOptions extends GateOptions {
 export interface OrderLookup {
   readonly answer: LookupAnswer;
   readonly askedAt: Date;
+  /** What the reply shows of the exchange, beside the order. */
+  readonly health: Health;
 }
 
 /**
@@ -132,7 +134,8 @@ export class ExchangeClient {
     const reply = await this.#send(get(`${ORDERS}?externalOrderId=${encodeURIComponent(externalOrderId)}`), turn);
     if (turn.report.health === 'answered') this.#lastAnswered = externalOrderId;
     else if (this.#lastAnswered === externalOrderId) this.#lastAnswered = undefined;
-    return { answer: readLookup(reply, externalOrderId, this.#options.reading), askedAt };
+    const answer = readLookup(reply, externalOrderId, this.#options.reading);
+    return { answer, askedAt, health: turn.report.health };
   }
 
   /** §4.3, once, in a turn of the look-ups. */

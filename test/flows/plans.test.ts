@@ -6,6 +6,7 @@ import { createPass } from '../../src/flows/orders/create.ts';
 import { followPass } from '../../src/flows/orders/follow.ts';
 import { decideOrders, listTargets } from '../../src/flows/orders/operator-decisions.ts';
 import { syncOnce } from '../../src/flows/orders/sync.ts';
+import { countWaiting } from '../../src/store/waiting-orders.ts';
 import { listOrders } from '../../src/store/listed-orders.ts';
 import type { WrapStatement } from '../../src/store/sqlite/connection.ts';
 import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from '../support/scripted-exchange.ts';
@@ -87,6 +88,7 @@ async function doEverything(statements: Statements): Promise<TestProgram> {
     await sweep(program.app, NEVER);
   }
   await linksPass(program.app, NEVER);
+  await countWaiting(program.app.store.db, { account: 'default', now: program.clock.now() });
   const action = { actor: 'a', reason: 'r', judgement: { kind: 'abandoned' } } as const;
   await listTargets(program.app, { state: 'held', limit: 10 }, action);
   for (const state of ['held', 'final'])

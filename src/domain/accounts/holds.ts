@@ -136,7 +136,8 @@ export function slowedAgain(hold: Hold, now: Date): Hold {
   return { ...hold, until: after(now, SLOWED_MS) };
 }
 
-const REASONS = {
+/** Why the exchange holds an account, by the kind of its reply. */
+export const REFUSALS = {
   'rate-limited': 'the exchange asked to wait (429, or Retry-After)',
   'key-refused': 'the exchange refuses the key (401)',
   forbidden: 'the exchange does not let the account create (403)',
@@ -150,7 +151,7 @@ function isEndedBy({ kind, since, until }: Hold, news: AccountNews, askedAt: Dat
   return news.kind === 'create-accepted' && kind === 'slowed';
 }
 
-type Refusal = Extract<AccountNews, { kind: keyof typeof REASONS }>;
+type Refusal = Extract<AccountNews, { kind: keyof typeof REFUSALS }>;
 
 /**
  * The hold that a refusal sets: for 1 s, or for `retryAfterMs` where that is longer. When it comes again after the wait,
@@ -166,7 +167,7 @@ function refused(holds: readonly Hold[], news: Refusal, askedAt: Date, now: Date
   const lastedMs = Math.min(Math.max(FIRST_WAIT_MS, now.getTime() - since.getTime()), LONGEST_WAIT_MS);
   const next = after(now, Math.max(isNew ? lastedMs : 0, news.kind === 'rate-limited' ? news.retryAfterMs : 0));
   if (!isNew && next <= until) return undefined;
-  return { kind, since, until: next, reason: REASONS[kind], actor: null };
+  return { kind, since, until: next, reason: REFUSALS[kind], actor: null };
 }
 
 /** The longest time from now that a hold of the program's own may last; one that lasts longer was written under another clock. */

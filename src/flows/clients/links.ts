@@ -1,3 +1,4 @@
+import { REFUSALS } from '../../domain/accounts/holds.ts';
 import {
   decideChecked,
   decideRemembered,
@@ -18,9 +19,10 @@ import { FIRST_CHECK, linksToCheck, readLink, saveLink, trackedLinkOf, type Chec
 import { rememberStatus } from '../../store/accounts.ts';
 import type { Transaction } from '../../store/port.ts';
 import type { FlowDeps } from '../pass/deps.ts';
+import type { LoggedFailure } from '../pass/incidents.ts';
 import { forEachConcurrently } from '../pass/concurrency.ts';
 
-type LinkDeps = Pick<FlowDeps, 'account' | 'store' | 'exchange' | 'clock' | 'log' | 'gracePeriodOver'>;
+type LinkDeps = Pick<FlowDeps, 'account' | 'store' | 'exchange' | 'clock' | 'log' | 'gracePeriodOver' | 'incidents'>;
 
 const PAGE = 200;
 /** Status values that the interface document shows (§3). */
@@ -54,13 +56,18 @@ export async function makeLink(
   if (answer.kind === 'unknown') return { ...answer, why: `${answer.why}; ${WHEN_UNKNOWN}` };
   if (answer.kind !== 'ok') return answer;
   const { linkId } = answer.value;
-  const { store, log, gracePeriodOver } = deps;
+  const { store, log, gracePeriodOver, incidents } = deps;
   try {
     // The exchange has no other way to learn this id.
     const decision = await store.writer.writeUntilDurable(
       (tx) => remember(deps, tx, answer.value, reference, 'created'),
       gracePeriodOver,
-      ({ message }) => log.error({ linkId, cause: message }, 'a created link cannot be stored yet'),
+      (error) =>
+        incidents.cannotWrite(answer, error, {
+          message: 'a created link cannot be stored yet',
+          subject: linkId,
+          facts: { linkId },
+        }),
     );
     logSaved(deps, decision);
   } catch (error) {
@@ -68,13 +75,15 @@ export async function makeLink(
     if (!(error instanceof StoreError)) throw error;
     const message = `the link ${JSON.stringify(linkId)} was created but cannot be stored: ${error.message}; then run: order-sync client follow ${linkId}`;
     throw new StoreError(error.problem, message, { cause: error });
+  } finally {
+    incidents.canWrite(answer);
   }
   return answer;
 }
 
 /** Stores an answer that made a link and cannot be read. Says whether it could be stored, and which ids it bears. */
 async function keepUnread(
-  { account, store, clock, log, gracePeriodOver }: LinkDeps,
+  { account, store, clock, log, gracePeriodOver, incidents }: LinkDeps,
   answer: Answer,
   reference: string | null,
 ): Promise<string> {
@@ -86,12 +95,14 @@ async function keepUnread(
     await store.writer.writeUntilDurable(
       (tx) => keepAnswer(tx, { ...answer, ...kept }),
       gracePeriodOver,
-      ({ message }) => log.error({ cause: message }, 'an answer that made a link cannot be stored yet'),
+      (error) => incidents.cannotWrite(answer, error),
     );
     return `${seen}, and it is kept`;
   } catch (error) {
     log.error({ cause: String(error) }, 'an answer that made a link could not be stored');
     return seen;
+  } finally {
+    incidents.canWrite(answer);
   }
 }
 
@@ -139,17 +150,28 @@ async function* uncheckedLinks(
 
 async function check(deps: FlowDeps, key: CheckKey, signal: AbortSignal): Promise<void> {
   const { linkId } = key;
-  const reply = await deps.exchange.lookUpLink(linkId, signal).catch(asNotSent);
+  const reply = await deps.exchange.lookUpLink(linkId, signal).catch(whyUnusable);
   if (reply === undefined) return;
-  const evidence = evidenceOf(reply, linkId);
+  const evidence = typeof reply === 'string' ? reply : evidenceOf(reply, linkId);
   if (typeof evidence !== 'string') return await recordCheck(deps, key, evidence);
-  deps.log.warn({ linkId, cause: evidence }, 'the check of a link was not answered and will be repeated');
+  deps.incidents.failed({
+    message: 'the check of a link was not answered and will be repeated',
+    cause: evidence,
+    ...(typeof reply === 'string' ? { subject: linkId } : explanationOf(reply, linkId)),
+    facts: { linkId },
+  });
 }
 
 /** The exchange may have given an id that does not fit into a request. */
-function asNotSent(error: unknown): Reply<Link> {
+function whyUnusable(error: unknown): string {
   if (!(error instanceof UnusableIdError)) throw error;
-  return { kind: 'not-sent', why: error.message };
+  return error.message;
+}
+
+/** What a reply that is no evidence speaks of: the link, the account or the exchange. */
+function explanationOf({ kind }: Reply<Link>, linkId: string): Pick<LoggedFailure, 'kind' | 'subject'> {
+  if (kind === 'ok' || kind === 'refused') return { subject: linkId };
+  return { kind: kind === 'rate-limited' || kind === 'key-refused' ? kind : 'exchange' };
 }
 
 /** Gives the evidence of a reply, or says why it is none. Only the right link and the documented 404 are evidence. */
@@ -165,7 +187,7 @@ function evidenceOf(reply: Reply<Link>, linkId: string): LinkAnswer | string {
       return reply.why;
     case 'rate-limited':
     case 'key-refused':
-      return reply.kind;
+      return REFUSALS[reply.kind];
   }
 }
 
@@ -212,9 +234,9 @@ async function save(
   return { ...decision, isUnseen: isChanged && (await rememberStatus(tx, seen)) };
 }
 
-function logSaved({ log }: LinkDeps, { link: { linkId, status }, events, isUnseen }: Saved): void {
+function logSaved({ log, incidents }: LinkDeps, { link: { linkId, status }, events, isUnseen }: Saved): void {
   if (isUnseen && !DOCUMENTED_STATUSES.includes(status)) {
-    log.warn({ field: 'link.status', value: status }, 'a status that was not seen before');
+    incidents.sawStatus('link.status', status);
   }
   for (const { field, oldValue, newValue } of events) {
     if (field === 'status') log.info({ linkId, oldValue, newValue }, 'the status of a link changed');

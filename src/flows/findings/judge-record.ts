@@ -19,7 +19,7 @@ import type { Transaction } from '../../store/port.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 
 /** The dependencies of judging an order. */
-export type JudgeDeps = Pick<FlowDeps, 'account' | 'settings' | 'log'>;
+export type JudgeDeps = Pick<FlowDeps, 'account' | 'settings' | 'incidents'>;
 
 const STATE_CLASSES = (Object.keys(FINDING_CLASSES) as FindingClassName[]).filter(
   (name) => FINDING_CLASSES[name].kind === 'state',
@@ -57,9 +57,15 @@ interface Judged {
 }
 
 /** Logs that an order cannot be judged. Throws the error again when it is the database's. */
-export function logUnjudged({ log }: JudgeDeps, externalOrderId: string, error: unknown): void {
+export function logUnjudged({ incidents }: JudgeDeps, externalOrderId: string, error: unknown): void {
   if (isOfDatabase(error)) throw error;
-  log.error({ externalOrderId, cause: String(error) }, 'a look-up cannot be compared with its order');
+  incidents.failed({
+    level: 'error',
+    message: 'a look-up cannot be compared with its order',
+    cause: String(error),
+    subject: externalOrderId,
+    facts: { externalOrderId },
+  });
 }
 
 /** Finds what a record and the time show, and says which classes could be judged. */

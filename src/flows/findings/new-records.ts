@@ -11,7 +11,7 @@ import { readEvidence } from './evidence.ts';
 import { judgeRecord, keepRecord, logUnjudged, type JudgeDeps } from './judge-record.ts';
 import { recordFindings, type NewFindings } from './record-findings.ts';
 
-type CompareDeps = JudgeDeps & Pick<FlowDeps, 'store' | 'clock' | 'counters'>;
+type CompareDeps = JudgeDeps & Pick<FlowDeps, 'store' | 'clock' | 'counters' | 'log'>;
 
 /** Orders whose records one transaction compares: other writers wait for it. */
 const GROUP = 50;

@@ -24,7 +24,7 @@ const EVENTS_AT_A_TIME = 1_000;
 /** A finding that stays true is written again no more often than this: there may be 100,000 of them. */
 const SEEN_AGAIN_AFTER_MS = 24 * 60 * 60_000;
 
-type SweepDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'settings' | 'counters' | 'log'>;
+type SweepDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'settings' | 'counters' | 'log' | 'incidents'>;
 
 /**
  * Compares the records that were not compared yet, and judges what time alone brings. Orders are read in pages and

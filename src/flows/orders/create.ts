@@ -12,7 +12,7 @@ import { recordOutcome } from './record-outcome.ts';
 import { recoverUnrecorded } from './recover.ts';
 
 type CreateDeps = Pick<FlowDeps, 'account' | 'store' | 'exchange' | 'clock' | 'log' | 'settings' | 'lease'> &
-  Pick<FlowDeps, 'counters' | 'concurrency' | 'gracePeriodOver' | 'inFlight' | 'holds'>;
+  Pick<FlowDeps, 'counters' | 'concurrency' | 'gracePeriodOver' | 'inFlight' | 'holds' | 'incidents'>;
 
 const PAGE = 200;
 
@@ -98,7 +98,7 @@ export async function sendOrder(deps: CreateDeps, externalOrderId: string, signa
 
 /** Makes the intent durable, for the row as it stands now. Undefined when there is nothing to send. */
 async function claim(
-  { account, store, clock, counters, log, lease, holds }: CreateDeps,
+  { account, store, clock, counters, log, lease, holds, incidents }: CreateDeps,
   externalOrderId: string,
   create: Pick<CreateInFlight, 'intends'>,
 ): Promise<{ order: MerchantOrder; tracking: Tracking } | undefined> {
@@ -121,10 +121,13 @@ async function claim(
     // SQLite also takes bytes that are no text; the id that is read is then not the id that is there.
     if (externalOrderId.includes('\uFFFD')) {
       counters.failed += 1;
-      log.error(
-        { externalOrderId },
-        'an id is not valid Unicode text, so nothing was sent; delete the row, insert it again',
-      );
+      incidents.failed({
+        level: 'error',
+        message: 'an id is not valid Unicode text, so nothing was sent; delete the row, insert it again',
+        cause: 'the id lost characters when it was read',
+        subject: externalOrderId,
+        facts: { externalOrderId },
+      });
     }
     return undefined;
   }

@@ -1,8 +1,12 @@
+import type { Logger } from 'pino';
+import { REFUSALS } from '../../domain/accounts/holds.ts';
+import { FINDING_CLASSES } from '../../domain/findings/classes.ts';
 import { decideLookup, isLookedUp, isOvertaken } from '../../domain/orders/follow.ts';
 import type { LookupAnswer, LookupDecision } from '../../domain/orders/lookup.ts';
 import type { LookupSource } from '../../domain/orders/rounds.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES } from '../../domain/orders/states.ts';
 import type { OrderEvent, Tracking } from '../../domain/orders/tracking.ts';
+import type { Health } from '../../exchange/breaker.ts';
 import { rememberStatus } from '../../store/accounts.ts';
 import { readFollowed } from '../../store/orders-with-records.ts';
 import { orderIds, saveDecision } from '../../store/orders.ts';
@@ -20,7 +24,7 @@ import { compareWithNewest } from './compare-with-newest.ts';
 import { ordersToLookUp } from './due-lookups.ts';
 
 type FollowDeps = Pick<FlowDeps, 'account' | 'store' | 'exchange' | 'clock' | 'log' | 'settings'> &
-  Pick<FlowDeps, 'counters' | 'concurrency'>;
+  Pick<FlowDeps, 'counters' | 'concurrency' | 'incidents'>;
 
 const PAGE = 200;
 
@@ -102,7 +106,7 @@ export async function lookUp(
   const { account, store, exchange, clock } = deps;
   const lookup = await exchange.lookUpOrder(externalOrderId, signal, isProbe);
   if (lookup === undefined) return;
-  const { answer, askedAt } = lookup;
+  const { answer, askedAt, health } = lookup;
   const random = clock.random();
   const recorded = await store.writer.write(async (tx) => {
     const row = await readFollowed(tx, account, externalOrderId);
@@ -112,7 +116,9 @@ export async function lookUp(
     if (isOvertaken(before, answer, askedAt, now)) return undefined;
     return await recordAnswer(tx, deps, { row, before, answer, now }, random);
   });
-  if (recorded !== undefined) countAnswer(deps, answer, recorded);
+  if (recorded === undefined) return;
+  countAnswer(deps, answer, recorded);
+  if (answer.kind === 'unanswered') countUnanswered(deps, externalOrderId, answer.why, health);
 }
 
 /** What an answer decided about an order. */
@@ -157,21 +163,17 @@ async function unseenStatuses(
 
 /** Counts and logs what an answer decided, once that is durable. */
 export function countAnswer(
-  { counters, log }: FollowDeps,
+  { counters, log, incidents }: FollowDeps,
   answer: LookupAnswer,
   { before: { state: before }, decision, findings, unseen }: RecordedAnswer,
 ): void {
   for (const { field, value } of unseen) {
-    if (!DOCUMENTED_STATUSES.includes(value)) log.warn({ field, value }, 'a status that was not seen before');
+    if (!DOCUMENTED_STATUSES.includes(value)) incidents.sawStatus(field, value);
   }
   const { externalOrderId, state, stateReason: cause } = decision.tracking;
   countFindings(counters, findings);
-  for (const { class: finding } of findings) log.warn({ externalOrderId, finding }, 'a new finding');
-  if (answer.kind === 'unanswered') {
-    counters.failed += 1;
-    log.warn({ externalOrderId, cause: answer.why }, 'a look-up brought no answer, it will be tried again');
-    return;
-  }
+  logFindings(log, externalOrderId, findings);
+  if (answer.kind === 'unanswered') return;
   counters.lookedUp += 1;
   const changes = decision.events.filter(({ field }) => field === 'state' || field.endsWith('.status'));
   if (changes.length > 0) counters.changed += 1;
@@ -186,5 +188,27 @@ export function countAnswer(
   if (state === 'held' && before !== 'held') {
     counters.held += 1;
     log.warn({ externalOrderId, cause }, 'order is held, a person must decide');
+  }
+}
+
+/** Counts a look-up that brought no answer. An odd answer speaks of its order, any other of the exchange or the account. */
+function countUnanswered(
+  { counters, incidents }: FollowDeps,
+  externalOrderId: string,
+  why: string,
+  health: Health,
+): void {
+  counters.failed += 1;
+  const failure = { message: 'a look-up brought no answer, it will be tried again', facts: { externalOrderId } };
+  if (health === 'answered') incidents.failed({ ...failure, cause: why, subject: externalOrderId });
+  else if (why === 'rate-limited' || why === 'key-refused') {
+    incidents.failed({ ...failure, cause: REFUSALS[why], kind: why });
+  } else incidents.failed({ ...failure, cause: why, kind: 'exchange' });
+}
+
+/** What explains something is no news for a person. */
+function logFindings(log: Logger, externalOrderId: string, findings: NewFindings): void {
+  for (const { class: finding } of findings) {
+    log[FINDING_CLASSES[finding].severity === 'info' ? 'debug' : 'warn']({ externalOrderId, finding }, 'a new finding');
   }
 }

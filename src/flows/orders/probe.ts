@@ -21,8 +21,8 @@ export async function probeForCreates(deps: ProbeDeps, signal: AbortSignal): Pro
   if (externalOrderId === undefined) return;
   await isolateFailure(deps, externalOrderId, () => lookUp(deps, externalOrderId, signal, true));
   const { needsProbe: isStillNeeded, openForMs } = exchange.breaker('create');
-  if (isStillNeeded) deps.log.warn({ externalOrderId, openForMs }, 'a probe was not answered, so no create goes yet');
-  else deps.log.info({ externalOrderId }, 'a probe was answered: creates go again, one at first');
+  if (isStillNeeded) deps.log.debug({ externalOrderId, openForMs }, 'a probe was not answered, so no create goes yet');
+  else deps.log.debug({ externalOrderId }, 'a probe was answered: creates go again, one at first');
 }
 
 /** The order that last answered, where it is followed anyway, or else one of the next to be sent. */

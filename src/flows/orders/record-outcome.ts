@@ -1,3 +1,4 @@
+import { REFUSALS } from '../../domain/accounts/holds.ts';
 import type { Finding } from '../../domain/findings/finding.ts';
 import { echoFindings } from '../../domain/findings/compare.ts';
 import { decideCreated, type CreateOutcome } from '../../domain/orders/create.ts';
@@ -12,9 +13,10 @@ import type { Transaction, Work } from '../../store/port.ts';
 import { recordFindings, recordUnknownOutcome, type NewFindings } from '../findings/record-findings.ts';
 import { countFindings } from '../pass/counters.ts';
 import type { FlowDeps } from '../pass/deps.ts';
+import type { LoggedFailure } from '../pass/incidents.ts';
 
 type OutcomeDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'log' | 'settings' | 'counters' | 'holds'> &
-  Pick<FlowDeps, 'gracePeriodOver'>;
+  Pick<FlowDeps, 'gracePeriodOver' | 'incidents'>;
 
 /** Decides what came of the request for the row as it stands now: another owner may have moved it meanwhile. */
 export async function recordOutcome(deps: OutcomeDeps, claimed: Tracking, outcome: CreateOutcome): Promise<void> {
@@ -46,15 +48,22 @@ export async function recordOutcome(deps: OutcomeDeps, claimed: Tracking, outcom
  * without what goes with it; what cannot be written at all is logged: nobody will tell us once more.
  */
 async function writeOutcome<Recorded>(
-  { store, log, gracePeriodOver }: OutcomeDeps,
+  { store, log, gracePeriodOver, incidents }: OutcomeDeps,
   externalOrderId: string,
   outcome: CreateOutcome,
   writing: (isWhole: boolean) => Work<Recorded>,
 ): Promise<Recorded> {
-  const write = async (isWhole: boolean) =>
-    await store.writer.writeUntilDurable(writing(isWhole), gracePeriodOver, ({ message: cause }) =>
-      log.error({ externalOrderId, cause }, 'the outcome of a create cannot be written yet'),
-    );
+  const write = async (isWhole: boolean) => {
+    const work = writing(isWhole);
+    try {
+      return await store.writer.writeUntilDurable(work, gracePeriodOver, (error) => {
+        const message = 'the outcome of a create cannot be written yet';
+        incidents.cannotWrite(work, error, { message, subject: externalOrderId, facts: { externalOrderId } });
+      });
+    } finally {
+      incidents.canWrite(work);
+    }
+  };
   try {
     return await write(true);
   } catch (error) {
@@ -119,10 +128,11 @@ function reused(preOrderId: string, other: string): Finding {
 }
 
 function countOutcome(
-  { counters, log }: OutcomeDeps,
+  deps: OutcomeDeps,
   outcome: CreateOutcome,
   { before, after, isLate, findings }: { before: Tracking; after: Tracking; isLate: boolean; findings: NewFindings },
 ): void {
+  const { counters, log, incidents } = deps;
   const { externalOrderId, state, stateReason: cause } = after;
   if (isLate) {
     const fields = { externalOrderId, stateBefore: before.state, state, outcome: outcome.kind };
@@ -156,17 +166,27 @@ function countOutcome(
       counters.unknown += 1;
       const ids = outcome.answer && preOrderIdsIn(outcome.answer.body);
       log.warn({ externalOrderId, cause, ids }, 'the outcome of a create is unknown, it will be looked up');
+      incidents.exchangeFailed(outcome.why);
       return;
     }
     case 'key-refused':
-      counters.failed += 1;
-      log.error({ externalOrderId, cause }, 'the exchange refuses the key; check exchange.apiKey');
-      return;
     case 'forbidden':
     case 'not-sent':
     case 'rate-limited':
       counters.failed += 1;
-      log.warn({ externalOrderId, cause }, 'order was not taken, it will be sent again');
+      incidents.failed({
+        message: 'order was not taken, it will be sent again',
+        ...whyNotTaken(outcome),
+        facts: { externalOrderId },
+      });
       return;
   }
+}
+
+type NotTaken = Extract<CreateOutcome, { kind: 'key-refused' | 'forbidden' | 'not-sent' | 'rate-limited' }>;
+
+/** The incident that explains why an order was not taken, and the cause. */
+function whyNotTaken(outcome: NotTaken): Pick<LoggedFailure, 'kind' | 'cause'> {
+  if (outcome.kind === 'not-sent') return { kind: 'exchange', cause: outcome.why };
+  return { kind: outcome.kind, cause: outcome.kind === 'forbidden' ? outcome.reason : REFUSALS[outcome.kind] };
 }

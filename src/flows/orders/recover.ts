@@ -20,7 +20,8 @@ import { recordUnknownOutcome } from '../findings/record-findings.ts';
 const PAGE = 200;
 
 /** The dependencies of putting right what the last owner, or another clock, left. */
-export type RecoverDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'log' | 'settings' | 'counters'>;
+export type RecoverDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'log' | 'settings' | 'counters'> &
+  Pick<FlowDeps, 'incidents'>;
 
 /**
  * Puts right what the last owner left, before anything is sent. An order that is found `sending` may have been taken, so

@@ -8,6 +8,7 @@ import type { ReconcileSettings } from '../../domain/findings/finding.ts';
 import type { ExchangeClient } from '../../exchange/client.ts';
 import type { Store } from '../../store/port.ts';
 import type { AccountHolds } from './holds.ts';
+import type { Incidents } from './incidents.ts';
 import type { CreatesInFlight } from './in-flight.ts';
 import type { RequestLease } from './lease.ts';
 import type { Counters } from './counters.ts';
@@ -22,6 +23,8 @@ export interface FlowDeps {
   readonly exchange: ExchangeClient;
   readonly clock: Clock;
   readonly log: Logger;
+  /** What fails for a while, or again and again: it is not logged at each request. */
+  readonly incidents: Incidents;
   readonly settings: CreateSettings & FollowSettings & FindingSettings;
   readonly links: { readonly finalStatuses: readonly string[] };
   readonly photos: Config['photos'];

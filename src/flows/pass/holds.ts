@@ -17,12 +17,14 @@ import type { AccountState } from '../../exchange/account.ts';
 import { endHolds, readHolds, setHold } from '../../store/account-holds.ts';
 import { readAccountFact, setAccountFact } from '../../store/accounts.ts';
 import type { Store, Transaction } from '../../store/port.ts';
+import type { Incidents } from './incidents.ts';
 
 interface HoldsDeps {
   readonly account: string;
   readonly store: Store;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly log: Logger;
+  readonly incidents: Pick<Incidents, 'failed'>;
   readonly settings: HoldSettings;
   /** Reads the merchant key again; tells whether there is another one. */
   readonly rereadKey: () => boolean;
@@ -64,7 +66,7 @@ export class AccountHolds implements AccountState {
     this.#unknownInARow = Number((await fact(FACTS.unknownInARow)) ?? 0);
     this.#forbiddenEnded = Number((await fact(FACTS.forbiddenEnded)) ?? 0);
     const holds = await readHolds(store.db, account);
-    this.#replace(holds.map((hold) => takenOver(hold, this.now())));
+    this.#holds = holds.map((hold) => takenOver(hold, this.now()));
   }
 
   /** Reads what persons have set and ended, whenever another program has committed. */
@@ -74,7 +76,7 @@ export class AccountHolds implements AccountState {
     const isStored = ({ kind }: Hold) => this.#writing > 0 || stored.some((one) => one.kind === kind);
     const isResumed = (hold: Hold) => RESUMED_HOLDS.includes(hold.kind) && !isStored(hold);
     const own = this.#holds.filter((hold) => hold.until !== null && !isResumed(hold));
-    this.#replace([...stored.filter(({ until }) => until === null), ...own]);
+    this.#holds = [...stored.filter(({ until }) => until === null), ...own];
   }
 
   get all(): readonly Hold[] {
@@ -129,7 +131,7 @@ export class AccountHolds implements AccountState {
     if (news.kind === 'rate-limited' && news.hadRoom === true && !isLimited) {
       const message =
         'the exchange answers 429 although exchange.rate has room: its limit is lower, or something else uses the key';
-      this.#deps.log.warn({ retryAfterMs: news.retryAfterMs }, message);
+      this.#deps.incidents.failed({ message, cause: '429', facts: { retryAfterMs: news.retryAfterMs } });
     }
     this.#apply(change);
     void this.#write(change, facts);
@@ -158,18 +160,7 @@ export class AccountHolds implements AccountState {
     if (set !== undefined) this.#timesHeld += 1;
     if (ended.includes('forbidden')) this.#forbiddenEnded += 1;
     const left = this.#holds.filter(({ kind }) => !ended.includes(kind) && kind !== set?.kind);
-    this.#replace(set === undefined ? left : [...left, set]);
-  }
-
-  /** Logs each hold that began or ended. */
-  #replace(holds: readonly Hold[]): void {
-    const { log } = this.#deps;
-    const before = this.#holds;
-    this.#holds = holds;
-    const began = holds.filter(({ kind }) => !before.some((hold) => hold.kind === kind));
-    const ended = before.filter(({ kind }) => !holds.some((hold) => hold.kind === kind));
-    for (const { reason: cause, ...hold } of began) log.warn({ ...hold, cause }, 'requests are held back');
-    for (const { kind } of ended) log.info({ kind }, 'requests are no longer held back');
+    this.#holds = set === undefined ? left : [...left, set];
   }
 
   async #write({ set, ended }: RestraintChange, facts: readonly (readonly string[])[]): Promise<void> {

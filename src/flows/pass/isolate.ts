@@ -10,7 +10,13 @@ const POSTPONE_MS = 5 * 60_000;
  * must not stop the others.
  */
 export async function isolateFailure(
-  { account, store, clock, log, counters }: Pick<FlowDeps, 'account' | 'store' | 'clock' | 'log' | 'counters'>,
+  {
+    account,
+    store,
+    clock,
+    incidents,
+    counters,
+  }: Pick<FlowDeps, 'account' | 'store' | 'clock' | 'incidents' | 'counters'>,
   externalOrderId: string,
   work: () => Promise<void>,
 ): Promise<void> {
@@ -19,10 +25,13 @@ export async function isolateFailure(
   } catch (error) {
     if (!isRefusal(error)) throw error;
     counters.failed += 1;
-    log.error(
-      { externalOrderId, cause: error.message },
-      'an order cannot be written, it is passed over; look at its row and its triggers',
-    );
+    incidents.failed({
+      level: 'error',
+      message: 'an order cannot be written, it is passed over; look at its row and its triggers',
+      cause: error.message,
+      subject: externalOrderId,
+      facts: { externalOrderId },
+    });
     const until = after(clock.now(), POSTPONE_MS);
     await store.writer
       .write((tx) => postpone(tx, { account, externalOrderId, until }))

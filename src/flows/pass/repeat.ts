@@ -12,7 +12,7 @@ const LOOK_FOR_ROWS_MS = 100;
  * rejects with any other error, and with `KeyRefusedError` when the exchange has never taken a key.
  */
 export async function repeatPass(
-  { holds, store, log }: Pick<FlowDeps, 'holds' | 'store' | 'log'>,
+  { holds, store, incidents }: Pick<FlowDeps, 'holds' | 'store' | 'incidents'>,
   waker: Waker,
   stop: AbortSignal,
   pass: () => Promise<void>,
@@ -20,10 +20,11 @@ export async function repeatPass(
   while (!stop.aborted) {
     try {
       await pass();
+      incidents.canWrite(waker);
     } catch (error) {
       const isTransient = error instanceof StoreError && (error.problem === 'disk' || error.problem === 'busy');
       if (!isTransient || !store.isInPlace()) throw error;
-      log.error({ cause: error.message }, 'the database cannot be written; nothing is sent until it can');
+      incidents.cannotWrite(waker, error);
     }
     if (holds.isKeyWrong) {
       throw new KeyRefusedError('the exchange refuses the key (401); set exchange.apiKey and start again');

@@ -1,0 +1,190 @@
+import type { HoldKind } from './holds.ts';
+
+/** What can keep orders from going on for a while; there is one incident of each kind at the most. */
+export type IncidentKind = 'exchange' | 'database' | HoldKind;
+
+/** Something that keeps orders from going on, as it is now. */
+export interface Condition {
+  readonly kind: IncidentKind;
+  readonly cause: string;
+  /** How long it has lasted, where that is known: another process may have seen it begin. */
+  readonly lastedMs?: number;
+}
+
+/** An incident begins, lasts, is over but may come back at once, or has ended. */
+export type IncidentStage = 'begun' | 'lasting' | 'over' | 'ended';
+
+/** What is to be said of an incident. */
+export interface IncidentNews {
+  readonly stage: IncidentStage;
+  readonly kind: IncidentKind;
+  readonly cause: string;
+  /** Up to now, or to its end. */
+  readonly lastedMs: number;
+  /** Failures that it explains: since the last news of it, at its end all. */
+  readonly failures: number;
+}
+
+/** One thing that failed. */
+export interface Failure {
+  /** The constant message of its line. */
+  readonly message: string;
+  readonly cause: string;
+  /** What it is about, where it speaks of that alone: then it is shown once for each. */
+  readonly subject?: string | undefined;
+  /** The incident that explains it while it goes on. */
+  readonly kind?: IncidentKind | undefined;
+}
+
+/** Failures that were counted since they were shown. */
+export interface RepeatedFailures extends Pick<Failure, 'message' | 'cause'> {
+  readonly times: number;
+}
+
+interface Incident {
+  readonly kind: IncidentKind;
+  readonly cause: string;
+  readonly since: number;
+  toldAt: number;
+  overAt: number | undefined;
+  failures: number;
+  allFailures: number;
+}
+
+interface Shown {
+  readonly failure: Failure;
+  times: number;
+  latestAt: number;
+}
+
+const REMINDER_MS = 60_000;
+/** One that comes back within this time has not ended. */
+const SETTLING_MS = 5_000;
+/** Failures of one message that are shown in a minute, each of its own; more are counted. */
+const MOST_SHOWN = 50;
+const MOST_REMEMBERED = 5_000;
+/** Stands for the causes of failures that were too many to show. */
+export const OTHER_CAUSES = 'others';
+
+/**
+ * What a log says of outages: the beginning of an incident, a reminder each minute, its end; of equal failures the first,
+ * and how many followed. Times are of the monotonic clock, in milliseconds. Its memory is bounded.
+ */
+export class IncidentStory {
+  readonly #incidents = new Map<IncidentKind, Incident>();
+  readonly #shown = new Map<string, Shown>();
+  #shownInMinute = new Map<string, { shown: number; others: number }>();
+  #minuteBegan = Number.NEGATIVE_INFINITY;
+
+  /** Gives what is new of the incidents where these conditions hold now. */
+  observe(conditions: readonly Condition[], now: number): readonly IncidentNews[] {
+    const news: IncidentNews[] = [];
+    for (const condition of conditions) {
+      const known = this.#incidents.get(condition.kind);
+      if (known !== undefined) {
+        known.overAt = undefined;
+        if (now - known.toldAt >= REMINDER_MS) news.push(told(known, 'lasting', now));
+        continue;
+      }
+      const { kind, cause, lastedMs = 0 } = condition;
+      const since = now - lastedMs;
+      const begun = { kind, cause, since, toldAt: now, overAt: undefined, failures: 0, allFailures: 0 };
+      this.#incidents.set(kind, begun);
+      news.push(told(begun, 'begun', now));
+    }
+    for (const incident of this.#incidents.values()) {
+      if (conditions.some(({ kind }) => kind === incident.kind)) continue;
+      if (incident.overAt === undefined) {
+        incident.overAt = now;
+        news.push(told(incident, 'over', now));
+      }
+      if (now - incident.overAt >= SETTLING_MS) news.push(this.#end(incident));
+    }
+    return news;
+  }
+
+  /** Takes note of a failure. Tells whether it is to be shown: no equal one was, and no incident explains it. */
+  fail(failure: Failure, now: number): boolean {
+    const { message, cause, subject = '', kind } = failure;
+    const incident = kind && this.explain(kind);
+    if (incident !== undefined) {
+      if (incident.cause === cause && failure.subject === undefined) return false;
+    }
+    const key = JSON.stringify([message, cause, subject]);
+    const known = this.#shown.get(key);
+    if (known !== undefined) {
+      if (incident === undefined) known.times += 1;
+      known.latestAt = now;
+      return false;
+    }
+    const inMinute = this.#shownInMinute.get(message) ?? { shown: 0, others: 0 };
+    this.#shownInMinute.set(message, inMinute);
+    const isShown = inMinute.shown < MOST_SHOWN;
+    if (isShown) {
+      inMinute.shown += 1;
+      this.#remember(key, { failure, times: 0, latestAt: now });
+    } else if (incident === undefined) inMinute.others += 1;
+    return isShown;
+  }
+
+  /** Counts a failure for the incident that explains it; undefined where there is none. */
+  explain(kind: IncidentKind): Pick<IncidentNews, 'cause'> | undefined {
+    const incident = this.#incidents.get(kind);
+    if (incident === undefined) return undefined;
+    incident.failures += 1;
+    incident.allFailures += 1;
+    return incident;
+  }
+
+  /** Gives, once a minute, how many failures were counted since. Those that did not come again are news the next time. */
+  takeRepeated(now: number): readonly RepeatedFailures[] {
+    if (now - this.#minuteBegan < REMINDER_MS) return [];
+    return this.#takeAll(now);
+  }
+
+  /** Gives what is left to say when nothing more is observed. */
+  close(now: number): { ended: readonly IncidentNews[]; repeated: readonly RepeatedFailures[] } {
+    const over = [...this.#incidents.values()].filter(({ overAt }) => overAt !== undefined);
+    return { ended: over.map((incident) => this.#end(incident)), repeated: this.#takeAll(now) };
+  }
+
+  #end(incident: Incident): IncidentNews {
+    this.#incidents.delete(incident.kind);
+    return { ...told(incident, 'ended', incident.overAt ?? incident.toldAt), failures: incident.allFailures };
+  }
+
+  #takeAll(now: number): readonly RepeatedFailures[] {
+    const counted = new Map<string, RepeatedFailures>();
+    const count = (message: string, cause: string, times: number) => {
+      const key = JSON.stringify([message, cause]);
+      if (times > 0) counted.set(key, { message, cause, times: (counted.get(key)?.times ?? 0) + times });
+    };
+    for (const [key, shown] of this.#shown) {
+      const { message, cause, subject, kind } = shown.failure;
+      count(message, cause, shown.times);
+      shown.times = 0;
+      const isExplained = kind !== undefined && this.#incidents.has(kind);
+      if (subject === undefined && !isExplained && now - shown.latestAt >= REMINDER_MS) this.#shown.delete(key);
+    }
+    for (const [message, { others }] of this.#shownInMinute) count(message, OTHER_CAUSES, others);
+    this.#shownInMinute = new Map();
+    this.#minuteBegan = now;
+    return [...counted.values()];
+  }
+
+  #remember(key: string, shown: Shown): void {
+    this.#shown.set(key, shown);
+    if (this.#shown.size <= MOST_REMEMBERED) return;
+    const [oldest] = this.#shown.keys();
+    if (oldest !== undefined) this.#shown.delete(oldest);
+  }
+}
+
+function told(incident: Incident, stage: IncidentStage, now: number): IncidentNews {
+  const { kind, cause, since, failures } = incident;
+  if (stage !== 'over') {
+    incident.toldAt = now;
+    incident.failures = 0;
+  }
+  return { stage, kind, cause, lastedMs: now - since, failures };
+}

@@ -1,0 +1,238 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../../clock.ts';
+import {
+  IncidentStory,
+  type Condition,
+  type Failure,
+  type IncidentKind,
+  type IncidentNews,
+} from '../../domain/accounts/incidents.ts';
+import type { Hold } from '../../domain/accounts/holds.ts';
+import { after } from '../../domain/instant.ts';
+import { BREAKER_LANES, type BreakerLane } from '../../exchange/breaker.ts';
+import type { ExchangeClient } from '../../exchange/client.ts';
+import type { Store } from '../../store/port.ts';
+import { countWaiting, MOST_COUNTED } from '../../store/waiting-orders.ts';
+
+interface IncidentDeps {
+  readonly account: string;
+  readonly store: Pick<Store, 'db'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+  readonly log: Logger;
+}
+
+/** A failure with the level of its line and the facts that go with the cause. */
+export interface LoggedFailure extends Failure {
+  readonly level?: 'warn' | 'error';
+  readonly facts?: Readonly<Record<string, unknown>>;
+}
+
+/** The truth about the exchange and the account, as it stands elsewhere. */
+interface Watched {
+  readonly exchange: Pick<ExchangeClient, 'breaker' | 'isSilent'>;
+  readonly holds: { readonly all: readonly Hold[]; now(): Date };
+}
+
+type Messages = readonly [level: 'warn' | 'error', begun: string, lasting: string, ended: string];
+
+const HELD: Messages = [
+  'warn',
+  'requests are held back',
+  'requests are still held back',
+  'requests are no longer held back',
+];
+const MESSAGES: Partial<Record<IncidentKind, Messages>> = {
+  exchange: ['error', 'the exchange is out of reach', 'the exchange is still out of reach', 'the exchange is back'],
+  database: [
+    'error',
+    'the database cannot be written; nothing is sent until it can',
+    'the database still cannot be written',
+    'the database can be written again',
+  ],
+  'key-refused': [
+    'error',
+    'the exchange refuses the key; check exchange.apiKey',
+    'the exchange still refuses the key; check exchange.apiKey',
+    'the exchange takes the key again',
+  ],
+};
+
+const LANE_NAMES: Readonly<Record<BreakerLane, string>> = { create: 'creates', lookup: 'look-ups' };
+/** New statuses come together when an account is new. */
+const GATHER_STATUSES_MS = 10_000;
+const MOST_STATUSES = 20;
+
+/**
+ * Logs what keeps orders from going on: one line when it begins, one a minute while it lasts and something waits, one when it
+ * has ended. Equal failures are counted, not repeated.
+ */
+export class Incidents {
+  readonly #deps: IncidentDeps;
+  readonly #story = new IncidentStory();
+  /** What could not be written, by who wanted to, until it can. */
+  readonly #unwritten = new Map<object, string>();
+  readonly #waitingAt = new Map<IncidentKind, Readonly<Record<string, unknown>>>();
+  readonly #statuses = new Set<string>();
+  #statusesSince = 0;
+  #watched: Watched | undefined;
+  #exchangeCause: string | undefined;
+  #later: IncidentNews[] = [];
+  #hasPending = true;
+
+  constructor(deps: IncidentDeps) {
+    this.#deps = deps;
+  }
+
+  /** From now on the exchange and the holds of the account are watched as well. */
+  watch(watched: Watched): void {
+    this.#watched = watched;
+  }
+
+  /** Something failed. It is logged where no equal failure was lately, and counted where one was. */
+  failed(failure: LoggedFailure): void {
+    const { clock, log } = this.#deps;
+    if (failure.kind === 'exchange') this.#exchangeCause = failure.cause;
+    this.#observe();
+    if (!this.#story.fail(failure, clock.monotonic())) return;
+    const { message, cause, level = 'warn', facts } = failure;
+    log[level]({ ...facts, cause }, message);
+  }
+
+  /** A request failed at the exchange, and has a line of its own. */
+  exchangeFailed(cause: string): void {
+    this.#exchangeCause = cause;
+    this.#observe();
+    this.#story.explain('exchange');
+  }
+
+  /** The database is locked or its disk is full; `work` is tried again. */
+  cannotWrite(work: object, { message: cause }: Error, failure: Partial<LoggedFailure> = {}): void {
+    this.#unwritten.set(work, cause);
+    this.failed({ message: 'the database could not be written', level: 'error', ...failure, cause, kind: 'database' });
+  }
+
+  /** The work that could not be written was written, or is given up. */
+  canWrite(work: object): void {
+    this.#unwritten.delete(work);
+  }
+
+  /** The exchange uses a status that no order or link of the account ever had. */
+  sawStatus(field: string, value: string): void {
+    if (this.#statuses.size === 0) this.#statusesSince = this.#deps.clock.monotonic();
+    this.#statuses.add(`${field} ${value}`);
+  }
+
+  /** Logs what is new since the last report. The daemon calls it each second. */
+  async report(): Promise<void> {
+    const { clock } = this.#deps;
+    if (this.#failingLanes().length > 0) this.#hasPending = (await this.#countWaiting(1))?.pending !== 0;
+    this.#observe();
+    for (const news of this.#later.splice(0)) await this.#tell(news);
+    const now = clock.monotonic();
+    this.#tellRepeated(this.#story.takeRepeated(now));
+    if (this.#statuses.size > 0 && now - this.#statusesSince >= GATHER_STATUSES_MS) this.#tellStatuses();
+  }
+
+  /** Logs what is left to say. */
+  close(): void {
+    const { ended, repeated } = this.#story.close(this.#deps.clock.monotonic());
+    for (const news of ended) this.#write(news, this.#waitingAt.get(news.kind));
+    this.#tellRepeated(repeated);
+    if (this.#statuses.size > 0) this.#tellStatuses();
+  }
+
+  /** What begins is logged at once, the rest with what waits. */
+  #observe(): void {
+    for (const news of this.#story.observe(this.#conditions(), this.#deps.clock.monotonic())) {
+      if (news.stage === 'begun') this.#write(news);
+      else this.#later.push(news);
+    }
+  }
+
+  #conditions(): readonly Condition[] {
+    const [unwritten] = this.#unwritten.values();
+    const database = unwritten === undefined ? [] : [{ kind: 'database', cause: unwritten } as const];
+    const { holds } = this.#watched ?? {};
+    const held = holds?.all.map(({ kind, reason: cause, since }) => {
+      return { kind, cause, lastedMs: Math.max(0, holds.now().getTime() - since.getTime()) };
+    });
+    const cause = this.#exchangeCause;
+    const isOutOfReach = cause !== undefined && this.#failingLanes().length > 0;
+    return [...database, ...(isOutOfReach ? [{ kind: 'exchange', cause } as const] : []), ...(held ?? [])];
+  }
+
+  /** The lanes whose circuit breakers are not closed. Creates that nobody waits for do not count once anything is answered. */
+  #failingLanes(): readonly BreakerLane[] {
+    const { exchange } = this.#watched ?? {};
+    const failing = BREAKER_LANES.filter((lane) => (exchange?.breaker(lane).openings ?? 0) > 0);
+    const isOfNobody = failing.join() === 'create' && exchange?.isSilent === false && !this.#hasPending;
+    return isOfNobody ? [] : failing;
+  }
+
+  async #tell(news: IncidentNews): Promise<void> {
+    const { kind, stage, failures } = news;
+    if (stage === 'ended') {
+      this.#write(news, this.#waitingAt.get(kind));
+      this.#waitingAt.delete(kind);
+      return;
+    }
+    const waiting = await this.#countWaiting();
+    const shown = waiting && {
+      ...waiting,
+      ...(Math.max(waiting.pending, waiting.lookupsDue) === MOST_COUNTED && { countedTo: MOST_COUNTED }),
+    };
+    if (stage === 'over') this.#waitingAt.set(kind, shown ?? {});
+    else if (failures > 0 || waiting === undefined || waiting.pending + waiting.lookupsDue > 0)
+      this.#write(news, shown);
+  }
+
+  #write({ kind, stage, cause, lastedMs, failures }: IncidentNews, waiting?: Readonly<Record<string, unknown>>): void {
+    const { log, clock } = this.#deps;
+    const [level, begun, lasting, ended] = MESSAGES[kind] ?? HELD;
+    const since = after(clock.now(), -lastedMs).toISOString();
+    const facts = { kind, since, ...this.#factsOf(kind), cause };
+    if (stage === 'begun') log[level](facts, begun);
+    if (stage === 'lasting') log[level]({ ...waiting, failures, lastedMs, ...facts }, lasting);
+    if (stage === 'ended') log.info({ kind, lastedMs, failures, ...waiting, cause }, ended);
+  }
+
+  #factsOf(kind: IncidentKind): Readonly<Record<string, unknown>> {
+    const { exchange, holds } = this.#watched ?? {};
+    if (kind === 'exchange') {
+      const requests = this.#failingLanes()
+        .map((lane) => LANE_NAMES[lane])
+        .join(' and ');
+      const waits = this.#failingLanes().map((lane) => exchange?.breaker(lane).openForMs ?? 0);
+      return { requests, ...this.#nextTry(Math.min(...waits)) };
+    }
+    const hold = holds?.all.find((one) => one.kind === kind);
+    if (holds === undefined || hold === undefined) return {};
+    const { until, actor } = hold;
+    const nextTry = until === null ? {} : this.#nextTry(until.getTime() - holds.now().getTime());
+    return { ...nextTry, ...(actor !== null && { actor }) };
+  }
+
+  /** When a single request goes; not where a person must end a hold first. */
+  #nextTry(inMs: number): Readonly<Record<string, string>> {
+    return Number.isFinite(inMs) ? { nextTry: after(this.#deps.clock.now(), Math.max(0, inMs)).toISOString() } : {};
+  }
+
+  #tellRepeated(repeated: ReturnType<IncidentStory['takeRepeated']>): void {
+    for (const { message, cause, times } of repeated) this.#deps.log.warn({ times, cause }, message);
+  }
+
+  #tellStatuses(): void {
+    const statuses = [...this.#statuses];
+    this.#statuses.clear();
+    this.#deps.log.info(
+      { count: statuses.length, statuses: statuses.slice(0, MOST_STATUSES) },
+      'the exchange uses statuses that were not seen before; the settings follow.* say what they mean',
+    );
+  }
+
+  /** Undefined where the database cannot be read. */
+  async #countWaiting(limit = MOST_COUNTED) {
+    const { store, account, clock } = this.#deps;
+    return await countWaiting(store.db, { account, now: clock.now(), limit }).catch(() => undefined);
+  }
+}

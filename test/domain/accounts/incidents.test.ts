@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import { IncidentStory, OTHER_CAUSES, type Condition, type Failure } from '../../../src/domain/accounts/incidents.ts';
+import { MINUTE, SECOND } from '../../support/tracking.ts';
+
+const OUT_OF_REACH: Condition = { kind: 'exchange', cause: 'ECONNREFUSED' };
+const LOCKED: Condition = { kind: 'database', cause: 'locked' };
+const lookup = (cause: string, more: Partial<Failure> = {}): Failure => ({ message: 'no answer', cause, ...more });
+
+/** What is said each second of the time, where `holds` gives the conditions of a second: `at stage kind lasted failures`. */
+function told(story: IncidentStory, seconds: number, holds: (second: number) => readonly Condition[]): string[] {
+  return Array.from({ length: seconds }, (_, second) =>
+    story
+      .observe(holds(second), second * SECOND)
+      .map(({ stage, kind, lastedMs, failures }) => `${second} ${stage} ${kind} ${lastedMs / SECOND} ${failures}`),
+  ).flat();
+}
+
+describe('an incident', () => {
+  it.each<[string, number, (second: number) => readonly Condition[], string[]]>([
+    ['that never is', 100, () => [], []],
+    [
+      'begins, is told of each minute, and ends once it stays away',
+      200,
+      (second) => (second >= 10 && second < 140 ? [OUT_OF_REACH] : []),
+      [
+        '10 begun exchange 0 0',
+        '70 lasting exchange 60 0',
+        '130 lasting exchange 120 0',
+        '140 over exchange 130 0',
+        '145 ended exchange 130 0',
+      ],
+    ],
+    [
+      'that comes back within seconds is the same one',
+      60,
+      (second) => (second % 4 < 2 && second < 40 ? [OUT_OF_REACH] : []),
+      ['0 begun exchange 0 0', ...[2, 6, 10, 14, 18, 22, 26, 30, 34].map((at) => `${at} over exchange ${at} 0`)].concat(
+        '38 over exchange 38 0',
+        '43 ended exchange 38 0',
+      ),
+    ],
+    [
+      'is told of beside another one',
+      40,
+      (second) => [...(second < 20 ? [OUT_OF_REACH] : []), ...(second >= 10 && second < 30 ? [LOCKED] : [])],
+      [
+        '0 begun exchange 0 0',
+        '10 begun database 0 0',
+        '20 over exchange 20 0',
+        '25 ended exchange 20 0',
+        '30 over database 20 0',
+        '35 ended database 20 0',
+      ],
+    ],
+    [
+      'has lasted since before this process',
+      10,
+      () => [{ kind: 'creates-paused', cause: 'maintenance', lastedMs: 3_600 * SECOND }],
+      ['0 begun creates-paused 3600 0'],
+    ],
+  ])('%s', (_name, seconds, holds, expected) => {
+    expect(told(new IncidentStory(), seconds, holds)).toEqual(expected);
+  });
+
+  it('counts the failures that it explains: since the last line, and at its end all', () => {
+    const story = new IncidentStory();
+    const down = (second: number) => {
+      if (second < 70) story.fail(lookup('ECONNREFUSED', { kind: 'exchange' }), second * SECOND);
+      return second < 70 ? [OUT_OF_REACH] : [];
+    };
+    expect(told(story, 100, down)).toEqual([
+      '0 begun exchange 0 0',
+      '60 lasting exchange 60 60',
+      '70 over exchange 70 9',
+      '75 ended exchange 70 69',
+    ]);
+  });
+
+  it('that is over ends at once when nothing more is observed; one that goes on is not said to have ended', () => {
+    const story = new IncidentStory();
+    story.observe([OUT_OF_REACH, LOCKED], 0);
+    story.observe([LOCKED], SECOND);
+    expect(story.close(2 * SECOND).ended).toMatchObject([{ kind: 'exchange', lastedMs: SECOND }]);
+  });
+});
+
+describe('a failure', () => {
+  it('is shown once by message and cause, and counted for a minute', () => {
+    const story = new IncidentStory();
+    story.takeRepeated(0);
+    const shown = ['reset', 'reset', 'timeout', 'reset'].map((cause) => story.fail(lookup(cause), SECOND));
+    expect(shown).toEqual([true, false, true, false]);
+    expect(story.takeRepeated(59 * SECOND)).toEqual([]);
+    expect(story.takeRepeated(MINUTE)).toEqual([{ message: 'no answer', cause: 'reset', times: 2 }]);
+    expect(story.takeRepeated(2 * MINUTE)).toEqual([]);
+    expect(story.fail(lookup('reset'), 3 * MINUTE)).toBe(true);
+  });
+
+  it('about one order is shown once for each, for good, and counted together', () => {
+    const story = new IncidentStory();
+    story.takeRepeated(0);
+    const fail = (subject: string, at: number) => story.fail(lookup('odd', { subject }), at);
+    expect([fail('a', 0), fail('b', 0), fail('a', 1), fail('b', 2)]).toEqual([true, true, false, false]);
+    expect(story.takeRepeated(MINUTE)).toEqual([{ message: 'no answer', cause: 'odd', times: 2 }]);
+    expect(fail('a', 100 * MINUTE)).toBe(false);
+  });
+
+  it('of a new cause is shown also while an incident explains it, and then neither again nor in a count of its own', () => {
+    const story = new IncidentStory();
+    story.observe([OUT_OF_REACH], 0);
+    const fail = (cause: string, at: number) => story.fail(lookup(cause, { kind: 'exchange' }), at);
+    expect(['ECONNREFUSED', 'HTTP 502', 'HTTP 502'].map((cause) => fail(cause, SECOND))).toEqual([false, true, false]);
+    for (let minute = 0; minute < 10; minute += 1) expect(story.takeRepeated(minute * MINUTE)).toEqual([]);
+    expect(fail('HTTP 502', 10 * MINUTE)).toBe(false);
+  });
+
+  it('is only counted where too many different ones come in a minute, and shown when there is room again', () => {
+    const story = new IncidentStory();
+    story.takeRepeated(0);
+    const shown = Array.from({ length: 1_000 }, (_, index) => story.fail(lookup(`cause ${index}`), SECOND));
+    expect(shown.filter(Boolean)).toHaveLength(50);
+    expect(story.takeRepeated(MINUTE)).toEqual([{ message: 'no answer', cause: OTHER_CAUSES, times: 950 }]);
+    expect(story.fail(lookup('cause 999'), MINUTE)).toBe(true);
+  });
+});

@@ -1,0 +1,184 @@
+import { describe, expect, it } from 'vitest';
+import { createPass } from '../../../src/flows/orders/create.ts';
+import { followPass } from '../../../src/flows/orders/follow.ts';
+import { repeatPass } from '../../../src/flows/pass/repeat.ts';
+import { Waker } from '../../../src/flows/pass/waker.ts';
+import { StoreError } from '../../../src/store/errors.ts';
+import { setHold } from '../../../src/store/account-holds.ts';
+import { echo, record, refusal, type ScriptedAnswer } from '../../support/scripted-exchange.ts';
+import { scriptedProgram, type TestProgram } from '../../support/test-program.ts';
+import { HOUR, MINUTE, SECOND } from '../../support/tracking.ts';
+
+const NEVER = new AbortController().signal;
+const DOWN: ScriptedAnswer = { status: 502, body: '<html>bad gateway</html>' };
+
+const ids = (count: number) => Array.from({ length: count }, (_, index) => `o${String(index).padStart(3, '0')}`);
+
+/** A program whose key has worked, and an exchange that answers creates and look-ups as `answers` says. */
+async function program() {
+  const { program: on, exchange } = await scriptedProgram();
+  const answers: { create?: ScriptedAnswer; lookup?: ScriptedAnswer } = {};
+  exchange.answer = (request) => {
+    if (request.method === 'POST') return answers.create ?? echo(request);
+    return answers.lookup ?? record(request.externalOrderId);
+  };
+  await on.app.exchange.showOrder('any');
+  const insert = (count: number) => on.insert(...ids(count).map((external_order_id) => ({ external_order_id })));
+  return { on, answers, insert };
+}
+
+/** The daemon for this time: its passes each 5 s, its report each second. */
+async function live({ app, clock }: TestProgram, ms: number): Promise<void> {
+  for (let passed = 0; passed < ms; passed += SECOND) {
+    if (passed % (5 * SECOND) === 0) {
+      await createPass(app, NEVER);
+      await followPass(app, 'due', NEVER);
+    }
+    await app.incidents.report();
+    clock.advance(SECOND);
+  }
+}
+
+/** How often each message was logged since the lines before were taken, without what happens to single orders. */
+function story({ log }: TestProgram): (from?: number) => Record<string, number> {
+  let taken = log.lines.length;
+  return (from = taken) => {
+    const lines = log.lines.slice(from).map(({ msg }) => String(msg));
+    taken = log.lines.length;
+    const messages = lines.filter((msg) => !/^(order changed|pre-order created)$/.test(msg));
+    return Object.fromEntries([...Map.groupBy(messages, (msg) => msg)].map(([msg, all]) => [msg, all.length]));
+  };
+}
+
+describe('the log of an outage of ten minutes with 200 orders', () => {
+  it('is one line at its beginning, one a minute with what waits, and one at its end with what was held up', async () => {
+    const { on, answers, insert } = await program();
+    insert(200);
+    await live(on, 20 * SECOND);
+    const said = story(on);
+    answers.lookup = DOWN;
+    await live(on, 10 * MINUTE);
+    delete answers.lookup;
+    await live(on, 6 * MINUTE);
+    const messages = said();
+    expect(messages).toEqual({
+      'the exchange is out of reach': 1,
+      'the exchange is still out of reach': 10,
+      'the exchange is back': 1,
+    });
+    expect(on.log.with('the exchange is out of reach')).toMatchObject([
+      { level: 'error', kind: 'exchange', requests: 'look-ups', cause: 'HTTP 502 without a documented error' },
+    ]);
+    const [still] = on.log.with('the exchange is still out of reach');
+    expect(still).toMatchObject({ pending: 0, failures: expect.any(Number) as number });
+    expect(Number(still?.['lookupsDue'])).toBeGreaterThan(190);
+    const [back] = on.log.with('the exchange is back');
+    expect(back).toMatchObject({ level: 'info', lookupsDue: expect.any(Number) as number });
+    expect(Number(back?.['lastedMs'])).toBeGreaterThan(9 * MINUTE);
+  });
+
+  it('tells of creates alone where look-ups are answered, and ends when nothing waits to be sent', async () => {
+    const { on, answers, insert } = await program();
+    answers.create = DOWN;
+    insert(40);
+    await live(on, 2 * MINUTE);
+    expect(on.log.with('the exchange is out of reach')).toMatchObject([{ requests: 'creates' }]);
+    expect(on.log.with('the exchange is still out of reach').at(-1)).toMatchObject({
+      pending: expect.any(Number) as number,
+      requests: 'creates',
+    });
+    expect(on.log.with('the exchange is back')).toEqual([]);
+    on.merchant.exec(`delete from merchant_orders where state = 'pending'`);
+    await live(on, 10 * SECOND);
+    expect(on.log.with('the exchange is back')).toHaveLength(1);
+  });
+});
+
+describe('the log of an account that is held', () => {
+  it('tells of a refused key once, then each minute with what waits, and of its end', async () => {
+    const { on, answers, insert } = await program();
+    [answers.create, answers.lookup] = [refusal(401), refusal(401)];
+    insert(20);
+    const said = story(on);
+    await live(on, 10 * MINUTE);
+    delete answers.create;
+    delete answers.lookup;
+    await live(on, 6 * MINUTE);
+    expect(said()).toEqual({
+      'the exchange refuses the key; check exchange.apiKey': 1,
+      'the exchange still refuses the key; check exchange.apiKey': 10,
+      'the exchange takes the key again': 1,
+    });
+    expect(on.log.with('still refuses the key')[0]).toMatchObject({ level: 'error', pending: 20 });
+  });
+
+  it('tells of a pause by its reason and who set it, and each minute only while something waits', async () => {
+    const { on, insert } = await program();
+    const hold = {
+      kind: 'creates-paused',
+      since: on.clock.now(),
+      until: null,
+      reason: 'maintenance',
+      actor: 'ann',
+    } as const;
+    await on.app.store.writer.write((tx) => setHold(tx, 'default', hold, on.clock.now()));
+    await on.app.holds.read();
+    await live(on, HOUR);
+    expect(on.log.with('requests are held back')).toMatchObject([
+      { level: 'warn', kind: 'creates-paused', cause: 'maintenance', actor: 'ann' },
+    ]);
+    expect(on.log.with('requests are still held back')).toEqual([]);
+    insert(3);
+    await live(on, 2 * MINUTE);
+    expect(on.log.with('requests are still held back').at(-1)).toMatchObject({ pending: 3 });
+  });
+});
+
+describe('the log of a database that cannot be written', () => {
+  it('is one line for all passes that fail, one a minute, and one when it can', async () => {
+    const { on, insert } = await program();
+    insert(7);
+    let isFull = true;
+    const stop = new AbortController();
+    const wakers = [new Waker(), new Waker()];
+    const passes = wakers.map((waker) =>
+      repeatPass(on.app, waker, stop.signal, async () => {
+        if (isFull) throw new StoreError('disk', 'the disk is full');
+      }),
+    );
+    const said = story(on);
+    const second = async () => {
+      for (const waker of wakers) waker.wake();
+      await on.clock.turn();
+      await on.app.incidents.report();
+      on.clock.advance(SECOND);
+    };
+    for (let seconds = 0; seconds < 150; seconds += 1) await second();
+    isFull = false;
+    for (let seconds = 0; seconds < 10; seconds += 1) await second();
+    stop.abort();
+    await Promise.all(passes);
+    expect(said()).toEqual({
+      'the database cannot be written; nothing is sent until it can': 1,
+      'the database still cannot be written': 2,
+      'the database can be written again': 1,
+    });
+    expect(on.log.with('still cannot be written')[0]).toMatchObject({ cause: 'the disk is full', pending: 7 });
+  });
+});
+
+describe('a failure that is about one order', () => {
+  it('is logged once, and then counted once a minute, while the exchange serves the others', async () => {
+    const { on, answers, insert } = await program();
+    insert(3);
+    await live(on, 10 * SECOND);
+    answers.lookup = { status: 200, body: 'not JSON' };
+    const said = story(on);
+    await live(on, 10 * MINUTE);
+    const lines = on.log.with('a look-up brought no answer');
+    const of = (id: string) => lines.filter(({ externalOrderId }) => externalOrderId === id);
+    expect(ids(3).map((id) => of(id).length)).toEqual([1, 1, 1]);
+    expect(lines.filter(({ times }) => times !== undefined).length).toBeLessThanOrEqual(10);
+    expect(Object.keys(said())).toEqual(['a look-up brought no answer, it will be tried again']);
+  });
+});
