@@ -21,6 +21,7 @@ export const COMMANDS: Readonly<Record<string, Entries>> = {
   'First steps:': {
     demo: ['runs the orders of a shop to their end, on a sandbox exchange', () => import('./sandbox/demo.ts')],
     sandbox: ['runs an exchange to try things on', () => import('./sandbox/sandbox.ts')],
+    init: ['makes the settings, the file of the key and the database', () => import('./operate/init.ts')],
     config: {
       text: 'settings, where they come from, and whether they are right',
       example: 'order-sync config check',

@@ -5,7 +5,8 @@ import { takeNearChoices, withSuggestion } from './shared/names.ts';
 
 const DESCRIPTION = `keeps a merchant's order table and a crypto/fiat exchange in step
 
-New here? \`order-sync demo\` shows it at work on a sandbox exchange, without any settings.`;
+New here? \`order-sync demo\` shows it at work on a sandbox exchange, without any
+settings. \`order-sync init\` sets it up for your own.`;
 
 /**
  * Makes the command line. All commands are there by name; the one that `args` call is loaded, with its arguments and

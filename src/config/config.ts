@@ -84,8 +84,11 @@ function contradictions(values: Partial<Values>, entries: Layers['entries']): re
 
 /** What a command that talks to the exchange cannot do without, with how it is set. */
 const REQUIRED = [
-  ['baseUrl', 'put it into config/local.yaml or ORDER_SYNC_EXCHANGE_BASE_URL'],
-  ['apiKey', 'name a file of mode 0600 with it in exchange.apiKeyFile or ORDER_SYNC_EXCHANGE_API_KEY_FILE'],
+  ['baseUrl', 'order-sync init asks for it; or put it into config/local.yaml or ORDER_SYNC_EXCHANGE_BASE_URL'],
+  [
+    'apiKey',
+    'order-sync init asks for it; or name a file of mode 0600 with it in exchange.apiKeyFile or ORDER_SYNC_EXCHANGE_API_KEY_FILE',
+  ],
 ] as const;
 
 function notSet([name, advice]: (typeof REQUIRED)[number]): ConfigProblem & { readonly setting: Path } {

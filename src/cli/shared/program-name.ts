@@ -1,0 +1,28 @@
+import { realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const PACKAGE = fileURLToPath(new URL('../../..', import.meta.url));
+
+/**
+ * How this program is called from this folder. `npx` is named only where it finds this program: elsewhere it would ask a
+ * registry for a package of that name.
+ */
+export function programName(): string {
+  const folders = [process.cwd(), join(process.cwd(), 'node_modules', 'order-sync')];
+  if (folders.some(isPackage)) return 'npx order-sync';
+  return PACKAGE.includes('node_modules') ? 'order-sync' : shellWord(join(PACKAGE, 'src', 'bin.mjs'));
+}
+
+function isPackage(folder: string): boolean {
+  try {
+    return realpathSync(folder) === realpathSync(PACKAGE);
+  } catch {
+    return false;
+  }
+}
+
+/** A text as one word of a shell. */
+export function shellWord(text: string): string {
+  return /^[\w./:=@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
