@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { inflateSync } from 'node:zlib';
 import { chromium, type Browser, type Page } from 'playwright-core';
 
 /** Debian's package `chromium`. */
@@ -61,4 +62,27 @@ export async function layoutOf(page: Page, longest: { readonly inTable: number; 
       broken,
     };
   })()`);
+}
+
+/** A page of a PDF: its size in millimetres, and how many texts and shapes it has. */
+export interface PaperPage {
+  readonly size: readonly number[];
+  readonly marks: number;
+}
+
+/** Reads the pages of a PDF as Chromium writes it: one stream of drawing commands a page, in their order. */
+export function pagesOf(pdf: Buffer): readonly PaperPage[] {
+  const text = pdf.toString('latin1');
+  const sizes = [...text.matchAll(/\/MediaBox\s*\[\s*0 0 ([\d.]+) ([\d.]+)/g)].map(([, width, height]) =>
+    [width, height].map((points) => Math.round((Number(points) / 72) * 25.4)),
+  );
+  const drawings = [...text.matchAll(/\/FlateDecode[^>]*>>\s*stream\r?\n/g)]
+    .map(({ index, 0: { length } }) => inflated(pdf.subarray(index + length, text.indexOf('endstream', index))))
+    .filter((stream) => /\bBT\b/.test(stream));
+  return sizes.map((size, index) => ({ size, marks: drawings[index]?.match(/\b(?:T[jJ]|re|l|c)\b/g)?.length ?? 0 }));
+}
+
+/** Fonts and pictures are no text, and do not matter. */
+function inflated(stream: Buffer): string {
+  return inflateSync(stream, { finishFlush: 2 }).toString('latin1');
 }

@@ -57,14 +57,17 @@ function factText({ label, value }: Fact): string {
   return `<div><dt>${proseText(label)}</dt><dd>${proseText(plainText(value))}</dd></div>\n`;
 }
 
-/** What needs a person first: the first group of the part for that, with what to do. */
+/** The first group that needs a person, with what to do. */
 function firstToDo(sections: readonly ReadSection[]): string {
-  const first = sections.find(({ section, count }) => section.part === 'attention' && count > 0);
-  const head = first?.groups[0]?.head ?? null;
-  if (first === undefined || head === null || head.tone === 'info') return '';
-  const advice = head.lines.find((line) => line.startsWith(TO_DO))?.slice(TO_DO.length) ?? '';
-  const link = `<a href="#${idOf(first.section.name)}">${proseText(head.title)}</a>`;
-  return `<p class="first"><strong>Begin with:</strong> ${link}. ${proseText(advice)}</p>\n`;
+  for (const { section, groups } of sections) {
+    if (section.part !== 'attention') continue;
+    const head = groups.map((group) => group.head).find((one) => one?.tone === 'error' || one?.tone === 'warning');
+    if (head === undefined || head === null) continue;
+    const advice = head.lines.find((line) => line.startsWith(TO_DO))?.slice(TO_DO.length) ?? '';
+    const link = `<a href="#${idOf(section.name)}">${proseText(head.title)}</a>`;
+    return `<p class="first"><strong>Begin with:</strong> ${link}. ${proseText(advice)}</p>\n`;
+  }
+  return '';
 }
 
 function verdictText({ tone, text, reasons }: Verdict, first: string): string {
@@ -83,12 +86,14 @@ function cardText({ label, value, note, tone = 'neutral', section }: Card, there
 
 function contentsText(sections: readonly ReadSection[]): string {
   if (sections.length < 2) return '';
-  const parts = partsOf(sections).map(([part, members]) => {
+  const parts = partsOf(sections);
+  const lists = parts.map(([part, members]) => {
     const links = members.map(
       ({ section: { name, title }, count }) =>
         `<li><a href="#${idOf(name)}">${proseText(title)}</a> <small>${count}</small></li>`,
     );
-    return `<div><h2>${PART_TITLES[part]}</h2><ul>${links.join('')}</ul></div>\n`;
+    const heading = parts.length > 1 ? `<h2>${PART_TITLES[part]}</h2>` : '';
+    return `<div>${heading}<ul>${links.join('')}</ul></div>\n`;
   });
-  return `<nav aria-label="Contents">\n${parts.join('')}</nav>\n`;
+  return `<nav aria-label="Contents">\n${lists.join('')}</nav>\n`;
 }

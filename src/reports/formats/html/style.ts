@@ -45,6 +45,7 @@ a { color: var(--accent); text-decoration: none; }
 a:hover { text-decoration: underline; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 .lead { color: var(--muted); max-width: 100ch; }
+.word { white-space: nowrap; }
 .note { color: var(--muted); font-size: 13px; margin: 8px 0 0; max-width: 110ch; }
 .icon { width: 1.1em; height: 1.1em; flex: none; vertical-align: -.18em; margin-right: .45em; fill: var(--edge); stroke: var(--edge); stroke-width: 1.6; stroke-linejoin: round; stroke-linecap: round; }
 .icon path:last-child { fill: none; stroke: var(--surface); stroke-width: 2.2; }
@@ -74,6 +75,7 @@ nav { display: flex; flex-wrap: wrap; gap: 16px 40px; margin: 24px 0 0; }
 nav h2 { font-size: 12.5px; font-weight: 600; color: var(--muted); margin: 0 0 4px; }
 nav ul { list-style: none; margin: 0; padding: 0; font-size: 14px; }
 nav li { padding: 1px 0; }
+nav > :only-child ul { display: flex; flex-wrap: wrap; gap: 2px 28px; }
 small { color: var(--muted); font-weight: 400; font-size: 12.5px; font-variant-numeric: tabular-nums; }
 figure { margin: 28px 0 0; background: var(--surface); border: 1px solid var(--line); border-radius: 10px; padding: 16px; overflow: hidden; }
 figcaption { font-weight: 650; margin-bottom: 8px; }
@@ -89,9 +91,9 @@ const TABLES = `
 .panel.info, .panel.good, .panel.warning, .panel.error { border-left: 4px solid var(--edge); }
 .empty { padding: 14px 16px; color: var(--muted); }
 .head { padding: 12px 16px; }
-.head h2, .head h3, .head h4 { margin: 0; font-size: 15px; }
+.head > :first-child { display: flex; margin: 0; font-size: 15px; }
+.head .icon { margin-top: .22em; }
 .head p { margin: 2px 0 0; max-width: 100ch; font-size: 14px; }
-.head p:last-child:not(:nth-child(2)):not(:has(strong)) { color: var(--muted); }
 .head + .frame { border-top: 1px solid var(--line); }
 .more { margin: 0; padding: 9px 16px; border-top: 1px solid var(--line); color: var(--muted); font-size: 13px; }
 .frame { overflow-x: auto; }
@@ -111,6 +113,13 @@ td > b, th > b, .cards b { font-weight: inherit; margin-left: .17em; }
 td > i, th > i { visibility: hidden; font-style: normal; }
 td > b[class], th > b[class] { display: inline-block; margin: 0; padding: 0 8px; border-radius: 999px; font-size: 12px; line-height: 19px; font-weight: 600; color: var(--tone); background: var(--tint); }
 .paper { display: none; }
+.story thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+.story tr > :nth-child(n) { border: 0; background: none; }
+.story tr > th { width: 0; padding-right: 20px; color: var(--muted); font-weight: 400; white-space: nowrap; }
+.story td { position: relative; padding-left: 20px; }
+.story td::after { content: ""; position: absolute; left: 0; top: 0; bottom: 0; border-left: 2px solid var(--line); }
+.story td::before { content: "" !important; position: absolute; z-index: 1; left: -4px; top: 12px; width: 10px; height: 10px; border-radius: 50%; background: var(--accent); border: 2px solid var(--surface); }
+@media (max-width: 900px) { th, td { padding-left: 8px; padding-right: 8px; } }
 `;
 
 const PHONE = `
@@ -136,6 +145,11 @@ const PHONE = `
   main tbody > tr > :nth-child(n) { position: static; flex: 1 0 auto; min-width: calc(50% - 8px); max-width: 100%; padding: 0; border: 0; background: none; text-align: left; white-space: normal; overflow-wrap: anywhere; }
   main tbody > tr > :first-child { flex-basis: 100%; font-size: 15px; }
   main tbody > tr > :empty, main tbody > tr > .zero { display: none; }
+  .story tbody > tr { display: block; padding: 2px 16px 2px 18px; border: 0; }
+  main .story tbody > tr > :nth-child(n) { padding: 2px 0 2px 18px; font-size: 14px; border-left: 2px solid var(--line); }
+  main .story tbody > tr > :first-child { font-size: 12.5px; }
+  .story td::after { display: none; }
+  .story tbody > tr > :nth-child(n)::before { display: none; }
   tbody > tr > ::before { display: block; color: var(--muted); font-size: 12px; font-weight: 400; line-height: 1.3; }
   td > i, th > i { display: none; }
   section:has(.zero)::after { content: "Zeros are left out of the cards."; display: block; color: var(--muted); font-size: 13px; margin-top: 8px; }

@@ -12,8 +12,7 @@ export function* tableText(
   { head, rows }: ReadGroup,
   columns: readonly ShownColumn[],
 ): Generator<string> {
-  const frame = rows.length > MOST_ROWS_AT_ONCE ? 'frame tall' : 'frame';
-  yield `<div class="${frame}" tabindex="0" role="region" aria-label="${escapeText(name)}"><table><thead><tr>`;
+  yield `<div class="frame${shapeOf(rows.length, columns)}" tabindex="0" role="region" aria-label="${escapeText(name)}"><table><thead><tr>`;
   for (const { column } of columns) yield `<th scope="col">${escapeText(headingOf(column, head?.unit))}</th>`;
   yield '</tr></thead><tbody>\n';
   const places = columns.map(({ column }) =>
@@ -29,4 +28,10 @@ export function* tableText(
     yield `<tr>${cells.join('')}</tr>\n`;
   }
   yield '</tbody></table></div>\n';
+}
+
+/** What happened when stands along a line of time. */
+function shapeOf(rows: number, columns: readonly ShownColumn[]): string {
+  if (columns.map(({ column }) => column.key).join() === 'at,text') return ' story';
+  return rows > MOST_ROWS_AT_ONCE ? ' tall' : '';
 }

@@ -27,9 +27,12 @@ export function idOf(name: string): string {
   return name.replace(/[^A-Za-z0-9_-]/g, '-');
 }
 
-/** Escapes text whose longest words are cut, as they would make a column wider than the page. */
+/** Escapes text of sentences. Its longest words are cut; options and the program's name stay on one line. */
 export function proseText(value: Cell): string {
-  return escapeText(cutEnd(cutWords(value), LONGEST_PROSE));
+  return escapeText(cutEnd(cutWords(value), LONGEST_PROSE)).replace(
+    /(?<=^|[\s(])(?:order-sync|--[a-z][a-z-]*)(?=$|[\s.,:)])/g,
+    '<span class="word">$&</span>',
+  );
 }
 
 /** Cuts the longest words in their middle, and a text that nobody reads in a table at its end. */
