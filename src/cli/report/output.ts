@@ -31,7 +31,6 @@ const FORMATS = Object.keys(WRITERS) as readonly Format[];
 const ENDINGS: readonly string[] = [...FORMATS, 'ndjson'];
 /** Formats that nobody reads at a terminal. */
 const FILES: readonly string[] = ['xlsx', 'html'] satisfies readonly Format[];
-const BOTH_WAYS = 'a CSV file has one table: name it with --section, or give a folder, such as --out january/';
 
 /** The options of every report for its format. */
 export interface OutputOptions {
@@ -60,7 +59,7 @@ export function addReportOptions(command: Command, sections: readonly string[] =
       const options = command.opts<OutputOptions>();
       const format = formatOf(options);
       const hasOneTable = options.section !== undefined || sections.length < 2 || isFolder(options.out);
-      if (format === 'csv' && !hasOneTable) throw new CommandError(EXIT.usage, BOTH_WAYS);
+      if (format === 'csv' && !hasOneTable) throw severalTables(['facts', ...sections]);
     });
 }
 
@@ -137,9 +136,15 @@ function tablesOf(document: ReportDocument): readonly Section[] {
 }
 
 /** The table of the one CSV file of a report: its facts have no place there. */
-function onlyTable({ sections: [only, ...others] }: ReportDocument): Section {
+function onlyTable(document: ReportDocument): Section {
+  const [only, ...others] = document.sections;
   if (only !== undefined && others.length === 0) return only;
-  throw new CommandError(EXIT.usage, BOTH_WAYS);
+  throw severalTables(tablesOf(document).map(({ name }) => name));
+}
+
+function severalTables(names: readonly string[]): CommandError {
+  const ways = `name one with --section (${names.join(', ')}), or give a folder, such as --out january/`;
+  return new CommandError(EXIT.usage, `a CSV file has one table: ${ways}`);
 }
 
 function sectionOf(document: ReportDocument, name: string): Section {

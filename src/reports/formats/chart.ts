@@ -1,6 +1,6 @@
 import type { EChartsOption } from 'echarts';
 import type { Chart, SectionPart } from './document.ts';
-import { escapeText } from './html/text.ts';
+import { proseText } from './html/text.ts';
 import { printable } from './text.ts';
 
 const WIDTH = 1_040;
@@ -31,7 +31,7 @@ export async function drawFigures(charts: readonly Chart[]): Promise<readonly Fi
         ...(chart.kind === 'flow' ? flowOption(chart) : barOption(chart)),
       });
       const svg = plainSvg(canvas.renderToSVGString(), index);
-      const text = `<figure><figcaption>${escapeText(chart.title)}</figcaption>\n${svg}\n</figure>\n`;
+      const text = `<figure><figcaption>${proseText(chart.title)}</figcaption>\n${svg}\n</figure>\n`;
       return { part: chart.part, text };
     } finally {
       canvas.dispose();

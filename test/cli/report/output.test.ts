@@ -70,7 +70,7 @@ describe('one CSV file of a report', () => {
     async (args) => {
       const { code, stdout, stderr } = await report(...args);
       expect([code, stdout]).toEqual([64, '']);
-      expect(stderr).toMatch(/--section.*--out january\//);
+      expect(stderr).toMatch(/--section.*findings.*--out january\//);
       expect(readdirSync(folder).filter((name) => name.startsWith('january'))).toEqual([]);
     },
   );
