@@ -53,7 +53,7 @@ describe('the package', () => {
     const { files } = pack('--dry-run');
     const folders = ['src', 'migrations', 'deploy', 'docs'].flatMap((folder) => filesIn(folder));
     const single = ['CHANGELOG.md', 'LICENSE', 'README.md', 'ecosystem.config.cjs', 'package.json', 'tsconfig.json'];
-    const expected = [...folders, ...single, 'config/default.yaml'];
+    const expected = [...folders, ...single, 'config/default.yaml', 'config/schema.json'];
     expect(files.map(({ path }) => path).toSorted()).toEqual(expected.toSorted());
   });
 
