@@ -34,7 +34,7 @@ export const COMMANDS: Readonly<Record<string, Entries>> = {
   },
   'Every day:': {
     run: ['runs the daemon: sends pending orders, follows them to the end', () => import('./operate/run.ts')],
-    sync: ['makes one pass: sends what is due, looks up what is followed', () => import('./operate/sync.ts')],
+    sync: ['makes one pass: sends what is due, looks up what is followed', () => import('./operate/sync/sync.ts')],
     pause: ['stops creates, or all requests of the program', () => import('./operate/pause.ts')],
     resume: ['ends what pause began, and other holds of creates', () => import('./operate/pause.ts')],
     orders: {

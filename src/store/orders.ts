@@ -111,17 +111,17 @@ export async function readOrder(db: Database, account: string, externalOrderId: 
   return rows[0];
 }
 
-/** Counts the orders of each of these states; of states with millions of orders it takes as long as they are many. */
+/** Counts the orders of each of these states, or those due at `until`; of states with millions of orders it takes as long as they are many. */
 export async function countByState(
   db: Database,
   account: string,
   states: readonly OrderState[],
+  until?: Date,
 ): Promise<Map<string, number>> {
-  const rows = await db
-    .selectFrom('merchant_orders')
+  let orders = db.selectFrom('merchant_orders').where('account', '=', account).where('state', 'in', states);
+  if (until !== undefined) orders = orders.where('next_action_at', '<=', until.toISOString());
+  const rows = await orders
     .select((select) => ['state', select.fn.countAll<number | bigint>().as('orders')])
-    .where('account', '=', account)
-    .where('state', 'in', states)
     .groupBy('state')
     .execute();
   return new Map(rows.map((row) => [row.state, Number(row.orders)]));

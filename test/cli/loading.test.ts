@@ -27,7 +27,7 @@ describe('a command loads what it uses and nothing else:', () => {
 
   it.each([
     ['orders list --help', ['orders/list.ts']],
-    ['help sync', ['operate/sync.ts']],
+    ['help sync', ['operate/sync/progress.ts', 'operate/sync/sync.ts', 'operate/sync/verdict.ts']],
     ['orders --help', []],
   ])('%s', async (line, commands) => {
     expect(commandsIn((await loadedBy(line.split(' '))).files)).toEqual(commands);

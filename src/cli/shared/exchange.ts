@@ -24,13 +24,13 @@ const OWNER_WRITES_MS = 10_000;
 /**
  * Asks the owner of the account over its control socket, or becomes the owner for as long as `alone` takes: only that
  * needs an exchange and its key in the settings. An owner that is starting or stopping has no socket for a moment: it is
- * waited for, for a few seconds, until `signal` aborts.
+ * waited for, for a few seconds, until `signal` aborts. `onLog` writes each line of the log.
  */
 export async function throughOwner<Value>(
   config: Config,
   beside: (owner: Owner) => Promise<Value>,
   alone: (app: App, config: ExchangeConfig) => Promise<Value>,
-  signal?: AbortSignal,
+  { signal, onLog = (write) => write() }: { signal?: AbortSignal; onLog?: (write: () => void) => void } = {},
 ): Promise<Value> {
   const clock = systemClock();
   const socketPath = controlSocketPath(config.database.path);
@@ -43,7 +43,7 @@ export async function throughOwner<Value>(
     }
     try {
       const complete = requireExchange(config);
-      await using app = await becomeOwner(complete);
+      await using app = await becomeOwner(complete, onLog);
       return await alone(app, complete);
     } catch (error) {
       if (!(error instanceof OwnedError)) throw error;
@@ -54,12 +54,14 @@ export async function throughOwner<Value>(
 }
 
 /** Makes the app, with warnings on stderr. It is loaded here: it takes longer to load than most commands beside a daemon take. */
-async function becomeOwner(config: ExchangeConfig): Promise<App> {
+async function becomeOwner(config: ExchangeConfig, onLog: (write: () => void) => void): Promise<App> {
   const [{ createApp }, { createLog, standardError }] = await Promise.all([
     import('../../app.ts'),
     import('../../log.ts'),
   ]);
-  const log = createLog({ log: { level: 'warn' } }, standardError());
+  const output = standardError();
+  const write = (line: string) => onLog(() => output.write(line));
+  const log = createLog({ log: { level: 'warn' } }, { write });
   return await createApp(config, { clock: systemClock(), log });
 }
 

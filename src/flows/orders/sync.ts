@@ -1,4 +1,5 @@
 import { viewOf, type HoldView } from '../../domain/accounts/holds.ts';
+import { FOLLOWED_STATES, RECHECKED_STATES } from '../../domain/orders/states.ts';
 import { countByState } from '../../store/orders.ts';
 import { countOpenFindings } from '../../store/findings.ts';
 import { linksPass } from '../clients/links.ts';
@@ -31,19 +32,20 @@ const LONGEST_WAIT_MS = 10_000;
 
 /**
  * One pass: sends every pending order whose time has come, then looks up every order being followed once, and every link
- * that may change. A breaker that opens for a moment is waited for. `onProgress` is given the pass's own counters, which go on changing while it runs.
+ * that may change. A breaker that opens for a moment is waited for. `onProgress` is given the pass's own counters, which go
+ * on changing while it runs, and the number of orders that were to be sent or looked up when it began.
  */
 export async function syncOnce(
   deps: FlowDeps,
   scope: FollowScope,
   signal: AbortSignal,
-  onProgress?: (counters: Readonly<Counters>) => void,
+  onProgress?: (counters: Readonly<Counters>, orders: number) => void,
 ): Promise<SyncResult> {
   const startedAt = deps.clock.monotonic();
   const counters = newCounters();
-  onProgress?.(counters);
   const pass: FlowDeps = { ...deps, counters };
   const since = deps.clock.now();
+  if (onProgress !== undefined) onProgress(counters, await ordersToDo(deps, scope, since));
   await repeatWhileOpen(pass, 'create', signal, () => createPass(pass, signal));
   await repeatWhileOpen(pass, 'lookup', signal, () => followPass(pass, scope, signal, since));
   await repeatWhileOpen(pass, 'lookup', signal, () => linksPass(pass, signal, since));
@@ -60,6 +62,14 @@ export async function syncOnce(
     durationMs: Math.round(deps.clock.monotonic() - startedAt),
   };
   return { summary, end: endOf(pass, summary, newFindings, signal), holds: deps.holds.all.map(viewOf) };
+}
+
+/** Counts the orders that a pass has before it: one entry of an index each, where the pass asks the exchange about it. */
+async function ordersToDo({ account, store }: FlowDeps, scope: FollowScope, until: Date): Promise<number> {
+  const due = ['pending', ...RECHECKED_STATES, ...(scope === 'due' ? FOLLOWED_STATES : [])] as const;
+  const counts = [await countByState(store.db, account, due, until)];
+  if (scope === 'all') counts.push(await countByState(store.db, account, FOLLOWED_STATES));
+  return counts.flatMap((count) => [...count.values()]).reduce((sum, orders) => sum + orders, 0);
 }
 
 /** Both passes go on where they stopped: what is done is not due any more, or was looked up since the pass began. */

@@ -9,7 +9,7 @@ import { errorAnswers } from './operation.ts';
 
 /** A line of the answer of `POST /sync`. */
 export type SyncLine =
-  | { readonly type: 'progress'; readonly counts: Counters }
+  | { readonly type: 'progress'; readonly counts: Counters; readonly orders: number }
   | ({ readonly type: 'result' } & SyncResult)
   | { readonly type: 'error'; readonly message: string; readonly problem?: StoreProblem };
 
@@ -32,7 +32,13 @@ const querySchema = z.object({
 });
 const lineSchema = z
   .discriminatedUnion('type', [
-    z.object({ type: z.literal('progress'), counts: z.record(z.string(), count) }),
+    z.object({
+      type: z.literal('progress'),
+      counts: z.record(z.string(), count),
+      orders: count.describe(
+        'Orders that were to be sent or looked up when the pass began; each that is accepted is looked up as well.',
+      ),
+    }),
     z.object({
       type: z.literal('result'),
       end: z.enum(['done', 'look', 'out-of-reach', 'out-of-time', 'key-refused']),
@@ -48,7 +54,7 @@ const lineSchema = z
   .meta({
     description: 'One line of the answer.',
     examples: [
-      { type: 'progress', counts: { sent: 3, accepted: 2 } },
+      { type: 'progress', counts: { sent: 3, accepted: 2 }, orders: 5 },
       { type: 'result', end: 'done', summary: { sent: 3, accepted: 3, remaining: 0 }, holds: [] },
     ],
   });
@@ -79,9 +85,9 @@ export async function* syncLines(
   signal: AbortSignal,
   onRun: (running: Promise<unknown>) => void,
 ): AsyncGenerator<string> {
-  let counts: Readonly<Counters> | undefined;
+  let progress: { readonly counts: Readonly<Counters>; readonly orders: number } | undefined;
   let last: SyncLine | undefined;
-  const running = syncOnce(deps, scope, signal, (now) => (counts = now))
+  const running = syncOnce(deps, scope, signal, (counts, orders) => (progress = { counts, orders }))
     .then((result) => (last = { type: 'result', ...result }))
     .catch((error: unknown) => {
       deps.log.error({ cause: String(error) }, 'a pass that was asked for failed');
@@ -91,7 +97,9 @@ export async function* syncLines(
   onRun(running);
   while (last === undefined) {
     await Promise.race([running, deps.clock.sleep(PROGRESS_MS)]);
-    if (last === undefined && counts !== undefined) yield line({ type: 'progress', counts: { ...counts } });
+    if (last === undefined && progress !== undefined) {
+      yield line({ type: 'progress', counts: { ...progress.counts }, orders: progress.orders });
+    }
   }
   yield line(last);
 }

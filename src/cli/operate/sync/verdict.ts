@@ -1,0 +1,72 @@
+import type { SyncEnd, SyncResult, SyncSummary } from '../../../flows/orders/sync.ts';
+import type { Tone } from '../../../reports/formats/document.ts';
+
+const TONES: Readonly<Record<SyncEnd, Tone>> = {
+  done: 'good',
+  look: 'warning',
+  'out-of-reach': 'error',
+  'out-of-time': 'warning',
+  'key-refused': 'error',
+};
+/** What a person should look at, the gravest first: its name, and the command that shows it. */
+const LOOK_AT: readonly (readonly [keyof SyncSummary, one: string, many: string, command: string])[] = [
+  ['held', 'held', 'held', 'order-sync orders list --state held'],
+  ['disputed', 'disputed', 'disputed', 'order-sync orders list --state disputed'],
+  ['unknown', 'unknown', 'unknown', 'order-sync orders list --state unknown'],
+  ['findings', 'finding', 'findings', 'order-sync findings list'],
+  ['rejected', 'rejected', 'rejected', 'order-sync orders list --state rejected'],
+  ['invalid', 'invalid', 'invalid', 'order-sync orders list --state invalid'],
+  ['failed', 'request failed', 'requests failed', 'order-sync sync'],
+];
+
+/** What a pass came to, in one line with the command that goes on from there. */
+export function verdictOf(result: SyncResult, isStopped: boolean): { readonly tone: Tone; readonly text: string } {
+  return { tone: TONES[result.end], text: textOf(result, isStopped) };
+}
+
+function textOf({ end, summary, holds }: SyncResult, isStopped: boolean): string {
+  switch (end) {
+    case 'done':
+      return `all is well: ${[didText(summary), ...waitText(summary)].join('; ')}`;
+    case 'look':
+      return `a person should look: ${lookText(summary, holds.length > 0)}`;
+    case 'out-of-reach':
+      return [
+        holds.length > 0 ? 'the account is held back' : 'the exchange is out of reach',
+        ...waitText(summary),
+        'order-sync sync tries again',
+      ].join('; ');
+    case 'out-of-time': {
+      const why = isStopped ? 'stopped before the end' : 'the time ran out before the end';
+      const how = isStopped ? 'order-sync sync goes on' : 'order-sync sync goes on, --timeout gives it longer';
+      return [`${why}: ${didText(summary)}`, ...waitText(summary), how].join('; ');
+    }
+    case 'key-refused':
+      return ['the exchange refuses the key (401): check exchange.apiKey', ...waitText(summary)].join('; ');
+  }
+}
+
+function didText({ sent, lookedUp, changed }: SyncSummary): string {
+  const did = Object.entries({ sent, 'looked up': lookedUp, changed }).filter(([, count]) => count > 0);
+  return did.length === 0
+    ? 'there was nothing to do'
+    : did.map(([what, count]) => `${amount(count)} ${what}`).join(', ');
+}
+
+function waitText({ remaining }: SyncSummary): readonly string[] {
+  if (remaining === 0) return [];
+  return [remaining === 1 ? '1 order waits to be sent' : `${amount(remaining)} orders wait to be sent`];
+}
+
+function lookText(summary: SyncSummary, isHeldBack: boolean): string {
+  const found = LOOK_AT.filter(([name]) => summary[name] > 0);
+  const counts = found.map(([name, one, many]) => `${amount(summary[name])} ${summary[name] === 1 ? one : many}`);
+  if (isHeldBack) counts.unshift('the account is held back');
+  // A finding of this pass may have been acknowledged meanwhile.
+  const command = found[0]?.[3] ?? (isHeldBack ? undefined : 'order-sync findings list --status any');
+  return [counts.join(', '), command].filter(Boolean).join('; ');
+}
+
+function amount(count: number): string {
+  return count.toLocaleString('en-US');
+}

@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest';
+import { verdictOf } from '../../../../src/cli/operate/sync/verdict.ts';
+import type { SyncResult } from '../../../../src/flows/orders/sync.ts';
+import { newCounters } from '../../../../src/flows/pass/counters.ts';
+
+const HOLD = { kind: 'creates-paused', since: '2026', until: null, reason: 'x', actor: 'ann' } as const;
+
+it.each<
+  [end: SyncResult['end'], summary: Partial<SyncResult['summary']>, held: boolean, stopped: boolean, text: string]
+>([
+  ['done', {}, false, false, 'all is well: there was nothing to do'],
+  ['done', { sent: 3, lookedUp: 1_197, changed: 12 }, false, false, 'all is well: 3 sent, 1,197 looked up, 12 changed'],
+  ['done', { lookedUp: 1, remaining: 1 }, false, false, 'all is well: 1 looked up; 1 order waits to be sent'],
+  [
+    'look',
+    { held: 2, disputed: 1 },
+    false,
+    false,
+    'a person should look: 2 held, 1 disputed; order-sync orders list --state held',
+  ],
+  ['look', { findings: 1 }, false, false, 'a person should look: 1 finding; order-sync findings list'],
+  ['look', { failed: 1 }, false, false, 'a person should look: 1 request failed; order-sync sync'],
+  ['look', {}, true, false, 'a person should look: the account is held back'],
+  ['look', {}, false, false, 'a person should look: order-sync findings list --status any'],
+  [
+    'out-of-reach',
+    { remaining: 2 },
+    false,
+    false,
+    'the exchange is out of reach; 2 orders wait to be sent; order-sync sync tries again',
+  ],
+  ['out-of-reach', {}, true, false, 'the account is held back; order-sync sync tries again'],
+  [
+    'out-of-time',
+    { sent: 1, remaining: 3 },
+    false,
+    false,
+    'the time ran out before the end: 1 sent; 3 orders wait to be sent; order-sync sync goes on, --timeout gives it longer',
+  ],
+  ['out-of-time', { sent: 1 }, false, true, 'stopped before the end: 1 sent; order-sync sync goes on'],
+  [
+    'key-refused',
+    { remaining: 1 },
+    false,
+    false,
+    'the exchange refuses the key (401): check exchange.apiKey; 1 order waits to be sent',
+  ],
+])('a pass that ended %s with %j says so in one line', (end, some, isHeld, isStopped, text) => {
+  const summary = { ...newCounters(), remaining: 0, durationMs: 5, ...some };
+  expect(verdictOf({ end, summary, holds: isHeld ? [HOLD] : [] }, isStopped).text).toBe(text);
+});
