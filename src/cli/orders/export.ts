@@ -9,7 +9,7 @@ import type { ExportFilter } from '../../store/reports/export.ts';
 import { chooseFormat, isFolder } from '../report/output.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
 import { ACCOUNT } from '../shared/options.ts';
-import { addPeriodOptions } from '../shared/period.ts';
+import { addByOption, addPeriodOptions } from '../shared/period.ts';
 import { withStore } from '../shared/store.ts';
 import { REVEAL } from '../shared/tokens.ts';
 import { writePieces } from '../shared/write.ts';
@@ -37,12 +37,7 @@ interface ExportOptions extends Omit<ExportFilter, 'account'> {
 
 /** `order-sync orders export`. */
 export function define(command: Command): void {
-  addPeriodOptions(command, 'orders')
-    .addOption(
-      new Option('--by <time>', 'the time that --from and --to are about, and the order of the rows')
-        .choices(['insertion', 'completion'])
-        .default('insertion'),
-    )
+  addByOption(addPeriodOptions(command, 'orders'))
     .option('--pair <pair>', 'only orders of this pair, such as BTC/EUR', readPair)
     .addOption(new Option('--state <state>', 'only orders in this state').choices(ORDER_STATES))
     .addOption(new Option('--outcome <outcome>', 'only orders with this outcome').choices(OUTCOMES))

@@ -10,16 +10,18 @@ import {
   type PreOrderAnswer,
 } from '../../flows/reports/pre-orders.ts';
 import type { Store } from '../../store/port.ts';
-import type { ReportScope } from '../../store/reports/reconciliation.ts';
+import type { OrderTime, ReportScope } from '../../store/reports/reconciliation.ts';
 import { commandError, withExchange, type Ask } from '../shared/exchange.ts';
 import { EXIT } from '../shared/exit.ts';
 import { ACCOUNT } from '../shared/options.ts';
 import { withStore } from '../shared/store.ts';
+import { addAllowEmptyOption, emptyPeriod, type EmptyOptions } from './empty.ts';
 import { addReportOptions, writeReport, type OutputOptions } from './output.ts';
-import { addAsOfOption, addPeriodOptions, type PeriodOptions } from '../shared/period.ts';
+import { addAsOfOption, addByOption, addPeriodOptions, type PeriodOptions } from '../shared/period.ts';
 import { slowProgress, type Progress } from './progress.ts';
 
-interface ReconciliationOptions extends PeriodOptions, OutputOptions {
+interface ReconciliationOptions extends PeriodOptions, EmptyOptions, OutputOptions {
+  readonly by: OrderTime;
   readonly asOf?: string;
   readonly online?: true;
   readonly against?: readonly string[];
@@ -56,7 +58,7 @@ Examples:
 /** `order-sync report reconciliation`. */
 export function define(command: Command): void {
   command.description('our orders beside those of the exchange: exact sums, differences, findings, completeness');
-  addAsOfOption(addReportOptions(addPeriodOptions(command), SECTIONS))
+  addAsOfOption(addAllowEmptyOption(addReportOptions(addByOption(addPeriodOptions(command, 'orders')), SECTIONS)))
     .option('--online', 'ask the exchange for each pre-order of the period, within the rate limit')
     .option('--against <file...>', 'compare with a ledger of another system, CSV with a header')
     .option('--against-id <column>', 'column of the external order id', 'external_order_id')
@@ -75,18 +77,19 @@ export function define(command: Command): void {
         'current',
         async (store, { reconcile, exchange: { outputPosition } }) => {
           using progress = slowProgress(clock);
-          const { from, to, asOf, online } = options;
-          const scope = { account: ACCOUNT, from, to };
+          const { by, from, to, asOf, online, allowEmpty: mayBeEmpty } = options;
+          const scope = { account: ACCOUNT, by, from, to };
           const asked = online && (await askExchange(command, store, { ...scope, asOf: now }, progress));
           const ledger = ledgerOf(options);
           const onProgress = (text: string) => progress.show(text);
           const settings = { ...reconcile, outputPosition };
           using report = await reconcileOrders(
             { store, clock },
-            { ...scope, asOf, settings, ledger, asked, onProgress },
+            { ...scope, asOf, settings, mayBeEmpty, ledger, asked, onProgress },
           );
           progress.clear();
           await writeReport(report.document, options);
+          if (report.isEmpty && mayBeEmpty !== true) throw emptyPeriod(report.document);
           return report.isClean;
         },
       );

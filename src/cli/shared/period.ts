@@ -1,4 +1,4 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { readTime } from '../../domain/instant.ts';
 
 /** The time at or after `from` and before `to`: UTC, ISO 8601 with milliseconds. */
@@ -16,6 +16,15 @@ export function addPeriodOptions(command: Command, what = 'orders inserted'): Co
       const { from, to } = command.opts<PeriodOptions>();
       if (from !== undefined && to !== undefined && from >= to) command.error('error: --from must be before --to');
     });
+}
+
+/** Adds `--by`: the time of an order that the period is about. */
+export function addByOption(command: Command): Command {
+  return command.addOption(
+    new Option('--by <time>', 'the time of an order that --from and --to are about')
+      .choices(['insertion', 'completion'])
+      .default('insertion'),
+  );
 }
 
 /** Adds `--as-of`, the moment for which a report speaks in place of now. */

@@ -69,13 +69,13 @@ export async function reconcileOrders(
 /** The snapshot is closed before the report is written: output may wait for its reader for hours. */
 async function addUp(
   { store, clock }: ReportDeps,
-  { account, from, to, settings, ...given }: ReconciliationRequest,
+  { account, by, from, to, settings, ...given }: ReconciliationRequest,
   scratch: Scratch,
   stage: LedgerStage | undefined,
   onProgress: (text: string) => Promise<void>,
 ): Promise<{ scope: ReportScope; reconciled: Reconciled }> {
   using snapshot = store.snapshot();
-  const scope = { account, from, to, asOf: given.asOf ?? clock.now().toISOString() };
+  const scope = { account, by, from, to, asOf: given.asOf ?? clock.now().toISOString() };
   const totals = new ReconciliationTotals(settings);
   const charts = new ReconciliationCharts();
   const moment = new Date(scope.asOf);

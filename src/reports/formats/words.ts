@@ -23,3 +23,8 @@ export function cut(text: string, most: number): string {
 export function capitalized(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
+
+/** Why a report of a period without any `noun` ends as one that a person should look at. */
+export function emptyReason(noun: string): string {
+  return `No ${noun} is in the period: look at --from and --to, or give --allow-empty where that is as it should be.`;
+}

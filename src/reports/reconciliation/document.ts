@@ -13,6 +13,8 @@ export const RECONCILIATION_SCHEMA = 'order-sync.reconciliation/1';
 /** The orders that the report is about, and the settings that it was made with. */
 export interface ReconciliationScope {
   readonly account: string;
+  /** The time of the orders that the period is about; insertion unless given. */
+  readonly by?: 'insertion' | 'completion' | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
   readonly asOf: string;
@@ -52,6 +54,7 @@ const CLASS_COLUMNS: readonly Column[] = [
 ];
 const RULE =
   'clean: no order is unchecked or disputed, no finding of severity error or warning is open, and no row is left out; infos and acknowledged findings are listed and do not count';
+const BY_COMPLETION = 'an order without a completion date that can be read is in no period';
 
 /** A report, and its verdict. */
 export interface ReconciliationReport {
@@ -115,14 +118,17 @@ function factsOf(scope: ReconciliationScope, reconciled: Reconciled, problems: r
   const { totals, otherAccounts, unknownAge } = reconciled;
   const counts = totals.counts();
   const { oldestLookup } = totals;
+  const { by = 'insertion' } = scope;
+  const verb = by === 'insertion' ? 'Inserted' : 'Completed';
   return [
     { key: 'verdict', label: 'Verdict', value: problems.length === 0 ? 'clean' : 'not clean' },
     { key: 'because', label: 'Because', value: becauseOf(problems) },
-    { key: 'rule', label: 'Rule', value: RULE },
+    { key: 'rule', label: 'Rule', value: by === 'insertion' ? RULE : `${RULE}; ${BY_COMPLETION}` },
     { key: 'account', label: 'Account', value: scope.account },
     { key: 'as_of', label: 'As of', value: scope.asOf },
-    { key: 'from', label: 'Inserted from', value: scope.from ?? null },
-    { key: 'to', label: 'Inserted before', value: scope.to ?? null },
+    { key: 'by', label: 'Period by', value: by },
+    { key: 'from', label: `${verb} from`, value: scope.from ?? null },
+    { key: 'to', label: `${verb} before`, value: scope.to ?? null },
     { key: 'orders', label: 'Orders', value: counts.orders },
     { key: 'checked', label: 'Checked', value: counts.checked },
     { key: 'unchecked', label: 'Unchecked', value: counts.unchecked },

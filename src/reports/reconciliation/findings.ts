@@ -158,7 +158,7 @@ function wordsOf(name: string): string {
 }
 
 function listed(
-  row: Pick<KnownFindingRow, 'external_order_id' | 'from_currency' | 'to_currency' | 'created_at' | 'asset_position'>,
+  row: Pick<KnownFindingRow, 'external_order_id' | 'from_currency' | 'to_currency' | 'at' | 'asset_position'>,
   severity: string,
   { class: name, expected, actual }: Pick<KnownFindingRow, 'class' | 'expected' | 'actual'>,
   settings: CurrencySettings,
@@ -171,7 +171,7 @@ function listed(
     class: name,
     external_order_id: row.external_order_id ?? '?',
     pair: pairOf(row),
-    day: dayOf(row.created_at),
+    day: dayOf(row.at),
     expected,
     actual,
     currency: field === undefined ? null : currencyOf(field, codes),

@@ -26,6 +26,8 @@ export interface ReconciledRow {
   readonly reward: string | null;
   readonly creation_date: string | null;
   readonly completion_date: string | null;
+  /** The time that the period of the report is about. */
+  readonly at: string;
 }
 
 /** A stored finding with the order that it is about. */
@@ -48,7 +50,8 @@ export interface KnownFindingRow {
   readonly asset_position: string | null;
   readonly from_currency: string | null;
   readonly to_currency: string | null;
-  readonly created_at: string | null;
+  /** The time that the period of the report is about. */
+  readonly at: string | null;
 }
 
 /** Names the pair of a row as reports write it, `BTC/EUR`; `?` where a currency is missing. */

@@ -124,7 +124,7 @@ export class ReconciliationTotals {
     this.#addLookup(order, asOf);
     const group = { pair: pairOf(row), ...this.#groupOf(row, row.changed_at, asOf) };
     if (isOutcome(group.outcome)) this.outcomes[group.outcome] += 1;
-    const { counts, sums } = this.#totals(dayOf(row.created_at), group);
+    const { counts, sums } = this.#totals(dayOf(row.at), group);
     counts.orders += 1;
     if (judgement.kind === 'nothing') counts.nothing_to_compare += 1;
     else counts[judgement.kind] += 1;

@@ -1,5 +1,5 @@
 import type { Card, Tone, Verdict } from '../formats/document.ts';
-import { counted } from '../formats/words.ts';
+import { counted, emptyReason } from '../formats/words.ts';
 import { UNCHECKED_REASONS } from './judge.ts';
 import { differencesByCurrency, type CurrencyDifference } from './money.ts';
 import type { ReconciliationTotals } from './totals.ts';
@@ -67,18 +67,12 @@ export function problemsOf({ totals, otherAccounts, unknownAge }: Counted): read
 }
 
 /** The problem of a period without orders, where there is nothing else to say. */
-export const EMPTY: Problem = {
-  because: 'no orders in the period',
-  reason:
-    'No order is in the period. Look at --from, --to and --by, or give --allow-empty where that is as it should be.',
-  tone: 'warning',
-};
+export const EMPTY: Problem = { because: 'no orders in the period', reason: emptyReason('order'), tone: 'warning' };
 
 /** Says as a whole whether both sides agree. */
 export function verdictOf({ totals, ordersToLookAt }: Counted, problems: readonly Problem[]): Verdict {
   const { orders, checked, nothing_to_compare: nothing, infos, acknowledged } = totals.counts();
-  if (problems.length === 0 && orders === 0)
-    return { tone: 'neutral', text: 'Nothing to reconcile', reasons: ['No order is in the period.'] };
+  if (problems.length === 0 && orders === 0) return { tone: 'neutral', text: 'Nothing to reconcile', reasons: [] };
   if (problems.includes(EMPTY)) return { tone: 'warning', text: 'Nothing to reconcile', reasons: [EMPTY.reason] };
   if (problems.length === 0) {
     const listed = infos + acknowledged;

@@ -2,6 +2,7 @@ import { sql, type RawBuilder } from 'kysely';
 import type { Outcome } from '../../reports/reconciliation/outcome.ts';
 import type { OrderRow } from '../order-columns.ts';
 import type { Database } from '../port.ts';
+import type { OrderTime } from './reconciliation.ts';
 
 /** So many orders are read at a time: their answers may be long. */
 const PAGE = 200;
@@ -9,7 +10,7 @@ const PAGE = 200;
 /** Selects orders by the time of their insertion or of their completion: at or after `from` and before `to`. */
 export interface ExportFilter {
   readonly account: string;
-  readonly by: 'insertion' | 'completion';
+  readonly by: OrderTime;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
   readonly pair?: { readonly from: string; readonly to: string } | undefined;

@@ -3,60 +3,71 @@ import type { KnownFindingRow, ReconciledRow } from '../../reports/reconciliatio
 import { ORDER_COLUMNS, type OrderRow, type OrderColumn } from '../order-columns.ts';
 import { queries } from '../statement.ts';
 
-/** The orders of a report; times are compared with `created_at`. The report ignores everything after `asOf`. */
+/** The time of an order that a period is about. */
+export type OrderTime = 'insertion' | 'completion';
+
+/**
+ * The orders of a report: those that were inserted, or completed, at or after `from` and before `to`. By completion an order
+ * is left out that has no completion date that can be read. The report ignores everything after `asOf`.
+ */
 export interface ReportScope {
   readonly account: string;
+  /** Insertion unless given. */
+  readonly by?: OrderTime | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
   readonly asOf: string;
 }
 
+/** The column with the time that a period is about. */
+const TIMES = { insertion: 'merchant_orders.created_at', completion: 'record.completed_at' } as const;
+
 /** Selects every order of the scope with its newest record, in no order. */
 export function reconciledRows(scope: ReportScope): Compilable<ReconciledRow> {
-  return ordersOf(scope)
-    .leftJoin('order_records as record', (join) =>
-      join
-        .onRef('record.account', '=', 'merchant_orders.account')
-        .onRef('record.external_order_id', '=', 'merchant_orders.external_order_id'),
-    )
-    .select([
-      'merchant_orders.external_order_id',
-      'merchant_orders.asset',
-      'merchant_orders.asset_position',
-      'merchant_orders.from_currency',
-      'merchant_orders.to_currency',
-      'merchant_orders.state',
-      'merchant_orders.state_reason',
-      'merchant_orders.order_status',
-      'merchant_orders.outcome',
-      'merchant_orders.created_at',
-      'merchant_orders.sent_at',
-      'merchant_orders.changed_at',
-      'merchant_orders.last_lookup_at',
-      'merchant_orders.stale_date',
-      'merchant_orders.resends',
-      'record.received_at',
-      'record.compared_at',
-      'record.input_asset',
-      'record.output_asset',
-      'record.from_currency as record_from',
-      'record.to_currency as record_to',
-      'record.fee',
-      'record.reward',
-      'record.creation_date',
-      'record.completion_date',
-    ]);
+  return ordersOf(scope).select([
+    'merchant_orders.external_order_id',
+    'merchant_orders.asset',
+    'merchant_orders.asset_position',
+    'merchant_orders.from_currency',
+    'merchant_orders.to_currency',
+    'merchant_orders.state',
+    'merchant_orders.state_reason',
+    'merchant_orders.order_status',
+    'merchant_orders.outcome',
+    'merchant_orders.created_at',
+    'merchant_orders.sent_at',
+    'merchant_orders.changed_at',
+    'merchant_orders.last_lookup_at',
+    'merchant_orders.stale_date',
+    'merchant_orders.resends',
+    'record.received_at',
+    'record.compared_at',
+    'record.input_asset',
+    'record.output_asset',
+    'record.from_currency as record_from',
+    'record.to_currency as record_to',
+    'record.fee',
+    'record.reward',
+    'record.creation_date',
+    'record.completion_date',
+    timeOf(scope).as('at'),
+  ]);
 }
 
 /** Selects findings of the scope that were unresolved at `asOf`. The report finds unchecked orders by itself. */
 export function knownFindings(scope: ReportScope): Compilable<KnownFindingRow> {
-  const { from, to, asOf } = scope;
+  const { by = 'insertion', from, to, asOf } = scope;
   return queries
     .selectFrom('findings')
     .leftJoin('merchant_orders', (join) =>
       join
         .onRef('merchant_orders.account', '=', 'findings.account')
         .onRef('merchant_orders.external_order_id', '=', 'findings.external_order_id'),
+    )
+    .leftJoin('order_records as record', (join) =>
+      join
+        .onRef('record.account', '=', 'findings.account')
+        .onRef('record.external_order_id', '=', 'findings.external_order_id'),
     )
     .where('findings.account', '=', scope.account)
     .where('findings.class', '!=', 'UNCHECKED')
@@ -68,8 +79,9 @@ export function knownFindings(scope: ReportScope): Compilable<KnownFindingRow> {
         where('merchant_orders.created_at', 'is', null),
         where.and([
           where('merchant_orders.created_at', '<=', asOf),
-          where('merchant_orders.created_at', '>=', from ?? ''),
-          ...(to === undefined ? [] : [where('merchant_orders.created_at', '<', to)]),
+          where(TIMES[by], '<=', asOf),
+          where(TIMES[by], '>=', from ?? ''),
+          ...(to === undefined ? [] : [where(TIMES[by], '<', to)]),
         ]),
       ]),
     )
@@ -91,7 +103,7 @@ export function knownFindings(scope: ReportScope): Compilable<KnownFindingRow> {
       'merchant_orders.asset_position',
       'merchant_orders.from_currency',
       'merchant_orders.to_currency',
-      'merchant_orders.created_at',
+      sql<string | null>`${sql.ref(TIMES[by])}`.as('at'),
     ]);
 }
 
@@ -123,9 +135,11 @@ function countOfRows() {
   return queries.selectFrom('merchant_orders').select((one) => one.fn.countAll<number>().as('rows'));
 }
 
+const PRE_ORDER_COLUMNS = (['pre_order_id', ...ORDER_COLUMNS] as const).map(
+  (name) => `merchant_orders.${name}` as const,
+);
 /** The columns of an order that its pre-order is compared with. */
-const PRE_ORDER_COLUMNS = ['created_at', 'pre_order_id', ...ORDER_COLUMNS] as const;
-export type PreOrderRow = Pick<OrderRow, 'created_at' | 'pre_order_id' | OrderColumn>;
+export type PreOrderRow = Pick<OrderRow, 'pre_order_id' | OrderColumn> & { readonly at: string };
 
 /** Selects the next orders of the scope with a pre-order, after `last`, oldest first. */
 export function nextPreOrders(
@@ -133,14 +147,17 @@ export function nextPreOrders(
   last: PreOrderRow | undefined,
   limit: number,
 ): Compilable<PreOrderRow> {
+  const table = scope.by === 'completion' ? 'record' : 'merchant_orders';
+  const [at, id] = [timeOf(scope), sql.ref(`${table}.external_order_id`)];
   const orders = ordersOf(scope)
-    .where('pre_order_id', 'is not', null)
+    .where('merchant_orders.pre_order_id', 'is not', null)
     .select(PRE_ORDER_COLUMNS)
-    .orderBy('created_at')
-    .orderBy('external_order_id')
+    .select(at.as('at'))
+    .orderBy(at)
+    .orderBy(id)
     .limit(limit);
   if (last === undefined) return orders;
-  return orders.where(sql<SqlBool>`(created_at, external_order_id) > (${last.created_at}, ${last.external_order_id})`);
+  return orders.where(sql<SqlBool>`(${at}, ${id}) > (${last.at}, ${last.external_order_id})`);
 }
 
 /** Selects the orders that have an unresolved finding of one of the classes. */
@@ -156,13 +173,26 @@ export function ordersWithFinding(
     .where('class', 'in', names);
 }
 
-/** Has one upper bound only: of two the database would use the first for its search, which may be the far one. */
-function ordersOf({ account, from, to, asOf }: ReportScope) {
+/**
+ * Orders with their newest record. The time of the scope has one upper bound only: of two the database would use the first
+ * for its search, which may be the far one. By completion the sign keeps the index of ages out of use.
+ */
+function ordersOf(scope: ReportScope) {
+  const { account, by, from, to, asOf } = scope;
+  const at = timeOf(scope);
   const orders = queries
     .selectFrom('merchant_orders')
-    .where('merchant_orders.account', '=', account)
-    .where('merchant_orders.created_at', '>=', from ?? '');
-  return to !== undefined && to <= asOf
-    ? orders.where('merchant_orders.created_at', '<', to)
-    : orders.where('merchant_orders.created_at', '<=', asOf);
+    .leftJoin('order_records as record', (join) =>
+      join
+        .onRef('record.account', '=', 'merchant_orders.account')
+        .onRef('record.external_order_id', '=', 'merchant_orders.external_order_id'),
+    )
+    .where(by === 'completion' ? 'record.account' : 'merchant_orders.account', '=', account)
+    .where(at, '>=', from ?? '');
+  const within = to !== undefined && to <= asOf ? orders.where(at, '<', to) : orders.where(at, '<=', asOf);
+  return by === 'completion' ? within.where(sql<string>`+merchant_orders.created_at`, '<=', asOf) : within;
+}
+
+function timeOf({ by = 'insertion' }: ReportScope) {
+  return sql<string>`${sql.ref(TIMES[by])}`;
 }

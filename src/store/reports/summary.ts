@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { SummaryPart } from '../../reports/summary.ts';
 import type { Store } from '../port.ts';
 import { queries } from '../statement.ts';
+import type { OrderTime } from './reconciliation.ts';
 
 /** So many orders are read at a time: no read holds the write-ahead log for long. */
 const PAGE = 20_000;
@@ -9,9 +10,11 @@ const PAGE = 20_000;
 /** What a line of the summary is of. */
 const LINE = ['from_currency', 'to_currency', 'state', 'order_status', 'outcome', 'asset_position'] as const;
 
-/** Selects rows; times are compared with `created_at`. */
+/** Selects rows by the time of their insertion or of their completion. */
 export interface RowFilter {
   readonly account: string;
+  /** Insertion unless given. */
+  readonly by?: OrderTime | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 }
@@ -23,14 +26,18 @@ interface PagePart extends Omit<SummaryPart, 'asset' | 'unreadable'> {
   readonly last_id: Uint8Array;
 }
 
-/** Counts and sums every row that matches the filter, by what a line of the summary is of, a page of rows at a time. */
-export function* summaryParts(store: Pick<Store, 'snapshot'>, filter: RowFilter): Generator<SummaryPart> {
+/** Counts and sums every row that matches the filter, by what a line of the summary is of. */
+export function summaryParts(store: Pick<Store, 'snapshot'>, filter: RowFilter): Iterable<SummaryPart> {
+  return filter.by === 'completion' ? completedParts(store, filter) : insertedParts(store, filter);
+}
+
+/** Reads the orders by their ids, a page of rows at a time. */
+function* insertedParts(store: Pick<Store, 'snapshot'>, filter: RowFilter): Generator<SummaryPart> {
   let last: Buffer | undefined;
   for (let read = PAGE; read === PAGE;) {
     read = 0;
     for (const { asset, last_id, ...part } of readPage(store, filter, last)) {
-      const [sum, unreadable] = JSON.parse(asset) as [string, number];
-      yield { ...part, asset: sum, unreadable };
+      yield partOf(part, asset);
       read += part.orders;
       const id = Buffer.from(last_id);
       last = last === undefined || Buffer.compare(last, id) < 0 ? id : last;
@@ -59,4 +66,33 @@ function readPage(store: Pick<Store, 'snapshot'>, { account, from, to }: RowFilt
     .groupBy(LINE);
   using snapshot = store.snapshot();
   return [...snapshot.rows<PagePart>(parts)];
+}
+
+/** Reads the orders of a period of the index of completions, at once: it has those orders alone. */
+function* completedParts(store: Pick<Store, 'snapshot'>, { account, from, to }: RowFilter): Generator<SummaryPart> {
+  const completed = queries
+    .selectFrom('order_records as record')
+    .innerJoin('merchant_orders', (join) =>
+      join
+        .onRef('merchant_orders.account', '=', 'record.account')
+        .onRef('merchant_orders.external_order_id', '=', 'record.external_order_id'),
+    )
+    .where('record.account', '=', account)
+    .where('record.completed_at', '>=', from ?? '');
+  const within = to === undefined ? completed : completed.where('record.completed_at', '<', to);
+  const columns = LINE.map((column) => `merchant_orders.${column}` as const);
+  const parts = within
+    .select((select) => [
+      ...columns,
+      select.fn.countAll<number>().as('orders'),
+      sql<string>`exact_sum(merchant_orders.asset)`.as('asset'),
+    ])
+    .groupBy(columns);
+  using snapshot = store.snapshot();
+  for (const { asset, ...part } of snapshot.rows<Omit<PagePart, 'last_id'>>(parts)) yield partOf(part, asset);
+}
+
+function partOf(part: Omit<SummaryPart, 'asset' | 'unreadable'>, exactSum: string): SummaryPart {
+  const [asset, unreadable] = JSON.parse(exactSum) as [string, number];
+  return { ...part, asset, unreadable };
 }

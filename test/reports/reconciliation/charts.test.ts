@@ -32,6 +32,7 @@ const ROW: ReconciledRow = {
   reward: null,
   creation_date: '2026-01-01T00:00:00Z',
   completion_date: '2026-01-01T01:00:00Z',
+  at: '2026-01-01T00:00:00.000Z',
 };
 
 function chartsOf(rows: readonly Partial<ReconciledRow>[], judgement = CHECKED): Readonly<Record<string, Chart>> {
