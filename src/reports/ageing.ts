@@ -1,6 +1,7 @@
 import { instantMs } from '../domain/instant.ts';
 import { ORDER_STATES, WAITING_STATES, type OrderState } from '../domain/orders/states.ts';
-import type { Chart, Column, ReportDocument, Row } from './formats/document.ts';
+import type { Card, Chart, Column, ReportDocument, Row, Verdict } from './formats/document.ts';
+import { counted, cut, emptyReason, inWords } from './formats/words.ts';
 
 /** Orders of one state, order status and pair (null: all pairs), with the times since which the orders at these ranks have not changed. */
 export interface AgeGroup {
@@ -29,10 +30,15 @@ export interface AgeingFacts {
   readonly from: string | null;
   readonly to: string | null;
   readonly orders: number;
+  /** A period without orders is as it should be. */
+  readonly mayBeEmpty?: boolean | undefined;
 }
 
 /** Name and version of the JSON form. A change that breaks its readers needs the next number. */
 export const AGEING_SCHEMA = 'order-sync.ageing/1';
+
+/** The states in which an order stays until a person decides, or may come to that. */
+export const PERSON_STATES: readonly OrderState[] = ['held', 'disputed', 'unknown'];
 
 const PERCENTILES = [
   ['p50', 'Half within'],
@@ -50,16 +56,21 @@ const PAIR: Column = { key: 'pair', label: 'Pair', kind: 'text' };
 /** Each age is given in words for people and in seconds for programs. */
 const AGES: readonly Column[] = [
   { key: 'orders', label: 'Orders', kind: 'count' },
-  ...PERCENTILES.map(([key, label]) => ({ key, label, kind: 'text' as const })),
+  ...PERCENTILES.map(([key, label], place) => ({
+    key,
+    label,
+    kind: 'text' as const,
+    rank: place === 3 ? 0 : 3 - place,
+  })),
   ...PERCENTILES.map(([key, label]) => secondsOf(key, label)),
 ];
 const BY_STATUS = [...STATE_AND_STATUS, ...AGES];
 const BY_PAIR = [...STATE_AND_STATUS, PAIR, ...AGES];
 const OLDEST: readonly Column[] = [
   { key: 'external_order_id', label: 'Order', kind: 'text' },
-  PAIR,
+  { ...PAIR, rank: 2 },
   ...STATE_AND_STATUS,
-  { key: 'since', label: 'Since', kind: 'time' },
+  { key: 'since', label: 'Since', kind: 'time', rank: 1 },
   { key: 'age', label: 'For', kind: 'text' },
   secondsOf('age', 'For'),
 ];
@@ -77,6 +88,8 @@ export function ageingDocument(
   return {
     schema: AGEING_SCHEMA,
     title: 'Age of orders in their state and order status',
+    verdict: verdictOf(facts, byStatus, oldest),
+    cards: cardsOf(facts, byStatus, oldest),
     facts: [
       { key: 'asOf', label: 'As of', value: facts.asOf },
       { key: 'from', label: 'Orders inserted from', value: facts.from },
@@ -87,10 +100,74 @@ export function ageingDocument(
     sections: [
       { name: 'statuses', title: 'By state and order status', columns: BY_STATUS, rows: rows(byStatus) },
       { name: 'pairs', title: 'By state, order status and pair', columns: BY_PAIR, rows: rows(byPair) },
-      { name: 'oldest', title: 'Orders that have waited the longest', columns: OLDEST, rows: oldestRows },
+      {
+        name: 'oldest',
+        title: 'Orders that have waited the longest',
+        part: 'attention',
+        lead: 'The story of an order: order-sync orders explain ORDER.',
+        empty: 'No order waits.',
+        columns: OLDEST,
+        rows: oldestRows,
+      },
     ],
     charts: chartOf(byStatus, asOfMs),
   };
+}
+
+/** Says how many orders wait, and whether a person has to decide about some of them. */
+function verdictOf(
+  { asOf, orders, mayBeEmpty }: AgeingFacts,
+  byStatus: readonly AgeGroup[],
+  [longest]: readonly OldestOrder[],
+): Verdict {
+  if (orders === 0) {
+    const reasons = mayBeEmpty === true ? [] : [emptyReason('order')];
+    return { tone: mayBeEmpty === true ? 'neutral' : 'warning', text: 'There are no orders', reasons };
+  }
+  const waiting = countOf(byStatus, WAITING_STATES);
+  const undecided = countOf(byStatus, PERSON_STATES);
+  const ms = ageMs(longest?.since ?? '', instantMs(asOf) ?? 0);
+  const reasons = [
+    ...(undecided === 0
+      ? []
+      : [`${counted(undecided, 'order is', 'orders are')} ${statesOf(byStatus, PERSON_STATES)}.`]),
+    ...(ms === null ? [] : [`The longest has waited for ${inWords(ms)}.`]),
+  ];
+  if (undecided > 0)
+    return { tone: 'warning', text: `A person should look at ${counted(undecided, 'order')}`, reasons };
+  if (waiting === 0) return { tone: 'good', text: 'No order waits', reasons };
+  return { tone: 'info', text: counted(waiting, 'order waits', 'orders wait'), reasons };
+}
+
+function cardsOf(
+  { asOf, orders }: AgeingFacts,
+  byStatus: readonly AgeGroup[],
+  [longest]: readonly OldestOrder[],
+): readonly Card[] {
+  const ms = ageMs(longest?.since ?? '', instantMs(asOf) ?? 0);
+  const undecided = countOf(byStatus, PERSON_STATES);
+  const waiting = { value: String(countOf(byStatus, WAITING_STATES)), note: statesOf(byStatus, WAITING_STATES) };
+  const decide = { value: String(undecided), note: statesOf(byStatus, PERSON_STATES) };
+  return [
+    { label: 'Orders', value: String(orders), section: 'statuses' },
+    { label: 'Waiting', ...waiting, section: 'statuses' },
+    { label: 'For a person', ...decide, tone: undecided === 0 ? 'good' : 'warning', section: 'oldest' },
+    ...(longest === undefined || ms === null
+      ? []
+      : [
+          { label: 'Longest', value: inWords(ms), note: `${longest.state}: ${cut(longest.id, 40)}`, section: 'oldest' },
+        ]),
+  ];
+}
+
+function countOf(groups: readonly AgeGroup[], states: readonly string[]): number {
+  return groups.reduce((sum, { state, orders }) => (states.includes(state) ? sum + orders : sum), 0);
+}
+
+/** The orders of each of the states: `2 held, 1 unknown`. */
+function statesOf(groups: readonly AgeGroup[], states: readonly string[]): string {
+  const counts = states.map((state) => [state, countOf(groups, [state])] as const);
+  return counts.flatMap(([state, count]) => (count === 0 ? [] : [`${count} ${state}`])).join(', ');
 }
 
 function secondsOf(key: string, label: string): Column {

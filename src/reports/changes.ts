@@ -1,4 +1,5 @@
 import type { Column, ReportDocument } from './formats/document.ts';
+import { emptyReason } from './formats/words.ts';
 
 /** A line of `order_events`. */
 export type Change = {
@@ -26,24 +27,36 @@ const COLUMNS: readonly Column[] = [
   { key: 'new_value', label: 'To', kind: 'text' },
   // As the exchange wrote it, whatever that is.
   { key: 'exchange_time', label: 'The exchange dates it', kind: 'text', rank: 2 },
-  { key: 'source', label: 'Source', kind: 'text' },
-  { key: 'actor', label: 'Who', kind: 'text' },
-  { key: 'reason', label: 'Why', kind: 'text' },
+  { key: 'source', label: 'Source', kind: 'text', rank: 2 },
+  { key: 'actor', label: 'Who', kind: 'text', rank: 1 },
+  { key: 'reason', label: 'Why', kind: 'text', rank: 1 },
 ];
+
+/** The period of the report, and whether it has a change. */
+export interface ChangesFacts {
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly isEmpty: boolean;
+  /** A period without changes is as it should be. */
+  readonly mayBeEmpty?: boolean | undefined;
+}
 
 /** Builds the report: every change of a period. Its rows are read while they are written. */
 export function changesDocument(
-  { from, to }: { readonly from: string | null; readonly to: string | null },
+  { from, to, isEmpty, mayBeEmpty }: ChangesFacts,
   changes: AsyncIterable<Change>,
 ): ReportDocument {
+  const reasons = mayBeEmpty === true ? [] : [emptyReason('change')];
+  const tone = mayBeEmpty === true ? 'neutral' : 'warning';
   return {
     schema: CHANGES_SCHEMA,
     title: 'Changes of orders',
+    ...(isEmpty ? { verdict: { tone, text: 'Nothing has changed', reasons } } : {}),
     facts: [
       { key: 'from', label: 'Observed from', value: from },
       { key: 'to', label: 'Observed before', value: to },
     ],
-    sections: [{ name: 'changes', title: 'Changes', columns: COLUMNS, rows: changes }],
+    sections: [{ name: 'changes', title: 'Changes', empty: 'Nothing has changed.', columns: COLUMNS, rows: changes }],
     charts: [],
   };
 }

@@ -1,7 +1,15 @@
+import type { AmountSettings } from '../domain/amounts.ts';
 import { DecimalSum } from '../domain/decimal.ts';
-import type { Column, ReportDocument } from './formats/document.ts';
+import { ORDER_STATES } from '../domain/orders/states.ts';
+import { PERSON_STATES } from './ageing.ts';
+import type { Card, Column, ReportDocument, Verdict } from './formats/document.ts';
+import { counted, emptyReason } from './formats/words.ts';
+import { amountsByCurrency } from './reconciliation/money.ts';
 import { outcomeOf, sumsByOutcome } from './reconciliation/outcome.ts';
-import { pairOf } from './reconciliation/rows.ts';
+import { currencyOfRow, pairOf } from './reconciliation/rows.ts';
+
+/** So many currencies have a card. */
+const MOST_CURRENCIES = 6;
 
 /** Some of the orders of one pair, asset position, state, status and outcome: `asset` is their exact sum, without those whose asset is unreadable. */
 export interface SummaryPart {
@@ -16,23 +24,23 @@ export interface SummaryPart {
   readonly unreadable: number;
 }
 
-/** The columns of the summary, with the same names for programs and people. */
+/** The columns of the summary. */
 export const SUMMARY_COLUMNS = [
-  { key: 'pair', label: 'pair', kind: 'text' },
-  { key: 'state', label: 'state', kind: 'state' },
-  { key: 'status', label: 'status', kind: 'text' },
-  { key: 'outcome', label: 'outcome', kind: 'outcome' },
-  { key: 'position', label: 'position', kind: 'text' },
-  { key: 'orders', label: 'orders', kind: 'count' },
+  { key: 'pair', label: 'Pair', kind: 'text' },
+  { key: 'state', label: 'State', kind: 'state' },
+  { key: 'status', label: 'Order status', kind: 'text' },
+  { key: 'outcome', label: 'Outcome', kind: 'outcome' },
+  { key: 'position', label: 'Position', kind: 'text', rank: 1 },
+  { key: 'orders', label: 'Orders', kind: 'count' },
   // The exact sum.
-  { key: 'asset', label: 'asset', kind: 'decimal' },
+  { key: 'asset', label: 'Asset', kind: 'decimal' },
   // The same sum by its outcome, so that a column of these may be added up.
-  { key: 'succeeded', label: 'succeeded', kind: 'decimal', rank: 2 },
-  { key: 'failed', label: 'failed', kind: 'decimal', rank: 2 },
-  { key: 'open', label: 'open', kind: 'decimal', rank: 2 },
-  { key: 'outcome_unknown', label: 'outcome unknown', kind: 'decimal', rank: 2 },
+  { key: 'succeeded', label: 'Asset, succeeded', kind: 'decimal', isForPrograms: true },
+  { key: 'failed', label: 'Asset, failed', kind: 'decimal', isForPrograms: true },
+  { key: 'open', label: 'Asset, open', kind: 'decimal', isForPrograms: true },
+  { key: 'outcome_unknown', label: 'Asset, outcome unknown', kind: 'decimal', isForPrograms: true },
   // Orders whose asset is not a number; they are counted and not summed.
-  { key: 'unreadable', label: 'unreadable', kind: 'count' },
+  { key: 'unreadable', label: 'Amount unreadable', kind: 'count', rank: 2 },
 ] as const satisfies readonly Column[];
 
 /**
@@ -64,9 +72,69 @@ function emptyGroup(part: SummaryPart) {
   return { pair: pairOf(part), state, status, outcome: outcomeOf(part), position, orders: 0, unreadable: 0, sum };
 }
 
+/** What a summary is of. */
+export interface SummaryFacts extends Pick<AmountSettings, 'outputPosition'> {
+  /** A period without orders is as it should be. */
+  readonly mayBeEmpty?: boolean | undefined;
+}
+
+/** A summary, and whether its period has no order. */
+export interface SummaryReport {
+  readonly document: ReportDocument;
+  readonly isEmpty: boolean;
+}
+
 /** Builds the report. It has no schema of its own: its JSON is the lines. */
-export function summaryDocument(parts: Iterable<SummaryPart>): ReportDocument {
-  const title = 'Orders by pair, state and status';
-  const sections = [{ name: 'summary', title, columns: SUMMARY_COLUMNS, rows: summarize(parts) }];
-  return { schema: null, title: 'Summary', facts: [], sections, charts: [] };
+export function summaryDocument(parts: Iterable<SummaryPart>, facts: SummaryFacts): SummaryReport {
+  const all = [...parts];
+  const rows = summarize(all);
+  const orders = all.reduce((sum, part) => sum + part.orders, 0);
+  const counts = new Map<string, number>();
+  for (const { state, orders: more } of all) counts.set(state, (counts.get(state) ?? 0) + more);
+  const document: ReportDocument = {
+    schema: null,
+    title: 'Summary',
+    verdict: verdictOf(orders, counts, facts),
+    cards: [ordersCard(orders, counts), ...moneyCards(all, facts)],
+    facts: [],
+    sections: [{ name: 'summary', title: 'Orders by pair, state and status', columns: SUMMARY_COLUMNS, rows }],
+    charts: [],
+  };
+  return { document, isEmpty: orders === 0 };
+}
+
+function verdictOf(orders: number, counts: ReadonlyMap<string, number>, { mayBeEmpty }: SummaryFacts): Verdict {
+  if (orders === 0) {
+    const reasons = mayBeEmpty === true ? [] : [emptyReason('order')];
+    return { tone: mayBeEmpty === true ? 'neutral' : 'warning', text: 'There are no orders', reasons };
+  }
+  const undecided = PERSON_STATES.map((state) => [state, counts.get(state) ?? 0] as const).filter(
+    ([, count]) => count > 0,
+  );
+  const all = undecided.reduce((sum, [, count]) => sum + count, 0);
+  const reasons = undecided.map(([state, count]) => `${counted(count, 'order is', 'orders are')} ${state}.`);
+  if (all > 0) return { tone: 'warning', text: `A person should look at ${counted(all, 'order')}`, reasons };
+  return { tone: 'neutral', text: counted(orders, 'order'), reasons: [] };
+}
+
+function ordersCard(orders: number, counts: ReadonlyMap<string, number>): Card {
+  const states = ORDER_STATES.flatMap((state) => (counts.has(state) ? [`${counts.get(state)} ${state}`] : []));
+  return { label: 'Orders', value: String(orders), note: states.join(', '), section: 'summary' };
+}
+
+/** The money of each currency: what succeeded, or else the first of the others, and the others below it. */
+function moneyCards(parts: readonly SummaryPart[], settings: SummaryFacts): readonly Card[] {
+  const groups = parts.map((part) => {
+    const { asset_position: position, orders, unreadable, asset } = part;
+    const currency = currencyOfRow(part, settings);
+    const group = { pair: pairOf(part), outcome: outcomeOf(part), position, currency };
+    return { ...group, orders, unreadable, compared: 0, asset, ours: '0', theirs: '0' };
+  });
+  return amountsByCurrency(groups)
+    .slice(0, MOST_CURRENCIES)
+    .flatMap(({ currency, amounts: [first, ...others] }) => {
+      if (first === undefined) return [];
+      const note = others.map(({ label, sum }) => `${label.toLowerCase()} ${sum}`).join(', ');
+      return [{ label: `${first.label}, ${currency}`, value: first.sum, note, section: 'summary' }];
+    });
 }

@@ -1,20 +1,27 @@
 import type { Command } from 'commander';
 import { summaryDocument } from '../../reports/summary.ts';
+import type { OrderTime } from '../../store/reports/reconciliation.ts';
 import { summaryParts } from '../../store/reports/summary.ts';
 import { ACCOUNT } from '../shared/options.ts';
 import { withStore } from '../shared/store.ts';
+import { addAllowEmptyOption, emptyPeriod, type EmptyOptions } from './empty.ts';
 import { addReportOptions, writeReport, type OutputOptions } from './output.ts';
-import { addPeriodOptions, type PeriodOptions } from '../shared/period.ts';
+import { addByOption, addPeriodOptions, type PeriodOptions } from '../shared/period.ts';
+
+interface SummaryOptions extends PeriodOptions, EmptyOptions, OutputOptions {
+  readonly by: OrderTime;
+}
 
 /** `order-sync report summary`. */
 export function define(command: Command): void {
-  addReportOptions(addPeriodOptions(command))
+  addAllowEmptyOption(addReportOptions(addByOption(addPeriodOptions(command, 'orders'))))
     .addHelpText('after', '\nExample:\n  order-sync report summary --from 2026-01-01 --format csv --out january.csv')
-    .action(async ({ from, to, ...output }: PeriodOptions & OutputOptions) => {
-      const filter = { account: ACCOUNT, from, to };
-      const document = await withStore(command, 'current', async (store) =>
-        summaryDocument(summaryParts(store, filter)),
+    .action(async ({ by, from, to, allowEmpty: mayBeEmpty, ...output }: SummaryOptions) => {
+      const filter = { account: ACCOUNT, by, from, to };
+      const { document, isEmpty } = await withStore(command, 'current', async (store, { exchange }) =>
+        summaryDocument(summaryParts(store, filter), { outputPosition: exchange.outputPosition, mayBeEmpty }),
       );
       await writeReport(document, output);
+      if (isEmpty && mayBeEmpty !== true) throw emptyPeriod(document);
     });
 }

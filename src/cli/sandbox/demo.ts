@@ -98,7 +98,7 @@ async function demonstrate({ scenario, keep, orders: count }: DemoOptions): Prom
     await stopDaemon(daemon);
     say('');
     const summary = summarize(summaryParts(store, { account: ACCOUNT }));
-    const columns = SUMMARY_COLUMNS.filter((column) => !('rank' in column));
+    const columns = SUMMARY_COLUMNS.filter((column) => !('isForPrograms' in column));
     process.stdout.write(tableOf(columns, summary, screenOf()));
     const { preOrders, duplicated } = sandbox.exchange.census();
     say(`${rest.length} orders sent, ${preOrders} pre-orders at the exchange, ${duplicated.length} created twice.\n`);

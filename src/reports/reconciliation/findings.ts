@@ -1,11 +1,11 @@
-import { amountField, currencyOf, type AmountSettings } from '../../domain/amounts.ts';
+import type { AmountSettings } from '../../domain/amounts.ts';
 import { FINDING_CLASSES, type FindingClass, type Severity } from '../../domain/findings/classes.ts';
 import type { Finding } from '../../domain/findings/finding.ts';
 import { instantMs } from '../../domain/instant.ts';
 import type { Cell, Column, GroupHead, Row, Section, Tone } from '../formats/document.ts';
 import { printable } from '../formats/text.ts';
 import { capitalized, cut, inWords } from '../formats/words.ts';
-import { dayOf, pairOf, type KnownFindingRow, type ReconciledRow } from './rows.ts';
+import { currencyOfRow, dayOf, pairOf, type KnownFindingRow, type ReconciledRow } from './rows.ts';
 
 /** A finding as the report lists it. `id` is the argument of `findings ack`; null where only the report found it. */
 export type ReportFinding = Readonly<{
@@ -163,8 +163,6 @@ function listed(
   { class: name, expected, actual }: Pick<KnownFindingRow, 'class' | 'expected' | 'actual'>,
   settings: CurrencySettings,
 ) {
-  const field = name === 'AMOUNT_MISMATCH' ? amountField(row.asset_position, settings) : undefined;
-  const codes = { fromCurrency: row.from_currency, toCurrency: row.to_currency };
   return {
     rank: RANKS[severity] ?? 1,
     severity,
@@ -174,6 +172,6 @@ function listed(
     day: dayOf(row.at),
     expected,
     actual,
-    currency: field === undefined ? null : currencyOf(field, codes),
+    currency: name === 'AMOUNT_MISMATCH' ? currencyOfRow(row, settings) : null,
   };
 }

@@ -37,6 +37,10 @@ const LEAD =
 const NOT_SHOWN =
   'The interface does not say in which currency of the pair these amounts are, so they are not added over pairs.';
 
+/** Orders whose amounts may be added, and their sums. */
+type MoneyGroup = Omit<GroupTotals, 'day'>;
+const OUTCOME_KEYS = ['succeeded', 'failed', 'open', 'outcome_unknown', 'disputed', 'not_at_exchange'];
+
 class Money {
   readonly #sums = Object.fromEntries(
     AMOUNTS.filter(({ kind }) => kind === 'decimal').map(({ key }) => [key, new DecimalSum()]),
@@ -45,7 +49,7 @@ class Money {
   compared = 0;
   #unreadable = 0;
 
-  add({ outcome, orders, unreadable, compared, asset, ours, theirs }: GroupTotals): void {
+  add({ outcome, orders, unreadable, compared, asset, ours, theirs }: MoneyGroup): void {
     this.orders += orders;
     this.compared += compared;
     this.#unreadable += unreadable;
@@ -120,16 +124,35 @@ export function differencesByCurrency(groups: readonly GroupTotals[]): readonly 
     .map(({ currency, sum: { compared, difference } }) => ({ currency, compared, difference }));
 }
 
-function currencyName({ currency, position }: GroupTotals): string {
+/** The amounts of a currency by what became of the orders, those that are not zero, under their labels. */
+export interface CurrencyAmounts {
+  readonly currency: string;
+  readonly amounts: readonly { readonly label: string; readonly sum: string }[];
+}
+
+/** What became of the money of each currency that is known. */
+export function amountsByCurrency(groups: readonly MoneyGroup[]): readonly CurrencyAmounts[] {
+  const known = groups.filter(({ currency }) => currency !== null);
+  return byCurrency(known, currencyName).map(([currency, same]) => {
+    const row = sumOf(same).asRow();
+    const amounts = AMOUNTS.filter(({ key }) => OUTCOME_KEYS.includes(key)).flatMap(({ key, label }) => {
+      const sum = String(row[key]);
+      return sum === '0' ? [] : [{ label, sum }];
+    });
+    return { currency, amounts };
+  });
+}
+
+function currencyName({ currency, position }: MoneyGroup): string {
   return currency ?? `position ${position ?? '?'}: currency not shown`;
 }
 
 /** The groups by a name of their currency, those whose currency is not known last. */
-function byCurrency(
-  groups: readonly GroupTotals[],
-  nameOf: (group: GroupTotals) => string,
-): readonly (readonly [string, readonly GroupTotals[]])[] {
-  const isUnknown = ([, [first]]: [string, readonly GroupTotals[]]) => Number(first?.currency === null);
+function byCurrency<Group extends MoneyGroup>(
+  groups: readonly Group[],
+  nameOf: (group: Group) => string,
+): readonly (readonly [string, readonly Group[]])[] {
+  const isUnknown = ([, [first]]: readonly [string, readonly Group[]]) => Number(first?.currency === null);
   return [...Map.groupBy(groups, nameOf)].toSorted((a, b) => isUnknown(a) - isUnknown(b) || compare(a[0], b[0]));
 }
 
@@ -141,7 +164,7 @@ function headOf(groups: readonly GroupTotals[], nameOf: (group: GroupTotals) => 
   };
 }
 
-function sumOf(groups: readonly GroupTotals[]): Money {
+function sumOf(groups: readonly MoneyGroup[]): Money {
   const money = new Money();
   for (const group of groups) money.add(group);
   return money;

@@ -1,3 +1,5 @@
+import { amountField, currencyOf, type AmountSettings } from '../../domain/amounts.ts';
+
 /** An order and the newest record of it. Amounts are decimal text; `received_at` is null where there is no record. */
 export interface ReconciledRow {
   readonly external_order_id: string;
@@ -57,6 +59,20 @@ export interface KnownFindingRow {
 /** Names the pair of a row as reports write it, `BTC/EUR`; `?` where a currency is missing. */
 export function pairOf(row: { readonly from_currency: string | null; readonly to_currency: string | null }): string {
   return `${row.from_currency ?? '?'}/${row.to_currency ?? '?'}`;
+}
+
+/** The columns of a row that tell the currency of its amount. */
+export interface AmountRow {
+  readonly asset_position: string | null;
+  readonly from_currency: string | null;
+  readonly to_currency: string | null;
+}
+
+/** The currency of the amount of a row, `?` where the row has none; null where nobody knows which of the pair it is. */
+export function currencyOfRow(row: AmountRow, settings: Pick<AmountSettings, 'outputPosition'>): string | null {
+  const field = amountField(row.asset_position, settings);
+  const pair = { fromCurrency: row.from_currency, toCurrency: row.to_currency };
+  return field === undefined ? null : (currencyOf(field, pair) ?? '?');
 }
 
 /** Gives the UTC day of an ISO time, or `?` where there is none. */

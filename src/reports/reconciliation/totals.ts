@@ -1,10 +1,10 @@
-import { amountField, currencyOf, type AmountSettings } from '../../domain/amounts.ts';
+import type { AmountSettings } from '../../domain/amounts.ts';
 import { DecimalSum } from '../../domain/decimal.ts';
 import { OUTCOMES, outcomeOf, sumsByOutcome, type Outcome } from './outcome.ts';
 import type { Column, Row } from '../formats/document.ts';
 import type { ReportFinding } from './findings.ts';
 import type { JudgedOrder, UncheckedReason } from './judge.ts';
-import { dayOf, pairOf } from './rows.ts';
+import { currencyOfRow, dayOf, pairOf, type AmountRow } from './rows.ts';
 
 /** The columns of the totals by pair. */
 export const PAIR_COLUMNS = [
@@ -80,12 +80,9 @@ interface Group {
 }
 
 /** The columns of a row that tell its group. */
-interface GroupedRow {
+interface GroupedRow extends AmountRow {
   readonly state: string | null;
   readonly outcome: string | null;
-  readonly asset_position: string | null;
-  readonly from_currency: string | null;
-  readonly to_currency: string | null;
 }
 
 /** The orders of a day and group, and the exact sums of their amounts. */
@@ -229,10 +226,7 @@ export class ReconciliationTotals {
   #groupOf(row: GroupedRow, changedAt: string | null, asOf: string): Omit<Group, 'pair'> {
     const isChangedAfter = changedAt !== null && changedAt > asOf;
     const outcome = isChangedAfter ? 'outcome_unknown' : outcomeOf(row);
-    const field = amountField(row.asset_position, this.#settings);
-    const pair = { fromCurrency: row.from_currency, toCurrency: row.to_currency };
-    const currency = field === undefined ? null : (currencyOf(field, pair) ?? '?');
-    return { outcome, position: row.asset_position, currency };
+    return { outcome, position: row.asset_position, currency: currencyOfRow(row, this.#settings) };
   }
 
   #totals(day: string, group: Group): Totals {
