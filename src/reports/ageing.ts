@@ -130,7 +130,7 @@ function verdictOf(
   const reasons = [
     ...(undecided === 0
       ? []
-      : [`${counted(undecided, 'order is', 'orders are')} ${statesOf(byStatus, PERSON_STATES)}.`]),
+      : [`${statesOf(byStatus, PERSON_STATES)}: order-sync orders explain ORDER says what to do.`]),
     ...(ms === null ? [] : [`The longest has waited for ${inWords(ms)}.`]),
   ];
   if (undecided > 0)
@@ -146,12 +146,14 @@ function cardsOf(
 ): readonly Card[] {
   const ms = ageMs(longest?.since ?? '', instantMs(asOf) ?? 0);
   const undecided = countOf(byStatus, PERSON_STATES);
-  const waiting = { value: String(countOf(byStatus, WAITING_STATES)), note: statesOf(byStatus, WAITING_STATES) };
-  const decide = { value: String(undecided), note: statesOf(byStatus, PERSON_STATES) };
+  const figure = (states: readonly string[]) => {
+    const value = String(countOf(byStatus, states));
+    return value === '0' ? { value } : { value, note: statesOf(byStatus, states) };
+  };
   return [
     { label: 'Orders', value: String(orders), section: 'statuses' },
-    { label: 'Waiting', ...waiting, section: 'statuses' },
-    { label: 'For a person', ...decide, tone: undecided === 0 ? 'good' : 'warning', section: 'oldest' },
+    { label: 'Waiting', ...figure(WAITING_STATES), section: 'statuses' },
+    { label: 'For a person', ...figure(PERSON_STATES), tone: undecided === 0 ? 'good' : 'warning', section: 'oldest' },
     ...(longest === undefined || ms === null
       ? []
       : [

@@ -97,7 +97,15 @@ export function summaryDocument(parts: Iterable<SummaryPart>, facts: SummaryFact
     verdict: verdictOf(orders, counts, facts),
     cards: [ordersCard(orders, counts), ...moneyCards(all, facts)],
     facts: [],
-    sections: [{ name: 'summary', title: 'Orders by pair, state and status', columns: SUMMARY_COLUMNS, rows }],
+    sections: [
+      {
+        name: 'summary',
+        title: 'Orders by pair, state and status',
+        empty: 'There are no orders.',
+        columns: SUMMARY_COLUMNS,
+        rows,
+      },
+    ],
     charts: [],
   };
   return { document, isEmpty: orders === 0 };
@@ -119,7 +127,8 @@ function verdictOf(orders: number, counts: ReadonlyMap<string, number>, { mayBeE
 
 function ordersCard(orders: number, counts: ReadonlyMap<string, number>): Card {
   const states = ORDER_STATES.flatMap((state) => (counts.has(state) ? [`${counts.get(state)} ${state}`] : []));
-  return { label: 'Orders', value: String(orders), note: states.join(', '), section: 'summary' };
+  const card = { label: 'Orders', value: String(orders), section: 'summary' };
+  return states.length === 0 ? card : { ...card, note: states.join(', ') };
 }
 
 /** The money of each currency: what succeeded, or else the first of the others, and the others below it. */
@@ -135,6 +144,7 @@ function moneyCards(parts: readonly SummaryPart[], settings: SummaryFacts): read
     .flatMap(({ currency, amounts: [first, ...others] }) => {
       if (first === undefined) return [];
       const note = others.map(({ label, sum }) => `${label.toLowerCase()} ${sum}`).join(', ');
-      return [{ label: `${first.label}, ${currency}`, value: first.sum, note, section: 'summary' }];
+      const card = { label: `${first.label}, ${currency}`, value: first.sum, section: 'summary' };
+      return [note === '' ? card : { ...card, note }];
     });
 }

@@ -30,6 +30,8 @@ export interface ReconciledOrder {
     readonly reward?: string | null;
     readonly receivedAt?: string;
     readonly comparedAt?: string | null;
+    /** Null where its completion date cannot be read. */
+    readonly completedAt?: string | null;
   } | null;
 }
 
@@ -100,8 +102,8 @@ function insertOrder(sqlite: Database.Database, order: ReconciledOrder): void {
   sqlite
     .prepare(
       `insert into order_records (account, external_order_id, body, received_at, input_asset, output_asset, from_currency,
-       to_currency, fee, reward, creation_date, completion_date, compared_at)
-       values ('default', :id, '{}', :receivedAt, :input, :output, :from, :to, :fee, :reward, :createdAt, :receivedAt, :comparedAt)`,
+       to_currency, fee, reward, creation_date, completion_date, completed_at, compared_at)
+       values ('default', :id, '{}', :receivedAt, :input, :output, :from, :to, :fee, :reward, :createdAt, :receivedAt, :completedAt, :comparedAt)`,
     )
     .run({
       id,
@@ -113,6 +115,7 @@ function insertOrder(sqlite: Database.Database, order: ReconciledOrder): void {
       fee,
       reward: record.reward === undefined ? '0.5' : record.reward,
       createdAt,
+      completedAt: record.completedAt === undefined ? receivedAt : record.completedAt,
       comparedAt,
     });
 }

@@ -12,6 +12,7 @@ import { temporaryFolder } from './folders.ts';
 export interface Given {
   readonly orders: readonly ReconciledOrder[];
   readonly findings?: readonly WrittenFinding[];
+  readonly by?: 'insertion' | 'completion';
   readonly from?: string;
   readonly to?: string;
   readonly asOf?: string;

@@ -14,5 +14,6 @@ export function addAllowEmptyOption(command: Command): Command {
 
 /** Makes the error that ends a report, once it is written, of a period that is empty by mistake. */
 export function emptyPeriod({ verdict }: ReportDocument): CommandError {
-  return new CommandError(EXIT.look, verdict?.reasons.join(' ') ?? '');
+  const reason = verdict?.reasons.join(' ') ?? '';
+  return new CommandError(EXIT.look, reason.slice(0, 1).toLowerCase() + reason.slice(1));
 }

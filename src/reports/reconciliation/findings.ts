@@ -103,7 +103,7 @@ export function findingsSection(findings: Iterable<ReportFinding>): Section {
 export function attentionSection(findings: Iterable<ReportFinding>, asOf: string): Section {
   return {
     name: 'attention',
-    title: 'Findings, by what they mean',
+    title: 'Findings',
     part: 'attention',
     lead: LEAD,
     empty: 'There is no finding.',

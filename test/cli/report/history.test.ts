@@ -127,6 +127,19 @@ describe('report ageing and report changes', () => {
     expect(readFileSync(join(at.folder, 'one.html'), 'utf8')).not.toContain('<script');
   });
 
+  it.each([
+    ['ageing', '--from', '2027-01-01'],
+    ['changes', '--from', '2025-01-01', '--to', '2025-02-01'],
+  ])('%s of an empty period ends with 1 and the reason, unless it may be empty', async (...report) => {
+    const [empty, allowed] = [
+      await run('report', ...report, '--json'),
+      await run('report', ...report, '--json', '--allow-empty'),
+    ];
+    expect([empty.code, empty.stderr]).toEqual([1, expect.stringMatching(/^order-sync: no [^\n]*--allow-empty/)]);
+    expect(JSON.parse(empty.stdout)).toMatchObject({ schema: `order-sync.${report[0]}/1` });
+    expect(allowed).toMatchObject({ code: 0, stderr: '' });
+  });
+
   it('ageing tells programs where the orders stood at the moment', async () => {
     const { code, stdout } = await runProcess('report', 'ageing', '--as-of', '2026-01-02', '--json');
     expect(code).toBe(0);

@@ -89,7 +89,7 @@ describe('one CSV file of a report', () => {
   });
 
   it('needs no name where the report has one table', async () => {
-    const { code, stdout } = await run('changes', '--format', 'csv');
+    const { code, stdout } = await run('changes', '--format', 'csv', '--allow-empty');
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^id,observed_at,[^\n]*\n$/)]);
   });
 });

@@ -57,6 +57,7 @@ const documentSchema = z.strictObject({
     rule: text,
     account: z.literal('default'),
     as_of: z.iso.datetime(),
+    by: z.enum(['insertion', 'completion']),
     from: z.iso.datetime().nullable(),
     to: z.iso.datetime().nullable(),
     orders: count,

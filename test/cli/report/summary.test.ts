@@ -31,7 +31,7 @@ describe('report summary', () => {
     const sum = '12345678901234567.123456789012345679';
     const [table, csv, json] = await Promise.all([summaryProcess(), summary('--format', 'csv'), summary('--json')]);
     expect([table.code, table.stderr, csv.code, csv.stderr, json.code, json.stderr]).toEqual([0, '', 0, '', 0, '']);
-    expect(table.stdout).toMatch(new RegExp(`\n=BTC/EUR +pending +INPUT +2 +${RegExp.escape(sum)} +0 +0 +0 +0 +0\n`));
+    expect(table.stdout).toMatch(new RegExp(`\n=BTC/EUR +pending +INPUT +2 +${RegExp.escape(sum)} +0\n`));
     expect(table.stdout).not.toContain('\u001b');
     expect(csv.stdout).toBe(
       `pair,state,status,outcome,position,orders,asset,succeeded,failed,open,outcome_unknown,unreadable\n'=BTC/EUR,pending,,,INPUT,2,${sum},0,0,0,0,0\n`,
@@ -71,13 +71,12 @@ describe('report summary', () => {
     expect(sums).toEqual(['14', '6', undefined]);
   });
 
-  it('is a header where there are no orders', async () => {
-    const { code, stdout, stderr } = await summary('--format', 'csv');
-    expect([code, stdout, stderr]).toEqual([
-      0,
-      'pair,state,status,outcome,position,orders,asset,succeeded,failed,open,outcome_unknown,unreadable\n',
-      '',
-    ]);
+  it('is a header where there are no orders, and ends with 1 and the reason unless that may be', async () => {
+    const header = 'pair,state,status,outcome,position,orders,asset,succeeded,failed,open,outcome_unknown,unreadable\n';
+    const [empty, allowed] = [await summary('--format', 'csv'), await summary('--format', 'csv', '--allow-empty')];
+    expect([empty.code, empty.stdout]).toEqual([1, header]);
+    expect(empty.stderr).toMatch(/^order-sync: no order is in the period[^\n]*--allow-empty[^\n]*\n$/);
+    expect(allowed).toEqual({ code: 0, stdout: header, stderr: '' });
   });
 
   it('writes to a file that it makes for its owner alone, also in place of one that others could read', async () => {
