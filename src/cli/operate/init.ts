@@ -13,7 +13,7 @@ import { openStore } from '../../store/sqlite/store.ts';
 import { Dialogue } from '../shared/dialogue.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
 import { configOptions, optionOf } from '../shared/options.ts';
-import { programName, shellWord } from '../shared/program-name.ts';
+import { nextSteps } from '../shared/program-name.ts';
 import { stopSignal } from '../shared/stop-signal.ts';
 import { checkSettings } from './config/check.ts';
 
@@ -40,6 +40,11 @@ interface Plan {
   readonly databasePath: string;
 }
 
+const NEXT = [
+  ['probe', 'asks the exchange what its document leaves open, and prints settings for it'],
+  ['run', 'sends the orders that your shop inserts into merchant_orders, and follows them'],
+  ['orders add --help', 'says how an order is inserted by hand'],
+] as const;
 const HELP = `
 Without options it asks for the address of the exchange, the key, which is not
 shown, and the place of the database. It makes config/local.yaml (or the file
@@ -70,7 +75,7 @@ export function define(command: Command): void {
       await make(plan);
       process.stdout.write(madeText(plan));
       checkSettings(places, false);
-      process.stdout.write(nextSteps(places));
+      process.stdout.write(`\nWhat to do next:\n${nextSteps(NEXT, places.file ?? undefined)}`);
     });
 }
 
@@ -187,17 +192,4 @@ function headOf(settingsFile: string): string {
 function madeText({ settingsFile, keyFile, key, databasePath }: Plan): string {
   const keyLine = key === undefined ? '' : `  ${keyFile}: the key, readable for you alone\n`;
   return `Made:\n  ${settingsFile}: the settings\n${keyLine}  ${databasePath}: the database\n`;
-}
-
-function nextSteps({ file }: ConfigOptions): string {
-  const call = [programName(), ...(typeof file === 'string' ? ['--config', shellWord(file)] : [])].join(' ');
-  return `
-What to do next:
-  ${call} probe
-    asks the exchange what its document leaves open, and prints settings for it
-  ${call} run
-    sends the orders that your shop inserts into merchant_orders, and follows them
-  ${call} orders add --help
-    inserts an order by hand
-`;
 }

@@ -1,13 +1,14 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Option, type Command } from 'commander';
 import { createLogUpdate } from 'log-update';
+import { stringify } from 'yaml';
 import { systemClock } from '../../clock.ts';
-import { loadConfig } from '../../config/config.ts';
+import { loadConfig, processEnvironment } from '../../config/config.ts';
 import { FINDING_CLASSES } from '../../domain/findings/classes.ts';
 import { ORDER_STATES } from '../../domain/orders/states.ts';
 import { addOrder } from '../../flows/orders/add.ts';
@@ -34,6 +35,7 @@ import {
 } from './demo-orders.ts';
 import { EXIT } from '../shared/exit.ts';
 import { ACCOUNT, wholeNumber } from '../shared/options.ts';
+import { nextSteps, shellWord } from '../shared/program-name.ts';
 import { screenOf } from '../shared/screen.ts';
 
 const SPEED = 4;
@@ -53,6 +55,11 @@ interface DemoOptions {
   readonly orders: number;
 }
 
+const NEXT = [
+  ['demo --scenario mismatch --keep', 'has the exchange tamper with some orders, and keeps the database to look at'],
+  ['init', 'sets it up for your own exchange'],
+  ['sandbox', 'runs an exchange to try your own shop on'],
+] as const;
 const HELP = `
 Scenarios:
   clean     a few answers are lost on purpose; both sides agree in the end
@@ -83,11 +90,12 @@ async function demonstrate({ scenario, keep, orders: count }: DemoOptions): Prom
   const sandbox = await startSandbox({ apiKey: KEY, clock, random: seededRandom(7), speed: SPEED });
   say(`A sandbox exchange listens on ${sandbox.url}; a few of its answers are lost on purpose.`);
   const store = await openStore(path, clock, { expect: 'migrate' });
-  const env = settingsOf(path, sandbox);
-  const { create, follow, reconcile } = loadConfig({ requireExchange: false, cwd: folder, env });
+  const settingsFile = join(folder, 'settings.yaml');
+  writeFileSync(settingsFile, settingsText(path, sandbox), { mode: 0o600 });
+  const { create, follow, reconcile } = loadConfig({ requireExchange: true, cwd: folder, env: {}, file: settingsFile });
   const deps = { account: ACCOUNT, store, clock, settings: { ...create, ...follow, ...reconcile } };
   if (expected.length > 0) await cancelStray(deps, orders.filter(isStray));
-  const daemon = startDaemon(folder, env);
+  const daemon = startDaemon(folder, settingsFile);
   try {
     await Promise.race([once(daemon, 'message'), failedStart(daemon)]);
     const rest = orders.filter((order) => !isStray(order));
@@ -105,11 +113,12 @@ async function demonstrate({ scenario, keep, orders: count }: DemoOptions): Prom
     const isAsExpected = await reconcileDemo(store, clock.now().toISOString(), expected, say);
     const isRight = isSettled && isAsExpected && duplicated.length === 0 && preOrders === rest.length;
     if (!isRight) process.exitCode = EXIT.look;
+    if (keep !== true) say(`\nWhat to do next:\n${nextSteps(NEXT)}`.trimEnd());
   } finally {
     await stopDaemon(daemon);
     await store.close();
     await sandbox.close();
-    if (keep === true) sayHowToLook(folder, path);
+    if (keep === true) sayHowToLook(folder, settingsFile);
     else rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -123,28 +132,29 @@ async function cancelStray(deps: OperatorDeps, strays: readonly DemoOrder[]): Pr
     say(`${result.externalOrderId} is cancelled, unsent.`);
 }
 
-/** The settings of the daemon. Those of the person who tries the demonstration must not reach it. */
-function settingsOf(path: string, sandbox: Sandbox): Record<string, string> {
-  return {
-    ORDER_SYNC_CONFIG: '/dev/null',
-    ORDER_SYNC_EXCHANGE_BASE_URL: sandbox.url,
-    ORDER_SYNC_EXCHANGE_API_KEY: KEY,
-    ORDER_SYNC_EXCHANGE_RATE_REQUESTS: '100',
-    ORDER_SYNC_DATABASE_URL: `sqlite:${path}`,
-    ORDER_SYNC_SCHEDULE_CRON: '* * * * * *',
-    ORDER_SYNC_CREATE_VERIFY_AFTER: '2s,4s,8s,16s,32s',
-    ORDER_SYNC_FOLLOW_FINAL_STATUSES: 'COMPLETED,REJECTED',
-    ORDER_SYNC_FOLLOW_SUCCEEDED_STATUSES: 'COMPLETED',
-    ORDER_SYNC_FOLLOW_OPEN_STATUSES: 'REQUEST,IN_PROGRESS',
-    ORDER_SYNC_FOLLOW_RECHECK_FINAL_AFTER: '2s,5s,10s',
+/** The settings of the demonstration, as a file that is kept with its database. */
+function settingsText(path: string, sandbox: Sandbox): string {
+  const settings = {
+    exchange: { baseUrl: sandbox.url, apiKey: KEY, rate: { requests: 100 } },
+    database: { url: `sqlite:${path}` },
+    schedule: { cron: '* * * * * *' },
+    create: { verifyAfter: ['2s', '4s', '8s', '16s', '32s'] },
+    follow: {
+      finalStatuses: ['COMPLETED', 'REJECTED'],
+      succeededStatuses: ['COMPLETED'],
+      openStatuses: ['REQUEST', 'IN_PROGRESS'],
+      recheckFinalAfter: ['2s', '5s', '10s'],
+    },
   };
+  return `# Settings of a demonstration. Its exchange ended with it.\n${stringify(settings)}`;
 }
 
-function startDaemon(folder: string, env: Record<string, string>): ChildProcess {
+/** The settings of the person who tries the demonstration do not reach it: neither their file nor their variables. */
+function startDaemon(folder: string, settingsFile: string): ChildProcess {
   return fork(fileURLToPath(new URL('../../cli.ts', import.meta.url)), ['run'], {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    env,
+    env: { ORDER_SYNC_CONFIG: settingsFile },
   });
 }
 
@@ -221,14 +231,18 @@ export async function reconcileDemo(
   return isExact;
 }
 
-function sayHowToLook(folder: string, path: string): void {
-  say(`
-The database is kept. To look at it:
-  export ORDER_SYNC_CONFIG=/dev/null ORDER_SYNC_DATABASE_URL=sqlite:${path}
-  npx order-sync report reconciliation
-  npx order-sync report reconciliation --out ${join(folder, 'reconciliation.html')}
-  npx order-sync findings list
-To remove it: rm -r ${folder}`);
+function sayHowToLook(folder: string, settingsFile: string): void {
+  const page = shellWord(join(folder, 'reconciliation.html'));
+  const steps = [
+    ['findings list', 'what does not agree'],
+    ['report reconciliation', 'our orders beside those of the exchange'],
+    [`report reconciliation --out ${page}`, 'the same as a page for a browser'],
+  ] as const;
+  say(`\nThe database is kept, with its settings. To look at it:\n${nextSteps(steps, settingsFile)}`.trimEnd());
+  say(`To remove it: rm -r ${shellWord(folder)}`);
+  const variables = Object.keys(processEnvironment()).filter((name) => name.startsWith('ORDER_SYNC_'));
+  const over = variables.filter((name) => name !== 'ORDER_SYNC_CONFIG').join(', ');
+  if (over !== '') say(`Your environment goes over these settings. Unset it first: ${over}`);
 }
 
 function say(text: string): void {

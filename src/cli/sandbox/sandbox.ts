@@ -14,6 +14,7 @@ import { startSandbox } from '../../sandbox/server.ts';
 import { TAMPERINGS, type Tampering } from '../../sandbox/orders/tampering.ts';
 import { itemList, paragraphs } from '../shared/help.ts';
 import { didYouMean } from '../shared/names.ts';
+import { shellWord } from '../shared/program-name.ts';
 import { duration, optionOf, wholeNumber } from '../shared/options.ts';
 
 interface SandboxCommandOptions {
@@ -127,7 +128,7 @@ export function define(command: Command): void {
         },
       }).catch((error: Error) => command.error(`error: port ${options.port} cannot be used: ${error.message}`));
       process.stdout.write(
-        `export ORDER_SYNC_EXCHANGE_BASE_URL=${sandbox.url}\nexport ORDER_SYNC_EXCHANGE_API_KEY=${quoted(options.key)}\n`,
+        `export ORDER_SYNC_EXCHANGE_BASE_URL=${sandbox.url}\nexport ORDER_SYNC_EXCHANGE_API_KEY=${shellWord(options.key)}\n`,
       );
       process.send?.({ type: 'listening', url: sandbox.url });
       await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
@@ -140,11 +141,6 @@ async function openLog(path: string, command: Command): Promise<WriteStream> {
   const stream = createWriteStream(path, { flags: 'a', mode: 0o600 });
   await once(stream, 'open').catch((error: Error) => command.error(`error: --log: ${error.message}`));
   return stream;
-}
-
-/** As a shell reads it. */
-function quoted(text: string): string {
-  return /^[\w./:=@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 function scenarioFile(path: string): Scenarios {

@@ -8,7 +8,7 @@ const PACKAGE = fileURLToPath(new URL('../../..', import.meta.url));
  * How this program is called from this folder. `npx` is named only where it finds this program: elsewhere it would ask a
  * registry for a package of that name.
  */
-export function programName(): string {
+function programName(): string {
   const folders = [process.cwd(), join(process.cwd(), 'node_modules', 'order-sync')];
   if (folders.some(isPackage)) return 'npx order-sync';
   return PACKAGE.includes('node_modules') ? 'order-sync' : shellWord(join(PACKAGE, 'src', 'bin.mjs'));
@@ -20,6 +20,12 @@ function isPackage(folder: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** What a person may do next: command lines of this program with the settings that they need, each with what it does. */
+export function nextSteps(steps: readonly (readonly [args: string, text: string])[], settingsFile?: string): string {
+  const call = [programName(), ...(settingsFile === undefined ? [] : ['--config', shellWord(settingsFile)])].join(' ');
+  return steps.map(([args, text]) => `  ${call} ${args}\n    ${text}\n`).join('');
 }
 
 /** A text as one word of a shell. */

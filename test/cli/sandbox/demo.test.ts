@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { runProgram } from '../../support/cli-function.ts';
 import { runCommand } from '../../support/cli-process.ts';
 import { temporaryFolder } from '../../support/folders.ts';
 
@@ -14,9 +15,25 @@ describe('demo', () => {
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/A shop has inserted 21 orders into .*; the daemon \(process \d+\) works on them\.\n/);
     expect(stdout).toMatch(/^final 21$/m);
-    expect(stdout).toMatch(/│ BTC\/USD +│ final │ COMPLETED │ succeeded +│ INPUT +│ \d+ +│ 0\.0000000\d+ +│/);
+    expect(stdout).toMatch(/^BTC\/USD +final +COMPLETED +succeeded +INPUT +\d+ +0\.0000000\d+ /m);
     expect(stdout).toMatch(/\n21 orders sent, 21 pre-orders at the exchange, 0 created twice\.\n/);
     expect(stdout).not.toContain('\u001b');
+    expect(stdout).toMatch(/demo --scenario mismatch --keep\n[^]* init\n[^]* sandbox\n/);
     expect(readdirSync(folder).filter((name) => name.startsWith('order-sync'))).toEqual([]);
+  });
+
+  it('keeps the database with its settings, and names commands that need no variable', async () => {
+    const { code, stdout } = await runCommand(['demo', '--orders', '1', '--keep'], {
+      cwd: folder,
+      environment: { TMPDIR: folder },
+    });
+    expect([code, stdout]).toEqual([0, expect.not.stringContaining('export ')]);
+    const calls = [...stdout.matchAll(/^ {2}\S+ (--config .*)$/gm)].map(([, args = '']) => args.split(' '));
+    expect(calls.map(([, , ...args]) => args.slice(0, 2).join(' '))).toEqual([
+      'findings list',
+      'report reconciliation',
+      'report reconciliation',
+    ]);
+    for (const args of calls) expect(await runProgram(args, { cwd: temporaryFolder() })).toMatchObject({ code: 0 });
   });
 });
