@@ -80,7 +80,7 @@ export interface Fact {
 /** A chart in the HTML form. Its numbers are only drawn: the sections have the exact ones. */
 export interface Chart {
   readonly title: string;
-  /** The part of a page that it stands in, above its sections. */
+  /** The part of a page that it stands in: above its sections, in `attention` below them. */
   readonly part: SectionPart;
   readonly kind: 'bar' | 'flow';
   /** The names along the axis, or of the nodes of a flow. */

@@ -24,8 +24,11 @@ export async function* htmlText(document: ReportDocument): AsyncGenerator<string
   const hasParts = parts.length > 1;
   for (const [part, members] of parts) {
     if (hasParts) yield `<h2 class="part" id="part-${part}">${PART_TITLES[part]}</h2>\n`;
-    for (const figure of figures) if (figure.part === part) yield figure.text;
+    const drawn = figures.filter((figure) => figure.part === part).map(({ text }) => text);
+    // What needs a person stands before what is only seen.
+    if (part !== 'attention') yield* drawn;
     for (const read of members) yield* sectionText(read, hasParts ? 3 : 2);
+    if (part === 'attention') yield* drawn;
   }
   yield aboutText(document);
   yield '</main>\n</body>\n</html>\n';

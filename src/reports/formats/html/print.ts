@@ -8,15 +8,19 @@ export const PRINT = `
   main { max-width: none; padding: 0; }
   h1 { font-size: 17pt; }
   h1, h2, h3, h4, .lead, .head { break-after: avoid; }
-  h2.part { font-size: 13pt; margin-top: 20pt; padding-top: 10pt; }
+  h2.part { font-size: 13pt; margin-top: 14pt; padding-top: 8pt; }
   h2, h3 { font-size: 11pt; margin-top: 14pt; }
-  h4, .head h3, .head h4 { font-size: 9.5pt; margin: 0; }
+  h4, .head > :first-child { font-size: 9.5pt; margin: 0; }
   .panel + .panel { margin-top: 10pt; }
   p, li, .head { break-inside: avoid; }
-  nav { display: none; }
+  nav { margin-top: 10pt; gap: 6pt 24pt; break-inside: avoid; }
+  nav ul, nav h2 { font-size: 8pt; }
+  nav h2 { margin: 0 0 2pt; }
   .verdict, .cards li, figure { break-inside: avoid; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   .verdict { margin-top: 12pt; padding: 10pt 12pt; }
   .verdict p { font-size: 13pt; }
+  .verdict .first { font-size: 9pt; margin-top: 6pt; padding-top: 6pt; }
+  .verdict > .icon { width: 22pt; height: 22pt; }
   .cards { gap: 6pt; margin-top: 8pt; grid-template-columns: repeat(auto-fit, minmax(38mm, 1fr)); }
   .cards li > * { padding: 6pt 8pt; }
   .cards strong { font-size: 13pt; }
@@ -26,7 +30,8 @@ export const PRINT = `
   .panel.info, .panel.good, .panel.warning, .panel.error { border-left: 0; }
   .head { padding: 3pt 0 3pt 6pt; border-left: 2.5pt solid var(--edge); break-inside: avoid; }
   .neutral > .head { border: 0; padding-left: 0; }
-  .head p { font-size: 8.5pt; margin: 0; }
+  .head p { font-size: 8.5pt; line-height: 1.35; margin: 0; }
+  .head + .frame { margin-top: 3pt; }
   .head + .frame, .more { border-top: 0; }
   .more { padding: 2pt 0; }
   .frame { overflow: visible; max-height: none; }
@@ -34,12 +39,14 @@ export const PRINT = `
   table { font-size: 7.5pt; line-height: 1.3; }
   th, td { padding: 2pt 4pt; background: none; min-width: 0; }
   tr > :first-child { position: static; padding-left: 0; }
+  tr > :last-child { padding-right: 0; }
   thead { display: table-header-group; }
   thead th { position: static; font-size: 7pt; background: none; border-bottom: 1pt solid var(--neutral-edge); }
   tr { break-inside: avoid; }
   td > b[class], th > b[class] { font-size: 7pt; line-height: 10pt; padding: 0 4pt; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   .facts { font-size: 8pt; gap: 6pt 16pt; grid-template-columns: repeat(4, 1fr); }
   .facts div { break-inside: avoid; }
-  dt, small, .note, .cards span, .cards small { font-size: 7.5pt; }
+  dt, small, .note, .cards span, .cards li small { font-size: 7.5pt; }
+  .cards strong small { font-size: 9pt; }
 }
 `;

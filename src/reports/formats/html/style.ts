@@ -55,7 +55,7 @@ dt { color: var(--muted); font-size: 12.5px; }
 dd { margin: 0; font-variant-numeric: tabular-nums; }
 .verdict { display: flex; gap: 16px; margin: 24px 0 0; padding: 20px 24px; border: 1px solid var(--edge); border-left-width: 6px; border-radius: 10px; background: var(--tint); }
 .verdict > .icon { width: 32px; height: 32px; margin: 0; }
-.verdict > div { min-width: 0; }
+.verdict > div { flex: 1; min-width: 0; }
 .verdict p { font-size: 20px; line-height: 1.3; font-weight: 650; color: var(--tone); margin: 2px 0 0; }
 .verdict .first { font-size: 15px; font-weight: 400; line-height: 1.5; color: inherit; margin-top: 12px; padding-top: 12px; border-top: 1px solid color-mix(in srgb, var(--edge) 40%, transparent); }
 .verdict a { color: inherit; text-decoration: underline; text-underline-offset: 2px; }
