@@ -78,6 +78,7 @@ describe.skipIf(isChromiumMissing)('a report in Chromium (left out where there i
     expect(await page.locator(smuggled).count()).toBe(0);
     expect(await page.locator('figure').count()).toBe(4);
     expect(await page.locator('#lines tbody th').allTextContents()).toEqual(HOSTILE);
+    expect(await page.locator('#lines tbody th').first().isVisible()).toBe(true);
     await page.close();
   });
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Cell, Column } from '../../../src/reports/formats/document.ts';
 import { htmlText } from '../../../src/reports/formats/html.ts';
-import { documentOf, hostileDocument, texts, wholeText } from '../../support/report-document.ts';
+import { documentOf, hostileDocument, hostilePage, texts, wholeText } from '../../support/report-document.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -117,6 +117,14 @@ describe('HTML', () => {
     expect(tags.filter((tag) => /\s(?:on\w+|src|href|xlink:href)(?!="#)/i.test(tag))).toEqual([]);
     expect(text).toContain(`content="default-src 'none'; style-src 'unsafe-inline'; img-src data:"`);
     expect(text.match(/<figure>/g)).toHaveLength(4);
+  });
+
+  it('has one style, which no text ends or adds rules to', async () => {
+    const text = await wholeText(htmlText(hostilePage()));
+    expect(text.match(/<\/style/gi)).toHaveLength(1);
+    const style = text.slice(text.indexOf('<style>') + '<style>'.length, text.indexOf('</style'));
+    // Without what stands in quotes, and no quote can stand in them.
+    expect(style.replace(/"[^"]*"/g, '')).not.toMatch(/<|"|\\|HYPERLINK|SUM|alert/);
   });
 
   it('has at most a thousand rows of a section, and says how many more there are', async () => {
