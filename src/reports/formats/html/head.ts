@@ -22,6 +22,7 @@ export const PART_TITLES: Readonly<Record<SectionPart, string>> = {
 const SCOPE_FACTS: readonly string[] = ['from', 'to', 'as_of', 'asOf', 'account'];
 /** The line of a group that says what to do begins so. */
 const TO_DO = 'What to do: ';
+const MOST_CARDS_BESIDE = 6;
 /** The banner says them. */
 const VERDICT_FACTS: readonly string[] = ['verdict', 'because'];
 
@@ -33,7 +34,7 @@ export function headText(document: ReportDocument, sections: readonly ReadSectio
   return `<header>
 <h1>${proseText(title)}</h1>
 ${scope.length === 0 ? '' : `<dl class="scope">\n${scope.map(factText).join('')}</dl>\n`}</header>
-${verdict === undefined ? '' : verdictText(verdict, firstToDo(sections))}${cards.length === 0 ? '' : `<ul class="cards">\n${cards.map((card) => cardText(card, there)).join('')}</ul>\n`}${contentsText(sections)}`;
+${verdict === undefined ? '' : verdictText(verdict, firstToDo(sections))}${cards.length === 0 ? '' : `<ul class="cards" style="--columns:${columnsOf(cards.length)}">\n${cards.map((card) => cardText(card, there)).join('')}</ul>\n`}${contentsText(sections)}`;
 }
 
 /** Writes the facts that do not stand at the top. */
@@ -76,6 +77,11 @@ function verdictText({ tone, text, reasons }: Verdict, first: string): string {
 ${icon(tone)}<div><p>${proseText(text)}</p>
 ${items === '' ? '' : `<ul>\n${items}</ul>\n`}${first}</div></section>
 `;
+}
+
+/** So many cards beside each other that the rows are about equally long. */
+function columnsOf(cards: number): number {
+  return Math.ceil(cards / Math.ceil(cards / MOST_CARDS_BESIDE));
 }
 
 function cardText({ label, value, note, tone = 'neutral', section }: Card, there: ReadonlySet<string>): string {

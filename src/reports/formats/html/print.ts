@@ -21,7 +21,7 @@ export const PRINT = `
   .verdict p { font-size: 13pt; }
   .verdict .first { font-size: 9pt; margin-top: 6pt; padding-top: 6pt; }
   .verdict > .icon { width: 22pt; height: 22pt; }
-  .cards { gap: 6pt; margin-top: 8pt; grid-template-columns: repeat(auto-fit, minmax(38mm, 1fr)); }
+  .cards { gap: 6pt; margin-top: 8pt; }
   .cards li > * { padding: 6pt 8pt; }
   .cards strong { font-size: 13pt; }
   figure svg { max-height: 76mm; }

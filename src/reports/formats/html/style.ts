@@ -44,7 +44,7 @@ p { margin: 0 0 8px; }
 a { color: var(--accent); text-decoration: none; }
 a:hover { text-decoration: underline; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
-.lead { color: var(--muted); max-width: 100ch; }
+.lead { color: var(--muted); max-width: 120ch; }
 .word { white-space: nowrap; }
 .note { color: var(--muted); font-size: 13px; margin: 8px 0 0; max-width: 110ch; }
 .icon { width: 1.1em; height: 1.1em; flex: none; vertical-align: -.18em; margin-right: .45em; fill: var(--edge); stroke: var(--edge); stroke-width: 1.6; stroke-linejoin: round; stroke-linecap: round; }
@@ -58,10 +58,10 @@ dd { margin: 0; font-variant-numeric: tabular-nums; }
 .verdict > div { flex: 1; min-width: 0; }
 .verdict p { font-size: 20px; line-height: 1.3; font-weight: 650; color: var(--tone); margin: 2px 0 0; }
 .verdict .first { font-size: 15px; font-weight: 400; line-height: 1.5; color: inherit; margin-top: 12px; padding-top: 12px; border-top: 1px solid color-mix(in srgb, var(--edge) 40%, transparent); }
-.verdict a { color: inherit; text-decoration: underline; text-underline-offset: 2px; }
+.verdict a { color: inherit; text-decoration: underline; text-underline-offset: 4px; }
 .verdict ul { margin: 10px 0 0; padding-left: 1.2em; }
 .verdict li { margin: 3px 0; }
-.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(176px, 1fr)); gap: 12px; list-style: none; margin: 16px 0 0; padding: 0; }
+.cards { display: grid; grid-template-columns: repeat(var(--columns), minmax(0, 1fr)); gap: 12px; list-style: none; margin: 16px 0 0; padding: 0; }
 .cards li { background: var(--surface); border: 1px solid var(--line); border-radius: 10px; min-width: 0; overflow: hidden; }
 .cards li > * { display: block; height: 100%; padding: 14px 16px; color: inherit; }
 .cards a:hover { background: var(--faint); text-decoration: none; }
@@ -93,7 +93,7 @@ const TABLES = `
 .head { padding: 12px 16px; }
 .head > :first-child { display: flex; margin: 0; font-size: 15px; }
 .head .icon { margin-top: .22em; }
-.head p { margin: 2px 0 0; max-width: 100ch; font-size: 14px; }
+.head p { margin: 2px 0 0; max-width: 120ch; font-size: 14px; }
 .head + .frame { border-top: 1px solid var(--line); }
 .more { margin: 0; padding: 9px 16px; border-top: 1px solid var(--line); color: var(--muted); font-size: 13px; }
 .frame { overflow-x: auto; }
@@ -119,7 +119,10 @@ td > b[class], th > b[class] { display: inline-block; margin: 0; padding: 0 8px;
 .story td { position: relative; padding-left: 20px; }
 .story td::after { content: ""; position: absolute; left: 0; top: 0; bottom: 0; border-left: 2px solid var(--line); }
 .story td::before { content: "" !important; position: absolute; z-index: 1; left: -4px; top: 12px; width: 10px; height: 10px; border-radius: 50%; background: var(--accent); border: 2px solid var(--surface); }
-@media (max-width: 900px) { th, td { padding-left: 8px; padding-right: 8px; } }
+@media screen and (max-width: 900px) {
+  th, td { padding-left: 8px; padding-right: 8px; }
+  .cards { grid-template-columns: repeat(auto-fill, minmax(150px, 1fr)); }
+}
 `;
 
 const PHONE = `
