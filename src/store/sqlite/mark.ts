@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
-import { open, rename } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Clock } from '../../clock.ts';
 import { StoreError } from '../errors.ts';
@@ -143,17 +144,29 @@ export class FileMark implements Mark {
   }
 }
 
-/** The temporary file is the process's own: two that write at once must not mix their texts. */
+/**
+ * A name for a temporary file beside `path` that no other writer has: a process may have opened the database twice, and in
+ * containers that share it the processes have the same number. Two that write one file would take it from each other.
+ */
+function temporaryName(path: string): string {
+  return `${path}.${randomUUID()}`;
+}
+
 const replaceDurably: ReplaceFile = async (path, text) => {
-  const temporary = `${path}.${process.pid}`;
-  const file = await open(temporary, 'w', 0o600);
+  const temporary = temporaryName(path);
   try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
+    const file = await open(temporary, 'wx', 0o600);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => undefined);
+    throw error;
   }
-  await rename(temporary, path);
   const folder = await open(dirname(path));
   try {
     await folder.sync();
@@ -163,6 +176,7 @@ const replaceDurably: ReplaceFile = async (path, text) => {
 };
 
 const replaceAtOnce: ReplaceFile = async (path, text) => {
-  writeFileSync(`${path}.${process.pid}`, text, { mode: 0o600 });
-  renameSync(`${path}.${process.pid}`, path);
+  const temporary = temporaryName(path);
+  writeFileSync(temporary, text, { mode: 0o600 });
+  renameSync(temporary, path);
 };

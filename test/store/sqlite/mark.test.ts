@@ -1,5 +1,15 @@
-import { copyFileSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
 import { createPass } from '../../../src/flows/orders/create.ts';
@@ -103,6 +113,26 @@ describe('the mark of a database', () => {
       { replaceFile },
     );
     expect(new Set(marks)).toEqual(new Set([0, 1]));
+  });
+
+  it('is written whole by all that write it at once, also by two of one process number, and nothing else is left', async () => {
+    await withStore(async (one) => {
+      await withStore(async (other) => {
+        const content = { generation: 1, eventId: 5, at: '2026-01-05T12:00:00.000Z' };
+        await Promise.all([one, other, one, other].map((store) => store.mark.write(content)));
+        expect(markOf()).toEqual(content);
+      });
+    });
+    expect(readdirSync(dirname(path)).toSorted()).toEqual(['orders.db', 'orders.db.mark']);
+  });
+
+  it('leaves no half-written file behind where it cannot be written', async () => {
+    await withStore(async (store) => {
+      mkdirSync(`${path}.mark`);
+      const problem = await problemOf(store.mark.write({ generation: 1, eventId: 5, at: '2026-01-05T12:00:00.000Z' }));
+      expect(problem).toBe('disk');
+    });
+    expect(readdirSync(dirname(path)).toSorted()).toEqual(['orders.db', 'orders.db.mark']);
   });
 
   it('names the newest commit of two processes, whoever writes last', async () => {
