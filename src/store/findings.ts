@@ -1,6 +1,6 @@
 import type { Selectable, Updateable } from 'kysely';
-import type { FindingChanges, FindingStatus, KnownFinding } from '../domain/findings/lifecycle.ts';
-import { FINDING_CLASSES, type FindingClassName, type Severity } from '../domain/findings/classes.ts';
+import type { FindingChanges, KnownFinding } from '../domain/findings/lifecycle.ts';
+import { FINDING_CLASSES, type FindingClassName } from '../domain/findings/classes.ts';
 import type { Database, Transaction } from './port.ts';
 import type { FindingsTable } from './schema.ts';
 import { queries, statement } from './statement.ts';
@@ -53,24 +53,6 @@ export async function saveFindings(
 
 /** A row of `findings` as it is stored. */
 export type FindingRow = Selectable<FindingsTable>;
-
-/** Selects the findings of a list. */
-export interface FindingFilter {
-  readonly account: string;
-  readonly class?: FindingClassName | undefined;
-  readonly severity?: Severity | undefined;
-  readonly status?: FindingStatus | undefined;
-  readonly limit: number;
-}
-
-/** Lists the newest findings that match the filter. */
-export async function listFindings(db: Database, filter: FindingFilter): Promise<FindingRow[]> {
-  let rows = db.selectFrom('findings').selectAll().where('account', '=', filter.account);
-  if (filter.class !== undefined) rows = rows.where('class', '=', filter.class);
-  if (filter.severity !== undefined) rows = rows.where('severity', '=', filter.severity);
-  if (filter.status !== undefined) rows = rows.where('status', '=', filter.status);
-  return await rows.orderBy('id', 'desc').limit(filter.limit).execute();
-}
 
 /** Reads the findings with these ids; ids without a finding are left out. */
 export async function findingsById(db: Database, account: string, ids: readonly number[]): Promise<FindingRow[]> {

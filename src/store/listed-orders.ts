@@ -1,21 +1,146 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder, type SqlBool } from 'kysely';
+import type { FindingClassName } from '../domain/findings/classes.ts';
 import type { OrderState } from '../domain/orders/states.ts';
 import type { OrderRow } from './order-columns.ts';
 import type { Database } from './port.ts';
 
-/** Lists the newest rows, of one state or of all. */
-export async function listOrders(
-  db: Database,
-  query: { account: string; state?: string | undefined; limit: number },
-): Promise<OrderRow[]> {
-  const { account, state, limit } = query;
-  let rows = db.selectFrom('merchant_orders').selectAll().where('account', '=', account);
-  // Of final orders, which may be most, the newest are soon found by the index of ages; the sign keeps the others from it.
-  const isFew = state !== undefined && state !== 'final';
-  if (isFew) rows = rows.where('external_order_id', 'in', idsOf(db, account, state));
-  else if (state !== undefined) rows = rows.where(sql`+state`, '=', state);
-  const createdAt = isFew ? sql`+created_at` : sql`created_at`;
-  return await rows.orderBy(createdAt, 'desc').orderBy('external_order_id').limit(limit).execute();
+/** A list looks at no more orders than this. */
+const MOST_READ = 50_000;
+/** Where no state is asked for, orders in these come first: they need a person, or may come to. */
+const FIRST_STATES = ['held', 'disputed', 'unknown'] as const satisfies readonly OrderState[];
+
+/** The orders of a list. Times are compared with `created_at`. */
+export interface OrderFilter {
+  readonly account: string;
+  readonly state?: OrderState | undefined;
+  readonly pair?: Pair | undefined;
+  /** With an unresolved finding of this class. */
+  readonly class?: FindingClassName | undefined;
+  readonly order?: IdFilter | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly limit: number;
+}
+
+/** The currencies of an order. */
+export interface Pair {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** An id, or all that begin with it. */
+export interface IdFilter {
+  readonly id: string;
+  readonly isPrefix: boolean;
+}
+
+/** The rows of a list. It is cut where there may be more among those that it did not look at. */
+export interface Listed<Row> {
+  readonly rows: readonly Row[];
+  readonly isCut: boolean;
+}
+
+/** What a statement asks of a row. */
+type Condition = RawBuilder<SqlBool>;
+
+/**
+ * Lists the rows that match the filter, the newest first; without a state those that need a person stand before the others.
+ * Where ids, a finding or a state leave few candidates, these are sorted; otherwise the newest rows are read in their order.
+ */
+export async function listOrders(db: Database, filter: OrderFilter): Promise<Listed<OrderRow>> {
+  const { account, order, class: name, state, limit } = filter;
+  if (order !== undefined) return await listAmong(db, filter, idsLike(account, order));
+  if (name !== undefined) return await listAmong(db, filter, idsWithFinding(account, name));
+  if (state !== undefined) return await listOfState(db, filter, state);
+  const lists = [];
+  let left = limit;
+  for (const first of FIRST_STATES) {
+    const list = await listOfState(db, { ...filter, limit: left }, first);
+    lists.push(list);
+    left -= list.rows.length;
+  }
+  const isOther = sql<SqlBool>`+state not in (${sql.join(FIRST_STATES)})`;
+  lists.push(await listByAge(db, { ...filter, limit: left }, isOther));
+  return { rows: lists.flatMap(({ rows }) => rows), isCut: left > 0 && lists.some(({ isCut }) => isCut) };
+}
+
+async function listOfState(db: Database, filter: OrderFilter, state: OrderState): Promise<Listed<OrderRow>> {
+  const ids = sql`select external_order_id from merchant_orders where account = ${filter.account} and state = ${state}`;
+  // Of final orders, which may be most, the newest are soon found by the index of ages.
+  const isFew = state !== 'final' && !(await hasMore(db, ids));
+  return isFew ? await listAmong(db, filter, ids) : await listByAge(db, filter, sql`+state = ${state}`);
+}
+
+/** Lists those of few candidates that match the filter. The signs keep SQLite from the indexes of ages and states. */
+async function listAmong(db: Database, filter: OrderFilter, ids: RawBuilder<unknown>): Promise<Listed<OrderRow>> {
+  const { from, to, limit } = filter;
+  const conditions = [
+    ...conditionsOf(filter),
+    sql<SqlBool>`external_order_id in (${ids} limit ${MOST_READ})`,
+    ...(from === undefined ? [] : [sql<SqlBool>`+created_at >= ${from}`]),
+    ...(to === undefined ? [] : [sql<SqlBool>`+created_at < ${to}`]),
+  ];
+  const place = FIRST_STATES.map((state, index) => sql`when ${state} then ${sql.lit(index)}`);
+  const { rows } = await sql<OrderRow>`select * from merchant_orders where ${sql.join(conditions, sql` and `)}
+    order by case +state ${sql.join(place, sql` `)} else 9 end, +created_at desc, external_order_id limit ${limit}`.execute(
+    db,
+  );
+  return { rows, isCut: rows.length < limit && (await hasMore(db, ids)) };
+}
+
+/** Lists those of the newest rows that match the filter. */
+async function listByAge(db: Database, filter: OrderFilter, condition: Condition): Promise<Listed<OrderRow>> {
+  const { account, from, to, limit } = filter;
+  const period = [
+    sql<SqlBool>`account = ${account}`,
+    ...(from === undefined ? [] : [sql<SqlBool>`created_at >= ${from}`]),
+    ...(to === undefined ? [] : [sql<SqlBool>`created_at < ${to}`]),
+  ];
+  const beyond = await sql<{ created_at: string }>`select created_at from merchant_orders
+    where ${sql.join(period, sql` and `)} order by created_at desc limit 1 offset ${MOST_READ}`.execute(db);
+  const oldest = beyond.rows[0]?.created_at;
+  const conditions = [...period, ...conditionsOf(filter), condition];
+  if (oldest !== undefined) conditions.push(sql`created_at >= ${oldest}`);
+  const { rows } = await sql<OrderRow>`select * from merchant_orders where ${sql.join(conditions, sql` and `)}
+    order by created_at desc, external_order_id limit ${limit}`.execute(db);
+  return { rows, isCut: rows.length < limit && oldest !== undefined };
+}
+
+/** The conditions that no index is for. */
+function conditionsOf({ account, state, pair, class: name }: OrderFilter): readonly Condition[] {
+  return [
+    sql`account = ${account}`,
+    ...(state === undefined ? [] : [sql<SqlBool>`+state = ${state}`]),
+    ...(pair === undefined ? [] : [sql<SqlBool>`from_currency = ${pair.from} and to_currency = ${pair.to}`]),
+    ...(name === undefined ? [] : [hasFinding(name)]),
+  ];
+}
+
+/** Tells whether there are more than a list looks at. */
+async function hasMore(db: Database, ids: RawBuilder<unknown>): Promise<boolean> {
+  const { rows } = await sql`select 1 from (${ids} limit 1 offset ${MOST_READ})`.execute(db);
+  return rows.length > 0;
+}
+
+function idsLike(account: string, order: IdFilter): RawBuilder<unknown> {
+  return sql`select external_order_id from merchant_orders where account = ${account} and ${isLike(order)}`;
+}
+
+function hasFinding(name: FindingClassName): Condition {
+  return sql`exists (select 1 from findings where findings.account = merchant_orders.account
+    and findings.external_order_id = merchant_orders.external_order_id and class = ${name} and +status <> 'resolved')`;
+}
+
+function idsWithFinding(account: string, name: FindingClassName): RawBuilder<unknown> {
+  return sql`select external_order_id from findings
+    where account = ${account} and status in ('open', 'acknowledged') and class = ${name} and +external_order_id is not null`;
+}
+
+/** Tells whether `external_order_id` is the id or begins with it, by a range of an index. */
+export function isLike({ id, isPrefix }: IdFilter): Condition {
+  if (!isPrefix) return sql`external_order_id = ${id}`;
+  // No text that begins with the prefix comes after this one.
+  return sql`external_order_id >= ${id} and external_order_id < ${`${id}\u{10ffff}`}`;
 }
 
 /** The orders of one state that a person decides about together; times are compared with `created_at`. */

@@ -7,6 +7,7 @@ import { followPass } from '../../src/flows/orders/follow.ts';
 import { decideOrders, listTargets } from '../../src/flows/orders/operator-decisions.ts';
 import { syncOnce } from '../../src/flows/orders/sync.ts';
 import { countWaiting } from '../../src/store/waiting-orders.ts';
+import { listFindings } from '../../src/store/listed-findings.ts';
 import { listOrders } from '../../src/store/listed-orders.ts';
 import type { WrapStatement } from '../../src/store/sqlite/connection.ts';
 import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from '../support/scripted-exchange.ts';
@@ -31,8 +32,13 @@ const BOUNDED: readonly (readonly [step: RegExp, why: string])[] = [
   [/^SCAN (CONSTANT ROW|late|never|due|accounts):/, 'what the statement has just found, a page or one row an account'],
   [/^SEARCH merchant_orders USING COVERING INDEX \w+( \(account>\?\))?: .* min\(account\)/, 'the first entry'],
   [
-    /^SEARCH merchant_orders USING INDEX merchant_orders_by_age \(account=\?\): .* order by created_at desc/,
-    'the newest',
+    /^SEARCH merchant_orders USING (COVERING )?INDEX merchant_orders_by_age \(account=\?.* order by created_at desc/,
+    'the newest, as many as a list looks at',
+  ],
+  [/^SCAN (\(subquery-1\)|findings): .* from \(select .* limit (\?|1 offset \?)\)/, 'what a list looks at, limited'],
+  [
+    /^SEARCH (merchant_orders|findings) USING .*external_order_id>\? AND external_order_id<\?\): .* limit (\?|1 offset \?)\)/,
+    'the ids that begin alike, limited',
   ],
   [/^SEARCH links USING COVERING INDEX links_to_check /, 'a page of the links that wait, limited'],
   [/^SEARCH \w+ USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?\):/, 'the rows between two ids'],
@@ -91,8 +97,9 @@ async function doEverything(statements: Statements): Promise<TestProgram> {
   await countWaiting(program.app.store.db, { account: 'default', now: program.clock.now() });
   const action = { actor: 'a', reason: 'r', judgement: { kind: 'abandoned' } } as const;
   await listTargets(program.app, { state: 'held', limit: 10 }, action);
-  for (const state of ['held', 'final'])
+  for (const state of ['held', 'final'] as const)
     await listOrders(program.app.store.db, { account: 'default', state, limit: 10 });
+  await listEverything(program);
   const decided = await Array.fromAsync(decideOrders(program.app, [{ externalOrderId: 'waiting' }], action));
   expect(decided).toMatchObject([{ kind: 'done' }]);
   await program.app[Symbol.asyncDispose]();
@@ -105,6 +112,27 @@ async function doEverything(statements: Statements): Promise<TestProgram> {
   await program.restart();
   await syncOnce(program.app, 'all', NEVER);
   return program;
+}
+
+/** Has the lists read by each of their filters. */
+async function listEverything({ app: { store } }: TestProgram): Promise<void> {
+  const [period, pair] = [
+    { from: '2025', to: '2099' },
+    { from: 'BTC', to: 'EUR' },
+  ];
+  for (const filter of [
+    {},
+    { ...period, pair },
+    { state: 'final', pair },
+    { class: 'STUCK', ...period },
+    { order: { id: 'open', isPrefix: false } },
+    { order: { id: 'o', isPrefix: true }, pair },
+  ] as const) {
+    const query = { account: 'default', limit: 10, ...filter };
+    await listOrders(store.db, query);
+    await listFindings(store.db, query);
+    await listFindings(store.db, { ...query, status: 'open' });
+  }
 }
 
 /** The columns that distinguish rows; of all others every row may have the same. */

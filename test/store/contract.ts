@@ -621,8 +621,8 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
         );
       }
       await save(claim('02'));
-      const ids = async (query: { state?: string; limit: number }) =>
-        (await listOrders(subject.store.db, { account: ACCOUNT, ...query })).map((row) => row.external_order_id);
+      const ids = async (query: { state?: OrderState; limit: number }) =>
+        (await listOrders(subject.store.db, { account: ACCOUNT, ...query })).rows.map((row) => row.external_order_id);
       expect(await ids({ limit: 2 })).toEqual(['03', '02']);
       expect(await ids({ limit: 9, state: 'pending' })).toEqual(['03', '01']);
     });

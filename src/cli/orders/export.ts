@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { ORDER_STATES } from '../../domain/orders/states.ts';
 import { exportSection } from '../../flows/reports/export.ts';
 import { csvText } from '../../reports/formats/csv.ts';
@@ -8,6 +8,7 @@ import { OUTCOMES } from '../../reports/reconciliation/outcome.ts';
 import type { ExportFilter } from '../../store/reports/export.ts';
 import { chooseFormat, isFolder } from '../report/output.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
+import { readPair } from '../shared/filters.ts';
 import { ACCOUNT } from '../shared/options.ts';
 import { addByOption, addPeriodOptions } from '../shared/period.ts';
 import { withStore } from '../shared/store.ts';
@@ -55,12 +56,6 @@ export function define(command: Command): void {
         await writePieces(WRITERS[format](section), out);
       });
     });
-}
-
-function readPair(text: string): ExportFilter['pair'] {
-  const [, from, to] = /^([^/]+)\/([^/]+)$/.exec(text) ?? [];
-  if (from === undefined || to === undefined) throw new InvalidArgumentError('Give a pair such as BTC/EUR.');
-  return { from, to };
 }
 
 /** A file that lacks orders must not look like a whole one. */

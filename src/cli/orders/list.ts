@@ -1,9 +1,12 @@
 import { Option, type Command } from 'commander';
-import { ORDER_STATES } from '../../domain/orders/states.ts';
+import { FINDING_CLASSES, type FindingClassName } from '../../domain/findings/classes.ts';
+import { ORDER_STATES, type OrderState } from '../../domain/orders/states.ts';
 import { listOrders } from '../../store/listed-orders.ts';
 import type { OrderRow } from '../../store/order-columns.ts';
-import { addListOptions, printList, type ListColumn, type ListOptions } from '../shared/list.ts';
+import { addOrderOptions, type OrderOptions } from '../shared/filters.ts';
+import { addListOptions, printList, sayCut, type ListColumn, type ListOptions } from '../shared/list.ts';
 import { ACCOUNT } from '../shared/options.ts';
+import { addPeriodOptions, type PeriodOptions } from '../shared/period.ts';
 import { withStore } from '../shared/store.ts';
 import { REVEAL, withoutToken } from '../shared/tokens.ts';
 
@@ -17,16 +20,41 @@ const COLUMNS: readonly ListColumn<OrderRow>[] = [
   { label: 'reason', rank: 2, of: (row) => row.state_reason },
 ];
 
+interface OrderListOptions extends OrderOptions, PeriodOptions, ListOptions {
+  readonly state?: OrderState;
+  readonly class?: FindingClassName;
+  readonly reveal?: boolean;
+}
+
 /** `order-sync orders list`. */
 export function define(command: Command): void {
-  command.addOption(new Option('--state <state>', 'only orders in this state').choices(ORDER_STATES));
-  addListOptions(command)
+  command.description(
+    'lists orders, the newest first; without --state those that are held, disputed or unknown come before',
+  );
+  addOrderOptions(command)
+    .addOption(new Option('--state <state>', 'only orders in this state').choices(ORDER_STATES))
+    .addOption(
+      new Option('--class <class>', 'only orders with an unresolved finding of this class').choices(
+        Object.keys(FINDING_CLASSES),
+      ),
+    );
+  addListOptions(addPeriodOptions(command))
     .option(...REVEAL)
-    .addHelpText('after', '\nExample:\n  order-sync orders list --state held')
-    .action(async ({ state, reveal, ...options }: ListOptions & { state?: string; reveal?: boolean }) => {
-      const query = { account: ACCOUNT, state, limit: options.limit + 1 };
-      const found = await withStore(command, 'current', (store) => listOrders(store.db, query));
-      const shown = found.map((row) => (reveal === true ? row : withoutToken(row)));
-      printList(shown, options, COLUMNS, state === undefined ? 'there is no order' : `no order is ${state}`);
+    .addHelpText(
+      'after',
+      "\nExamples:\n  order-sync orders list --state held\n  order-sync orders list --order 'shop-10*' --pair BTC/EUR --from 2026-01-31",
+    )
+    .action(async (options: OrderListOptions) => {
+      const { limit, json: _json, reveal, ...filter } = options;
+      const query = { ...filter, account: ACCOUNT, limit: limit + 1 };
+      const { rows, isCut } = await withStore(command, 'current', (store) => listOrders(store.db, query));
+      const shown = rows.map((row) => (reveal === true ? row : withoutToken(row)));
+      printList(shown, options, COLUMNS, emptyText(filter));
+      if (isCut) sayCut('--from and --to, or --order, look at others');
     });
+}
+
+function emptyText({ state, ...others }: Pick<OrderListOptions, 'state'>): string {
+  if (Object.keys(others).length > 0) return 'no such order';
+  return state === undefined ? 'there is no order' : `no order is ${state}`;
 }

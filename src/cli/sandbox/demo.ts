@@ -19,7 +19,7 @@ import { printable } from '../../reports/formats/text.ts';
 import { SUMMARY_COLUMNS, summarize } from '../../reports/summary.ts';
 import { seededRandom } from '../../sandbox/random.ts';
 import { startSandbox, type Sandbox } from '../../sandbox/server.ts';
-import { listFindings } from '../../store/findings.ts';
+import { listFindings } from '../../store/listed-findings.ts';
 import { countByState } from '../../store/orders.ts';
 import { summaryParts } from '../../store/reports/summary.ts';
 import type { Store } from '../../store/port.ts';
@@ -183,7 +183,7 @@ async function watch(store: Store, expected: readonly string[], until: number): 
   let shown = '';
   while (clock.monotonic() < until) {
     const counts = await countByState(store.db, ACCOUNT, ORDER_STATES);
-    const findings = await listFindings(store.db, { account: ACCOUNT, status: 'open', limit: 1_000 });
+    const { rows: findings } = await listFindings(store.db, { account: ACCOUNT, status: 'open', limit: 1_000 });
     const found = new Set(findings.map((one) => `${one.class} ${one.external_order_id}`));
     const states = [...counts].map(([state, orders]) => `${state} ${orders}`);
     const text = [...states, ...(found.size > 0 ? [`findings ${found.size}`] : [])].join(' · ');

@@ -38,6 +38,11 @@ export function printList<Row>(
   if (found.length > limit) process.stderr.write(`there are more; --limit shows more than ${limit}\n`);
 }
 
+/** Says that there may be more than a list has looked at, and what has it look at others. */
+export function sayCut(others: string): void {
+  process.stderr.write(`only the newest were looked at, there may be more: ${others}\n`);
+}
+
 /** A table of rows for people. */
 export function listText<Row>(rows: readonly Row[], columns: readonly ListColumn<Row>[], screen: Screen): string {
   const shown = columns.map(({ label, kind = 'text', rank = 0 }) => ({ key: label, label, kind, rank }));

@@ -39,11 +39,11 @@ function rows(): unknown[] {
 const untouched = (id: number, status = 'open') => ({ id, status, changed_by: null, reason: null });
 
 describe('findings list', () => {
-  it('has the open ones, newest first, what could steer a terminal escaped', async () => {
+  it('has the open ones, the worst first, what could steer a terminal escaped', async () => {
     put('AMOUNT_MISMATCH open', 'CLOCK_SKEW open =\u001b[2J', 'STUCK resolved');
     const { code, stdout, stderr } = await runProcess('findings', 'list');
     expect([code, stderr]).toEqual([0, '']);
-    expect(stdout).toMatch(/\n +2 +warning +CLOCK_SKEW .*\n +1 +error +AMOUNT_MISMATCH +shop-1 +1\.50 +1\.6 /);
+    expect(stdout).toMatch(/\n +1 +error +AMOUNT_MISMATCH +shop-1 +1\.50 +1\.6 .*\n +2 +warning +CLOCK_SKEW /);
     expect(stdout).not.toContain('STUCK');
     expect(stdout).not.toContain('\u001b');
   });
@@ -61,7 +61,7 @@ describe('findings list', () => {
         listed('--severity', 'warning', '--status', 'acknowledged'),
         listed('--status', 'any'),
       ]),
-    ).toEqual([[1], [2, 1], [4], [4, 3, 2, 1]]);
+    ).toEqual([[1], [2, 1], [4], [3, 2, 1, 4]]);
     const { stdout, stderr } = await run('findings', 'list', '--status', 'any', '--limit', '3', '--json');
     expect([(JSON.parse(stdout) as unknown[]).length, stderr]).toEqual([
       3,

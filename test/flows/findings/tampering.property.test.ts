@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { FINDING_CLASSES, type FindingClassName } from '../../../src/domain/findings/classes.ts';
 import { reconcileOrders } from '../../../src/flows/reports/reconciliation.ts';
 import { askPreOrders, recordPreOrderFindings, type PreOrderAnswer } from '../../../src/flows/reports/pre-orders.ts';
-import { listFindings } from '../../../src/store/findings.ts';
+import { listFindings } from '../../../src/store/listed-findings.ts';
 import type { App } from '../../../src/app.ts';
 import { decideOrders } from '../../../src/flows/orders/operator-decisions.ts';
 import { syncOnce } from '../../../src/flows/orders/sync.ts';
@@ -207,6 +207,6 @@ async function reportOn(app: App): Promise<Report> {
   const findings: string[] = [];
   const rows = document.sections.find(({ name }) => name === 'findings')?.rows ?? [];
   for await (const row of rows) findings.push(`${row['class']} ${row['external_order_id']}`);
-  const open = await listFindings(store.db, { account, status: 'open', limit: 1_000 });
+  const { rows: open } = await listFindings(store.db, { account, status: 'open', limit: 1_000 });
   return { isClean, findings, written: open.map((one) => `${one.class} ${one.external_order_id}`).toSorted() };
 }

@@ -7,7 +7,8 @@ import { followPass } from '../../../src/flows/orders/follow.ts';
 import { decideOrders, listTargets } from '../../../src/flows/orders/operator-decisions.ts';
 import { syncOnce } from '../../../src/flows/orders/sync.ts';
 import { statusChanges } from '../../../src/store/events.ts';
-import { acknowledge, listFindings } from '../../../src/store/findings.ts';
+import { acknowledge } from '../../../src/store/findings.ts';
+import { listFindings } from '../../../src/store/listed-findings.ts';
 import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from '../../support/scripted-exchange.ts';
 import {
   acceptedOrders,
@@ -230,7 +231,7 @@ describe('an order that contradicts its row', () => {
     answers.set('a', shown({ amount: '15' }));
     await syncOnce(program.app, 'all', NEVER);
     const { account, store, clock } = program.app;
-    for (const one of await listFindings(store.db, { account, limit: 9 })) {
+    for (const one of (await listFindings(store.db, { account, limit: 9 })).rows) {
       await store.writer.write((tx) => acknowledge(tx, one, { actor: 'anna', reason: 'known', now: clock.now() }));
     }
     const { summary, end } = await syncOnce(program.app, 'all', NEVER);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { acknowledge, listFindings } from '../../../src/store/findings.ts';
+import { acknowledge } from '../../../src/store/findings.ts';
+import { listFindings } from '../../../src/store/listed-findings.ts';
 import { CANARIES } from '../../support/canary-exchange.ts';
 import type { ScriptedAnswer } from '../../support/scripted-exchange.ts';
 import { acceptedOrders, type TestProgram } from '../../support/test-program.ts';
@@ -46,7 +47,7 @@ async function shown(...answers: readonly ScriptedAnswer[]) {
 
 const statuses = (program: TestProgram) => program.events('a').filter((event) => event.startsWith('order.status'));
 const findings = async ({ app }: TestProgram) =>
-  await listFindings(app.store.db, { account: 'default', class: 'REPLICAS_DISAGREE', limit: 9 });
+  (await listFindings(app.store.db, { account: 'default', class: 'REPLICAS_DISAGREE', limit: 9 })).rows;
 
 describe('a changed field of a record', () => {
   it('is an event, with both values digit by digit, and the first record has none', async () => {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
 import { askPreOrders, recordPreOrderFindings } from '../../../src/flows/reports/pre-orders.ts';
-import { listFindings } from '../../../src/store/findings.ts';
+import { listFindings } from '../../../src/store/listed-findings.ts';
 import { openStore } from '../../../src/store/sqlite/store.ts';
 import { AS_OF, filledDatabase } from '../../support/filled-database.ts';
 import { temporaryFolder } from '../../support/folders.ts';
@@ -42,7 +42,7 @@ async function asked(...bodies: readonly string[]) {
       () => {},
     );
     await recordPreOrderFindings(store, ACCOUNT, answers, systemClock().now());
-    const findings = await listFindings(store.db, { account: ACCOUNT, limit: 10 });
+    const { rows: findings } = await listFindings(store.db, { account: ACCOUNT, limit: 10 });
     const lines = findings.map((row) => `${row.class} ${row.status}: ${row.expected}, ${row.actual}`);
     seen.push([answers.unanswered, answers.differing, lines]);
   }

@@ -1,7 +1,8 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { systemClock } from '../../../clock.ts';
 import { printable } from '../../../reports/formats/text.ts';
-import { acknowledge, findingsById, listFindings, type FindingRow } from '../../../store/findings.ts';
+import { acknowledge, findingsById, type FindingRow } from '../../../store/findings.ts';
+import { listFindings } from '../../../store/listed-findings.ts';
 import type { Store } from '../../../store/port.ts';
 import { actorOf, addReasonOptions, confirm, type DecisionOptions } from '../../shared/decision.ts';
 import { CommandError, EXIT } from '../../shared/exit.ts';
@@ -56,7 +57,7 @@ async function named(store: Store, wanted: readonly number[]): Promise<readonly 
 
 /** The open findings that the person agrees to acknowledge, after seeing them. */
 async function confirmed(store: Store, filter: FindingsFilter, isAgreed: boolean): Promise<readonly FindingRow[]> {
-  const rows = await listFindings(store.db, { account: ACCOUNT, ...filter, status: 'open', limit: MOST_AT_ONCE });
+  const { rows } = await listFindings(store.db, { account: ACCOUNT, ...filter, status: 'open', limit: MOST_AT_ONCE });
   if (rows.length === 0) process.stderr.write('there is no such open finding\n');
   if (isAgreed || rows.length === 0) return rows;
   const more = rows.length > MOST_SHOWN ? `… and ${rows.length - MOST_SHOWN} more\n` : '';

@@ -1,31 +1,45 @@
 import { Option, type Command } from 'commander';
 import type { FindingStatus } from '../../../domain/findings/lifecycle.ts';
-import { listFindings } from '../../../store/findings.ts';
-import { addListOptions, printList, type ListOptions } from '../../shared/list.ts';
+import { ORDER_STATES, type OrderState } from '../../../domain/orders/states.ts';
+import { listFindings } from '../../../store/listed-findings.ts';
+import { addOrderOptions, type OrderOptions } from '../../shared/filters.ts';
+import { addListOptions, printList, sayCut, type ListOptions } from '../../shared/list.ts';
 import { ACCOUNT } from '../../shared/options.ts';
+import { addPeriodOptions, type PeriodOptions } from '../../shared/period.ts';
 import { withStore } from '../../shared/store.ts';
 import { addFilter, FINDING_COLUMNS, type FindingsFilter } from './filter.ts';
 
 const STATUSES = ['open', 'acknowledged', 'resolved'] as const satisfies readonly FindingStatus[];
 
+interface FindingListOptions extends FindingsFilter, OrderOptions, PeriodOptions, ListOptions {
+  readonly status: FindingStatus | 'any';
+  readonly state?: OrderState;
+}
+
 /** `order-sync findings list`. */
 export function define(command: Command): void {
-  addFilter(command).addOption(
-    new Option('--status <status>', 'only findings of this status').choices([...STATUSES, 'any']).default('open'),
-  );
-  addListOptions(command)
-    .addHelpText('after', '\nExample:\n  order-sync findings list --severity error')
-    .action(async (options: FindingsFilter & ListOptions & { readonly status: FindingStatus | 'any' }) => {
-      const { class: name, severity, limit } = options;
-      const status = options.status === 'any' ? undefined : options.status;
-      const query = { account: ACCOUNT, class: name, severity, status, limit: limit + 1 };
-      const found = await withStore(command, 'current', (store) => listFindings(store.db, query));
-      printList(found, options, FINDING_COLUMNS, emptyText(options));
+  command.description('lists findings, the worst first, of one severity the newest');
+  addOrderOptions(addFilter(command))
+    .addOption(new Option('--state <state>', 'only of orders in this state').choices(ORDER_STATES))
+    .addOption(
+      new Option('--status <status>', 'only findings of this status').choices([...STATUSES, 'any']).default('open'),
+    );
+  addListOptions(addPeriodOptions(command, 'findings first seen'))
+    .addHelpText(
+      'after',
+      '\nExamples:\n  order-sync findings list --severity error\n  order-sync findings list --pair BTC/EUR --from 2026-01-31',
+    )
+    .action(async (options: FindingListOptions) => {
+      const { limit, json: _json, status: wanted, ...filter } = options;
+      const status = wanted === 'any' ? undefined : wanted;
+      const query = { ...filter, account: ACCOUNT, status, limit: limit + 1 };
+      const { rows, isCut } = await withStore(command, 'current', (store) => listFindings(store.db, query));
+      const isNarrowed = Object.keys(filter).length > 0;
+      printList(rows, options, FINDING_COLUMNS, isNarrowed ? 'no such finding' : emptyText(wanted));
+      if (isCut) sayCut('--order and --class look at others');
     });
 }
 
-function emptyText({ status, class: name, severity }: FindingsFilter & { readonly status: string }): string {
-  const isFiltered = name !== undefined || severity !== undefined;
-  if (isFiltered) return status === 'any' ? 'there is no such finding' : `there is no such finding that is ${status}`;
+function emptyText(status: string): string {
   return status === 'any' ? 'there is no finding' : `no finding is ${status}`;
 }

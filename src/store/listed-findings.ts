@@ -1,0 +1,136 @@
+import { sql, type RawBuilder, type SqlBool } from 'kysely';
+import { FINDING_CLASSES, type FindingClassName, type Severity } from '../domain/findings/classes.ts';
+import type { FindingStatus } from '../domain/findings/lifecycle.ts';
+import type { OrderState } from '../domain/orders/states.ts';
+import type { FindingRow } from './findings.ts';
+import { isLike, type IdFilter, type Listed, type Pair } from './listed-orders.ts';
+import type { Database } from './port.ts';
+
+/** Of each class a list looks at no more findings than this, the newest. */
+const MOST_READ = 10_000;
+const STATUSES = ['open', 'acknowledged', 'resolved'] as const satisfies readonly FindingStatus[];
+/** The worst first. */
+const SEVERITIES = ['error', 'warning', 'info'] as const satisfies readonly Severity[];
+
+/** The findings of a list. Times are compared with `first_seen_at`. */
+export interface FindingFilter {
+  readonly account: string;
+  readonly class?: FindingClassName | undefined;
+  readonly severity?: Severity | undefined;
+  readonly status?: FindingStatus | undefined;
+  readonly order?: IdFilter | undefined;
+  /** Of the order. */
+  readonly pair?: Pair | undefined;
+  readonly state?: OrderState | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly limit: number;
+}
+
+/**
+ * Lists the findings that match the filter, the worst first, of one severity the newest. The index of open findings has them
+ * by status and class, so each class is read by itself from its newest one on.
+ */
+export async function listFindings(db: Database, filter: FindingFilter): Promise<Listed<FindingRow>> {
+  const { account, status, severity, limit } = filter;
+  if (filter.order !== undefined) return await listOfOrder(db, filter, filter.order);
+  const statuses = status === undefined ? STATUSES : [status];
+  const classes = await classesOf(db, account, statuses, filter.class);
+  const rows: FindingRow[] = [];
+  let isCut = false;
+  for (const wanted of severity === undefined ? SEVERITIES : [severity]) {
+    if (rows.length >= limit) break;
+    const found: FindingRow[] = [];
+    for (const one of classes.filter(({ name }) => severityOf(name) === wanted)) {
+      const listed = await listOfClass(db, filter, one);
+      found.push(...listed.rows);
+      isCut ||= listed.isCut;
+    }
+    rows.push(...found.toSorted((a, b) => b.id - a.id).slice(0, limit - rows.length));
+  }
+  return { rows, isCut: isCut && rows.length < limit };
+}
+
+interface StatusAndClass {
+  readonly status: FindingStatus;
+  readonly name: string;
+}
+
+/** The classes that have findings of these statuses, one look into the index for each. */
+async function classesOf(
+  db: Database,
+  account: string,
+  statuses: readonly FindingStatus[],
+  only: string | undefined,
+): Promise<readonly StatusAndClass[]> {
+  if (only !== undefined) return statuses.map((status) => ({ status, name: only }));
+  const classes: StatusAndClass[] = [];
+  for (const status of statuses) {
+    for (let name: string | undefined = ''; ;) {
+      const next = db
+        .selectFrom('findings')
+        .select('class')
+        .where('account', '=', account)
+        .where('status', '=', status);
+      name = (await next.where('class', '>', name).orderBy('class').limit(1).executeTakeFirst())?.class;
+      if (name === undefined) break;
+      classes.push({ status, name });
+    }
+  }
+  return classes;
+}
+
+/** A class of another version counts as a warning. */
+function severityOf(name: string): Severity {
+  return Object.hasOwn(FINDING_CLASSES, name) ? FINDING_CLASSES[name as FindingClassName].severity : 'warning';
+}
+
+async function listOfClass(
+  db: Database,
+  filter: FindingFilter,
+  { status, name }: StatusAndClass,
+): Promise<Listed<FindingRow>> {
+  const { account, limit } = filter;
+  const ofClass = sql<SqlBool>`account = ${account} and status = ${status} and class = ${name}`;
+  const beyond = await sql<{ id: number }>`select id from findings where ${ofClass}
+    order by id desc limit 1 offset ${MOST_READ}`.execute(db);
+  const oldest = beyond.rows[0]?.id;
+  const conditions = [ofClass, ...conditionsOf(filter)];
+  if (oldest !== undefined) conditions.push(sql`id >= ${oldest}`);
+  const { rows } = await sql<FindingRow>`select * from findings where ${sql.join(conditions, sql` and `)}
+    order by id desc limit ${limit}`.execute(db);
+  return { rows, isCut: oldest !== undefined && rows.length < limit };
+}
+
+async function listOfOrder(db: Database, filter: FindingFilter, order: IdFilter): Promise<Listed<FindingRow>> {
+  const { account, class: name, severity, status, limit } = filter;
+  const conditions = [
+    ...conditionsOf(filter),
+    ...(name === undefined ? [] : [sql<SqlBool>`class = ${name}`]),
+    ...(severity === undefined ? [] : [sql<SqlBool>`severity = ${severity}`]),
+    ...(status === undefined ? [] : [sql<SqlBool>`status = ${status}`]),
+    sql<SqlBool>`true`,
+  ];
+  const ofOrder = sql`select * from findings where account = ${account} and ${isLike(order)}`;
+  const place = SEVERITIES.map((one, index) => sql`when ${one} then ${sql.lit(index)}`);
+  const { rows } = await sql<FindingRow>`select * from (${ofOrder} limit ${MOST_READ}) findings
+    where ${sql.join(conditions, sql` and `)}
+    order by case severity ${sql.join(place, sql` `)} else 9 end, id desc limit ${limit}`.execute(db);
+  const beyond = await sql`select 1 from (${ofOrder} limit 1 offset ${MOST_READ})`.execute(db);
+  return { rows, isCut: beyond.rows.length > 0 };
+}
+
+/** The conditions that no index is for; what they ask of the order is read by its key. */
+function conditionsOf({ pair, state, from, to }: FindingFilter): RawBuilder<SqlBool>[] {
+  const ofOrder = [
+    ...(state === undefined ? [] : [sql<SqlBool>`+listed.state = ${state}`]),
+    ...(pair === undefined ? [] : [sql<SqlBool>`from_currency = ${pair.from} and to_currency = ${pair.to}`]),
+  ];
+  const order = sql<SqlBool>`exists (select 1 from merchant_orders listed where listed.account = findings.account
+    and listed.external_order_id = findings.external_order_id and ${sql.join(ofOrder, sql` and `)})`;
+  return [
+    ...(from === undefined ? [] : [sql<SqlBool>`first_seen_at >= ${from}`]),
+    ...(to === undefined ? [] : [sql<SqlBool>`first_seen_at < ${to}`]),
+    ...(ofOrder.length === 0 ? [] : [order]),
+  ];
+}
