@@ -141,6 +141,7 @@ export const COMMANDS: Readonly<Record<string, Entries>> = {
     },
   },
   'Other:': {
+    completion: ['prints the completion script for a shell', () => import('./operate/completion/completion.ts')],
     openapi: ['prints the OpenAPI document of the control socket', () => import('./operate/openapi.ts')],
   },
 };

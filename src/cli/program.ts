@@ -10,7 +10,7 @@ settings. \`order-sync init\` sets it up for your own.`;
 
 /**
  * Makes the command line. All commands are there by name; the one that `args` call is loaded, with its arguments and
- * options. Parsing throws `CommanderError` where Commander would end the process.
+ * options; for the completion of a shell all of them are. Parsing throws `CommanderError` where Commander would end the process.
  */
 export async function createProgram(args: readonly string[] = []): Promise<Command> {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
@@ -27,22 +27,25 @@ export async function createProgram(args: readonly string[] = []): Promise<Comma
     .showSuggestionAfterError(false)
     .exitOverride();
   explainErrors(program);
+  const words = wordsOf(args);
   for (const [heading, entries] of Object.entries(COMMANDS)) {
     program.commandsGroup(heading);
-    await addCommands(program, entries, wordsOf(args));
+    await addCommands(program, entries, words[0] === 'completion' ? 'all' : words);
   }
   return program.helpCommand(true);
 }
 
-async function addCommands(parent: Command, entries: Entries, words: readonly string[]): Promise<void> {
+/** Adds commands by name, and loads the one that `words` call, or all of them. */
+async function addCommands(parent: Command, entries: Entries, words: readonly string[] | 'all'): Promise<void> {
+  const isAll = words === 'all';
   // `help sync` and `orders help list` are about the command that is named after it.
-  const [word, ...more] = words[0] === 'help' ? words.slice(1) : words;
+  const [word, ...more] = isAll ? [] : words[0] === 'help' ? words.slice(1) : words;
   for (const [name, entry] of Object.entries(entries)) {
     const command = parent.command(name);
     explainErrors(command);
     if ('commands' in entry) {
       command.description(entry.text).addHelpText('after', `\nExample:\n  ${entry.example}`);
-      await addCommands(command, entry.commands, word === name ? more : []);
+      await addCommands(command, entry.commands, isAll ? words : word === name ? more : []);
       continue;
     }
     const [text, load] = entry;
@@ -53,7 +56,7 @@ async function addCommands(parent: Command, entries: Entries, words: readonly st
         // Never reached, unless Commander reads the command line differently: then nothing may look like a success.
         throw new Error(`the command ${name} was not loaded`);
       });
-    if (word !== name) continue;
+    if (!isAll && word !== name) continue;
     (await load()).define(command);
     for (const { options, registeredArguments } of [command, ...command.commands]) {
       for (const taker of [...options, ...registeredArguments]) {

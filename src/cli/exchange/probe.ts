@@ -155,6 +155,7 @@ function print({ rows }: Seen, evidence: string | undefined, settings: Settings,
     return;
   }
   if (rows.length === 0) return;
+  process.stdout.write("(§ numbers are sections of the exchange's interface document.)\n");
   for (const { question, seen, follows } of rows) {
     process.stdout.write(`${question}\n  seen: ${printable(seen)}\n  so:   ${printable(follows)}\n`);
   }
