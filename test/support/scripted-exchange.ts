@@ -67,6 +67,11 @@ export function record(
   };
 }
 
+/** The body of an answer that has one. */
+export function bodyOf(answer: ScriptedAnswer | undefined): unknown {
+  return typeof answer === 'object' ? answer.body : undefined;
+}
+
 /** Listens on loopback. Until the test says otherwise creates are accepted and no order appears. */
 export async function scriptedExchange(): Promise<ScriptedExchange> {
   const requests: ScriptedRequest[] = [];

@@ -13,6 +13,7 @@ import { capturedLog, type CapturedLog } from './captured-log.ts';
 import { newDatabase, temporaryFolder } from './folders.ts';
 import { echo, NOT_FOUND, scriptedExchange, type ScriptedAnswer, type ScriptedExchange } from './scripted-exchange.ts';
 import { testClock, type TestClock } from './test-clock.ts';
+import { DAY } from './tracking.ts';
 
 const KEY = 'test-key';
 
@@ -100,6 +101,11 @@ export function settingsOf({ config }: TestProgram): Record<string, string> {
   };
 }
 
+/** The newest record of an order, as it was received. */
+export function keptRecord({ merchant }: TestProgram, externalOrderId: string): unknown {
+  return merchant.prepare('select body from order_records where external_order_id = ?').pluck().get(externalOrderId);
+}
+
 /** Orders that were accepted, and an exchange whose answers to look-ups the test sets, by id. */
 export async function acceptedOrders(ids: readonly string[], options: TestProgramOptions = {}) {
   const { program, exchange } = await scriptedProgram(options);
@@ -113,8 +119,8 @@ export async function acceptedOrders(ids: readonly string[], options: TestProgra
     program,
     exchange,
     answers,
-    /** Looks every order up that is followed, `afterMs` from now. */
-    lookUp: async (afterMs: number) => {
+    /** Looks every order up that is followed, `afterMs` from now: a day, unless given. */
+    lookUp: async (afterMs: number = DAY) => {
       program.clock.advance(afterMs);
       await followPass(program.app, 'all', signal);
     },

@@ -1,7 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { followPass } from '../../../src/flows/orders/follow.ts';
-import { testProgram, type SandboxProgram, type SandboxProgramOptions } from '../../support/test-program.ts';
+import {
+  keptRecord,
+  testProgram,
+  type SandboxProgram,
+  type SandboxProgramOptions,
+} from '../../support/test-program.ts';
 
 const NEVER = new AbortController().signal;
 let program: SandboxProgram;
@@ -42,9 +47,7 @@ describe('the create pass', () => {
     ).toContain(`"asset":${asset}`);
     program.clock.advance(5_000);
     await follow();
-    expect(
-      program.merchant.prepare('select body from order_records where external_order_id = ?').pluck().get(id),
-    ).toContain(`"inputAsset":${asset}`);
+    expect(keptRecord(program, id)).toContain(`"inputAsset":${asset}`);
   });
 
   it.each([

@@ -1,24 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isAllowedMove, type OrderState } from '../../../src/domain/orders/states.ts';
-import { acceptedOrders } from '../../support/test-program.ts';
-import { NOT_FOUND, record, refusal, type ScriptedAnswer } from '../../support/scripted-exchange.ts';
-import { DAY } from '../../support/tracking.ts';
-import type { TestProgram, TestProgramOptions } from '../../support/test-program.ts';
-
-/** Accepted orders that are looked up once a day. */
-async function accepted(ids: readonly string[], options: TestProgramOptions = {}) {
-  const on = await acceptedOrders(ids, options);
-  return { ...on, lookUp: () => on.lookUp(DAY) };
-}
-
-function keptRecord(program: TestProgram, id = 'a'): unknown {
-  return program.merchant.prepare('select body from order_records where external_order_id = ?').pluck().get(id);
-}
-
-function bodyOf(answer: ScriptedAnswer | undefined): unknown {
-  return typeof answer === 'object' ? answer.body : undefined;
-}
+import { acceptedOrders, keptRecord, type TestProgram } from '../../support/test-program.ts';
+import { bodyOf, NOT_FOUND, record, refusal, type ScriptedAnswer } from '../../support/scripted-exchange.ts';
 
 describe('any answers at all', () => {
   const statuses = fc.constantFrom('REQUEST', 'NEW', 'Paid', ' x ', '');
@@ -47,7 +31,7 @@ describe('any answers at all', () => {
     const property = fc.assert(
       fc.asyncProperty(fc.array(script, { minLength: 2, maxLength: 6 }), async (scripts) => {
         const ids = scripts.map((_, index) => `o${index}`);
-        const { program, exchange, lookUp } = await accepted(ids);
+        const { program, exchange, lookUp } = await acceptedOrders(ids);
         const given = new Map<string, Fields[]>(ids.map((id) => [id, []]));
         let step = 0;
         exchange.answer = ({ externalOrderId: id }) => {

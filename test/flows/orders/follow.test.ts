@@ -3,10 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { LOOKUP_SOURCES } from '../../../src/domain/orders/rounds.ts';
 import { followPass, lookUpDue } from '../../../src/flows/orders/follow.ts';
-import { acceptedOrders } from '../../support/test-program.ts';
-import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from '../../support/scripted-exchange.ts';
+import { acceptedOrders, keptRecord, type TestProgram } from '../../support/test-program.ts';
+import { bodyOf, echo, NOT_FOUND, record, refusal } from '../../support/scripted-exchange.ts';
 import { DAY } from '../../support/tracking.ts';
-import type { TestProgram, TestProgramOptions } from '../../support/test-program.ts';
 import { unguarded } from '../../support/unguarded.ts';
 
 const NEVER = new AbortController().signal;
@@ -14,23 +13,9 @@ const AFTER_5_S = '2026-01-05T12:00:05.000Z';
 const EARLIER = '2026-01-05T10:00:00.000Z';
 const LATER = '2026-01-05T11:00:00.000Z';
 
-/** Accepted orders that are looked up once a day. */
-async function accepted(ids: readonly string[], options: TestProgramOptions = {}) {
-  const on = await acceptedOrders(ids, options);
-  return { ...on, lookUp: () => on.lookUp(DAY) };
-}
-
-function keptRecord(program: TestProgram, id = 'a'): unknown {
-  return program.merchant.prepare('select body from order_records where external_order_id = ?').pluck().get(id);
-}
-
-function bodyOf(answer: ScriptedAnswer | undefined): unknown {
-  return typeof answer === 'object' ? answer.body : undefined;
-}
-
 describe('a record older than the one we have', () => {
   it('changes neither the row, the kept record nor the history, and is one finding that counts', async () => {
-    const { program, answers, lookUp } = await accepted(['a']);
+    const { program, answers, lookUp } = await acceptedOrders(['a']);
     const newest = record('a', { status: 'B', fiat: 'PAID', modificationDate: LATER });
     answers.set('a', newest);
     await lookUp();
@@ -47,7 +32,7 @@ describe('a record older than the one we have', () => {
       modification_date: LATER,
       state: 'open',
     });
-    expect(keptRecord(program)).toBe(bodyOf(newest));
+    expect(keptRecord(program, 'a')).toBe(bodyOf(newest));
     expect(program.events('a')).toEqual(before);
     expect(program.merchant.prepare(`select class, actual from findings where class <> 'UNCHECKED'`).all()).toEqual([
       { class: 'REPLICAS_DISAGREE', actual: 'A, modified 2026-01-05T10:30:00.000Z (change 2)' },
@@ -55,7 +40,7 @@ describe('a record older than the one we have', () => {
   });
 
   it('does not stop the newer one that comes after it', async () => {
-    const { program, answers, lookUp } = await accepted(['a']);
+    const { program, answers, lookUp } = await acceptedOrders(['a']);
     for (const [status, modificationDate] of [
       ['B', LATER],
       ['A', EARLIER],
@@ -65,11 +50,11 @@ describe('a record older than the one we have', () => {
       await lookUp();
     }
     expect(program.row('a')['order_status']).toBe('C');
-    expect(keptRecord(program)).toBe(bodyOf(answers.get('a')));
+    expect(keptRecord(program, 'a')).toBe(bodyOf(answers.get('a')));
   });
 
   it('is told when two passes look the same order up at once and the first answer comes last', async () => {
-    const { program, exchange } = await accepted(['a']);
+    const { program, exchange } = await acceptedOrders(['a']);
     const first = Promise.withResolvers<void>();
     let lookups = 0;
     exchange.answer = async () => {
@@ -91,7 +76,7 @@ describe('a record older than the one we have', () => {
 
 describe('an answer that was asked for before the last one came', () => {
   it('is dropped: nothing in it says which of the two is newer', async () => {
-    const { program, exchange } = await accepted(['a']);
+    const { program, exchange } = await acceptedOrders(['a']);
     const first = Promise.withResolvers<void>();
     const asked = Promise.withResolvers<void>();
     exchange.answer = async () => {
@@ -116,7 +101,7 @@ describe('an answer that was asked for before the last one came', () => {
     ['an older date', EARLIER, 'B'],
     ['the same date', '2026-01-05T10:30:00.000Z', 'B'],
   ])('decides with %s than the record that came before it: the newer one is kept', async (_name, date, status) => {
-    const { program, exchange } = await accepted(['a']);
+    const { program, exchange } = await acceptedOrders(['a']);
     const first = Promise.withResolvers<void>();
     const asked = Promise.withResolvers<void>();
     exchange.answer = async () => {
@@ -133,12 +118,12 @@ describe('an answer that was asked for before the last one came', () => {
     first.resolve();
     await slow;
     expect(program.row('a')['order_status']).toBe(status);
-    expect(keptRecord(program)).toContain(`"status":"${status}"`);
+    expect(keptRecord(program, 'a')).toContain(`"status":"${status}"`);
     expect(program.merchant.prepare('select count(*) from findings').pluck().get()).toBe(0);
   });
 
   it('decides where the one that came before it found no order', async () => {
-    const { program, exchange } = await accepted(['a']);
+    const { program, exchange } = await acceptedOrders(['a']);
     const first = Promise.withResolvers<void>();
     const asked = Promise.withResolvers<void>();
     exchange.answer = async () => {
@@ -158,7 +143,7 @@ describe('an answer that was asked for before the last one came', () => {
   });
 
   it('is not told by a look-up that was recorded under a clock ahead of this one', async () => {
-    const { program, answers } = await accepted(['a']);
+    const { program, answers } = await acceptedOrders(['a']);
     unguarded(program.merchant, () =>
       program.merchant.exec(
         `update merchant_orders set revision = revision + 1, last_lookup_at = '2027-01-01T00:00:00.000Z'`,
@@ -173,7 +158,7 @@ describe('an answer that was asked for before the last one came', () => {
 
 describe('two passes that bring the same news', () => {
   it('record each change once', async () => {
-    const { program, exchange } = await accepted(['a']);
+    const { program, exchange } = await acceptedOrders(['a']);
     const both = Promise.withResolvers<void>();
     exchange.answer = async () => {
       if (exchange.count('GET') === 2) both.resolve();
@@ -200,7 +185,7 @@ describe('a status that was not seen before', () => {
   };
 
   it('is recorded verbatim, named once in a line for all that are new, and followed on', async () => {
-    const { program, answers, lookUp } = await accepted(['a', 'b']);
+    const { program, answers, lookUp } = await acceptedOrders(['a', 'b']);
     const strange = ' Ünseen \u202E"status"\n';
     for (const id of ['a', 'b']) answers.set(id, record(id, { status: strange, crypto: strange }));
     await lookUp();
@@ -216,7 +201,7 @@ describe('a status that was not seen before', () => {
   });
 
   it('is reported once also across restarts, and a documented one never', async () => {
-    const { program, answers, lookUp } = await accepted(['a', 'b']);
+    const { program, answers, lookUp } = await acceptedOrders(['a', 'b']);
     answers.set('a', record('a', { status: 'REQUEST', fiat: 'OTHER' }));
     await lookUp();
     await program.restart();
@@ -242,7 +227,7 @@ describe('the settings of what is final', () => {
     ['a final status has no date', { ORDER_SYNC_FOLLOW_FINAL_STATUSES: 'PAID,VOID' }, { status: 'VOID' }, 'final'],
     ['a final status in small letters', { ORDER_SYNC_FOLLOW_FINAL_STATUSES: 'PAID,VOID' }, { status: 'void' }, 'open'],
   ])('%s', async (_name, environment, fields, state) => {
-    const { program, answers, lookUp } = await accepted(['a'], { environment });
+    const { program, answers, lookUp } = await acceptedOrders(['a'], { environment });
     answers.set('a', record('a', fields));
     await lookUp();
     expect(program.row('a')['state']).toBe(state);
@@ -251,18 +236,18 @@ describe('the settings of what is final', () => {
 
 describe('a record', () => {
   it('is kept byte for byte, what is unknown in it too', async () => {
-    const { program, answers, lookUp } = await accepted(['a']);
+    const { program, answers, lookUp } = await acceptedOrders(['a']);
     const body = `{ "externalOrderId":"a","more":12345678901234567.123456789012345678,\n"order":{"id":"o1","status":"S","x":[1e400]}}`;
     answers.set('a', { status: 200, body });
     await lookUp();
-    expect(keptRecord(program)).toBe(body);
+    expect(keptRecord(program, 'a')).toBe(body);
     expect(program.row('a')).toMatchObject({ state: 'open', order_status: 'S', crypto_status: null });
   });
 });
 
 describe('a record that says the same as the one before', () => {
   it('is not written again: only the look-up leaves a trace in the row', async () => {
-    const { program, answers, lookUp } = await accepted(['a']);
+    const { program, answers, lookUp } = await acceptedOrders(['a']);
     answers.set('a', record('a', { serverDate: EARLIER }));
     await lookUp();
     const stored = () => program.merchant.prepare('select * from order_records').all();
@@ -283,7 +268,7 @@ describe('a record that says the same as the one before', () => {
 describe('the follow pass', () => {
   it('looks each of many orders up once, page after page', async () => {
     const ids = Array.from({ length: 450 }, (_, index) => `o${index}`);
-    const { program, exchange, lookUp } = await accepted(ids);
+    const { program, exchange, lookUp } = await acceptedOrders(ids);
     program.clock.advance(DAY);
     await followPass(program.app, 'due', NEVER);
     expect(exchange.count('GET')).toBe(450);
@@ -296,7 +281,7 @@ describe('the follow pass', () => {
 
   it('comes to an outcome that turns unknown meanwhile before it ends, looks each order up once, and ends', async () => {
     const ids = Array.from({ length: 900 }, (_, index) => `o${index}`);
-    const { program, exchange } = await accepted(ids);
+    const { program, exchange } = await acceptedOrders(ids);
     program.clock.advance(DAY);
     const lookedUp: string[] = [];
     exchange.answer = async ({ method, externalOrderId }) => {
@@ -316,7 +301,7 @@ describe('the follow pass', () => {
   });
 
   it('comes to an open order and to one that was just accepted within a round, whatever is due before them', async () => {
-    const { program, exchange } = await accepted([]);
+    const { program, exchange } = await acceptedOrders([]);
     const backlog = Array.from({ length: 2_000 }, (_, index) => ({ external_order_id: `o${index}` }));
     program.insert(...backlog, { external_order_id: 'open' });
     unguarded(program.merchant, () =>
@@ -351,7 +336,7 @@ describe('the follow pass', () => {
 
   it('looks each of many up once where none was looked up before, beside those that were', async () => {
     const ids = Array.from({ length: 900 }, (_, index) => `o${index}`);
-    const { program, exchange } = await accepted(ids);
+    const { program, exchange } = await acceptedOrders(ids);
     unguarded(program.merchant, () =>
       program.merchant.exec(
         `update merchant_orders set revision = revision + 1, last_lookup_at = '${EARLIER}' where external_order_id > 'o5'`,
@@ -370,7 +355,7 @@ describe('the follow pass', () => {
       if (text.includes('"isNew"')) texts.add(text);
       return statement;
     };
-    const { program } = await accepted(['a'], { overrides: { store: { wrap } } });
+    const { program } = await acceptedOrders(['a'], { overrides: { store: { wrap } } });
     await followPass(program.app, 'due', NEVER);
     const [text = ''] = texts;
     const plan = () =>
@@ -393,7 +378,7 @@ describe('the follow pass', () => {
 
   it('stops when the exchange fails, and goes on with all that is due when it is back', async () => {
     const ids = Array.from({ length: 100 }, (_, index) => `o${index}`);
-    const { program, exchange, answers } = await accepted(ids);
+    const { program, exchange, answers } = await acceptedOrders(ids);
     for (const id of ids) answers.set(id, refusal(503));
     program.clock.advance(DAY);
     await followPass(program.app, 'due', NEVER);
@@ -416,7 +401,7 @@ describe('the follow pass', () => {
       };
       return { reader: true, all, run: (parameters) => statement.run(parameters), iterate: () => [].values() };
     };
-    const { program, exchange } = await accepted([], { overrides: { store: { wrap } } });
+    const { program, exchange } = await acceptedOrders([], { overrides: { store: { wrap } } });
     program.insert(...Array.from({ length: 2_000 }, (_, index) => ({ external_order_id: `o${index}` })));
     unguarded(program.merchant, () =>
       program.merchant.exec(`update merchant_orders set revision = revision + 1, state = 'accepted'`),
@@ -428,7 +413,7 @@ describe('the follow pass', () => {
   });
 
   it('passes over an order that the database does not let it write, and looks up the others', async () => {
-    const { program } = await accepted(['a', 'bad', 'c']);
+    const { program } = await acceptedOrders(['a', 'bad', 'c']);
     program.merchant.exec(`create trigger of_the_merchant before update of order_status on merchant_orders
       when new.external_order_id = 'bad' begin select raise(abort, 'not now'); end`);
     program.clock.advance(DAY);
@@ -441,14 +426,14 @@ describe('the follow pass', () => {
   });
 
   it('does nothing once its signal has aborted', async () => {
-    const { program, exchange } = await accepted(['a']);
+    const { program, exchange } = await acceptedOrders(['a']);
     program.clock.advance(DAY);
     await followPass(program.app, 'all', AbortSignal.abort());
     expect(exchange.count('GET')).toBe(0);
   });
 
   it('looks nothing up that is not to be followed', async () => {
-    const { program, exchange } = await accepted(['a', 'b']);
+    const { program, exchange } = await acceptedOrders(['a', 'b']);
     program.insert({ external_order_id: 'p' }, { external_order_id: 'bad', asset: '0' });
     unguarded(program.merchant, () => {
       program.merchant.exec(
