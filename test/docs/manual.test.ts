@@ -151,9 +151,13 @@ describe('commands', () => {
   const lines = PAGES.flatMap(({ path, text }) =>
     [...codeLines({ path, text }), ...codeSpans({ path, text })]
       .map((line) => line.replace(/^npm run demo(?: --)?/, 'order-sync demo'))
-      .filter((line) => /^(?:[A-Z_]+=\S+ )*(?:npx )?order-sync /.test(line))
+      .filter((line) => /^(?:[A-Z_]+=\S+ )*order-sync /.test(line))
       .map((line) => ({ path, line })),
   );
+
+  it.each(PAGES)('of $path go through npx nowhere: it may ask a registry for a package of that name', (shown) => {
+    expect(codeLines(shown).filter((line) => line.includes('npx'))).toEqual([]);
+  });
 
   it('are shown', () => expect(lines.length).toBeGreaterThan(30));
 
