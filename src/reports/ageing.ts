@@ -1,7 +1,8 @@
 import { instantMs } from '../domain/instant.ts';
 import { ORDER_STATES, WAITING_STATES, type OrderState } from '../domain/orders/states.ts';
-import type { Card, Chart, Column, ReportDocument, Row, Verdict } from './formats/document.ts';
+import type { Card, Chart, Column, ReportDocument, Row, Span, Verdict } from './formats/document.ts';
 import { counted, cut, emptyReason, inWords } from './formats/words.ts';
+import { waitingChart } from './reconciliation/charts.ts';
 
 /** Orders of one state, order status and pair (null: all pairs), with the times since which the orders at these ranks have not changed. */
 export interface AgeGroup {
@@ -9,7 +10,10 @@ export interface AgeGroup {
   readonly status: string | null;
   readonly pair: string | null;
   readonly orders: number;
+  readonly p1: string;
+  readonly p25: string;
   readonly p50: string;
+  readonly p75: string;
   readonly p90: string;
   readonly p99: string;
   readonly longest: string;
@@ -216,21 +220,16 @@ function duration(ms: number | null): string | null {
   return whole < 86_400 ? clock : `${Math.floor(whole / 86_400)}d ${clock}`;
 }
 
+/** Without groups of which an age cannot be known. */
 function chartOf(byStatus: readonly AgeGroup[], asOfMs: number): readonly Chart[] {
-  const waiting = inOrder(byStatus.filter(({ state }) => (WAITING_STATES as readonly string[]).includes(state)));
-  if (waiting.length === 0) return [];
-  const hours = (since: string) => Math.round((ageMs(since, asOfMs) ?? 0) / 36_000) / 100;
-  return [
-    {
-      title: 'Age of waiting orders in their state and order status',
-      part: 'details',
-      kind: 'bar',
-      categories: waiting.map(({ state, status }) => (status === null ? state : `${state}, ${status}`)),
-      series: PERCENTILES.slice(0, 3).map(([key, name]) => ({
-        name,
-        values: waiting.map((group) => hours(group[key])),
-      })),
-      unit: 'hours',
-    },
-  ];
+  const waiting = inOrder(byStatus).filter(({ state }) => (WAITING_STATES as readonly string[]).includes(state));
+  const rows = waiting.flatMap(({ state, status, orders, ...since }) => {
+    const [p1, p25, p50, p75, p99] = [since.p1, since.p25, since.p50, since.p75, since.p99].map(
+      (at) => ageMs(at, asOfMs) ?? NaN,
+    );
+    const span = { p1, p25, p50, p75, p99 } as Span;
+    const name = status === null ? state : `${state}, ${status}`;
+    return Object.values(span).some(Number.isNaN) ? [] : [{ name, state, orders, span }];
+  });
+  return waitingChart(rows, 'details');
 }

@@ -102,7 +102,8 @@ function percentiles(parts: readonly Float64Array[]): Omit<AgeGroup, 'state' | '
   // Without a function to compare by: numbers, and those that are none at the end.
   oldestFirst.sort();
   const at = (percent: number) => timeOf(oldestFirst[orders - Math.ceil((orders * percent) / 100)]);
-  return { orders, p50: at(50), p90: at(90), p99: at(99), longest: at(100) };
+  const halves = { p1: at(1), p25: at(25), p50: at(50), p75: at(75) };
+  return { orders, ...halves, p90: at(90), p99: at(99), longest: at(100) };
 }
 
 /** Empty for a time that could not be read. */

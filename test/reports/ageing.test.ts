@@ -4,7 +4,8 @@ import { ageingDocument, type AgeGroup } from '../../src/reports/ageing.ts';
 const FACTS = { asOf: '2026-01-10T00:00:00.000Z', from: null, to: null, orders: 3 };
 
 function group(state: string, since: string, changes: Partial<AgeGroup> = {}): AgeGroup {
-  return { state, status: null, pair: null, orders: 1, p50: since, p90: since, p99: since, longest: since, ...changes };
+  const halves = { p1: since, p25: since, p50: since, p75: since };
+  return { state, status: null, pair: null, orders: 1, ...halves, p90: since, p99: since, longest: since, ...changes };
 }
 
 describe('the report of ageing', () => {
@@ -32,17 +33,17 @@ describe('the report of ageing', () => {
     ]);
   });
 
-  it('draws the ages of orders that still wait, in hours', () => {
+  it('draws the ages of orders that still wait, where all of them can be known', () => {
     const waiting = group('open', '2026-01-09T00:00:00.000Z', { status: 'REQUEST', p99: '2026-01-08T21:00:00.000Z' });
-    const { charts } = ageingDocument(FACTS, [waiting, group('final', '2026-01-01T00:00:00.000Z')], [], []);
-    expect(charts).toMatchObject([
+    const others = [group('final', '2026-01-01T00:00:00.000Z'), group('held', '2026-01-01T00:00:00.000Z', { p1: '' })];
+    const day = 86_400_000;
+    expect(ageingDocument(FACTS, [waiting, ...others], [], []).charts).toMatchObject([
       {
-        categories: ['open, REQUEST'],
-        series: [{ values: [24] }, { values: [24] }, { name: '99 % within', values: [27] }],
-        unit: 'hours',
+        kind: 'spans',
+        rows: [{ name: 'open, REQUEST', span: { p1: day, p25: day, p50: day, p75: day, p99: 1.125 * day } }],
       },
     ]);
-    expect(ageingDocument(FACTS, [group('final', '2026-01-01T00:00:00.000Z')], [], []).charts).toEqual([]);
+    expect(ageingDocument(FACTS, others, [], []).charts).toEqual([]);
   });
 
   it('names the orders that have waited the longest, and leaves out an age that cannot be known', () => {

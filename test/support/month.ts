@@ -86,7 +86,7 @@ function inserter(sqlite: Database.Database) {
   const moved =
     sqlite.prepare(`update merchant_orders set revision = revision + 1, state = :state, state_reason = :reason, outcome = :outcome,
     created_at = :begin, updated_at = :end, sent_at = :sent, changed_at = :end, last_lookup_at = :lookedUp, order_status = :status,
-    pre_order_id = :preOrderId, modification_date = :end where external_order_id = :id`);
+    pre_order_id = :preOrderId, modification_date = :dated where external_order_id = :id`);
   const record =
     sqlite.prepare(`insert into order_records (account, external_order_id, body, received_at, input_asset, output_asset,
     from_currency, to_currency, fee, reward, creation_date, completion_date, completed_at, compared_at) values ('default', :id, '{}',
@@ -120,6 +120,7 @@ function inserter(sqlite: Database.Database) {
     const status = state === 'final' ? (hasFailed ? 'REJECTED' : 'COMPLETED') : isAtExchange ? 'IN_PROGRESS' : null;
     row.run(id, asset, from, to);
     const wasSent = !['pending', 'invalid', 'cancelled'].includes(state);
+    const takenAtMs = isAtExchange ? takenMs - random() * MINUTE_MS : takenMs;
     moved.run({
       id,
       state,
@@ -130,6 +131,7 @@ function inserter(sqlite: Database.Database) {
       status,
       sent: wasSent ? sent : null,
       lookedUp: wasSent && state !== 'unknown' ? MONTH_AS_OF : null,
+      dated: isAtExchange ? at(state === 'final' ? doneMs : takenAtMs) : null,
       preOrderId: wasSent && !['unknown', 'rejected', 'held'].includes(state) ? `pre-${index}` : null,
     });
     const events: (readonly [field: string, before: string | null, after: string, ms: number, datedMs?: number])[] = [];
@@ -139,10 +141,7 @@ function inserter(sqlite: Database.Database) {
         ['state', 'sending', isAtExchange ? 'accepted' : state, sentMs + 300],
       );
     if (isAtExchange)
-      events.push(
-        ['state', 'accepted', 'open', takenMs],
-        ['order.status', null, 'IN_PROGRESS', takenMs, takenMs - random() * MINUTE_MS],
-      );
+      events.push(['state', 'accepted', 'open', takenMs], ['order.status', null, 'IN_PROGRESS', takenMs, takenAtMs]);
     if (state === 'final')
       events.push(['order.status', 'IN_PROGRESS', status ?? '', seenMs, doneMs], ['state', 'open', 'final', seenMs]);
     for (const [field, before, after, ms, datedMs] of events)

@@ -1,4 +1,12 @@
-import type { Cell, Column, ReportDocument, Row } from '../../src/reports/formats/document.ts';
+import {
+  PATTERNS,
+  type Cell,
+  type Chart,
+  type Column,
+  type Look,
+  type ReportDocument,
+  type Row,
+} from '../../src/reports/formats/document.ts';
 
 /** Texts that could do harm in one form or another. */
 export const HOSTILE = [
@@ -24,6 +32,10 @@ export const ODD = [
   '\u2028\ufeff\ufffd\uffff',
 ] as const;
 
+const LOOKS: readonly Look[] = (['good', 'info', 'warning', 'error', 'neutral'] as const).flatMap((tone) =>
+  PATTERNS.map((pattern) => ({ tone, pattern })),
+);
+
 /** A document of one section; without a schema it is its rows alone. */
 export function documentOf(columns: readonly Column[], rows: readonly Row[], schema: string | null): ReportDocument {
   const sections = [{ name: 'lines', title: 'Lines', columns, rows }];
@@ -45,33 +57,38 @@ export function hostileDocument(): ReportDocument {
     { key: 'amount', label: 'Amount', kind: 'decimal' },
     { key: 'count', label: 'Count', kind: 'count' },
   ];
-  const links = HOSTILE.map((text) => ({ from: 'all', to: text, value: 1 }));
   return {
     schema: 'order-sync.test/1',
     title: all,
     facts: HOSTILE.map((text, index) => ({ key: `fact_${index}`, label: text, value: text })),
     sections: [{ name: 'lines', title: all, columns, rows }],
-    charts: [
-      {
-        title: all,
-        part: 'details',
-        kind: 'bar',
-        categories: HOSTILE,
-        series: HOSTILE.map((name) => ({ name, values: HOSTILE.map((_, index) => index + 1) })),
-        unit: all,
-      },
-      {
-        title: all,
-        part: 'details',
-        kind: 'bar',
-        categories: HOSTILE,
-        series: [{ name: all, values: HOSTILE.map(() => 3) }],
-        unit: 'h',
-      },
-      { title: all, part: 'details', kind: 'flow', categories: ['all', ...HOSTILE], series: [], links, unit: all },
-      { title: 'again', part: 'details', kind: 'flow', categories: ['all', ...HOSTILE], series: [], links, unit: all },
-    ],
+    charts: hostileCharts(HOSTILE),
   };
+}
+
+/** A chart of each kind, and another with the same looks; the texts wherever a chart has text. */
+function hostileCharts(all: readonly string[]): readonly Chart[] {
+  const head = { part: 'details', title: all.join(' '), text: all.join(' ') } as const;
+  const series = all.map((name, index) => ({
+    name,
+    note: name,
+    look: LOOKS[index % LOOKS.length] ?? { tone: 'info' },
+  }));
+  const values = all.map((_, index) => index + 1);
+  const span = { p1: 0, p25: 1_000, p50: 90_000, p75: 3_600_000, p99: 90_000_000 };
+  const columns: Chart = {
+    ...head,
+    kind: 'columns',
+    steps: all,
+    series,
+    panels: [{ unit: head.title, values: all.map(() => values) }],
+  };
+  return [
+    columns,
+    { ...columns, panels: all.map((unit) => ({ unit, values: [values] })), series: series.slice(0, 1) },
+    { ...head, kind: 'rows', steps: all, rows: series.map((one) => ({ ...one, values })) },
+    { ...head, kind: 'spans', rows: series.map((one) => ({ ...one, span })) },
+  ];
 }
 
 /** Texts that are hard to lay out. */
@@ -118,6 +135,7 @@ export function hostilePage(): ReportDocument {
   const groups = { key: 'group', describe };
   return {
     ...document,
+    charts: hostileCharts(all),
     verdict: { tone: 'error', text: all.join(' '), reasons: all },
     cards: all.map((text) => ({ label: text, value: text, note: text, tone: 'warning', section: 'lines' })),
     facts: [...document.facts, ...all.map((text) => ({ key: 'from', label: text, value: text }))],

@@ -77,20 +77,67 @@ export interface Fact {
   readonly value: Cell;
 }
 
+/** The patterns that tell things of one colour from each other. */
+export const PATTERNS = ['plain', 'stripes', 'dots', 'grid'] as const;
+
+/** How a thing is drawn. The same thing has the same look in all charts. */
+export interface Look {
+  readonly tone: Tone;
+  /** `plain` unless given. */
+  readonly pattern?: (typeof PATTERNS)[number];
+}
+
 /** A chart in the HTML form. Its numbers are only drawn: the sections have the exact ones. */
-export interface Chart {
+export type Chart = ColumnChart | RowChart | SpanChart;
+
+interface ChartHead {
   readonly title: string;
   /** The part of a page that it stands in: above its sections, in `attention` below them. */
   readonly part: SectionPart;
-  readonly kind: 'bar' | 'flow';
-  /** The names along the axis, or of the nodes of a flow. */
-  readonly categories: readonly string[];
-  /** One number for each category; empty for a flow. */
-  readonly series: readonly { readonly name: string; readonly values: readonly (number | null)[] }[];
-  /** The links of a flow between two categories. */
-  readonly links?: readonly { readonly from: string; readonly to: string; readonly value: number }[];
-  /** The unit of the numbers: `orders`, `hours`. */
-  readonly unit: string;
+  /** Its main figures in a sentence or two, also for those who do not see it. */
+  readonly text: string;
+}
+
+/** The names of the steps of an axis, such as its days; null where a step bears none. */
+export type Steps = readonly (string | null)[];
+
+/** A thing of a chart. */
+export interface Series {
+  readonly name: string;
+  readonly look: Look;
+  /** Beside the name: its number. */
+  readonly note?: string;
+}
+
+/** Numbers by step, as columns in which one series stands on the other; numbers of two units are never in one panel. */
+export interface ColumnChart extends ChartHead {
+  readonly kind: 'columns';
+  readonly steps: Steps;
+  readonly series: readonly Series[];
+  /** One row of `values` a series, one value a step. */
+  readonly panels: readonly { readonly unit: string; readonly values: readonly (readonly number[])[] }[];
+}
+
+/** Counts by step, as a row of columns each; all rows have one scale. */
+export interface RowChart extends ChartHead {
+  readonly kind: 'rows';
+  readonly steps: Steps;
+  readonly rows: readonly (Series & { readonly values: readonly number[] })[];
+}
+
+/** How many milliseconds something took: so many percent of the times are not longer. */
+export interface Span {
+  readonly p1: number;
+  readonly p25: number;
+  readonly p50: number;
+  readonly p75: number;
+  readonly p99: number;
+}
+
+/** Times, as a row each. */
+export interface SpanChart extends ChartHead {
+  readonly kind: 'spans';
+  readonly rows: readonly (Series & { readonly span: Span })[];
 }
 
 /** What a report says as a whole, and why. */

@@ -1,4 +1,5 @@
-import { drawFigures, FIGURE_STYLE } from './chart.ts';
+import { drawFigures } from './chart.ts';
+import { FIGURE_STYLE } from './chart/style.ts';
 import type { ReportDocument } from './document.ts';
 import { aboutText, headText, PART_TITLES, partsOf } from './html/head.ts';
 import { readSection } from './html/read.ts';

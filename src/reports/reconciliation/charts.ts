@@ -1,140 +1,130 @@
 import { instantMs } from '../../domain/instant.ts';
 import { WAITING_STATES } from '../../domain/orders/states.ts';
-import type { Chart, Row } from '../formats/document.ts';
+import { durationText } from '../formats/chart/times.ts';
+import type { Chart, Look, Row, SectionPart, Span, SpanChart } from '../formats/document.ts';
+import { toneOf } from '../formats/tone.ts';
+import { counted } from '../formats/words.ts';
+import { chartsByDay, findingsChart } from './charts/by-day.ts';
+import { Histograms } from './charts/histogram.ts';
 import type { JudgedOrder } from './judge.ts';
 import { pairOf, type ReconciledRow } from './rows.ts';
+import type { GroupTotals } from './totals.ts';
 
-const HOUR_MS = 3_600_000;
-const AGES = [
-  [1, 'under 1 h'],
-  [24, '1 h to 1 d'],
-  [72, '1 d to 3 d'],
-  [168, '3 d to 7 d'],
-  [Infinity, 'over 7 d'],
-] as const;
-/** Steps of the histogram for each doubling of a duration: percentiles are right to a tenth, enough for a chart. */
-const STEPS_A_DOUBLING = 8;
-/** More bars than this cannot be distinguished: further pairs are drawn as one. */
-const MOST_PAIRS = 8;
-const MOST_LINKS = 60;
+/** More rows than these are a table. */
+const MOST_ROWS = 8;
+const PLAIN: Look = { tone: 'info' };
 
-/** Counts for the charts while the orders are read. Memory does not grow with the orders. */
+/** Counts how long things took while the orders are read. Memory does not grow with the orders. */
 export class ReconciliationCharts {
-  readonly #flow = new Map<string, number>();
-  readonly #ages = new Map<string, number[]>();
-  readonly #toFinal = new Map<string, Map<number, number>>();
+  readonly #waiting = new Histograms();
+  readonly #toFinal = new Histograms();
+  readonly #late = new Histograms();
 
   addOrder({ row, judgement }: Pick<JudgedOrder, 'row' | 'judgement'>, asOf: Date): void {
     // Nobody knows any more in what state the row was at the moment.
     if (judgement.kind === 'unchecked' && judgement.reason === 'changedAfter') return;
-    // The first word makes names of different layers of the flow different.
-    this.#countFlow(`pair ${pairOf(row)}`, `state ${row.state}`);
-    this.#countFlow(`state ${row.state}`, row.order_status === null ? 'no order' : `order ${row.order_status}`);
-    if ((WAITING_STATES as readonly string[]).includes(row.state)) this.#countAge(row, asOf);
-    else if (row.state === 'final') this.#countFinal(row);
+    if ((WAITING_STATES as readonly string[]).includes(row.state)) {
+      addTime(this.#waiting, row.state, instantMs(row.changed_at ?? row.created_at), asOf.getTime());
+    }
+    if (row.state === 'final') {
+      addTime(this.#toFinal, pairOf(row), instantMs(row.creation_date), instantMs(row.completion_date));
+    }
+    this.#addLateness(row);
   }
 
-  /** Gives the charts of the report; `days` are its totals by day and pair. */
-  charts(days: readonly Row[]): readonly Chart[] {
-    return [volume(days), this.#flowChart(), this.#ageChart(), this.#finalChart()].filter(
-      ({ categories }) => categories.length > 0,
-    );
+  /** Gives the charts of the report, of its totals by day and group and its findings by day and class. `period` is its first and last day. */
+  charts(groups: readonly GroupTotals[], classes: readonly Row[], period: readonly string[]): readonly Chart[] {
+    return [
+      ...findingsChart(classes, period),
+      ...waitingChart(this.#waitingStates(), 'attention'),
+      ...chartsByDay(groups, period),
+      ...this.#finalChart(),
+      ...this.#lateChart(),
+    ];
   }
 
-  #countFlow(from: string, to: string): void {
-    const key = JSON.stringify([from, to]);
-    this.#flow.set(key, (this.#flow.get(key) ?? 0) + 1);
+  /**
+   * The row has the exchange's date of the newest record and when we saw the last change: where the record has not been dated
+   * anew since, their distance is how late we were. What happened before the order was sent was not ours to see.
+   */
+  #addLateness({ state, order_status, sent_at, changed_at, modification_date }: ReconciledRow): void {
+    if (state !== 'open' && state !== 'final') return;
+    const dated = instantMs(modification_date);
+    const sent = instantMs(sent_at);
+    if (dated === undefined || sent === undefined || dated < sent) return;
+    addTime(this.#late, order_status ?? 'no status', dated, instantMs(changed_at));
   }
 
-  #countAge(row: ReconciledRow, asOf: Date): void {
-    const since = instantMs(row.changed_at ?? row.created_at);
-    if (since === undefined) return;
-    const hours = (asOf.getTime() - since) / HOUR_MS;
-    const counts = this.#ages.get(row.state) ?? AGES.map(() => 0);
-    this.#ages.set(row.state, counts);
-    const index = AGES.findIndex(([end]) => hours < end);
-    counts[index] = (counts[index] ?? 0) + 1;
+  #waitingStates(): readonly Waiting[] {
+    return WAITING_STATES.flatMap((state) => {
+      const histogram = this.#waiting.get(state);
+      return histogram === undefined ? [] : [{ name: state, state, orders: histogram.count, span: histogram.span() }];
+    });
   }
 
-  #countFinal(row: ReconciledRow): void {
-    const begun = instantMs(row.creation_date);
-    const ended = instantMs(row.completion_date);
-    if (begun === undefined || ended === undefined || ended < begun) return;
-    const steps = Math.round(Math.log2((ended - begun) / 1_000 + 1) * STEPS_A_DOUBLING);
-    const pair = pairOf(row);
-    const histogram = this.#toFinal.get(pair) ?? new Map<number, number>();
-    this.#toFinal.set(pair, histogram);
-    histogram.set(steps, (histogram.get(steps) ?? 0) + 1);
+  #finalChart(): readonly SpanChart[] {
+    const rule = "from the exchange's date of creation to that of completion";
+    return spanChart('How long orders take to be final', rule, 'order', this.#toFinal, 'other pairs');
   }
 
-  #flowChart(): Chart {
-    const links = [...this.#flow]
-      .toSorted(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
-      .slice(0, MOST_LINKS)
-      .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, value]) => {
-        const [from, to] = JSON.parse(key) as [string, string];
-        return { from, to, value };
-      });
-    const categories = [...new Set(links.flatMap(({ from, to }) => [from, to]))];
-    const title = 'Orders by pair, state and order status';
-    return { title, part: 'details', kind: 'flow', categories, series: [], links, unit: 'orders' };
-  }
-
-  #ageChart(): Chart {
-    const states = WAITING_STATES.filter((state) => this.#ages.has(state));
-    const countsAt = (index: number) => states.map((state) => this.#ages.get(state)?.[index] ?? 0);
-    const series = AGES.map(([, name], index) => ({ name, values: countsAt(index) }));
-    const title = 'Ageing: how long orders have waited in their state';
-    return { title, part: 'attention', kind: 'bar', categories: states, series, unit: 'orders' };
-  }
-
-  #finalChart(): Chart {
-    const pairs = [...this.#toFinal.keys()].toSorted().slice(0, MOST_PAIRS * 2);
-    const series = [50, 90, 99].map((percent) => ({
-      name: `${percent} % within`,
-      values: pairs.map((pair) => percentile(this.#toFinal.get(pair) ?? new Map<number, number>(), percent)),
-    }));
-    return {
-      title: 'Time from creation to completion',
-      part: 'details',
-      kind: 'bar',
-      categories: pairs,
-      series,
-      unit: 'hours',
-    };
+  #lateChart(): readonly SpanChart[] {
+    const rule = "from the exchange's date of an order's last change to the look-up that saw it";
+    return spanChart('How late changes were seen', rule, 'change', this.#late, 'other statuses');
   }
 }
 
-/** Orders by day, one bar for each pair; the smallest of many pairs are drawn together. */
-function volume(days: readonly Row[]): Chart {
-  const categories = [...new Set(days.map(({ day }) => String(day)))];
-  const sums = new Map<string, number>();
-  for (const { pair, orders } of days) sums.set(String(pair), (sums.get(String(pair)) ?? 0) + Number(orders));
-  const shown = [...sums]
-    .toSorted(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
-    .slice(0, MOST_PAIRS)
-    .map(([pair]) => pair)
-    .toSorted();
-  const places = new Map(categories.map((day, index) => [day, index]));
-  const names = sums.size > shown.length ? [...shown, 'other pairs'] : shown;
-  const series = names.map((name) => ({ name, values: categories.map(() => 0) }));
-  for (const { day, pair, orders } of days) {
-    const values = (series[shown.indexOf(String(pair))] ?? series.at(-1))?.values;
-    const place = places.get(String(day)) ?? 0;
-    if (values !== undefined) values[place] = (values[place] ?? 0) + Number(orders);
-  }
-  return { title: 'Orders by day and pair', part: 'days', kind: 'bar', categories, series, unit: 'orders' };
+/** Orders of one state that wait. */
+export interface Waiting {
+  readonly name: string;
+  readonly state: string;
+  readonly orders: number;
+  readonly span: Span;
 }
 
-function percentile(histogram: ReadonlyMap<number, number>, percent: number): number | null {
-  const steps = [...histogram].toSorted(([a], [b]) => a - b);
-  const total = steps.reduce((sum, [, count]) => sum + count, 0);
-  let below = 0;
-  for (const [step, count] of steps) {
-    below += count;
-    if (below * 100 >= total * percent)
-      return Math.round(((2 ** (step / STEPS_A_DOUBLING) - 1) / 3_600) * 1_000) / 1_000;
-  }
-  return null;
+/** The chart of orders that wait: for how long they have been in their state. Also that of the ageing report. */
+export function waitingChart(waiting: readonly Waiting[], part: SectionPart): readonly SpanChart[] {
+  const longest = waiting.reduce<Waiting | undefined>(
+    (a, b) => (a === undefined || b.span.p50 > a.span.p50 ? b : a),
+    undefined,
+  );
+  if (longest === undefined) return [];
+  const count = waiting.reduce((sum, { orders }) => sum + orders, 0);
+  const rows = waiting.map(({ name, state, orders, span }) => ({
+    name,
+    note: noteOf('order', orders, span),
+    look: { tone: toneOf('state', state) },
+    span,
+  }));
+  const title = 'How long waiting orders have been in their state';
+  const text = `${counted(count, 'order')} ${count === 1 ? 'waits' : 'wait'}, half of those in ${longest.name} for ${durationText(longest.span.p50)} or longer. ${READING}`;
+  return [{ kind: 'spans', part, title, text, rows }];
+}
+
+const READING = 'The box is the middle half, the mark the median, the line from 1\u00a0% to 99\u00a0%.';
+
+function spanChart(
+  title: string,
+  rule: string,
+  noun: string,
+  histograms: Histograms,
+  others: string,
+): readonly SpanChart[] {
+  const all = histograms.all();
+  if (all.count === 0) return [];
+  const { p50, p99 } = all.span();
+  const rows = histograms.greatest(MOST_ROWS, others).map(([name, histogram]) => {
+    const span = histogram.span();
+    return { name, note: noteOf(noun, histogram.count, span), look: PLAIN, span };
+  });
+  const text = `Half within ${durationText(p50)}, 99\u00a0% within ${durationText(p99)}: ${counted(all.count, noun)}, ${rule}. ${READING}`;
+  return [{ kind: 'spans', part: 'details', title, text, rows }];
+}
+
+function noteOf(noun: string, count: number, { p50 }: Span): string {
+  return `${counted(count, noun)}, median ${durationText(p50)}`;
+}
+
+/** Times that cannot be read are left out, and those of clocks that disagree. */
+function addTime(histograms: Histograms, name: string, begun: number | undefined, ended: number | undefined): void {
+  if (begun !== undefined && ended !== undefined && ended >= begun) histograms.add(name, ended - begun);
 }

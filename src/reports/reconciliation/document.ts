@@ -3,6 +3,7 @@ import type { Column, Fact, ReportDocument, Section } from '../formats/document.
 import type { ReconciliationCharts } from './charts.ts';
 import { attentionSection, findingsSection, type ReportFinding } from './findings.ts';
 import { moneyDaysSection, moneySection } from './money.ts';
+import { dayOf } from './rows.ts';
 import { DAY_COLUMNS, PAIR_COLUMNS } from './totals.ts';
 import { disputedOrdersSection, uncheckedOrdersSection, uncheckedSection, type UncheckedOrder } from './unchecked.ts';
 import { cardsOf, EMPTY, problemsOf, verdictOf, type Counted, type Problem } from './verdict.ts';
@@ -81,10 +82,16 @@ export function reconciliationDocument(
     cards: cardsOf(reconciled),
     facts: [...factsOf(scope, reconciled, problems), ...supplements.flatMap(({ facts }) => facts)],
     sections: sectionsOf(scope, reconciled, supplements),
-    charts: charts.charts(totals.byDay()),
+    charts: charts.charts(totals.groups(), totals.byClass(), periodOf(scope)),
     worst,
   };
   return { document, isClean: problems.length === 0, isEmpty };
+}
+
+/** The first and the last day of the period, as far as they are given. */
+function periodOf({ from, to, asOf }: ReconciliationScope): readonly string[] {
+  const end = to === undefined || to > asOf ? asOf : new Date(Date.parse(to) - 1).toISOString();
+  return from === undefined || from > end ? [] : [dayOf(from), dayOf(end)];
 }
 
 function sectionsOf(

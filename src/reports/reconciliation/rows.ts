@@ -15,6 +15,8 @@ export interface ReconciledRow {
   readonly sent_at: string | null;
   readonly changed_at: string | null;
   readonly last_lookup_at: string | null;
+  /** The exchange's date of the newest record, as received. */
+  readonly modification_date: string | null;
   readonly resends: number;
   /** The date of the older record that the newest look-up brought; null where it brought none. */
   readonly stale_date: string | null;

@@ -38,6 +38,7 @@ export function reconciledRows(scope: ReportScope): Compilable<ReconciledRow> {
     'merchant_orders.sent_at',
     'merchant_orders.changed_at',
     'merchant_orders.last_lookup_at',
+    'merchant_orders.modification_date',
     'merchant_orders.stale_date',
     'merchant_orders.resends',
     'record.received_at',

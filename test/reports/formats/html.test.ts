@@ -116,7 +116,7 @@ describe('HTML', () => {
     const tags = (text.match(/<[a-z][^>]*>/gi) ?? []).map((tag) => tag.replace(/="[^"#][^"]*"/g, ''));
     expect(tags.filter((tag) => /\s(?:on\w+|src|href|xlink:href)(?!="#)/i.test(tag))).toEqual([]);
     expect(text).toContain(`content="default-src 'none'; style-src 'unsafe-inline'; img-src data:"`);
-    expect(text.match(/<figure>/g)).toHaveLength(4);
+    expect(text.match(/<figure /g)).toHaveLength(4);
   });
 
   it('has one style, which no text ends or adds rules to', async () => {

@@ -89,7 +89,8 @@ function reckon(orders: readonly Order[], asOf: string, withPair: boolean): AgeG
     const [state, status, pair] = JSON.parse(key) as [string, string | null, string | null];
     const youngestFirst = sinces.toSorted().toReversed();
     const at = (percent: number) => youngestFirst[Math.ceil((percent / 100) * sinces.length) - 1] ?? '';
-    return { state, status, pair, orders: sinces.length, p50: at(50), p90: at(90), p99: at(99), longest: at(100) };
+    const halves = { p1: at(1), p25: at(25), p50: at(50), p75: at(75) };
+    return { state, status, pair, orders: sinces.length, ...halves, p90: at(90), p99: at(99), longest: at(100) };
   });
 }
 

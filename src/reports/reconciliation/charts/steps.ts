@@ -1,0 +1,137 @@
+import { instantMs } from '../../../domain/instant.ts';
+import type { Steps } from '../../formats/document.ts';
+
+const DAY_MS = 86_400_000;
+/** More columns than these are too thin for a phone. */
+const MOST_STEPS = 62;
+/** Names that have room below the columns. */
+const MOST_NAMES = 10;
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
+
+/** A time axis of days, or of longer steps where there are too many of them. */
+export interface TimeSteps {
+  /** What a step is: `day`, `week`, `month`, `year` … */
+  readonly unit: string;
+  readonly names: Steps;
+  /** The step of a day; undefined where it is none. */
+  readonly placeOf: (day: string) => number | undefined;
+  /** For a sentence: `14 Mar 2026`. */
+  readonly fullName: (place: number) => string;
+}
+
+/** A kind of steps: which step a day is in, the first day of a step, and its name below the axis where it bears one. */
+interface Kind {
+  readonly unit: string;
+  readonly stepOf: (day: number) => number;
+  readonly begin: (step: number) => Date;
+  readonly name: (begin: Date, steps: number, isFirst: boolean) => string | null;
+  readonly fullName: (begin: Date) => string;
+}
+
+const DAYS: Kind = {
+  unit: 'day',
+  stepOf: (day) => day,
+  begin: (step) => new Date(step * DAY_MS),
+  name(begin, steps, isFirst) {
+    const day = begin.getUTCDate();
+    if (steps > 8 && ![1, 8, 15, 22].includes(day)) return null;
+    return isFirst || day === 1 ? dayName(begin) : String(day);
+  },
+  fullName: (begin) => `${dayName(begin)} ${begin.getUTCFullYear()}`,
+};
+const WEEKS: Kind = {
+  unit: 'week',
+  // The first day of all was a Thursday.
+  stepOf: (day) => Math.floor((day + 3) / 7),
+  begin: (step) => new Date((step * 7 - 3) * DAY_MS),
+  name(begin, steps, isFirst) {
+    const month = begin.getUTCMonth();
+    if (begin.getUTCDate() > 7 || (steps > 26 && month % 3 !== 0)) return null;
+    return isFirst || month === 0 ? monthName(begin) : (MONTHS[month] ?? null);
+  },
+  fullName: (begin) => `the week of ${DAYS.fullName(begin)}`,
+};
+const KINDS: readonly Kind[] = [
+  DAYS,
+  WEEKS,
+  monthsKind('month', 1),
+  monthsKind('year', 12),
+  monthsKind('decade', 120),
+  monthsKind('century', 1_200),
+];
+
+/** Makes the axis of the days; those that are no days are left out. It covers the period too where that has few days. */
+export function timeSteps(days: Iterable<string>, period: Iterable<string> = []): TimeSteps | undefined {
+  const used = numbersOf(days);
+  if (used.length === 0) return undefined;
+  const all = [...used, ...numbersOf(period)];
+  const isShort = greatest(all) - least(all) < MOST_STEPS;
+  const shown = isShort ? all : used;
+  const [first, last] = [least(shown), greatest(shown)];
+  const kind = KINDS.find(({ stepOf }) => stepOf(last) - stepOf(first) < MOST_STEPS) ?? KINDS.at(-1)!;
+  const from = kind.stepOf(first);
+  const count = kind.stepOf(last) - from + 1;
+  return {
+    unit: kind.unit,
+    names: namesOf(kind, from, count),
+    placeOf(day) {
+      const number = numberOf(day);
+      const place = number === undefined ? -1 : kind.stepOf(number) - from;
+      return place >= 0 && place < count ? place : undefined;
+    },
+    fullName: (place) => kind.fullName(kind.begin(from + place)),
+  };
+}
+
+function namesOf(kind: Kind, from: number, count: number): Steps {
+  let isFirst = true;
+  const names = Array.from({ length: count }, (_, place) => {
+    const name = kind.name(kind.begin(from + place), count, isFirst);
+    if (name !== null) isFirst = false;
+    return name;
+  });
+  const named = names.filter((name) => name !== null);
+  if (named.length === 0) return names.with(0, kind.name(kind.begin(from), 1, true) ?? kind.fullName(kind.begin(from)));
+  if (named.length <= MOST_NAMES) return names;
+  const kept = new Set(named.filter((_, place) => place % Math.ceil(named.length / 6) === 0));
+  return names.map((name) => (name !== null && kept.has(name) ? name : null));
+}
+
+function monthsKind(unit: string, months: number): Kind {
+  return {
+    unit,
+    stepOf(day) {
+      const date = new Date(day * DAY_MS);
+      return Math.floor(((date.getUTCFullYear() - 1970) * 12 + date.getUTCMonth()) / months);
+    },
+    begin: (step) => new Date(Date.UTC(1970, step * months)),
+    name: (begin) => (begin.getUTCMonth() === 0 ? String(begin.getUTCFullYear()) : null),
+    fullName: (begin) => (months === 1 ? monthName(begin) : `the ${unit} from ${begin.getUTCFullYear()}`),
+  };
+}
+
+function dayName(date: Date): string {
+  return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]}`;
+}
+
+function monthName(date: Date): string {
+  return `${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()}`;
+}
+
+/** Days since 1970. */
+function numbersOf(days: Iterable<string>): readonly number[] {
+  return [...days].map(numberOf).filter((day) => day !== undefined);
+}
+
+function numberOf(day: string): number | undefined {
+  const ms = instantMs(`${day}T00:00:00Z`);
+  return ms === undefined ? undefined : ms / DAY_MS;
+}
+
+function least(numbers: readonly number[]): number {
+  return numbers.reduce((a, b) => Math.min(a, b));
+}
+
+function greatest(numbers: readonly number[]): number {
+  return numbers.reduce((a, b) => Math.max(a, b));
+}
