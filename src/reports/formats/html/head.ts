@@ -23,6 +23,8 @@ const SCOPE_FACTS: readonly string[] = ['from', 'to', 'as_of', 'asOf', 'account'
 /** The line of a group that says what to do begins so. */
 const TO_DO = 'What to do: ';
 const MOST_CARDS_BESIDE = 6;
+/** A longer fact has the room of two. */
+const LONGEST_FACT = 60;
 /** The banner says them. */
 const VERDICT_FACTS: readonly string[] = ['verdict', 'because'];
 
@@ -55,7 +57,9 @@ export function partsOf(sections: readonly ReadSection[]): readonly (readonly [S
 }
 
 function factText({ label, value }: Fact): string {
-  return `<div><dt>${proseText(label)}</dt><dd>${proseText(plainText(value))}</dd></div>\n`;
+  const text = plainText(value);
+  const long = text.length > LONGEST_FACT ? ' class="long"' : '';
+  return `<div${long}><dt>${proseText(label)}</dt><dd>${proseText(text)}</dd></div>\n`;
 }
 
 /** The first group that needs a person, with what to do. */

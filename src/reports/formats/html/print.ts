@@ -24,7 +24,7 @@ export const PRINT = `
   .cards { gap: 6pt; margin-top: 8pt; }
   .cards li > * { padding: 6pt 8pt; }
   .cards strong { font-size: 13pt; }
-  figure svg { max-height: 76mm; }
+  .plots { max-width: 150mm; }
   figure { border: 0; padding: 0; margin-top: 12pt; }
   .panel { overflow: visible; border: 0; border-radius: 0; margin-top: 4pt; }
   .panel.info, .panel.good, .panel.warning, .panel.error { border-left: 0; }
@@ -44,7 +44,7 @@ export const PRINT = `
   thead th { position: static; font-size: 7pt; background: none; border-bottom: 1pt solid var(--neutral-edge); }
   tr { break-inside: avoid; }
   td > b[class], th > b[class] { font-size: 7pt; line-height: 10pt; padding: 0 4pt; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
-  .facts { font-size: 8pt; gap: 6pt 16pt; grid-template-columns: repeat(4, 1fr); }
+  .facts { font-size: 8pt; gap: 6pt 16pt; grid-template-columns: repeat(6, 1fr); }
   .facts div { break-inside: avoid; }
   dt, small, .note, .cards span, .cards li small { font-size: 7.5pt; }
   .cards strong small { font-size: 9pt; }

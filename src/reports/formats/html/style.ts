@@ -81,6 +81,7 @@ figure { margin: 28px 0 0; background: var(--surface); border: 1px solid var(--l
 figcaption { font-weight: 650; margin-bottom: 8px; }
 figure svg { display: block; width: 100%; height: auto; }
 .facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(240px, 1fr)); gap: 12px 32px; margin: 12px 0 0; font-size: 14px; }
+.facts .long { grid-column: span 2; }
 #about { margin-top: 52px; padding-top: 20px; border-top: 1px solid var(--line); }
 #about h2 { margin-top: 0; }
 `;
