@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createApp, type Overrides } from './app.ts';
+import { createApp, type App, type Overrides } from './app.ts';
 import type { Config } from './config/config.ts';
 import { linksPass } from './flows/clients/links.ts';
 import { compareNewRecords } from './flows/findings/new-records.ts';
@@ -13,6 +13,7 @@ import { Cron, Waker } from './flows/pass/waker.ts';
 import { serveControl } from './http/control/server.ts';
 import { controlSocketPath } from './http/control/socket-path.ts';
 import { servePhotos } from './http/photos/receiver.ts';
+import { countWaiting } from './store/waiting-orders.ts';
 
 /** A second daemon waits this long for the first to go, as when pm2 restarts it. */
 const OWNER_PATIENCE_MS = 3_000;
@@ -74,7 +75,7 @@ export async function runDaemon(
     }),
   ];
   for (const task of tasks) task.catch((error: unknown) => failed.abort(error));
-  app.log.info({ database: config.database.path, pid: process.pid }, 'order-sync is ready');
+  await logReady(app, config);
   onReady();
 
   if (!stop.aborted) await once(stop, 'abort');
@@ -85,4 +86,10 @@ export async function runDaemon(
   const failure = results.find((result) => result.status === 'rejected');
   if (failure !== undefined) throw failure.reason;
   app.log.info({}, 'stopped');
+}
+
+async function logReady({ store, account, clock, log }: App, { exchange, database }: Config): Promise<void> {
+  const waiting = await countWaiting(store.db, { account, now: clock.now() });
+  const place = { exchange: exchange.baseUrl, database: database.path, pid: process.pid };
+  log.info({ ...place, ...waiting }, 'order-sync is ready');
 }

@@ -18,6 +18,7 @@ export type IncidentStage = 'begun' | 'lasting' | 'over' | 'ended';
 export interface IncidentNews {
   readonly stage: IncidentStage;
   readonly kind: IncidentKind;
+  /** The latest. */
   readonly cause: string;
   /** Up to now, or to its end. */
   readonly lastedMs: number;
@@ -43,7 +44,9 @@ export interface RepeatedFailures extends Pick<Failure, 'message' | 'cause'> {
 
 interface Incident {
   readonly kind: IncidentKind;
-  readonly cause: string;
+  /** What it began with. */
+  readonly firstCause: string;
+  cause: string;
   readonly since: number;
   toldAt: number;
   overAt: number | undefined;
@@ -83,12 +86,22 @@ export class IncidentStory {
       const known = this.#incidents.get(condition.kind);
       if (known !== undefined) {
         known.overAt = undefined;
+        known.cause = condition.cause;
         if (now - known.toldAt >= REMINDER_MS) news.push(told(known, 'lasting', now));
         continue;
       }
       const { kind, cause, lastedMs = 0 } = condition;
       const since = now - lastedMs;
-      const begun = { kind, cause, since, toldAt: now, overAt: undefined, failures: 0, allFailures: 0 };
+      const begun = {
+        kind,
+        firstCause: cause,
+        cause,
+        since,
+        toldAt: now,
+        overAt: undefined,
+        failures: 0,
+        allFailures: 0,
+      };
       this.#incidents.set(kind, begun);
       news.push(told(begun, 'begun', now));
     }
@@ -107,9 +120,7 @@ export class IncidentStory {
   fail(failure: Failure, now: number): boolean {
     const { message, cause, subject = '', kind } = failure;
     const incident = kind && this.explain(kind);
-    if (incident !== undefined) {
-      if (incident.cause === cause && failure.subject === undefined) return false;
-    }
+    if (incident?.firstCause === cause && failure.subject === undefined) return false;
     const key = JSON.stringify([message, cause, subject]);
     const known = this.#shown.get(key);
     if (known !== undefined) {
@@ -128,7 +139,7 @@ export class IncidentStory {
   }
 
   /** Counts a failure for the incident that explains it; undefined where there is none. */
-  explain(kind: IncidentKind): Pick<IncidentNews, 'cause'> | undefined {
+  explain(kind: IncidentKind): Pick<Incident, 'firstCause'> | undefined {
     const incident = this.#incidents.get(kind);
     if (incident === undefined) return undefined;
     incident.failures += 1;

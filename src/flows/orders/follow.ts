@@ -176,9 +176,9 @@ export function countAnswer(
   if (answer.kind === 'unanswered') return;
   counters.lookedUp += 1;
   const changes = decision.events.filter(({ field }) => field === 'state' || field.endsWith('.status'));
-  if (changes.length > 0) counters.changed += 1;
-  for (const { field, oldValue, newValue } of changes) {
-    log.info({ externalOrderId, field, oldValue, newValue }, 'order changed');
+  if (changes.length > 0) {
+    counters.changed += 1;
+    log.info({ externalOrderId, ...Object.fromEntries(changes.map(shownChange)) }, 'order changed');
   }
   if (state === 'final' && before !== 'final') counters.final += 1;
   if (state === 'disputed' && before !== 'disputed') {
@@ -206,9 +206,12 @@ function countUnanswered(
   } else incidents.failed({ ...failure, cause: why, kind: 'exchange' });
 }
 
+function shownChange({ field, oldValue, newValue }: OrderEvent): [string, string | null] {
+  return [field, oldValue === null ? newValue : `${oldValue} → ${newValue}`];
+}
+
 /** What explains something is no news for a person. */
 function logFindings(log: Logger, externalOrderId: string, findings: NewFindings): void {
-  for (const { class: finding } of findings) {
-    log[FINDING_CLASSES[finding].severity === 'info' ? 'debug' : 'warn']({ externalOrderId, finding }, 'a new finding');
-  }
+  const classes = findings.map((finding) => finding.class).filter((name) => FINDING_CLASSES[name].severity !== 'info');
+  if (classes.length > 0) log.warn({ externalOrderId, findings: classes }, 'an order has new findings');
 }

@@ -35,12 +35,7 @@ interface Watched {
 
 type Messages = readonly [level: 'warn' | 'error', begun: string, lasting: string, ended: string];
 
-const HELD: Messages = [
-  'warn',
-  'requests are held back',
-  'requests are still held back',
-  'requests are no longer held back',
-];
+const HELD = ['requests are held back', 'requests are still held back', 'requests are no longer held back'] as const;
 const MESSAGES: Partial<Record<IncidentKind, Messages>> = {
   exchange: ['error', 'the exchange is out of reach', 'the exchange is still out of reach', 'the exchange is back'],
   database: [
@@ -49,6 +44,7 @@ const MESSAGES: Partial<Record<IncidentKind, Messages>> = {
     'the database still cannot be written',
     'the database can be written again',
   ],
+  forbidden: ['error', ...HELD],
   'key-refused': [
     'error',
     'the exchange refuses the key; check exchange.apiKey',
@@ -71,6 +67,8 @@ export class Incidents {
   readonly #story = new IncidentStory();
   /** What could not be written, by who wanted to, until it can. */
   readonly #unwritten = new Map<object, string>();
+  readonly #since = new Map<IncidentKind, string>();
+  /** What waited when an incident was over. */
   readonly #waitingAt = new Map<IncidentKind, Readonly<Record<string, unknown>>>();
   readonly #statuses = new Set<string>();
   #statusesSince = 0;
@@ -125,7 +123,7 @@ export class Incidents {
   /** Logs what is new since the last report. The daemon calls it each second. */
   async report(): Promise<void> {
     const { clock } = this.#deps;
-    if (this.#failingLanes().length > 0) this.#hasPending = (await this.#countWaiting(1))?.pending !== 0;
+    if (this.#isFailing('create')) this.#hasPending = (await this.#countWaiting(1))?.pending !== 0;
     this.#observe();
     for (const news of this.#later.splice(0)) await this.#tell(news);
     const now = clock.monotonic();
@@ -163,19 +161,25 @@ export class Incidents {
 
   /** The lanes whose circuit breakers are not closed. Creates that nobody waits for do not count once anything is answered. */
   #failingLanes(): readonly BreakerLane[] {
-    const { exchange } = this.#watched ?? {};
-    const failing = BREAKER_LANES.filter((lane) => (exchange?.breaker(lane).openings ?? 0) > 0);
-    const isOfNobody = failing.join() === 'create' && exchange?.isSilent === false && !this.#hasPending;
+    const failing = BREAKER_LANES.filter((lane) => this.#isFailing(lane));
+    const isSilent = this.#watched?.exchange.isSilent === true;
+    const isOfNobody = failing.join() === 'create' && !isSilent && !this.#hasPending;
     return isOfNobody ? [] : failing;
+  }
+
+  #isFailing(lane: BreakerLane): boolean {
+    return (this.#watched?.exchange.breaker(lane).openings ?? 0) > 0;
   }
 
   async #tell(news: IncidentNews): Promise<void> {
     const { kind, stage, failures } = news;
     if (stage === 'ended') {
       this.#write(news, this.#waitingAt.get(kind));
-      this.#waitingAt.delete(kind);
       return;
     }
+    const conditions = this.#conditions();
+    // A held account waits for the exchange anyway: the line about that names its holds.
+    if (stage === 'lasting' && isHold(kind) && conditions.some((one) => one.kind === 'exchange')) return;
     const waiting = await this.#countWaiting();
     const shown = waiting && {
       ...waiting,
@@ -186,14 +190,22 @@ export class Incidents {
       this.#write(news, shown);
   }
 
-  #write({ kind, stage, cause, lastedMs, failures }: IncidentNews, waiting?: Readonly<Record<string, unknown>>): void {
+  #write(
+    { kind, stage, cause, lastedMs: ms, failures }: IncidentNews,
+    waiting?: Readonly<Record<string, unknown>>,
+  ): void {
     const { log, clock } = this.#deps;
-    const [level, begun, lasting, ended] = MESSAGES[kind] ?? HELD;
-    const since = after(clock.now(), -lastedMs).toISOString();
+    const [level, begun, lasting, ended] = MESSAGES[kind] ?? (['warn', ...HELD] as const);
+    const lastedMs = Math.round(ms);
+    const since = this.#since.get(kind) ?? after(clock.now(), -lastedMs).toISOString();
+    this.#since.set(kind, since);
     const facts = { kind, since, ...this.#factsOf(kind), cause };
     if (stage === 'begun') log[level](facts, begun);
     if (stage === 'lasting') log[level]({ ...waiting, failures, lastedMs, ...facts }, lasting);
-    if (stage === 'ended') log.info({ kind, lastedMs, failures, ...waiting, cause }, ended);
+    if (stage !== 'ended') return;
+    log.info({ ...waiting, failures, lastedMs, kind, since, cause }, ended);
+    this.#since.delete(kind);
+    this.#waitingAt.delete(kind);
   }
 
   #factsOf(kind: IncidentKind): Readonly<Record<string, unknown>> {
@@ -203,7 +215,8 @@ export class Incidents {
         .map((lane) => LANE_NAMES[lane])
         .join(' and ');
       const waits = this.#failingLanes().map((lane) => exchange?.breaker(lane).openForMs ?? 0);
-      return { requests, ...this.#nextTry(Math.min(...waits)) };
+      const kinds = holds?.all.map((hold) => hold.kind) ?? [];
+      return { requests, ...(kinds.length > 0 && { holds: kinds }), ...this.#nextTry(Math.min(...waits)) };
     }
     const hold = holds?.all.find((one) => one.kind === kind);
     if (holds === undefined || hold === undefined) return {};
@@ -226,7 +239,7 @@ export class Incidents {
     this.#statuses.clear();
     this.#deps.log.info(
       { count: statuses.length, statuses: statuses.slice(0, MOST_STATUSES) },
-      'the exchange uses statuses that were not seen before; the settings follow.* say what they mean',
+      'the exchange uses statuses that were not seen before; follow.openStatuses and follow.finalStatuses say what they mean',
     );
   }
 
@@ -235,4 +248,8 @@ export class Incidents {
     const { store, account, clock } = this.#deps;
     return await countWaiting(store.db, { account, now: clock.now(), limit }).catch(() => undefined);
   }
+}
+
+function isHold(kind: IncidentKind): boolean {
+  return kind !== 'exchange' && kind !== 'database';
 }

@@ -6,13 +6,15 @@ import type { Waker } from './waker.ts';
 
 /** A new row is seen within this time: well below the 250 ms promised, and each look costs. */
 const LOOK_FOR_ROWS_MS = 100;
+/** A pass that the database broke off runs again after this time, woken or not. */
+const TRY_AGAIN_MS = 1_000;
 
 /**
  * Runs a pass, and again each time it is woken, until `stop` aborts. A full disk or a locked database is waited out;
  * rejects with any other error, and with `KeyRefusedError` when the exchange has never taken a key.
  */
 export async function repeatPass(
-  { holds, store, incidents }: Pick<FlowDeps, 'holds' | 'store' | 'incidents'>,
+  { holds, store, clock, incidents }: Pick<FlowDeps, 'holds' | 'store' | 'clock' | 'incidents'>,
   waker: Waker,
   stop: AbortSignal,
   pass: () => Promise<void>,
@@ -25,6 +27,10 @@ export async function repeatPass(
       const isTransient = error instanceof StoreError && (error.problem === 'disk' || error.problem === 'busy');
       if (!isTransient || !store.isInPlace()) throw error;
       incidents.cannotWrite(waker, error);
+      void clock.sleep(TRY_AGAIN_MS, stop).then(
+        () => waker.wake(),
+        () => undefined,
+      );
     }
     if (holds.isKeyWrong) {
       throw new KeyRefusedError('the exchange refuses the key (401); set exchange.apiKey and start again');

@@ -76,6 +76,12 @@ describe('an incident', () => {
     ]);
   });
 
+  it('is told of with the latest cause', () => {
+    const story = new IncidentStory();
+    story.observe([OUT_OF_REACH], 0);
+    expect(story.observe([{ ...OUT_OF_REACH, cause: 'HTTP 502' }], MINUTE)).toMatchObject([{ cause: 'HTTP 502' }]);
+  });
+
   it('that is over ends at once when nothing more is observed; one that goes on is not said to have ended', () => {
     const story = new IncidentStory();
     story.observe([OUT_OF_REACH, LOCKED], 0);

@@ -74,8 +74,9 @@ describe('a finding', () => {
     const { log } = program;
     await shows({ a: wrong(1.6) });
     await shows({ a: wrong(1.6, { status: 'NEXT' }) });
-    expect(log.with('a new finding')).toMatchObject([{ externalOrderId: 'a', finding: 'AMOUNT_MISMATCH' }]);
-    expect(JSON.stringify(log.with('a new finding'))).not.toContain('1.6');
+    const lines = log.with('an order has new findings');
+    expect(lines).toMatchObject([{ level: 'warn', externalOrderId: 'a', findings: ['AMOUNT_MISMATCH'] }]);
+    expect(JSON.stringify(lines)).not.toContain('1.6');
   });
 
   it('resolves itself when it is no longer true, and opens again when it comes back', async () => {

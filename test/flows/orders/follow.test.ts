@@ -177,6 +177,29 @@ describe('two passes that bring the same news', () => {
   });
 });
 
+describe('the log of a look-up', () => {
+  it('has one line for all that changed, and none where nothing did', async () => {
+    const { program, answers, lookUp } = await acceptedOrders(['a']);
+    const changes = () => program.log.with('order changed').map(({ time: _time, msg: _msg, ...line }) => line);
+    answers.set('a', record('a'));
+    await lookUp();
+    await lookUp();
+    answers.set('a', record('a', { fiat: 'PAID' }));
+    await lookUp();
+    expect(changes()).toEqual([
+      {
+        level: 'info',
+        externalOrderId: 'a',
+        state: 'accepted → open',
+        'order.status': 'REQUEST',
+        'cryptoTransaction.status': 'NEW',
+        'fiatTransaction.status': 'NEW',
+      },
+      { level: 'info', externalOrderId: 'a', 'fiatTransaction.status': 'NEW → PAID' },
+    ]);
+  });
+});
+
 describe('a status that was not seen before', () => {
   /** The statuses of the lines that name new ones. */
   const said = ({ app, log }: TestProgram) => {

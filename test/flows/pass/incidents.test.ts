@@ -134,6 +134,24 @@ describe('the log of an account that is held', () => {
   });
 });
 
+describe('a pass that the database broke off', () => {
+  it('is run again soon, although nothing wakes it', async () => {
+    const { on } = await program();
+    const stop = new AbortController();
+    let times = 0;
+    const running = repeatPass(on.app, new Waker(), stop.signal, async () => {
+      times += 1;
+      if (times === 1) throw new StoreError('busy', 'locked');
+    });
+    await on.clock.turn();
+    on.clock.advance(SECOND);
+    await on.clock.turn();
+    expect(times).toBe(2);
+    stop.abort();
+    await running;
+  });
+});
+
 describe('the log of a database that cannot be written', () => {
   it('is one line for all passes that fail, one a minute, and one when it can', async () => {
     const { on, insert } = await program();
