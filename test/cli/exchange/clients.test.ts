@@ -314,7 +314,7 @@ describe('wrong usage of', () => {
     ['client show', /missing required argument 'linkId'/],
     ['sdk-token', /missing required argument 'linkId'/],
     ['idv token link-1', /required option '--level <level>' not specified/],
-    ['idv token link-1 --level main', /'main' is invalid. Allowed choices are MAIN, LIVENESS/],
+    ['idv token link-1 --level face', /'face' is invalid. Allowed choices are MAIN, LIVENESS/],
     ['idv photos link-1 --level MAIN --action-id a', /--action-id is taken with --level LIVENESS only/],
     [`client ${EMAIL}`, /unknown command '<EMAIL>'/],
     [`client show link-1 ${EMAIL}`, /too many arguments for 'show'/],
