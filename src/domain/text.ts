@@ -35,6 +35,11 @@ export function quote(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
 }
 
+/** A text as one word of a shell. */
+export function shellWord(text: string): string {
+  return /^[\w./:@-][\w./:=@-]*$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
 /** Tells whether text holds a control character: such text can steer a terminal or break a header. */
 export function hasControlCharacter(text: string): boolean {
   return /\p{Cc}/u.test(text);

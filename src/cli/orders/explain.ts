@@ -1,38 +1,66 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { systemClock } from '../../clock.ts';
 import { preOrderIdsIn } from '../../exchange/ids.ts';
 import { readRecordView } from '../../exchange/record-view.ts';
 import { printable } from '../../reports/formats/text.ts';
+import { isCommand } from '../../reports/story/commands.ts';
+import { storyDocument } from '../../reports/story/document.ts';
+import type { StoryEvidence } from '../../reports/story/evidence.ts';
 import { buildStory, type Story } from '../../reports/story/story.ts';
+import type { Store } from '../../store/port.ts';
 import { readStory } from '../../store/reports/story.ts';
+import { chooseFormat, isFolder, writeReport } from '../report/output.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
 import { ACCOUNT } from '../shared/options.ts';
 import { utcTime } from '../shared/period.ts';
 import { withStore } from '../shared/store.ts';
+import { writePieces, type Pieces } from '../shared/write.ts';
+
+const FORMATS = ['table', 'json', 'html'] as const;
+
+interface ExplainOptions {
+  readonly asOf?: string;
+  readonly format?: (typeof FORMATS)[number];
+  readonly json?: boolean;
+  readonly out?: string;
+}
 
 /** `order-sync orders explain`: the story of one order. */
 export function define(command: Command): void {
   command
     .argument('<externalOrderId>')
     .option('--as-of <time>', 'as it was at this time (UTC, ISO 8601)', utcTime)
-    .option('--json', 'print JSON')
+    .addOption(new Option('--format <format>', 'unless given, the name of --out tells it').choices(FORMATS))
+    .addOption(new Option('--json', 'the same as --format json').conflicts('format'))
+    .option('--out <file>', 'write to a file, made readable for you alone, instead of stdout')
     .addHelpText('after', '\nExample:\n  order-sync orders explain shop-1001 --as-of 2026-01-31T12:00:00Z')
-    .action(async (externalOrderId: string, { asOf, json }: { asOf?: string; json?: boolean }) => {
+    .action(async (externalOrderId: string, { asOf, format: given, json, out }: ExplainOptions) => {
+      if (isFolder(out)) command.error('error: --out is a folder: name a file');
+      const format = chooseFormat(FORMATS, json === true ? 'json' : given, out) ?? 'table';
       const until = asOf === undefined ? systemClock().now() : new Date(asOf);
-      const story = await withStore(command, 'current', async (store, { create, follow }) => {
-        const rows = readStory(store, ACCOUNT, externalOrderId);
-        if (rows === undefined) {
-          throw new CommandError(EXIT.absent, `there is no order ${JSON.stringify(externalOrderId)} in the table`);
-        }
-        const view = rows.record === null ? undefined : readRecordView(rows.record.body);
-        const record = rows.record === null || view === undefined ? null : { ...rows.record, view };
-        const keptAnswers = rows.keptAnswers.map(({ body, ...kept }) => ({ ...kept, ids: preOrderIdsIn(body) }));
-        return buildStory({ ...rows, record, keptAnswers }, until, { ...create, ...follow });
+      const { story, document } = await withStore(command, 'current', async (store, { create, follow, exchange }) => {
+        const evidence = evidenceOf(store, externalOrderId);
+        const told = buildStory(evidence, until, { ...create, ...follow });
+        return { story: told, document: storyDocument(told, evidence, exchange) };
       });
-      process.stdout.write(
-        json === true ? `${JSON.stringify({ schema: 'order-sync.story/1', ...story }, null, 2)}\n` : asText(story),
-      );
+      if (format === 'html') await writeReport(document, out === undefined ? { format } : { format, out });
+      else await writePieces(asPieces(format === 'json' ? asJson(story) : asText(story)), out);
     });
+}
+
+function evidenceOf(store: Store, externalOrderId: string): StoryEvidence {
+  const rows = readStory(store, ACCOUNT, externalOrderId);
+  if (rows === undefined) {
+    throw new CommandError(EXIT.absent, `there is no order ${JSON.stringify(externalOrderId)} in the table`);
+  }
+  const view = rows.record === null ? undefined : readRecordView(rows.record.body);
+  const record = rows.record === null || view === undefined ? null : { ...rows.record, view };
+  const keptAnswers = rows.keptAnswers.map(({ body, ...kept }) => ({ ...kept, ids: preOrderIdsIn(body) }));
+  return { ...rows, record, keptAnswers };
+}
+
+function asJson(story: Story): string {
+  return `${JSON.stringify({ schema: 'order-sync.story/1', ...story }, null, 2)}\n`;
 }
 
 function asText({ externalOrderId, asOf, state, told, next }: Story): string {
@@ -42,7 +70,11 @@ function asText({ externalOrderId, asOf, state, told, next }: Story): string {
     ...told.map(({ at, text }) => `${printable(at)}  ${printable(text)}`),
     ...(told.length === 0 ? [] : ['']),
     'What happens next:',
-    ...next.map((line) => `  ${printable(line)}`),
+    ...next.map((line) => `  ${isCommand(line) ? '  ' : ''}${printable(line)}`),
     '',
   ].join('\n');
+}
+
+async function* asPieces(text: string): Pieces {
+  yield text;
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createWriteStream, readFileSync, type WriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import { InvalidArgumentError, type Command } from 'commander';
+import { shellWord } from '../../domain/text.ts';
 import { systemClock } from '../../clock.ts';
 import { headerText, isLoopback } from '../../config/values.ts';
 import { FAULTS, type Fault, type FaultPlan } from '../../sandbox/faults/faults.ts';

@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { shellWord } from '../../domain/text.ts';
 
 const PACKAGE = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -26,9 +27,4 @@ function isPackage(folder: string): boolean {
 export function nextSteps(steps: readonly (readonly [args: string, text: string])[], settingsFile?: string): string {
   const call = [programName(), ...(settingsFile === undefined ? [] : ['--config', shellWord(settingsFile)])].join(' ');
   return steps.map(([args, text]) => `  ${call} ${args}\n    ${text}\n`).join('');
-}
-
-/** A text as one word of a shell. */
-export function shellWord(text: string): string {
-  return /^[\w./:=@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -86,7 +86,7 @@ export function decideCreated(
       return [move(tracking, 'rejected', { source: 'create', reason }, lookedUp)];
     }
     case 'not-sent':
-      return [backToPending(tracking, `not sent: ${outcome.why}`, after(now, backoffMs))];
+      return [backToPending(tracking, `${NEVER_LEFT}${outcome.why}`, after(now, backoffMs))];
     case 'rate-limited': {
       const why = 'not taken: the exchange limits the rate (429)';
       return [backToPending(tracking, why, after(now, Math.max(outcome.retryAfterMs, 0)))];
@@ -100,6 +100,13 @@ export function decideCreated(
     case 'unknown':
       return [becomesUnknown(tracking, outcome.why, now, settings)];
   }
+}
+
+const NEVER_LEFT = 'not sent: ';
+
+/** Gives why a request never left, by the reason for which its order is pending again; undefined where it did leave. */
+export function whyNeverLeft(reason: string | null): string | undefined {
+  return reason?.startsWith(NEVER_LEFT) === true ? reason.slice(NEVER_LEFT.length) : undefined;
 }
 
 /** Moves an order whose create has no known outcome to unknown: it is looked up, never just sent again. */

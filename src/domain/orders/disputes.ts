@@ -21,10 +21,22 @@ export function disputesOf(
 
 /** Says for people why an order is disputed. */
 export function describeDisputes(disputes: readonly Contradiction[]): string {
-  const values = disputes.map(
-    ({ kind, expected, actual }) => `${kind}: expected ${quote(expected ?? '')}, is ${quote(actual ?? '')}`,
-  );
-  return `the order at the exchange contradicts the row; ${values.join('; ')}`;
+  return `the order at the exchange contradicts the row: ${disputes.map(describe).join('; ')}`;
+}
+
+const NAMES: Readonly<Record<Contradiction['kind'], string>> = {
+  merchant: 'merchant',
+  age: 'date',
+  pair: 'pair',
+  type: 'type',
+  amount: 'amount',
+  id: 'external order id',
+};
+
+function describe({ kind, expected, actual }: Contradiction): string {
+  const [ours, theirs] = [expected ?? '', actual ?? ''];
+  if (kind === 'age') return `it was created at ${quote(theirs)}, and ours was ${ours}`;
+  return `its ${NAMES[kind]} is ${quote(theirs)}, and ours is ${quote(ours)}`;
 }
 
 /** The newest record of an order, and in what it contradicts the row. */

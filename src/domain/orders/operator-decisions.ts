@@ -84,10 +84,15 @@ export function statesFor(kind: Judgement['kind']): readonly OrderState[] {
   return Object.keys(TARGETS[kind]) as OrderState[];
 }
 
+/** Gives the decisions that can move an order of this state. */
+export function decisionsFor(state: OrderState): readonly Judgement['kind'][] {
+  const kinds = Object.keys(TARGETS) as Judgement['kind'][];
+  return kinds.filter((kind) => statesFor(kind).includes(state));
+}
+
 /** Gives the commands that can move an order of this state. */
 export function commandsFor(state: OrderState): readonly string[] {
-  const kinds = Object.keys(TARGETS) as Judgement['kind'][];
-  return kinds.filter((kind) => statesFor(kind).includes(state)).map((kind) => COMMANDS[kind]);
+  return decisionsFor(state).map((kind) => COMMANDS[kind]);
 }
 
 /** Decides what a person's decision does to an order. */

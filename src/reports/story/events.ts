@@ -1,3 +1,4 @@
+import { whyNeverLeft } from '../../domain/orders/create.ts';
 import type { StoryEvent, StoryOrder } from './evidence.ts';
 
 interface Context {
@@ -39,11 +40,12 @@ function fieldSentence(name: string, { oldValue, newValue }: StoryEvent): string
 function moved({ oldValue, newValue, source, reason }: StoryEvent, { order, creates }: Context): string {
   const why = because(reason);
   const sentences: Readonly<Record<string, string>> = {
-    sending: `Create request ${creates} went out.`,
+    // Whether it left only what follows tells.
+    sending: `Create request ${creates} was about to go out.`,
     accepted: `The exchange accepted it as pre-order ${order.preOrderId}: ${content(order)}.`,
     rejected: `The exchange refused it${why}.`,
     invalid: `Our own check refused the row and nothing was sent${why}.`,
-    pending: source === 'import' ? 'The row was corrected and waits to be sent.' : `It waits to be sent again${why}.`,
+    pending: source === 'import' ? 'The row was corrected and waits to be sent.' : waitsAgain(reason),
     unknown: `Nobody knows the outcome of the create${why}. It is looked up, not sent again.`,
     abandoned: `It was given up${why}.`,
     held: `It was held for a person${why}.`,
@@ -52,6 +54,13 @@ function moved({ oldValue, newValue, source, reason }: StoryEvent, { order, crea
     final: oldValue === 'open' ? 'The order is final.' : `${appearance(oldValue, order)}; it is final.`,
   };
   return sentences[newValue ?? ''] ?? `It went from ${oldValue} to ${newValue}${why}.`;
+}
+
+function waitsAgain(reason: string | null): string {
+  const why = whyNeverLeft(reason);
+  return why === undefined
+    ? `It waits to be sent again${because(reason)}.`
+    : `The request never left: ${why}. It waits to be sent.`;
 }
 
 function appearance(oldValue: string | null, { adoptedAt }: StoryOrder): string {
@@ -80,8 +89,9 @@ function decided({ oldValue, newValue, reason, actor }: StoryEvent, { order }: C
 }
 
 /** The row cannot have changed since the exchange accepted it. */
-function content({ asset, fromCurrency, toCurrency }: StoryOrder): string {
-  return `${asset} ${fromCurrency} to ${toCurrency}`;
+function content({ asset, assetPosition, fromCurrency, toCurrency }: StoryOrder): string {
+  if (assetPosition === 'INPUT') return `${asset} ${fromCurrency} to ${toCurrency}`;
+  return `${asset} in position ${assetPosition}, ${fromCurrency} to ${toCurrency}`;
 }
 
 function because(reason: string | null): string {

@@ -23,9 +23,11 @@ export interface StoryOrder {
   readonly lastLookupAt: string | null;
   readonly preOrderId: string | null;
   readonly asset: string | null;
+  readonly assetPosition: string | null;
   readonly fromCurrency: string | null;
   readonly toCurrency: string | null;
   readonly verifications: number;
+  readonly outcome: string | null;
   /** When the row was made for an order that the exchange had already. */
   readonly adoptedAt: string | null;
 }

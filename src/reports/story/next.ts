@@ -1,7 +1,8 @@
-import { commandsFor } from '../../domain/orders/operator-decisions.ts';
+import { whyNeverLeft } from '../../domain/orders/create.ts';
 import type { OrderState } from '../../domain/orders/states.ts';
 import { followIntervalMs, HELD_LOOKUP_MS, REJECTED_LOOKUPS_MS } from '../../domain/orders/schedule.ts';
 import { after, readTime } from '../../domain/instant.ts';
+import { decisionCommands, lookupCommand } from './commands.ts';
 import type { StoryEvent, StoryOrder } from './evidence.ts';
 
 /** Settings that decide what happens next to an order; times in milliseconds. */
@@ -19,32 +20,33 @@ export interface Moment {
   readonly asOf: Date;
 }
 
-/** Says what happens next to an order by itself, and what a person may do. */
+/** Says what happens next to an order by itself, and what a person may do: each command is a line of its own. */
 export function whatNext(moment: Moment, settings: StorySettings): readonly string[] {
   const { state } = moment;
   switch (state) {
     case 'pending':
       return [
         sending(moment),
-        isSentAgain(moment)
-          ? 'It cannot be cancelled: the exchange may have taken it before.'
-          : offer('To keep it from being sent', state),
+        ...(isSentAgain(moment)
+          ? ['It cannot be cancelled: the exchange may have taken it before.']
+          : offer('To keep it from being sent', moment)),
       ];
     case 'sending':
       return [
         'The outcome is recorded when the exchange answers; if the process ends before, the outcome is unknown and is looked up.',
       ];
     case 'unknown':
-      return [...verifying(moment, settings), offer('A person who knows better', state)];
+      return [...verifying(moment, settings), ...asking(moment), ...offer('A person who knows better', moment)];
     case 'held':
       return [
-        offer('A person must decide', state),
+        ...asking(moment),
+        ...offer('A person must decide', moment),
         `Until then it is looked up once a day, in case the order appears${at(moment, daily(moment))}.`,
       ];
     case 'accepted':
       return [
         `It is looked up until its order appears${at(moment, spaced(moment))}.`,
-        offer('When it is certain that it was never taken up', state),
+        ...offer('When it is certain that it was never taken up', moment),
       ];
     case 'open':
       return [`It is followed to its end${at(moment, spaced(moment))}.`];
@@ -54,14 +56,15 @@ export function whatNext(moment: Moment, settings: StorySettings): readonly stri
         nextOf(moment, spaced(moment)) === null
           ? 'It is looked up no more: its order has ended.'
           : `It is looked up, in case its order changes${at(moment, spaced(moment))}.`,
-        offer('A person must decide', state),
+        ...asking(moment),
+        ...offer('A person must decide', moment),
       ];
     case 'final':
     case 'cancelled':
     case 'abandoned':
       return [rechecking(moment, settings.recheckFinalAfter)];
     case 'rejected':
-      return [rechecking(moment, REJECTED_LOOKUPS_MS), offer('When what the exchange refused is put right', state)];
+      return [rechecking(moment, REJECTED_LOOKUPS_MS), ...offer('When what the exchange refused is put right', moment)];
     case 'invalid':
       return [
         isNewest(moment) && dueAt(moment) !== null
@@ -72,11 +75,16 @@ export function whatNext(moment: Moment, settings: StorySettings): readonly stri
 }
 
 function sending(moment: Moment): string {
-  const wasTried = moment.events.some(({ field, newValue }) => field === 'state' && newValue === 'sending');
-  const how = wasTried ? 'It is sent again' : 'It is sent';
+  const how = hasLeft(moment) ? 'It is sent again' : 'It is sent';
   if (!isNewest(moment)) return `${how} when its time has come.`;
   const next = dueAt(moment);
   return next === null || next <= moment.asOf ? `${how} as soon as a pass runs.` : `${how} at ${next.toISOString()}.`;
+}
+
+/** A request of the order has left, whatever came of it. */
+function hasLeft({ events }: Moment): boolean {
+  const ends = events.filter(({ field, oldValue }) => field === 'state' && oldValue === 'sending');
+  return ends.some(({ newValue, reason }) => newValue !== 'pending' || whyNeverLeft(reason) === undefined);
 }
 
 /** The order was sent before, and nobody knows the outcome. */
@@ -99,8 +107,12 @@ function rechecking(moment: Moment, plan: readonly number[]): string {
   return isOver ? 'Nothing: it has ended.' : `It is looked at again, ${why}${at(moment, planned)}.`;
 }
 
-function offer(when: string, state: OrderState): string {
-  return `${when}: ${commandsFor(state).join(', ')}.`;
+function offer(when: string, { order, state }: Moment): readonly string[] {
+  return [`${when}:`, ...decisionCommands(order.externalOrderId, state)];
+}
+
+function asking({ order }: Moment): readonly string[] {
+  return ['To see what the exchange answers now:', lookupCommand(order.externalOrderId)];
 }
 
 /** When the order is looked up next: now the row has the time, of the past only the plan is known. */

@@ -128,7 +128,8 @@ function findingEntries(finding: StoryFinding): StoryEntry[] {
   return entries;
 }
 
-function isOpen({ firstSeenAt, changedAt, resolvedAt }: StoryFinding, until: string): boolean {
+/** Tells whether a finding was open at the moment. */
+export function isOpen({ firstSeenAt, changedAt, resolvedAt }: StoryFinding, until: string): boolean {
   const isOver = (at: string | null) => at !== null && at <= until;
   return firstSeenAt <= until && !isOver(changedAt) && !isOver(resolvedAt);
 }
@@ -137,6 +138,7 @@ function adviceOn({ class: name }: StoryFinding): string {
   return `A person should look at finding ${name}: ${classOf(name)?.advice ?? 'this version does not know it.'}`;
 }
 
-function classOf(name: string): FindingClass | undefined {
+/** The class of a finding; undefined where this version does not know it. */
+export function classOf(name: string): FindingClass | undefined {
   return (FINDING_CLASSES as Readonly<Record<string, FindingClass>>)[name];
 }

@@ -25,7 +25,13 @@ export function readStory(
   const orders = queries
     .selectFrom('merchant_orders')
     .select(['external_order_id as externalOrderId', 'pre_order_id as preOrderId', 'verifications'])
-    .select(['asset', 'from_currency as fromCurrency', 'to_currency as toCurrency'])
+    .select([
+      'asset',
+      'asset_position as assetPosition',
+      'outcome',
+      'from_currency as fromCurrency',
+      'to_currency as toCurrency',
+    ])
     .select(['created_at as createdAt', 'updated_at as updatedAt'])
     .select(['next_action_at as nextActionAt', 'last_lookup_at as lastLookupAt', 'adopted_at as adoptedAt'])
     .where((order) => order.and(ofOrder));

@@ -62,8 +62,20 @@ describe('orders explain', () => {
 
 What happens next:
   It is sent when its time has come.
-  To keep it from being sent: orders cancel.
+  To keep it from being sent:
+    order-sync orders cancel b --reason TEXT
 `);
+  });
+
+  it('makes a page of it, in the form that the name of the file tells', async () => {
+    const { code, stdout, stderr } = await run('orders', 'explain', HOSTILE, '--out', 'story.html');
+    expect([code, stdout, stderr]).toEqual([0, '', '']);
+    const page = readFileSync(join(at.folder, 'story.html'), 'utf8');
+    expect(page).toMatch(/^<!doctype html>/);
+    expect(page).not.toContain('<script');
+    expect(await run('orders', 'explain', 'b', '--out', 'story.pdf')).toMatchObject({ code: 64 });
+    await run('orders', 'explain', 'b', '--out', 'story.json');
+    expect(JSON.parse(readFileSync(join(at.folder, 'story.json'), 'utf8'))).toMatchObject({ externalOrderId: 'b' });
   });
 
   it('tells programs the same, and does not let an id steer the terminal', async () => {

@@ -98,7 +98,9 @@ describe('an order that contradicts its row', () => {
     const foreign = { merchant: 'm-2', amount: '15', creationDate: '2024-03-01T10:00:00Z', order: DONE };
     expect(await shows(shown(foreign))).toBe('disputed');
     expect(program.row('a')).toMatchObject({ order_status: 'COMPLETED', outcome: null });
-    expect(program.row('a')['state_reason']).toMatch(/merchant: .*m-2.*; age: .*2024.*; amount: .*15/);
+    expect(program.row('a')['state_reason']).toMatch(
+      /merchant is .*m-2.*; it was created at .*2024.*; its amount is .*15/,
+    );
     expect(program.states('a')).toEqual(['sending', 'accepted', 'disputed']);
     expect(findings(program)).toEqual(['AMOUNT_MISMATCH open', 'ID_COLLISION open', 'MERCHANT_MISMATCH open']);
   });

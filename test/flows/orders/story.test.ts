@@ -84,10 +84,11 @@ describe('the story of an order', () => {
     await pass(10 * SECOND);
     expect(replay()).toMatchInlineSnapshot(`
       "12:00:00.000Z The row was inserted.
-      12:00:00.000Z Create request 1 went out.
+      12:00:00.000Z Create request 1 was about to go out.
       12:00:00.000Z The exchange accepted it as pre-order p1: 1.50 BTC to EUR.
           > It is looked up until its order appears, next by 12:00:05.000Z if nothing delays it.
-          > When it is certain that it was never taken up: orders resolve --as abandoned.
+          > When it is certain that it was never taken up:
+          > order-sync orders resolve a --as abandoned --reason TEXT
       12:00:10.000Z The status of the order is REQUEST (the exchange dates it 12:00:06Z).
       12:00:10.000Z The status of the crypto transaction is NEW (the exchange dates it 12:00:06Z).
       12:00:10.000Z The status of the fiat transaction is NEW (the exchange dates it 12:00:06Z).
@@ -112,15 +113,25 @@ describe('the story of an order', () => {
     await pass(10 * SECOND);
     expect(replay()).toMatchInlineSnapshot(`
       "12:00:00.000Z The row was inserted.
-      12:00:00.000Z Create request 1 went out.
+      12:00:00.000Z Create request 1 was about to go out.
       12:00:00.000Z Nobody knows the outcome of the create: HTTP 503 without a documented error. It is looked up, not sent again.
       12:00:00.000Z Finding CREATE_UNKNOWN (error): (meaning)
           > It is looked up, next by 12:00:05.000Z if nothing delays it; if no look-up finds an order it is held for a person.
-          > A person who knows better: orders resolve --as exists, orders resolve --as not-created, orders resolve --as abandoned, orders retry.
+          > To see what the exchange answers now:
+          > order-sync lookup a
+          > A person who knows better:
+          > order-sync orders resolve a --as exists --pre-order-id PRE_ORDER_ID --reason TEXT
+          > order-sync orders resolve a --as not-created --reason TEXT
+          > order-sync orders resolve a --as abandoned --reason TEXT
           > A person should look at finding CREATE_UNKNOWN: (advice)
       12:00:05.000Z Finding CREATE_UNKNOWN was seen again. Expected: a known outcome; is: sent 12:00:00.000Z, unknown.
           > It is looked up, next by 12:00:15.000Z if nothing delays it; if no look-up finds an order it is held for a person.
-          > A person who knows better: orders resolve --as exists, orders resolve --as not-created, orders resolve --as abandoned, orders retry.
+          > To see what the exchange answers now:
+          > order-sync lookup a
+          > A person who knows better:
+          > order-sync orders resolve a --as exists --pre-order-id PRE_ORDER_ID --reason TEXT
+          > order-sync orders resolve a --as not-created --reason TEXT
+          > order-sync orders resolve a --as abandoned --reason TEXT
           > A person should look at finding CREATE_UNKNOWN: (advice)
       12:00:15.000Z The status of the order is REQUEST.
       12:00:15.000Z The status of the crypto transaction is NEW.
@@ -144,18 +155,33 @@ describe('the story of an order', () => {
     await pass(SECOND);
     expect(replay()).toMatchInlineSnapshot(`
       "12:00:00.000Z The row was inserted.
-      12:00:00.000Z Create request 1 went out.
+      12:00:00.000Z Create request 1 was about to go out.
       12:00:00.000Z Nobody knows the outcome of the create: POST /api/v1/merchant/orders/request: ECONNRESET. It is looked up, not sent again.
       12:00:00.000Z Finding CREATE_UNKNOWN (error): (meaning)
           > It is looked up, next by 12:00:05.000Z if nothing delays it; if no look-up finds an order it is held for a person.
-          > A person who knows better: orders resolve --as exists, orders resolve --as not-created, orders resolve --as abandoned, orders retry.
+          > To see what the exchange answers now:
+          > order-sync lookup a
+          > A person who knows better:
+          > order-sync orders resolve a --as exists --pre-order-id PRE_ORDER_ID --reason TEXT
+          > order-sync orders resolve a --as not-created --reason TEXT
+          > order-sync orders resolve a --as abandoned --reason TEXT
           > A person should look at finding CREATE_UNKNOWN: (advice)
       2026-01-15T12:00:00.000Z It was held for a person: the outcome of the create is unknown and 10 look-ups found no order; ask the exchange and use orders resolve.
-          > A person must decide: orders resolve --as exists, orders resolve --as not-created, orders resolve --as abandoned, orders retry.
+          > To see what the exchange answers now:
+          > order-sync lookup a
+          > A person must decide:
+          > order-sync orders resolve a --as exists --pre-order-id PRE_ORDER_ID --reason TEXT
+          > order-sync orders resolve a --as not-created --reason TEXT
+          > order-sync orders resolve a --as abandoned --reason TEXT
           > Until then it is looked up once a day, in case the order appears, next by 2026-01-16T12:00:00.000Z if nothing delays it.
           > A person should look at finding CREATE_UNKNOWN: (advice)
       2026-01-16T12:00:00.000Z A look-up found no order.
-          > A person must decide: orders resolve --as exists, orders resolve --as not-created, orders resolve --as abandoned, orders retry.
+          > To see what the exchange answers now:
+          > order-sync lookup a
+          > A person must decide:
+          > order-sync orders resolve a --as exists --pre-order-id PRE_ORDER_ID --reason TEXT
+          > order-sync orders resolve a --as not-created --reason TEXT
+          > order-sync orders resolve a --as abandoned --reason TEXT
           > Until then it is looked up once a day, in case the order appears, next by 2026-01-17T12:00:00.000Z if nothing delays it.
           > A person should look at finding CREATE_UNKNOWN: (advice)
       2026-01-16T12:00:01.000Z anna had it sent again, from held: asked the exchange.
@@ -163,14 +189,16 @@ describe('the story of an order', () => {
           > It is sent again when its time has come.
           > It cannot be cancelled: the exchange may have taken it before.
           > A person should look at finding CREATE_UNKNOWN: (advice)
-      2026-01-16T12:00:02.000Z Create request 2 went out.
+      2026-01-16T12:00:02.000Z Create request 2 was about to go out.
       2026-01-16T12:00:02.000Z The exchange accepted it as pre-order p1: 1.50 BTC to EUR.
       2026-01-16T12:00:02.000Z Finding CREATE_UNKNOWN is no longer true.
           > It is looked up until its order appears, next at 2026-01-16T12:00:07.000Z.
-          > When it is certain that it was never taken up: orders resolve --as abandoned.
+          > When it is certain that it was never taken up:
+          > order-sync orders resolve a --as abandoned --reason TEXT
       2026-01-16T12:00:02.000Z is accepted
           > It is looked up until its order appears, next at 2026-01-16T12:00:07.000Z.
-          > When it is certain that it was never taken up: orders resolve --as abandoned."
+          > When it is certain that it was never taken up:
+          > order-sync orders resolve a --as abandoned --reason TEXT"
     `);
   });
 
@@ -185,18 +213,24 @@ describe('the story of an order', () => {
     await pass(HOUR);
     expect(replay()).toMatchInlineSnapshot(`
       "12:00:00.000Z The row was inserted.
-      12:00:00.000Z Create request 1 went out.
+      12:00:00.000Z Create request 1 was about to go out.
       12:00:00.000Z Nobody knows the outcome of the create: POST /api/v1/merchant/orders/request: ECONNRESET. It is looked up, not sent again.
       12:00:00.000Z Finding CREATE_UNKNOWN (error): (meaning)
           > It is looked up, next by 12:00:05.000Z if nothing delays it; if no look-up finds an order it is held for a person.
-          > A person who knows better: orders resolve --as exists, orders resolve --as not-created, orders resolve --as abandoned, orders retry.
+          > To see what the exchange answers now:
+          > order-sync lookup a
+          > A person who knows better:
+          > order-sync orders resolve a --as exists --pre-order-id PRE_ORDER_ID --reason TEXT
+          > order-sync orders resolve a --as not-created --reason TEXT
+          > order-sync orders resolve a --as abandoned --reason TEXT
           > A person should look at finding CREATE_UNKNOWN: (advice)
       12:01:00.000Z anna ended its look-ups to decide: asked the exchange.
       12:01:00.000Z anna said that it exists at the exchange as pre-order p7: asked the exchange.
       12:01:00.000Z Finding CREATE_UNKNOWN was seen again. Expected: a known outcome; is: sent 12:00:00.000Z, unknown.
       12:01:00.000Z Finding CREATE_UNKNOWN is no longer true.
           > It is looked up until its order appears, next by 12:01:05.000Z if nothing delays it.
-          > When it is certain that it was never taken up: orders resolve --as abandoned.
+          > When it is certain that it was never taken up:
+          > order-sync orders resolve a --as abandoned --reason TEXT
       13:01:00.000Z anna gave it up: asked the exchange.
           > It is looked at again, in case an order appears all the same, next by 14:01:00.000Z if nothing delays it.
       14:01:00.000Z The status of the order is REQUEST.
@@ -224,24 +258,29 @@ describe('the story of an order', () => {
     await pass(SECOND);
     expect(replay()).toMatchInlineSnapshot(`
       "12:00:00.000Z The row was inserted.
-      12:00:00.000Z Create request 1 went out.
+      12:00:00.000Z Create request 1 was about to go out.
       12:00:00.000Z It waits to be sent again: not taken: the exchange limits the rate (429).
           > It is sent again when its time has come.
-          > To keep it from being sent: orders cancel.
-      13:00:00.000Z Create request 2 went out.
+          > To keep it from being sent:
+          > order-sync orders cancel a --reason TEXT
+      13:00:00.000Z Create request 2 was about to go out.
       13:00:00.000Z The exchange refused it: HTTP 400 REFUSED: currency is off.
           > It is looked at again, in case an order appears all the same, next by 14:00:00.000Z if nothing delays it.
-          > When what the exchange refused is put right: orders retry.
+          > When what the exchange refused is put right:
+          > order-sync orders retry a --reason TEXT
       13:00:01.000Z anna had it sent again, from rejected: asked the exchange.
           > It is sent again when its time has come.
-          > To keep it from being sent: orders cancel.
-      13:00:02.000Z Create request 3 went out.
+          > To keep it from being sent:
+          > order-sync orders cancel a --reason TEXT
+      13:00:02.000Z Create request 3 was about to go out.
       13:00:02.000Z The exchange accepted it as pre-order p1: 1.50 BTC to EUR.
           > It is looked up until its order appears, next at 13:00:07.000Z.
-          > When it is certain that it was never taken up: orders resolve --as abandoned.
+          > When it is certain that it was never taken up:
+          > order-sync orders resolve a --as abandoned --reason TEXT
       13:00:02.000Z is accepted
           > It is looked up until its order appears, next at 13:00:07.000Z.
-          > When it is certain that it was never taken up: orders resolve --as abandoned."
+          > When it is certain that it was never taken up:
+          > order-sync orders resolve a --as abandoned --reason TEXT"
     `);
   });
 
@@ -262,13 +301,15 @@ describe('the story of an order', () => {
       12:00:00.000Z Our own check refused the row and nothing was sent: asset must be positive, is "0".
           > Nothing until the row is corrected; then it is checked again.
       12:00:02.000Z The row was corrected and waits to be sent.
-      12:00:02.000Z Create request 1 went out.
+      12:00:02.000Z Create request 1 was about to go out.
       12:00:02.000Z The exchange accepted it as pre-order p1: 2 BTC to EUR.
           > It is looked up until its order appears, next at 12:00:07.000Z.
-          > When it is certain that it was never taken up: orders resolve --as abandoned.
+          > When it is certain that it was never taken up:
+          > order-sync orders resolve a --as abandoned --reason TEXT
       12:00:02.000Z is accepted
           > It is looked up until its order appears, next at 12:00:07.000Z.
-          > When it is certain that it was never taken up: orders resolve --as abandoned."
+          > When it is certain that it was never taken up:
+          > order-sync orders resolve a --as abandoned --reason TEXT"
     `);
   });
 
@@ -279,7 +320,8 @@ describe('the story of an order', () => {
     expect(replay()).toMatchInlineSnapshot(`
       "12:00:00.000Z The row was inserted.
           > It is sent when its time has come.
-          > To keep it from being sent: orders cancel.
+          > To keep it from being sent:
+          > order-sync orders cancel a --reason TEXT
       12:00:01.000Z anna cancelled it before it was sent: asked the exchange.
           > It is looked at again, in case an order appears all the same, next at 13:00:01.000Z.
       12:00:01.000Z is cancelled
@@ -315,10 +357,11 @@ describe('the story of an order', () => {
     await pass(DAY);
     expect(replay()).toMatchInlineSnapshot(`
       "12:00:00.000Z The row was inserted.
-      12:00:00.000Z Create request 1 went out.
+      12:00:00.000Z Create request 1 was about to go out.
       12:00:00.000Z The exchange accepted it as pre-order p1: 1.50 BTC to EUR.
           > It is looked up until its order appears, next by 12:00:05.000Z if nothing delays it.
-          > When it is certain that it was never taken up: orders resolve --as abandoned.
+          > When it is certain that it was never taken up:
+          > order-sync orders resolve a --as abandoned --reason TEXT
       12:00:05.000Z The status of the order is COMPLETED (the exchange dates it 12:00:07Z).
       12:00:05.000Z The status of the crypto transaction is NEW (the exchange dates it 12:00:07Z).
       12:00:05.000Z The status of the fiat transaction is NEW (the exchange dates it 12:00:07Z).

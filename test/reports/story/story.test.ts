@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { FINDING_CLASSES } from '../../../src/domain/findings/classes.ts';
 import { ORDER_STATES, type OrderState } from '../../../src/domain/orders/states.ts';
 import type { StoryEvent, StoryEvidence, StoryFinding, StoryOrder } from '../../../src/reports/story/evidence.ts';
+import { isCommand } from '../../../src/reports/story/commands.ts';
 import { buildStory } from '../../../src/reports/story/story.ts';
 import { SETTINGS } from '../../support/tracking.ts';
 
@@ -17,9 +18,11 @@ const ORDER: StoryOrder = {
   lastLookupAt: null,
   preOrderId: 'p1',
   asset: '1.50',
+  assetPosition: 'INPUT',
   fromCurrency: 'BTC',
   toCurrency: 'EUR',
   verifications: 0,
+  outcome: null,
   adoptedAt: null,
 };
 const FINDING: StoryFinding = {
@@ -100,6 +103,41 @@ describe('an order that a person has sent again', () => {
   });
 });
 
+describe('a request that never left', () => {
+  const back = event(2, { oldValue: 'sending', newValue: 'pending', reason: 'not sent: ECONNREFUSED' });
+
+  it('is not said to have gone out, and the order is not said to be sent again', () => {
+    const given = evidence({ events: [event(1, {}), back] });
+    expect(texts(given).slice(1)).toEqual([
+      'Create request 1 was about to go out.',
+      'The request never left: ECONNREFUSED. It waits to be sent.',
+    ]);
+    expect(tell(given).next[0]).toBe('It is sent as soon as a pass runs.');
+  });
+
+  it('is told apart from one that the exchange did not take', () => {
+    const given = evidence({ events: [event(1, {}), { ...back, reason: 'not taken: 429' }] });
+    expect(texts(given).at(-1)).toBe('It waits to be sent again: not taken: 429.');
+    expect(tell(given).next[0]).toBe('It is sent again as soon as a pass runs.');
+  });
+});
+
+describe('a command in a story', () => {
+  const commands = (externalOrderId: string, newValue: OrderState) =>
+    tell(evidence({ order: { ...ORDER, externalOrderId }, events: [event(1, { newValue })] })).next.filter(isCommand);
+
+  it('is whole, with the id as a shell takes it', () => {
+    expect(commands("o'clock & more", 'held')).toEqual([
+      String.raw`order-sync lookup 'o'\''clock & more'`,
+      String.raw`order-sync orders resolve 'o'\''clock & more' --as exists --pre-order-id PRE_ORDER_ID --reason TEXT`,
+      String.raw`order-sync orders resolve 'o'\''clock & more' --as not-created --reason TEXT`,
+      String.raw`order-sync orders resolve 'o'\''clock & more' --as abandoned --reason TEXT`,
+    ]);
+    expect(commands('=1', 'rejected')).toEqual([`order-sync orders retry '=1' --reason TEXT`]);
+    expect(commands('-v', 'rejected')).toEqual(['order-sync orders retry --reason TEXT -- -v']);
+  });
+});
+
 describe('an adopted order', () => {
   it('is said to have been at the exchange already', () => {
     const found = event(4, { oldValue: 'pending', newValue: 'open', source: 'lookup' });
@@ -172,7 +210,7 @@ describe('a change in a story', () => {
   it('numbers creates as they were recorded, also where the clock was set back in between', () => {
     const events = [event(20, {}), event(21, { oldValue: 'sending', newValue: 'pending' }), event(10, {})];
     const given = evidence({ events });
-    expect(tell(given, 15).told.at(-1)?.text).toBe('Create request 2 went out.');
+    expect(tell(given, 15).told.at(-1)?.text).toBe('Create request 2 was about to go out.');
     expect(tell(given).told.map(({ text }) => text.match(/request \d/)?.[0])).toEqual([
       undefined,
       'request 2',

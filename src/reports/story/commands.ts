@@ -1,0 +1,37 @@
+import { decisionsFor, type Judgement } from '../../domain/orders/operator-decisions.ts';
+import type { OrderState } from '../../domain/orders/states.ts';
+import { shellWord } from '../../domain/text.ts';
+
+const DECISIONS: Readonly<Record<Judgement['kind'], readonly [command: string, options: string]>> = {
+  exists: ['orders resolve', '--as exists --pre-order-id PRE_ORDER_ID --reason TEXT'],
+  'not-created': ['orders resolve', '--as not-created --reason TEXT'],
+  ours: ['orders resolve', '--as ours --reason TEXT'],
+  abandoned: ['orders resolve', '--as abandoned --reason TEXT'],
+  retry: ['orders retry', '--reason TEXT'],
+  cancel: ['orders cancel', '--reason TEXT'],
+};
+
+/** The commands, as a shell takes them, of the decisions that a person may make about an order of this state. */
+export function decisionCommands(externalOrderId: string, state: OrderState): readonly string[] {
+  // To send again what the exchange may have taken is no step that anybody is led to.
+  const mayBeTaken = state === 'unknown' || state === 'held';
+  return decisionsFor(state)
+    .filter((kind) => kind !== 'retry' || !mayBeTaken)
+    .map((kind) => commandOf(DECISIONS[kind][0], externalOrderId, DECISIONS[kind][1]));
+}
+
+/** The command that shows what the exchange answers for an order. */
+export function lookupCommand(externalOrderId: string): string {
+  return commandOf('lookup', externalOrderId);
+}
+
+/** Tells whether a line of what comes next is a command. */
+export function isCommand(line: string): boolean {
+  return line.startsWith('order-sync ');
+}
+
+/** An id that begins with a hyphen would be taken for an option. */
+function commandOf(command: string, id: string, options = ''): string {
+  const words = id.startsWith('-') ? [options, '--', shellWord(id)] : [shellWord(id), options];
+  return ['order-sync', command, ...words].filter((word) => word !== '').join(' ');
+}

@@ -1,0 +1,152 @@
+import type { AmountSettings } from '../../domain/amounts.ts';
+import { instantMs } from '../../domain/instant.ts';
+import type { OrderState } from '../../domain/orders/states.ts';
+import type { Card, Column, Fact, ReportDocument, Row, Tone, Verdict } from '../formats/document.ts';
+import { toneOf } from '../formats/tone.ts';
+import { counted, inWords } from '../formats/words.ts';
+import { currencyOfRow } from '../reconciliation/rows.ts';
+import type { StoryEvidence, StoryFinding } from './evidence.ts';
+import { classOf, isOpen, type Story } from './story.ts';
+
+const STATES: Readonly<Record<OrderState, readonly [tone: Tone, text: string]>> = {
+  pending: ['neutral', 'The order waits to be sent'],
+  sending: ['neutral', 'The order is being sent'],
+  unknown: ['warning', 'Nobody knows whether the exchange took the order'],
+  held: ['error', 'A person must decide what became of the order'],
+  accepted: ['info', 'The exchange accepted the order; nothing has come of it yet'],
+  open: ['info', 'The order is under way at the exchange'],
+  disputed: ['error', 'The order at the exchange contradicts ours'],
+  final: ['good', 'The order is final'],
+  rejected: ['warning', 'The exchange refused the order'],
+  invalid: ['warning', 'Our own check refused the order'],
+  cancelled: ['neutral', 'The order was cancelled before it was sent'],
+  abandoned: ['neutral', 'A person gave the order up'],
+};
+const OUTCOMES: Readonly<Record<string, readonly [tone: Tone, text: string]>> = {
+  succeeded: ['good', 'The order is final: it succeeded'],
+  failed: ['warning', 'The order is final: it failed'],
+};
+const GRAVITY: readonly Tone[] = ['error', 'warning', 'info', 'neutral', 'good'];
+
+const TIMELINE: readonly Column[] = [
+  { key: 'at', label: 'At', kind: 'time' },
+  { key: 'text', label: 'What happened', kind: 'text' },
+];
+const NEXT: readonly Column[] = [{ key: 'step', label: 'What happens next', kind: 'text' }];
+const FINDINGS: readonly Column[] = [
+  { key: 'class', label: 'Finding', kind: 'text' },
+  { key: 'severity', label: 'Severity', kind: 'severity' },
+  { key: 'status', label: 'Status', kind: 'text' },
+  { key: 'expected', label: 'Expected', kind: 'text' },
+  { key: 'actual', label: 'Actual', kind: 'text' },
+  { key: 'first_seen_at', label: 'First seen', kind: 'time', rank: 1 },
+  { key: 'advice', label: 'What to do', kind: 'text', rank: 2 },
+];
+
+type StorySettings = Pick<AmountSettings, 'outputPosition'>;
+
+/** Makes a report of the story of an order, for a page. */
+export function storyDocument(story: Story, evidence: StoryEvidence, settings: StorySettings): ReportDocument {
+  const { externalOrderId, asOf, told, next } = story;
+  const findings = evidence.findings.filter(({ firstSeenAt }) => firstSeenAt <= asOf);
+  return {
+    schema: null,
+    title: `Order ${externalOrderId}`,
+    verdict: verdictOf(story, evidence),
+    cards: story.state === null ? [] : cardsOf(story, evidence, settings),
+    facts: factsOf(story, evidence),
+    sections: [
+      { name: 'next', title: 'What happens next', columns: NEXT, rows: next.map((step) => ({ step })) },
+      ...(findings.length === 0
+        ? []
+        : [
+            {
+              name: 'findings',
+              title: 'Findings',
+              columns: FINDINGS,
+              rows: findings.map((finding) => findingRow(finding, asOf)),
+            },
+          ]),
+      {
+        name: 'timeline',
+        title: 'What happened',
+        empty: 'Nothing yet.',
+        columns: TIMELINE,
+        rows: told.map(({ at, text }) => ({ at, text })),
+      },
+    ],
+    charts: [],
+  };
+}
+
+/** The state of the order decides, and a graver finding that was open. */
+function verdictOf({ state, asOf }: Story, { order, events, findings }: StoryEvidence): Verdict {
+  if (state === null) return { tone: 'neutral', text: 'There was no such order yet', reasons: [] };
+  const outcome = state === 'final' && order.updatedAt <= asOf ? OUTCOMES[order.outcome ?? ''] : undefined;
+  const [tone, text] = outcome ?? STATES[state];
+  const moves = events.filter(({ field, observedAt }) => field === 'state' && observedAt <= asOf);
+  const reason = moves.at(-1)?.reason ?? null;
+  const open = findings.filter((finding) => isOpen(finding, asOf));
+  const tones = [tone, ...open.map(({ severity }) => toneOf('severity', severity))];
+  return {
+    tone: GRAVITY.find((one) => tones.includes(one)) ?? tone,
+    text: open.length === 0 ? text : `${text}; ${counted(open.length, 'finding is', 'findings are')} open`,
+    reasons: [
+      ...(reason === null ? [] : [sentence(reason)]),
+      ...open.map(({ class: name }) => classOf(name)?.meaning ?? `Finding ${name}.`),
+    ],
+  };
+}
+
+function cardsOf({ state, asOf }: Story, evidence: StoryEvidence, settings: StorySettings): readonly Card[] {
+  const { order, events } = evidence;
+  const { asset, assetPosition, fromCurrency, toCurrency } = order;
+  const row = { asset_position: assetPosition, from_currency: fromCurrency, to_currency: toCurrency };
+  const currency = currencyOfRow(row, settings);
+  const pair = `${fromCurrency ?? '?'}/${toCurrency ?? '?'}`;
+  const moves = events.filter(({ field, observedAt }) => field === 'state' && observedAt <= asOf);
+  const sinceMs = instantMs(moves.at(-1)?.observedAt ?? order.createdAt);
+  const since = sinceMs === undefined ? {} : { note: `for ${inWords((instantMs(asOf) ?? 0) - sinceMs)}` };
+  const { preOrderId, orderId } = idsAt(evidence, asOf);
+  return [
+    { label: 'State', value: state ?? '', tone: toneOf('state', state), ...since, section: 'timeline' },
+    {
+      label: 'Amount',
+      value: `${asset ?? 'none'} ${currency ?? ''}`.trim(),
+      note: currency === null ? `${pair}, position ${assetPosition}: currency not shown` : pair,
+    },
+    ...(preOrderId === null ? [] : [{ label: 'Pre-order', value: preOrderId }]),
+    ...(orderId === null ? [] : [{ label: 'Order at the exchange', value: orderId }]),
+  ];
+}
+
+/** The ids of the exchange, where they are known to be those of the moment. */
+function idsAt({ order, record }: StoryEvidence, asOf: string) {
+  return {
+    preOrderId: order.updatedAt <= asOf ? order.preOrderId : null,
+    orderId: record !== null && record.receivedAt <= asOf ? record.view.orderId : null,
+  };
+}
+
+function factsOf({ externalOrderId, asOf, state }: Story, evidence: StoryEvidence): readonly Fact[] {
+  const { preOrderId, orderId } = idsAt(evidence, asOf);
+  return [
+    { key: 'as_of', label: 'As of', value: asOf },
+    { key: 'external_order_id', label: 'External order id', value: externalOrderId },
+    { key: 'state', label: 'State', value: state },
+    { key: 'pre_order_id', label: 'Pre-order', value: preOrderId },
+    { key: 'order_id', label: 'Order at the exchange', value: orderId },
+  ];
+}
+
+function findingRow(finding: StoryFinding, asOf: string): Row {
+  const { class: name, severity, expected, actual, firstSeenAt, resolvedAt } = finding;
+  const isResolved = resolvedAt !== null && resolvedAt <= asOf;
+  const status = isOpen(finding, asOf) ? 'open' : isResolved ? 'resolved' : 'acknowledged';
+  const advice = status === 'open' ? (classOf(name)?.advice ?? null) : null;
+  return { class: name, severity, status, expected, actual, first_seen_at: firstSeenAt, advice };
+}
+
+function sentence(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;
+}
