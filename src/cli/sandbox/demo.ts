@@ -11,6 +11,7 @@ import { systemClock } from '../../clock.ts';
 import { loadConfig, processEnvironment } from '../../config/config.ts';
 import { FINDING_CLASSES } from '../../domain/findings/classes.ts';
 import { ORDER_STATES } from '../../domain/orders/states.ts';
+import { shellWord } from '../../domain/text.ts';
 import { addOrder } from '../../flows/orders/add.ts';
 import { decideOrders, type OperatorDeps } from '../../flows/orders/operator-decisions.ts';
 import { reconcileOrders } from '../../flows/reports/reconciliation.ts';
@@ -35,7 +36,7 @@ import {
 } from './demo-orders.ts';
 import { EXIT } from '../shared/exit.ts';
 import { ACCOUNT, wholeNumber } from '../shared/options.ts';
-import { nextSteps, shellWord } from '../shared/program-name.ts';
+import { nextSteps } from '../shared/program-name.ts';
 import { screenOf } from '../shared/screen.ts';
 
 const SPEED = 4;

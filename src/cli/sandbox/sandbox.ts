@@ -15,7 +15,6 @@ import { startSandbox } from '../../sandbox/server.ts';
 import { TAMPERINGS, type Tampering } from '../../sandbox/orders/tampering.ts';
 import { itemList, paragraphs } from '../shared/help.ts';
 import { didYouMean } from '../shared/names.ts';
-import { shellWord } from '../shared/program-name.ts';
 import { duration, optionOf, wholeNumber } from '../shared/options.ts';
 
 interface SandboxCommandOptions {
