@@ -71,7 +71,7 @@ export function plainText(value: Cell): string {
   return shown === text ? text : `${shown.replace(/:00$/, '')} UTC`;
 }
 
-/** Writes the figure of a card: a number stands out from what follows it. */
+/** Writes the figure of a card that stands for a section: a number, not an id. It stands out from what follows it. */
 export function cardValueText(value: string): string {
   const [, number, rest] = /^(-?\d+(?:\.\d+)?)(?: (.+))?$/s.exec(cutText(value)) ?? [];
   if (number === undefined) return escapeText(cutText(value));

@@ -23,6 +23,8 @@ const SCOPE_FACTS: readonly string[] = ['from', 'to', 'as_of', 'asOf', 'account'
 /** The line of a group that says what to do begins so. */
 const TO_DO = 'What to do: ';
 const MOST_CARDS_BESIDE = 6;
+/** A longer figure, such as an id, has smaller letters. */
+const LONGEST_FIGURE = 18;
 /** A longer fact has the room of two. */
 const LONGEST_FACT = 60;
 /** The banner says them. */
@@ -89,7 +91,7 @@ function columnsOf(cards: number): number {
 }
 
 function cardText({ label, value, note, tone = 'neutral', section }: Card, there: ReadonlySet<string>): string {
-  const inner = `<span>${tone === 'neutral' ? '' : icon(tone)}${proseText(label)}</span><strong>${cardValueText(value)}</strong>${note === undefined ? '' : `<small>${proseText(note)}</small>`}`;
+  const inner = `<span>${tone === 'neutral' ? '' : icon(tone)}${proseText(label)}</span><strong${value.length > LONGEST_FIGURE ? ' class="long"' : ''}>${section === undefined ? proseText(value) : cardValueText(value)}</strong>${note === undefined ? '' : `<small>${proseText(note)}</small>`}`;
   const isLink = section !== undefined && there.has(section);
   return `<li class="${tone}">${isLink ? `<a href="#${idOf(section)}">${inner}</a>` : `<div>${inner}</div>`}</li>\n`;
 }

@@ -44,6 +44,8 @@ export const PRINT = `
   thead th { position: static; font-size: 7pt; background: none; border-bottom: 1pt solid var(--neutral-edge); }
   tr { break-inside: avoid; }
   td > b[class], th > b[class] { font-size: 7pt; line-height: 10pt; padding: 0 4pt; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+  .story td { padding-left: 12pt; }
+  .story td::before { top: 3pt; width: 5pt; height: 5pt; left: -1.6pt; border: 0; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   .facts { font-size: 8pt; gap: 6pt 16pt; grid-template-columns: repeat(6, 1fr); }
   .facts div { break-inside: avoid; }
   dt, small, .note, .cards span, .cards li small { font-size: 7.5pt; }

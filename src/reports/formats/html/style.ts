@@ -69,6 +69,7 @@ dd { margin: 0; font-variant-numeric: tabular-nums; }
 .cards span { display: block; color: var(--muted); font-size: 13px; }
 .cards strong { display: block; font-size: 21px; line-height: 1.25; font-weight: 650; letter-spacing: -.01em; margin: 3px 0 2px; font-variant-numeric: tabular-nums; }
 .cards li small { display: block; color: var(--muted); font-size: 12.5px; line-height: 1.4; }
+.cards .long { font-size: 15px; line-height: 1.4; overflow-wrap: anywhere; }
 .cards strong small { display: inline; font-size: 14px; font-weight: 600; color: inherit; letter-spacing: 0; }
 .cards .warning strong, .cards .error strong { color: var(--tone); }
 nav { display: flex; flex-wrap: wrap; gap: 16px 40px; margin: 24px 0 0; }
@@ -114,7 +115,8 @@ td > b, th > b, .cards b { font-weight: inherit; margin-left: .17em; }
 td > i, th > i { visibility: hidden; font-style: normal; }
 td > b[class], th > b[class] { display: inline-block; margin: 0; padding: 0 8px; border-radius: 999px; font-size: 12px; line-height: 19px; font-weight: 600; color: var(--tone); background: var(--tint); }
 .paper { display: none; }
-.story thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+.story thead, table:has(thead th:only-child) thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+tbody th:only-child { font-weight: 400; }
 .story tr > :nth-child(n) { border: 0; background: none; }
 .story tr > th { width: 0; padding-right: 20px; color: var(--muted); font-weight: 400; white-space: nowrap; }
 .story td { position: relative; padding-left: 20px; }
@@ -150,10 +152,11 @@ const PHONE = `
   main tbody > tr > :first-child { flex-basis: 100%; font-size: 15px; }
   main tbody > tr > :empty, main tbody > tr > .zero { display: none; }
   .story tbody > tr { display: block; padding: 2px 16px 2px 18px; border: 0; }
-  main .story tbody > tr > :nth-child(n) { padding: 2px 0 2px 18px; font-size: 14px; border-left: 2px solid var(--line); }
+  main .story tbody > tr > :nth-child(n) { display: block; width: auto; padding: 2px 0 2px 18px; font-size: 14px; border-left: 2px solid var(--line); }
   main .story tbody > tr > :first-child { font-size: 12.5px; }
   .story td::after { display: none; }
-  .story tbody > tr > :nth-child(n)::before { display: none; }
+  .story tbody > tr > :nth-child(n)::before, main tbody > tr > :only-child::before { display: none; }
+  main tbody > tr > :only-child { font-size: 14px; }
   tbody > tr > ::before { display: block; color: var(--muted); font-size: 12px; font-weight: 400; line-height: 1.3; }
   td > i, th > i { display: none; }
   section:has(.zero)::after { content: "Zeros are left out of the cards."; display: block; color: var(--muted); font-size: 13px; margin-top: 8px; }
