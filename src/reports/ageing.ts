@@ -102,17 +102,16 @@ export function ageingDocument(
       { key: 'rule', label: 'Rule', value: RULE },
     ],
     sections: [
-      { name: 'statuses', title: 'By state and order status', columns: BY_STATUS, rows: rows(byStatus) },
-      { name: 'pairs', title: 'By state, order status and pair', columns: BY_PAIR, rows: rows(byPair) },
       {
         name: 'oldest',
         title: 'Orders that have waited the longest',
-        part: 'attention',
         lead: 'The story of an order: order-sync orders explain ORDER.',
         empty: 'No order waits.',
         columns: OLDEST,
         rows: oldestRows,
       },
+      { name: 'statuses', title: 'By state and order status', columns: BY_STATUS, rows: rows(byStatus) },
+      { name: 'pairs', title: 'By state, order status and pair', columns: BY_PAIR, rows: rows(byPair) },
     ],
     charts: chartOf(byStatus, asOfMs),
   };

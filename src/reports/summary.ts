@@ -144,7 +144,7 @@ function moneyCards(parts: readonly SummaryPart[], settings: SummaryFacts): read
     .flatMap(({ currency, amounts: [first, ...others] }) => {
       if (first === undefined) return [];
       const note = others.map(({ label, sum }) => `${label.toLowerCase()} ${sum}`).join(', ');
-      const card = { label: `${first.label}, ${currency}`, value: first.sum, section: 'summary' };
+      const card = { label: first.label, value: `${first.sum} ${currency}`, section: 'summary' };
       return [note === '' ? card : { ...card, note }];
     });
 }

@@ -14,7 +14,7 @@ describe('the report of ageing', () => {
     const held = group('held', '2026-01-06T19:54:53.900Z', { longest: '2025-12-01T00:00:00.000Z' });
     const { sections, schema } = ageingDocument(FACTS, [final, held], [], []);
     expect(schema).toBe('order-sync.ageing/1');
-    expect(sections[0]?.rows).toEqual([
+    expect(sections[1]?.rows).toEqual([
       {
         state: 'held',
         status: null,
@@ -58,7 +58,7 @@ describe('the report of ageing', () => {
         { ...order, id: 'b', since: 'yesterday' },
       ],
     );
-    expect(sections[2]?.rows).toEqual([
+    expect(sections[0]?.rows).toEqual([
       {
         external_order_id: 'a',
         pair: 'BTC/EUR',

@@ -53,8 +53,7 @@ function evidenceOf(store: Store, externalOrderId: string): StoryEvidence {
   if (rows === undefined) {
     throw new CommandError(EXIT.absent, `there is no order ${JSON.stringify(externalOrderId)} in the table`);
   }
-  const view = rows.record === null ? undefined : readRecordView(rows.record.body);
-  const record = rows.record === null || view === undefined ? null : { ...rows.record, view };
+  const record = rows.record && { ...rows.record, view: readRecordView(rows.record.body) };
   const keptAnswers = rows.keptAnswers.map(({ body, ...kept }) => ({ ...kept, ids: preOrderIdsIn(body) }));
   return { ...rows, record, keptAnswers };
 }

@@ -20,7 +20,7 @@ interface AgeingOptions extends PeriodOptions, EmptyOptions, OutputOptions {
 
 /** `order-sync report ageing`. */
 export function define(command: Command): void {
-  addAsOfOption(addAllowEmptyOption(addReportOptions(addPeriodOptions(command), ['statuses', 'pairs', 'oldest'])))
+  addAsOfOption(addAllowEmptyOption(addReportOptions(addPeriodOptions(command), ['oldest', 'statuses', 'pairs'])))
     .addHelpText('after', '\nExample:\n  order-sync report ageing --as-of 2026-02-01 --out ageing.html')
     .action(async ({ from, to, asOf, allowEmpty: mayBeEmpty, ...output }: AgeingOptions) => {
       const until = asOf ?? systemClock().now().toISOString();

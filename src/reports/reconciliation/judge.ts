@@ -110,7 +110,7 @@ function unchecked(reason: UncheckedReason): Judgement {
 }
 
 function uncheckedFinding(row: ReconciledRow, reason: UncheckedReason): Finding {
-  const last = row.last_lookup_at === null ? '' : `, last ${row.last_lookup_at}`;
+  const last = row.last_lookup_at === null ? '' : `; last looked up ${row.last_lookup_at}`;
   const actual = UNCHECKED_REASONS[reason] + last;
   return { class: CLASS_OF_REASON[reason] ?? 'UNCHECKED', expected: 'compared with the exchange', actual };
 }

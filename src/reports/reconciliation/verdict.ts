@@ -126,8 +126,8 @@ function differenceCards(totals: ReconciliationTotals, hasErrors: boolean): read
   const differing = all.filter(({ difference }) => difference !== '0');
   const equal = all.filter(({ difference }) => difference === '0').map(({ currency }) => currency);
   const card = ({ currency, compared, difference }: CurrencyDifference): Card => ({
-    label: `Difference, ${currency}`,
-    value: difference,
+    label: 'Difference',
+    value: `${difference} ${currency}`,
     note: `theirs less ours, of ${counted(compared, 'order')}`,
     tone: hasErrors ? 'error' : 'info',
     section: 'money',

@@ -5,6 +5,7 @@ import type { Card, Column, Fact, ReportDocument, Row, Tone, Verdict } from '../
 import { toneOf } from '../formats/tone.ts';
 import { counted, inWords } from '../formats/words.ts';
 import { currencyOfRow } from '../reconciliation/rows.ts';
+import { isCommand } from './commands.ts';
 import type { StoryEvidence, StoryFinding } from './evidence.ts';
 import { classOf, isOpen, type Story } from './story.ts';
 
@@ -32,7 +33,10 @@ const TIMELINE: readonly Column[] = [
   { key: 'at', label: 'At', kind: 'time' },
   { key: 'text', label: 'What happened', kind: 'text' },
 ];
-const NEXT: readonly Column[] = [{ key: 'step', label: 'What happens next', kind: 'text' }];
+const NEXT: readonly Column[] = [
+  { key: 'step', label: 'What', kind: 'text' },
+  { key: 'command', label: 'Command', kind: 'text' },
+];
 const FINDINGS: readonly Column[] = [
   { key: 'class', label: 'Finding', kind: 'text' },
   { key: 'severity', label: 'Severity', kind: 'severity' },
@@ -56,7 +60,7 @@ export function storyDocument(story: Story, evidence: StoryEvidence, settings: S
     cards: story.state === null ? [] : cardsOf(story, evidence, settings),
     facts: factsOf(story, evidence),
     sections: [
-      { name: 'next', title: 'What happens next', columns: NEXT, rows: next.map((step) => ({ step })) },
+      { name: 'next', title: 'What happens next', columns: NEXT, rows: nextRows(next) },
       ...(findings.length === 0
         ? []
         : [
@@ -77,6 +81,18 @@ export function storyDocument(story: Story, evidence: StoryEvidence, settings: S
     ],
     charts: [],
   };
+}
+
+/** A row for each sentence and each command; a command stands beside the sentence that it follows. */
+function nextRows(next: readonly string[]): readonly Row[] {
+  const rows: { step: string; command: string | null }[] = [];
+  for (const line of next) {
+    const last = rows.at(-1);
+    if (!isCommand(line)) rows.push({ step: line, command: null });
+    else if (last?.command === null) last.command = line;
+    else rows.push({ step: '', command: line });
+  }
+  return rows;
 }
 
 /** The state of the order decides, and a graver finding that was open. */
@@ -124,7 +140,7 @@ function cardsOf({ state, asOf }: Story, evidence: StoryEvidence, settings: Stor
 function idsAt({ order, record }: StoryEvidence, asOf: string) {
   return {
     preOrderId: order.updatedAt <= asOf ? order.preOrderId : null,
-    orderId: record !== null && record.receivedAt <= asOf ? record.view.orderId : null,
+    orderId: record !== null && record.receivedAt <= asOf ? (record.view?.orderId ?? null) : null,
   };
 }
 

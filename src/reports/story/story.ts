@@ -89,7 +89,8 @@ function lookupEntries({ order, events, record }: StoryEvidence, { verifyAfter }
   return [...entries, { at: lastLookupAt, text }];
 }
 
-function recordSentence(view: StoryRecord): string {
+function recordSentence(view: StoryRecord | undefined): string {
+  if (view === undefined) return 'The newest record came; it cannot be read.';
   const number = view.orderNumber === null ? '' : ` (number ${view.orderNumber})`;
   const facts = [
     view.inputAsset === null ? null : `${amount(view.inputAsset, view.fromCurrency)} in`,

@@ -29,8 +29,7 @@ async function ordered(create?: ScriptedAnswer, asset?: string) {
   const tell = (asOf: Date): Story => {
     const rows = readStory(program.app.store, 'default', 'a');
     if (rows === undefined) throw new Error('there is no order');
-    const view = rows.record === null ? undefined : readRecordView(rows.record.body);
-    const newest = rows.record === null || view === undefined ? null : { ...rows.record, view };
+    const newest = rows.record && { ...rows.record, view: readRecordView(rows.record.body) };
     const keptAnswers = rows.keptAnswers.map((kept) => ({ ...kept, ids: preOrderIdsIn(kept.body) }));
     return buildStory({ ...rows, record: newest, keptAnswers }, asOf, program.app.settings);
   };

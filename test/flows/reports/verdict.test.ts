@@ -53,7 +53,7 @@ describe('the verdict of a reconciliation', () => {
         expect.stringMatching(/^warning UNCHECKED c: /),
       ]);
       expect(rowsOf({ document }, 'disputed_orders').map((row) => row['external_order_id'])).toEqual(['b']);
-      expect(cardOf(document, 'Difference, BTC')).toMatchObject({ value: '1', tone: 'error' });
+      expect(cardOf(document, 'Difference')).toMatchObject({ value: '1 BTC', tone: 'error' });
       expect(['Errors', 'Warnings', 'Infos'].map((label) => cardOf(document, label)?.value)).toEqual(['2', '2', '1']);
     });
   });

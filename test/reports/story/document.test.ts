@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Tone } from '../../../src/reports/formats/document.ts';
+import type { Row, Tone } from '../../../src/reports/formats/document.ts';
 import { storyDocument } from '../../../src/reports/story/document.ts';
 import type { StoryEvidence, StoryFinding } from '../../../src/reports/story/evidence.ts';
 import { buildStory } from '../../../src/reports/story/story.ts';
@@ -67,6 +67,16 @@ describe('the page of an order', () => {
     expect(verdict).toMatchObject({ tone: 'error', text: expect.stringContaining('1 finding is open') as string });
     expect(verdict?.reasons).toEqual(['A reason.', expect.any(String)]);
     expect(sections.map(({ name }) => name)).toEqual(['next', 'findings', 'timeline']);
+  });
+
+  it('has each command beside the sentence that it follows', () => {
+    const rows = pageOf('disputed').sections[0]?.rows as Iterable<Row>;
+    const commands = [...rows].filter(({ command }) => command !== null);
+    expect(commands).toEqual([
+      { step: 'To see what the exchange answers now:', command: 'order-sync lookup a' },
+      { step: 'A person must decide:', command: 'order-sync orders resolve a --as ours --reason TEXT' },
+      { step: '', command: 'order-sync orders resolve a --as abandoned --reason TEXT' },
+    ]);
   });
 
   it('shows the amount in its currency, and names none where nobody knows which of the pair it is', () => {

@@ -227,6 +227,15 @@ describe('a look-up in a story', () => {
     expect(texts(evidence({ order, events })).at(-1)).toBe('A look-up found no order; 1 of 10 look-ups are spent.');
   });
 
+  it('that brought a record which cannot be read says so, and not that there is no order', () => {
+    const record = { receivedAt: at(7), view: undefined };
+    const told = texts(evidence({ order: { ...ORDER, lastLookupAt: at(9) }, record })).slice(-2);
+    expect(told).toEqual([
+      'The newest record came; it cannot be read.',
+      'A look-up brought no newer record of the order.',
+    ]);
+  });
+
   it('that brought the newest record shows its values', () => {
     const view = {
       orderId: 'o1',
