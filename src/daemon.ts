@@ -85,6 +85,7 @@ export async function runDaemon(
   );
   const failure = results.find((result) => result.status === 'rejected');
   if (failure !== undefined) throw failure.reason;
+  app.incidents.close();
   app.log.info({}, 'stopped');
 }
 

@@ -33,6 +33,8 @@ export interface Writer {
     signal: AbortSignal,
     onFailure: (error: StoreError) => void,
   ): Promise<Result>;
+  /** Why the last group could not be committed: the database is locked or its disk is full. Undefined once one could. */
+  readonly failure: StoreError | undefined;
   /** From now on a locked database is not waited for: the process has no time left. */
   endGracePeriod(): void;
 }

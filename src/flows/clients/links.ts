@@ -62,12 +62,10 @@ export async function makeLink(
     const decision = await store.writer.writeUntilDurable(
       (tx) => remember(deps, tx, answer.value, reference, 'created'),
       gracePeriodOver,
-      (error) =>
-        incidents.cannotWrite(answer, error, {
-          message: 'a created link cannot be stored yet',
-          subject: linkId,
-          facts: { linkId },
-        }),
+      ({ message: cause }) => {
+        const message = 'a created link cannot be stored yet';
+        incidents.failed({ level: 'error', message, cause, subject: linkId, kind: 'database', facts: { linkId } });
+      },
     );
     logSaved(deps, decision);
   } catch (error) {
@@ -75,8 +73,6 @@ export async function makeLink(
     if (!(error instanceof StoreError)) throw error;
     const message = `the link ${JSON.stringify(linkId)} was created but cannot be stored: ${error.message}; then run: order-sync client follow ${linkId}`;
     throw new StoreError(error.problem, message, { cause: error });
-  } finally {
-    incidents.canWrite(answer);
   }
   return answer;
 }
@@ -95,14 +91,15 @@ async function keepUnread(
     await store.writer.writeUntilDurable(
       (tx) => keepAnswer(tx, { ...answer, ...kept }),
       gracePeriodOver,
-      (error) => incidents.cannotWrite(answer, error),
+      ({ message: cause }) => {
+        const message = 'an answer that made a link cannot be stored yet';
+        incidents.failed({ level: 'error', message, cause, kind: 'database' });
+      },
     );
     return `${seen}, and it is kept`;
   } catch (error) {
     log.error({ cause: String(error) }, 'an answer that made a link could not be stored');
     return seen;
-  } finally {
-    incidents.canWrite(answer);
   }
 }
 

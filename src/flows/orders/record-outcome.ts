@@ -53,17 +53,12 @@ async function writeOutcome<Recorded>(
   outcome: CreateOutcome,
   writing: (isWhole: boolean) => Work<Recorded>,
 ): Promise<Recorded> {
-  const write = async (isWhole: boolean) => {
-    const work = writing(isWhole);
-    try {
-      return await store.writer.writeUntilDurable(work, gracePeriodOver, (error) => {
-        const message = 'the outcome of a create cannot be written yet';
-        incidents.cannotWrite(work, error, { message, subject: externalOrderId, facts: { externalOrderId } });
-      });
-    } finally {
-      incidents.canWrite(work);
-    }
-  };
+  const write = async (isWhole: boolean) =>
+    await store.writer.writeUntilDurable(writing(isWhole), gracePeriodOver, ({ message: cause }) => {
+      const message = 'the outcome of a create cannot be written yet';
+      const facts = { externalOrderId };
+      incidents.failed({ level: 'error', message, cause, subject: externalOrderId, kind: 'database', facts });
+    });
   try {
     return await write(true);
   } catch (error) {

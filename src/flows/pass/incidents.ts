@@ -16,7 +16,7 @@ import { countWaiting, MOST_COUNTED } from '../../store/waiting-orders.ts';
 
 interface IncidentDeps {
   readonly account: string;
-  readonly store: Pick<Store, 'db'>;
+  readonly store: Pick<Store, 'db' | 'writer' | 'mark'>;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly log: Logger;
 }
@@ -65,8 +65,6 @@ const MOST_STATUSES = 20;
 export class Incidents {
   readonly #deps: IncidentDeps;
   readonly #story = new IncidentStory();
-  /** What could not be written, by who wanted to, until it can. */
-  readonly #unwritten = new Map<object, string>();
   readonly #since = new Map<IncidentKind, string>();
   /** What waited when an incident was over. */
   readonly #waitingAt = new Map<IncidentKind, Readonly<Record<string, unknown>>>();
@@ -103,17 +101,6 @@ export class Incidents {
     this.#story.explain('exchange');
   }
 
-  /** The database is locked or its disk is full; `work` is tried again. */
-  cannotWrite(work: object, { message: cause }: Error, failure: Partial<LoggedFailure> = {}): void {
-    this.#unwritten.set(work, cause);
-    this.failed({ message: 'the database could not be written', level: 'error', ...failure, cause, kind: 'database' });
-  }
-
-  /** The work that could not be written was written, or is given up. */
-  canWrite(work: object): void {
-    this.#unwritten.delete(work);
-  }
-
   /** The exchange uses a status that no order or link of the account ever had. */
   sawStatus(field: string, value: string): void {
     if (this.#statuses.size === 0) this.#statusesSince = this.#deps.clock.monotonic();
@@ -148,7 +135,7 @@ export class Incidents {
   }
 
   #conditions(): readonly Condition[] {
-    const [unwritten] = this.#unwritten.values();
+    const unwritten = this.#whyUnwritten();
     const database = unwritten === undefined ? [] : [{ kind: 'database', cause: unwritten } as const];
     const { holds } = this.#watched ?? {};
     const held = holds?.all.map(({ kind, reason: cause, since }) => {
@@ -157,6 +144,17 @@ export class Incidents {
     const cause = this.#exchangeCause;
     const isOutOfReach = cause !== undefined && this.#failingLanes().length > 0;
     return [...database, ...(isOutOfReach ? [{ kind: 'exchange', cause } as const] : []), ...(held ?? [])];
+  }
+
+  /** Why the database cannot be written, or its mark, without which nothing is sent. */
+  #whyUnwritten(): string | undefined {
+    const { writer, mark } = this.#deps.store;
+    try {
+      mark.assertWritten();
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
+    return writer.failure?.message;
   }
 
   /** The lanes whose circuit breakers are not closed. Creates that nobody waits for do not count once anything is answered. */

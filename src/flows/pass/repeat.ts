@@ -22,11 +22,15 @@ export async function repeatPass(
   while (!stop.aborted) {
     try {
       await pass();
-      incidents.canWrite(waker);
     } catch (error) {
       const isTransient = error instanceof StoreError && (error.problem === 'disk' || error.problem === 'busy');
       if (!isTransient || !store.isInPlace()) throw error;
-      incidents.cannotWrite(waker, error);
+      incidents.failed({
+        level: 'error',
+        message: 'a pass was broken off by the database',
+        cause: error.message,
+        kind: 'database',
+      });
       void clock.sleep(TRY_AGAIN_MS, stop).then(
         () => waker.wake(),
         () => undefined,

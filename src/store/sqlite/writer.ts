@@ -29,6 +29,7 @@ export class GroupWriter implements Writer {
   readonly #mark: FileMark | undefined;
   #waiting: Waiting[] = [];
   #isRunning = false;
+  #failure: StoreError | undefined;
   readonly #gracePeriodOver = new AbortController();
 
   /** Without a mark it writes also to a database that was put back to an older state. */
@@ -46,6 +47,10 @@ export class GroupWriter implements Writer {
         void this.#run();
       }
     });
+  }
+
+  get failure(): StoreError | undefined {
+    return this.#failure;
   }
 
   endGracePeriod(): void {
@@ -103,11 +108,14 @@ export class GroupWriter implements Writer {
         for (const one of group) done.push(await one.work(tx));
         return done;
       });
+      this.#failure = undefined;
       this.#mark?.committed();
       group.forEach((one, index) => one.resolve(results[index]));
       return undefined;
     } catch (error) {
-      return storeError(error, this.#connection.path) ?? new Error('the database failed without a reason');
+      const failure = storeError(error, this.#connection.path) ?? new Error('the database failed without a reason');
+      if (isTransient(failure)) this.#failure = failure;
+      return failure;
     }
   }
 

@@ -156,13 +156,17 @@ describe('the log of a database that cannot be written', () => {
   it('is one line for all passes that fail, one a minute, and one when it can', async () => {
     const { on, insert } = await program();
     insert(7);
+    // What stands in the queue would share the group that fails.
+    await on.app.store.writer.write(async () => {});
     let isFull = true;
     const stop = new AbortController();
     const wakers = [new Waker(), new Waker()];
     const passes = wakers.map((waker) =>
-      repeatPass(on.app, waker, stop.signal, async () => {
-        if (isFull) throw new StoreError('disk', 'the disk is full');
-      }),
+      repeatPass(on.app, waker, stop.signal, () =>
+        on.app.store.writer.write(async () => {
+          if (isFull) throw new StoreError('disk', 'the disk is full');
+        }),
+      ),
     );
     const said = story(on);
     const second = async () => {
