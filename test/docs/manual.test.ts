@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
@@ -22,9 +22,8 @@ function page(path: string): Page {
   return { path, text: readFileSync(join(ROOT, path), 'utf8') };
 }
 
-const PAGES: readonly Page[] = ['README.md', ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`)].map(
-  page,
-);
+const DOCS = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'));
+const PAGES: readonly Page[] = ['README.md', ...DOCS.map((name) => `docs/${name}`)].map(page);
 
 /** The lines of every code block, fenced or indented; a line that ends with a backslash goes on in the next. */
 function codeLines({ text }: Page): string[] {
@@ -86,6 +85,16 @@ describe('the README', () => {
   it('leads to every page of docs', () => {
     const pages = PAGES.filter(({ path }) => path !== 'README.md').map(({ path }) => `](${path})`);
     expect(pages.filter((link) => !page('README.md').text.includes(link))).toEqual([]);
+  });
+});
+
+describe('the pictures', () => {
+  it('are each shown or linked to, and at most 200 kB', () => {
+    const all = PAGES.map(({ text }) => text).join('\n');
+    for (const name of readdirSync(join(ROOT, 'docs/pictures'))) {
+      expect(all).toContain(`pictures/${name})`);
+      expect(statSync(join(ROOT, 'docs/pictures', name)).size).toBeLessThanOrEqual(200_000);
+    }
   });
 });
 
