@@ -3,7 +3,7 @@ import { WAITING_STATES } from '../../domain/orders/states.ts';
 import { durationText } from '../formats/chart/times.ts';
 import type { Chart, Look, Row, SectionPart, Span, SpanChart } from '../formats/document.ts';
 import { toneOf } from '../formats/tone.ts';
-import { counted } from '../formats/words.ts';
+import { counted, cut } from '../formats/words.ts';
 import { chartsByDay, findingsChart } from './charts/by-day.ts';
 import { Histograms } from './charts/histogram.ts';
 import type { JudgedOrder } from './judge.ts';
@@ -12,6 +12,8 @@ import type { GroupTotals } from './totals.ts';
 
 /** More rows than these are a table. */
 const MOST_ROWS = 8;
+/** Of a name in a sentence. */
+const LONGEST_NAME = 40;
 const PLAIN: Look = { tone: 'info' };
 
 /** Counts how long things took while the orders are read. Memory does not grow with the orders. */
@@ -96,7 +98,7 @@ export function waitingChart(waiting: readonly Waiting[], part: SectionPart): re
     span,
   }));
   const title = 'How long waiting orders have been in their state';
-  const text = `${counted(count, 'order')} ${count === 1 ? 'waits' : 'wait'}, half of those in ${longest.name} for ${durationText(longest.span.p50)} or longer. ${READING}`;
+  const text = `${counted(count, 'order')} ${count === 1 ? 'waits' : 'wait'}, half of those in ${cut(longest.name, LONGEST_NAME)} for ${durationText(longest.span.p50)} or longer. ${READING}`;
   return [{ kind: 'spans', part, title, text, rows }];
 }
 

@@ -17,7 +17,7 @@ export function columnDrawings(chart: ColumnChart, size: Size): readonly Drawing
           type: 'text',
           left: 0,
           top: 2,
-          style: { text: labelText(unit, 36), fill: INK, font: `bold ${size.fontSize}px sans-serif` },
+          style: { text: labelText(unit, 36), fill: INK, fontSize: size.fontSize, fontWeight: 'bold' },
         },
       ],
       grid: { left: 44, right: 6, top: 28, bottom: 24 },

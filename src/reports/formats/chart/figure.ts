@@ -1,6 +1,10 @@
 import type { Chart, Series } from '../document.ts';
 import { cutText, escapeText, proseText } from '../html/text.ts';
 import { looksOf, paintOf, patternOf } from './paint.ts';
+import { labelText } from './words.ts';
+
+/** Of a name in a legend. */
+const MOST_LETTERS = 40;
 
 /** Writes a chart: its title, its text, a legend in words, and the drawings. */
 export function figureText(chart: Chart, index: number, svgs: readonly string[]): string {
@@ -26,7 +30,7 @@ function legendText(series: readonly Series[], index: number): string {
   if (series.length < 2) return '';
   const items = series.map(({ name, look, note = '' }) => {
     const swatch = `<svg viewBox="0 0 14 14" aria-hidden="true"><path d="M0 0h14v14h-14z"${paintOf(look, index)}/></svg>`;
-    return `<li>${swatch}${proseText(name)} <b>${proseText(note)}</b></li>`;
+    return `<li>${swatch}${escapeText(labelText(name, MOST_LETTERS))} <b>${escapeText(labelText(note, MOST_LETTERS))}</b></li>`;
   });
   return `<ul>${items.join('')}</ul>`;
 }

@@ -27,7 +27,7 @@ const TICKS_MS: readonly (readonly number[])[] = [
     100 * YEAR_MS,
     1_000 * YEAR_MS,
   ],
-  [10 * SECOND_MS, 10 * MINUTE_MS, 6 * HOUR_MS, 3 * DAY_MS, 30 * DAY_MS],
+  [10 * SECOND_MS, 10 * MINUTE_MS, 6 * HOUR_MS, 3 * DAY_MS, 30 * DAY_MS, 3 * YEAR_MS],
   [30 * SECOND_MS, 30 * MINUTE_MS, 3 * HOUR_MS, 12 * HOUR_MS, 2 * DAY_MS, 5 * DAY_MS, 20 * DAY_MS],
   [2, 5, 20].flatMap((count) => [count * SECOND_MS, count * MINUTE_MS]).concat([2 * HOUR_MS, 4 * HOUR_MS]),
 ];
@@ -38,10 +38,11 @@ export interface Tick {
   readonly place: number;
 }
 
-/** A duration in the unit that suits it, to two digits: `45 s`, `2.5 min`, `12 h`, `3 d`. */
+/** A duration in the unit that suits it, to two digits, but none below a second: `45 s`, `2.5 min`, `12 h`, `3 d`. */
 export function durationText(ms: number): string {
-  const [unit, name] = UNITS.find(([one]) => ms >= one) ?? [SECOND_MS, 's'];
-  const count = ms / unit;
+  const shown = Math.max(ms, SECOND_MS);
+  const [unit, name] = UNITS.find(([one]) => shown >= one) ?? [SECOND_MS, 's'];
+  const count = shown / unit;
   return `${count < 10 ? Math.round(count * 10) / 10 : Math.round(count)}\u00a0${name}`;
 }
 

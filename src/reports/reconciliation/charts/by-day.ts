@@ -1,13 +1,15 @@
 import { DecimalSum } from '../../../domain/decimal.ts';
 import type { Chart, Look, Row, RowChart, Series } from '../../formats/document.ts';
 import { toneOf } from '../../formats/tone.ts';
-import { counted } from '../../formats/words.ts';
+import { counted, cut } from '../../formats/words.ts';
 import type { GroupTotals } from '../totals.ts';
 import { timeSteps, type TimeSteps } from './steps.ts';
 
 /** More panels than these nobody compares; the tables have all currencies. */
 const MOST_CURRENCIES = 6;
 const MOST_CLASSES = 8;
+/** Of a name in a sentence. */
+const LONGEST_NAME = 40;
 /** What becomes of an order, as columns stand on each other: each has its colour and pattern in all charts. */
 const OUTCOMES: readonly (readonly [outcome: string | null, name: string, pattern: Look['pattern']])[] = [
   ['succeeded', 'Succeeded', 'plain'],
@@ -38,7 +40,7 @@ function ordersChart(groups: readonly GroupTotals[], steps: TimeSteps, undated: 
   const totals = steps.names.map((_, place) => values.reduce((sum, row) => sum + (row[place] ?? 0), 0));
   const most = Math.max(...totals);
   const orders = totals.reduce((sum, count) => sum + count, 0);
-  const peak = `the most in one ${steps.unit} on ${steps.fullName(totals.indexOf(most))}`;
+  const peak = `most ${steps.when(totals.indexOf(most))}`;
   return {
     kind: 'columns',
     part: 'days',
@@ -131,7 +133,7 @@ export function findingsChart(rows: readonly Row[], period: readonly string[]): 
       kind: 'rows',
       part: 'attention',
       title: `Findings by ${steps.unit} of the order`,
-      text: `${counted(count, 'open finding')} of ${counted(classes.length, 'class', 'classes')}; the worst: ${first.name}, ${first.count}.${notDrawn(undated)}`,
+      text: `${counted(count, 'open finding')} of ${counted(classes.length, 'class', 'classes')}; the worst: ${cut(first.name, LONGEST_NAME)}, ${first.count}.${notDrawn(undated)}`,
       steps: steps.names,
       rows: drawn.map(({ name, note, look, values }) => ({ name, note, look, values })),
     },
@@ -233,6 +235,7 @@ function currenciesOf(groups: readonly OfCurrency[]): readonly string[] {
     .map(([currency]) => currency);
 }
 
-function listOf(names: readonly string[]): string {
+function listOf(all: readonly string[]): string {
+  const names = all.map((name) => cut(name, LONGEST_NAME));
   return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }

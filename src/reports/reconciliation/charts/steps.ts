@@ -15,8 +15,8 @@ export interface TimeSteps {
   readonly names: Steps;
   /** The step of a day; undefined where it is none. */
   readonly placeOf: (day: string) => number | undefined;
-  /** For a sentence: `14 Mar 2026`. */
-  readonly fullName: (place: number) => string;
+  /** When a step is, for a sentence: `on 14 Mar 2026`. */
+  readonly when: (place: number) => string;
 }
 
 /** A kind of steps: which step a day is in, the first day of a step, and its name below the axis where it bears one. */
@@ -25,7 +25,7 @@ interface Kind {
   readonly stepOf: (day: number) => number;
   readonly begin: (step: number) => Date;
   readonly name: (begin: Date, steps: number, isFirst: boolean) => string | null;
-  readonly fullName: (begin: Date) => string;
+  readonly when: (begin: Date) => string;
 }
 
 const DAYS: Kind = {
@@ -37,7 +37,7 @@ const DAYS: Kind = {
     if (steps > 8 && ![1, 8, 15, 22].includes(day)) return null;
     return isFirst || day === 1 ? dayName(begin) : String(day);
   },
-  fullName: (begin) => `${dayName(begin)} ${begin.getUTCFullYear()}`,
+  when: (begin) => `on ${dayName(begin)} ${begin.getUTCFullYear()}`,
 };
 const WEEKS: Kind = {
   unit: 'week',
@@ -49,7 +49,7 @@ const WEEKS: Kind = {
     if (begin.getUTCDate() > 7 || (steps > 26 && month % 3 !== 0)) return null;
     return isFirst || month === 0 ? monthName(begin) : (MONTHS[month] ?? null);
   },
-  fullName: (begin) => `the week of ${DAYS.fullName(begin)}`,
+  when: (begin) => `in the week of ${dayName(begin)} ${begin.getUTCFullYear()}`,
 };
 const KINDS: readonly Kind[] = [
   DAYS,
@@ -79,7 +79,7 @@ export function timeSteps(days: Iterable<string>, period: Iterable<string> = [])
       const place = number === undefined ? -1 : kind.stepOf(number) - from;
       return place >= 0 && place < count ? place : undefined;
     },
-    fullName: (place) => kind.fullName(kind.begin(from + place)),
+    when: (place) => kind.when(kind.begin(from + place)),
   };
 }
 
@@ -91,7 +91,7 @@ function namesOf(kind: Kind, from: number, count: number): Steps {
     return name;
   });
   const named = names.filter((name) => name !== null);
-  if (named.length === 0) return names.with(0, kind.name(kind.begin(from), 1, true) ?? kind.fullName(kind.begin(from)));
+  if (named.length === 0) return names.with(0, kind.name(kind.begin(from), 1, true) ?? dayName(kind.begin(from)));
   if (named.length <= MOST_NAMES) return names;
   const kept = new Set(named.filter((_, place) => place % Math.ceil(named.length / 6) === 0));
   return names.map((name) => (name !== null && kept.has(name) ? name : null));
@@ -106,7 +106,7 @@ function monthsKind(unit: string, months: number): Kind {
     },
     begin: (step) => new Date(Date.UTC(1970, step * months)),
     name: (begin) => (begin.getUTCMonth() === 0 ? String(begin.getUTCFullYear()) : null),
-    fullName: (begin) => (months === 1 ? monthName(begin) : `the ${unit} from ${begin.getUTCFullYear()}`),
+    when: (begin) => (months === 1 ? `in ${monthName(begin)}` : `in the ${unit} from ${begin.getUTCFullYear()}`),
   };
 }
 
