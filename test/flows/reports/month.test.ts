@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
 import { reconcileOrders } from '../../../src/flows/reports/reconciliation.ts';
+import { drawFigures } from '../../../src/reports/formats/chart.ts';
 import { openSnapshot } from '../../../src/store/sqlite/snapshot.ts';
 import { temporaryFolder } from '../../support/folders.ts';
 import { MONTH, MONTH_AS_OF, monthDatabase } from '../../support/month.ts';
@@ -17,4 +18,16 @@ it('reconciles a month of orders: a few of them want a person, all others agree'
   );
   const facts = Object.fromEntries(report.document.facts.map(({ key, value }) => [key, value]));
   expect(facts).toMatchObject({ verdict: 'not clean', orders: 1_500, unchecked: 3, disputed: 1, errors: 9 });
+  const { charts } = report.document;
+  expect(charts.map(({ kind, part }) => `${part} ${kind}`)).toEqual([
+    'attention rows',
+    'attention spans',
+    'days columns',
+    'money columns',
+    'money columns',
+    'details spans',
+    'details spans',
+  ]);
+  const figures = await drawFigures(charts);
+  expect(figures.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)).toBeLessThan(130_000);
 });
