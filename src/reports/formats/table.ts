@@ -1,4 +1,5 @@
 import type { Card, Cell, GroupHead, Groups, ReportDocument, Row, Section, Verdict } from './document.ts';
+import { otherFacts, scopeFacts } from './facts.ts';
 import { fieldsText } from './terminal/fields.ts';
 import { layOut, leftOutLine, type Layout } from './terminal/layout.ts';
 import { PLAIN, styled, toned, wrapped, type Screen } from './terminal/screen.ts';
@@ -7,23 +8,23 @@ import { printable } from './text.ts';
 /** Nobody reads more at a terminal, and the widths of columns are known only when all their rows are. */
 const MOST_ROWS = 1_000;
 
-/** Writes a report for a terminal: its verdict, figures and facts, then a table for each section. */
+/** Writes a report for a terminal: what it is about, its verdict and figures, a table for each section, and what else is known of it. */
 export async function* tableText(document: ReportDocument, screen: Screen = PLAIN): AsyncGenerator<string> {
-  const { schema, title, verdict, cards = [], facts, sections } = document;
+  const { schema, title, verdict, cards = [], sections } = document;
   const isBare = schema === null;
-  if (!isBare) yield `${heading(title, screen)}\n`;
-  if (verdict !== undefined) yield `${verdictText(verdict, screen)}\n`;
-  if (cards.length > 0) yield `${cardsText(cards, screen)}\n`;
-  yield fieldsText(
-    facts.filter(({ value }) => value !== null),
-    screen,
-  );
+  if (!isBare) yield heading(title, screen);
+  yield fieldsText(scopeFacts(document), screen);
+  if (verdict !== undefined) yield `${isBare ? '' : '\n'}${verdictText(verdict, screen)}`;
+  if (cards.length > 0) yield `\n${cardsText(cards, screen)}`;
   for (const section of sections) {
     if (section.isForPrograms === true) continue;
     if (!isBare) yield `\n${heading(section.title, screen)}`;
+    else if (verdict !== undefined) yield '\n';
     if (section.lead !== undefined) yield `${wrapped(printable(section.lead), screen.width)}\n`;
     yield await sectionText(section, screen);
   }
+  const others = otherFacts(document);
+  if (others.length > 0) yield `\n${heading('About this report', screen)}${fieldsText(others, screen)}`;
 }
 
 function heading(text: string, screen: Screen): string {

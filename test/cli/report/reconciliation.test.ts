@@ -127,14 +127,14 @@ describe('report reconciliation', () => {
     await database([{ id: 'a' }, { id: 'b' }]);
     const { code, stdout, stderr } = await runProcess('--as-of', AS_OF);
     expect([code, stderr]).toEqual([0, '']);
-    expect(stdout).toMatch(/^Verdict +clean$/m);
+    expect(stdout).toMatch(/^Both sides agree$/m);
   });
 
   it('ends with 1 where they do not, and names the order, both amounts and the difference', async () => {
     await database(MISMATCH);
     const { code, stdout, stderr } = await runProcess('--as-of', AS_OF);
     expect([code, stderr]).toEqual([1, '']);
-    expect(stdout).toMatch(/^Because +open errors: 1$/m);
+    expect(stdout).toMatch(/^- 1 finding of severity error/m);
     expect(stdout).toMatch(/\(AMOUNT_MISMATCH\)$[^]*^=1\+1 +2 BTC +2\.000000000000000001 BTC /m);
     expect(stdout).toMatch(
       /^BTC\/EUR +outcome_unknown +INPUT +2 +2 .* 3\.5 +3\.500000000000000001 +0\.000000000000000001 /m,

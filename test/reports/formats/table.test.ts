@@ -31,7 +31,12 @@ function groupedDocument(): ReportDocument {
     title: 'A report',
     verdict,
     cards: [{ label: 'Orders', value: '3', note: 'two are held' }],
-    facts: [{ key: 'to', label: 'Until', value: null }],
+    facts: [
+      { key: 'from', label: 'From', value: null },
+      { key: 'to', label: 'Until', value: '2026' },
+      { key: 'verdict', label: 'Verdict', value: 'said above' },
+      { key: 'rule', label: 'Rule', value: 'none' },
+    ],
     sections: [
       section,
       { ...section, title: 'Twice', isForPrograms: true },
@@ -44,18 +49,18 @@ function groupedDocument(): ReportDocument {
 describe('the form for a terminal', () => {
   it('has the facts, and a table for each section under its title', async () => {
     const text = await wholeText(tableText(documentOf(texts('id'), [{ id: 'a' }], 'x/1')));
-    expect(text).toBe('A report\n\nVerdict  clean\n\nLines\nid\n──\na\n');
+    expect(text).toBe('A report\n\nLines\nid\n──\na\n\nAbout this report\nVerdict  clean\n');
   });
 
   it('says first what the report says as a whole, and leaves out what is for programs', async () => {
     const text = await wholeText(tableText(groupedDocument()));
     expect(text).toBe(`A report
+Until  2026
 
 A person should look.
 - Two orders are held.
 
 Orders  3 (two are held)
-
 
 Money
 By currency and day.
@@ -75,6 +80,9 @@ Day         Sum (BTC)
 Money
 By currency and day.
 No money.
+
+About this report
+Rule  none
 `);
   });
 

@@ -6,6 +6,7 @@ import {
   type SectionPart,
   type Verdict,
 } from '../document.ts';
+import { otherFacts, scopeFacts } from '../facts.ts';
 import { cardValueText, plainText } from './cells.ts';
 import { icon } from './icon.ts';
 import type { ReadSection } from './read.ts';
@@ -18,8 +19,6 @@ export const PART_TITLES: Readonly<Record<SectionPart, string>> = {
   days: 'By day',
   details: 'Details',
 };
-/** What the report is about stands at its top, the other facts at its end. */
-const SCOPE_FACTS: readonly string[] = ['from', 'to', 'as_of', 'asOf', 'account'];
 /** The line of a group that says what to do begins so. */
 const TO_DO = 'What to do: ';
 const MOST_CARDS_BESIDE = 6;
@@ -27,13 +26,11 @@ const MOST_CARDS_BESIDE = 6;
 const LONGEST_FIGURE = 18;
 /** A longer fact has the room of two. */
 const LONGEST_FACT = 60;
-/** The banner says them. */
-const VERDICT_FACTS: readonly string[] = ['verdict', 'because'];
 
 /** Writes the top of the page: what the report is about, its verdict, its figures, and what follows. */
 export function headText(document: ReportDocument, sections: readonly ReadSection[]): string {
-  const { title, verdict, cards = [], facts } = document;
-  const scope = SCOPE_FACTS.flatMap((scopeKey) => facts.filter(({ key, value }) => key === scopeKey && value !== null));
+  const { title, verdict, cards = [] } = document;
+  const scope = scopeFacts(document);
   const there = new Set(sections.map(({ section }) => section.name));
   return `<header>
 <h1>${proseText(title)}</h1>
@@ -42,11 +39,8 @@ ${verdict === undefined ? '' : verdictText(verdict, firstToDo(sections))}${cards
 }
 
 /** Writes the facts that do not stand at the top. */
-export function aboutText({ facts, verdict }: ReportDocument): string {
-  const others = facts.filter(
-    ({ key, value }) =>
-      value !== null && !SCOPE_FACTS.includes(key) && (verdict === undefined || !VERDICT_FACTS.includes(key)),
-  );
+export function aboutText(document: ReportDocument): string {
+  const others = otherFacts(document);
   if (others.length === 0) return '';
   return `<section id="about">\n<h2>About this report</h2>\n<dl class="facts">\n${others.map(factText).join('')}</dl>\n</section>\n`;
 }

@@ -99,8 +99,9 @@ function keptWithin(columns: readonly LaidColumn[], width: number): readonly Lai
   return kept;
 }
 
+/** Columns that are empty or zero throughout are the first to go. */
 function dispensable({ column, cells }: LaidColumn): number {
-  return cells.some((cell) => cell !== '') ? (column.rank ?? 0) : Infinity;
+  return cells.some((cell) => !/^(0(\.0+)?)? *$/.test(cell)) ? (column.rank ?? 0) : Infinity;
 }
 
 /** The width of each column: what is left of the screen goes first to those that lack least. */
