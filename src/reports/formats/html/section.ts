@@ -9,7 +9,7 @@ import { cssString, cutText, escapeText, idOf, proseText } from './text.ts';
 export function* sectionText(read: ReadSection, level: number): Generator<string> {
   const { section, groups, count, columns, leftOut } = read;
   yield `<section id="${idOf(section.name)}">\n<h${level}>${proseText(section.title)}</h${level}>\n`;
-  if (section.lead !== undefined) yield paragraph('lead', section.lead);
+  if (section.lead !== undefined && count > 0) yield paragraph('lead', section.lead);
   if (count === 0) yield paragraph('panel empty', section.empty ?? 'none');
   for (const group of groups) {
     yield `<div class="panel ${group.head?.tone ?? 'neutral'}"${unitOf(group)}>\n`;
