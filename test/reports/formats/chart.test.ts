@@ -113,6 +113,19 @@ describe('a chart', () => {
     expect(patterns[0]).toBe(patterns[1]);
   });
 
+  it('has a step at the same place in all rows, however long its name is', async () => {
+    const steps = Array.from({ length: 31 }, (_, index) => (index % 30 === 0 ? 'September' : null));
+    const values = steps.map((name) => (name === null ? 0 : 1));
+    const rows = ['a', 'b', 'c'].map((name) => ({ name, look: { tone: 'info' as const }, values }));
+    const chart: Chart = { kind: 'rows', part: 'days', title: '', text: '', steps, rows };
+    for (const svg of (await drawn(chart)).flatMap(svgsOf)) {
+      const [d = ''] = /(?<=d=")[^"]+(?="[^>]*class="info")/.exec(svg) ?? [];
+      const places = [...d.matchAll(/M(\S+) /g)].map(([, x]) => x);
+      expect(places).toHaveLength(6);
+      expect(new Set(places).size).toBe(2);
+    }
+  });
+
   it('refers to patterns of its own, each of which is there', async () => {
     const texts = await drawn(...hostileDocument().charts);
     texts.forEach((text, index) => {

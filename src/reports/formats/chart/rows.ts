@@ -18,10 +18,12 @@ export interface RowLayout {
 export function rowDrawings({ rows, steps }: RowChart, size: Size): readonly Drawing[] {
   const layout: RowLayout =
     size.name === 'wide'
-      ? { left: 210, right: 6, pitch: 34, top: 8, height: 24 }
-      : { left: 4, right: 4, pitch: 46, top: 20, height: 22 };
+      ? { left: 210, right: 20, pitch: 34, top: 8, height: 24 }
+      : { left: 14, right: 14, pitch: 46, top: 20, height: 22 };
   const most = Math.max(1, ...rows.flatMap(({ values }) => values));
   const grids = rows.map((_, index) => ({
+    // The row that bears the names of the steps is as wide as the others.
+    outerBoundsMode: 'none' as const,
     left: layout.left,
     right: layout.right,
     top: layout.top + index * layout.pitch,
@@ -35,7 +37,7 @@ export function rowDrawings({ rows, steps }: RowChart, size: Size): readonly Dra
     data: [...steps] as string[],
   };
   const option = {
-    graphic: rowNames(rows, layout, size),
+    graphic: rowNames(rows, { ...layout, left: 0, right: 0 }, size),
     grid: grids,
     xAxis: rows.map((_, index) => ({
       ...(index === rows.length - 1 ? stepAxis(steps, size) : hidden),

@@ -10,15 +10,21 @@ export function spanDrawings({ rows }: SpanChart, size: Size): readonly Drawing[
   const isWide = size.name === 'wide';
   const layout: RowLayout = isWide
     ? { left: 210, right: 22, pitch: 40, top: 10, height: 20 }
-    : { left: 8, right: 22, pitch: 46, top: 22, height: 16 };
+    : { left: 14, right: 22, pitch: 46, top: 22, height: 16 };
   const plot = size.width - layout.left - layout.right;
   const ticks = ticksOf(
     rows.map(({ span }) => span),
     plot / 56,
   );
   const option = {
-    graphic: rowNames(rows, { ...layout, right: 0 }, size),
-    grid: { left: layout.left, right: layout.right, top: 0, height: rows.length * layout.pitch },
+    graphic: rowNames(rows, { ...layout, left: 0, right: 0 }, size),
+    grid: {
+      outerBoundsMode: 'none' as const,
+      left: layout.left,
+      right: layout.right,
+      top: 0,
+      height: rows.length * layout.pitch,
+    },
     xAxis: {
       type: 'value' as const,
       min: ticks[0]?.place ?? 0,
