@@ -12,7 +12,7 @@ import { after } from '../../domain/instant.ts';
 import { BREAKER_LANES, type BreakerLane } from '../../exchange/breaker.ts';
 import type { ExchangeClient } from '../../exchange/client.ts';
 import type { Store } from '../../store/port.ts';
-import { countWaiting, MOST_COUNTED } from '../../store/waiting-orders.ts';
+import { countWaiting, MOST_COUNTED, type WaitingOrders } from '../../store/waiting-orders.ts';
 
 interface IncidentDeps {
   readonly account: string;
@@ -66,8 +66,8 @@ export class Incidents {
   readonly #deps: IncidentDeps;
   readonly #story = new IncidentStory();
   readonly #since = new Map<IncidentKind, string>();
-  /** What waited when an incident was over. */
-  readonly #waitingAt = new Map<IncidentKind, Readonly<Record<string, unknown>>>();
+  /** The most that was seen to wait for an incident. */
+  readonly #heldUp = new Map<IncidentKind, WaitingOrders>();
   readonly #statuses = new Set<string>();
   #statusesSince = 0;
   #watched: Watched | undefined;
@@ -121,7 +121,7 @@ export class Incidents {
   /** Logs what is left to say. */
   close(): void {
     const { ended, repeated } = this.#story.close(this.#deps.clock.monotonic());
-    for (const news of ended) this.#write(news, this.#waitingAt.get(news.kind));
+    for (const news of ended) this.#write(news, this.#heldUp.get(news.kind));
     this.#tellRepeated(repeated);
     if (this.#statuses.size > 0) this.#tellStatuses();
   }
@@ -171,30 +171,22 @@ export class Incidents {
 
   async #tell(news: IncidentNews): Promise<void> {
     const { kind, stage, failures } = news;
-    if (stage === 'ended') {
-      this.#write(news, this.#waitingAt.get(kind));
-      return;
-    }
+    if (stage === 'ended') return this.#write(news, this.#heldUp.get(kind));
     const conditions = this.#conditions();
     // A held account waits for the exchange anyway: the line about that names its holds.
     if (stage === 'lasting' && isHold(kind) && conditions.some((one) => one.kind === 'exchange')) return;
     const waiting = await this.#countWaiting();
-    const shown = waiting && {
-      ...waiting,
-      ...(Math.max(waiting.pending, waiting.lookupsDue) === MOST_COUNTED && { countedTo: MOST_COUNTED }),
-    };
-    if (stage === 'over') this.#waitingAt.set(kind, shown ?? {});
-    else if (failures > 0 || waiting === undefined || waiting.pending + waiting.lookupsDue > 0)
-      this.#write(news, shown);
+    if (waiting !== undefined) this.#heldUp.set(kind, mostOf(waiting, this.#heldUp.get(kind)));
+    const isWorthTelling = failures > 0 || waiting === undefined || waiting.pending + waiting.lookupsDue > 0;
+    if (stage === 'lasting' && isWorthTelling) this.#write(news, waiting);
   }
 
-  #write(
-    { kind, stage, cause, lastedMs: ms, failures }: IncidentNews,
-    waiting?: Readonly<Record<string, unknown>>,
-  ): void {
+  #write({ kind, stage, cause, lastedMs: ms, failures }: IncidentNews, counted?: WaitingOrders): void {
     const { log, clock } = this.#deps;
     const [level, begun, lasting, ended] = MESSAGES[kind] ?? (['warn', ...HELD] as const);
     const lastedMs = Math.round(ms);
+    const isMore = counted !== undefined && Math.max(counted.pending, counted.lookupsDue) === MOST_COUNTED;
+    const waiting = { ...counted, ...(isMore && { countedTo: MOST_COUNTED }) };
     const since = this.#since.get(kind) ?? after(clock.now(), -lastedMs).toISOString();
     this.#since.set(kind, since);
     const facts = { kind, since, ...this.#factsOf(kind), cause };
@@ -203,7 +195,7 @@ export class Incidents {
     if (stage !== 'ended') return;
     log.info({ ...waiting, failures, lastedMs, kind, since, cause }, ended);
     this.#since.delete(kind);
-    this.#waitingAt.delete(kind);
+    this.#heldUp.delete(kind);
   }
 
   #factsOf(kind: IncidentKind): Readonly<Record<string, unknown>> {
@@ -246,6 +238,13 @@ export class Incidents {
     const { store, account, clock } = this.#deps;
     return await countWaiting(store.db, { account, now: clock.now(), limit }).catch(() => undefined);
   }
+}
+
+function mostOf(one: WaitingOrders, other: WaitingOrders = one): WaitingOrders {
+  return {
+    pending: Math.max(one.pending, other.pending),
+    lookupsDue: Math.max(one.lookupsDue, other.lookupsDue),
+  };
 }
 
 function isHold(kind: IncidentKind): boolean {

@@ -19,6 +19,19 @@ export async function repeatPass(
   stop: AbortSignal,
   pass: () => Promise<void>,
 ): Promise<void> {
+  let isToTryAgain = false;
+  const tryAgain = () => {
+    // One at a time: whatever else wakes the pass meanwhile must not add to them.
+    if (isToTryAgain) return;
+    isToTryAgain = true;
+    void clock
+      .sleep(TRY_AGAIN_MS, stop)
+      .catch(() => undefined)
+      .then(() => {
+        isToTryAgain = false;
+        waker.wake();
+      });
+  };
   while (!stop.aborted) {
     try {
       await pass();
@@ -31,10 +44,7 @@ export async function repeatPass(
         cause: error.message,
         kind: 'database',
       });
-      void clock.sleep(TRY_AGAIN_MS, stop).then(
-        () => waker.wake(),
-        () => undefined,
-      );
+      tryAgain();
     }
     if (holds.isKeyWrong) {
       throw new KeyRefusedError('the exchange refuses the key (401); set exchange.apiKey and start again');
