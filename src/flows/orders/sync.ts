@@ -33,19 +33,19 @@ const LONGEST_WAIT_MS = 10_000;
 /**
  * One pass: sends every pending order whose time has come, then looks up every order being followed once, and every link
  * that may change. A breaker that opens for a moment is waited for. `onProgress` is given the pass's own counters, which go
- * on changing while it runs, and the number of orders that were to be sent or looked up when it began.
+ * on changing while it runs, and about how many requests it has before it.
  */
 export async function syncOnce(
   deps: FlowDeps,
   scope: FollowScope,
   signal: AbortSignal,
-  onProgress?: (counters: Readonly<Counters>, orders: number) => void,
+  onProgress?: (counters: Readonly<Counters>, requests: number) => void,
 ): Promise<SyncResult> {
   const startedAt = deps.clock.monotonic();
   const counters = newCounters();
   const pass: FlowDeps = { ...deps, counters };
   const since = deps.clock.now();
-  if (onProgress !== undefined) onProgress(counters, await ordersToDo(deps, scope, since));
+  if (onProgress !== undefined) onProgress(counters, await requestsToMake(deps, scope, since));
   await repeatWhileOpen(pass, 'create', signal, () => createPass(pass, signal));
   await repeatWhileOpen(pass, 'lookup', signal, () => followPass(pass, scope, signal, since));
   await repeatWhileOpen(pass, 'lookup', signal, () => linksPass(pass, signal, since));
@@ -64,12 +64,17 @@ export async function syncOnce(
   return { summary, end: endOf(pass, summary, newFindings, signal), holds: deps.holds.all.map(viewOf) };
 }
 
-/** Counts the orders that a pass has before it: one entry of an index each, where the pass asks the exchange about it. */
-async function ordersToDo({ account, store }: FlowDeps, scope: FollowScope, until: Date): Promise<number> {
-  const due = ['pending', ...RECHECKED_STATES, ...(scope === 'due' ? FOLLOWED_STATES : [])] as const;
-  const counts = [await countByState(store.db, account, due, until)];
-  if (scope === 'all') counts.push(await countByState(store.db, account, FOLLOWED_STATES));
-  return counts.flatMap((count) => [...count.values()]).reduce((sum, orders) => sum + orders, 0);
+/**
+ * Counts the requests that a pass has before it, one entry of an index each: to send an order, to look one up, and, where it
+ * looks up every order, to look up those that it has sent.
+ */
+async function requestsToMake({ account, store }: FlowDeps, scope: FollowScope, until: Date): Promise<number> {
+  const sum = (counts: ReadonlyMap<string, number>) =>
+    [...counts.values()].reduce((total, orders) => total + orders, 0);
+  const sends = sum(await countByState(store.db, account, ['pending'], until));
+  const rechecks = sum(await countByState(store.db, account, RECHECKED_STATES, until));
+  if (scope === 'due') return sends + rechecks + sum(await countByState(store.db, account, FOLLOWED_STATES, until));
+  return 2 * sends + rechecks + sum(await countByState(store.db, account, FOLLOWED_STATES));
 }
 
 /** Both passes go on where they stopped: what is done is not due any more, or was looked up since the pass began. */

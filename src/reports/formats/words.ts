@@ -7,6 +7,11 @@ export function counted(count: number, noun: string, plural = `${noun}s`): strin
   return `${count} ${count === 1 ? noun : plural}`;
 }
 
+/** A count with commas between its thousands: `1,200`. */
+export function withCommas(count: number): string {
+  return count.toLocaleString('en-US');
+}
+
 /** A duration in whole days from two days on, below that in hours or minutes: `3 days`, `47 hours`, `1 minute`. */
 export function inWords(ms: number): string {
   if (ms < MINUTE_MS) return 'less than a minute';

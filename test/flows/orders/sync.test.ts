@@ -140,9 +140,9 @@ describe('the summary of sync', () => {
       return request.method === 'POST' ? echo(request) : NOT_FOUND;
     };
     insert(program, 'a', 'b', 'c');
-    let orders = 0;
-    await syncOnce(program.app, 'due', NEVER, (now, due) => ([counts, orders] = [now, due]));
-    expect(orders).toBe(3);
+    let requests = 0;
+    await syncOnce(program.app, 'due', NEVER, (now, todo) => ([counts, requests] = [now, todo]));
+    expect(requests).toBe(3);
     expect(seen[0]).toBe(0);
     expect(counts).toMatchObject({ sent: 3, accepted: 3 });
   });

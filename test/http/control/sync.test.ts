@@ -32,7 +32,7 @@ describe('POST /sync', () => {
     await on.program.clock.turn();
     released.resolve('reset');
     const lines = linesOf((await asked).text);
-    expect(lines[0]).toMatchObject({ type: 'progress', counts: { failed: 0 }, orders: 1 });
+    expect(lines[0]).toMatchObject({ type: 'progress', counts: { failed: 0 }, requests: 2 });
     expect(lines.at(-1)).toMatchObject({ type: 'result', end: 'look', summary: { unknown: 1 } });
   });
 

@@ -2,6 +2,7 @@ import { createLogUpdate } from 'log-update';
 import { repeatedly, systemClock, type Clock } from '../../../clock.ts';
 import type { Counters } from '../../../flows/pass/counters.ts';
 import { cut } from '../../../reports/formats/terminal/screen.ts';
+import { withCommas } from '../../../reports/formats/words.ts';
 
 const REFRESH_MS = 250;
 /** Before that there is no rate to speak of. */
@@ -10,12 +11,14 @@ const FIRST_RATE_MS = 1_000;
 /** How far a pass is. */
 export interface SyncProgress {
   readonly counts: Readonly<Counters>;
-  /** Orders that were to be sent or looked up when it began; undefined where the daemon does not say. */
-  readonly orders: number | undefined;
+  /** About so many requests it had before it; undefined where the daemon does not say. */
+  readonly requests: number | undefined;
 }
 
 /** A line of a terminal that follows a pass. */
 export interface ProgressLine extends Disposable {
+  /** What was shown last. */
+  readonly latest: SyncProgress | undefined;
   show(progress: SyncProgress): void;
   /** Writes something else to the terminal, above the line. */
   above(write: () => void): void;
@@ -28,12 +31,17 @@ export function progressLine(
 ): ProgressLine {
   const line = stream.isTTY ? createLogUpdate(stream) : undefined;
   let latest: SyncProgress | undefined;
+  let isOver = false;
   const startedAt = clock.monotonic();
   const draw = () => {
-    if (latest !== undefined) line?.(cut(progressText(latest, clock.monotonic() - startedAt), stream.columns || 80));
+    if (latest !== undefined && !isOver)
+      line?.(cut(progressText(latest, clock.monotonic() - startedAt), stream.columns || 80));
   };
   const refresh = line && repeatedly(REFRESH_MS, draw);
   return {
+    get latest() {
+      return latest;
+    },
     show(progress) {
       latest = progress;
       draw();
@@ -45,32 +53,29 @@ export function progressLine(
     },
     [Symbol.dispose]() {
       refresh?.[Symbol.dispose]();
-      latest = undefined;
+      isOver = true;
       line?.clear();
     },
   };
 }
 
 /** How far the pass is, how fast it goes, and how long it will take at that rate. */
-export function progressText({ counts, orders }: SyncProgress, elapsedMs: number): string {
-  const { sent, accepted, lookedUp, changed, failed, invalid } = counts;
+export function progressText({ counts, requests }: SyncProgress, elapsedMs: number): string {
+  const { sent, lookedUp, changed, failed, invalid } = counts;
   const done = sent + invalid + lookedUp;
-  // Orders that this pass has sent are looked up by it as well.
-  const all = orders === undefined ? undefined : Math.max(done, orders + accepted);
+  const all = requests === undefined ? undefined : Math.max(done, requests);
   const perSecond = elapsedMs < FIRST_RATE_MS ? undefined : done / (elapsedMs / 1_000);
   const left = all === undefined || perSecond === undefined || done === 0 ? undefined : (all - done) / perSecond;
   return [
-    all === undefined ? `${amount(done)} requests` : `${amount(done)} of ${amount(all)}`,
-    ...(perSecond === undefined ? [] : [`${perSecond < 10 ? perSecond.toFixed(1) : amount(Math.round(perSecond))}/s`]),
+    all === undefined ? `${withCommas(done)} requests` : `${withCommas(done)} of ${withCommas(all)}`,
+    ...(perSecond === undefined
+      ? []
+      : [`${perSecond < 10 ? perSecond.toFixed(1) : withCommas(Math.round(perSecond))}/s`]),
     ...(left === undefined ? [] : [`${timeLeft(left)} left`]),
     ...Object.entries({ sent, 'looked up': lookedUp, changed, failed }).map(
-      ([name, value]) => `${name} ${amount(value)}`,
+      ([name, value]) => `${name} ${withCommas(value)}`,
     ),
   ].join(' · ');
-}
-
-function amount(value: number): string {
-  return value.toLocaleString('en-US');
 }
 
 function timeLeft(seconds: number): string {

@@ -7,7 +7,7 @@ import type { SyncEnd, SyncResult } from '../../../flows/orders/sync.ts';
 import { OwnerGoneError, OwnerRefusalError } from '../../../http/control/client.ts';
 import type { SyncLine } from '../../../http/control/operations/sync.ts';
 import { fieldsText } from '../../../reports/formats/terminal/fields.ts';
-import { toned } from '../../../reports/formats/terminal/screen.ts';
+import { toned, wrapped } from '../../../reports/formats/terminal/screen.ts';
 import { printable } from '../../../reports/formats/text.ts';
 import { StoreError } from '../../../store/errors.ts';
 import { commandError, throughOwner } from '../../shared/exchange.ts';
@@ -16,7 +16,7 @@ import { durationOption, plainConfig } from '../../shared/options.ts';
 import { screenOf } from '../../shared/screen.ts';
 import { stopSignal } from '../../shared/stop-signal.ts';
 import { progressLine, type ProgressLine } from './progress.ts';
-import { verdictOf } from './verdict.ts';
+import { verdictOf, type SyncVerdict } from './verdict.ts';
 
 const EXIT_OF: Readonly<Record<SyncEnd, number>> = {
   done: EXIT.ok,
@@ -50,7 +50,7 @@ export function define(command: Command): void {
         throw stop.aborted ? new CommandError(EXIT.unavailable, STOPPED, { cause: error }) : error;
       });
       progress[Symbol.dispose]();
-      print(result, json === true, stop.aborted);
+      print(result, verdictOf(result, { isStopped: stop.aborted, requests: progress.latest?.requests }), json === true);
       process.exitCode = EXIT_OF[result.end];
     });
 }
@@ -66,7 +66,7 @@ async function alone(app: App, scope: FollowScope, signal: AbortSignal, progress
   }).catch(() => undefined);
   try {
     return await withGracePeriod(app, signal, () =>
-      syncOnce(app, scope, signal, (counts, orders) => progress.show({ counts, orders })),
+      syncOnce(app, scope, signal, (counts, requests) => progress.show({ counts, requests })),
     );
   } finally {
     over.abort();
@@ -86,9 +86,7 @@ async function besideDaemon(lines: AsyncGenerator<SyncLine>, progress: ProgressL
   throw new OwnerGoneError('the daemon stopped before its pass was done; run sync again');
 }
 
-function print(result: SyncResult, asJson: boolean, isStopped: boolean): void {
-  const { summary, end, holds } = result;
-  const { tone, text } = verdictOf(result, isStopped);
+function print({ summary, end, holds }: SyncResult, { tone, text }: SyncVerdict, asJson: boolean): void {
   if (asJson) {
     process.stdout.write(`${JSON.stringify({ ...summary, holds })}\n`);
     if (end !== 'done') process.stderr.write(`${text}\n`);
@@ -99,7 +97,9 @@ function print(result: SyncResult, asJson: boolean, isStopped: boolean): void {
       .filter(([, count]) => count > 0)
       .map(([name, count]) => ({ label: name === 'lookedUp' ? 'looked up' : name, value: count }));
     const took = { label: 'took', value: `${(durationMs / 1_000).toFixed(1)} s` };
-    process.stdout.write(`${toned(tone, text, screen)}\n\n${fieldsText([...fields, took], screen)}`);
+    process.stdout.write(
+      `${toned(tone, wrapped(text, screen.width), screen)}\n\n${fieldsText([...fields, took], screen)}`,
+    );
   }
   for (const hold of holds) process.stderr.write(`${printable(describeHold(hold))}\n`);
 }

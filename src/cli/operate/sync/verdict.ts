@@ -1,5 +1,6 @@
 import type { SyncEnd, SyncResult, SyncSummary } from '../../../flows/orders/sync.ts';
 import type { Tone } from '../../../reports/formats/document.ts';
+import { withCommas } from '../../../reports/formats/words.ts';
 
 const TONES: Readonly<Record<SyncEnd, Tone>> = {
   done: 'good',
@@ -19,12 +20,21 @@ const LOOK_AT: readonly (readonly [keyof SyncSummary, one: string, many: string,
   ['failed', 'request failed', 'requests failed', 'order-sync sync'],
 ];
 
-/** What a pass came to, in one line with the command that goes on from there. */
-export function verdictOf(result: SyncResult, isStopped: boolean): { readonly tone: Tone; readonly text: string } {
-  return { tone: TONES[result.end], text: textOf(result, isStopped) };
+/** What a pass came to, in one line, and how that is to a person. */
+export interface SyncVerdict {
+  readonly tone: Tone;
+  readonly text: string;
 }
 
-function textOf({ end, summary, holds }: SyncResult, isStopped: boolean): string {
+/** What a pass came to, in one line with the command that goes on from there. `requests` are those that it had before it. */
+export function verdictOf(
+  result: SyncResult,
+  { isStopped, requests }: { readonly isStopped: boolean; readonly requests: number | undefined },
+): SyncVerdict {
+  return { tone: TONES[result.end], text: textOf(result, isStopped, requests) };
+}
+
+function textOf({ end, summary, holds }: SyncResult, isStopped: boolean, requests = 0): string {
   switch (end) {
     case 'done':
       return `all is well: ${[didText(summary), ...waitText(summary)].join('; ')}`;
@@ -39,7 +49,9 @@ function textOf({ end, summary, holds }: SyncResult, isStopped: boolean): string
     case 'out-of-time': {
       const why = isStopped ? 'stopped before the end' : 'the time ran out before the end';
       const how = isStopped ? 'order-sync sync goes on' : 'order-sync sync goes on, --timeout gives it longer';
-      return [`${why}: ${didText(summary)}`, ...waitText(summary), how].join('; ');
+      const left = requests - summary.sent - summary.invalid - summary.lookedUp;
+      const leftText = left <= 0 ? [] : [`about ${withCommas(left)} requests left`];
+      return [`${why}: ${didText(summary)}`, ...waitText(summary), ...leftText, how].join('; ');
     }
     case 'key-refused':
       return ['the exchange refuses the key (401): check exchange.apiKey', ...waitText(summary)].join('; ');
@@ -50,23 +62,19 @@ function didText({ sent, lookedUp, changed }: SyncSummary): string {
   const did = Object.entries({ sent, 'looked up': lookedUp, changed }).filter(([, count]) => count > 0);
   return did.length === 0
     ? 'there was nothing to do'
-    : did.map(([what, count]) => `${amount(count)} ${what}`).join(', ');
+    : did.map(([what, count]) => `${withCommas(count)} ${what}`).join(', ');
 }
 
 function waitText({ remaining }: SyncSummary): readonly string[] {
   if (remaining === 0) return [];
-  return [remaining === 1 ? '1 order waits to be sent' : `${amount(remaining)} orders wait to be sent`];
+  return [remaining === 1 ? '1 order waits to be sent' : `${withCommas(remaining)} orders wait to be sent`];
 }
 
 function lookText(summary: SyncSummary, isHeldBack: boolean): string {
   const found = LOOK_AT.filter(([name]) => summary[name] > 0);
-  const counts = found.map(([name, one, many]) => `${amount(summary[name])} ${summary[name] === 1 ? one : many}`);
+  const counts = found.map(([name, one, many]) => `${withCommas(summary[name])} ${summary[name] === 1 ? one : many}`);
   if (isHeldBack) counts.unshift('the account is held back');
   // A finding of this pass may have been acknowledged meanwhile.
   const command = found[0]?.[3] ?? (isHeldBack ? undefined : 'order-sync findings list --status any');
   return [counts.join(', '), command].filter(Boolean).join('; ');
-}
-
-function amount(count: number): string {
-  return count.toLocaleString('en-US');
 }

@@ -9,7 +9,7 @@ import { errorAnswers } from './operation.ts';
 
 /** A line of the answer of `POST /sync`. */
 export type SyncLine =
-  | { readonly type: 'progress'; readonly counts: Counters; readonly orders: number }
+  | { readonly type: 'progress'; readonly counts: Counters; readonly requests: number }
   | ({ readonly type: 'result' } & SyncResult)
   | { readonly type: 'error'; readonly message: string; readonly problem?: StoreProblem };
 
@@ -35,9 +35,7 @@ const lineSchema = z
     z.object({
       type: z.literal('progress'),
       counts: z.record(z.string(), count),
-      orders: count.describe(
-        'Orders that were to be sent or looked up when the pass began; each that is accepted is looked up as well.',
-      ),
+      requests: count.describe('About so many requests the pass had before it when it began.'),
     }),
     z.object({
       type: z.literal('result'),
@@ -54,7 +52,7 @@ const lineSchema = z
   .meta({
     description: 'One line of the answer.',
     examples: [
-      { type: 'progress', counts: { sent: 3, accepted: 2 }, orders: 5 },
+      { type: 'progress', counts: { sent: 3, accepted: 2 }, requests: 5 },
       { type: 'result', end: 'done', summary: { sent: 3, accepted: 3, remaining: 0 }, holds: [] },
     ],
   });
@@ -85,9 +83,9 @@ export async function* syncLines(
   signal: AbortSignal,
   onRun: (running: Promise<unknown>) => void,
 ): AsyncGenerator<string> {
-  let progress: { readonly counts: Readonly<Counters>; readonly orders: number } | undefined;
+  let progress: { readonly counts: Readonly<Counters>; readonly requests: number } | undefined;
   let last: SyncLine | undefined;
-  const running = syncOnce(deps, scope, signal, (counts, orders) => (progress = { counts, orders }))
+  const running = syncOnce(deps, scope, signal, (counts, requests) => (progress = { counts, requests }))
     .then((result) => (last = { type: 'result', ...result }))
     .catch((error: unknown) => {
       deps.log.error({ cause: String(error) }, 'a pass that was asked for failed');
@@ -98,7 +96,7 @@ export async function* syncLines(
   while (last === undefined) {
     await Promise.race([running, deps.clock.sleep(PROGRESS_MS)]);
     if (last === undefined && progress !== undefined) {
-      yield line({ type: 'progress', counts: { ...progress.counts }, orders: progress.orders });
+      yield line({ type: 'progress', counts: { ...progress.counts }, requests: progress.requests });
     }
   }
   yield line(last);

@@ -15,11 +15,11 @@ it.each([
     '600 of 1,200 · 100/s · 6 s left · sent 10 · looked up 590 · changed 12 · failed 0',
   ],
   [
-    'orders that were accepted meanwhile, which are looked up as well',
-    { sent: 10, accepted: 10, lookedUp: 5 },
-    10,
+    'more than was expected',
+    { sent: 10, lookedUp: 12 },
+    20,
     2_000,
-    '15 of 20 · 7.5/s · 1 s left · sent 10 · looked up 5 · changed 0 · failed 0',
+    '22 of 22 · 11/s · 0 s left · sent 10 · looked up 12 · changed 0 · failed 0',
   ],
   [
     'long times',
@@ -35,8 +35,8 @@ it.each([
     500,
     '4 requests · sent 0 · looked up 4 · changed 0 · failed 0',
   ],
-])('the progress of a pass says %s', (_name, some, orders, elapsedMs, expected) => {
-  expect(progressText({ counts: counts(some), orders }, elapsedMs)).toBe(expected);
+])('the progress of a pass says %s', (_name, some, requests, elapsedMs, expected) => {
+  expect(progressText({ counts: counts(some), requests }, elapsedMs)).toBe(expected);
 });
 
 it('draws on a terminal alone, no wider than that, and lets other lines stand above it', () => {
@@ -45,7 +45,7 @@ it('draws on a terminal alone, no wider than that, and lets other lines stand ab
   stream.on('data', (chunk: Buffer) => written.push(chunk.toString()));
   const clock = { monotonic: () => 0 };
   using line = progressLine(stream as never, clock);
-  line.show({ counts: counts({}), orders: 1_200 });
+  line.show({ counts: counts({}), requests: 1_200 });
   line.above(() => stream.write('a warning\n'));
   const text = written.join('');
   const drawings = text.split('0 of 1,200 · sent 0 · looked …');
@@ -61,6 +61,6 @@ it('draws on a terminal alone, no wider than that, and lets other lines stand ab
 
   const pipe = Object.assign(new PassThrough(), { isTTY: false });
   using none = progressLine(pipe as never, clock);
-  none.show({ counts: counts({}), orders: 1 });
+  none.show({ counts: counts({}), requests: 1 });
   expect(pipe.read()).toBeNull();
 });

@@ -35,9 +35,15 @@ it.each<
     { sent: 1, remaining: 3 },
     false,
     false,
-    'the time ran out before the end: 1 sent; 3 orders wait to be sent; order-sync sync goes on, --timeout gives it longer',
+    'the time ran out before the end: 1 sent; 3 orders wait to be sent; about 5 requests left; order-sync sync goes on, --timeout gives it longer',
   ],
-  ['out-of-time', { sent: 1 }, false, true, 'stopped before the end: 1 sent; order-sync sync goes on'],
+  [
+    'out-of-time',
+    { sent: 1 },
+    false,
+    true,
+    'stopped before the end: 1 sent; about 5 requests left; order-sync sync goes on',
+  ],
   [
     'key-refused',
     { remaining: 1 },
@@ -47,5 +53,5 @@ it.each<
   ],
 ])('a pass that ended %s with %j says so in one line', (end, some, isHeld, isStopped, text) => {
   const summary = { ...newCounters(), remaining: 0, durationMs: 5, ...some };
-  expect(verdictOf({ end, summary, holds: isHeld ? [HOLD] : [] }, isStopped).text).toBe(text);
+  expect(verdictOf({ end, summary, holds: isHeld ? [HOLD] : [] }, { isStopped, requests: 6 }).text).toBe(text);
 });
