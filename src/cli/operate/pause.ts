@@ -1,11 +1,20 @@
 import type { Command } from 'commander';
 import { systemClock } from '../../clock.ts';
-import { RESUMED_HOLDS } from '../../domain/accounts/holds.ts';
+import { RESUMED_HOLDS, type HoldKind } from '../../domain/accounts/holds.ts';
+import { printable } from '../../reports/formats/text.ts';
 import { endHolds, setHold } from '../../store/account-holds.ts';
 import { actorOf, addReasonOptions, type DecisionOptions } from '../shared/decision.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
 import { ACCOUNT } from '../shared/options.ts';
 import { withStore } from '../shared/store.ts';
+
+/** What goes again after the end of a hold. */
+const ENDED: Readonly<Partial<Record<HoldKind, string>>> = {
+  'creates-paused': 'orders are created again',
+  'all-paused': 'orders are created and looked up again',
+  restored: 'orders are created again, on the database that was put back',
+  slowed: 'orders are created at full speed again',
+};
 
 interface PauseOptions extends DecisionOptions {
   readonly creates?: boolean;
@@ -45,6 +54,8 @@ function defineResume(command: Command): void {
         store.writer.write((tx) => endHolds(tx, ACCOUNT, RESUMED_HOLDS, how)),
       );
       if (ended.length === 0) throw new CommandError(EXIT.absent, 'nothing is paused');
-      for (const { kind, reason } of ended) process.stdout.write(`${kind}: ended (${reason})\n`);
+      for (const { kind, reason } of ended) {
+        process.stdout.write(`${ENDED[kind]} (it was held: ${printable(reason)})\n`);
+      }
     });
 }

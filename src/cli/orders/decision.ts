@@ -12,6 +12,7 @@ import {
 } from '../../flows/orders/operator-decisions.ts';
 import { tableOf, textColumns } from '../../reports/formats/terminal/layout.ts';
 import { printable } from '../../reports/formats/text.ts';
+import { counted } from '../../reports/formats/words.ts';
 import { actorOf, addReasonOptions, confirm, type DecisionOptions } from '../shared/decision.ts';
 import { EXIT } from '../shared/exit.ts';
 import { ACCOUNT } from '../shared/options.ts';
@@ -156,7 +157,7 @@ async function confirmed(
   }));
   const more = listed.length > rows.length ? `… and ${listed.length - rows.length} more\n` : '';
   process.stderr.write(`${tableOf(textColumns('id', 'change', 'why'), rows, screenOf(process.stderr))}${more}`);
-  await confirm(`${changes} of these ${listed.length} orders would change. Go on? [y/N] `);
+  await confirm(`${changes} of ${counted(listed.length, 'order')} would change. Go on? [y/N] `);
   return targets;
 }
 

@@ -17,6 +17,7 @@ import { decideOrders, type OperatorDeps } from '../../flows/orders/operator-dec
 import { reconcileOrders } from '../../flows/reports/reconciliation.ts';
 import { tableOf } from '../../reports/formats/terminal/layout.ts';
 import { printable } from '../../reports/formats/text.ts';
+import { counted } from '../../reports/formats/words.ts';
 import { SUMMARY_COLUMNS, summarize } from '../../reports/summary.ts';
 import { seededRandom } from '../../sandbox/random.ts';
 import { startSandbox, type Sandbox } from '../../sandbox/server.ts';
@@ -101,8 +102,11 @@ async function demonstrate({ scenario, keep, orders: count }: DemoOptions): Prom
     await Promise.race([once(daemon, 'message'), failedStart(daemon)]);
     const rest = orders.filter((order) => !isStray(order));
     await insertOrders(store, rest);
-    say(`A shop has inserted ${rest.length} orders into ${path}; the daemon (process ${daemon.pid}) works on them.`);
-    if (expected.length > 0) say(`The exchange tampers with ${expected.length} orders: their ids begin with tamper-.`);
+    say(
+      `A shop has inserted ${counted(rest.length, 'order')} into ${path}; the daemon (process ${daemon.pid}) works on them.`,
+    );
+    if (expected.length > 0)
+      say(`The exchange tampers with ${counted(expected.length, 'order')}: ids begin with tamper-.`);
     const isSettled = await watch(store, expected, clock.monotonic() + LONGEST_MS);
     await stopDaemon(daemon);
     say('');
@@ -110,7 +114,9 @@ async function demonstrate({ scenario, keep, orders: count }: DemoOptions): Prom
     const columns = SUMMARY_COLUMNS.filter((column) => !('isForPrograms' in column));
     process.stdout.write(tableOf(columns, summary, screenOf()));
     const { preOrders, duplicated } = sandbox.exchange.census();
-    say(`${rest.length} orders sent, ${preOrders} pre-orders at the exchange, ${duplicated.length} created twice.\n`);
+    say(
+      `${counted(rest.length, 'order')} sent, ${preOrders} pre-orders at the exchange, ${duplicated.length} created twice.\n`,
+    );
     const isAsExpected = await reconcileDemo(store, clock.now().toISOString(), expected, say);
     const isRight = isSettled && isAsExpected && duplicated.length === 0 && preOrders === rest.length;
     if (!isRight) process.exitCode = EXIT.look;

@@ -37,7 +37,10 @@ describe('a pause', () => {
     await pass();
     expect(exchange.count('POST')).toBe(1);
     expect(exchange.count('GET')).toBe(lookups + 1);
-    expect((await run('resume', '--reason', 'over')).code).toBe(0);
+    expect(await run('resume', '--reason', 'over')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('maintenance') as string,
+    });
     await pass();
     expect(program.row('b')['state']).toBe('accepted');
   });

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { systemClock } from '../../../clock.ts';
 import { purgePhotos } from '../../../flows/clients/photos.ts';
+import { counted } from '../../../reports/formats/words.ts';
 import { ACCOUNT, duration } from '../../shared/options.ts';
 import { withStore } from '../../shared/store.ts';
 
@@ -14,6 +15,6 @@ export function define(command: Command): void {
       const purged = await withStore(command, 'current', (store, { photos }) =>
         purgePhotos({ account: ACCOUNT, store, clock: systemClock(), photos }, olderThan),
       );
-      process.stdout.write(json === true ? `${JSON.stringify({ purged })}\n` : `${purged} photos are purged\n`);
+      process.stdout.write(json === true ? `${JSON.stringify({ purged })}\n` : `${counted(purged, 'photo')} purged\n`);
     });
 }

@@ -7,6 +7,7 @@ import type { Store } from '../../../store/port.ts';
 import { becomeOwner } from '../../../store/sqlite/owner.ts';
 import { openStore } from '../../../store/sqlite/store.ts';
 import { actorOf, addReasonOptions, confirm, type DecisionOptions } from '../../shared/decision.ts';
+import { counted } from '../../../reports/formats/words.ts';
 import { ACCOUNT, configOptions } from '../../shared/options.ts';
 
 const HELP = `
@@ -76,7 +77,7 @@ function print({ missing, orders }: AcceptedRestore, { json, assumeNotSent }: Re
     return;
   }
   process.stdout.write(
-    `${orders} orders may have been sent since: they are unknown or held, and are looked up\n` +
+    `${counted(orders, 'order')} may have been sent since; what may have been sent is unknown or held, and looked up\n` +
       'put in what was ordered in that time: order-sync orders import FILE --may-have-been-sent\n' +
       'nothing is created until: order-sync resume --reason TEXT\n',
   );

@@ -4,6 +4,7 @@ import { printable } from '../../../reports/formats/text.ts';
 import { acknowledge, findingsById, type FindingRow } from '../../../store/findings.ts';
 import { listFindings } from '../../../store/listed-findings.ts';
 import type { Store } from '../../../store/port.ts';
+import { counted } from '../../../reports/formats/words.ts';
 import { actorOf, addReasonOptions, confirm, type DecisionOptions } from '../../shared/decision.ts';
 import { CommandError, EXIT } from '../../shared/exit.ts';
 import { listText } from '../../shared/list.ts';
@@ -63,7 +64,7 @@ async function confirmed(store: Store, filter: FindingsFilter, isAgreed: boolean
   const more = rows.length > MOST_SHOWN ? `… and ${rows.length - MOST_SHOWN} more\n` : '';
   const atMost = rows.length === MOST_AT_ONCE ? '; there may be more, run it again for the rest' : '';
   process.stderr.write(`${listText(rows.slice(0, MOST_SHOWN), FINDING_COLUMNS, screenOf(process.stderr))}${more}`);
-  await confirm(`These ${rows.length} findings would be acknowledged${atMost}. Go on? [y/N] `);
+  await confirm(`${counted(rows.length, 'finding')} would be acknowledged${atMost}. Go on? [y/N] `);
   return rows;
 }
 
