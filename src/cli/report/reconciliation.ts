@@ -9,6 +9,7 @@ import {
   type AskedPreOrders,
   type PreOrderAnswer,
 } from '../../flows/reports/pre-orders.ts';
+import { counted } from '../../reports/formats/words.ts';
 import type { Store } from '../../store/port.ts';
 import type { OrderTime, ReportScope } from '../../store/reports/reconciliation.ts';
 import { commandError, withExchange, type Ask } from '../shared/exchange.ts';
@@ -109,7 +110,7 @@ async function askExchange(
   scope: ReportScope,
   progress: Progress,
 ): Promise<AskedPreOrders> {
-  const show = (asked: number) => void progress.show(`${asked} pre-orders asked for`);
+  const show = (asked: number) => void progress.show(`${counted(asked, 'pre-order')} asked for`);
   const asked = await withExchange(command, (ask) =>
     askPreOrders(store, scope, (preOrderId) => answerFor(preOrderId, ask), show),
   );

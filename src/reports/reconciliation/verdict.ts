@@ -104,7 +104,7 @@ export function cardsOf({ totals }: Counted): readonly Card[] {
     {
       label: 'Checked',
       value: `${checked} of ${orders}`,
-      note: `${nothing} with nothing to compare`,
+      ...(nothing > 0 ? { note: `${nothing} with nothing to compare` } : {}),
       tone: unchecked + disputed > 0 ? 'warning' : 'good',
       section: 'pairs',
     },
@@ -112,7 +112,7 @@ export function cardsOf({ totals }: Counted): readonly Card[] {
     ...(disputed > 0
       ? [{ label: 'Disputed', value: String(disputed), tone: 'error' as const, section: 'disputed_orders' }]
       : []),
-    ...differenceCards(totals, errors > 0),
+    ...differenceCards(totals, errors > 0, disputed),
     { label: 'Errors', value: String(errors), tone: shown(errors, 'error'), section: 'attention' },
     { label: 'Warnings', value: String(warnings), tone: shown(warnings, 'warning'), section: 'attention' },
     ...(infos > 0 ? [{ label: 'Infos', value: String(infos), tone: 'info' as const, section: 'attention' }] : []),
@@ -121,7 +121,7 @@ export function cardsOf({ totals }: Counted): readonly Card[] {
 }
 
 /** A card for each currency that differs, and one for all others. */
-function differenceCards(totals: ReconciliationTotals, hasErrors: boolean): readonly Card[] {
+function differenceCards(totals: ReconciliationTotals, hasErrors: boolean, disputed: number): readonly Card[] {
   const all = differencesByCurrency(totals.groups());
   const differing = all.filter(({ difference }) => difference !== '0');
   const equal = all.filter(({ difference }) => difference === '0').map(({ currency }) => currency);
@@ -133,15 +133,18 @@ function differenceCards(totals: ReconciliationTotals, hasErrors: boolean): read
     section: 'money',
   });
   const more = differing.length - MOST_DIFFERENCES;
-  const note = [...equal.slice(0, MOST_DIFFERENCES), ...(equal.length > MOST_DIFFERENCES ? ['…'] : [])].join(', ');
+  const currencies = [...equal.slice(0, MOST_DIFFERENCES), ...(equal.length > MOST_DIFFERENCES ? ['…'] : [])].join(
+    ', ',
+  );
+  // What a disputed order differs by is in no sum, so nobody may take the zero for all of it.
+  const note = disputed === 0 ? currencies : `${currencies}; without disputed orders`;
+  const tone = disputed === 0 ? ('good' as const) : ('neutral' as const);
   return [
     ...differing.slice(0, MOST_DIFFERENCES).map(card),
     ...(more > 0
       ? [{ label: 'Difference', value: counted(more, 'more currency', 'more currencies'), section: 'money' }]
       : []),
-    ...(equal.length > 0
-      ? [{ label: 'No difference', value: '0', note, tone: 'good' as const, section: 'money' }]
-      : []),
+    ...(equal.length > 0 ? [{ label: 'No difference', value: '0', note, tone, section: 'money' }] : []),
   ];
 }
 
