@@ -1,5 +1,5 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
-import { FINDING_CLASSES, type FindingClassName, type Severity } from '../domain/findings/classes.ts';
+import { FINDING_CLASSES, SEVERITIES, type FindingClassName, type Severity } from '../domain/findings/classes.ts';
 import type { FindingStatus } from '../domain/findings/lifecycle.ts';
 import type { OrderState } from '../domain/orders/states.ts';
 import type { FindingRow } from './findings.ts';
@@ -9,8 +9,6 @@ import type { Database } from './port.ts';
 /** Of each class a list looks at no more findings than this, the newest. */
 const MOST_READ = 10_000;
 const STATUSES = ['open', 'acknowledged', 'resolved'] as const satisfies readonly FindingStatus[];
-/** The worst first. */
-const SEVERITIES = ['error', 'warning', 'info'] as const satisfies readonly Severity[];
 
 /** The findings of a list. Times are compared with `first_seen_at`. */
 export interface FindingFilter {

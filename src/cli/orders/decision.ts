@@ -164,10 +164,10 @@ async function confirmed(
 /** Prints each result as it is known: if the disk fills up in the middle, the results printed by then are all there are. */
 async function print(results: AsyncIterable<OperatorResult>, asJson: boolean): Promise<void> {
   const all: OperatorResult[] = [];
-  let passedOver = 0;
+  const codes = new Set<number>();
   try {
     for await (const result of results) {
-      if (result.kind === 'passed-over') passedOver += 1;
+      codes.add(result.kind === 'done' ? EXIT.ok : result.state === null ? EXIT.absent : EXIT.look);
       if (asJson) all.push(result);
       else if (result.kind === 'done') {
         process.stdout.write(`${printable(result.externalOrderId)}: ${result.from} → ${result.to}\n`);
@@ -176,5 +176,7 @@ async function print(results: AsyncIterable<OperatorResult>, asJson: boolean): P
   } finally {
     if (asJson) process.stdout.write(`${JSON.stringify(all, null, 2)}\n`);
   }
-  if (passedOver > 0) process.exitCode = EXIT.look;
+  // Where none of the orders is there, that is what it came to.
+  if (codes.has(EXIT.absent) && codes.size === 1) process.exitCode = EXIT.absent;
+  else if (codes.has(EXIT.absent) || codes.has(EXIT.look)) process.exitCode = EXIT.look;
 }

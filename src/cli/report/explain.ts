@@ -1,16 +1,15 @@
 import { Argument, type Command } from 'commander';
-import { FINDING_CLASSES, type FindingClass, type FindingClassName } from '../../domain/findings/classes.ts';
-import type { Column } from '../../reports/formats/document.ts';
-import { tableOf } from '../../reports/formats/terminal/layout.ts';
+import {
+  FINDING_CLASSES,
+  SEVERITIES,
+  type FindingClass,
+  type FindingClassName,
+} from '../../domain/findings/classes.ts';
+import { fieldsText } from '../../reports/formats/terminal/fields.ts';
+import { toned, wrapped, type Screen } from '../../reports/formats/terminal/screen.ts';
 import { screenOf } from '../shared/screen.ts';
 
 const CLASSES = Object.keys(FINDING_CLASSES) as readonly FindingClassName[];
-
-const COLUMNS: readonly Column[] = [
-  { key: 'class', label: 'class', kind: 'text' },
-  { key: 'severity', label: 'severity', kind: 'severity' },
-  { key: 'meaning', label: 'meaning', kind: 'text' },
-];
 
 /** `order-sync report explain`: the meaning of the classes of findings. */
 export function define(command: Command): void {
@@ -26,17 +25,28 @@ export function define(command: Command): void {
       });
       const asked = name === undefined ? CLASSES.map(named) : [named(name)];
       if (json === true) process.stdout.write(`${JSON.stringify(asked, null, 2)}\n`);
-      else if (name === undefined) {
-        const rows = asked.map(({ class: one, severity, meaning }) => ({ class: one, severity, meaning }));
-        process.stdout.write(tableOf(COLUMNS, rows, screenOf()));
-      } else process.stdout.write(explained(name, FINDING_CLASSES[name]));
+      else if (name === undefined) process.stdout.write(everyClass(screenOf()));
+      else process.stdout.write(explained(name, screenOf()));
     });
 }
 
-function explained(name: string, { severity, kind, meaning, advice }: FindingClass): string {
+function explained(name: FindingClassName, screen: Screen): string {
+  const { severity, kind, meaning, advice } = FINDING_CLASSES[name];
   const ends =
     kind === 'state'
       ? 'It resolves itself when it is no longer true, and opens again when it comes back.'
       : 'It happened: it stands until a person acknowledges it with order-sync findings ack.';
-  return `${name} (${severity})\n${meaning}\nWhat to do: ${advice}\n${ends}\n`;
+  const lines = [meaning, `What to do: ${advice}`, ends].map((line) => `${wrapped(line, screen.width)}\n`);
+  return `${name} (${toned(severity, severity, screen)})\n${lines.join('')}`;
+}
+
+/** The meanings of all classes, the worst first. */
+function everyClass(screen: Screen): string {
+  const widest = Math.max(...CLASSES.map(({ length }) => length));
+  const parts = SEVERITIES.map((severity) => {
+    const classes = CLASSES.filter((name) => FINDING_CLASSES[name].severity === severity);
+    const fields = classes.map((name) => ({ label: name, value: FINDING_CLASSES[name].meaning }));
+    return `${toned(severity, severity, screen)}\n${fieldsText(fields, screen, widest)}\n`;
+  });
+  return `${parts.join('')}What to do about one: order-sync report explain CLASS\n`;
 }

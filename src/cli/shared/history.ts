@@ -7,10 +7,10 @@ import { screenOf } from './screen.ts';
 const COLUMNS = [
   { key: 'observed_at', label: 'at', kind: 'time' },
   { key: 'field', label: 'field', kind: 'text' },
-  { key: 'old_value', label: 'from', kind: 'text' },
+  { key: 'old_value', label: 'from', kind: 'text', rank: 1 },
   { key: 'new_value', label: 'to', kind: 'text' },
-  { key: 'source', label: 'source', kind: 'text', rank: 2 },
-  { key: 'reason', label: 'reason', kind: 'text', rank: 1 },
+  { key: 'source', label: 'source', kind: 'text', rank: 3 },
+  { key: 'reason', label: 'reason', kind: 'text', rank: 2 },
 ] as const satisfies readonly Column[];
 type Change = Readonly<Record<(typeof COLUMNS)[number]['key'], string | null>>;
 

@@ -1,5 +1,8 @@
+/** The worst first. */
+export const SEVERITIES = ['error', 'warning', 'info'] as const;
+
 /** The weight of a finding: an `error` may cost money, a person should look at a `warning`, an `info` explains. */
-export type Severity = 'error' | 'warning' | 'info';
+export type Severity = (typeof SEVERITIES)[number];
 
 /**
  * A class of findings. A finding of kind `state` resolves itself when it is no longer true. A finding of kind `change`

@@ -101,14 +101,14 @@ async function decideOrder(
     ({ kind: 'passed-over', externalOrderId, state, why }) as const;
   const { judgement } = action;
   return await store.writer.write(async (tx) => {
-    if (judgement.kind === 'exists') {
-      const other = await orderWithPreOrder(tx, { account, externalOrderId, preOrderId: judgement.preOrderId });
-      if (other !== undefined) return passedOver(null, `the pre-order is that of ${JSON.stringify(other)}`);
-    }
     const row = await readOrder(tx, account, externalOrderId);
     if (row === undefined) return passedOver(null, 'there is no such order in the table');
     const tracking = trackingOf(row);
     const { state } = tracking;
+    if (judgement.kind === 'exists') {
+      const other = await orderWithPreOrder(tx, { account, externalOrderId, preOrderId: judgement.preOrderId });
+      if (other !== undefined) return passedOver(state, `the pre-order is that of ${JSON.stringify(other)}`);
+    }
     const change = listed === undefined ? undefined : changeSince(listed, tracking);
     if (change !== undefined) return passedOver(state, change);
     const now = clock.now();

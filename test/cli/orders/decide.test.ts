@@ -121,6 +121,11 @@ describe('orders resolve, retry and cancel', () => {
     ]);
   });
 
+  it('of orders that are not there end with 2', async () => {
+    const { code, stdout, stderr } = await orders('resolve', 'b', '--as', 'abandoned', ...REASON);
+    expect([code, stdout, stderr]).toEqual([2, '', 'b: passed over, there is no such order in the table\n']);
+  });
+
   it('are wrong usage where they contradict themselves: exit 64, and nothing is changed', async () => {
     put('held', 'a');
     const wrong = [

@@ -1,10 +1,9 @@
 import { Option, type Command } from 'commander';
-import { FINDING_CLASSES, type FindingClassName, type Severity } from '../../../domain/findings/classes.ts';
+import { FINDING_CLASSES, SEVERITIES, type FindingClassName, type Severity } from '../../../domain/findings/classes.ts';
 import type { FindingRow } from '../../../store/findings.ts';
 import type { ListColumn } from '../../shared/list.ts';
 
 const CLASSES = Object.keys(FINDING_CLASSES) as readonly FindingClassName[];
-const SEVERITIES = ['error', 'warning', 'info'] as const satisfies readonly Severity[];
 
 /** The findings that a command is about. */
 export interface FindingsFilter {
