@@ -1,11 +1,12 @@
-// eslint-disable-next-line no-control-regex -- control characters are what is looked for
-const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+/** Controls, and what is not seen or reorders what is; not what joins letters and emoji, or chooses between their forms. */
+const UNPRINTABLE =
+  /[[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u2800\ufff9-\ufffb]--[\p{Join_Control}\p{Variation_Selector}]]/gv;
 
 /** Escapes characters that could control a terminal, reverse the reading order, or make two ids look alike. */
 export function printable(value: string | number | null | undefined): string {
   return String(value ?? '').replace(UNPRINTABLE, (character) => {
     const short = JSON.stringify(character).slice(1, -1);
-    return short === character ? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}` : short;
+    return short === character ? `\\u${character.codePointAt(0)?.toString(16).padStart(4, '0')}` : short;
   });
 }
 

@@ -45,7 +45,7 @@ export function widthOf(value: string): number {
 export function shownText(value: string): string {
   const whole = printable(value)
     .toWellFormed()
-    .replace(/[\ufffd\p{Noncharacter_Code_Point}]/gu, (one) => String.raw`\u${one.codePointAt(0)?.toString(16)}`)
+    .replaceAll('\ufffd', String.raw`\ufffd`)
     .replace(/_x(?=[0-9a-f]{4}_)/gi, '_x005F_x');
   return whole.length > MOST_CHARACTERS ? `${whole.slice(0, MOST_CHARACTERS).toWellFormed()}…` : whole;
 }
