@@ -1,5 +1,6 @@
 import {
   closeSync,
+  fstatSync,
   fsyncSync,
   mkdirSync,
   mkdtempSync,
@@ -8,8 +9,10 @@ import {
   rmSync,
   statSync,
   writeSync,
+  type Stats,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { systemClock } from '../../clock.ts';
 import { CommandError, EXIT } from './exit.ts';
 
 /** What is written, piece by piece. */
@@ -23,14 +26,21 @@ export interface NewFile {
 
 /** Texts are gathered into writes of about so many characters. */
 const CHUNK = 64 * 1024;
+const ENDING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** Writes to stdout, or to a file that is readable for the user alone. A file that is there already stays until the new one is whole. */
 export async function writePieces(pieces: Pieces, out: string | undefined): Promise<void> {
   if (out === undefined) return await toStdout(pieces);
   const there = statSync(out, { throwIfNoEntry: false });
-  // A pipe or a device is written to and not replaced.
-  if (there === undefined || there.isFile()) await writeAll(dirname(out), [{ name: basename(out), pieces }]);
-  else await writeTo(openSync(out, 'w'), pieces);
+  // A pipe or a device is written to and not replaced, nor is /dev/stdout where the shell made it a file.
+  const isReplaced = there === undefined || (there.isFile() && !isOwnOutput(there));
+  if (isReplaced) await writeAll(dirname(out), [{ name: basename(out), pieces }]);
+  else await writeTo(() => openSync(out, 'a'), pieces);
+}
+
+/** Tells whether standard output or standard error goes to this file. */
+function isOwnOutput({ dev, ino }: Stats): boolean {
+  return [1, 2].map((own) => fstatSync(own)).some((own) => own.dev === dev && own.ino === ino);
 }
 
 /** Writes files into a folder, which is made unless it is there. Files that are there stay until all of the new ones are whole. */
@@ -54,26 +64,56 @@ async function writeAll(folder: string, files: readonly NewFile[]): Promise<void
       throw new CommandError(EXIT.disk, `${path} is a folder: remove it, or give another --out`);
     }
   }
-  const unfinished = mkdtempSync(join(folder, 'unfinished-'));
-  try {
-    for (const { name, pieces } of files) {
-      await writeTo(openSync(join(unfinished, name), 'wx', 0o600), pieces, fsyncSync);
-    }
-    for (const { name } of files) renameSync(join(unfinished, name), join(folder, name));
-  } finally {
-    rmSync(unfinished, { recursive: true, force: true });
+  using unfinished = new TemporaryFolder(join(folder, 'unfinished-'));
+  for (const { name, pieces } of files) {
+    await writeTo(() => openSync(join(unfinished.path(), name), 'wx', 0o600), pieces, fsyncSync);
   }
+  for (const { name } of files) renameSync(join(unfinished.path(), name), join(folder, name));
 }
 
-async function writeTo(file: number, pieces: Pieces, beforeClose?: (file: number) => void): Promise<void> {
+/** A folder that is made when it is first asked for, and is gone at the end, also where a signal ends the program. */
+class TemporaryFolder implements Disposable {
+  readonly #prefix: string;
+  #path: string | undefined;
+
+  constructor(prefix: string) {
+    this.#prefix = prefix;
+  }
+
+  path(): string {
+    if (this.#path !== undefined) return this.#path;
+    for (const signal of ENDING_SIGNALS) process.once(signal, this.#onSignal);
+    this.#path = mkdtempSync(this.#prefix);
+    return this.#path;
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#path !== undefined) rmSync(this.#path, { recursive: true, force: true });
+    for (const signal of ENDING_SIGNALS) process.off(signal, this.#onSignal);
+  }
+
+  /** Without a listener the signal ends the program. */
+  readonly #onSignal = (signal: NodeJS.Signals): void => {
+    this[Symbol.dispose]();
+    process.kill(process.pid, signal);
+  };
+}
+
+/** The file is opened when there is something to write: what is gathered before may take long, and leaves nothing behind. */
+async function writeTo(open: () => number, pieces: Pieces, beforeClose?: (file: number) => void): Promise<void> {
+  let file: number | undefined;
   try {
     for await (const chunk of gathered(pieces)) {
+      file ??= open();
       const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
       for (let written = 0; written < bytes.length;) written += writeSync(file, bytes, written);
+      // A signal is heard between two turns.
+      await systemClock().turn();
     }
+    file ??= open();
     beforeClose?.(file);
   } finally {
-    closeSync(file);
+    if (file !== undefined) closeSync(file);
   }
 }
 

@@ -1,7 +1,9 @@
 import {
+  closeSync,
   existsSync,
   lstatSync,
   mkdirSync,
+  openSync,
   readFileSync,
   readdirSync,
   statSync,
@@ -14,6 +16,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { writeReport } from '../../../src/cli/report/output.ts';
 import type { ReportDocument, Row, Rows } from '../../../src/reports/formats/document.ts';
 import { runProgram } from '../../support/cli-function.ts';
+import { runCommand } from '../../support/cli-process.ts';
 import { AS_OF, filledDatabase } from '../../support/filled-database.ts';
 import { temporaryFolder } from '../../support/folders.ts';
 import { documentOf, texts } from '../../support/report-document.ts';
@@ -179,6 +182,19 @@ describe('--out', () => {
     symlinkSync('/dev/null', at('nowhere'));
     expect(await report('--format', 'json', '--out', 'nowhere')).toMatchObject({ code: 1 });
     expect(lstatSync(at('nowhere')).isSymbolicLink()).toBe(true);
+  });
+
+  it('goes on in the file that the shell made standard output, and leaves the path that leads to it', async () => {
+    symlinkSync('/proc/self/fd/1', at('stdout.json'));
+    writeFileSync(at('shell.json'), '"before"\n');
+    const shell = openSync(at('shell.json'), 'a');
+    const args = ['report', 'summary', '--json', '--out', 'stdout.json'];
+    const finished = await runCommand(args, { cwd: folder, environment, stdout: shell });
+    closeSync(shell);
+    expect(finished).toMatchObject({ code: 0, stderr: '' });
+    expect(lstatSync(at('stdout.json')).isSymbolicLink()).toBe(true);
+    const [before, ...lines] = contents('shell.json').split('\n');
+    expect([before, JSON.parse(lines.join('\n'))]).toEqual(['"before"', expect.any(Array)]);
   });
 
   it('leaves each old file as it was, and nothing beside it, where a report cannot be written whole', async () => {
