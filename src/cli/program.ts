@@ -1,12 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { Command, type Argument, type Option } from 'commander';
 import { COMMANDS, type Entries } from './commands.ts';
+import { fitted } from './shared/help.ts';
 import { takeNearChoices, withSuggestion } from './shared/names.ts';
+import { screenOf } from './shared/screen.ts';
 
 const DESCRIPTION = `keeps a merchant's order table and a crypto/fiat exchange in step
 
 New here? \`order-sync demo\` shows it at work on a sandbox exchange, without any
 settings. \`order-sync init\` sets it up for your own.`;
+
+/** The texts of a help stand beside their names unless they would have less room. */
+const NARROWEST_TEXT = 20;
 
 /**
  * Makes the command line. All commands are there by name; the one that `args` call is loaded, with its arguments and
@@ -23,10 +28,10 @@ export async function createProgram(args: readonly string[] = []): Promise<Comma
     .addHelpText('after', '\nExample:\n  order-sync sync --json')
     .showHelpAfterError('(--help says how it is used, with an example)')
     // The arguments of a command are not known before it is loaded.
-    .configureHelp({ subcommandTerm: (command) => command.name() })
+    .configureHelp({ subcommandTerm: (command) => command.name(), minWidthToWrap: NARROWEST_TEXT })
     .showSuggestionAfterError(false)
     .exitOverride();
-  explainErrors(program);
+  sayForPeople(program);
   const words = wordsOf(args);
   for (const [heading, entries] of Object.entries(COMMANDS)) {
     program.commandsGroup(heading);
@@ -42,7 +47,7 @@ async function addCommands(parent: Command, entries: Entries, words: readonly st
   const [word, ...more] = isAll ? [] : words[0] === 'help' ? words.slice(1) : words;
   for (const [name, entry] of Object.entries(entries)) {
     const command = parent.command(name);
-    explainErrors(command);
+    sayForPeople(command);
     if ('commands' in entry) {
       command.description(entry.text).addHelpText('after', `\nExample:\n  ${entry.example}`);
       await addCommands(command, entry.commands, isAll ? words : word === name ? more : []);
@@ -67,9 +72,13 @@ async function addCommands(parent: Command, entries: Entries, words: readonly st
   }
 }
 
-/** Names what was probably meant. An e-mail address of a client, written in the wrong place, must stand in no error. */
-function explainErrors(command: Command): void {
+/**
+ * Has a help fit the terminal, and an error name what was probably meant. An e-mail address of a client, written in the wrong
+ * place, must stand in no error.
+ */
+function sayForPeople(command: Command): void {
   command.configureOutput({
+    writeOut: (text) => void process.stdout.write(fitted(text, screenOf().width)),
     outputError: (text, write) => write(withSuggestion(command, text).replaceAll(/[^\s'"]+@[^\s'"]+/g, '<EMAIL>')),
   });
 }

@@ -9,6 +9,7 @@ import { ConfigError } from '../../src/config/config.ts';
 import { UnusableIdError } from '../../src/exchange/ids.ts';
 import { KeyRefusedError } from '../../src/exchange/refusals.ts';
 import { OwnedError, StoreError } from '../../src/store/errors.ts';
+import { runProgram } from '../support/cli-function.ts';
 import { runCommand, type CommandOptions } from '../support/cli-process.ts';
 
 let folder = '';
@@ -83,6 +84,15 @@ describe('help', () => {
       const { out } = await usage(...words.split(' ').filter(Boolean), '--help');
       const wide = out.split('\n').filter((line) => line.length > 80);
       expect([wide, out.match(/.*§.*/g)]).toEqual([[], null]);
+    },
+  );
+
+  it.each([...leaves(WHOLE).map(([words]) => words), ...groups(WHOLE), ''])(
+    'of "%s" fits a terminal of 60 columns, but for its examples, which are copied',
+    async (words) => {
+      const { stdout } = await runProgram([...words.split(' ').filter(Boolean), '--help'], { columns: 60 });
+      const [text = ''] = stdout.split(/^Examples?:$/m);
+      expect(text.split('\n').filter((line) => line.length > 60)).toEqual([]);
     },
   );
 

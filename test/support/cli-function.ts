@@ -15,6 +15,8 @@ export interface ProgramOptions {
   /** This process's own unless given. */
   readonly cwd?: string;
   readonly environment?: Readonly<Record<string, string>>;
+  /** Standard output is a terminal of this width. */
+  readonly columns?: number;
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
@@ -82,8 +84,10 @@ function captured(): Written {
 }
 
 /** Gives the command its folder and settings. What comes back takes away what it leaves in this process. */
-function enter({ cwd, environment = {} }: ProgramOptions): () => void {
+function enter({ cwd, environment = {}, columns }: ProgramOptions): () => void {
   const [folder, { exitCode }] = [process.cwd(), process];
+  const terminal = { isTTY: process.stdout.isTTY, columns: process.stdout.columns };
+  if (columns !== undefined) Object.assign(process.stdout, { isTTY: true, columns });
   const listeners = SIGNALS.map((signal) => new Set(process.listeners(signal)));
   if (cwd !== undefined) process.chdir(cwd);
   process.exitCode = undefined;
@@ -93,6 +97,7 @@ function enter({ cwd, environment = {} }: ProgramOptions): () => void {
   return () => {
     process.chdir(folder);
     process.exitCode = exitCode;
+    Object.assign(process.stdout, terminal);
     vi.unstubAllEnvs();
     for (const [index, signal] of SIGNALS.entries()) {
       for (const listener of process.listeners(signal)) {

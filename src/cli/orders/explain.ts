@@ -2,6 +2,7 @@ import { Option, type Command } from 'commander';
 import { systemClock } from '../../clock.ts';
 import { preOrderIdsIn } from '../../exchange/ids.ts';
 import { readRecordView } from '../../exchange/record-view.ts';
+import { PLAIN, wrapped, type Screen } from '../../reports/formats/terminal/screen.ts';
 import { printable } from '../../reports/formats/text.ts';
 import { isCommand } from '../../reports/story/commands.ts';
 import { storyDocument } from '../../reports/story/document.ts';
@@ -13,9 +14,12 @@ import { chooseFormat, isFolder, writeReport } from '../report/output.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
 import { ACCOUNT } from '../shared/options.ts';
 import { utcTime } from '../shared/period.ts';
+import { screenOf } from '../shared/screen.ts';
 import { withStore } from '../shared/store.ts';
 import { writePieces, type Pieces } from '../shared/write.ts';
 
+/** Of a time, and the space that follows. */
+const TIME_WIDTH = 26;
 const FORMATS = ['table', 'json', 'html'] as const;
 
 interface ExplainOptions {
@@ -44,7 +48,10 @@ export function define(command: Command): void {
         return { story: told, document: storyDocument(told, evidence, exchange) };
       });
       if (format === 'html') await writeReport(document, out === undefined ? { format } : { format, out });
-      else await writePieces(asPieces(format === 'json' ? asJson(story) : asText(story)), out);
+      else {
+        const screen = out === undefined ? screenOf() : PLAIN;
+        await writePieces(asPieces(format === 'json' ? asJson(story) : asText(story, screen)), out);
+      }
     });
 }
 
@@ -62,14 +69,14 @@ function asJson(story: Story): string {
   return `${JSON.stringify({ schema: 'order-sync.story/1', ...story }, null, 2)}\n`;
 }
 
-function asText({ externalOrderId, asOf, state, told, next }: Story): string {
+function asText({ externalOrderId, asOf, state, told, next }: Story, { width }: Screen): string {
   return [
     `Order ${printable(externalOrderId)} at ${asOf}: ${state ?? 'not there'}`,
     '',
-    ...told.map(({ at, text }) => `${printable(at)}  ${printable(text)}`),
+    ...told.map(({ at, text }) => `${printable(at)}  ${wrapped(printable(text), width, TIME_WIDTH)}`),
     ...(told.length === 0 ? [] : ['']),
     'What happens next:',
-    ...next.map((line) => `  ${isCommand(line) ? '  ' : ''}${printable(line)}`),
+    ...next.map((line) => (isCommand(line) ? `    ${printable(line)}` : `  ${wrapped(printable(line), width, 2)}`)),
     '',
   ].join('\n');
 }

@@ -9,14 +9,13 @@ import { createLogUpdate } from 'log-update';
 import { stringify } from 'yaml';
 import { systemClock } from '../../clock.ts';
 import { loadConfig, processEnvironment } from '../../config/config.ts';
-import { FINDING_CLASSES } from '../../domain/findings/classes.ts';
 import { ORDER_STATES } from '../../domain/orders/states.ts';
 import { shellWord } from '../../domain/text.ts';
 import { addOrder } from '../../flows/orders/add.ts';
 import { decideOrders, type OperatorDeps } from '../../flows/orders/operator-decisions.ts';
 import { reconcileOrders } from '../../flows/reports/reconciliation.ts';
+import type { Column, Row } from '../../reports/formats/document.ts';
 import { tableOf } from '../../reports/formats/terminal/layout.ts';
-import { printable } from '../../reports/formats/text.ts';
 import { counted } from '../../reports/formats/words.ts';
 import { SUMMARY_COLUMNS, summarize } from '../../reports/summary.ts';
 import { seededRandom } from '../../sandbox/random.ts';
@@ -46,8 +45,13 @@ const REFRESH_MS = 500;
 const KEY = 'demo-key';
 /** States in which an order goes on by itself. */
 const UNDER_WAY = ['pending', 'sending', 'unknown', 'accepted', 'open'];
-const CLASS_WIDTH = Math.max(...Object.keys(FINDING_CLASSES).map((name) => name.length));
-const ORDER_WIDTH = 28;
+const FINDING_COLUMNS: readonly Column[] = [
+  { key: 'severity', label: 'Severity', kind: 'severity' },
+  { key: 'class', label: 'Class', kind: 'text' },
+  { key: 'external_order_id', label: 'Order', kind: 'text' },
+  { key: 'expected', label: 'Expected', kind: 'text', rank: 1 },
+  { key: 'actual', label: 'Actual', kind: 'text', rank: 1 },
+];
 /** The defaults of the settings. */
 const SETTINGS = { tolerance: '0', freshFor: 24 * 60 * 60_000, orderMissingAfter: 24 * 60 * 60_000 };
 
@@ -64,11 +68,12 @@ const NEXT = [
 ] as const;
 const HELP = `
 Scenarios:
-  clean     a few answers are lost on purpose; both sides agree in the end
-  mismatch  the sandbox also tampers with one field of some orders; the report
-            lists exactly those
+  clean     both sides agree in the end
+  mismatch  the sandbox tampers with some orders, and the
+            report lists exactly those
 
-The exit code is 0 when that came true.
+A few answers are lost on purpose in both. The exit code is 0 when that came
+true.
 
 Example:
   npm run demo -- --scenario mismatch --keep`;
@@ -221,13 +226,10 @@ export async function reconcileDemo(
   const fact = (key: string) => facts.find((one) => one.key === key)?.value;
   const because = fact('because');
   print(`Reconciliation of ${fact('orders')} orders: ${fact('verdict')}${because === null ? '' : ` (${because})`}.`);
-  const listed: string[] = [];
-  const findings = sections.find((section) => section.name === 'findings')?.rows ?? [];
-  for await (const { class: name, external_order_id: order, expected: wanted, actual } of findings) {
-    listed.push(`${name} ${order}`);
-    const [left, right] = [String(name).padEnd(CLASS_WIDTH), String(order).padEnd(ORDER_WIDTH)];
-    print(`  ${left}  ${right}  ${printable(wanted ?? null)} → ${printable(actual ?? null)}`);
-  }
+  const findings: Row[] = [];
+  for await (const row of sections.find(({ name }) => name === 'findings')?.rows ?? []) findings.push(row);
+  if (findings.length > 0) print(tableOf(FINDING_COLUMNS, findings, screenOf()).trimEnd());
+  const listed = findings.map((row) => `${row['class']} ${row['external_order_id']}`);
   const missing = expected.filter((finding) => !listed.includes(finding));
   const others = listed.filter((finding) => !expected.includes(finding));
   for (const finding of missing) print(`Not found: ${finding}`);

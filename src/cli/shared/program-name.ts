@@ -2,6 +2,8 @@ import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { shellWord } from '../../domain/text.ts';
+import { wrapped } from '../../reports/formats/terminal/screen.ts';
+import { screenOf } from './screen.ts';
 
 const PACKAGE = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -26,5 +28,6 @@ function isPackage(folder: string): boolean {
 /** What a person may do next: command lines of this program with the settings that they need, each with what it does. */
 export function nextSteps(steps: readonly (readonly [args: string, text: string])[], settingsFile?: string): string {
   const call = [programName(), ...(settingsFile === undefined ? [] : ['--config', shellWord(settingsFile)])].join(' ');
-  return steps.map(([args, text]) => `  ${call} ${args}\n    ${text}\n`).join('');
+  const { width } = screenOf();
+  return steps.map(([args, text]) => `  ${call} ${args}\n    ${wrapped(text, width, 4)}\n`).join('');
 }

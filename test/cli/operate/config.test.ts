@@ -10,7 +10,7 @@ const run = (line: string, environment: Record<string, string> = {}) => runProgr
 describe('config', () => {
   it('show prints a line a setting with its source', async () => {
     const { stdout } = await run('--config config/default.yaml config show');
-    expect(stdout).toMatch(/^exchange\.timeout +15s +config\/default\.yaml:\d+$/m);
+    expect(stdout).toMatch(/^exchange\.timeout +15s +\(config\/default\.yaml:\d+\)$/m);
   });
 
   it('show --json prints an array', async () => {

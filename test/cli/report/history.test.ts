@@ -56,6 +56,9 @@ describe('orders explain', () => {
       '  Nothing: it has ended.',
       '',
     ]);
+    const { stdout: narrow } = await runProgram(['orders', 'explain', 'b'], { ...at.options, columns: 60 });
+    expect(narrow.split('\n').filter((line) => line.length > 60)).toEqual([]);
+    expect(narrow).toContain('was\n                          sent: a mistake.\n');
     expect(then.stdout).toBe(`Order b at 2026-01-03T00:00:00.000Z: pending
 
 2026-01-03T00:00:00.000Z  The row was inserted.

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { configSources } from '../../../config/config.ts';
-import { inColumns } from '../../shared/columns.ts';
+import { fieldsText } from '../../../reports/formats/terminal/fields.ts';
 import { configOptions } from '../../shared/options.ts';
+import { screenOf } from '../../shared/screen.ts';
 
 /** `order-sync config show`. */
 export function define(command: Command): void {
@@ -14,7 +15,7 @@ export function define(command: Command): void {
     )
     .action(({ json }: { json?: boolean }) => {
       const sources = configSources(configOptions(command));
-      const table = inColumns(sources.map(({ setting, value, source }) => [setting, value, source]));
-      process.stdout.write(json === true ? `${JSON.stringify(sources, null, 2)}\n` : table);
+      const fields = sources.map(({ setting, value, source }) => ({ label: setting, value: `${value}  (${source})` }));
+      process.stdout.write(json === true ? `${JSON.stringify(sources, null, 2)}\n` : fieldsText(fields, screenOf()));
     });
 }

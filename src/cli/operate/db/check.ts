@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import { createLogUpdate } from 'log-update';
+import { fieldsText } from '../../../reports/formats/terminal/fields.ts';
 import { checkChains } from '../../../store/chain.ts';
 import { readPosition, RESTORE_ADVICE, signOfRestore } from '../../../store/mark.ts';
 import { checkIntegrity } from '../../../store/sqlite/backup.ts';
-import { inColumns } from '../../shared/columns.ts';
 import { EXIT } from '../../shared/exit.ts';
+import { screenOf } from '../../shared/screen.ts';
 import { withStore } from '../../shared/store.ts';
 
 const HELP = `
@@ -32,16 +33,24 @@ export function define(command: Command): void {
         const older = signOfRestore(named ?? undefined, position) ?? null;
         const { broken } = chain ?? { broken: null };
         const rows = [
-          ['database', path],
-          ['file', 'sound'],
-          ['newest event', String(position.eventId)],
-          ['mark', older ?? (named === null ? 'none yet' : `event ${named.eventId}, written ${named.at}`)],
+          { label: 'database', value: path },
+          { label: 'file', value: 'sound' },
+          { label: 'newest event', value: position.eventId },
+          {
+            label: 'mark',
+            value: older ?? (named === null ? 'none yet' : `event ${named.eventId}, written ${named.at}`),
+          },
           ...(chain === null
             ? []
-            : [['events', broken === null ? `${chain.events}, one chain` : `${broken.id}: ${broken.why}`]]),
+            : [
+                {
+                  label: 'events',
+                  value: broken === null ? `${chain.events}, one chain` : `${broken.id}: ${broken.why}`,
+                },
+              ]),
         ];
         const found = { path, newestEvent: position.eventId, mark: named, older, chain };
-        process.stdout.write(json === true ? `${JSON.stringify(found)}\n` : inColumns(rows));
+        process.stdout.write(json === true ? `${JSON.stringify(found)}\n` : fieldsText(rows, screenOf()));
         if (older !== null) {
           process.stderr.write(`${path} ${older}; ${RESTORE_ADVICE}\n`);
         }
