@@ -36,12 +36,7 @@ const FINDINGS: Readonly<Record<number, readonly [name: string, severity: string
     330: ['AMOUNT_MISMATCH', 'error', '', ''],
     331: ['AMOUNT_MISMATCH', 'error', '', ''],
     902: ['AMOUNT_MISMATCH', 'error', '', ''],
-    610: [
-      'ADDRESS_CHANGED',
-      'error',
-      'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq',
-      'bc1qxy2kgdygjrsqtzq2n0yrf2493p83kkfjhx0wlh',
-    ],
+    610: ['ADDRESS_CHANGED', 'error', 'TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE', 'TJRyWwFs9wTFGZg3JbrVriFbNfCug5tDeC'],
     705: ['TX_HASH_REUSED', 'error', 'a hash of its own', 'the hash of shop-000704'],
     850: ['TERMINAL_REOPENED', 'warning', 'COMPLETED', 'IN_PROGRESS'],
     1201: ['STUCK', 'warning', 'a change within 1 h', 'none for 2 d'],

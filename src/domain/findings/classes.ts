@@ -50,8 +50,8 @@ export const FINDING_CLASSES = {
     'Ask the client; if the pre-order was certainly never taken up, end it with orders resolve ID --as abandoned.',
   ),
   UNEXPECTED_ORDER: changeError(
-    'The exchange has an order for a row that was rejected, cancelled, abandoned or never sent.',
-    'Find out who made the order; its row is followed from now on.',
+    'The exchange has an order although ours was rejected, cancelled, abandoned or never sent.',
+    'Find out who made the order; it is followed from now on.',
   ),
   ID_COLLISION: stateError(
     'The order at the exchange is older than our first request, so it is another order with the same id.',
@@ -78,11 +78,11 @@ export const FINDING_CLASSES = {
     'Ask the exchange what happened to the order; our newest record of it is kept.',
   ),
   PAIR_MISMATCH: stateError(
-    'The currency pair of the order differs from that of the row.',
+    'The currency pair of the order at the exchange differs from ours.',
     'Have the exchange correct the order before money moves.',
   ),
   AMOUNT_MISMATCH: stateError(
-    'The input amount of the order differs from the amount of the row.',
+    'The input amount of the order at the exchange differs from ours.',
     'Compare both with the pre-order, and settle the difference with the exchange.',
   ),
   RATE_INCONSISTENT: stateInfo(
@@ -90,7 +90,7 @@ export const FINDING_CLASSES = {
     'Check whether rounding or the fee explains the difference.',
   ),
   TYPE_MISMATCH: stateError(
-    'The order type differs from the row, or the exchange type differs from the pre-order.',
+    'The order type differs from ours, or the exchange type from the pre-order.',
     'Have the exchange correct the order.',
   ),
   LEG_CURRENCY_MISMATCH: stateError(
@@ -98,11 +98,11 @@ export const FINDING_CLASSES = {
     'Ask the exchange which transactions belong to the order.',
   ),
   ADDRESS_CHANGED: changeError(
-    'A crypto address of the order differs from the row, or changed after the order was made.',
-    'Stop payments to this address until the exchange has confirmed it by another channel.',
+    'A crypto address of the order differs from the one that we gave, or changed after the order was made.',
+    'Pay nothing to the address that was found until the exchange has confirmed it by another channel.',
   ),
   PAYMENT_ROUTE_MISMATCH: stateError(
-    'The fiat transaction uses another payment token or provider than the row asked for.',
+    'The fiat transaction uses another payment token or provider than we asked for.',
     'Check that the payout goes to the right client.',
   ),
   TX_HASH_CHANGED: changeError(

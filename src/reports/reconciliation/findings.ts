@@ -43,9 +43,9 @@ const FINDING_COLUMNS: readonly Column[] = [
 ];
 const ATTENTION_COLUMNS: readonly Column[] = [
   { key: 'external_order_id', label: 'Order', kind: 'text' },
-  { key: 'expected', label: 'Expected', kind: 'text' },
-  { key: 'actual', label: 'Actual', kind: 'text' },
-  { key: 'age', label: 'Seen for', kind: 'text', rank: 1 },
+  { key: 'expected', label: 'We expected', kind: 'text' },
+  { key: 'actual', label: 'We found', kind: 'text' },
+  { key: 'age', label: 'Age', kind: 'text', rank: 1 },
   { key: 'pair', label: 'Pair', kind: 'text', rank: 2 },
   { key: 'day', label: 'Day', kind: 'text', rank: 3 },
   { key: 'status', label: 'Status', kind: 'text', rank: 3 },
@@ -53,7 +53,7 @@ const ATTENTION_COLUMNS: readonly Column[] = [
   { key: 'id', label: 'Id', kind: 'count', rank: 1 },
 ];
 const LEAD =
-  'The story of an order: order-sync orders explain ORDER. When you have dealt with a finding: order-sync findings ack ID --reason TEXT.';
+  'A finding is something that does not agree, is late or odd. For whoever runs order-sync: order-sync orders explain ORDER tells the story of an order, and order-sync findings ack ID --reason TEXT says that a finding has been dealt with.';
 const LONGEST_IN_LINE = 60;
 
 const RANKS: Readonly<Record<string, number>> = { error: 1, warning: 2, info: 3 } satisfies Record<Severity, number>;

@@ -35,19 +35,19 @@ export function problemsOf({ totals, otherAccounts, unknownAge }: Counted): read
     {
       count: disputed,
       because: `${disputed} disputed`,
-      reason: `${counted(disputed, 'order is', 'orders are')} disputed: the exchange has an order for the id that contradicts ours. Nobody should act on it.`,
+      reason: `${counted(disputed, 'order is', 'orders are')} disputed: the exchange has an order for the id that contradicts ours. Pay and deliver nothing for it until this is settled.`,
       tone: 'error',
     },
     {
       count: errors,
       because: `open errors: ${errors}`,
-      reason: `${counted(errors, 'finding', 'findings')} of severity error: the two sides contradict each other, and money may hang on it.`,
+      reason: `${counted(errors, 'error')}: the two sides contradict each other, and money may hang on it.`,
       tone: 'error',
     },
     {
       count: warnings,
       because: `open warnings: ${warnings}`,
-      reason: `${counted(warnings, 'finding', 'findings')} of severity warning: something is late or odd, and a person should look.`,
+      reason: `${counted(warnings, 'warning')}: something is late or odd.`,
       tone: 'warning',
     },
     {
@@ -69,9 +69,12 @@ export function problemsOf({ totals, otherAccounts, unknownAge }: Counted): read
 /** The problem of a period without orders, where there is nothing else to say. */
 export const EMPTY: Problem = { because: 'no orders in the period', reason: emptyReason('order'), tone: 'warning' };
 
+const REPEATED = 'An order may stand in several of these lines.';
+
 /** Says as a whole whether both sides agree. */
 export function verdictOf({ totals, ordersToLookAt }: Counted, problems: readonly Problem[]): Verdict {
   const { orders, checked, nothing_to_compare: nothing, infos, acknowledged } = totals.counts();
+  const { unchecked, disputed, errors, warnings } = totals.counts();
   if (problems.length === 0 && orders === 0) return { tone: 'neutral', text: 'Nothing to reconcile', reasons: [] };
   if (problems.includes(EMPTY)) return { tone: 'warning', text: 'Nothing to reconcile', reasons: [EMPTY.reason] };
   if (problems.length === 0) {
@@ -79,32 +82,38 @@ export function verdictOf({ totals, ordersToLookAt }: Counted, problems: readonl
     const reasons = [
       `${counted(checked, 'order was', 'orders were')} compared with the exchange, and the two sides agree.`,
       ...(nothing > 0 ? [`${counted(nothing, 'order has', 'orders have')} nothing to compare with.`] : []),
-      ...(listed > 0 ? [`${counted(listed, 'finding')} below ${isOrAre(listed)} an info or acknowledged.`] : []),
+      ...(listed > 0
+        ? [`${counted(listed, 'finding')} below ${isOrAre(listed)} for information or acknowledged.`]
+        : []),
     ];
     return { tone: 'good', text: 'Both sides agree', reasons };
   }
+  const repeated = ordersToLookAt > 0 && unchecked + disputed + errors + warnings > ordersToLookAt;
   const gravestFirst = [
     ...problems.filter(({ tone }) => tone === 'error'),
     ...problems.filter(({ tone }) => tone !== 'error'),
   ];
   return {
     tone: gravestFirst[0]?.tone ?? 'warning',
-    text: ordersToLookAt === 0 ? 'A person should look' : `A person should look at ${counted(ordersToLookAt, 'order')}`,
-    reasons: gravestFirst.map(({ reason }) => reason),
+    text:
+      ordersToLookAt === 0
+        ? 'A person should look'
+        : `A person should look at ${ordersToLookAt} of ${counted(orders, 'order')}`,
+    reasons: [...gravestFirst.map(({ reason }) => reason), ...(repeated ? [REPEATED] : [])],
   };
 }
 
 /** The figures at the top. */
 export function cardsOf({ totals }: Counted): readonly Card[] {
-  const { orders, at_exchange: there, checked, unchecked, disputed, nothing_to_compare: nothing } = totals.counts();
+  const { orders, checked, unchecked, disputed, nothing_to_compare: nothing } = totals.counts();
   const { errors, warnings, infos, acknowledged } = totals.counts();
   const shown = (count: number, tone: Tone): Tone => (count > 0 ? tone : 'good');
   return [
-    { label: 'Orders', value: String(orders), note: `${there} at the exchange`, section: 'money' },
+    { label: 'Orders', value: String(orders), section: 'money' },
     {
       label: 'Checked',
       value: `${checked} of ${orders}`,
-      ...(nothing > 0 ? { note: `${nothing} with nothing to compare` } : {}),
+      ...(nothing > 0 ? { note: `${nothing} more have nothing to compare` } : {}),
       tone: unchecked + disputed > 0 ? 'warning' : 'good',
       section: 'pairs',
     },
@@ -115,7 +124,9 @@ export function cardsOf({ totals }: Counted): readonly Card[] {
     ...differenceCards(totals, errors > 0, disputed),
     { label: 'Errors', value: String(errors), tone: shown(errors, 'error'), section: 'attention' },
     { label: 'Warnings', value: String(warnings), tone: shown(warnings, 'warning'), section: 'attention' },
-    ...(infos > 0 ? [{ label: 'Infos', value: String(infos), tone: 'info' as const, section: 'attention' }] : []),
+    ...(infos > 0
+      ? [{ label: 'For information', value: String(infos), tone: 'info' as const, section: 'attention' }]
+      : []),
     ...(acknowledged > 0 ? [{ label: 'Acknowledged', value: String(acknowledged), section: 'attention' }] : []),
   ];
 }
@@ -124,27 +135,28 @@ export function cardsOf({ totals }: Counted): readonly Card[] {
 function differenceCards(totals: ReconciliationTotals, hasErrors: boolean, disputed: number): readonly Card[] {
   const all = differencesByCurrency(totals.groups());
   const differing = all.filter(({ difference }) => difference !== '0');
-  const equal = all.filter(({ difference }) => difference === '0').map(({ currency }) => currency);
+  const equal = all.filter(({ difference }) => difference === '0');
+  const others = differing.length - MOST_DIFFERENCES;
   const card = ({ currency, compared, difference }: CurrencyDifference): Card => ({
     label: 'Difference',
-    value: `${difference} ${currency}`,
-    note: `theirs less ours, of ${counted(compared, 'order')}`,
+    value: `${difference.startsWith('-') ? '' : '+'}${difference} ${currency}`,
+    note: `${difference.startsWith('-') ? 'less' : 'more'} at the exchange than with us, in all; ${counted(compared, 'order')} compared`,
     tone: hasErrors ? 'error' : 'info',
     section: 'money',
   });
-  const more = differing.length - MOST_DIFFERENCES;
-  const currencies = [...equal.slice(0, MOST_DIFFERENCES), ...(equal.length > MOST_DIFFERENCES ? ['…'] : [])].join(
-    ', ',
-  );
+  const currencies = equal.slice(0, MOST_DIFFERENCES).map(({ currency }) => currency);
+  const more = equal.length > MOST_DIFFERENCES ? ['…'] : [];
+  const sum = equal.reduce((orders, { compared }) => orders + compared, 0);
   // What a disputed order differs by is in no sum, so nobody may take the zero for all of it.
-  const note = disputed === 0 ? currencies : `${currencies}; without disputed orders`;
+  const note = `${counted(sum, 'order')} compared${disputed === 0 ? '' : '; without disputed orders'}`;
   const tone = disputed === 0 ? ('good' as const) : ('neutral' as const);
+  const value = [...currencies, ...more].join(', ');
   return [
     ...differing.slice(0, MOST_DIFFERENCES).map(card),
-    ...(more > 0
-      ? [{ label: 'Difference', value: counted(more, 'more currency', 'more currencies'), section: 'money' }]
+    ...(others > 0
+      ? [{ label: 'Difference', value: counted(others, 'more currency', 'more currencies'), section: 'money' }]
       : []),
-    ...(equal.length > 0 ? [{ label: 'No difference', value: '0', note, tone, section: 'money' }] : []),
+    ...(equal.length > 0 ? [{ label: 'No difference', value, note, tone, section: 'money' }] : []),
   ];
 }
 
@@ -152,7 +164,8 @@ function uncheckedReason({ unchecked }: ReconciliationTotals): string {
   const all = [...unchecked.values()].reduce((sum, count) => sum + count, 0);
   const reasons = UNCHECKED_ORDER.flatMap((reason) => {
     const count = unchecked.get(reason) ?? 0;
-    return count === 0 ? [] : [`${UNCHECKED_REASONS[reason]} (${count})`];
+    if (count === 0) return [];
+    return [count === all ? UNCHECKED_REASONS[reason] : `${UNCHECKED_REASONS[reason]} (${count})`];
   });
   return `${counted(all, 'order')} could not be checked: ${reasons.join('; ')}.`;
 }

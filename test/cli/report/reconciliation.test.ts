@@ -134,7 +134,7 @@ describe('report reconciliation', () => {
     await database(MISMATCH);
     const { code, stdout, stderr } = await runProcess('--as-of', AS_OF);
     expect([code, stderr]).toEqual([1, '']);
-    expect(stdout).toMatch(/^- 1 finding of severity error/m);
+    expect(stdout).toMatch(/^- 1 error: /m);
     expect(stdout).toMatch(/\(AMOUNT_MISMATCH\)$[^]*^=1\+1 +2 BTC +2\.000000000000000001 BTC /m);
     expect(stdout).toMatch(
       /^BTC\/EUR +outcome_unknown +INPUT +2 +2 .* 3\.5 +3\.500000000000000001 +0\.000000000000000001 /m,

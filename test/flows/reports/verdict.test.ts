@@ -39,12 +39,14 @@ describe('the verdict of a reconciliation', () => {
     ];
     await reportOf({ orders, findings }, ({ document }) => {
       const { tone, text, reasons } = document.verdict ?? {};
-      expect([tone, text]).toEqual(['error', 'A person should look at 4 orders']);
-      expect(reasons?.map((reason) => /disputed|severity \w+|checked/.exec(reason)?.[0])).toEqual([
+      expect([tone, text]).toEqual(['error', 'A person should look at 4 of 5 orders']);
+      expect(reasons?.map((reason) => /disputed|error|checked|warning|several/.exec(reason)?.[0])).toEqual([
         'disputed',
-        'severity error',
+        'error',
         'checked',
-        'severity warning',
+        'warning',
+        // Order a has two errors.
+        'several',
       ]);
       expect(document.worst).toEqual([
         expect.stringMatching(/^error ADDRESS_CHANGED a: /),
@@ -53,8 +55,12 @@ describe('the verdict of a reconciliation', () => {
         expect.stringMatching(/^warning UNCHECKED c: /),
       ]);
       expect(rowsOf({ document }, 'disputed_orders').map((row) => row['external_order_id'])).toEqual(['b']);
-      expect(cardOf(document, 'Difference')).toMatchObject({ value: '1 BTC', tone: 'error' });
-      expect(['Errors', 'Warnings', 'Infos'].map((label) => cardOf(document, label)?.value)).toEqual(['2', '2', '1']);
+      expect(cardOf(document, 'Difference')).toMatchObject({ value: '+1 BTC', tone: 'error' });
+      expect(['Errors', 'Warnings', 'For information'].map((label) => cardOf(document, label)?.value)).toEqual([
+        '2',
+        '2',
+        '1',
+      ]);
     });
   });
 

@@ -73,9 +73,11 @@ export function plainText(value: Cell): string {
 
 /** Writes the figure of a card that stands for a section: a number, not an id. It stands out from what follows it. */
 export function cardValueText(value: string): string {
-  const [, number, rest] = /^(-?\d+(?:\.\d+)?)(?: (.+))?$/s.exec(cutText(value)) ?? [];
+  const [, number, rest] = /^([-+]?\d+(?:\.\d+)?)(?: (.+))?$/s.exec(cutText(value)) ?? [];
   if (number === undefined) return escapeText(cutText(value));
-  return `${figure(number, 0)}${rest === undefined ? '' : ` <small>${escapeText(rest)}</small>`}`;
+  // Sentences beside it have such numbers without a space.
+  const shown = /^\d{1,4}$/.test(number) ? number : figure(number, 0);
+  return `${shown}${rest === undefined ? '' : ` <small>${escapeText(rest)}</small>`}`;
 }
 
 function shownText(value: Cell, { kind }: Column): string {
@@ -92,7 +94,7 @@ function shortTime(text: string): string {
 
 /** Groups the digits by space alone, and fills the fraction up with hidden digits, so that copied text is the number. */
 function figure(text: string, places: number): string {
-  const [, sign, whole = '', point = '', fraction = ''] = /^(-?)(\d+)(?:(\.)(\d+))?$/.exec(text) ?? [];
+  const [, sign, whole = '', point = '', fraction = ''] = /^([-+]?)(\d+)(?:(\.)(\d+))?$/.exec(text) ?? [];
   if (sign === undefined) return escapeText(text);
   const first = whole.length % 3 || 3;
   const groups = whole.slice(first).replace(/\d{3}/g, '<b>$&</b>');
