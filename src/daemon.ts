@@ -91,6 +91,6 @@ export async function runDaemon(
 
 async function logReady({ store, account, clock, log }: App, { exchange, database }: Config): Promise<void> {
   const waiting = await countWaiting(store.db, { account, now: clock.now() });
-  const place = { exchange: exchange.baseUrl, database: database.path, pid: process.pid };
-  log.info({ ...place, ...waiting }, 'order-sync is ready');
+  const place = { exchange: exchange.baseUrl, database: database.path };
+  log.info({ ...place, ...waiting, pid: process.pid }, 'order-sync is ready');
 }
