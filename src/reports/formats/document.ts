@@ -58,6 +58,8 @@ export type SectionPart = (typeof SECTION_PARTS)[number];
 export interface Groups {
   readonly key: string;
   describe(value: Cell): GroupHead;
+  /** The sums of groups, by their values, each below the rows of its group; only in the forms for people, as a sum of sums counts twice. */
+  readonly totals?: ReadonlyMap<Cell, Row>;
 }
 
 /** The heading of a group of rows. */
@@ -172,6 +174,20 @@ export interface ReportDocument {
   readonly charts: readonly Chart[];
   /** The worst findings, at most five, each as one line for a terminal. */
   readonly worst?: readonly string[];
+}
+
+/** The rows of a section in the forms for people: with the totals of their groups. */
+export async function* rowsForPeople({ rows, groups }: Section): AsyncGenerator<Row> {
+  const totalOf = (row: Row | undefined) => row && groups?.totals?.get(row[groups.key] ?? null);
+  let last: Row | undefined;
+  for await (const row of rows) {
+    const total = totalOf(last);
+    if (total !== undefined && total !== totalOf(row)) yield total;
+    yield row;
+    last = row;
+  }
+  const total = totalOf(last);
+  if (total !== undefined) yield total;
 }
 
 /** Makes a section of the facts, for forms that have only tables. */

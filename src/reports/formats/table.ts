@@ -1,7 +1,19 @@
-import type { Card, Cell, GroupHead, Groups, ReportDocument, Row, Section, Verdict } from './document.ts';
+import {
+  rowsForPeople,
+  type Card,
+  type Cell,
+  type Column,
+  type GroupHead,
+  type Groups,
+  type ReportDocument,
+  type Row,
+  type Section,
+  type Verdict,
+} from './document.ts';
 import { otherFacts, scopeFacts } from './facts.ts';
 import { fieldsText } from './terminal/fields.ts';
-import { layOut, leftOutLine, type Layout } from './terminal/layout.ts';
+import { saysNothing } from './numbers.ts';
+import { layOut, leftOutLine, silentLine, type Layout } from './terminal/layout.ts';
 import { PLAIN, styled, toned, wrapped, type Screen } from './terminal/screen.ts';
 import { printable } from './text.ts';
 
@@ -45,27 +57,37 @@ function cardsText(cards: readonly Card[], screen: Screen): string {
 }
 
 async function sectionText(section: Section, screen: Screen): Promise<string> {
-  const { columns, groups, empty = 'none' } = section;
+  const { groups, empty = 'none' } = section;
   const { rows, more } = await firstRows(section);
   if (rows.length === 0) return `${printable(empty)}\n`;
-  const tables = groups === undefined ? [layOut(columns, rows, screen)] : groupTables(section, groups, rows, screen);
+  const { columns, silent } = columnsOf(section, rows);
+  const tables = groups === undefined ? [layOut(columns, rows, screen)] : groupTables(columns, groups, rows, screen);
   const leftOut = [...new Set(tables.flatMap((table) => table.leftOut))];
   const note = more === 0 ? '' : `${more} more; the other formats have them all\n`;
-  return tables.map(({ text }) => text).join('') + leftOutLine(leftOut, screen) + note;
+  return [...tables.map(({ text }) => text), silentLine(silent, screen), leftOutLine(leftOut, screen), note].join('');
 }
 
-async function firstRows({ rows }: Section): Promise<{ readonly rows: readonly Row[]; readonly more: number }> {
+async function firstRows(section: Section): Promise<{ readonly rows: readonly Row[]; readonly more: number }> {
   const first: Row[] = [];
   let more = 0;
-  for await (const row of rows) {
+  for await (const row of rowsForPeople(section)) {
     if (first.length < MOST_ROWS) first.push(row);
     else more += 1;
   }
   return { rows: first, more };
 }
 
+/** The columns for people but that of the groups, those that say nothing in any row apart. The first one names the row, and stays. */
+function columnsOf({ columns: all, groups }: Section, rows: readonly Row[]) {
+  const candidates = all.filter(({ key, isForPrograms }) => isForPrograms !== true && key !== groups?.key);
+  const silent = candidates.filter(
+    (column, index) => index > 0 && rows.every((row) => saysNothing(row[column.key] ?? null, column)),
+  );
+  return { columns: candidates.filter((column) => !silent.includes(column)), silent };
+}
+
 /** A table for each run of rows with the same value, below what that value means. */
-function groupTables({ columns }: Section, groups: Groups, rows: readonly Row[], screen: Screen): Layout[] {
+function groupTables(columns: readonly Column[], groups: Groups, rows: readonly Row[], screen: Screen): Layout[] {
   const runs: { readonly value: Cell; readonly rows: Row[] }[] = [];
   for (const row of rows) {
     const value = row[groups.key] ?? null;
@@ -74,11 +96,15 @@ function groupTables({ columns }: Section, groups: Groups, rows: readonly Row[],
   }
   return runs.map((run, index) => {
     const head = groups.describe(run.value);
-    const own = columns
-      .filter((column) => column.key !== groups.key)
-      .map((column) => (column.hasGroupUnit === true ? { ...column, label: withUnit(column.label, head) } : column));
+    const own = columns.map((column) =>
+      column.hasGroupUnit === true ? { ...column, label: withUnit(column.label, head) } : column,
+    );
     const { text, leftOut } = layOut(own, run.rows, screen);
-    return { text: `${index === 0 ? '' : '\n'}${groupText(head, screen)}${text}`, leftOut };
+    return {
+      text: `${index === 0 ? '' : '\n'}${groupText(head, screen)}${text}`,
+      // Without the unit, as the groups have different ones.
+      leftOut: columns.filter(({ key }) => leftOut.some((column) => column.key === key)),
+    };
   });
 }
 

@@ -34,6 +34,7 @@ export const MONEY_DAY_COLUMNS: readonly Column[] = [
 
 const LEAD =
   'Amounts are those of our orders, in the currency that they were given in, by what became of the orders; only orders that the exchange has an amount for are compared.';
+const EMPTY = 'There is no order in the period.';
 const NOT_SHOWN =
   'The interface does not say in which currency of the pair these amounts are, so they are not added over pairs.';
 
@@ -70,22 +71,24 @@ class Money {
   }
 }
 
-/** The section of the money by currency and pair. A currency of several pairs has a row of all of them. */
+/** The section of the money by currency and pair. A currency of several pairs has a total. */
 export function moneySection(groups: readonly GroupTotals[]): Section {
+  const totals = new Map<Cell, Row>();
   const rows = byCurrency(groups, currencyName).flatMap(([currency, ofCurrency]) => {
     const pairs = [...Map.groupBy(ofCurrency, ({ pair }) => pair)].toSorted(([a], [b]) => compare(a, b));
     const row = (pair: string, same: readonly GroupTotals[]) => ({ currency, pair, ...sumOf(same).asRow() });
-    const hasTotal = pairs.length > 1 && ofCurrency[0]?.currency !== null;
-    return [...pairs.map(([pair, same]) => row(pair, same)), ...(hasTotal ? [row('all pairs', ofCurrency)] : [])];
+    if (pairs.length > 1 && ofCurrency[0]?.currency !== null) totals.set(currency, row('all pairs', ofCurrency));
+    return pairs.map(([pair, same]) => row(pair, same));
   });
   return {
     name: 'money',
     title: 'Money by currency and pair',
     part: 'money',
     lead: LEAD,
+    empty: EMPTY,
     columns: MONEY_COLUMNS,
     rows,
-    groups: { key: 'currency', describe: headOf(groups, currencyName) },
+    groups: { key: 'currency', describe: headOf(groups, currencyName), totals },
   };
 }
 
@@ -103,6 +106,7 @@ export function moneyDaysSection(groups: readonly GroupTotals[]): Section {
     name: 'money_days',
     title: 'Money by currency and day',
     part: 'days',
+    empty: EMPTY,
     columns: MONEY_DAY_COLUMNS,
     rows,
     groups: { key: 'currency', describe: headOf(groups, name) },

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ReportDocument } from '../../../src/reports/formats/document.ts';
+import { csvText } from '../../../src/reports/formats/csv.ts';
+import type { Groups, ReportDocument, Section } from '../../../src/reports/formats/document.ts';
+import { jsonText } from '../../../src/reports/formats/json.ts';
 import { tableText } from '../../../src/reports/formats/table.ts';
 import { widthOf } from '../../../src/reports/formats/terminal/screen.ts';
 import { documentOf, hostileDocument, texts, wholeText } from '../../support/report-document.ts';
@@ -84,6 +86,33 @@ No money.
 About this report
 Rule  none
 `);
+  });
+
+  it('has the total of a group below its rows, and once the names of columns that say nothing in any group', async () => {
+    const document = groupedDocument();
+    const [{ groups, ...section }] = document.sections as [Section];
+    const totals = new Map([['EUR', { currency: 'EUR', day: 'both', sum: '21.50' }]]);
+    const columns = [...section.columns, { key: 'unreadable', label: 'Unreadable', kind: 'count' }] as const;
+    const withTotals = { ...section, columns, groups: { ...groups, totals } as Groups };
+    const text = await wholeText(tableText({ ...document, sections: [withTotals] }));
+    expect(text).toContain('2026-03-02      20\nboth            21.50\n\nIn BTC\n');
+    expect(text.match(/unreadable/gi)).toEqual(['Unreadable']);
+    expect(text).toContain('0.1\nzero or empty throughout: Unreadable\n');
+    for (const form of [csvText(withTotals), jsonText({ ...document, sections: [withTotals] })])
+      expect(await wholeText(form)).not.toContain('both');
+  });
+
+  it('names a column that there is no room for without the units of the groups', async () => {
+    const document = groupedDocument();
+    const [section] = document.sections as [Section];
+    const last = { key: 'before', label: 'Before that', kind: 'time', rank: 1, hasGroupUnit: true } as const;
+    const narrow = {
+      ...section,
+      columns: [...section.columns, last],
+      rows: ['EUR', 'BTC'].map((currency) => ({ currency, day: '2026-03-01', sum: '1', before: '2026-02-28' })),
+    };
+    const text = await wholeText(tableText({ ...document, sections: [narrow] }, { width: 24, hasColour: false }));
+    expect(text.replaceAll('\n', ' ')).toContain('left out: Before that; ');
   });
 
   it('has the colour of the verdict and of groups on a screen that has colour', async () => {

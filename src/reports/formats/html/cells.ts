@@ -1,4 +1,5 @@
 import type { Cell, Column } from '../document.ts';
+import { isNumeric, saysNothing } from '../numbers.ts';
 import { toneOf } from '../tone.ts';
 import { cutText, escapeText, widthOf } from './text.ts';
 
@@ -6,7 +7,6 @@ import { cutText, escapeText, widthOf } from './text.ts';
 const MOST_PLACES = 24;
 /** The width of a badge around its word. */
 const BADGE = 3;
-const NUMBERS: ReadonlySet<Column['kind']> = new Set(['count', 'percent', 'decimal', 'digits']);
 const TONED: ReadonlySet<Column['kind']> = new Set(['severity', 'state', 'outcome']);
 
 /** What a column is like, seen in its cells. */
@@ -16,17 +16,6 @@ export interface ShownColumn {
   /** The width of its widest cell, in columns of text. */
   readonly width: number;
   readonly hasSpaces: boolean;
-}
-
-/** Whether the numbers of the column stand right. */
-export function isNumeric({ kind }: Column): boolean {
-  return NUMBERS.has(kind);
-}
-
-/** Whether a cell says nothing where all cells of its column say the same: it is empty, or the number zero. */
-export function saysNothing(value: Cell, column: Column): boolean {
-  if (value === null || value === '' || value === 0) return true;
-  return isNumeric(column) && /^-?0+(?:\.0*)?$/.test(String(value));
 }
 
 /** Looks at the cells of a column that are shown. */

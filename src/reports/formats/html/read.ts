@@ -1,5 +1,6 @@
-import type { Cell, Column, GroupHead, Row, Section } from '../document.ts';
-import { saysNothing, shownColumn, type ShownColumn } from './cells.ts';
+import { rowsForPeople, type Cell, type Column, type GroupHead, type Row, type Section } from '../document.ts';
+import { saysNothing } from '../numbers.ts';
+import { shownColumn, type ShownColumn } from './cells.ts';
 
 /** Nobody reads more rows, and they make the page slow. */
 const MOST_ROWS = 1_000;
@@ -31,7 +32,7 @@ export async function readSection(section: Section): Promise<ReadSection> {
   );
   const silent = new Set(candidates);
   const groups = new Groups(section);
-  for await (const row of section.rows) {
+  for await (const row of rowsForPeople(section)) {
     groups.add(row);
     for (const column of silent) if (!saysNothing(row[column.key] ?? null, column)) silent.delete(column);
   }

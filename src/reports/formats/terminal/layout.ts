@@ -1,4 +1,5 @@
 import type { Column, Row } from '../document.ts';
+import { isNumeric } from '../numbers.ts';
 import { cut, styled, toned, widthOf, wrapped, type Screen } from './screen.ts';
 import { printable } from '../text.ts';
 import { toneOf } from '../tone.ts';
@@ -10,12 +11,11 @@ const LEAST_TEXT = 16;
 /** Other values are cut beyond this. */
 const LEAST_VALUE = 40;
 const LONGEST_LABEL = 40;
-const RIGHT = new Set<Column['kind']>(['decimal', 'digits', 'count', 'percent']);
 
-/** A table as lines, and the labels of the columns that there was no room for. */
+/** A table as lines, and the columns that there was no room for. */
 export interface Layout {
   readonly text: string;
-  readonly leftOut: readonly string[];
+  readonly leftOut: readonly Column[];
 }
 
 interface LaidColumn {
@@ -39,10 +39,20 @@ export function tableOf(columns: readonly Column[], rows: readonly Row[], screen
 }
 
 /** Says which columns there was no room for; nothing where there are none. */
-export function leftOutLine(leftOut: readonly string[], screen: Screen): string {
+export function leftOutLine(leftOut: readonly Column[], screen: Screen): string {
   if (leftOut.length === 0) return '';
-  const text = `left out: ${leftOut.join(', ')}; --json or a wider terminal has them`;
+  const text = `left out: ${labelsOf(leftOut)}; --json or a wider terminal has them`;
   return `${styled('dim', wrapped(text, screen.width), screen)}\n`;
+}
+
+/** Names the columns that say nothing; nothing where there are none. */
+export function silentLine(silent: readonly Column[], screen: Screen): string {
+  if (silent.length === 0) return '';
+  return `${styled('dim', wrapped(`zero or empty throughout: ${labelsOf(silent)}`, screen.width), screen)}\n`;
+}
+
+function labelsOf(columns: readonly Column[]): string {
+  return columns.map(({ label }) => printable(label)).join(', ');
 }
 
 /**
@@ -58,14 +68,14 @@ export function layOut(all: readonly Column[], rows: readonly Row[], screen: Scr
       kept.map(({ column, cells }, place) => {
         const width = widths[place] ?? 0;
         const tone = toneOf(column.kind, row[column.key] ?? null);
-        return { text: toned(tone, cut(cells[index] ?? '', width), screen), width, isRight: RIGHT.has(column.kind) };
+        return { text: toned(tone, cut(cells[index] ?? '', width), screen), width, isRight: isNumeric(column) };
       }),
     ),
   );
   const rule = styled('dim', widths.map((width) => '─'.repeat(width)).join(GAP), screen);
   return {
     text: [...headOf(kept, widths, screen), rule, ...lines].map((line) => `${line}\n`).join(''),
-    leftOut: columns.filter((column) => !kept.includes(column)).map(({ label }) => label),
+    leftOut: columns.filter((column) => !kept.includes(column)).map(({ column }) => column),
   };
 }
 
@@ -131,7 +141,7 @@ function headOf(columns: readonly LaidColumn[], widths: readonly number[], scree
       columns.map(({ column }, place) => {
         const lines = labels[place] ?? [];
         const text = styled('bold', lines[line - height + lines.length] ?? '', screen);
-        return { text, width: widths[place] ?? 1, isRight: RIGHT.has(column.kind) };
+        return { text, width: widths[place] ?? 1, isRight: isNumeric(column) };
       }),
     ),
   );
