@@ -2,7 +2,7 @@ import type { AmountSettings } from '../domain/amounts.ts';
 import { DecimalSum } from '../domain/decimal.ts';
 import { ORDER_STATES } from '../domain/orders/states.ts';
 import { PERSON_STATES } from './ageing.ts';
-import type { Card, Column, ReportDocument, Verdict } from './formats/document.ts';
+import type { Card, Column, Fact, ReportDocument, Verdict } from './formats/document.ts';
 import { counted, emptyReason } from './formats/words.ts';
 import { amountsByCurrency } from './reconciliation/money.ts';
 import { outcomeOf, sumsByOutcome } from './reconciliation/outcome.ts';
@@ -74,6 +74,12 @@ function emptyGroup(part: SummaryPart) {
 
 /** What a summary is of. */
 export interface SummaryFacts extends Pick<AmountSettings, 'outputPosition'> {
+  /** When the orders were read. */
+  readonly asOf: string;
+  /** The time of the orders that the period is about; insertion unless given. */
+  readonly by?: 'insertion' | 'completion' | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
   /** A period without orders is as it should be. */
   readonly mayBeEmpty?: boolean | undefined;
 }
@@ -96,7 +102,7 @@ export function summaryDocument(parts: Iterable<SummaryPart>, facts: SummaryFact
     title: 'Summary',
     verdict: verdictOf(orders, counts, facts),
     cards: [ordersCard(orders, counts), ...moneyCards(all, facts)],
-    facts: [],
+    facts: factsOf(facts),
     sections: [
       {
         name: 'summary',
@@ -109,6 +115,16 @@ export function summaryDocument(parts: Iterable<SummaryPart>, facts: SummaryFact
     charts: [],
   };
   return { document, isEmpty: orders === 0 };
+}
+
+function factsOf({ asOf, by, from, to }: SummaryFacts): readonly Fact[] {
+  const verb = by === 'completion' ? 'Completed' : 'Inserted';
+  return [
+    { key: 'period', label: 'Period', value: from === undefined && to === undefined ? 'all orders' : null },
+    { key: 'from', label: `${verb} from`, value: from ?? null },
+    { key: 'to', label: `${verb} before`, value: to ?? null },
+    { key: 'as_of', label: 'As of', value: asOf },
+  ];
 }
 
 function verdictOf(orders: number, counts: ReadonlyMap<string, number>, { mayBeEmpty }: SummaryFacts): Verdict {

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { systemClock } from '../../clock.ts';
 import { summaryDocument } from '../../reports/summary.ts';
 import type { OrderTime } from '../../store/reports/reconciliation.ts';
 import { summaryParts } from '../../store/reports/summary.ts';
@@ -19,7 +20,14 @@ export function define(command: Command): void {
     .action(async ({ by, from, to, allowEmpty: mayBeEmpty, ...output }: SummaryOptions) => {
       const filter = { account: ACCOUNT, by, from, to };
       const { document, isEmpty } = await withStore(command, 'current', async (store, { exchange }) =>
-        summaryDocument(summaryParts(store, filter), { outputPosition: exchange.outputPosition, mayBeEmpty }),
+        summaryDocument(summaryParts(store, filter), {
+          outputPosition: exchange.outputPosition,
+          mayBeEmpty,
+          asOf: systemClock().now().toISOString(),
+          by,
+          from,
+          to,
+        }),
       );
       await writeReport(document, output);
       if (isEmpty && mayBeEmpty !== true) throw emptyPeriod(document);

@@ -1,7 +1,7 @@
 import type { Fact, ReportDocument } from './document.ts';
 
 /** What the report is about stands at its top, the other facts at its end. */
-const SCOPE_FACTS: readonly string[] = ['from', 'to', 'as_of', 'asOf', 'account'];
+const SCOPE_FACTS: readonly string[] = ['period', 'from', 'to', 'as_of', 'asOf', 'account'];
 /** The verdict says them. */
 const VERDICT_FACTS: readonly string[] = ['verdict', 'because'];
 

@@ -2,7 +2,7 @@ import type { Tolerance } from '../../domain/amounts.ts';
 import type { Column, Fact, ReportDocument, Section } from '../formats/document.ts';
 import type { ReconciliationCharts } from './charts.ts';
 import { attentionSection, findingsSection, type ReportFinding } from './findings.ts';
-import { moneyDaysSection, moneySection } from './money.ts';
+import { moneyDaysSection, moneySection, NO_ORDER } from './money.ts';
 import { dayOf } from './rows.ts';
 import { DAY_COLUMNS, PAIR_COLUMNS } from './totals.ts';
 import { disputedOrdersSection, uncheckedOrdersSection, uncheckedSection, type UncheckedOrder } from './unchecked.ts';
@@ -79,7 +79,7 @@ export function reconciliationDocument(
     schema: RECONCILIATION_SCHEMA,
     title: 'Reconciliation of our orders with the exchange',
     verdict: verdictOf(reconciled, problems),
-    cards: cardsOf(reconciled),
+    cards: isEmpty ? [] : cardsOf(reconciled),
     facts: [...factsOf(scope, reconciled, problems), ...supplements.flatMap(({ facts }) => facts)],
     sections: sectionsOf(scope, reconciled, supplements),
     charts: charts.charts(totals.groups(), totals.byClass(), periodOf(scope)),
@@ -107,7 +107,13 @@ function sectionsOf(
     ...supplements.flatMap(({ sections }) => sections),
     moneySection(groups),
     moneyDaysSection(groups),
-    { name: 'pairs', title: 'Orders by pair and outcome', columns: PAIR_COLUMNS, rows: totals.byPair() },
+    {
+      name: 'pairs',
+      title: 'Orders by pair and outcome',
+      empty: NO_ORDER,
+      columns: PAIR_COLUMNS,
+      rows: totals.byPair(),
+    },
     { name: 'days', title: 'By day and pair', columns: DAY_COLUMNS, rows: totals.byDay(), isForPrograms: true },
     uncheckedSection(totals.unchecked),
     {
@@ -134,6 +140,7 @@ function factsOf(scope: ReconciliationScope, reconciled: Reconciled, problems: r
     { key: 'account', label: 'Account', value: scope.account },
     { key: 'as_of', label: 'As of', value: scope.asOf },
     { key: 'by', label: 'Period by', value: by },
+    { key: 'period', label: 'Period', value: scope.from === undefined && scope.to === undefined ? 'all orders' : null },
     { key: 'from', label: `${verb} from`, value: scope.from ?? null },
     { key: 'to', label: `${verb} before`, value: scope.to ?? null },
     { key: 'orders', label: 'Orders', value: counts.orders },

@@ -32,9 +32,11 @@ export const MONEY_DAY_COLUMNS: readonly Column[] = [
   ...AMOUNTS,
 ];
 
+/** What a section of orders says where it has none. */
+export const NO_ORDER = 'There is no order in the period.';
+
 const LEAD =
   'Amounts are those of our orders, in the currency that they were given in, by what became of the orders; only orders that the exchange has an amount for are compared.';
-const EMPTY = 'There is no order in the period.';
 const NOT_SHOWN =
   'The interface does not say in which currency of the pair these amounts are, so they are not added over pairs.';
 
@@ -85,7 +87,7 @@ export function moneySection(groups: readonly GroupTotals[]): Section {
     title: 'Money by currency and pair',
     part: 'money',
     lead: LEAD,
-    empty: EMPTY,
+    empty: NO_ORDER,
     columns: MONEY_COLUMNS,
     rows,
     groups: { key: 'currency', describe: headOf(groups, currencyName), totals },
@@ -106,7 +108,7 @@ export function moneyDaysSection(groups: readonly GroupTotals[]): Section {
     name: 'money_days',
     title: 'Money by currency and day',
     part: 'days',
-    empty: EMPTY,
+    empty: NO_ORDER,
     columns: MONEY_DAY_COLUMNS,
     rows,
     groups: { key: 'currency', describe: headOf(groups, name) },

@@ -82,7 +82,7 @@ export function uncheckedOrdersSection(
     name: 'unchecked_orders',
     title: 'Orders that could not be checked',
     part: 'attention',
-    empty: 'Every order that the exchange has was checked.',
+    empty: 'No order is left unchecked.',
     columns: COLUMNS,
     rows: orderRows(orders, instantMs(asOf) ?? 0),
     groups: {

@@ -107,6 +107,9 @@ export function verdictOf({ totals, ordersToLookAt }: Counted, problems: readonl
 export function cardsOf({ totals }: Counted): readonly Card[] {
   const { orders, checked, unchecked, disputed, nothing_to_compare: nothing } = totals.counts();
   const { errors, warnings, infos, acknowledged } = totals.counts();
+  // These findings are listed with their orders, not by class.
+  const ofOrders = totals.byClass().filter((line) => line['class'] === 'UNCHECKED');
+  const elsewhere = ofOrders.reduce((sum, line) => sum + Number(line['open']), 0);
   const shown = (count: number, tone: Tone): Tone => (count > 0 ? tone : 'good');
   return [
     { label: 'Orders', value: String(orders), section: 'money' },
@@ -123,7 +126,13 @@ export function cardsOf({ totals }: Counted): readonly Card[] {
       : []),
     ...differenceCards(totals, errors > 0, disputed),
     { label: 'Errors', value: String(errors), tone: shown(errors, 'error'), section: 'attention' },
-    { label: 'Warnings', value: String(warnings), tone: shown(warnings, 'warning'), section: 'attention' },
+    {
+      label: 'Warnings',
+      value: String(warnings),
+      ...(elsewhere > 0 ? { note: `${elsewhere} with the orders that could not be checked` } : {}),
+      tone: shown(warnings, 'warning'),
+      section: 'attention',
+    },
     ...(infos > 0
       ? [{ label: 'For information', value: String(infos), tone: 'info' as const, section: 'attention' }]
       : []),

@@ -33,10 +33,8 @@ const TIMELINE: readonly Column[] = [
   { key: 'at', label: 'At', kind: 'time' },
   { key: 'text', label: 'What happened', kind: 'text' },
 ];
-const NEXT: readonly Column[] = [
-  { key: 'step', label: 'What', kind: 'text' },
-  { key: 'command', label: 'Command', kind: 'text' },
-];
+const STEP: Column = { key: 'step', label: 'What', kind: 'text' };
+const NEXT: readonly Column[] = [STEP, { key: 'command', label: 'Command', kind: 'text' }];
 const FINDINGS: readonly Column[] = [
   { key: 'class', label: 'Finding', kind: 'text' },
   { key: 'severity', label: 'Severity', kind: 'severity' },
@@ -60,7 +58,7 @@ export function storyDocument(story: Story, evidence: StoryEvidence, settings: S
     cards: story.state === null ? [] : cardsOf(story, evidence, settings),
     facts: factsOf(story, evidence),
     sections: [
-      { name: 'next', title: 'What happens next', columns: NEXT, rows: nextRows(next) },
+      { name: 'next', title: 'What happens next', columns: next.some(isCommand) ? NEXT : [STEP], rows: nextRows(next) },
       ...(findings.length === 0
         ? []
         : [

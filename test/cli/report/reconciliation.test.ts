@@ -58,6 +58,7 @@ const documentSchema = z.strictObject({
     account: z.literal('default'),
     as_of: z.iso.datetime(),
     by: z.enum(['insertion', 'completion']),
+    period: z.literal('all orders').nullable(),
     from: z.iso.datetime().nullable(),
     to: z.iso.datetime().nullable(),
     orders: count,

@@ -32,6 +32,7 @@ describe('report summary', () => {
     const [table, csv, json] = await Promise.all([summaryProcess(), summary('--format', 'csv'), summary('--json')]);
     expect([table.code, table.stderr, csv.code, csv.stderr, json.code, json.stderr]).toEqual([0, '', 0, '', 0, '']);
     expect(table.stdout).toMatch(new RegExp(`\n=BTC/EUR +pending +INPUT +2 +${RegExp.escape(sum)} *\n`));
+    expect(table.stdout).toMatch(/^Period +all orders\nAs of +\d{4}-/);
     expect(table.stdout).not.toContain('\u001b');
     expect(csv.stdout).toBe(
       `pair,state,status,outcome,position,orders,asset,succeeded,failed,open,outcome_unknown,unreadable\n'=BTC/EUR,pending,,,INPUT,2,${sum},0,0,0,0,0\n`,

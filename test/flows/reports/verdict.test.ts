@@ -64,6 +64,8 @@ describe('the verdict of a reconciliation', () => {
         '2',
         '1',
       ]);
+      // Order c is listed as one that could not be checked, and not by the class of its finding.
+      expect(cardOf(document, 'Warnings')?.note).toMatch(/^1 /);
     });
   });
 
@@ -75,6 +77,7 @@ describe('the verdict of a reconciliation', () => {
       await reportOf({ orders: [{ id: 'a' }], from: '2027-01-01', mayBeEmpty }, (report) => {
         expect(report).toMatchObject({ isEmpty: true, isClean: mayBeEmpty });
         expect(report.document.verdict).toMatchObject({ tone, text: 'Nothing to reconcile' });
+        expect(report.document.cards).toEqual([]);
         expect(factsOf(report)['verdict']).toBe(mayBeEmpty ? 'clean' : 'not clean');
       });
   });

@@ -94,6 +94,8 @@ describe('the page of an order', () => {
       pre_order_id: null,
     });
     expect(sections.map(({ name }) => name)).toEqual(['next', 'timeline']);
+    // Without a command there is no column for one.
+    expect(sections[0]?.columns.map(({ key }) => key)).toEqual(['step']);
     expect(pageOf('open', {}, {}, new Date('2026-01-05T11:00:00.000Z')).verdict).toMatchObject({ tone: 'neutral' });
   });
 });

@@ -10,7 +10,7 @@ const WHOLE_WIDTH = WIDTHS[0] + WIDTHS[1] + WIDTHS[2];
 const MOST_LINES = 6;
 const MOST_GROUPS = 50;
 /** The facts that tell what a report is about, by key; the others have a sheet of their own. */
-const ABOUT: readonly string[] = ['account', 'by', 'from', 'to', 'as_of', 'asOf'];
+const ABOUT: readonly string[] = ['account', 'by', 'period', 'from', 'to', 'as_of', 'asOf'];
 const BOLD = { fontWeight: 'bold' } as const;
 const LINK = { textColor: '#0550ae', textDecoration: { underline: true } } as const;
 
