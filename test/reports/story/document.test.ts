@@ -69,7 +69,10 @@ describe('the page of an order', () => {
     expect(sections.map(({ name }) => name)).toEqual(['next', 'findings', 'timeline']);
   });
 
-  it('has each command beside the sentence that it follows', () => {
+  it('has each command beside the sentence that it follows, and no column for commands where there is none', () => {
+    const columns = (state: string) => pageOf(state).sections[0]?.columns.map(({ key }) => key);
+    expect([columns('final'), columns('disputed')]).toEqual([['step'], ['step', 'command']]);
+
     const rows = pageOf('disputed').sections[0]?.rows as Iterable<Row>;
     const commands = [...rows].filter(({ command }) => command !== null);
     expect(commands).toEqual([
@@ -94,8 +97,6 @@ describe('the page of an order', () => {
       pre_order_id: null,
     });
     expect(sections.map(({ name }) => name)).toEqual(['next', 'timeline']);
-    // Without a command there is no column for one.
-    expect(sections[0]?.columns.map(({ key }) => key)).toEqual(['step']);
     expect(pageOf('open', {}, {}, new Date('2026-01-05T11:00:00.000Z')).verdict).toMatchObject({ tone: 'neutral' });
   });
 });
