@@ -48,7 +48,7 @@ interface Incident {
   readonly firstCause: string;
   cause: string;
   readonly since: number;
-  toldAt: number;
+  reportedAt: number;
   overAt: number | undefined;
   failures: number;
   allFailures: number;
@@ -87,7 +87,7 @@ export class IncidentStory {
       if (known !== undefined) {
         known.overAt = undefined;
         known.cause = condition.cause;
-        if (now - known.toldAt >= REMINDER_MS) news.push(told(known, 'lasting', now));
+        if (now - known.reportedAt >= REMINDER_MS) news.push(newsOf(known, 'lasting', now));
         continue;
       }
       const { kind, cause, lastedMs = 0 } = condition;
@@ -97,19 +97,19 @@ export class IncidentStory {
         firstCause: cause,
         cause,
         since,
-        toldAt: now,
+        reportedAt: now,
         overAt: undefined,
         failures: 0,
         allFailures: 0,
       };
       this.#incidents.set(kind, begun);
-      news.push(told(begun, 'begun', now));
+      news.push(newsOf(begun, 'begun', now));
     }
     for (const incident of this.#incidents.values()) {
       if (conditions.some(({ kind }) => kind === incident.kind)) continue;
       if (incident.overAt === undefined) {
         incident.overAt = now;
-        news.push(told(incident, 'over', now));
+        news.push(newsOf(incident, 'over', now));
       }
       if (now - incident.overAt >= SETTLING_MS) news.push(this.#end(incident));
     }
@@ -161,7 +161,7 @@ export class IncidentStory {
 
   #end(incident: Incident): IncidentNews {
     this.#incidents.delete(incident.kind);
-    return { ...told(incident, 'ended', incident.overAt ?? incident.toldAt), failures: incident.allFailures };
+    return { ...newsOf(incident, 'ended', incident.overAt ?? incident.reportedAt), failures: incident.allFailures };
   }
 
   #takeAll(now: number): readonly RepeatedFailures[] {
@@ -191,10 +191,10 @@ export class IncidentStory {
   }
 }
 
-function told(incident: Incident, stage: IncidentStage, now: number): IncidentNews {
+function newsOf(incident: Incident, stage: IncidentStage, now: number): IncidentNews {
   const { kind, cause, since, failures } = incident;
   if (stage !== 'over') {
-    incident.toldAt = now;
+    incident.reportedAt = now;
     incident.failures = 0;
   }
   return { stage, kind, cause, lastedMs: now - since, failures };

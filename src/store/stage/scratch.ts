@@ -24,7 +24,7 @@ export interface Scratch extends Disposable {
   ordersToLookAt(): number;
 }
 
-/** In the order of the reasons, which SQLite is told by their places. */
+/** In the order of the reasons, which SQLite gets as their places. */
 const REASON_PLACE = `case reason ${UNCHECKED_ORDER.map((reason, place) => `when '${reason}' then ${place}`).join(' ')} end`;
 
 /** Opens an empty scratch database. */

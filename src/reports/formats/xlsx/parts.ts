@@ -17,7 +17,7 @@ export interface Sheet {
   readonly links?: readonly Link[];
 }
 
-/** The heading of a table, and the columns that tell its rows apart, stay in place and are printed on every page. */
+/** The heading of a table, and the columns that name its rows, stay in place and are printed on every page. */
 interface Table {
   readonly columns: number;
   /** With the heading. */
