@@ -20,6 +20,8 @@ const LOOK_AT: readonly (readonly [keyof SyncSummary, one: string, many: string,
   ['failed', 'request failed', 'requests failed', 'order-sync sync'],
 ];
 
+const KEY_REFUSED = 'the exchange refuses the key (401): check exchange.apiKey';
+
 /** What a pass came to, in one line, and how that is to a person. */
 export interface SyncVerdict {
   readonly tone: Tone;
@@ -39,7 +41,7 @@ function textOf({ end, summary, holds }: SyncResult, isStopped: boolean, request
     case 'done':
       return `all is well: ${[didText(summary), ...waitText(summary)].join('; ')}`;
     case 'look':
-      return `a person should look: ${lookText(summary, holds.length > 0)}`;
+      return `a person should look: ${lookText(summary, holds)}`;
     case 'out-of-reach':
       return [
         holds.length > 0 ? 'the account is held back' : 'the exchange is out of reach',
@@ -54,7 +56,7 @@ function textOf({ end, summary, holds }: SyncResult, isStopped: boolean, request
       return [`${why}: ${didText(summary)}`, ...waitText(summary), ...leftText, how].join('; ');
     }
     case 'key-refused':
-      return ['the exchange refuses the key (401): check exchange.apiKey', ...waitText(summary)].join('; ');
+      return [KEY_REFUSED, ...waitText(summary)].join('; ');
   }
 }
 
@@ -70,11 +72,12 @@ function waitText({ remaining }: SyncSummary): readonly string[] {
   return [remaining === 1 ? '1 order waits to be sent' : `${withCommas(remaining)} orders wait to be sent`];
 }
 
-function lookText(summary: SyncSummary, isHeldBack: boolean): string {
-  const found = LOOK_AT.filter(([name]) => summary[name] > 0);
-  const counts = found.map(([name, one, many]) => `${withCommas(summary[name])} ${summary[name] === 1 ? one : many}`);
-  if (isHeldBack) counts.unshift('the account is held back');
+function lookText(summary: SyncSummary, holds: SyncResult['holds']): string {
+  const counts = LOOK_AT.filter(([name]) => summary[name] > 0);
+  const texts = counts.map(([name, one, many]) => `${withCommas(summary[name])} ${summary[name] === 1 ? one : many}`);
+  if (holds.some(({ kind }) => kind === 'key-refused')) return [KEY_REFUSED, ...texts].join('; ');
+  if (holds.length > 0) texts.unshift('the account is held back');
   // A finding of this pass may have been acknowledged meanwhile.
-  const command = found[0]?.[3] ?? (isHeldBack ? undefined : 'order-sync findings list --status any');
-  return [counts.join(', '), command].filter(Boolean).join('; ');
+  const command = counts[0]?.[3] ?? (holds.length > 0 ? undefined : 'order-sync findings list --status any');
+  return [texts.join(', '), command].filter(Boolean).join('; ');
 }

@@ -55,3 +55,11 @@ it.each<
   const summary = { ...newCounters(), remaining: 0, durationMs: 5, ...some };
   expect(verdictOf({ end, summary, holds: isHeld ? [HOLD] : [] }, { isStopped, requests: 6 }).text).toBe(text);
 });
+
+it('a pass that ended as the exchange refused a key that it had taken before says what to check', () => {
+  const summary = { ...newCounters(), failed: 1, remaining: 0, durationMs: 5 };
+  const holds = [{ ...HOLD, kind: 'key-refused' } as const];
+  expect(verdictOf({ end: 'look', summary, holds }, { isStopped: false, requests: 6 }).text).toBe(
+    'a person should look: the exchange refuses the key (401): check exchange.apiKey; 1 request failed',
+  );
+});
