@@ -164,7 +164,8 @@ describe('the questions of init', () => {
     await asks('Key');
     input.write(`${KEY}\r`);
     const untilDatabase = await asks('database');
-    input.write('\r');
+    // The key for the line before.
+    input.write('\u001b[A\r');
     expect(await asked).toEqual({
       baseUrl: URL,
       key: KEY,
