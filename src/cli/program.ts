@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Command, type Argument, type Option } from 'commander';
+import { printableLines } from '../reports/formats/text.ts';
 import { COMMANDS, type Entries } from './commands.ts';
 import { fitted } from './shared/help.ts';
 import { takeNearChoices, withSuggestion } from './shared/names.ts';
@@ -79,7 +80,8 @@ async function addCommands(parent: Command, entries: Entries, words: readonly st
 function sayForPeople(command: Command): void {
   command.configureOutput({
     writeOut: (text) => void process.stdout.write(fitted(text, screenOf().width)),
-    outputError: (text, write) => write(withSuggestion(command, text).replaceAll(/[^\s'"]+@[^\s'"]+/g, '<EMAIL>')),
+    outputError: (text, write) =>
+      write(printableLines(withSuggestion(command, text)).replaceAll(/[^\s'"]+@[^\s'"]+/g, '<EMAIL>')),
   });
 }
 

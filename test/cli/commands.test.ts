@@ -173,6 +173,17 @@ describe('wrong usage', () => {
     expect(err).toMatch(/\(--help says how it is used, with an example\)\n$/);
   });
 
+  it.each([['\u001b[2J'], ['--\u009b2J'], ['orders', 'list', '--limit', '\u202e1']])(
+    '%j: steers no terminal, like any other error',
+    async (...args) => {
+      const { err } = await usage(...args);
+      expect(err).toMatch(/\\u001b\[2J|\\u009b2J|\\u202e1/);
+      const { message } = explainError(new CommandError(EXIT.absent, `there is no "${args.at(-1)}"\nand no other`));
+      expect([err, message].join()).not.toMatch(/\p{Cc}(?<!\n)|\u202e/u);
+      expect(message).toContain('\n');
+    },
+  );
+
   it.each(['', 'orders', 'db', 'report', 'config', 'pre-order'])(
     '"%s" without a command: shows the help',
     async (words) => {

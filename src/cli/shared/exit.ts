@@ -1,4 +1,5 @@
 import { CommanderError } from 'commander';
+import { printableLines } from '../../reports/formats/text.ts';
 import { StoreError, type StoreProblem } from '../../store/errors.ts';
 import { storeError } from '../../store/sqlite/errors.ts';
 
@@ -49,6 +50,12 @@ export class CommandError extends Error {
 
 /** Gives the exit code of an error that ends a command, and the line that says what to do. */
 export function explainError(thrown: unknown): { code: number; message: string } {
+  const { code, message } = explained(thrown);
+  // It may quote what somebody else wrote.
+  return { code, message: printableLines(message) };
+}
+
+function explained(thrown: unknown): { code: number; message: string } {
   const error = storeError(thrown, 'the database');
   // Commander has said by itself what is wrong with the usage.
   if (error instanceof CommanderError) return { code: error.exitCode === 0 ? EXIT.ok : EXIT.usage, message: '' };

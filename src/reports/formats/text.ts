@@ -10,6 +10,11 @@ export function printable(value: string | number | null | undefined): string {
   });
 }
 
+/** The same for a text of several lines, which stay lines. */
+export function printableLines(text: string): string {
+  return text.split('\n').map(printable).join('\n');
+}
+
 /** Puts an apostrophe before text that a spreadsheet would run as a formula. A negative amount stays a number. */
 export function noFormula(text: string): string {
   const isFormula = /^[=+\-@\t\r\n＝＋－＠]/.test(text) && !/^-\d+(\.\d+)?$/.test(text);
