@@ -11,6 +11,8 @@ const LEAST_TEXT = 16;
 /** Other values are cut beyond this. */
 const LEAST_VALUE = 40;
 const LONGEST_LABEL = 40;
+/** No column is wider: in a file, where nothing is cut, a longer value stands out of its column, and the other rows stay short. */
+const WIDEST_COLUMN = 100;
 
 /** A table as lines, and the columns that there was no room for. */
 export interface Layout {
@@ -68,7 +70,9 @@ export function layOut(all: readonly Column[], rows: readonly Row[], screen: Scr
       kept.map(({ column, cells }, place) => {
         const width = widths[place] ?? 0;
         const tone = toneOf(column.kind, row[column.key] ?? null);
-        return { text: toned(tone, cut(cells[index] ?? '', width), screen), width, isRight: isNumeric(column) };
+        const cell = cells[index] ?? '';
+        const text = screen.width === Infinity ? cell : cut(cell, width);
+        return { text: toned(tone, text, screen), width, isRight: isNumeric(column) };
       }),
     ),
   );
@@ -88,7 +92,7 @@ function measured(column: Column, rows: readonly Row[]): LaidColumn {
   const word = label.split(' ').reduce((most, part) => Math.max(most, widthOf(part)), 1);
   const isCut = kind === 'text' && widest > SHORT_TEXT;
   const least = Math.max(Math.min(widest, isCut ? LEAST_TEXT : LEAST_VALUE), Math.min(word, LEAST_TEXT));
-  return { column, label, cells, natural: Math.max(widest, widthOf(label)), least };
+  return { column, label, cells, natural: Math.min(Math.max(widest, widthOf(label)), WIDEST_COLUMN), least };
 }
 
 /** Adds spaces after decimals, so that their points stand in one column where their ends do. */

@@ -74,6 +74,16 @@ describe('a table for people', () => {
     expect(tableOf(columns, rows, at(80))).toMatch(/\nleft out: at; --json or a wider terminal has them\n$/);
   });
 
+  it('has whole values in a file, and does not make every row as wide as one of 3,000 characters', () => {
+    const long = 'x'.repeat(3_000);
+    const lines = linesOf(textColumns('id', 'status'), [
+      { id: long, status: 'NEW' },
+      { id: 'a', status: 'NEW' },
+    ]);
+    expect(lines[2]).toBe(`${long}  NEW`);
+    expect(lines[3]?.length).toBeLessThan(120);
+  });
+
   it('leaves out a column without values first', () => {
     const columns = [...textColumns('id', 'nothing'), { key: 'more', label: 'more', kind: 'text' as const, rank: 9 }];
     const { leftOut } = layOut(columns, [{ id: 'shop-1', nothing: null, more: 'a text' }], at(16));
