@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { text } from 'node:stream/consumers';
@@ -166,18 +166,22 @@ async function make({ settingsFile, baseUrl, keyFile, key, databasePath }: Plan)
   };
   const file = (path: string, content: string) => {
     folder(path);
-    writeFileSync(path, content, { mode: 0o600, flag: 'wx' });
+    const made = openSync(path, 'wx', 0o600);
+    // Also where there is no room for all of it.
     undo.defer(() => rmSync(path, { force: true }));
+    writeFileSync(made, content);
+    closeSync(made);
   };
+  // The settings first: of two at once one fails here, before it could take the database of the other away.
+  const settings = { exchange: { baseUrl, apiKeyFile: keyFile }, database: { url: `sqlite:${databasePath}` } };
+  file(settingsFile, `${headOf(settingsFile)}${stringify(settings)}`);
+  if (key !== undefined) file(keyFile, `${key}\n`);
   folder(databasePath);
   const isThere = existsSync(databasePath);
   if (!isThere) {
     undo.defer(() => ['', '-wal', '-shm', '.mark'].forEach((ending) => rmSync(databasePath + ending, { force: true })));
   }
   await (await openStore(databasePath, systemClock(), { expect: isThere ? 'current' : 'migrate' })).close();
-  if (key !== undefined) file(keyFile, `${key}\n`);
-  const settings = { exchange: { baseUrl, apiKeyFile: keyFile }, database: { url: `sqlite:${databasePath}` } };
-  file(settingsFile, `${headOf(settingsFile)}${stringify(settings)}`);
   undo.move();
 }
 

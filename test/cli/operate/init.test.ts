@@ -118,13 +118,21 @@ describe('init', () => {
     expect(contents()).toEqual(before);
   });
 
-  it('leaves nothing behind where only the last file cannot be made', async () => {
+  it('leaves nothing behind where one of the files cannot be made', async () => {
     mkdirSync(join(folder, 'etc'));
     // A link that leads nowhere is no file that is there, and cannot be made new.
     symlinkSync(join(folder, 'nowhere'), file);
     const { code } = await init(['--base-url', URL, '--api-key-file', '-', '--yes'], KEY);
     expect([code, readdirSync(folder), readdirSync(join(folder, 'etc'))]).toEqual([74, ['etc'], ['shop.yaml']]);
     expect(existsSync(join(folder, 'data'))).toBe(false);
+  });
+
+  it('makes everything once where two run at once', async () => {
+    const args = ['--base-url', URL, '--api-key-file', '-', '--yes'];
+    const [first, second] = await Promise.all([init(args, KEY), init(args, KEY)]);
+    expect([first?.code, second?.code].filter((code) => code === 0)).toHaveLength(1);
+    expect(readdirSync(join(folder, 'etc')).toSorted()).toEqual(['shop.key', 'shop.yaml']);
+    expect(await runProgram(['--config', file, 'db', 'status'], { cwd: folder })).toMatchObject({ code: 0 });
   });
 
   it('says which variable would go over what it writes', async () => {
