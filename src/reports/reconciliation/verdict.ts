@@ -149,7 +149,7 @@ function differenceCards(totals: ReconciliationTotals, hasErrors: boolean, dispu
   const card = ({ currency, compared, difference }: CurrencyDifference): Card => ({
     label: 'Difference',
     value: `${difference.startsWith('-') ? '' : '+'}${difference} ${currency}`,
-    note: `${difference.startsWith('-') ? 'less' : 'more'} at the exchange than with us, in all; ${counted(compared, 'order')} compared`,
+    note: `${difference.startsWith('-') ? 'less' : 'more'} at the exchange than with us, in all; ${counted(compared, 'amount')} compared`,
     tone: hasErrors ? 'error' : 'info',
     section: 'money',
   });
@@ -157,7 +157,7 @@ function differenceCards(totals: ReconciliationTotals, hasErrors: boolean, dispu
   const more = equal.length > MOST_DIFFERENCES ? ['…'] : [];
   const sum = equal.reduce((orders, { compared }) => orders + compared, 0);
   // What a disputed order differs by is in no sum, so nobody may take the zero for all of it.
-  const note = `${counted(sum, 'order')} compared${disputed === 0 ? '' : '; without disputed orders'}`;
+  const note = `${counted(sum, 'amount')} compared${disputed === 0 ? '' : '; without disputed orders'}`;
   const tone = disputed === 0 ? ('good' as const) : ('neutral' as const);
   const value = [...currencies, ...more].join(', ');
   return [
