@@ -77,7 +77,7 @@ async function firstRows(section: Section): Promise<{ readonly rows: readonly Ro
   return { rows: first, more };
 }
 
-/** The columns for people but that of the groups, those that say nothing in any row apart. The first one names the row, and stays. */
+/** The columns for people, without that of the groups and without those that say nothing in any row. The first one names the row, and stays. */
 function columnsOf({ columns: all, groups }: Section, rows: readonly Row[]) {
   const candidates = all.filter(({ key, isForPrograms }) => isForPrograms !== true && key !== groups?.key);
   const silent = candidates.filter(

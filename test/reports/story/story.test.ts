@@ -115,7 +115,7 @@ describe('a request that never left', () => {
     expect(tell(given).next[0]).toBe('It is sent as soon as a pass runs.');
   });
 
-  it('is told apart from one that the exchange did not take', () => {
+  it('differs from one that the exchange did not take', () => {
     const given = evidence({ events: [event(1, {}), { ...back, reason: 'not taken: 429' }] });
     expect(texts(given).at(-1)).toBe('It waits to be sent again: not taken: 429.');
     expect(tell(given).next[0]).toBe('It is sent again as soon as a pass runs.');
