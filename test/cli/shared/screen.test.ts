@@ -19,7 +19,7 @@ it.each([
   ['a pipe', {}, {}, { width: Infinity, hasColour: false }],
   ['a pipe with FORCE_COLOR', {}, { FORCE_COLOR: '1' }, { width: Infinity, hasColour: true }],
 ])('%s has its width and its colours', (_name, more, environment, expected) => {
-  for (const name of ['NO_COLOR', 'FORCE_COLOR', 'NODE_DISABLE_COLORS']) vi.stubEnv(name, undefined);
+  for (const name of ['NO_COLOR', 'FORCE_COLOR', 'NODE_DISABLE_COLORS', 'CI']) vi.stubEnv(name, undefined);
   vi.stubEnv('TERM', 'xterm-256color');
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
   expect(screenOf(stream(more))).toEqual(expected);
