@@ -101,7 +101,7 @@ export function uncheckedOrdersSection(
 /** The section of the disputed orders; at most so many as of a reason above. */
 export function disputedOrdersSection(orders: Iterable<UncheckedOrder>, count: number, asOf: string): Section {
   const lead =
-    'An order of the exchange answers for the id of ours and contradicts it. Nobody should act on it until a person has decided: order-sync orders resolve ORDER --as ours|abandoned --reason TEXT.';
+    'An order of the exchange answers for the id of ours and contradicts it. Pay and deliver nothing for it until a person has decided: order-sync orders resolve ORDER --as ours|abandoned --reason TEXT.';
   const most = ` Of ${count} orders those ${MOST_UNCHECKED} are listed that have been disputed the longest.`;
   return {
     name: 'disputed_orders',

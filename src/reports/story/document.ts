@@ -3,7 +3,7 @@ import { instantMs } from '../../domain/instant.ts';
 import type { OrderState } from '../../domain/orders/states.ts';
 import type { Card, Column, Fact, ReportDocument, Row, Tone, Verdict } from '../formats/document.ts';
 import { toneOf } from '../formats/tone.ts';
-import { counted, inWords } from '../formats/words.ts';
+import { capitalized, counted, inWords } from '../formats/words.ts';
 import { currencyOfRow } from '../reconciliation/rows.ts';
 import { isCommand } from './commands.ts';
 import type { StoryEvidence, StoryFinding } from './evidence.ts';
@@ -162,5 +162,5 @@ function findingRow(finding: StoryFinding, asOf: string): Row {
 }
 
 function sentence(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;
+  return `${capitalized(text)}${/[.!?]$/.test(text) ? '' : '.'}`;
 }

@@ -13,7 +13,7 @@ const HALF = `
   async function* half() {
     yield Buffer.from('new');
     process.stdout.write('half');
-    await new Promise((resolve) => setTimeout(resolve, 600_000));
+    await new Promise((resolve) => process.stdin.resume().once('end', resolve));
   }
   await writePieces(half(), process.argv[1]);
 `;

@@ -1,5 +1,6 @@
 import type { Row as SheetRow } from 'write-excel-file/node';
 import type { ReportDocument, Section, Tone } from '../document.ts';
+import { scopeFacts } from '../facts.ts';
 import { COLORS, wrappedCell, type Look } from './cells.ts';
 import type { Link, Sheet } from './parts.ts';
 import type { TableSheet } from './table.ts';
@@ -9,8 +10,6 @@ const WIDTHS = [34, 30, 80] as const;
 const WHOLE_WIDTH = WIDTHS[0] + WIDTHS[1] + WIDTHS[2];
 const MOST_LINES = 6;
 const MOST_GROUPS = 50;
-/** The facts that tell what a report is about, by key; the others have a sheet of their own. */
-const ABOUT: readonly string[] = ['account', 'by', 'period', 'from', 'to', 'as_of', 'asOf'];
 const BOLD = { fontWeight: 'bold' } as const;
 const LINK = { textColor: '#0550ae', textDecoration: { underline: true } } as const;
 
@@ -35,13 +34,14 @@ export function frontSheet(document: ReportDocument, sheets: readonly SheetOf[],
   return { name, data, widths: WIDTHS, links };
 }
 
-function headRows({ title, verdict, facts }: ReportDocument): SheetRow[] {
+function headRows(document: ReportDocument): SheetRow[] {
+  const { title, verdict } = document;
   const rows = [wide(title, { ...BOLD, fontSize: 14 })];
   if (verdict !== undefined) {
     const { tone, text, reasons } = verdict;
     rows.push(wide(text, { ...BOLD, ...filled(tone) }), ...reasons.map((reason) => wide(reason, colored(tone))));
   }
-  const about = facts.filter(({ key, value }) => ABOUT.includes(key) && value !== null);
+  const about = scopeFacts(document);
   return [...rows, ...(about.length === 0 ? [] : [[]]), ...about.map(({ label, value }) => line(label, String(value)))];
 }
 
