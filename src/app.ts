@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { systemClock, type Clock } from './clock.ts';
-import { ConfigError, type Config } from './config/config.ts';
+import { ConfigError, sqlitePath, type Config } from './config/config.ts';
 import { MerchantKey } from './config/merchant-key.ts';
 import { ExchangeClient } from './exchange/client.ts';
 import { RateWindow, type RateLimit } from './exchange/rate-window.ts';
@@ -45,7 +45,7 @@ export interface App extends FlowDeps, AsyncDisposable {
 export async function createApp(config: Config, overrides: Overrides = {}): Promise<App> {
   const clock = overrides.clock ?? systemClock();
   const log = overrides.log ?? createLog(config);
-  const path = config.database.path;
+  const path = sqlitePath(config, 'use sqlite:PATH');
   await using undo = new AsyncDisposableStack();
   const ownership = await (overrides.becomeOwner ?? becomeOwner)(path, clock, overrides.ownerPatienceMs ?? 0);
   undo.defer(() => ownership.release());

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createApp, type App, type Overrides } from './app.ts';
-import type { Config } from './config/config.ts';
+import { sqlitePath, type Config } from './config/config.ts';
 import { linksPass } from './flows/clients/links.ts';
 import { compareNewRecords } from './flows/findings/new-records.ts';
 import { sweep } from './flows/findings/sweep.ts';
@@ -52,7 +52,7 @@ export async function runDaemon(
   const { listen } = config.photos;
   await using receiver = listen === undefined ? undefined : await servePhotos(app, listen, stop);
   const served = { ...app, wakeCreates: () => creates.wake() };
-  const control = await serveControl(served, controlSocketPath(config.database.path), stop);
+  const control = await serveControl(served, controlSocketPath(sqlitePath(config, 'use sqlite:PATH')), stop);
   await using orderTicks = new Cron(app.clock, config.schedule.cron, () => lookups.wake());
   await using linkTicks = new Cron(app.clock, config.links.cron, () => links.wake());
   await using sweepTicks = new Cron(app.clock, config.reconcile.cron, () => findings.wake());
@@ -91,6 +91,6 @@ export async function runDaemon(
 
 async function logReady({ store, account, clock, log }: App, { exchange, database }: Config): Promise<void> {
   const waiting = await countWaiting(store.db, { account, now: clock.now() });
-  const place = { exchange: exchange.baseUrl, database: database.path };
+  const place = { exchange: exchange.baseUrl, database: database.address };
   log.info({ ...place, ...waiting, pid: process.pid }, 'order-sync is ready');
 }

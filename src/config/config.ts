@@ -1,10 +1,12 @@
-import { realpathSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { resolve } from 'node:path';
+import { withoutPassword } from './database-url.ts';
+import { databaseOf, type DatabaseConfig } from './database.ts';
 import { readLayers, type ConfigOptions, type Layers } from './layers.ts';
 import { ConfigError, PATHS, SECRETS, SETTINGS, type ConfigProblem, type Path, type Values } from './settings.ts';
 import type { ListenAddress } from './values.ts';
 
 export { ConfigError, type ListenAddress, type ConfigOptions };
+export { sqlitePath, type DatabaseConfig, type SqliteDatabase } from './database.ts';
 
 /** Values by paths as nested objects: that of `exchange.timeout` is the `timeout` of `exchange`. */
 type Nested<V> = {
@@ -16,15 +18,24 @@ type Within<V, Section extends string> = {
   readonly [P in keyof V as P extends `${Section}.${infer Rest}` ? Rest : never]: V[P];
 };
 
-/**
- * The settings in force, frozen: durations in milliseconds, sizes in bytes, the photos' folder absolute. The path of the
- * database is the absolute path of the SQLite file, the same one by whatever symbolic links it is named.
- */
+/** The settings in force, frozen: durations in milliseconds, sizes in bytes, paths absolute. */
 export type Config = Omit<Nested<Values>, 'database'> & {
-  readonly database: { readonly url: string; readonly path: string };
+  readonly database: DatabaseConfig;
   /** The file that holds the merchant key, where one is named. */
   readonly exchange: { readonly apiKeyFile?: string };
+  /** The accounts that are driven, by name; `default` alone where none is named. */
+  readonly accounts: readonly AccountConfig[];
 };
+
+/** The settings of one account, each complete: its own, the general ones where it has none, the defaults. */
+export interface AccountConfig extends Pick<Config, 'exchange' | 'create' | 'follow'> {
+  readonly name: string;
+  /** Accounts of one group share the limits of their rate; undefined for one with its own. */
+  readonly rateGroup: string | undefined;
+}
+
+/** The account of a row that names none. */
+export const DEFAULT_ACCOUNT = 'default';
 
 /** A Config that names an exchange. */
 export type ExchangeConfig = Config & { readonly exchange: { readonly baseUrl: string; readonly apiKey: string } };
@@ -64,7 +75,7 @@ export function configSources(options: ConfigOptions): ConfigSource[] {
   const { entries } = layers;
   return PATHS.map((setting) => {
     const { text, source } = entries.get(setting)!;
-    const value = typeof text === 'string' ? text : `[${text.join(', ')}]`;
+    const value = typeof text === 'string' ? withoutPassword(text) : `[${text.join(', ')}]`;
     const isHidden = SECRETS.includes(setting) && value !== '';
     return { setting, value: isHidden ? '(set, hidden)' : value === '' ? '(not set)' : value, source };
   });
@@ -120,7 +131,6 @@ function valuesOf({ entries, problems, isWhole }: Layers, isExchangeRequired: bo
 }
 
 function toConfig(values: Values, cwd: string, apiKeyFile: string | undefined): Config {
-  const url = values['database.url'];
   const config: Record<string, Record<string, unknown>> = {};
   for (const path of PATHS) {
     const names = path.split('.');
@@ -129,20 +139,11 @@ function toConfig(values: Values, cwd: string, apiKeyFile: string | undefined): 
     for (const name of names) section = (section[name] ??= {}) as Record<string, unknown>;
     section[last] = values[path];
   }
-  config['database'] = { url, path: realPath(resolve(cwd, url.slice('sqlite:'.length))) };
   if (apiKeyFile !== undefined) config['exchange'] = { ...config['exchange'], apiKeyFile };
   config['photos'] = { ...config['photos'], folder: resolve(cwd, values['photos.folder']) };
-  return freeze(config) as unknown as Config;
-}
-
-/** The path without symbolic links; of a file that does not exist yet, its folder's without them. */
-function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    const folder = dirname(path);
-    return folder === path ? path : join(realPath(folder), basename(path));
-  }
+  const { exchange, create, follow } = config;
+  const accounts = [{ name: DEFAULT_ACCOUNT, rateGroup: undefined, exchange, create, follow }];
+  return freeze({ ...config, database: databaseOf(values, cwd), accounts }) as unknown as Config;
 }
 
 function freeze<T extends object>(value: T): T {

@@ -2,6 +2,7 @@ import { PHOTO_TYPES } from '../domain/clients/photo.ts';
 import { CONTRADICTION_KINDS } from '../domain/contradictions.ts';
 import { AMOUNT_FIELDS } from '../domain/amounts.ts';
 import { cron } from './cron.ts';
+import { databaseUrl } from './database-url.ts';
 import { durations, words, wordsOf } from './lists.ts';
 import { absenceShapes, tolerance } from './shapes.ts';
 import * as type from './values.ts';
@@ -47,7 +48,11 @@ export const SETTINGS = {
   'exchange.maxResponseBytes': type.size,
   'exchange.absence': absenceShapes,
   'exchange.outputPosition': type.optional(type.oneOf(...AMOUNT_FIELDS)),
-  'database.url': type.sqliteUrl,
+  'database.url': databaseUrl,
+  'database.password': type.optional(type.plainText),
+  'database.poolSize': type.wholeNumber(1, 1_000),
+  'database.tls': type.optional(type.oneOf('off', 'require', 'verify')),
+  'database.tlsCaFile': type.optional(type.plainText),
   'schedule.cron': cron,
   'create.pauseAfterUnknown': type.wholeNumber(1, 1_000_000),
   'create.onUnknown': type.oneOf('hold', 'resend'),
@@ -87,4 +92,4 @@ export const PATHS = Object.keys(SETTINGS) as Path[];
 /** Settings that may be more than a word or a list of words: in the environment, and as their text, they are then JSON. */
 export const JSON_SETTINGS: readonly Path[] = ['exchange.absence', 'reconcile.tolerance'];
 /** Settings whose values are never shown. In a file, the name with `File` at its end names another file with the value. */
-export const SECRETS: readonly Path[] = ['exchange.apiKey'];
+export const SECRETS: readonly Path[] = ['exchange.apiKey', 'database.password'];

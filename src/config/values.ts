@@ -115,16 +115,6 @@ export const plainText = single((value) => {
   return value;
 });
 
-/** `sqlite:PATH`. */
-export const sqliteUrl = single(
-  (value) => {
-    if (!/^sqlite:(?!\/\/)[^\p{Cc}]+$/u.test(value))
-      throw new Error('must be sqlite:PATH, such as sqlite:data/order-sync.db');
-    return value;
-  },
-  { type: 'string', pattern: '^sqlite:(?!//).' },
-);
-
 /** An address to send secrets to: https, or http on loopback; without a slash at its end. */
 export const secureUrl = single(
   (value) => {

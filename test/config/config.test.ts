@@ -53,7 +53,13 @@ describe('the layers', () => {
         maxResponseBytes: 1_048_576,
         absence: [],
       },
-      database: { url: 'sqlite:data/order-sync.db', path: join(cwd, 'data/order-sync.db') },
+      database: {
+        kind: 'sqlite',
+        url: 'sqlite:data/order-sync.db',
+        path: join(cwd, 'data/order-sync.db'),
+        address: join(cwd, 'data/order-sync.db'),
+      },
+      accounts: [{ name: 'default', exchange: config.exchange, create: config.create, follow: config.follow }],
       schedule: { cron: '*/5 * * * * *' },
       create: {
         pauseAfterUnknown: 10,
@@ -355,6 +361,7 @@ describe('a wrong value names the setting, what it takes and the variable', () =
     ['PHOTOS_LISTEN', '9464', /HOST:PORT/],
     ['PHOTOS_LISTEN', '127.0.0.1:70000', /HOST:PORT/],
     ['DATABASE_URL', 'postgres://a', /sqlite:PATH/],
+    ['DATABASE_URL', 'mysql://a/b', /postgres:/],
     ['DATABASE_URL', 'sqlite:', /sqlite:PATH/],
     ['FOLLOW_FINAL_STATUSES', 'DONE,REQUEST', /REQUEST stands in both/],
     ['RECONCILE_TOLERANCE', '-0.01', /decimal of at least 0/],
@@ -422,8 +429,49 @@ describe('a wrong value names the setting, what it takes and the variable', () =
   });
 });
 
+describe('a database of PostgreSQL', () => {
+  const at = (url: string, env: NodeJS.ProcessEnv = {}) => load({ ORDER_SYNC_DATABASE_URL: url, ...env }).database;
+
+  it.each([
+    ['postgres://u@db.example/orders', { host: 'db.example', port: 5432, user: 'u', name: 'orders', tls: 'verify' }],
+    ['postgresql://u@127.0.0.1:6000/o', { host: '127.0.0.1', port: 6000, tls: 'off' }],
+    ['postgres://u@[::1]/o', { host: '::1', tls: 'off', address: 'postgres://u@[::1]/o' }],
+    ['postgres://u@/o?host=/run/pg', { host: '/run/pg', tls: 'off', address: 'postgres://u@/o?host=/run/pg' }],
+    ['postgres://u@%2Frun%2Fpg:6000/o', { host: '/run/pg', port: 6000, address: 'postgres://u@:6000/o?host=/run/pg' }],
+    ['postgres://a%40b@h/x%2Fy', { user: 'a@b', name: 'x/y', address: 'postgres://a%40b@h/x%2Fy' }],
+  ])('is at %s', (url, parts) => {
+    const database = at(url);
+    expect(database).toMatchObject({ kind: 'postgres', poolSize: 10, ...parts });
+    expect(at(database.url)).toEqual(database);
+  });
+
+  it('takes its password from a file, or from the address, and shows it nowhere', () => {
+    const url = `postgres://u:${KEY}@db.example/o`;
+    expect(at(url)).toMatchObject({ password: KEY, url: 'postgres://u@db.example/o' });
+    const env = { ORDER_SYNC_DATABASE_PASSWORD_FILE: write('password', 'from-file\n') };
+    expect(at(url, env)).toMatchObject({ password: 'from-file' });
+    const sources = configSources({ env: { ORDER_SYNC_DATABASE_URL: url, ...env }, cwd, file: null });
+    expect(sources).toContainEqual(expect.objectContaining({ value: 'postgres://u@db.example/o' }));
+    expect(JSON.stringify(sources)).not.toMatch(/k3y|from-file/);
+  });
+
+  it.each([
+    ['postgres:///o', /name the host/],
+    ['postgres://h', /DATABASE/],
+    ['postgres://a,b/o', /DATABASE/],
+    ['postgres://h:0/o', /port/],
+    ['postgres://h/o?sslmode=disable', /database\.tls/],
+    ['postgres://h/o?hots=a', /parameter hots/],
+    ['postgres://h/o?host=run', /absolute folder/],
+    [`postgres://u:${KEY}%zz@h/o`, /hexadecimal/],
+    [`postgres://u:${KEY}@x@h/o`, /%40/],
+  ])('is not at %s', (url, reason) => {
+    expect(refusalOf({ ORDER_SYNC_DATABASE_URL: url })).toMatch(reason);
+  });
+});
+
 describe('the path of the database', () => {
-  const pathOf = (file: string) => load({ ORDER_SYNC_DATABASE_URL: `sqlite:${file}` }).database.path;
+  const pathOf = (file: string) => load({ ORDER_SYNC_DATABASE_URL: `sqlite:${file}` }).database.address;
 
   it('is the same by whatever symbolic links it is named, made or not', () => {
     mkdirSync(join(cwd, 'data'));

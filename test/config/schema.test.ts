@@ -27,6 +27,7 @@ describe('the JSON Schema of the settings', () => {
     'follow: {finalStatuses: [COMPLETED, 200], succeededStatuses: COMPLETED, giveUpAfter: 30d}',
     'exchange: {maxResponseBytes: 512 KiB}',
     'photos: {listen: "127.0.0.1:80", maxTotalBytes: 1000}',
+    'database: {url: "postgres://u@h/o", passwordFile: /etc/password, tls: require}',
   ])('takes %s', (yaml) => expect(takes(yaml)).toBe(true));
 
   it.each([
@@ -37,6 +38,6 @@ describe('the JSON Schema of the settings', () => {
     'exchange: {absence: [{pointer: /a}]}',
     'create: {onUnknown: hld}',
     'follow: {disputedBy: [amounts]}',
-    'database: {url: "postgres://a"}',
+    'database: {url: "mysql://a"}',
   ])('refuses %s', (yaml) => expect(takes(yaml)).toBe(false));
 });

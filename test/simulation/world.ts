@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { pino, type Logger } from 'pino';
 import type { Clock } from '../../src/clock.ts';
-import { loadConfig, type Config } from '../../src/config/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
 import { openStore } from '../../src/store/sqlite/store.ts';
 import { SimulatedExchange } from './exchange.ts';
+import type { SqliteConfig } from '../support/test-program.ts';
 import { Observer } from './observer.ts';
 import { Person } from './person.ts';
 import { Chance, planOf, type Plan, type PlannedDecision, type PlannedOrder } from './plan.ts';
@@ -33,7 +34,7 @@ export interface Outcome {
 /** A folder with an empty database of today's version, from which each world begins. */
 export interface Ground extends Disposable {
   readonly folder: string;
-  readonly config: Config;
+  readonly config: SqliteConfig;
 }
 
 /** Prepares the ground. */
@@ -45,7 +46,7 @@ export async function prepareGround(): Promise<Ground> {
     cwd: folder,
     requireExchange: true,
     env: { ORDER_SYNC_EXCHANGE_BASE_URL: 'https://simulated.example', ORDER_SYNC_EXCHANGE_API_KEY: 'canary-key-31' },
-  });
+  }) as SqliteConfig;
   const store = await openStore(path, { ...frozenClock() }, { expect: 'migrate' });
   await store.close();
   return { folder, config, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
@@ -64,7 +65,7 @@ class World implements Surroundings, Disposable {
   readonly observer: Observer;
   readonly exchange: SimulatedExchange;
   readonly log: Logger;
-  readonly config: Config;
+  readonly config: SqliteConfig;
   readonly #nextDue: Database.Statement;
   readonly #reader: Database.Database;
   readonly #merchant: Database.Database;
@@ -239,10 +240,10 @@ class World implements Surroundings, Disposable {
   }
 }
 
-function withPlan(config: Config, plan: Plan, path: string): Config {
+function withPlan(config: SqliteConfig, plan: Plan, path: string): SqliteConfig {
   return {
     ...config,
-    database: { url: `sqlite:${path}`, path },
+    database: { ...config.database, url: `sqlite:${path}`, path, address: path },
     create: { ...config.create, onUnknown: plan.onUnknown },
     exchange: {
       ...config.exchange,

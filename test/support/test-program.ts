@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
 import { createApp, type App, type Overrides } from '../../src/app.ts';
-import { loadConfig, type Config } from '../../src/config/config.ts';
+import { loadConfig, type Config, type SqliteDatabase } from '../../src/config/config.ts';
 import { createPass } from '../../src/flows/orders/create.ts';
 import { followPass } from '../../src/flows/orders/follow.ts';
 import type { FaultPlan } from '../../src/sandbox/faults/faults.ts';
@@ -17,6 +17,9 @@ import { DAY } from './tracking.ts';
 
 const KEY = 'test-key';
 
+/** Settings whose database is a SQLite file. */
+export type SqliteConfig = Config & { readonly database: SqliteDatabase };
+
 /** A merchant's columns of a row. */
 export interface MerchantRow {
   readonly external_order_id: string;
@@ -28,7 +31,7 @@ export interface MerchantRow {
 /** The program on a real database file, with a clock that the test moves. It is gone when the test is finished. */
 export interface TestProgram {
   readonly clock: TestClock;
-  readonly config: Config;
+  readonly config: SqliteConfig;
   readonly log: CapturedLog;
   app: App;
   /** The merchant's own connection. */
@@ -142,7 +145,7 @@ async function start(url: string, clock: TestClock, options: TestProgramOptions)
       ORDER_SYNC_DATABASE_URL: `sqlite:${join(folder, 'orders.db')}`,
       ...options.environment,
     },
-  });
+  }) as SqliteConfig;
   await newDatabase(config.database.path);
   // No test here takes the power away.
   const store = { synchronous: 'off', ...options.overrides?.store } as const;

@@ -140,11 +140,12 @@ async function take(ask: Ask, seen: Seen, order: Order | undefined, config: Conf
   }
 }
 
-/** Keeps the answers beside the database, readable for this user alone. Undefined where there is none. */
+/** Keeps the answers beside the file of the database, or else in the current folder, readable for this user alone. Undefined where there is none. */
 function keep({ rows, evidence }: Seen, { database }: Config): string | undefined {
   if (evidence.length === 0) return undefined;
   const stamp = systemClock().now().toISOString().replaceAll(/[:.]/g, '-');
-  const path = join(dirname(database.path), `probe-${stamp}.json`);
+  const folder = database.kind === 'sqlite' ? dirname(database.path) : process.cwd();
+  const path = join(folder, `probe-${stamp}.json`);
   writeFileSync(path, `${JSON.stringify({ rows, evidence }, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
   return path;
 }

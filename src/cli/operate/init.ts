@@ -8,7 +8,8 @@ import { systemClock } from '../../clock.ts';
 import { configSources, type ConfigOptions } from '../../config/config.ts';
 import { ownFile } from '../../config/layers.ts';
 import { readValueFile } from '../../config/settings-file.ts';
-import { headerText, secureUrl, sqliteUrl } from '../../config/values.ts';
+import { databaseUrl } from '../../config/database-url.ts';
+import { headerText, secureUrl } from '../../config/values.ts';
 import { openStore } from '../../store/sqlite/store.ts';
 import { Dialogue } from '../shared/dialogue.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
@@ -154,7 +155,9 @@ function checkVariables({ env, cwd }: ConfigOptions): void {
 
 /** Absolute path of a database that is named by its file, or as database.url is written. */
 function databaseFile(given: string): string {
-  return resolve(sqliteUrl(given.startsWith('sqlite:') ? given : `sqlite:${given}`).slice('sqlite:'.length));
+  const place = databaseUrl(/^(sqlite|postgres|postgresql):/.test(given) ? given : `sqlite:${given}`);
+  if (place.kind === 'sqlite') return resolve(place.file);
+  throw new Error('must be a file; database.url in the settings names a database of PostgreSQL');
 }
 
 /** Makes all of it, or leaves nothing of it behind. */

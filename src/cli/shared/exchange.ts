@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { App } from '../../app.ts';
 import { systemClock } from '../../clock.ts';
-import { requireExchange, type Config, type ExchangeConfig } from '../../config/config.ts';
+import { requireExchange, sqlitePath, type Config, type ExchangeConfig } from '../../config/config.ts';
 import { after } from '../../domain/instant.ts';
 import { UnusableIdError } from '../../exchange/ids.ts';
 import { refusalReason, type RefusalReason } from '../../exchange/refusals.ts';
@@ -33,7 +33,7 @@ export async function throughOwner<Value>(
   { signal, onLog = (write) => write() }: { signal?: AbortSignal; onLog?: (write: () => void) => void } = {},
 ): Promise<Value> {
   const clock = systemClock();
-  const socketPath = controlSocketPath(config.database.path);
+  const socketPath = controlSocketPath(sqlitePath(config, 'use sqlite:PATH'));
   const owner = new Owner(socketPath, config.exchange.timeout + OWNER_WRITES_MS, signal);
   for (let tries = 1; ; tries += 1) {
     try {

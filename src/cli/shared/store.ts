@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { systemClock } from '../../clock.ts';
-import { loadConfig, type Config } from '../../config/config.ts';
+import { loadConfig, sqlitePath, type Config } from '../../config/config.ts';
 import type { Store } from '../../store/port.ts';
 import { openStore, type OpenOptions } from '../../store/sqlite/store.ts';
 import { configOptions } from './options.ts';
@@ -13,7 +13,7 @@ export async function withStore<Result>(
   work: (store: Store, config: Config) => Promise<Result>,
 ): Promise<Result> {
   const config = loadConfig({ ...configOptions(command), requireExchange: false });
-  const { path } = config.database;
+  const path = sqlitePath(config, 'use sqlite:PATH');
   const isNew = !existsSync(path);
   const store = await openStore(path, systemClock(), typeof options === 'string' ? { expect: options } : options);
   if (isNew) process.stderr.write(`made a new database: ${path}\n`);

@@ -32,7 +32,7 @@ export function checkSettings(options: ConfigOptions, asJson: boolean): void {
   const facts = {
     ok: true,
     exchange: exchange.baseUrl,
-    database: database.path,
+    database: database.address,
     ...(warnings.length > 0 && { warnings }),
   };
   const sentence = `The settings are right: exchange ${facts.exchange}, database ${facts.database}.\n`;

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { systemClock } from '../../../clock.ts';
-import { loadConfig } from '../../../config/config.ts';
+import { sqlitePath } from '../../../config/config.ts';
 import { acceptRestore, type AcceptedRestore } from '../../../flows/orders/restore.ts';
 import { readPosition, signOfRestore } from '../../../store/mark.ts';
 import type { Store } from '../../../store/port.ts';
@@ -8,7 +8,7 @@ import { becomeOwner } from '../../../store/sqlite/owner.ts';
 import { openStore } from '../../../store/sqlite/store.ts';
 import { actorOf, addReasonOptions, confirm, type DecisionOptions } from '../../shared/decision.ts';
 import { counted } from '../../../reports/formats/words.ts';
-import { ACCOUNT, configOptions } from '../../shared/options.ts';
+import { ACCOUNT, plainConfig } from '../../shared/options.ts';
 
 const HELP = `
 For a database that was put back to an older state. It does not know what was
@@ -41,15 +41,16 @@ export function define(command: Command): void {
     .action(async (options: RestoreOptions) => {
       const { reason, assumeNotSent: isNothingSent = false } = options;
       if (isNothingSent && reason === undefined) command.error('error: --assume-not-sent needs --reason');
-      const { database, create } = loadConfig({ ...configOptions(command), requireExchange: false });
+      const config = plainConfig(command);
+      const path = sqlitePath(config, 'use sqlite:PATH');
       const clock = systemClock();
-      const ownership = await becomeOwner(database.path, clock, 0);
+      const ownership = await becomeOwner(path, clock, 0);
       try {
-        const store = await openStore(database.path, clock, { expect: 'upgrade', isRestored: true });
+        const store = await openStore(path, clock, { expect: 'upgrade', isRestored: true });
         try {
           if (options.yes !== true && !(await showsRestore(store))) await confirm(QUESTION);
           const acceptance = { actor: actorOf(options), reason: reason ?? REASON, isNothingSent };
-          const accepted = await acceptRestore({ account: ACCOUNT, store, clock, settings: create }, acceptance);
+          const accepted = await acceptRestore({ account: ACCOUNT, store, clock, settings: config.create }, acceptance);
           print(accepted, options);
         } finally {
           await store.close();

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { createLogUpdate } from 'log-update';
-import { loadConfig } from '../../../config/config.ts';
+import { sqlitePath } from '../../../config/config.ts';
 import { backUp } from '../../../store/sqlite/backup.ts';
 import { assertFile } from '../../../store/sqlite/store.ts';
-import { configOptions } from '../../shared/options.ts';
+import { plainConfig } from '../../shared/options.ts';
 
 const HELP = `
 The copy is of one moment, checked, and readable for you alone; the daemon and
@@ -20,7 +20,7 @@ export function define(command: Command): void {
     .option('--json', 'print JSON')
     .addHelpText('after', HELP)
     .action(async (file: string, { json }: { json?: boolean }) => {
-      const { path } = loadConfig({ ...configOptions(command), requireExchange: false }).database;
+      const path = sqlitePath(plainConfig(command), 'back a database of PostgreSQL up with pg_dump');
       assertFile(path, { expect: 'any' });
       const progress = process.stderr.isTTY ? createLogUpdate(process.stderr) : undefined;
       await backUp(path, file, (share) => progress?.(`${Math.floor(share * 100)} % copied`)).finally(() =>

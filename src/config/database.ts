@@ -1,0 +1,92 @@
+import { realpathSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import { POSTGRES_PORT } from './database-url.ts';
+import { ConfigError, type Values } from './settings.ts';
+import { isLoopback } from './values.ts';
+
+/** A SQLite file. Its path is absolute, and the same one by whatever symbolic links it is named. */
+export interface SqliteDatabase {
+  readonly kind: 'sqlite';
+  readonly url: string;
+  readonly path: string;
+  /** What people are told of the place: the path. */
+  readonly address: string;
+}
+
+/** A database of a PostgreSQL server. */
+export interface PostgresDatabase {
+  readonly kind: 'postgres';
+  /** Without the password. */
+  readonly url: string;
+  /** What people are told of the place: the URL without the password. */
+  readonly address: string;
+  /** The name of the host, or the absolute path of the folder of the server's socket. */
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly name: string;
+  readonly password: string | undefined;
+  /** Most connections of this process at the same time. */
+  readonly poolSize: number;
+  /** `require` encrypts and does not check who answers. */
+  readonly tls: 'off' | 'require' | 'verify';
+  /** Absolute path of a file with the certificates that are trusted, in place of those of Node. */
+  readonly tlsCaFile: string | undefined;
+}
+
+/** The place of the orders. */
+export type DatabaseConfig = SqliteDatabase | PostgresDatabase;
+
+/** The place that the settings name. Throws `ConfigError`. */
+export function databaseOf(values: Values, cwd: string): DatabaseConfig {
+  const place = values['database.url'];
+  if (place.kind === 'sqlite') {
+    const path = realPath(resolve(cwd, place.file));
+    return { kind: 'sqlite', url: place.url, path, address: path };
+  }
+  const { host, port, name } = place;
+  const user = place.user ?? systemUser();
+  const isFolder = host.startsWith('/');
+  const machine = isFolder ? '' : host.includes(':') ? `[${host}]` : host;
+  const authority = `${encodeURIComponent(user)}@${machine}${port === POSTGRES_PORT ? '' : `:${port}`}`;
+  const url = `postgres://${authority}/${encodeURIComponent(name)}${isFolder ? `?host=${host}` : ''}`;
+  const caFile = values['database.tlsCaFile'];
+  return {
+    kind: 'postgres',
+    url,
+    address: url,
+    host,
+    port,
+    user,
+    name,
+    password: values['database.password'] ?? place.password,
+    poolSize: values['database.poolSize'],
+    tls: values['database.tls'] ?? (isFolder || isLoopback(machine) ? 'off' : 'verify'),
+    tlsCaFile: caFile === undefined ? undefined : resolve(cwd, caFile),
+  };
+}
+
+/** The path of the SQLite file. Throws `ConfigError`, which says what to use with PostgreSQL, where it is no such file. */
+export function sqlitePath({ database }: { readonly database: DatabaseConfig }, instead: string): string {
+  if (database.kind === 'sqlite') return database.path;
+  throw new ConfigError(`this is for SQLite, and database.url names ${database.address}: ${instead}`);
+}
+
+function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch (cause) {
+    throw new ConfigError('database.url names no user, and the user of this system has no name', { cause });
+  }
+}
+
+/** The path without symbolic links; of a file that does not exist yet, its folder's without them. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const folder = dirname(path);
+    return folder === path ? path : join(realPath(folder), basename(path));
+  }
+}
