@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { systemClock, type Clock } from './clock.ts';
-import { ConfigError, sqlitePath, type Config } from './config/config.ts';
+import { ConfigError, type Config } from './config/config.ts';
 import { MerchantKey } from './config/merchant-key.ts';
 import { ExchangeClient } from './exchange/client.ts';
 import { RateWindow, type RateLimit } from './exchange/rate-window.ts';
@@ -13,9 +13,9 @@ import { RequestLease, spentByLastOwner } from './flows/pass/lease.ts';
 import { recover } from './flows/orders/recover.ts';
 import { newCounters } from './flows/pass/counters.ts';
 import { createLog } from './log.ts';
-import { nextGeneration } from './store/accounts.ts';
-import { becomeOwner } from './store/sqlite/owner.ts';
-import { openStore, type OpenOptions } from './store/sqlite/store.ts';
+import { OwnedError } from './store/errors.ts';
+import { openAsOwner, type OwnerOptions } from './store/open.ts';
+import type { Holding, Store } from './store/port.ts';
 
 /** The one account of this version; the tables are made for several. */
 const ACCOUNT = 'default';
@@ -25,47 +25,66 @@ export interface Overrides {
   readonly clock?: Clock;
   readonly transport?: Transport;
   readonly log?: Logger;
-  readonly store?: Partial<OpenOptions>;
-  /** Where a process dies without a process: the operating system's lock would outlive it. */
-  readonly becomeOwner?: typeof becomeOwner;
+  readonly store?: OwnerOptions;
   /** The time for which another owner is waited for, in milliseconds. */
   readonly ownerPatienceMs?: number;
+  /** The account, where it is not the default one. */
+  readonly account?: string;
 }
 
-/** The program, wired: it owns the account until it is disposed of. */
+/** The program, wired for one account: it drives the account until it is disposed of. */
 export interface App extends FlowDeps, AsyncDisposable {
   /** Breaks off requests in flight, and no longer waits for results that cannot be written. */
   endGracePeriod(): void;
 }
 
+/** What an account is driven with. */
+interface AccountDeps {
+  /** The database, as the owner of the account writes it. */
+  readonly store: Store;
+  readonly holding: Holding;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly transport?: Transport | undefined;
+}
+
 /**
- * Becomes the owner of the account, opens the database, and takes up what the last owner left. Throws `OwnedError` when
- * another process drives the account, `StoreError` when the database cannot be used.
+ * Becomes the owner of one account for as long as the app is there. Throws `OwnedError` when another process drives the
+ * account, `StoreError` when the database cannot be used.
  */
 export async function createApp(config: Config, overrides: Overrides = {}): Promise<App> {
-  const clock = overrides.clock ?? systemClock();
+  const { clock = systemClock(), ownerPatienceMs: patienceMs = 0, account = ACCOUNT, transport } = overrides;
   const log = overrides.log ?? createLog(config);
-  const path = sqlitePath(config, 'use sqlite:PATH');
   await using undo = new AsyncDisposableStack();
-  const ownership = await (overrides.becomeOwner ?? becomeOwner)(path, clock, overrides.ownerPatienceMs ?? 0);
-  undo.defer(() => ownership.release());
-  const store = await openStore(path, clock, { expect: 'upgrade', ...overrides.store });
-  undo.defer(() => store.close());
+  const { store, ownership } = undo.use(await openAsOwner(config.database, clock, { patienceMs, ...overrides.store }));
+  const [holding] = await ownership.take([account], patienceMs);
+  if (holding === undefined) throw new OwnedError(`the account ${account} cannot be driven`);
+  const app = undo.use(
+    await startApp(config, { store: store.forAccount(account, holding), holding, clock, log, transport }),
+  );
+  const disposal = undo.move();
+  return { ...app, [Symbol.asyncDispose]: () => disposal.disposeAsync() };
+}
 
+/** Starts to drive an account that this process owns, and takes up what the last owner left. */
+export async function startApp(config: Config, deps: AccountDeps): Promise<App> {
+  const { store, holding, clock, log } = deps;
+  const { account } = holding;
+  await using undo = new AsyncDisposableStack();
   const { outputPosition } = config.exchange;
   const settings = { ...config.create, ...config.follow, ...config.reconcile, outputPosition };
   const { rate, ...asking } = exchangeSettings(config);
-  const incidents = new Incidents({ account: ACCOUNT, store, clock, log });
+  const incidents = new Incidents({ account, store, clock, log });
   undo.defer(() => incidents.close());
-  const base = { account: ACCOUNT, store, clock, log, incidents, settings, counters: newCounters() };
-  const { generation, window } = await takeOver(base, rate);
-  const lease = new RequestLease({ ...base, generation, window });
+  const base = { account, store, clock, log, incidents, settings, counters: newCounters() };
+  const window = await takeOver(base, rate);
+  const lease = new RequestLease({ ...base, holding, window });
   const key = merchantKey(config, log);
   const holds = new AccountHolds({ ...base, rereadKey: key.reread });
   await holds.open();
   const gracePeriodOver = new AbortController();
   const exchange = new ExchangeClient({
-    transport: overrides.transport ?? connect(config, key.current),
+    transport: deps.transport ?? connect(config, key.current),
     clock,
     ...asking,
     window,
@@ -101,16 +120,14 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   };
 }
 
-/** Follows the last owner: takes its place, puts right what it left, and counts what it sent against the rate limit. */
-async function takeOver(deps: Parameters<typeof recover>[0], rate: RateLimit) {
-  const { account, store, clock, log } = deps;
-  // Before the last owner's lease is read: from now on it gets no other.
-  const generation = await store.writer.write((tx) => nextGeneration(tx, account));
+/** Follows the last owner, which gets no other lease: puts right what it left, and counts what it sent against the rate limit. */
+async function takeOver(deps: Parameters<typeof recover>[0], rate: RateLimit): Promise<RateWindow> {
+  const { clock, log } = deps;
   const { spent, clockWentBack } = await spentByLastOwner(deps, rate);
   await recover(deps, clockWentBack);
   const window = new RateWindow(rate, spent);
   logWait(log, window.waitMs(clock.monotonic()));
-  return { generation, window };
+  return window;
 }
 
 /** The settings by which the exchange is asked and its answers are read. */

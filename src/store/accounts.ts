@@ -17,6 +17,13 @@ export async function nextGeneration(tx: Transaction, account: string, known = 0
   return generation;
 }
 
+/** Gives each account its next generation, all in one transaction. */
+export async function grantNext(tx: Transaction, accounts: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const generations = new Map<string, number>();
+  for (const account of accounts) generations.set(account, await nextGeneration(tx, account));
+  return generations;
+}
+
 /** Throws `OwnedError` when the account has an owner of a later generation. */
 export async function assertNewestOwner(tx: Transaction, account: string, generation: number): Promise<void> {
   const { rows } = await generationStatement(tx, { account });

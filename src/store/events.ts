@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { sql, type SqlBool } from 'kysely';
 import type { LinkEvent } from '../domain/clients/link.ts';
 import type { OrderEvent } from '../domain/orders/tracking.ts';
+import { unindexed } from './dialect.ts';
 import type { Database, Transaction } from './port.ts';
 import type { EventsTable } from './schema.ts';
 import { queries, statement } from './statement.ts';
@@ -197,7 +198,7 @@ export async function statusChanges(
     .where('e.id', '>=', query.fromId)
     .where('e.id', '<=', query.toId)
     // With the sign no index of accounts is used, which would lead through all events of the account.
-    .where(sql<string>`+e.account`, '=', query.account)
+    .where(unindexed('e.account'), '=', query.account)
     .where('e.field', 'in', STATUS_FIELDS)
     .where(notDisputed('e'))
     .execute();

@@ -4,6 +4,7 @@ import type { FindingStatus } from '../domain/findings/lifecycle.ts';
 import type { OrderState } from '../domain/orders/states.ts';
 import type { FindingRow } from './findings.ts';
 import { isLike, type IdFilter, type Listed, type Pair } from './listed-orders.ts';
+import { unindexed } from './dialect.ts';
 import type { Database } from './port.ts';
 
 /** Of each class a list looks at no more findings than this, the newest. */
@@ -121,7 +122,7 @@ async function listOfOrder(db: Database, filter: FindingFilter, order: IdFilter)
 /** The conditions that no index is for; what they ask of the order is read by its key. */
 function conditionsOf({ pair, state, from, to }: FindingFilter): RawBuilder<SqlBool>[] {
   const ofOrder = [
-    ...(state === undefined ? [] : [sql<SqlBool>`+listed.state = ${state}`]),
+    ...(state === undefined ? [] : [sql<SqlBool>`${unindexed('listed.state')} = ${state}`]),
     ...(pair === undefined ? [] : [sql<SqlBool>`from_currency = ${pair.from} and to_currency = ${pair.to}`]),
   ];
   const order = sql<SqlBool>`exists (select 1 from merchant_orders listed where listed.account = findings.account

@@ -2,6 +2,7 @@ import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import type { FindingClassName } from '../domain/findings/classes.ts';
 import type { OrderState } from '../domain/orders/states.ts';
 import type { OrderRow } from './order-columns.ts';
+import { unindexed } from './dialect.ts';
 import type { Database } from './port.ts';
 
 /** A list looks at no more orders than this. */
@@ -59,7 +60,7 @@ export async function listOrders(db: Database, filter: OrderFilter): Promise<Lis
     lists.push(list);
     left -= list.rows.length;
   }
-  const isOther = sql<SqlBool>`+state not in (${sql.join(FIRST_STATES)})`;
+  const isOther = sql<SqlBool>`${unindexed('state')} not in (${sql.join(FIRST_STATES)})`;
   lists.push(await listByAge(db, { ...filter, limit: left }, isOther));
   return { rows: lists.flatMap(({ rows }) => rows), isCut: left > 0 && lists.some(({ isCut }) => isCut) };
 }
@@ -68,7 +69,7 @@ async function listOfState(db: Database, filter: OrderFilter, state: OrderState)
   const ids = sql`select external_order_id from merchant_orders where account = ${filter.account} and state = ${state}`;
   // Of final orders, which may be most, the newest are soon found by the index of ages.
   const isFew = state !== 'final' && !(await hasMore(db, ids));
-  return isFew ? await listAmong(db, filter, ids) : await listByAge(db, filter, sql`+state = ${state}`);
+  return isFew ? await listAmong(db, filter, ids) : await listByAge(db, filter, sql`${unindexed('state')} = ${state}`);
 }
 
 /** Lists those of few candidates that match the filter. The signs keep SQLite from the indexes of ages and states. */
@@ -77,12 +78,12 @@ async function listAmong(db: Database, filter: OrderFilter, ids: RawBuilder<unkn
   const conditions = [
     ...conditionsOf(filter),
     sql<SqlBool>`external_order_id in (${ids} limit ${MOST_READ})`,
-    ...(from === undefined ? [] : [sql<SqlBool>`+created_at >= ${from}`]),
-    ...(to === undefined ? [] : [sql<SqlBool>`+created_at < ${to}`]),
+    ...(from === undefined ? [] : [sql<SqlBool>`${unindexed('created_at')} >= ${from}`]),
+    ...(to === undefined ? [] : [sql<SqlBool>`${unindexed('created_at')} < ${to}`]),
   ];
   const place = FIRST_STATES.map((state, index) => sql`when ${state} then ${sql.lit(index)}`);
   const { rows } = await sql<OrderRow>`select * from merchant_orders where ${sql.join(conditions, sql` and `)}
-    order by case +state ${sql.join(place, sql` `)} else 9 end, +created_at desc, external_order_id limit ${limit}`.execute(
+    order by case ${unindexed('state')} ${sql.join(place, sql` `)} else 9 end, ${unindexed('created_at')} desc, external_order_id limit ${limit}`.execute(
     db,
   );
   return { rows, isCut: rows.length < limit && (await hasMore(db, ids)) };
@@ -110,7 +111,7 @@ async function listByAge(db: Database, filter: OrderFilter, condition: Condition
 function conditionsOf({ account, state, pair, class: name }: OrderFilter): readonly Condition[] {
   return [
     sql`account = ${account}`,
-    ...(state === undefined ? [] : [sql<SqlBool>`+state = ${state}`]),
+    ...(state === undefined ? [] : [sql<SqlBool>`${unindexed('state')} = ${state}`]),
     ...(pair === undefined ? [] : [sql<SqlBool>`from_currency = ${pair.from} and to_currency = ${pair.to}`]),
     ...(name === undefined ? [] : [hasFinding(name)]),
   ];
@@ -128,12 +129,12 @@ function idsLike(account: string, order: IdFilter): RawBuilder<unknown> {
 
 function hasFinding(name: FindingClassName): Condition {
   return sql`exists (select 1 from findings where findings.account = merchant_orders.account
-    and findings.external_order_id = merchant_orders.external_order_id and class = ${name} and +status <> 'resolved')`;
+    and findings.external_order_id = merchant_orders.external_order_id and class = ${name} and ${unindexed('status')} <> 'resolved')`;
 }
 
 function idsWithFinding(account: string, name: FindingClassName): RawBuilder<unknown> {
   return sql`select external_order_id from findings
-    where account = ${account} and status in ('open', 'acknowledged') and class = ${name} and +external_order_id is not null`;
+    where account = ${account} and status in ('open', 'acknowledged') and class = ${name} and ${unindexed('external_order_id')} is not null`;
 }
 
 /** Tells whether `external_order_id` is the id or begins with it, by a range of an index. */

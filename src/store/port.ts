@@ -1,21 +1,22 @@
-import type { Compilable, CompiledQuery, Kysely, QueryResult } from 'kysely';
+import type { CompiledQuery, Kysely, QueryResult } from 'kysely';
+import type { Query } from './dialect.ts';
 import type { StoreError } from './errors.ts';
 import type { Tables } from './schema.ts';
 
-/**
- * The tables, for queries: outside of a transaction or within one.
- *
- * Most queries are portable SQL that Kysely compiles for the dialect. Not portable, and to be replaced for another
- * database: the guards of the migration, `sql` templates with `+column` (no index is taken), `strftime` and `iif`, and all of
- * `stage/`, whose temporary databases are SQLite whatever the store is.
- */
-export type Database = Kysely<Tables>;
-
-/** An open transaction. What it reads stays so until it is committed: no other program writes in between. */
-export interface Transaction extends Database {
-  /** Runs a compiled query on the driver itself: on the way through Kysely each would wait for ten promises. */
-  run<Row>(query: CompiledQuery<Row>): QueryResult<Row>;
+/** The tables, for queries: outside of a transaction or within one. Queries are compiled in the dialect of the database. */
+export interface Database extends Kysely<Tables> {
+  /**
+   * Runs a compiled query on the driver itself, where it can: on the way through Kysely each would wait for ten promises.
+   * Only within a transaction, which has the driver to itself.
+   */
+  readonly run?: <Row>(query: CompiledQuery<Row>) => QueryResult<Row>;
 }
+
+/**
+ * An open transaction that writes rows of one account. No other program of ours writes rows of that account in between;
+ * a row that the merchant may write is read with its lock.
+ */
+export type Transaction = Database;
 
 /** One unit of work inside a transaction: all of it happens or nothing. No network, no waiting for anything else. */
 export type Work<Result> = (tx: Transaction) => Promise<Result>;
@@ -40,17 +41,39 @@ export interface Writer {
 }
 
 /** The database at one moment, on a connection that cannot write. */
-export interface Snapshot extends Disposable {
+export interface Snapshot extends AsyncDisposable {
   /**
-   * The rows of a query, one at a time; until they are read to the end no other query runs. The query may use the aggregate
+   * The rows of a query, some at a time; until they are read to the end no other query runs. The query may use the aggregate
    * `exact_sum`: of decimal texts, as JSON `[sum, count of the values that are no decimal]`.
    */
-  rows<Row>(query: Compilable<Row>): IterableIterator<Row>;
+  pages<Row>(query: Query<Row>): AsyncIterable<readonly Row[]>;
 }
 
-/** The right to drive the accounts of a database; it ends with the process at the latest. */
-export interface Ownership {
-  release(): void;
+/** The right of this process to drive an account, and so to send its requests. */
+export interface Holding {
+  readonly account: string;
+  /** The number of owners that the account has had, this one counted: a fencing token. */
+  readonly generation: number;
+  /** True while this process knows that no other drives the account: no request leaves otherwise. */
+  isTrusted(): boolean;
+  /** Aborts when the account is to be given back or was lost: nothing more is begun for it. */
+  readonly ending: AbortSignal;
+  /** Gives the account back, once its requests have ended. */
+  release(): Promise<void>;
+}
+
+/** A unit of ownership: accounts that share a rate limit are driven by one process. */
+export type AccountGroup = readonly string[];
+
+/** Decides which accounts this process drives. Disposed of, it gives all of them back. */
+export interface Ownership extends AsyncDisposable {
+  /**
+   * Becomes the owner of the accounts of a group, or waits up to `patienceMs` for another owner to end. Throws `OwnedError`
+   * when it does not end.
+   */
+  take(group: AccountGroup, patienceMs: number, signal?: AbortSignal): Promise<readonly Holding[]>;
+  /** Takes this process's share of the groups, whenever they are free, until `stop` aborts. Each account comes to `onTaken`. */
+  share(groups: readonly AccountGroup[], onTaken: (holding: Holding) => void, stop: AbortSignal): Promise<void>;
 }
 
 /** How far a database has come: the owners it has had, and the id of its newest event. */
@@ -87,21 +110,25 @@ export interface Mark {
   assertWritten(): void;
 }
 
-/** An open database. Reads go through `db`, every write through `writer`. */
+/** An open database, as one account uses it. Reads go through `db`, every write through `writer`. */
 export interface Store {
-  /** The path or address of the database. */
-  readonly path: string;
+  /** The path or address of the database, for people: without a password. */
+  readonly address: string;
   readonly db: Database;
+  /** Writes the rows of one account. */
   readonly writer: Writer;
   readonly mark: Mark;
   /**
-   * Opens a snapshot: what is committed from now on is not seen. It holds up no writer, but the write-ahead log grows
-   * while it is open: it is kept for the reading alone and never while output waits for a reader.
+   * Opens a snapshot: what is committed from now on is not seen. It holds up no writer, but what is written meanwhile cannot
+   * be cleaned up: it is kept for the reading alone and never while output waits for a reader.
    */
-  snapshot(): Snapshot;
+  snapshot(): Promise<Snapshot>;
   /** A number that changes when another connection has committed. */
   dataVersion(): number;
   /** False once the file was moved, deleted or replaced: what is written then would be lost. */
   isInPlace(): boolean;
+  /** The same database for another account; with a holding its owner writes, who is refused once another has followed. */
+  forAccount(account: string, holding?: Holding): Store;
+  /** Closes what opening it has opened; one that `forAccount` gave closes nothing of the database. */
   close(): Promise<void>;
 }

@@ -1,26 +1,8 @@
-import {
-  DummyDriver,
-  Kysely,
-  SqliteAdapter,
-  SqliteQueryCompiler,
-  type Compilable,
-  type CompiledQuery,
-  type QueryResult,
-} from 'kysely';
-import type { Database, Transaction } from './port.ts';
-import type { Tables } from './schema.ts';
+import { createQueryId, type CompiledQuery, type DialectAdapter, type QueryResult } from 'kysely';
+import type { Query } from './dialect.ts';
+import type { Database } from './port.ts';
 
-/** Builds queries that are compiled without a database. */
-export const queries = new Kysely<Tables>({
-  dialect: {
-    createAdapter: () => new SqliteAdapter(),
-    createDriver: () => new DummyDriver(),
-    createIntrospector: () => {
-      throw new Error('this builder has no database');
-    },
-    createQueryCompiler: () => new SqliteQueryCompiler(),
-  },
-});
+export { queries } from './dialect.ts';
 
 /** A value that a statement takes at each run, as its builder sees it. */
 class Parameter {
@@ -31,25 +13,37 @@ class Parameter {
 }
 
 /** A statement that is built and compiled once and then run with other values. */
-export type Statement<Values, Row> = (db: Database | Transaction, values: Values) => Promise<QueryResult<Row>>;
+export type Statement<Values, Row> = (db: Database, values: Values) => Promise<QueryResult<Row>>;
 
 /**
- * Compiles a query once. The builder gets each value as a named placeholder that has the value's type; building and
- * compiling at each run would cost more than the database does. A date is stored as its text.
+ * Compiles a query once a database. The builder gets each value as a named placeholder that has the value's type; building
+ * and compiling at each run would cost more than the database does. A date is stored as its text.
  */
 export function statement<Values extends object, Row = unknown>(
-  build: (values: Values) => Compilable<Row>,
+  build: (values: Values) => Query<Row>,
 ): Statement<Values, Row> {
-  let compiled: CompiledQuery<Row> | undefined;
+  const compiled = new WeakMap<DialectAdapter, CompiledQuery<Row>>();
   return async (db, values) => {
-    compiled ??= build(placeholders<Values>()).compile();
-    const parameters = compiled.parameters.map((parameter) => {
+    const { adapter } = db.getExecutor();
+    let query = compiled.get(adapter);
+    if (query === undefined) {
+      query = compileFor(db, build(placeholders<Values>()));
+      compiled.set(adapter, query);
+    }
+    const parameters = query.parameters.map((parameter) => {
       const value = parameter instanceof Parameter ? (values as Record<string, unknown>)[parameter.name] : parameter;
       return value instanceof Date ? value.toISOString() : value;
     });
-    const query = { ...compiled, parameters };
-    return 'run' in db ? db.run(query) : await db.executeQuery(query);
+    const filled = { ...query, parameters };
+    return db.run === undefined ? await db.executeQuery(filled) : db.run(filled);
   };
+}
+
+/** Compiles a query in the dialect of a database. */
+export function compileFor<Row>(db: Database, query: Query<Row>): CompiledQuery<Row> {
+  const executor = db.getExecutor();
+  const id = createQueryId();
+  return executor.compileQuery(executor.transformQuery(query.toOperationNode() as never, id), id);
 }
 
 function placeholders<Values extends object>(): Values {

@@ -112,8 +112,7 @@ export class SimulatedProcess implements Life {
       clock: this.#clock(),
       log,
       transport: exchange.transportOf(this, (where) => this.#mayDie(where)),
-      store: { wrap: this.#wrap, synchronous: 'off' },
-      becomeOwner: async () => ({ release: () => {} }),
+      store: { wrap: this.#wrap, synchronous: 'off', lockFile: async () => ({ release: () => {} }) },
     });
   }
 

@@ -43,7 +43,7 @@ export function define(command: Command): void {
       const format = chooseFormat(FORMATS, json === true ? 'json' : given, out) ?? 'table';
       const until = asOf === undefined ? systemClock().now() : new Date(asOf);
       const { story, document } = await withStore(command, 'current', async (store, { create, follow, exchange }) => {
-        const evidence = evidenceOf(store, externalOrderId);
+        const evidence = await evidenceOf(store, externalOrderId);
         const told = buildStory(evidence, until, { ...create, ...follow });
         return { story: told, document: storyDocument(told, evidence, exchange) };
       });
@@ -55,8 +55,8 @@ export function define(command: Command): void {
     });
 }
 
-function evidenceOf(store: Store, externalOrderId: string): StoryEvidence {
-  const rows = readStory(store, ACCOUNT, externalOrderId);
+async function evidenceOf(store: Store, externalOrderId: string): Promise<StoryEvidence> {
+  const rows = await readStory(store, ACCOUNT, externalOrderId);
   if (rows === undefined) {
     throw new CommandError(EXIT.absent, `there is no order ${JSON.stringify(externalOrderId)} in the table`);
   }

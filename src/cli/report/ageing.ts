@@ -25,18 +25,18 @@ export function define(command: Command): void {
     .action(async ({ from, to, asOf, allowEmpty: mayBeEmpty, ...output }: AgeingOptions) => {
       const until = asOf ?? systemClock().now().toISOString();
       const scope = { from: from ?? null, to: to ?? null, asOf: until, mayBeEmpty };
-      const { document, orders } = await withStore(command, 'current', async (store) => readDocument(store, scope));
+      const { document, orders } = await withStore(command, 'current', (store) => readDocument(store, scope));
       await writeReport(document, output);
       if (orders === 0 && mayBeEmpty !== true) throw emptyPeriod(document);
     });
 }
 
-function readDocument(
+async function readDocument(
   store: Store,
   { mayBeEmpty, ...scope }: Omit<AgeingFacts, 'orders'>,
-): { document: ReportDocument; orders: number } {
+): Promise<{ document: ReportDocument; orders: number }> {
   const ages = new Ages(WAITING_STATES, MOST_OLDEST);
-  readAges(store, { account: ACCOUNT, ...scope }, ages);
+  await readAges(store, { account: ACCOUNT, ...scope }, ages);
   const facts = { ...scope, mayBeEmpty, orders: ages.orders };
   return { document: ageingDocument(facts, ages.byStatus(), ages.byPair(), ages.oldest()), orders: ages.orders };
 }

@@ -20,7 +20,7 @@ export function define(command: Command): void {
     .action(async ({ by, from, to, allowEmpty: mayBeEmpty, ...output }: SummaryOptions) => {
       const filter = { account: ACCOUNT, by, from, to };
       const { document, isEmpty } = await withStore(command, 'current', async (store, { exchange }) =>
-        summaryDocument(summaryParts(store, filter), {
+        summaryDocument(await Array.fromAsync(summaryParts(store, filter)), {
           outputPosition: exchange.outputPosition,
           mayBeEmpty,
           asOf: systemClock().now().toISOString(),

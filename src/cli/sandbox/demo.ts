@@ -115,7 +115,7 @@ async function demonstrate({ scenario, keep, orders: count }: DemoOptions): Prom
     const isSettled = await watch(store, expected, clock.monotonic() + LONGEST_MS);
     await stopDaemon(daemon);
     say('');
-    const summary = summarize(summaryParts(store, { account: ACCOUNT }));
+    const summary = summarize(await Array.fromAsync(summaryParts(store, { account: ACCOUNT })));
     const columns = SUMMARY_COLUMNS.filter((column) => !('isForPrograms' in column));
     process.stdout.write(tableOf(columns, summary, screenOf()));
     const { preOrders, duplicated } = sandbox.exchange.census();

@@ -2,7 +2,8 @@ import type { Clock } from '../../clock.ts';
 import { after } from '../../domain/instant.ts';
 import type { RateLimit, RateWindow, SpentRequests } from '../../exchange/rate-window.ts';
 import { assertNewestOwner, leaseRequests, readLease, type Lease } from '../../store/accounts.ts';
-import type { Store, Transaction } from '../../store/port.ts';
+import { OwnedError } from '../../store/errors.ts';
+import type { Holding, Store, Transaction } from '../../store/port.ts';
 
 /** A lease lasts this long: one small write in this time while requests go out. */
 const LEASE_MS = 2_000;
@@ -16,7 +17,7 @@ interface LeaseDeps {
   readonly account: string;
   readonly store: Store;
   readonly clock: Clock;
-  readonly generation: number;
+  readonly holding: Pick<Holding, 'generation' | 'isTrusted'>;
   readonly window: RateWindow;
 }
 
@@ -45,6 +46,9 @@ export class RequestLease {
   async ensure(): Promise<void> {
     // A write that waits for the database may be durable only when what it asked for is over.
     while (!this.#lasts(UNUSED_MS, 1)) await this.#renew();
+    if (!this.#deps.holding.isTrusted()) {
+      throw new OwnedError(`this process no longer knows that it drives the account ${this.#deps.account}`);
+    }
     this.#started += 1;
     // Ahead of need, so that no request waits. A failure comes again where the lease is needed.
     if (this.#isRunningOut()) this.#renew().catch(() => undefined);
@@ -56,13 +60,13 @@ export class RequestLease {
    */
   async renewWithin(tx: Transaction): Promise<() => void> {
     if (this.#isRunningOut()) return await this.#writeWithin(tx, LEASE_MS, this.#granted);
-    await assertNewestOwner(tx, this.#deps.account, this.#deps.generation);
+    await assertNewestOwner(tx, this.#deps.account, this.#deps.holding.generation);
     return () => {};
   }
 
   /** Throws `OwnedError` when another owner has taken over. */
   async assertOwned(tx: Transaction): Promise<void> {
-    await assertNewestOwner(tx, this.#deps.account, this.#deps.generation);
+    await assertNewestOwner(tx, this.#deps.account, this.#deps.holding.generation);
   }
 
   /** Ends the lease: this owner sends nothing more. */
@@ -92,8 +96,8 @@ export class RequestLease {
   }
 
   async #writeWithin(tx: Transaction, ms: number, requests: number): Promise<() => void> {
-    const { account, clock, generation, window } = this.#deps;
-    await assertNewestOwner(tx, account, generation);
+    const { account, clock, holding, window } = this.#deps;
+    await assertNewestOwner(tx, account, holding.generation);
     const [now, monotonic] = [clock.now(), clock.monotonic()];
     const { running, ended } = window.spent(monotonic);
     const mostStarted = this.#started + requests;

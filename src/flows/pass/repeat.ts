@@ -62,7 +62,7 @@ export async function watchDatabase(
   let version = store.dataVersion();
   await repeatEvery(clock, LOOK_FOR_ROWS_MS, stop, async () => {
     if (!store.isInPlace()) {
-      const message = `${store.path} was moved or deleted while it was open; put it back and start again`;
+      const message = `${store.address} was moved or deleted while it was open; put it back and start again`;
       throw new StoreError('disk', message);
     }
     const now = store.dataVersion();

@@ -10,6 +10,7 @@ import {
   type ReportScope,
 } from '../../store/reports/reconciliation.ts';
 import type { Store } from '../../store/port.ts';
+import { rowsAtOnce } from '../../store/snapshot.ts';
 import { forEachConcurrently } from '../pass/concurrency.ts';
 import { sentOrderOf } from '../../store/order-columns.ts';
 import { recordFindings, type JudgedFindings } from '../findings/record-findings.ts';
@@ -45,7 +46,7 @@ export async function askPreOrders(
   onProgress: (asked: number) => void,
 ): Promise<AskedPreOrders> {
   const judged: JudgedPreOrder[] = [];
-  const withFindings = ordersWithFindings(store, scope.account);
+  const withFindings = await ordersWithFindings(store, scope.account);
   const counts = { asked: 0, unanswered: 0, missing: 0, differing: 0 };
   let inARow = 0;
   await forEachConcurrently(preOrdersOf(store, scope), CONCURRENCY, async (row) => {
@@ -95,23 +96,17 @@ function judge(row: PreOrderRow, answer: PreOrderAnswer): JudgedPreOrder | undef
 async function* preOrdersOf(store: Pick<Store, 'snapshot'>, scope: ReportScope): AsyncGenerator<PreOrderRow> {
   let last: PreOrderRow | undefined;
   for (;;) {
-    const page = pageOf(store, scope, last);
+    const page = await rowsAtOnce(store, nextPreOrders(scope, last, PAGE));
     yield* page;
     last = page.at(-1);
     if (page.length < PAGE) return;
   }
 }
 
-function pageOf(
+async function ordersWithFindings(
   store: Pick<Store, 'snapshot'>,
-  scope: ReportScope,
-  last: PreOrderRow | undefined,
-): readonly PreOrderRow[] {
-  using snapshot = store.snapshot();
-  return [...snapshot.rows(nextPreOrders(scope, last, PAGE))];
-}
-
-function ordersWithFindings(store: Pick<Store, 'snapshot'>, account: string): ReadonlySet<string | null> {
-  using snapshot = store.snapshot();
-  return new Set([...snapshot.rows(ordersWithFinding(account, CLASSES))].map((row) => row.external_order_id));
+  account: string,
+): Promise<ReadonlySet<string | null>> {
+  const rows = await rowsAtOnce(store, ordersWithFinding(account, CLASSES));
+  return new Set(rows.map((row) => row.external_order_id));
 }

@@ -11,7 +11,8 @@ import { judgeOrder, type JudgedOrder, type ReconciliationSettings } from '../..
 import { ledgerSupplement, preOrderSupplement, type ComparedLedger } from '../../reports/reconciliation/supplements.ts';
 import { pairOf } from '../../reports/reconciliation/rows.ts';
 import { ReconciliationTotals } from '../../reports/reconciliation/totals.ts';
-import type { Store } from '../../store/port.ts';
+import type { Snapshot, Store } from '../../store/port.ts';
+import { allRows } from '../../store/snapshot.ts';
 import {
   knownFindings,
   reconciledRows,
@@ -19,6 +20,7 @@ import {
   rowsOfUnknownAge,
   type ReportScope,
 } from '../../store/reports/reconciliation.ts';
+import type { Query } from '../../store/dialect.ts';
 import { openLedgerStage, type LedgerOrder, type LedgerStage } from '../../store/stage/ledger.ts';
 import { openScratch, type Scratch } from '../../store/stage/scratch.ts';
 import { readLedger, type Ledger } from './ledger.ts';
@@ -74,36 +76,34 @@ async function addUp(
   stage: LedgerStage | undefined,
   onProgress: (text: string) => Promise<void>,
 ): Promise<{ scope: ReportScope; reconciled: Reconciled }> {
-  using snapshot = store.snapshot();
+  await using snapshot = await store.snapshot();
   const scope = { account, by, from, to, asOf: given.asOf ?? clock.now().toISOString() };
   const totals = new ReconciliationTotals(settings);
   const charts = new ReconciliationCharts();
   const moment = new Date(scope.asOf);
-  for (const row of snapshot.rows(knownFindings(scope))) {
-    const finding = knownFinding(row, scope.asOf, settings);
-    scratch.add(finding);
-    if (wantsPerson(finding)) scratch.addToLookAt(finding.external_order_id);
-    totals.addFinding(finding, row, row.order_changed_at, scope.asOf);
+  for await (const page of snapshot.pages(knownFindings(scope))) {
+    for (const row of page) {
+      const finding = knownFinding(row, scope.asOf, settings);
+      scratch.add(finding);
+      if (wantsPerson(finding)) scratch.addToLookAt(finding.external_order_id);
+      totals.addFinding(finding, row, row.order_changed_at, scope.asOf);
+    }
   }
   let orders = 0;
-  for (const row of snapshot.rows(reconciledRows(scope))) {
-    const order = judgeOrder(row, moment, settings);
-    totals.addOrder(order, scope.asOf);
-    charts.addOrder(order, moment);
-    addToLookAt(order, scratch);
-    for (const finding of order.findings) {
-      const derived = derivedFinding(row, finding, settings);
-      if (!scratch.addUnlessKnown(derived)) continue;
-      totals.addFinding(derived, row, row.changed_at, scope.asOf);
-      if (wantsPerson(derived)) scratch.addToLookAt(row.external_order_id);
+  for await (const page of snapshot.pages(reconciledRows(scope))) {
+    for (const row of page) {
+      const order = judgeOrder(row, moment, settings);
+      totals.addOrder(order, scope.asOf);
+      charts.addOrder(order, moment);
+      addToLookAt(order, scratch);
+      addDerived(order, settings, scratch, totals, scope.asOf);
+      stage?.addOrder(ledgerOrder(order));
+      orders += 1;
+      if (orders % PROGRESS_EVERY === 0) await onProgress(`${orders} orders compared`);
     }
-    stage?.addOrder(ledgerOrder(order));
-    orders += 1;
-    if (orders % PROGRESS_EVERY === 0) await onProgress(`${orders} orders compared`);
   }
-  const count = (rows: Iterable<{ rows: number }>) => [...rows].reduce((sum, one) => sum + one.rows, 0);
-  const otherAccounts = count(snapshot.rows(rowsOfOtherAccounts(scope)));
-  const unknownAge = count(snapshot.rows(rowsOfUnknownAge(scope)));
+  const otherAccounts = await countOf(snapshot, rowsOfOtherAccounts(scope));
+  const unknownAge = await countOf(snapshot, rowsOfUnknownAge(scope));
   const worst = scratch.worst(MOST_WORST).map(findingLine);
   const ordersToLookAt = scratch.ordersToLookAt();
   const rows = {
@@ -114,6 +114,26 @@ async function addUp(
     ordersToLookAt,
   };
   return { scope, reconciled: { totals, charts, otherAccounts, unknownAge, ...rows } };
+}
+
+/** Adds the findings that the report derives by itself, where the order has none of their class. */
+function addDerived(
+  { row, findings }: JudgedOrder,
+  settings: ReconciliationSettings,
+  scratch: Scratch,
+  totals: ReconciliationTotals,
+  asOf: string,
+): void {
+  for (const finding of findings) {
+    const derived = derivedFinding(row, finding, settings);
+    if (!scratch.addUnlessKnown(derived)) continue;
+    totals.addFinding(derived, row, row.changed_at, asOf);
+    if (wantsPerson(derived)) scratch.addToLookAt(row.external_order_id);
+  }
+}
+
+async function countOf(snapshot: Snapshot, counts: Query<{ rows: number }>): Promise<number> {
+  return (await allRows(snapshot, counts)).reduce((sum, one) => sum + one.rows, 0);
 }
 
 /** Notes an order that was not checked, or is disputed, whatever became of its findings. */

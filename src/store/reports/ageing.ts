@@ -1,7 +1,9 @@
-import { sql, type Compilable } from 'kysely';
+import { sql } from 'kysely';
 import type { OldestOrder } from '../../reports/ageing.ts';
 import type { Ages } from '../../reports/ages.ts';
+import { unindexed, type Query } from '../dialect.ts';
 import type { Store } from '../port.ts';
+import { rowsAtOnce } from '../snapshot.ts';
 import { queries } from '../statement.ts';
 
 /** The orders that are looked at, and as of when; times are compared with `created_at`. */
@@ -16,12 +18,11 @@ export interface AgeingScope {
 const PAGE = 10_000;
 
 /** Reads the state of each order at `asOf` and since when it had it. */
-export function readAges(store: Pick<Store, 'snapshot'>, scope: AgeingScope, ages: Ages): void {
+export async function readAges(store: Pick<Store, 'snapshot'>, scope: AgeingScope, ages: Ages): Promise<void> {
   let last: string | undefined;
   for (let read = PAGE; read === PAGE;) {
     read = 0;
-    using snapshot = store.snapshot();
-    for (const order of snapshot.rows(pageOf(scope, last))) {
+    for (const order of await rowsAtOnce(store, pageOf(scope, last))) {
       ages.add(order);
       last = order.id;
       read += 1;
@@ -33,9 +34,9 @@ export function readAges(store: Pick<Store, 'snapshot'>, scope: AgeingScope, age
  * As the events tell it: the same for a moment, whatever has happened since, also between two pages. A row that has not
  * changed since the moment says the same, and is at hand; of its events only the time is read, which the index has.
  */
-function pageOf({ account, from, to, asOf }: AgeingScope, last: string | undefined): Compilable<OldestOrder> {
+function pageOf({ account, from, to, asOf }: AgeingScope, last: string | undefined): Query<OldestOrder> {
   // With the sign no index of ages is used: the orders are read by their ids, so that a page reads no more than itself.
-  const createdAt = sql<string>`+o.created_at`;
+  const createdAt = unindexed('o.created_at');
   const isAsItWas = sql`o.updated_at <= ${asOf}`;
   let orders = queries
     .selectFrom('merchant_orders as o')

@@ -1,4 +1,5 @@
-import { sql, type Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
+import { unindexed } from '../dialect.ts';
 import type { Database } from '../port.ts';
 import type { OrderEventsView } from '../schema.ts';
 
@@ -26,7 +27,7 @@ export async function* changesOf(db: Database, scope: ChangesScope): AsyncGenera
       .where('id', '>', before)
       .where('id', '<=', Math.min(before + IDS_A_READ, lastId))
       // With the sign no index of accounts is used: the events are read in the order in which they stand.
-      .where(sql`+account`, '=', account);
+      .where(unindexed('account'), '=', account);
     if (from !== null) events = events.where('observed_at', '>=', from);
     if (to !== null) events = events.where('observed_at', '<', to);
     yield* await events.orderBy('id').execute();

@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { Outcome } from '../../reports/reconciliation/outcome.ts';
 import type { OrderRow } from '../order-columns.ts';
+import { unindexed } from '../dialect.ts';
 import type { Database } from '../port.ts';
 import type { OrderTime } from './reconciliation.ts';
 
@@ -96,11 +97,15 @@ const SOURCES = {
 
 /** The conditions on the row itself; with the sign they have no index taken. */
 function ofOrder({ pair, state, outcome }: ExportFilter): readonly RawBuilder<unknown>[] {
-  const ended = sql`+o.state = 'final'`;
+  const ended = sql`${unindexed('o.state')} = 'final'`;
   return [
     ...(pair === undefined ? [] : [sql`o.from_currency = ${pair.from} and o.to_currency = ${pair.to}`]),
-    ...(state === undefined ? [] : [sql`+o.state = ${state}`]),
-    ...(outcome === undefined ? [] : outcome === 'open' ? [sql`+o.state = 'open'`] : [ended, hasOutcome(outcome)]),
+    ...(state === undefined ? [] : [sql`${unindexed('o.state')} = ${state}`]),
+    ...(outcome === undefined
+      ? []
+      : outcome === 'open'
+        ? [sql`${unindexed('o.state')} = 'open'`]
+        : [ended, hasOutcome(outcome)]),
   ];
 }
 

@@ -2,6 +2,7 @@ import type { StoryEvent, StoryFinding, StoryOrder } from '../../reports/story/e
 import type { HoldView } from '../../domain/accounts/holds.ts';
 import { queries } from '../statement.ts';
 import type { Store } from '../port.ts';
+import { allRows } from '../snapshot.ts';
 
 /** Everything that the database knows of one order, at one moment; the record as received. */
 export interface StoryRows {
@@ -15,12 +16,12 @@ export interface StoryRows {
 }
 
 /** Reads the rows for the story of an order; undefined where there is no such order. */
-export function readStory(
+export async function readStory(
   store: Pick<Store, 'snapshot'>,
   account: string,
   externalOrderId: string,
-): StoryRows | undefined {
-  using snapshot = store.snapshot();
+): Promise<StoryRows | undefined> {
+  await using snapshot = await store.snapshot();
   const ofOrder = { account, external_order_id: externalOrderId };
   const orders = queries
     .selectFrom('merchant_orders')
@@ -61,15 +62,15 @@ export function readStory(
     .selectFrom('account_holds')
     .select(['kind', 'since', 'until', 'reason', 'actor'])
     .where('account', '=', account);
-  const [order] = [...snapshot.rows<StoryOrder>(orders)];
+  const [order] = await allRows<StoryOrder>(snapshot, orders);
   if (order === undefined) return undefined;
-  const [record] = [...snapshot.rows<{ receivedAt: string; body: string }>(records)];
+  const [record] = await allRows(snapshot, records);
   return {
     order,
-    events: [...snapshot.rows<StoryEvent>(events)],
+    events: await allRows<StoryEvent>(snapshot, events),
     record: record ?? null,
-    keptAnswers: [...snapshot.rows<StoryRows['keptAnswers'][number]>(keptAnswers)],
-    findings: [...snapshot.rows<StoryFinding>(findings)],
-    holds: [...snapshot.rows<HoldView>(holds)],
+    keptAnswers: await allRows(snapshot, keptAnswers),
+    findings: await allRows<StoryFinding>(snapshot, findings),
+    holds: await allRows<HoldView>(snapshot, holds),
   };
 }

@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
+import { unindexed } from '../dialect.ts';
 import type { SummaryPart } from '../../reports/summary.ts';
 import type { Store } from '../port.ts';
+import { rowsAtOnce } from '../snapshot.ts';
 import { queries } from '../statement.ts';
 import type { OrderTime } from './reconciliation.ts';
 
@@ -27,16 +29,16 @@ interface PagePart extends Omit<SummaryPart, 'asset' | 'unreadable'> {
 }
 
 /** Counts and sums every row that matches the filter, by what a line of the summary is of. */
-export function summaryParts(store: Pick<Store, 'snapshot'>, filter: RowFilter): Iterable<SummaryPart> {
+export function summaryParts(store: Pick<Store, 'snapshot'>, filter: RowFilter): AsyncIterable<SummaryPart> {
   return filter.by === 'completion' ? completedParts(store, filter) : insertedParts(store, filter);
 }
 
 /** Reads the orders by their ids, a page of rows at a time. */
-function* insertedParts(store: Pick<Store, 'snapshot'>, filter: RowFilter): Generator<SummaryPart> {
+async function* insertedParts(store: Pick<Store, 'snapshot'>, filter: RowFilter): AsyncGenerator<SummaryPart> {
   let last: Buffer | undefined;
   for (let read = PAGE; read === PAGE;) {
     read = 0;
-    for (const { asset, last_id, ...part } of readPage(store, filter, last)) {
+    for (const { asset, last_id, ...part } of await readPage(store, filter, last)) {
       yield partOf(part, asset);
       read += part.orders;
       const id = Buffer.from(last_id);
@@ -45,9 +47,9 @@ function* insertedParts(store: Pick<Store, 'snapshot'>, filter: RowFilter): Gene
   }
 }
 
-function readPage(store: Pick<Store, 'snapshot'>, { account, from, to }: RowFilter, last: Buffer | undefined) {
+async function readPage(store: Pick<Store, 'snapshot'>, { account, from, to }: RowFilter, last: Buffer | undefined) {
   // With the sign no index of ages is used: the orders are read by their ids, so that a page reads no more than itself.
-  const createdAt = sql<string>`+created_at`;
+  const createdAt = unindexed('created_at');
   let page = queries
     .selectFrom('merchant_orders')
     .select(['external_order_id', 'asset', ...LINE])
@@ -64,12 +66,14 @@ function readPage(store: Pick<Store, 'snapshot'>, { account, from, to }: RowFilt
       sql<Uint8Array>`cast(max(external_order_id) as blob)`.as('last_id'),
     ])
     .groupBy(LINE);
-  using snapshot = store.snapshot();
-  return [...snapshot.rows<PagePart>(parts)];
+  return await rowsAtOnce<PagePart>(store, parts);
 }
 
 /** Reads the orders of a period of the index of completions, at once: it has those orders alone. */
-function* completedParts(store: Pick<Store, 'snapshot'>, { account, from, to }: RowFilter): Generator<SummaryPart> {
+async function* completedParts(
+  store: Pick<Store, 'snapshot'>,
+  { account, from, to }: RowFilter,
+): AsyncGenerator<SummaryPart> {
   const completed = queries
     .selectFrom('order_records as record')
     .innerJoin('merchant_orders', (join) =>
@@ -88,8 +92,7 @@ function* completedParts(store: Pick<Store, 'snapshot'>, { account, from, to }: 
       sql<string>`exact_sum(merchant_orders.asset)`.as('asset'),
     ])
     .groupBy(columns);
-  using snapshot = store.snapshot();
-  for (const { asset, ...part } of snapshot.rows<Omit<PagePart, 'last_id'>>(parts)) yield partOf(part, asset);
+  for (const { asset, ...part } of await rowsAtOnce<Omit<PagePart, 'last_id'>>(store, parts)) yield partOf(part, asset);
 }
 
 function partOf(part: Omit<SummaryPart, 'asset' | 'unreadable'>, exactSum: string): SummaryPart {

@@ -10,6 +10,7 @@ import {
   type SqliteDatabase,
   type SqliteStatement,
 } from 'kysely';
+import { SqliteCompiler } from '../dialect.ts';
 import type { Tables } from '../schema.ts';
 
 /** A statement blocks the event loop no longer than this while another program writes; then the wait is asynchronous. */
@@ -64,6 +65,7 @@ export function connect(
   const statements = keepStatements(sqlite, options.wrap);
   const dialect = new SqliteDialect({ database: statements });
   dialect.createDriver = () => new ImmediateSqliteDriver(statements, sqlite);
+  dialect.createQueryCompiler = () => new SqliteCompiler();
   return {
     path,
     sqlite,

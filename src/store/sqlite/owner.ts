@@ -1,29 +1,36 @@
+import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import type { Clock } from '../../clock.ts';
-import type { Ownership } from '../port.ts';
+import { grantNext } from '../accounts.ts';
+import type { Holding, Ownership, Store } from '../port.ts';
 import { OwnedError } from '../errors.ts';
 import { isBusy, missingDatabase, openError } from './errors.ts';
 
 const TRY_AGAIN_MS = 100;
 
+/** The lock of a database file: who has it owns every account of the file. It ends with the process at the latest. */
+export interface FileLock {
+  release(): void;
+}
+
 /**
- * Becomes the owner of the database, or waits up to `patienceMs` for another owner to end. Throws `OwnedError` when it does
+ * Takes the lock of a database, or waits up to `patienceMs` for another owner to end. Throws `OwnedError` when it does
  * not end, `StoreError` when the lock cannot be made or there is no folder for it. The lock is an exclusive transaction on `<database>.lock`.
  */
-export async function becomeOwner(
+export async function lockFile(
   databasePath: string,
   clock: Clock,
   patienceMs: number,
   signal?: AbortSignal,
-): Promise<Ownership> {
+): Promise<FileLock> {
   // A path that is mistyped makes no folder.
   if (!existsSync(dirname(databasePath))) throw missingDatabase(databasePath);
   const deadline = clock.monotonic() + patienceMs;
   for (;;) {
-    const ownership = tryLock(`${databasePath}.lock`);
-    if (ownership !== undefined) return ownership;
+    const lock = tryLock(`${databasePath}.lock`);
+    if (lock !== undefined) return lock;
     if (clock.monotonic() >= deadline) {
       throw new OwnedError(`another order-sync process drives ${databasePath}; wait until it has ended, or stop it`);
     }
@@ -31,7 +38,29 @@ export async function becomeOwner(
   }
 }
 
-function tryLock(path: string): Ownership | undefined {
+/** The ownership of whoever has the lock of the file: it has every account, until it ends. */
+export function ownershipOf(lock: FileLock, store: Pick<Store, 'writer'>): Ownership {
+  const take = async (accounts: readonly string[]): Promise<readonly Holding[]> => {
+    const generations = await store.writer.write((tx) => grantNext(tx, accounts));
+    return accounts.map((account) => ({
+      account,
+      generation: generations.get(account) ?? 0,
+      isTrusted: () => true,
+      ending: new AbortController().signal,
+      release: async () => {},
+    }));
+  };
+  return {
+    take,
+    async share(groups, onTaken, stop) {
+      for (const holding of await take(groups.flat())) onTaken(holding);
+      if (!stop.aborted) await once(stop, 'abort');
+    },
+    [Symbol.asyncDispose]: async () => lock.release(),
+  };
+}
+
+function tryLock(path: string): FileLock | undefined {
   let lock: Database.Database | undefined;
   try {
     closeSync(openSync(path, 'a', 0o600));

@@ -1,10 +1,14 @@
 import Database from 'better-sqlite3';
-import type { Compilable } from 'kysely';
 import { DecimalSum } from '../../domain/decimal.ts';
+import { queries, compileFor } from '../statement.ts';
+import type { Query } from '../dialect.ts';
 import type { Snapshot } from '../port.ts';
 
+/** So many rows are given at a time. */
+const PAGE = 500;
+
 /** Opens a snapshot of a database file; see `Store.snapshot`. */
-export function openSnapshot(path: string): Snapshot {
+export async function openSnapshot(path: string): Promise<Snapshot> {
   const sqlite = new Database(path, { readonly: true, fileMustExist: true });
   try {
     // SQLite's own sum is a binary one.
@@ -23,11 +27,18 @@ export function openSnapshot(path: string): Snapshot {
     throw error;
   }
   return {
-    rows<Row>(query: Compilable<Row>) {
-      const { sql, parameters } = query.compile();
-      return sqlite.prepare<unknown[], Row>(sql).iterate(...parameters);
+    async *pages<Row>(query: Query<Row>) {
+      const { sql, parameters } = compileFor(queries, query);
+      let page: Row[] = [];
+      for (const row of sqlite.prepare<unknown[], Row>(sql).iterate(...parameters)) {
+        page.push(row);
+        if (page.length < PAGE) continue;
+        yield page;
+        page = [];
+      }
+      if (page.length > 0) yield page;
     },
-    [Symbol.dispose]: () => closeAndCopyLog(path, sqlite),
+    [Symbol.asyncDispose]: async () => closeAndCopyLog(path, sqlite),
   };
 }
 

@@ -44,19 +44,22 @@ export async function openStore(path: string, clock: Clock, options: OpenOptions
   const db = connection.kysely;
   const isDurable = options.synchronous !== 'off';
   const mark = new FileMark({ path, db, clock, isDurable, replaceFile: options.replaceFile });
-  return {
-    path,
+  const store: Store = {
+    address: path,
     db,
     writer: new GroupWriter(connection, clock, options.isRestored === true ? undefined : mark),
     mark,
     snapshot: () => openSnapshot(path),
     dataVersion: () => connection.sqlite.pragma('data_version', { simple: true }) as number,
     isInPlace: () => connection.isInPlace(),
+    // The whole file has one writer, whatever account it writes for.
+    forAccount: () => ({ ...store, close: async () => {} }),
     async close() {
       await mark.close();
       await closeConnection(connection);
     },
   };
+  return store;
 }
 
 /** Migrations of a database file: those that ran, and those that wait. */

@@ -4,7 +4,7 @@ import type { Connection } from './connection.ts';
 import { isBusy, storeError } from './errors.ts';
 import { StoreError } from '../errors.ts';
 import type { FileMark } from './mark.ts';
-import type { Transaction, Work, Writer } from '../port.ts';
+import type { Database, Work, Writer } from '../port.ts';
 
 interface Waiting {
   readonly work: Work<unknown>;
@@ -141,7 +141,7 @@ function isTransient(error: unknown): error is StoreError {
 }
 
 /** Runs compiled queries on the driver, which a transaction has to itself until it ends. */
-function runOn(database: SqliteDatabase): Transaction['run'] {
+function runOn(database: SqliteDatabase): NonNullable<Database['run']> {
   return <Row>({ sql, parameters }: CompiledQuery<Row>): QueryResult<Row> => {
     const prepared = database.prepare(sql);
     if (prepared.reader) return { rows: prepared.all(parameters) as Row[] };

@@ -19,7 +19,7 @@ beforeEach(async () => {
   const path = join(folder, 'orders.db');
   await newDatabase(path);
   store = await openStore(path, systemClock(), { expect: 'current' });
-  merchant = new Database(store.path);
+  merchant = new Database(store.address);
 });
 afterEach(async () => {
   merchant.close();

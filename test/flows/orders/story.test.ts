@@ -26,8 +26,8 @@ async function ordered(create?: ScriptedAnswer, asset?: string) {
     await createPass(program.app, NEVER);
     await followPass(program.app, 'due', NEVER);
   };
-  const tell = (asOf: Date): Story => {
-    const rows = readStory(program.app.store, 'default', 'a');
+  const tell = async (asOf: Date): Promise<Story> => {
+    const rows = await readStory(program.app.store, 'default', 'a');
     if (rows === undefined) throw new Error('there is no order');
     const newest = rows.record && { ...rows.record, view: readRecordView(rows.record.body) };
     const keptAnswers = rows.keptAnswers.map((kept) => ({ ...kept, ids: preOrderIdsIn(kept.body) }));
@@ -45,11 +45,11 @@ async function ordered(create?: ScriptedAnswer, asset?: string) {
       }
     },
     /** Every moment of the story: what happened, and what was to happen next; checks that each is a prefix. */
-    replay: () => {
-      const whole = tell(program.clock.now());
+    replay: async () => {
+      const whole = await tell(program.clock.now());
       const lines: string[] = [];
       for (const at of new Set(whole.told.map((one) => one.at))) {
-        const then = tell(new Date(at));
+        const then = await tell(new Date(at));
         expect(then.told).toEqual(whole.told.filter((one) => one.at <= at));
         lines.push(...then.told.filter((one) => one.at === at).map(({ text }) => `${short(at)} ${text}`));
         lines.push(...then.next.map((next) => `    > ${next}`));
@@ -81,7 +81,7 @@ describe('the story of an order', () => {
     await pass(5 * SECOND);
     answers.lookup = record('a', { status: 'COMPLETED', modificationDate: '2026-01-05T12:00:07Z', ...ENDED });
     await pass(10 * SECOND);
-    expect(replay()).toMatchInlineSnapshot(`
+    expect(await replay()).toMatchInlineSnapshot(`
       "12:00:00.000Z The row was inserted.
       12:00:00.000Z Create request 1 was about to go out.
       12:00:00.000Z The exchange accepted it as pre-order p1: 1.50 BTC to EUR.
@@ -110,7 +110,7 @@ describe('the story of an order', () => {
     await pass(5 * SECOND);
     answers.lookup = record('a');
     await pass(10 * SECOND);
-    expect(replay()).toMatchInlineSnapshot(`
+    expect(await replay()).toMatchInlineSnapshot(`
       "12:00:00.000Z The row was inserted.
       12:00:00.000Z Create request 1 was about to go out.
       12:00:00.000Z Nobody knows the outcome of the create: HTTP 503 without a documented error. It is looked up, not sent again.
@@ -152,7 +152,7 @@ describe('the story of an order', () => {
     program.clock.advance(SECOND);
     await decide({ kind: 'not-created' });
     await pass(SECOND);
-    expect(replay()).toMatchInlineSnapshot(`
+    expect(await replay()).toMatchInlineSnapshot(`
       "12:00:00.000Z The row was inserted.
       12:00:00.000Z Create request 1 was about to go out.
       12:00:00.000Z Nobody knows the outcome of the create: POST /api/v1/merchant/orders/request: ECONNRESET. It is looked up, not sent again.
@@ -210,7 +210,7 @@ describe('the story of an order', () => {
     await decide({ kind: 'abandoned' });
     answers.lookup = record('a');
     await pass(HOUR);
-    expect(replay()).toMatchInlineSnapshot(`
+    expect(await replay()).toMatchInlineSnapshot(`
       "12:00:00.000Z The row was inserted.
       12:00:00.000Z Create request 1 was about to go out.
       12:00:00.000Z Nobody knows the outcome of the create: POST /api/v1/merchant/orders/request: ECONNRESET. It is looked up, not sent again.
@@ -255,7 +255,7 @@ describe('the story of an order', () => {
     await decide({ kind: 'retry', mayDuplicate: false });
     answers.create = undefined;
     await pass(SECOND);
-    expect(replay()).toMatchInlineSnapshot(`
+    expect(await replay()).toMatchInlineSnapshot(`
       "12:00:00.000Z The row was inserted.
       12:00:00.000Z Create request 1 was about to go out.
       12:00:00.000Z It waits to be sent again: not taken: the exchange limits the rate (429).
@@ -291,11 +291,11 @@ describe('the story of an order', () => {
     program.merchant.exec(
       `update merchant_orders set revision = revision + 1, next_action_at = '${program.clock.now().toISOString()}'`,
     );
-    expect(tell(program.clock.now()).next).toEqual([
+    expect((await tell(program.clock.now())).next).toEqual([
       'The row was changed: it is checked again as soon as a pass runs.',
     ]);
     await pass(SECOND);
-    expect(replay()).toMatchInlineSnapshot(`
+    expect(await replay()).toMatchInlineSnapshot(`
       "12:00:00.000Z The row was inserted.
       12:00:00.000Z Our own check refused the row and nothing was sent: asset must be positive, is "0".
           > Nothing until the row is corrected; then it is checked again.
@@ -316,7 +316,7 @@ describe('the story of an order', () => {
     const { program, decide, replay } = await ordered();
     program.clock.advance(SECOND);
     await decide({ kind: 'cancel' });
-    expect(replay()).toMatchInlineSnapshot(`
+    expect(await replay()).toMatchInlineSnapshot(`
       "12:00:00.000Z The row was inserted.
           > It is sent when its time has come.
           > To keep it from being sent:
@@ -334,14 +334,14 @@ describe('the story of an order', () => {
     await pass(0);
     const next = async (ms: number) => {
       await pass(ms);
-      return tell(program.clock.now()).next;
+      return (await tell(program.clock.now())).next;
     };
     const again = (at: string) => [`It is looked at again, in case it changes all the same, next at ${at}.`];
     expect(await next(5 * SECOND)).toEqual(again('2026-01-05T13:00:05.000Z'));
     expect(await next(HOUR)).toEqual(again('2026-01-06T12:00:05.000Z'));
     expect(await next(DAY)).toEqual(again('2026-01-12T13:00:05.000Z'));
     expect(await next(7 * DAY)).toEqual(['Nothing: it has ended.']);
-    expect(tell(new Date('2026-01-06T12:30:00.000Z')).next).toEqual([
+    expect((await tell(new Date('2026-01-06T12:30:00.000Z'))).next).toEqual([
       'It is looked at again, in case it changes all the same, next by 2026-01-12T12:00:05.000Z if nothing delays it.',
     ]);
   });
@@ -354,7 +354,7 @@ describe('the story of an order', () => {
     await pass(HOUR);
     answers.lookup = record('a', { status: 'REQUEST', modificationDate: '2026-01-06T12:00:07Z' });
     await pass(DAY);
-    expect(replay()).toMatchInlineSnapshot(`
+    expect(await replay()).toMatchInlineSnapshot(`
       "12:00:00.000Z The row was inserted.
       12:00:00.000Z Create request 1 was about to go out.
       12:00:00.000Z The exchange accepted it as pre-order p1: 1.50 BTC to EUR.
@@ -382,7 +382,7 @@ describe('the story of an order', () => {
 
   it('is empty before it was inserted', async () => {
     const { tell } = await ordered();
-    expect(tell(new Date('2026-01-05T11:59:59.999Z'))).toEqual({
+    expect(await tell(new Date('2026-01-05T11:59:59.999Z'))).toEqual({
       externalOrderId: 'a',
       asOf: '2026-01-05T11:59:59.999Z',
       state: null,

@@ -15,7 +15,7 @@ function rate(requests: number, interval: string): Record<string, string> {
 }
 
 /** Owners that do not wait for one another. */
-const LOCKLESS = { becomeOwner: async () => ({ release: () => {} }) };
+const LOCKLESS = { store: { lockFile: async () => ({ release: () => {} }) } };
 
 /** Takes the account over as after a SIGKILL: the last owner closes nothing in order. */
 async function takeOver(program: TestProgram): Promise<void> {

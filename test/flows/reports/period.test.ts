@@ -49,7 +49,7 @@ describe('a period of completion', () => {
     const path = join(temporaryFolder(), 'orders.db');
     await filledDatabase(path, ORDERS);
     const store = { snapshot: () => openSnapshot(path) };
-    const parts = [...summaryParts(store, { account: 'default', ...PERIOD })];
+    const parts = await Array.fromAsync(summaryParts(store, { account: 'default', ...PERIOD }));
     expect(parts).toMatchObject([{ orders: 2, asset: '2', state: 'final' }]);
     const asked: string[] = [];
     const ask = (id: string) => {
@@ -66,18 +66,20 @@ describe('a period of completion', () => {
     const scope = { account: 'default', ...PERIOD, asOf: AS_OF };
     const last = { at: JANUARY_2, external_order_id: 'first' } as Parameters<typeof nextPreOrders>[1];
     const planned: string[] = [];
-    const plan = (query: Compilable) => {
+    const plan = async function* (query: Compilable) {
       const sqlite = new Database(path);
       const { sql, parameters } = query.compile();
       sqlite.aggregate('exact_sum', { start: 0, step: (total: number, _asset: unknown) => total });
       const steps = sqlite.prepare<unknown[], { detail: string }>(`explain query plan ${sql}`).all(...parameters);
       planned.push(...steps.map(({ detail }) => detail));
       sqlite.close();
-      return [];
+      yield [];
     };
-    const store = { snapshot: () => ({ rows: plan, [Symbol.dispose]: () => {} }) };
-    for (const query of [reconciledRows(scope), nextPreOrders(scope, last, 1), knownFindings(scope)]) plan(query);
-    expect([...summaryParts(store as never, scope)]).toEqual([]);
+    const store = { snapshot: async () => ({ pages: plan, [Symbol.asyncDispose]: async () => {} }) };
+    for (const query of [reconciledRows(scope), nextPreOrders(scope, last, 1), knownFindings(scope)]) {
+      await plan(query).next();
+    }
+    expect(await Array.fromAsync(summaryParts(store as never, scope))).toEqual([]);
     const reads = planned.filter((step) => /^(SCAN|SEARCH)/.test(step));
     const ofPeriod = reads.filter((step) => /order_records_completed \(account=\? AND completed_at>\? AND/.test(step));
     const ofOrder = reads.filter((step) => step.includes('account=? AND external_order_id=?'));

@@ -49,9 +49,9 @@ function put(orders: readonly Order[]): void {
   merchant.close();
 }
 
-function read(scope: Partial<AgeingScope> = {}, states: readonly string[] = [], limit = 0): Ages {
+async function read(scope: Partial<AgeingScope> = {}, states: readonly string[] = [], limit = 0): Promise<Ages> {
   const ages = new Ages(states, limit);
-  readAges({ snapshot: () => openSnapshot(path) }, { ...SCOPE, ...scope }, ages);
+  await readAges({ snapshot: () => openSnapshot(path) }, { ...SCOPE, ...scope }, ages);
   return ages;
 }
 
@@ -98,25 +98,25 @@ const sorted = (groups: readonly AgeGroup[]) =>
   groups.map((group) => JSON.stringify(group, Object.keys(group).toSorted())).toSorted();
 
 describe('where orders stand', () => {
-  it.each([1, 2, 3])('has percentiles that are exact at any moment, seed %i', (seed) => {
+  it.each([1, 2, 3])('has percentiles that are exact at any moment, seed %i', async (seed) => {
     const orders = someOrders(400, seed);
     put(orders);
     for (const asOf of [SCOPE.asOf, '2026-01-15T06:00:00.000Z', '2026-01-03T00:00:00.000Z']) {
-      const ageing = read({ asOf });
+      const ageing = await read({ asOf });
       expect(ageing.orders).toBe(orders.filter(({ createdAt }) => createdAt <= asOf).length);
       expect(sorted(ageing.byStatus())).toEqual(sorted(reckon(orders, asOf, false)));
       expect(sorted(ageing.byPair())).toEqual(sorted(reckon(orders, asOf, true)));
     }
   });
 
-  it('of a moment stays as it was, whatever happens after it', () => {
+  it('of a moment stays as it was, whatever happens after it', async () => {
     const orders = someOrders(50, 4);
     put(orders.slice(0, 40));
-    const told = () => {
-      const ageing = read({}, ['open', 'held', 'pending'], 10);
+    const told = async () => {
+      const ageing = await read({}, ['open', 'held', 'pending'], 10);
       return JSON.stringify([ageing.byPair(), ageing.oldest()]);
     };
-    const before = told();
+    const before = await told();
     const later = '2026-02-01T00:00:00.001Z';
     put(orders.slice(40).map((order) => ({ ...order, createdAt: later })));
     const merchant = new Database(path);
@@ -124,27 +124,27 @@ describe('where orders stand', () => {
     const write = eventWriter(merchant);
     for (const external_order_id of ids) write({ external_order_id, new_value: 'final', observed_at: later });
     merchant.close();
-    expect(told()).toBe(before);
+    expect(await told()).toBe(before);
   });
 
-  it('is that of the orders inserted in the period', () => {
+  it('is that of the orders inserted in the period', async () => {
     const orders = someOrders(100, 5);
     put(orders);
     const [from, to] = ['2026-01-05T00:00:00.000Z', '2026-01-10T00:00:00.000Z'];
-    const ageing = read({ from, to });
+    const ageing = await read({ from, to });
     const inPeriod = orders.filter(({ createdAt }) => createdAt >= from && createdAt < to);
     expect(inPeriod.length).toBeGreaterThan(0);
     expect(sorted(ageing.byPair())).toEqual(sorted(reckon(inPeriod, SCOPE.asOf, true)));
   });
 
-  it('counts every order once, however many there are, also one whose id is empty', () => {
+  it('counts every order once, however many there are, also one whose id is empty', async () => {
     const at = '2026-01-05T00:00:00.000Z';
     put([{ id: '', to: 'EUR', createdAt: at, events: [] }]);
     const merchant = new Database(path);
     merchant.exec(`with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000)
       insert into merchant_orders (external_order_id, asset, created_at) select 'order-' || i, '1', '${at}' from n`);
     merchant.close();
-    const ageing = read({}, ['pending'], 1);
+    const ageing = await read({}, ['pending'], 1);
     expect(ageing.orders).toBe(20_001);
     expect(ageing.byPair()).toMatchObject([
       { pair: '?/?', orders: 20_000, p50: at },
@@ -153,7 +153,7 @@ describe('where orders stand', () => {
     expect(ageing.oldest()).toMatchObject([{ id: '' }]);
   });
 
-  it('names those that have stood the longest in the states that are asked for', () => {
+  it('names those that have stood the longest in the states that are asked for', async () => {
     const at = (day: number) => `2026-01-0${day}T00:00:00.000Z`;
     const state = (value: string, day: number) => ({ field: 'state', value, at: at(day) });
     put([
@@ -162,7 +162,7 @@ describe('where orders stand', () => {
       { id: 'ended', to: 'EUR', createdAt: at(1), events: [state('final', 2)] },
       { id: 'oldest', to: 'USD', createdAt: at(2), events: [] },
     ]);
-    expect(read({}, ['pending', 'held', 'open'], 2).oldest()).toEqual([
+    expect((await read({}, ['pending', 'held', 'open'], 2)).oldest()).toEqual([
       { id: 'oldest', pair: 'BTC/USD', state: 'pending', status: null, since: at(2) },
       { id: 'old', pair: 'BTC/EUR', state: 'held', status: null, since: at(3) },
     ]);

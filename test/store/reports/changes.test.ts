@@ -27,7 +27,7 @@ afterEach(async () => {
 
 /** So many events, one a minute from the beginning of the year on. */
 function put(count: number, account = 'default'): void {
-  const merchant = new Database(store.path);
+  const merchant = new Database(store.address);
   const write = eventWriter(merchant);
   const event = { account, external_order_id: 'a', field: 'order.status' };
   merchant.transaction(() => {

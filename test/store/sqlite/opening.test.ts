@@ -6,7 +6,7 @@ import { MIGRATIONS } from '../../../migrations/index.ts';
 import { systemClock } from '../../../src/clock.ts';
 import { OwnedError, StoreError } from '../../../src/store/errors.ts';
 import { openError, storeError } from '../../../src/store/sqlite/errors.ts';
-import { becomeOwner } from '../../../src/store/sqlite/owner.ts';
+import { lockFile } from '../../../src/store/sqlite/owner.ts';
 import { migrationStatus, openStore, type OpenOptions } from '../../../src/store/sqlite/store.ts';
 import { temporaryFolder } from '../../support/folders.ts';
 
@@ -244,10 +244,10 @@ describe('an error of the database', () => {
 
 describe('the owner of an account', () => {
   it('is one at a time; the next one has its turn when the first goes', async () => {
-    const first = await becomeOwner(path, systemClock(), 0);
-    await expect(becomeOwner(path, systemClock(), 0)).rejects.toThrow(OwnedError);
+    const first = await lockFile(path, systemClock(), 0);
+    await expect(lockFile(path, systemClock(), 0)).rejects.toThrow(OwnedError);
     first.release();
-    const second = await becomeOwner(path, systemClock(), 0);
+    const second = await lockFile(path, systemClock(), 0);
     second.release();
     expect(statSync(`${path}.lock`).mode & 0o777).toBe(0o600);
   });
@@ -255,8 +255,8 @@ describe('the owner of an account', () => {
   it('is nobody where there can be no lock: the problem is the disk', async () => {
     writeFileSync(join(folder, 'file'), '');
     const within = join(folder, 'file', 'orders.db');
-    expect(await problemOf(becomeOwner(within, systemClock(), 0))).toMatchObject(['disk', expect.any(String)]);
+    expect(await problemOf(lockFile(within, systemClock(), 0))).toMatchObject(['disk', expect.any(String)]);
     mkdirSync(`${path}.lock`);
-    expect(await problemOf(becomeOwner(path, systemClock(), 0))).toMatchObject(['disk', expect.any(String)]);
+    expect(await problemOf(lockFile(path, systemClock(), 0))).toMatchObject(['disk', expect.any(String)]);
   });
 });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { queries } from '../../../src/store/statement.ts';
+import { allRows } from '../../../src/store/snapshot.ts';
 import { openSnapshot } from '../../../src/store/sqlite/snapshot.ts';
 import { filledDatabase } from '../../support/filled-database.ts';
 import { temporaryFolder } from '../../support/folders.ts';
@@ -27,41 +28,41 @@ const add = (id: string) =>
   shop.prepare(`insert into merchant_orders (external_order_id, asset) values (?, '1')`).run(id);
 
 describe('a snapshot', () => {
-  it('stays at its moment while others write, also in the middle of being read, and holds nobody up', () => {
-    using snapshot = openSnapshot(path);
+  it('stays at its moment while others write, also in the middle of being read, and holds nobody up', async () => {
+    await using snapshot = await openSnapshot(path);
     add('c');
     const seen: string[] = [];
-    for (const { external_order_id } of snapshot.rows<{ external_order_id: string }>(ids)) {
-      seen.push(external_order_id);
-      add(`d-${external_order_id}`);
+    for await (const page of snapshot.pages<{ external_order_id: string }>(ids)) {
+      seen.push(...page.map(({ external_order_id }) => external_order_id));
+      for (const id of seen) add(`d-${id}`);
     }
     expect(seen).toEqual(['a', 'b']);
-    using later = openSnapshot(path);
-    expect([...later.rows(ids)]).toHaveLength(5);
+    await using later = await openSnapshot(path);
+    expect(await allRows(later, ids)).toHaveLength(5);
   });
 
-  it('cannot write', () => {
-    using snapshot = openSnapshot(path);
+  it('cannot write', async () => {
+    await using snapshot = await openSnapshot(path);
     const change = queries.updateTable('merchant_orders').set({ state: 'final' });
-    expect(() => [...snapshot.rows(change.returning('state'))]).toThrow(/readonly/);
+    await expect(allRows(snapshot, change.returning('state'))).rejects.toThrow(/readonly/);
   });
 
-  it('copies what others wrote meanwhile into the database when it is closed', () => {
+  it('copies what others wrote meanwhile into the database when it is closed', async () => {
     const isInDatabase = () => readFileSync(path).includes('written-meanwhile');
-    const snapshot = openSnapshot(path);
+    const snapshot = await openSnapshot(path);
     add('written-meanwhile');
     expect(isInDatabase()).toBe(false);
-    snapshot[Symbol.dispose]();
+    await snapshot[Symbol.asyncDispose]();
     expect(isInDatabase()).toBe(true);
   });
 
-  it('is closed although it was not read to its end', () => {
-    const read = () => {
-      using snapshot = openSnapshot(path);
-      for (const row of snapshot.rows(ids)) return row;
+  it('is closed although it was not read to its end', async () => {
+    const read = async () => {
+      await using snapshot = await openSnapshot(path);
+      for await (const [row] of snapshot.pages(ids)) return row;
       return undefined;
     };
-    expect(read()).toEqual({ external_order_id: 'a' });
+    expect(await read()).toEqual({ external_order_id: 'a' });
     expect(shop.pragma('wal_checkpoint(truncate)')).toEqual([{ busy: 0, log: 0, checkpointed: 0 }]);
   });
 });

@@ -4,7 +4,7 @@ import { sqlitePath } from '../../../config/config.ts';
 import { acceptRestore, type AcceptedRestore } from '../../../flows/orders/restore.ts';
 import { readPosition, signOfRestore } from '../../../store/mark.ts';
 import type { Store } from '../../../store/port.ts';
-import { becomeOwner } from '../../../store/sqlite/owner.ts';
+import { lockFile } from '../../../store/sqlite/owner.ts';
 import { openStore } from '../../../store/sqlite/store.ts';
 import { actorOf, addReasonOptions, confirm, type DecisionOptions } from '../../shared/decision.ts';
 import { counted } from '../../../reports/formats/words.ts';
@@ -44,7 +44,7 @@ export function define(command: Command): void {
       const config = plainConfig(command);
       const path = sqlitePath(config, 'use sqlite:PATH');
       const clock = systemClock();
-      const ownership = await becomeOwner(path, clock, 0);
+      const lock = await lockFile(path, clock, 0);
       try {
         const store = await openStore(path, clock, { expect: 'upgrade', isRestored: true });
         try {
@@ -56,7 +56,7 @@ export function define(command: Command): void {
           await store.close();
         }
       } finally {
-        ownership.release();
+        lock.release();
       }
     });
 }

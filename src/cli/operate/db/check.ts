@@ -23,7 +23,7 @@ export function define(command: Command): void {
     .option('--json', 'print JSON')
     .addHelpText('after', HELP)
     .action(async ({ chain: withChain, json }: { chain?: boolean; json?: boolean }) => {
-      await withStore(command, 'current', async ({ path, db, mark }) => {
+      await withStore(command, 'current', async ({ address: path, db, mark }) => {
         checkIntegrity(path);
         const progress = process.stderr.isTTY ? createLogUpdate(process.stderr) : undefined;
         const chain = withChain === true ? await checkChains(db, (events) => progress?.(`${events} events`)) : null;

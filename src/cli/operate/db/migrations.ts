@@ -12,7 +12,7 @@ export function define(command: Command): void {
     .addHelpText('after', `\nExample:\n  order-sync db ${command.name()}`)
     .action(async ({ json, createFolder = false }: { json?: boolean; createFolder?: boolean }) => {
       await withStore(command, { expect, createFolder }, async (store) => {
-        const { path } = store;
+        const { address: path } = store;
         const status = await migrationStatus(store);
         const text = `database: ${path}\napplied:  ${list(status.applied)}\npending:  ${list(status.pending)}\n`;
         process.stdout.write(json === true ? `${JSON.stringify({ path, ...status })}\n` : text);

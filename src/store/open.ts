@@ -1,0 +1,53 @@
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config/config.ts';
+import { StoreError } from './errors.ts';
+import type { Ownership, Store } from './port.ts';
+import { lockFile, ownershipOf } from './sqlite/owner.ts';
+import { openStore as openSqlite, type OpenOptions } from './sqlite/store.ts';
+
+export type { OpenOptions };
+
+/** The place of a database, from the settings. */
+export type Place = Config['database'];
+
+/** A database that this process may drive accounts of, until it is disposed of. */
+export interface OwnedStore extends AsyncDisposable {
+  readonly store: Store;
+  readonly ownership: Ownership;
+}
+
+/** How a database is opened to be driven. */
+export interface OwnerOptions extends Partial<OpenOptions> {
+  /** The time for which the owner of a SQLite file is waited for, in milliseconds. */
+  readonly patienceMs?: number | undefined;
+  /** Where a process dies without a process: the operating system's lock would outlive it. */
+  readonly lockFile?: typeof lockFile | undefined;
+}
+
+/** Opens a database. Throws `StoreError` that says what is wrong with it and what to do. */
+export async function openStore(place: Place, clock: Clock, options: OpenOptions): Promise<Store> {
+  return await openSqlite(fileOf(place), clock, options);
+}
+
+/**
+ * Opens a database to drive its accounts. Throws `OwnedError` when another process drives all of them, `StoreError` when the
+ * database cannot be used.
+ */
+export async function openAsOwner(place: Place, clock: Clock, options: OwnerOptions): Promise<OwnedStore> {
+  const { patienceMs = 0, lockFile: lock = lockFile, ...opening } = options;
+  await using undo = new AsyncDisposableStack();
+  const path = fileOf(place);
+  // First: a database that another process drives is not brought up to date.
+  const locked = await lock(path, clock, patienceMs);
+  undo.defer(() => locked.release());
+  const store = undo.adopt(await openSqlite(path, clock, { expect: 'upgrade', ...opening }), (opened) =>
+    opened.close(),
+  );
+  const disposal = undo.move();
+  return { store, ownership: ownershipOf(locked, store), [Symbol.asyncDispose]: () => disposal.disposeAsync() };
+}
+
+function fileOf(place: Place): string {
+  if (place.kind === 'sqlite') return place.path;
+  throw new StoreError('unusable', `${place.address} cannot be opened yet`);
+}
