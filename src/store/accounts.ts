@@ -10,7 +10,7 @@ export async function nextGeneration(tx: Transaction, account: string, known = 0
   const { rows } = await generationStatement(tx, { account });
   const generation = Math.max(rows[0]?.generation ?? 0, known) + 1;
   await tx
-    .insertInto('owner_generations')
+    .insertInto('account_owners')
     .values({ account, generation })
     .onConflict((conflict) => conflict.column('account').doUpdateSet({ generation }))
     .execute();
@@ -33,7 +33,7 @@ export async function assertNewestOwner(tx: Transaction, account: string, genera
 }
 
 const generationStatement = statement((v: { account: string }) =>
-  queries.selectFrom('owner_generations').select('generation').where('account', '=', v.account),
+  queries.selectFrom('account_owners').select('generation').where('account', '=', v.account),
 );
 
 /** The fact that tells to which merchant the orders of the account belong (merchant.id, §2.7). */

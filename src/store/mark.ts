@@ -12,7 +12,7 @@ const positionStatement = statement(() =>
       .select((event) => event.fn.max('id').as('id'))
       .as('eventId'),
     select
-      .selectFrom('owner_generations')
+      .selectFrom('account_owners')
       .select((owner) => owner.fn.sum<number>('generation').as('owners'))
       .as('generation'),
   ]),

@@ -178,10 +178,17 @@ export interface RequestLeasesTable {
   spent: string;
 }
 
-/** The number of owners that an account has had. */
-export interface OwnerGenerationsTable {
+/**
+ * The owner of an account: the number of owners that it has had, the worker that holds it now, and since when. `settings` are
+ * those that the owner works with; `last_commit` tells which of its commits was the last.
+ */
+export interface AccountOwnersTable {
   account: string;
   generation: number;
+  holder: string | null;
+  granted_at: string | null;
+  settings: string | null;
+  last_commit: string | null;
 }
 
 /** A row of `account_holds`: why an account sends nothing of a kind; `until` is null where a person ends it. */
@@ -255,7 +262,7 @@ export interface Tables {
   findings: FindingsTable;
   seen_statuses: SeenStatusesTable;
   request_leases: RequestLeasesTable;
-  owner_generations: OwnerGenerationsTable;
+  account_owners: AccountOwnersTable;
   account_holds: AccountHoldsTable;
   links: LinksTable;
   photo_tokens: PhotoTokensTable;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MERCHANT_COLUMNS, OUR_COLUMNS } from '../../migrations/guards.ts';
+import { MERCHANT_COLUMNS, OUR_COLUMNS } from '../../migrations/rules.ts';
 import { decideCorrected } from '../../src/domain/orders/create.ts';
 import { ALLOWED_NEXT, ORDER_STATES, type OrderState } from '../../src/domain/orders/states.ts';
 import { move, type Decision, type Tracking } from '../../src/domain/orders/tracking.ts';

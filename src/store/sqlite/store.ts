@@ -125,7 +125,7 @@ async function closeConnection(connection: Connection): Promise<void> {
 
 function assertKnownVersion(sqlite: Connection['sqlite'], path: string, options: OpenOptions): void {
   const applied = appliedMigrations(sqlite);
-  const unknown = applied.find((name) => !Object.hasOwn(MIGRATIONS, name));
+  const unknown = applied.find((name) => !Object.hasOwn(MIGRATIONS.sqlite, name));
   if (unknown !== undefined) {
     throw unusable(`${path} was made by another version of order-sync (migration ${unknown}); use that version`);
   }
@@ -147,11 +147,11 @@ function appliedMigrations(sqlite: Connection['sqlite']): readonly string[] {
 
 /** Asked before the migrator, which describes every table to itself to find that there is nothing to do. */
 function isUpToDate(applied: readonly string[]): boolean {
-  return applied.length === Object.keys(MIGRATIONS).length;
+  return applied.length === Object.keys(MIGRATIONS.sqlite).length;
 }
 
 async function getMigrations() {
-  return { ...MIGRATIONS };
+  return { ...MIGRATIONS.sqlite };
 }
 
 async function migrate({ kysely, path }: Connection): Promise<void> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MOVES as GUARDED_MOVES } from '../../../migrations/guards.ts';
+import { MOVES as GUARDED_MOVES } from '../../../migrations/rules.ts';
 import {
   ALLOWED_NEXT,
   assertAllowedMove,

@@ -169,7 +169,7 @@ describe('an order that is sending and not in flight', () => {
     const { program, pass } = await waiting();
     refusing(program, NEW_STATE('accepted'));
     await pass();
-    program.merchant.exec('update owner_generations set generation = generation + 1');
+    program.merchant.exec('update account_owners set generation = generation + 1');
     await expect(pass(6)).rejects.toThrow('taken over');
     expect(program.states('a')).toEqual(['sending']);
   });

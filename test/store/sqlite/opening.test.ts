@@ -10,7 +10,7 @@ import { lockFile } from '../../../src/store/sqlite/owner.ts';
 import { migrationStatus, openStore, type OpenOptions } from '../../../src/store/sqlite/store.ts';
 import { temporaryFolder } from '../../support/folders.ts';
 
-const NAMES = Object.keys(MIGRATIONS);
+const NAMES = Object.keys(MIGRATIONS.sqlite);
 const EXPECTATIONS = ['migrate', 'upgrade', 'current', 'any'] as const satisfies readonly OpenOptions['expect'][];
 
 let folder = '';

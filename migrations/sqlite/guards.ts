@@ -1,0 +1,61 @@
+import { sql, type Kysely } from 'kysely';
+import { isChanged, MERCHANT_COLUMNS, OUR_COLUMNS, RULES, type Rule } from '../rules.ts';
+
+/** UTC with milliseconds, as the program writes every time. */
+const FORMAT = '%Y-%m-%dT%H:%M:%fZ';
+export const NOW = `strftime('${FORMAT}', 'now')`;
+
+const OF_NEW = 'account = new.account and external_order_id = new.external_order_id';
+
+/** Has the database hold to the rules of orders. */
+export async function guardOrders(db: Kysely<unknown>): Promise<void> {
+  for (const [name, body] of Object.entries(guards())) {
+    await sql.raw(`create trigger merchant_orders_${name} ${body}; end`).execute(db);
+  }
+}
+
+function guards(): Readonly<Record<string, string>> {
+  const merchant = MERCHANT_COLUMNS.join(', ');
+  const hasNoTime = `(new.next_action_at is null or new.next_action_at not glob
+    '[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9].[0-9][0-9][0-9]Z')`;
+  // Reports go by when a row was inserted: a time of the past as the program writes it is believed, no other.
+  const insertedAt = `case when strftime('${FORMAT}', new.created_at) is new.created_at and new.created_at <= ${NOW}
+    then new.created_at else ${NOW} end`;
+  return {
+    sent_is_fixed: `before update of ${merchant} on merchant_orders ${refusedWhen(RULES.fixed)}`,
+    sent_is_kept: `before delete on merchant_orders ${refusedWhen(RULES.kept)}`,
+    // INSERT OR REPLACE runs no delete trigger; INSERT OR IGNORE still works.
+    sent_is_not_replaced: `after insert on merchant_orders ${refusedWhen(RULES.notReplaced)}`,
+    // Neither does UPDATE OR REPLACE, of another order's id to that of a sent one.
+    sent_keeps_its_id: `before update of account, external_order_id on merchant_orders ${refusedWhen(RULES.idKept)}`,
+    begin: `before insert on merchant_orders begin ${RULES.begin.map(refusal).join('; ')}`,
+    // A pending row without a time would never be sent.
+    begin_now: `after insert on merchant_orders when new.created_at is not (${insertedAt}) or ${hasNoTime} begin
+      update merchant_orders set created_at = ${insertedAt}, revision = revision + 1,
+        next_action_at = case when ${hasNoTime} then ${NOW} else next_action_at end
+      where ${OF_NEW}`,
+    moves: `before update of ${Object.keys(OUR_COLUMNS).join(', ')} on merchant_orders begin
+      ${RULES.moves.map(refusal).join('; ')}`,
+    corrected: `after update of ${merchant} on merchant_orders when old.state = 'invalid' and (${isChanged()}) begin
+      update merchant_orders set next_action_at = ${NOW}, revision = revision + 1 where ${OF_NEW}`,
+  };
+}
+
+function refusal({ message, when }: Rule): string {
+  return `select raise(abort, '${message}') where ${when}`;
+}
+
+function refusedWhen({ message, when }: Rule): string {
+  return `when ${when} begin select raise(abort, '${message}')`;
+}
+
+/** History is append-only: also against INSERT OR REPLACE, which runs no delete trigger. */
+export async function guardEvents(db: Kysely<unknown>): Promise<void> {
+  for (const [name, event] of [
+    ['no_update', 'before update on events'],
+    ['no_delete', 'before delete on events'],
+    ['no_replace', 'before insert on events when exists (select 1 from events where id = new.id)'],
+  ]) {
+    await sql.raw(`create trigger events_${name} ${event} begin ${refusal(RULES.history)}; end`).execute(db);
+  }
+}
