@@ -10,7 +10,7 @@ import { lookUpDue } from './flows/orders/follow.ts';
 import { withGracePeriod } from './flows/pass/grace-period.ts';
 import { repeatEvery, repeatPass, watchDatabase } from './flows/pass/repeat.ts';
 import { Cron, Waker } from './flows/pass/waker.ts';
-import { serveControl } from './http/control/server.ts';
+import { serveControl, type ControlSocket } from './http/control/server.ts';
 import { controlSocketPath } from './http/control/socket-path.ts';
 import { servePhotos } from './http/photos/receiver.ts';
 import { countWaiting } from './store/waiting-orders.ts';
@@ -51,8 +51,7 @@ export async function runDaemon(
 
   const { listen } = config.photos;
   await using receiver = listen === undefined ? undefined : await servePhotos(app, listen, stop);
-  const served = { ...app, wakeCreates: () => creates.wake() };
-  const control = await serveControl(served, controlSocketPath(sqlitePath(config, 'use sqlite:PATH')), stop);
+  const control = await serveAccount(app, config, creates, stop);
   await using orderTicks = new Cron(app.clock, config.schedule.cron, () => lookups.wake());
   await using linkTicks = new Cron(app.clock, config.links.cron, () => links.wake());
   await using sweepTicks = new Cron(app.clock, config.reconcile.cron, () => findings.wake());
@@ -87,6 +86,13 @@ export async function runDaemon(
   if (failure !== undefined) throw failure.reason;
   app.incidents.close();
   app.log.info({}, 'stopped');
+}
+
+/** Serves the control socket for the one account of the process. */
+async function serveAccount(app: App, config: Config, creates: Waker, stop: AbortSignal): Promise<ControlSocket> {
+  const inUse = { app: { ...app, wakeCreates: () => creates.wake() }, [Symbol.dispose]: () => {} };
+  const use = async (account: string) => (account === app.account ? inUse : undefined);
+  return await serveControl({ ...app, use }, controlSocketPath(sqlitePath(config, 'use sqlite:PATH')), stop);
 }
 
 async function logReady({ store, account, clock, log }: App, { exchange, database }: Config): Promise<void> {

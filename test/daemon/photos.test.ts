@@ -40,7 +40,7 @@ async function receiving(on: ProgramProcesses): Promise<{ daemon: Daemon; url: s
 
 /** Makes a link and asks for its photos, as the merchant's own program does: over the control socket. */
 async function ask(on: ProgramProcesses, email: string): Promise<string> {
-  const owner = new Owner(controlSocketPath(on.path), 60_000);
+  const owner = new Owner(controlSocketPath(on.path), { account: 'default', graceMs: 60_000 });
   const made = await owner.ask('createLink', { email });
   const { linkId } = JSON.parse(made.kind === 'ok' ? made.body : '{}') as { linkId: string };
   const asked = await owner.ask('requestPhotos', { linkId, level: 'MAIN' });

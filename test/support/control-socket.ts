@@ -1,6 +1,7 @@
 import { request, type IncomingHttpHeaders } from 'node:http';
 import { onTestFinished } from 'vitest';
-import { serveControl, type ControlSocket } from '../../src/http/control/server.ts';
+import { serveControl, type ControlSocket, type Served } from '../../src/http/control/server.ts';
+import type { App } from '../../src/app.ts';
 import type { EnvelopeError } from '../../src/http/control/envelope.ts';
 import { controlSocketPath } from '../../src/http/control/socket-path.ts';
 import type { CapturedLog } from './captured-log.ts';
@@ -88,11 +89,21 @@ export function failureIn({ text }: SocketAnswer): EnvelopeError {
   return error;
 }
 
+/** What a control socket is served with that answers for the account of an app alone. */
+export function served(app: App, wakeCreates: () => void = () => {}): Served {
+  const inUse = { app: { ...app, wakeCreates }, [Symbol.dispose]: () => {} };
+  return { ...app, use: async (account) => (account === app.account ? inUse : undefined) };
+}
+
 async function serve<Program extends TestProgram>(program: Program): Promise<ServedSocket<Program>> {
   const socketPath = controlSocketPath(program.config.database.path);
   const stopping = new AbortController();
   let wakes = 0;
-  const control = await serveControl({ ...program.app, wakeCreates: () => (wakes += 1) }, socketPath, stopping.signal);
+  const control = await serveControl(
+    served(program.app, () => (wakes += 1)),
+    socketPath,
+    stopping.signal,
+  );
   onTestFinished(async () => {
     stopping.abort();
     program.app.endGracePeriod();

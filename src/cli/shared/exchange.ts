@@ -13,7 +13,7 @@ import { printable } from '../../reports/formats/text.ts';
 import { OwnedError } from '../../store/errors.ts';
 import { answerText, type Tones } from './answer.ts';
 import { CommandError, EXIT } from './exit.ts';
-import { plainConfig } from './options.ts';
+import { ACCOUNT, plainConfig } from './options.ts';
 import { screenOf } from './screen.ts';
 
 const TRIES = 20;
@@ -34,7 +34,7 @@ export async function throughOwner<Value>(
 ): Promise<Value> {
   const clock = systemClock();
   const socketPath = controlSocketPath(sqlitePath(config, 'use sqlite:PATH'));
-  const owner = new Owner(socketPath, config.exchange.timeout + OWNER_WRITES_MS, signal);
+  const owner = new Owner(socketPath, { account: ACCOUNT, graceMs: config.exchange.timeout + OWNER_WRITES_MS, signal });
   for (let tries = 1; ; tries += 1) {
     try {
       return await beside(owner);
@@ -146,6 +146,7 @@ export function commandError(result: FailedResult, absent?: string): Error {
         return new CommandError(EXIT.unavailable, message);
       }
       return new CommandError(EXIT.usage, `the daemon does not take this: ${result.message}`);
+    case 'not-owner':
     case 'failed':
       return new CommandError(EXIT.unavailable, `the daemon could not do it: ${result.message}`);
   }

@@ -7,7 +7,7 @@ import { ADDRESSES, type OperationAddress, type OperationId } from './operations
 import type { AskedOperation, InputOf } from './operations/index.ts';
 import type { SyncInput, SyncLine } from './operations/sync.ts';
 
-/** The error when no process listens on the control socket. */
+/** The error when no process listens on the control socket, or one that does not drive the account. */
 export class NoOwnerError extends Error {
   override readonly name = 'NoOwnerError';
 }
@@ -39,15 +39,25 @@ interface OwnerRequest {
 export const LONGEST_WAIT_MS = 60_000;
 const NOBODY = ['ENOENT', 'ECONNREFUSED', 'ENOTDIR'];
 
-/** The owner of the account, reached over its control socket. Rejects with `NoOwnerError` when there is none. */
+/** How an owner is asked. */
+export interface Asking {
+  readonly account: string;
+  /** An answer may still come so long after the owner asks the exchange for the last time. */
+  readonly graceMs: number;
+  /** Aborts when the answer is no longer wanted. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The owner of an account, reached over its control socket. Rejects with `NoOwnerError` when there is none. */
 export class Owner {
   readonly #socketPath: string;
+  readonly #account: string;
   readonly #graceMs: number;
   readonly #signal: AbortSignal | undefined;
 
-  /** `graceMs`: an answer may still come so long after the owner asks the exchange for the last time. */
-  constructor(socketPath: string, graceMs: number, signal?: AbortSignal) {
+  constructor(socketPath: string, { account, graceMs, signal }: Asking) {
     this.#socketPath = socketPath;
+    this.#account = account;
     this.#graceMs = graceMs;
     this.#signal = signal;
   }
@@ -57,10 +67,10 @@ export class Owner {
    * `UnusableIdError`, before anything is sent, on an id that cannot stand in the request.
    */
   async ask<Id extends AskedOperation>(id: Id, input: InputOf<Id>): Promise<Result> {
-    const asked = requestFor(id, input);
+    const asked = requestFor(id, this.#account, input);
     const tooLate = deadline(LONGEST_WAIT_MS + this.#graceMs);
     try {
-      return await readResult(await this.#send(asked, tooLate));
+      return drivenBy(await readResult(await this.#send(asked, tooLate)));
     } catch (error) {
       if (error instanceof NoOwnerError || this.#signal?.aborted === true) throw error;
       const what = tooLate.aborted ? 'did not answer in time' : 'went away before it answered';
@@ -72,9 +82,9 @@ export class Owner {
   async *sync(input: SyncInput): AsyncGenerator<SyncLine> {
     const tooLate = deadline(input.timeoutMs + this.#graceMs);
     try {
-      const response = await this.#send(requestFor('sync', input), tooLate);
+      const response = await this.#send(requestFor('sync', this.#account, input), tooLate);
       if (response.statusCode !== 200) {
-        const result = await readResult(response);
+        const result = drivenBy(await readResult(response));
         if (result.kind !== 'ok') throw new OwnerRefusalError(result);
       }
       try {
@@ -115,7 +125,7 @@ export class Owner {
 }
 
 /** The request for an operation: the address names some fields of the input, the rest goes where the address says. */
-function requestFor(id: OperationId, input: object): OwnerRequest {
+function requestFor(id: OperationId, account: string, input: object): OwnerRequest {
   const { method, url, rest }: OperationAddress = ADDRESSES[id];
   const fields = new Map(Object.entries(input).filter(([, value]) => value !== undefined));
   const path = url.replaceAll(/:(\w+)/g, (_, name: string) => {
@@ -123,9 +133,16 @@ function requestFor(id: OperationId, input: object): OwnerRequest {
     fields.delete(name);
     return value;
   });
-  if (rest === 'body') return { method, path, body: JSON.stringify(Object.fromEntries(fields)) };
-  const query = [...fields].map(([name, value]) => `${name}=${queryId(String(value))}`).join('&');
-  return { method, path: query === '' ? path : `${path}?${query}`, body: undefined };
+  const body = rest === 'body' ? JSON.stringify(Object.fromEntries(fields)) : undefined;
+  const query = [['account', account] as const, ...(rest === 'body' ? [] : fields)];
+  const text = query.map(([name, value]) => `${name}=${queryId(String(value))}`).join('&');
+  return { method, path: `${path}?${text}`, body };
+}
+
+/** The result of a process that drives the account. Throws `NoOwnerError` where another does, or none: nothing was done. */
+function drivenBy(result: Result): Result {
+  if (result.kind === 'not-owner') throw new NoOwnerError(result.message);
+  return result;
 }
 
 async function readResult(response: IncomingMessage): Promise<Result> {

@@ -4,8 +4,11 @@ import { refusalReason, type RefusalReason } from '../../exchange/refusals.ts';
 
 /** A refusal by this program itself: nothing was sent to the exchange. */
 export interface OwnRefusal {
-  /** `unusable`: an id cannot be sent. `invalid`: the request is wrong. `failed`: the request is right, and the log says why it failed. */
-  readonly kind: 'unusable' | 'invalid' | 'failed';
+  /**
+   * `unusable`: an id cannot be sent. `invalid`: the request is wrong. `not-owner`: another process drives the account, or none.
+   * `failed`: the request is right, and the log says why it failed.
+   */
+  readonly kind: 'unusable' | 'invalid' | 'not-owner' | 'failed';
   readonly message: string;
   readonly httpStatus: number;
 }
@@ -72,6 +75,7 @@ export function envelopeError(result: FailedResult): EnvelopeError {
       return { ...nothing, kind, message: result.why };
     case 'unusable':
     case 'invalid':
+    case 'not-owner':
     case 'failed':
       return { ...nothing, kind, message: result.message };
   }
@@ -97,6 +101,7 @@ export function readEnvelope({ httpStatus, retryAfterSeconds, body }: Envelope):
       return { kind: error.kind, why: error.message };
     case 'unusable':
     case 'invalid':
+    case 'not-owner':
     case 'failed':
       return { kind: error.kind, message: error.message, httpStatus };
     case undefined:

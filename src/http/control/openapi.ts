@@ -34,6 +34,8 @@ refusal by the exchange is the exchange's own.
 - After \`unknown\` nobody can tell whether the exchange did what was asked. An operation that only reads may be repeated.
 - A request waits for its turn at most 60 s. A request whose turn has not come when its connection is closed is not sent.
 - Tokens, card numbers and names are in the answers, and in no log.
+- \`account\` names the account that a request is about; it is \`default\` where there is one. A process that does not drive
+  it answers \`not-owner\` (421), and did nothing.
 - § numbers are sections of the exchange's interface document.`;
 
 const TAGS = [
@@ -58,8 +60,10 @@ export async function controlDocument(version: string): Promise<Json> {
     transformObject: jsonSchemaTransformObject,
   });
   addRoutes(server, {
-    deps: () => {
-      throw new Error('the routes are described here, not served');
+    accounts: {
+      use() {
+        throw new Error('the routes are described here, not served');
+      },
     },
     stopping: new AbortController().signal,
     onRun: () => {},

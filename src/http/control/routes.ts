@@ -3,23 +3,24 @@ import type { FastifyInstance } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import { deadline } from '../../clock.ts';
 import { LONGEST_WAIT_MS } from './client.ts';
-import { writeEnvelope } from './envelope.ts';
+import { writeEnvelope, type Result } from './envelope.ts';
 import { ADDRESSES } from './operations/addresses.ts';
+import { NOT_OWNER_RESULT } from './operations/errors.ts';
 import { OPERATIONS, type AskedOperation } from './operations/index.ts';
-import type { Operation, OperationDeps } from './operations/operation.ts';
+import type { Accounts, Operation, OperationDeps } from './operations/operation.ts';
 import { schemaOf } from './operations/operation.ts';
 import { SYNC_SCHEMA, syncLines, type SyncInput } from './operations/sync.ts';
 
 /** The things that the routes are served with. */
 export interface Serving {
-  readonly deps: () => OperationDeps;
+  readonly accounts: Accounts;
   readonly stopping: AbortSignal;
   /** Is given each operation that runs, which settles when the operation ends. */
   readonly onRun: (running: Promise<unknown>) => void;
 }
 
 /** Adds a route for every operation of the control socket. */
-export function addRoutes(server: FastifyInstance, { deps, stopping, onRun }: Serving): void {
+export function addRoutes(server: FastifyInstance, { accounts, stopping, onRun }: Serving): void {
   server.setValidatorCompiler(validatorCompiler);
   server.setSerializerCompiler(serializerCompiler);
   for (const id of Object.keys(OPERATIONS) as AskedOperation[]) {
@@ -32,8 +33,9 @@ export function addRoutes(server: FastifyInstance, { deps, stopping, onRun }: Se
       async handler({ params, query, body }, reply) {
         const signal = AbortSignal.any([stopping, closed(reply.raw), deadline(LONGEST_WAIT_MS)]);
         // A part of the request that the operation does not describe was checked by nothing.
-        const input = Object.assign({}, operation.query && query, operation.body && body, params);
-        const running = operation.run(deps(), input, signal);
+        const { account, ...fields } = query as { account: string };
+        const input = Object.assign({}, fields, operation.body && body, params);
+        const running = withAccount(accounts, account, (app) => operation.run(app, input, signal));
         onRun(running);
         const envelope = writeEnvelope(await running);
         if (envelope.retryAfterSeconds !== undefined) void reply.header('retry-after', envelope.retryAfterSeconds);
@@ -45,11 +47,24 @@ export function addRoutes(server: FastifyInstance, { deps, stopping, onRun }: Se
     ...ADDRESSES.sync,
     schema: SYNC_SCHEMA,
     async handler({ query }, reply) {
-      const { scope, timeoutMs } = query as SyncInput;
+      const { account, scope, timeoutMs } = query as SyncInput & { account: string };
       const signal = AbortSignal.any([stopping, closed(reply.raw), deadline(timeoutMs)]);
-      return await reply.type('application/x-ndjson').send(Readable.from(syncLines(deps(), scope, signal, onRun)));
+      const used = await accounts.use(account);
+      if (used === undefined) {
+        return await reply.type('application/json').code(421).send(writeEnvelope(NOT_OWNER_RESULT).body);
+      }
+      return await reply.type('application/x-ndjson').send(Readable.from(syncLines(used, scope, signal, onRun)));
     },
   });
+}
+
+async function withAccount(
+  accounts: Accounts,
+  account: string,
+  work: (app: OperationDeps) => Promise<Result>,
+): Promise<Result> {
+  using used = await accounts.use(account);
+  return used === undefined ? NOT_OWNER_RESULT : await work(used.app);
 }
 
 /** Aborts when the connection of an answer closes. */

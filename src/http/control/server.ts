@@ -4,10 +4,11 @@ import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { parse } from 'lossless-json';
 import type { Logger } from 'pino';
 import { UnusableIdError } from '../../exchange/ids.ts';
+import type { FlowDeps } from '../../flows/pass/deps.ts';
 import { StoreError } from '../../store/errors.ts';
 import { closeServer, createServer } from '../server.ts';
 import { writeEnvelope, type OwnRefusal } from './envelope.ts';
-import type { OperationDeps } from './operations/operation.ts';
+import type { Accounts } from './operations/operation.ts';
 import { addRoutes } from './routes.ts';
 
 const LIMITS = {
@@ -22,6 +23,9 @@ const MAX_CONNECTIONS = 256;
 /** The mode of the socket's file: a user who may connect may ask for everything. */
 const OWNER_ONLY = 0o600;
 
+/** What a control socket is served with: the accounts, and what closing it needs. */
+export interface Served extends Accounts, Pick<FlowDeps, 'log' | 'clock' | 'gracePeriodOver'> {}
+
 /** A control socket that is served. */
 export interface ControlSocket {
   /** Takes nothing new, and returns when the operations that run are done, or when the grace period is over. */
@@ -29,18 +33,14 @@ export interface ControlSocket {
 }
 
 /**
- * Serves the control socket: while a daemon owns the account, every request to the exchange goes through it. Only the
- * owner may call this, so a socket file that is there already was left by a process that is gone.
+ * Serves the control socket: while a daemon owns an account, every request to the exchange goes through it. No other process
+ * may serve this path: a socket file that is there already was left by one that is gone.
  */
-export async function serveControl(
-  deps: OperationDeps,
-  socketPath: string,
-  stopping: AbortSignal,
-): Promise<ControlSocket> {
-  const server = controlServer(deps.log);
+export async function serveControl(served: Served, socketPath: string, stopping: AbortSignal): Promise<ControlSocket> {
+  const server = controlServer(served.log);
   const running = new Set<Promise<unknown>>();
   addRoutes(server, {
-    deps: () => deps,
+    accounts: served,
     stopping,
     onRun(operation) {
       running.add(operation);
@@ -50,7 +50,7 @@ export async function serveControl(
   rmSync(socketPath, { force: true });
   await server.listen({ path: socketPath });
   chmodSync(socketPath, OWNER_ONLY);
-  return { close: () => closeServer(server, running, deps) };
+  return { close: () => closeServer(server, running, served) };
 }
 
 /** The control server without its routes. */

@@ -73,7 +73,11 @@ describe('the document of the control socket', () => {
     const server = controlServer({ error: () => {} });
     const routes: string[] = [];
     server.addHook('onRoute', ({ method, url }) => void routes.push(`${String(method)} ${url}`));
-    addRoutes(server, { deps: () => expect.fail(), stopping: new AbortController().signal, onRun: () => {} });
+    addRoutes(server, {
+      accounts: { use: () => expect.fail() },
+      stopping: new AbortController().signal,
+      onRun: () => {},
+    });
     await server.ready();
     const shown = operations.map(({ method, path }) => `${method} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`);
     expect(shown.toSorted()).toEqual(routes.toSorted());
@@ -118,6 +122,7 @@ describe('the document of the control socket', () => {
 const EMAIL = 'ada@shop.example';
 /** What a good request of each operation is filled in with. */
 const VALUES: Readonly<Record<string, string>> = {
+  account: 'default',
   linkId: 'link-1',
   level: 'LIVENESS',
   externalOrderId: 'shop-1',

@@ -7,11 +7,22 @@ export const failureSchema = z
     ok: z.literal(false),
     error: z.object({
       kind: z
-        .enum(['refused', 'key-refused', 'rate-limited', 'not-sent', 'unknown', 'unusable', 'invalid', 'failed'])
+        .enum([
+          'refused',
+          'key-refused',
+          'rate-limited',
+          'not-sent',
+          'unknown',
+          'unusable',
+          'invalid',
+          'not-owner',
+          'failed',
+        ])
         .describe(
           'refused: the exchange said no. key-refused: the exchange refuses the merchant key. rate-limited: the exchange ' +
             'limits the rate. not-sent: nothing was sent, ask again. unknown: nobody can tell whether the exchange did it. ' +
-            'unusable: an id cannot be sent. invalid: this request is wrong. failed: the daemon could not do it.',
+            'unusable: an id cannot be sent. invalid: this request is wrong. not-owner: this process does not drive the ' +
+            'account, nothing was done. failed: the daemon could not do it.',
         ),
       reason: z
         .enum(['not-found', 'invalid-email', 'link-already-exists', 'bad-request', 'upload-url-not-set', 'other'])
@@ -44,6 +55,13 @@ function refused(httpStatus: number, message: string, code: string, status?: str
   return { kind: 'refused', httpStatus, error: { message, code, ...(status !== undefined && { status }) } };
 }
 
+/** The answer of a process that does not drive the account which was asked for. */
+export const NOT_OWNER_RESULT = {
+  kind: 'not-owner',
+  message: 'this process does not drive the account; ask the one that does',
+  httpStatus: 421,
+} as const satisfies FailedResult;
+
 /** The errors of the control socket by HTTP status. */
 export const ERRORS = {
   '400': documented('BadRequest', 'The request is wrong, an id cannot be sent, or the exchange refused the request.', {
@@ -63,6 +81,11 @@ export const ERRORS = {
   '413': documented('TooLarge', 'The body of the request is too large.', {
     tooLarge: { kind: 'invalid', message: 'Request body is too large', httpStatus: 413 },
   }),
+  '421': documented(
+    'NotOwner',
+    'This process does not drive the account. Nothing was done; another process may drive it.',
+    { notOwner: NOT_OWNER_RESULT },
+  ),
   '4xx': documented('Refused', 'Any other refusal of the exchange, with its own HTTP status, or of this request.', {
     otherRefusal: refused(403, 'not for this merchant', '403', 'FORBIDDEN'),
   }),
@@ -92,7 +115,7 @@ export const ERRORS = {
 export type ErrorStatus = keyof typeof ERRORS;
 
 /** Errors of an operation that is done here. */
-export const OWN_ERRORS: readonly ErrorStatus[] = ['400', '4xx', '500', '503'];
+export const OWN_ERRORS: readonly ErrorStatus[] = ['400', '421', '4xx', '500', '503'];
 /** Errors of an operation that asks the exchange. */
 export const EXCHANGE_ERRORS: readonly ErrorStatus[] = [...OWN_ERRORS, '502', '504'];
 /** Errors of an operation about something that the exchange may not have. */

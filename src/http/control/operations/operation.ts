@@ -10,13 +10,34 @@ export interface OperationDeps extends FlowDeps {
   readonly wakeCreates: () => void;
 }
 
+/** An account that is in use, until this is disposed of: it is not stopped meanwhile, unless the process stops. */
+export interface AccountInUse extends Disposable {
+  readonly app: OperationDeps;
+}
+
+/** The accounts that operations are asked for. */
+export interface Accounts {
+  /** Gives undefined where this process does not drive the account. */
+  use(account: string): Promise<AccountInUse | undefined>;
+}
+
+/** The field of every request that names the account. */
+export const accountQuery = z.object({
+  account: z
+    .string()
+    .min(1)
+    .max(200)
+    .default('default')
+    .meta({ description: 'Name of the account, as the settings have it.', examples: ['default'] }),
+});
+
 /** One operation: what it takes and answers, as the OpenAPI document says it, and what it does. */
 export interface Operation<Params = unknown, Query = unknown, Body = unknown> {
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
   readonly params?: z.ZodType<Params>;
-  readonly query?: z.ZodType<Query>;
+  readonly query?: z.ZodObject & z.ZodType<Query>;
   readonly body?: z.ZodType<Body>;
   /** The `value` of a success. */
   readonly value: z.ZodType;
@@ -49,7 +70,7 @@ export function schemaOf(operationId: string, described: Operation): FastifySche
     summary,
     ...(description !== undefined && { description }),
     ...(params !== undefined && { params }),
-    ...(query !== undefined && { querystring: query }),
+    querystring: z.object({ ...query?.shape, ...accountQuery.shape }),
     ...(body !== undefined && { body }),
     response: { ...Object.fromEntries(statuses.map((status) => [status, success(value)])), ...errorAnswers(errors) },
   };

@@ -1,11 +1,11 @@
+import type { FastifySchema } from 'fastify';
 import { z } from 'zod';
 import { syncOnce, type SyncResult } from '../../../flows/orders/sync.ts';
 import type { Counters } from '../../../flows/pass/counters.ts';
 import { STORE_PROBLEMS, StoreError, type StoreProblem } from '../../../store/errors.ts';
 import type { OperationId } from './addresses.ts';
 import { OWN_ERRORS } from './errors.ts';
-import type { OperationDeps } from './operation.ts';
-import { errorAnswers } from './operation.ts';
+import { accountQuery, errorAnswers, type AccountInUse } from './operation.ts';
 
 /** A line of the answer of `POST /sync`. */
 export type SyncLine =
@@ -61,12 +61,12 @@ const lineSchema = z
 export type SyncInput = z.output<typeof querySchema>;
 
 /** The schema of the route of `sync`, as `schemaOf` makes it of the other operations. */
-export const SYNC_SCHEMA = {
+export const SYNC_SCHEMA: FastifySchema = {
   operationId: 'sync' satisfies OperationId,
   tags: ['sync'],
   summary: 'One pass: sends what is pending and due, looks up every followed order once.',
   description: 'The answer comes in lines of JSON: `progress` now and then, at the end one `result` or `error`.',
-  querystring: querySchema,
+  querystring: querySchema.extend(accountQuery.shape),
   response: {
     200: {
       description: 'Lines of JSON; the last one is a `result` or an `error`.',
@@ -76,30 +76,36 @@ export const SYNC_SCHEMA = {
   },
 };
 
-/** Has the daemon make one pass, and gives its progress and its end in lines of JSON. `signal` aborts when nobody reads them any more. */
-export async function* syncLines(
-  deps: OperationDeps,
+/** Begins one pass, and gives its progress and its end in lines of JSON. `signal` aborts when nobody reads them any more. */
+export function syncLines(
+  used: AccountInUse,
   scope: SyncInput['scope'],
   signal: AbortSignal,
   onRun: (running: Promise<unknown>) => void,
 ): AsyncGenerator<string> {
+  const { app } = used;
   let progress: { readonly counts: Readonly<Counters>; readonly requests: number } | undefined;
   let last: SyncLine | undefined;
-  const running = syncOnce(deps, scope, signal, (counts, requests) => (progress = { counts, requests }))
+  const running = syncOnce(app, scope, signal, (counts, requests) => (progress = { counts, requests }))
     .then((result) => (last = { type: 'result', ...result }))
     .catch((error: unknown) => {
-      deps.log.error({ cause: String(error) }, 'a pass that was asked for failed');
+      app.log.error({ cause: String(error) }, 'a pass that was asked for failed');
       const message = error instanceof Error ? error.message : 'the pass failed';
       last = { type: 'error', message, ...(error instanceof StoreError && { problem: error.problem }) };
-    });
+    })
+    .finally(() => used[Symbol.dispose]());
   onRun(running);
-  while (last === undefined) {
-    await Promise.race([running, deps.clock.sleep(PROGRESS_MS)]);
-    if (last === undefined && progress !== undefined) {
-      yield line({ type: 'progress', counts: { ...progress.counts }, requests: progress.requests });
+  return lines();
+
+  async function* lines(): AsyncGenerator<string> {
+    while (last === undefined) {
+      await Promise.race([running, app.clock.sleep(PROGRESS_MS)]);
+      if (last === undefined && progress !== undefined) {
+        yield line({ type: 'progress', counts: { ...progress.counts }, requests: progress.requests });
+      }
     }
+    yield line(last);
   }
-  yield line(last);
 }
 
 function line(value: SyncLine): string {
