@@ -1,4 +1,5 @@
 'use strict';
+const { spawnSync } = require('node:child_process');
 const path = require('node:path');
 const { MEMORY_FLAGS, nodeBinary, typescript } = require('./src/runtime.cjs');
 
@@ -6,14 +7,29 @@ const interpreter = nodeBinary();
 if (interpreter === undefined) throw new Error('no usable Node: run `npm ci`, or install Node 24 or newer');
 const { flags, environment } = typescript();
 
+const script = path.join(__dirname, 'src/cli.ts');
+
+/** The setting workers.instances, from the same layers as every setting; 1 where the settings are wrong, as the daemon will say. */
+function instances() {
+  const { status, stdout } = spawnSync(
+    interpreter,
+    [...flags, script, 'config', 'show', 'workers.instances', '--json'],
+    { env: { ...process.env, ...environment }, encoding: 'utf8' },
+  );
+  return status === 0 ? Number(JSON.parse(stdout)[0].value) : 1;
+}
+
 module.exports = {
   apps: [
     {
       name: 'order-sync',
       // Relative paths of settings begin where pm2 is started, as they do without it: never in a global install.
       cwd: process.cwd(),
-      script: path.join(__dirname, 'src/cli.ts'),
+      script,
       args: ['run'],
+      // With PostgreSQL several processes of one machine share the accounts.
+      instances: instances(),
+      exec_mode: 'fork',
       interpreter,
       node_args: [...MEMORY_FLAGS, ...flags],
       env: environment,

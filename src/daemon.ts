@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createApp, type App, type Overrides } from './app.ts';
-import { sqlitePath, type Config } from './config/config.ts';
+import type { Config } from './config/config.ts';
 import { linksPass } from './flows/clients/links.ts';
 import { compareNewRecords } from './flows/findings/new-records.ts';
 import { sweep } from './flows/findings/sweep.ts';
@@ -11,7 +11,7 @@ import { withGracePeriod } from './flows/pass/grace-period.ts';
 import { repeatEvery, repeatPass, watchDatabase } from './flows/pass/repeat.ts';
 import { Cron, Waker } from './flows/pass/waker.ts';
 import { serveControl, type ControlSocket } from './http/control/server.ts';
-import { controlSocketPath } from './http/control/socket-path.ts';
+import { controlSocketOf } from './http/control/socket-path.ts';
 import { servePhotos } from './http/photos/receiver.ts';
 import { countWaiting } from './store/waiting-orders.ts';
 
@@ -92,7 +92,7 @@ export async function runDaemon(
 async function serveAccount(app: App, config: Config, creates: Waker, stop: AbortSignal): Promise<ControlSocket> {
   const inUse = { app: { ...app, wakeCreates: () => creates.wake() }, [Symbol.dispose]: () => {} };
   const use = async (account: string) => (account === app.account ? inUse : undefined);
-  return await serveControl({ ...app, use }, controlSocketPath(sqlitePath(config, 'use sqlite:PATH')), stop);
+  return await serveControl({ ...app, use }, controlSocketOf(config), stop);
 }
 
 async function logReady({ store, account, clock, log }: App, { exchange, database }: Config): Promise<void> {

@@ -90,6 +90,22 @@ describe('the package', () => {
     ) as Pm2App;
     expect({ cwd, script }).toEqual({ cwd: folder, script: join(ROOT, 'src/cli.ts') });
   });
+
+  it('has pm2 start as many daemons as workers.instances says, from a file of settings or a variable', () => {
+    const folder = temporaryFolder();
+    const file = join(folder, 'own.yaml');
+    writeFileSync(file, 'database: {url: postgres://u@h/o}\nworkers: {instances: 3}\n');
+    const code = `require(${JSON.stringify(join(ROOT, 'ecosystem.config.cjs'))}).apps[0].instances`;
+    const instances = (settings: Record<string, string>) =>
+      execFileSync(process.execPath, ['-p', code], {
+        env: { PATH: process.env['PATH'] ?? '', ...settings },
+        cwd: folder,
+        encoding: 'utf8',
+      }).trim();
+    expect(instances({ ORDER_SYNC_CONFIG: file })).toBe('3');
+    expect(instances({ ORDER_SYNC_CONFIG: file, ORDER_SYNC_WORKERS_INSTANCES: '4' })).toBe('4');
+    expect(instances({ ORDER_SYNC_CONFIG: file, ORDER_SYNC_WORKERS_INSTANCES: 'many' })).toBe('1');
+  });
 });
 
 /** What systemd says of the unit, with the program of this checkout; undefined where it cannot be asked. */

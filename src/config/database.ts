@@ -27,6 +27,8 @@ export interface PostgresDatabase {
   readonly user: string;
   readonly name: string;
   readonly password: string | undefined;
+  /** Where it belongs into a file, it stands in the URL. */
+  readonly isPasswordInUrl: boolean;
   /** Most connections of this process at the same time. */
   readonly poolSize: number;
   /** `require` encrypts and does not check who answers. */
@@ -61,6 +63,7 @@ export function databaseOf(values: Values, cwd: string): DatabaseConfig {
     user,
     name,
     password: values['database.password'] ?? place.password,
+    isPasswordInUrl: place.password !== undefined,
     poolSize: values['database.poolSize'],
     tls: values['database.tls'] ?? (isFolder || isLoopback(machine) ? 'off' : 'verify'),
     tlsCaFile: caFile === undefined ? undefined : resolve(cwd, caFile),

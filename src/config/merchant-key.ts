@@ -1,14 +1,24 @@
 import { statSync } from 'node:fs';
-import type { Config } from './config.ts';
 import { readValueFile } from './settings-file.ts';
-import { SETTINGS } from './settings.ts';
+import { ConfigError } from './settings.ts';
+import { headerText } from './values.ts';
+
+/** Reads a merchant key from its file. Throws ConfigError. */
+export function readMerchantKey(file: string): string {
+  const text = readValueFile(file, 'exchange.apiKey');
+  try {
+    return headerText(text);
+  } catch (error) {
+    throw new ConfigError(`the key in ${file} ${(error as Error).message}`, { cause: error });
+  }
+}
 
 /** The merchant key in force. One that stands in a file is read again, so that it can be changed while the program runs. */
 export class MerchantKey {
   readonly #file: string | undefined;
   #current: string | undefined;
 
-  constructor({ apiKey, apiKeyFile }: Config['exchange']) {
+  constructor({ apiKey, apiKeyFile }: { readonly apiKey?: string | undefined; readonly apiKeyFile?: string }) {
     this.#current = apiKey;
     this.#file = apiKeyFile;
   }
@@ -22,8 +32,7 @@ export class MerchantKey {
   reread(): boolean {
     // A pipe can be read only once.
     if (this.#file === undefined || statSync(this.#file, { throwIfNoEntry: false })?.isFile() === false) return false;
-    const text = readValueFile(this.#file, 'exchange.apiKey');
-    const key = SETTINGS['exchange.apiKey'](text);
+    const key = readMerchantKey(this.#file);
     const isOther = key !== this.#current;
     this.#current = key;
     return isOther;

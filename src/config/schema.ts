@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isMap, isScalar, LineCounter, parseDocument } from 'yaml';
-import { PATHS, SECRETS, SETTINGS } from './settings.ts';
+import { ACCOUNT_NAME, PATHS, rateGroup, SECRETS, SETTINGS } from './settings.ts';
 import type { JsonSchema } from './values.ts';
 
 const DEFAULTS = new URL('../../config/default.yaml', import.meta.url);
@@ -27,7 +27,22 @@ export function settingsSchema(): JsonSchema {
     add(path, SETTINGS[path].schema);
     if (SECRETS.includes(path)) add(`${path}File`, { type: ['string', 'null'] });
   }
+  const { exchange, create, follow } = root.properties;
+  const account = { ...sectionOf(), properties: { rateGroup: rateGroup.schema, exchange, create, follow } };
+  root.properties['accounts'] = {
+    type: ['object', 'null'],
+    ...documented.get('accounts'),
+    patternProperties: { [ACCOUNT_NAME.source]: withoutDefaults(account) },
+    additionalProperties: false,
+  };
   return { $schema: 'http://json-schema.org/draft-07/schema#', title: 'Settings of order-sync', ...root };
+}
+
+/** The same schema, without defaults: what an account does not set is as the general settings have it. */
+function withoutDefaults(schema: unknown): unknown {
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return schema;
+  const entries = Object.entries(schema).filter(([name]) => name !== 'default');
+  return Object.fromEntries(entries.map(([name, value]) => [name, withoutDefaults(value)]));
 }
 
 function sectionOf(keywords: JsonSchema = {}): Section {

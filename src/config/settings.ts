@@ -27,12 +27,22 @@ export class ConfigError extends Error {
   }
 }
 
+/** A message names so many problems, and counts the others: thousands of accounts may have the same one. */
+const MOST_PROBLEMS = 50;
+
 function textOf(problems: readonly ConfigProblem[]): string {
-  const lines = problems.map(({ problem, source }) => (source === undefined ? problem : `${source}: ${problem}`));
+  const lines = problems
+    .slice(0, MOST_PROBLEMS)
+    .map(({ problem, source }) => (source === undefined ? problem : `${source}: ${problem}`));
+  const more = problems.length - lines.length;
+  if (more > 0) lines.push(`and ${more} more`);
   return lines.length === 1
     ? lines.join()
-    : [`${lines.length} things are wrong with the settings:`, ...lines].join('\n  ');
+    : [`${problems.length} things are wrong with the settings:`, ...lines].join('\n  ');
 }
+
+/** What a name of an account or of a group of accounts may be, in a sentence. */
+export const ACCOUNT_NAME_FORM = 'a name of 1 to 64 letters, digits, dots, underscores and hyphens, and not "all"';
 
 /**
  * Every setting with its type: durations in milliseconds, sizes in bytes. The defaults, and the texts that describe the
@@ -53,6 +63,8 @@ export const SETTINGS = {
   'database.poolSize': type.wholeNumber(1, 1_000),
   'database.tls': type.optional(type.oneOf('off', 'require', 'verify')),
   'database.tlsCaFile': type.optional(type.plainText),
+  'workers.instances': type.wholeNumber(1, 1_000),
+  'control.socket': type.optional(type.plainText),
   'schedule.cron': cron,
   'create.pauseAfterUnknown': type.wholeNumber(1, 1_000_000),
   'create.onUnknown': type.oneOf('hold', 'resend'),
@@ -87,8 +99,28 @@ export type Path = keyof typeof SETTINGS;
 /** The values of all settings by path. */
 export type Values = { readonly [P in Path]: ReturnType<(typeof SETTINGS)[P]> };
 
+/** Path of a setting that an account may have of its own. */
+export type AccountPath = Extract<Path, `${AccountSection}.${string}`>;
+/** Sections of settings that an account may have of its own. */
+export type AccountSection = 'exchange' | 'create' | 'follow';
+
+/** The name of an account, or of a group of accounts. */
+export const ACCOUNT_NAME = /^(?!all$)[A-Za-z0-9._-]{1,64}$/;
+/** The type of `rateGroup`, which only an account has. */
+export const rateGroup = type.optional(
+  type.single(
+    (value) => {
+      if (!ACCOUNT_NAME.test(value)) throw new Error(`must be ${ACCOUNT_NAME_FORM}`);
+      return value;
+    },
+    { type: ['string', 'number'], pattern: ACCOUNT_NAME.source },
+  ),
+);
+
 /** Paths of all settings, in the order of `config/default.yaml`. */
 export const PATHS = Object.keys(SETTINGS) as Path[];
+/** Paths of the settings that an account may have of its own. */
+export const ACCOUNT_PATHS = PATHS.filter((path): path is AccountPath => /^(exchange|create|follow)\./.test(path));
 /** Settings that may be more than a word or a list of words: in the environment, and as their text, they are then JSON. */
 export const JSON_SETTINGS: readonly Path[] = ['exchange.absence', 'reconcile.tolerance'];
 /** Settings whose values are never shown. In a file, the name with `File` at its end names another file with the value. */

@@ -60,6 +60,8 @@ describe('the layers', () => {
         address: join(cwd, 'data/order-sync.db'),
       },
       accounts: [{ name: 'default', exchange: config.exchange, create: config.create, follow: config.follow }],
+      workers: { instances: 1 },
+      control: {},
       schedule: { cron: '*/5 * * * * *' },
       create: {
         pauseAfterUnknown: 10,

@@ -27,6 +27,7 @@ describe('the JSON Schema of the settings', () => {
     'follow: {finalStatuses: [COMPLETED, 200], succeededStatuses: COMPLETED, giveUpAfter: 30d}',
     'exchange: {maxResponseBytes: 512 KiB}',
     'photos: {listen: "127.0.0.1:80", maxTotalBytes: 1000}',
+    'accounts: {shop-1: {rateGroup: g, exchange: {apiKeyFile: /etc/key}, create: {onUnknown: resend}}, b: null}',
     'database: {url: "postgres://u@h/o", passwordFile: /etc/password, tls: require}',
   ])('takes %s', (yaml) => expect(takes(yaml)).toBe(true));
 
@@ -39,5 +40,9 @@ describe('the JSON Schema of the settings', () => {
     'create: {onUnknown: hld}',
     'follow: {disputedBy: [amounts]}',
     'database: {url: "mysql://a"}',
+    'accounts: {all: {}}',
+    'accounts: {a b: {}}',
+    'accounts: {a: {exchange: {timeot: 1s}}}',
+    'accounts: {a: {log: {level: info}}}',
   ])('refuses %s', (yaml) => expect(takes(yaml)).toBe(false));
 });

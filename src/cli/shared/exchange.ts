@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
 import type { App } from '../../app.ts';
 import { systemClock } from '../../clock.ts';
-import { requireExchange, sqlitePath, type Config, type ExchangeConfig } from '../../config/config.ts';
+import { requireExchange, type Config, type ExchangeConfig } from '../../config/config.ts';
 import { after } from '../../domain/instant.ts';
 import { UnusableIdError } from '../../exchange/ids.ts';
 import { refusalReason, type RefusalReason } from '../../exchange/refusals.ts';
 import { NoOwnerError, Owner } from '../../http/control/client.ts';
 import type { AskedOperation, InputOf } from '../../http/control/operations/index.ts';
 import type { FailedResult, Result } from '../../http/control/envelope.ts';
-import { controlSocketPath } from '../../http/control/socket-path.ts';
+import { controlSocketOf } from '../../http/control/socket-path.ts';
 import { printable } from '../../reports/formats/text.ts';
 import { OwnedError } from '../../store/errors.ts';
 import { answerText, type Tones } from './answer.ts';
@@ -33,7 +33,7 @@ export async function throughOwner<Value>(
   { signal, onLog = (write) => write() }: { signal?: AbortSignal; onLog?: (write: () => void) => void } = {},
 ): Promise<Value> {
   const clock = systemClock();
-  const socketPath = controlSocketPath(sqlitePath(config, 'use sqlite:PATH'));
+  const socketPath = controlSocketOf(config);
   const owner = new Owner(socketPath, { account: ACCOUNT, graceMs: config.exchange.timeout + OWNER_WRITES_MS, signal });
   for (let tries = 1; ; tries += 1) {
     try {

@@ -2,9 +2,15 @@ import { createHash } from 'node:crypto';
 import { lstatSync, mkdirSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
+import { sqlitePath, type Config } from '../../config/config.ts';
 
 /** The shortest limit of a socket's path on any system is 104 bytes, with a zero at its end. */
 const LONGEST_PATH_BYTES = 103;
+
+/** The path of the control socket that the settings name, or else that of their database. */
+export function controlSocketOf({ control, database }: Pick<Config, 'control' | 'database'>): string {
+  return control.socket ?? controlSocketPath(sqlitePath({ database }, 'use sqlite:PATH'));
+}
 
 /**
  * The path of the control socket of a database: beside it, or, where that path is too long for a socket, in a folder of

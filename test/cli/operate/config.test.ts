@@ -51,6 +51,46 @@ describe('config', () => {
     expect(fitting.stderr).toBe('');
   });
 
+  it('check counts accounts, names those of one key, and a password that stands in an address', async () => {
+    const folder = temporaryFolder();
+    const file = join(folder, 'own.yaml');
+    const accounts = "accounts: {a: , b: , c: {rateGroup: g}, d: {exchange: {apiKey: 'other'}}}";
+    writeFileSync(file, `exchange: {baseUrl: https://a.example, apiKey: k}\n${accounts}\n`, { mode: 0o600 });
+    const environment = { ORDER_SYNC_DATABASE_URL: 'postgres://u:p4ss@db.example/orders' };
+    const { code, stdout } = await run(`--config ${file} config check --json`, environment);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({
+      ok: true,
+      exchange: 'https://a.example',
+      database: 'postgres://u@db.example/orders',
+      accounts: ['a', 'b', 'c', 'd'],
+      warnings: [expect.stringContaining('database.passwordFile'), expect.stringMatching(/^the accounts a, b, c /)],
+    });
+  });
+
+  it('check names each account whose key cannot be read', async () => {
+    const folder = temporaryFolder();
+    const file = join(folder, 'own.yaml');
+    const accounts = `accounts:\n  a: {exchange: {apiKeyFile: ${folder}/none}}\n  b: {exchange: {apiKey: k}}\n`;
+    writeFileSync(file, `exchange: {baseUrl: https://a.example}\n${accounts}`, { mode: 0o600 });
+    const { code, stdout } = await run(`--config ${file} config check --json`);
+    expect(code).toBe(78);
+    expect(JSON.parse(stdout)).toMatchObject({ ok: false, problems: [{ setting: 'accounts.a.exchange.apiKey' }] });
+  });
+
+  it('show takes a setting or all below one, and shows people a bounded number', async () => {
+    const folder = temporaryFolder();
+    const file = join(folder, 'own.yaml');
+    const lines = Array.from({ length: 300 }, (_, at) => `  a${at}: {rateGroup: g}`);
+    writeFileSync(file, `accounts:\n${lines.join('\n')}\n`);
+    const show = (words: string) => run(`--config ${file} config show${words}`);
+    expect((await show(' accounts.a7')).stdout).toMatch(/^accounts\.a7\.rateGroup +g +\(.*\)\n$/);
+    expect(JSON.parse((await show(' accounts --json')).stdout)).toHaveLength(300);
+    const { stdout, stderr } = await show('');
+    expect([stdout.trimEnd().split('\n').length, stderr]).toEqual([200, expect.stringContaining('more')]);
+    expect(await show(' log.levl')).toMatchObject({ code: 64, stderr: expect.stringContaining('log.level') });
+  });
+
   it('check names everything that is wrong at once, with its place', async () => {
     const folder = temporaryFolder();
     const file = join(folder, 'own.yaml');

@@ -2,7 +2,8 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, write
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { controlSocketPath } from '../../../src/http/control/socket-path.ts';
+import { loadConfig } from '../../../src/config/config.ts';
+import { controlSocketOf, controlSocketPath } from '../../../src/http/control/socket-path.ts';
 
 const LONG = `/srv/${'d'.repeat(120)}/orders.db`;
 let folder = '';
@@ -22,6 +23,13 @@ describe('the path of the control socket', () => {
   it('is beside the database where that is short enough', () => {
     expect(controlSocketPath('/var/lib/order-sync/orders.db')).toBe('/var/lib/order-sync/orders.db.sock');
     expect(controlSocketPath(`/${'a'.repeat(97)}`)).toBe(`/${'a'.repeat(97)}.sock`);
+  });
+
+  it('is that of control.socket where the settings have one', () => {
+    const of = (env: NodeJS.ProcessEnv) =>
+      controlSocketOf(loadConfig({ env, cwd: '/srv', file: null, requireExchange: false }));
+    expect(of({ ORDER_SYNC_CONTROL_SOCKET: 'run/a.sock' })).toBe('/srv/run/a.sock');
+    expect(of({ ORDER_SYNC_DATABASE_URL: 'sqlite:/orders.db' })).toBe('/orders.db.sock');
   });
 
   it('counts bytes, not characters', () => {

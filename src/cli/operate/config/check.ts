@@ -1,14 +1,20 @@
 import type { Command } from 'commander';
 import {
   ConfigError,
+  DEFAULT_ACCOUNT,
   loadConfig,
+  requireExchange,
+  type AccountConfig,
   type Config,
   type ConfigOptions,
-  type ExchangeConfig,
 } from '../../../config/config.ts';
 import { longestCronGapMs } from '../../../config/cron-gap.ts';
 import { durationText } from '../../../config/values.ts';
+import { counted } from '../../../reports/formats/words.ts';
 import { configOptions } from '../../shared/options.ts';
+
+/** A sentence names so many accounts. */
+const MOST_NAMES = 3;
 
 /** `order-sync config check`. */
 export function define(command: Command): void {
@@ -26,23 +32,28 @@ export function define(command: Command): void {
 
 /** Says that the settings are right, and what does not fit together. Throws `ConfigError` with everything that is wrong. */
 export function checkSettings(options: ConfigOptions, asJson: boolean): void {
-  const config = rightSettings(options, asJson);
-  const { exchange, database } = config;
-  const warnings = warningsOf(config);
+  const { config, warnings } = rightSettings(options, asJson);
+  const { exchange, database, accounts } = config;
+  const [first, ...others] = accounts.map(({ name }) => name);
+  const isOne = others.length === 0 && first === DEFAULT_ACCOUNT;
+  const baseUrl = isOne ? accounts[0]?.exchange.baseUrl : exchange.baseUrl;
   const facts = {
     ok: true,
-    exchange: exchange.baseUrl,
+    ...(baseUrl !== undefined && { exchange: baseUrl }),
     database: database.address,
+    ...(!isOne && { accounts: [first, ...others] }),
     ...(warnings.length > 0 && { warnings }),
   };
-  const sentence = `The settings are right: exchange ${facts.exchange}, database ${facts.database}.\n`;
+  const place = isOne ? `exchange ${baseUrl}` : counted(accounts.length, 'account');
+  const sentence = `The settings are right: ${place}, database ${database.address}.\n`;
   process.stdout.write(asJson ? `${JSON.stringify(facts)}\n` : sentence);
   for (const warning of warnings) process.stderr.write(`${warning}\n`);
 }
 
-function rightSettings(options: ConfigOptions, asJson: boolean): ExchangeConfig {
+function rightSettings(options: ConfigOptions, asJson: boolean) {
   try {
-    return loadConfig({ ...options, requireExchange: true });
+    const config = loadConfig({ ...options, requireExchange: true });
+    return { config, warnings: [...warningsOf(config), ...sharedKeys(withKeys(config))] };
   } catch (error) {
     if (asJson && error instanceof ConfigError) {
       process.stdout.write(`${JSON.stringify({ ok: false, problems: error.problems })}\n`);
@@ -51,12 +62,52 @@ function rightSettings(options: ConfigOptions, asJson: boolean): ExchangeConfig 
   }
 }
 
+type AccountWithKey = ReturnType<typeof requireExchange<AccountConfig>>;
+
+/** The accounts with their keys. Throws `ConfigError` with every key that cannot be read: each stops its account. */
+function withKeys({ accounts }: Config): AccountWithKey[] {
+  const problems: ConfigError['problems'][number][] = [];
+  const complete = accounts.flatMap((account) => {
+    try {
+      return [requireExchange(account)];
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      const setting = `accounts.${account.name}.exchange.apiKey`;
+      problems.push(...error.problems.map(({ problem }) => ({ setting, problem: `${setting}: ${problem}` })));
+      return [];
+    }
+  });
+  if (problems.length > 0) throw new ConfigError(problems);
+  return complete;
+}
+
+/** Names accounts with one key that do not share the limit of their rate, as the exchange has one for the key. */
+function sharedKeys(accounts: readonly AccountWithKey[]): readonly string[] {
+  const byKey = Map.groupBy(accounts, ({ exchange }) => exchange.apiKey);
+  return [...byKey.values()].flatMap((all) => {
+    const limits = new Set(all.map(({ name, rateGroup }) => (rateGroup === undefined ? `one ${name}` : rateGroup)));
+    if (limits.size === 1) return [];
+    const more = all.length > MOST_NAMES ? ` and ${all.length - MOST_NAMES} more` : '';
+    const names = all.slice(0, MOST_NAMES).map(({ name }) => name);
+    return [
+      `the accounts ${names.join(', ')}${more} have one key, and each counts a rate of its own: give them one rateGroup where the exchange limits the key`,
+    ];
+  });
+}
+
 /** Says which settings are right one by one and do not fit together. */
-function warningsOf({ schedule, reconcile }: Config): readonly string[] {
+function warningsOf({ schedule, reconcile, database }: Config): readonly string[] {
+  const warnings: string[] = [];
+  if (database.kind === 'postgres' && database.isPasswordInUrl) {
+    warnings.push(
+      'database.url holds a password: name a file of mode 0600 with it in database.passwordFile or ORDER_SYNC_DATABASE_PASSWORD_FILE',
+    );
+  }
   const gapMs = longestCronGapMs(schedule.cron);
-  if (gapMs <= reconcile.freshFor) return [];
+  if (gapMs <= reconcile.freshFor) return warnings;
   const gap = Number.isFinite(gapMs) ? `up to ${durationText(gapMs)}` : 'years';
   return [
+    ...warnings,
     `schedule.cron leaves ${gap} between two look-ups and reconcile.freshFor is ${durationText(reconcile.freshFor)}: orders will count as unchecked; look up more often or set a longer freshFor`,
   ];
 }
