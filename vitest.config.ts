@@ -25,6 +25,7 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    globalSetup: 'test/support/postgres-setup.ts',
     pool: 'forks',
     // More than the smallest machine has cores: most files wait for processes.
     maxWorkers: 4,

@@ -1,0 +1,201 @@
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  accessSync,
+  chownSync,
+  constants,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import pg from 'pg';
+
+/** The role that owns the databases of tests; it is no superuser, as it is none in production. */
+export const OWNER = 'order_sync';
+const SUPERUSER = 'postgres';
+/** As a password in a URL may be: it is told nowhere. */
+export const PASSWORD = 'test canary';
+const ROOM_BYTES = 2 * 1024 ** 3;
+
+/** A PostgreSQL server of a test's own, in a folder of its own. */
+export interface PostgresServer extends AsyncDisposable {
+  /** The folder of its socket, which lets anybody in who can open it, and its port on loopback, which asks for a password. */
+  readonly folder: string;
+  readonly port: number;
+  /** The address of a database as its owner writes it in the settings. */
+  url(database: string): string;
+  /** Connections of the superuser. */
+  admin(database?: string): pg.Pool;
+  /** Starts it again after it was stopped. */
+  start(): Promise<void>;
+  /** `fast` ends the connections of clients, `immediate` is a crash. */
+  stop(how?: 'fast' | 'immediate'): Promise<void>;
+}
+
+/** Finds the folder of PostgreSQL's programs; undefined where there is none on this machine. */
+export function findPostgres(): string | undefined {
+  const debian = '/usr/lib/postgresql';
+  const versions = existsSync(debian) ? readdirSync(debian).toSorted((one, other) => Number(other) - Number(one)) : [];
+  const folders = [
+    ...(process.env['PATH'] ?? '').split(delimiter),
+    ...versions.map((name) => join(debian, name, 'bin')),
+  ];
+  const initdb = folders.map((folder) => join(folder, 'initdb')).find((path) => isExecutable(path));
+  if (initdb === undefined) return undefined;
+  // A link in the path leads to the folder where the others are.
+  const bin = dirname(realpathSync(initdb));
+  return ['postgres', 'pg_ctl'].every((name) => isExecutable(join(bin, name))) ? bin : undefined;
+}
+
+/** Makes a new server and starts it. It ends with this process, however that ends. */
+export async function startPostgres(
+  bin: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<PostgresServer> {
+  const user = unprivileged();
+  const folder = mkdtempSync(join(fastFolder(), 'order-sync-pg-'));
+  if (user.uid !== undefined && user.gid !== undefined) chownSync(folder, user.uid, user.gid);
+  const data = join(folder, 'data');
+  const options = ['--auth-local=trust', '--auth-host=scram-sha-256', '-E', 'UTF8', '--locale=C', '--no-sync'];
+  execFileSync(join(bin, 'initdb'), ['-D', data, '-U', SUPERUSER, ...options], { ...user, cwd: folder, stdio: 'pipe' });
+  const port = await freePort();
+  // What is written is synced as in production: in a folder of memory that costs little.
+  const configuration = {
+    listen_addresses: '127.0.0.1',
+    port: String(port),
+    unix_socket_directories: folder,
+    shared_buffers: '64MB',
+    max_connections: '300',
+    max_wal_size: '256MB',
+    lc_messages: 'C',
+    // Segments in the system's memory would outlive a server that is killed.
+    dynamic_shared_memory_type: 'mmap',
+    ...settings,
+  };
+  const lines = Object.entries(configuration).map(([name, value]) => `${name} = '${value}'\n`);
+  writeFileSync(join(data, 'postgresql.auto.conf'), lines.join(''));
+  let running: ChildProcess | undefined;
+  const server: PostgresServer = {
+    folder,
+    port,
+    url: (database) => `postgres://${OWNER}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${database}`,
+    admin(database = 'postgres') {
+      const pool = new pg.Pool({ host: folder, port, user: SUPERUSER, database, max: 4 });
+      // A connection that nobody uses ends with the server.
+      return pool.on('error', () => undefined);
+    },
+    async start() {
+      running = await spawnServer(join(bin, 'postgres'), folder, user);
+    },
+    async stop(how = 'fast') {
+      if (running === undefined) return;
+      running.ref();
+      const ended = once(running, 'exit');
+      running.stdin?.end(how === 'fast' ? 'INT\n' : 'QUIT\n');
+      running = undefined;
+      await ended;
+    },
+    async [Symbol.asyncDispose]() {
+      await server.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  try {
+    await server.start();
+    const admin = server.admin();
+    await admin.query(`create role ${OWNER} login createdb password '${PASSWORD}'`);
+    await admin.end();
+  } catch (error) {
+    await server[Symbol.asyncDispose]();
+    throw error;
+  }
+  return server;
+}
+
+/**
+ * A shell stands between: it stops the server when it is told to. When the process that started it is gone, it also takes the
+ * folder away.
+ */
+const KEEPER = `folder=$1; shift
+  "$@" 2>&1 </dev/null &
+  read -r signal || signal=
+  kill -s "\${signal:-INT}" $!
+  wait $!
+  test -n "$signal" || rm -rf "$folder"`;
+
+async function spawnServer(
+  postgres: string,
+  folder: string,
+  user: { uid?: number; gid?: number },
+): Promise<ChildProcess> {
+  const child = spawn('sh', ['-c', KEEPER, 'sh', folder, postgres, '-D', join(folder, 'data')], {
+    ...user,
+    cwd: folder,
+    // A Ctrl-C is for the tests, which then stop it.
+    detached: true,
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  const said: string[] = [];
+  const lines = createInterface({ input: child.stdout });
+  await new Promise<void>((resolve, reject) => {
+    lines.on('line', (line) => {
+      said.push(line);
+      if (line.includes('ready to accept connections')) resolve();
+    });
+    lines.once('close', () =>
+      reject(new Error(`the PostgreSQL server of the tests did not start: ${said.join('\n')}`)),
+    );
+  });
+  // Its log is read on, so that it never waits for that.
+  lines.removeAllListeners('line').resume();
+  child.unref();
+  return child;
+}
+
+/** The server refuses to run as root. */
+function unprivileged(): { uid?: number; gid?: number } {
+  if (process.getuid?.() !== 0) return {};
+  for (const name of ['postgres', 'nobody']) {
+    try {
+      const [uid, gid] = ['-u', '-g'].map((flag) => Number(execFileSync('id', [flag, name], { stdio: 'pipe' })));
+      if (uid !== undefined && gid !== undefined) return { uid, gid };
+    } catch {
+      continue;
+    }
+  }
+  return {};
+}
+
+/** A folder in memory where there is one with enough room. */
+function fastFolder(): string {
+  const memory = '/dev/shm';
+  if (!existsSync(memory)) return tmpdir();
+  const { bavail, bsize } = statfsSync(memory);
+  return bavail * bsize >= ROOM_BYTES ? memory : tmpdir();
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

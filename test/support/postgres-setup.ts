@@ -1,0 +1,112 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import type { TestProject } from 'vitest/node';
+import { Kysely, PostgresDialect } from 'kysely';
+import { MIGRATIONS } from '../../migrations/index.ts';
+import { findPostgres, OWNER, startPostgres, type PostgresServer } from './postgres-server.ts';
+
+const TEMPLATE = 'order_sync_template';
+/** Databases that are made before they are asked for, while tests run. */
+const READY = 2;
+
+/** What a test is given; empty where no server was found. */
+export interface GivenDatabase {
+  readonly url?: string;
+  readonly name?: string;
+  readonly host?: string;
+  readonly port?: number;
+}
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The socket on which this process gives databases to tests. */
+    postgres: string;
+  }
+}
+
+/** Gives databases to the tests of all workers. The server is started when the first test asks, and stopped at the end. */
+export default function setup(project: TestProject): () => Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
+  let databases: Promise<Databases | undefined> | undefined;
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? '', 'http://localhost');
+    databases ??= Databases.start();
+    const answer = async () => {
+      const all = await databases;
+      const dropped = url.searchParams.get('drop');
+      if (dropped === null) return (await all?.take()) ?? {};
+      return await all?.drop(dropped);
+    };
+    answer().then(
+      (given) => response.end(JSON.stringify(given ?? {})),
+      (error: unknown) => response.writeHead(500).end(String(error)),
+    );
+  });
+  const path = join(folder, 'databases.sock');
+  server.listen(path).unref();
+  project.provide('postgres', path);
+  return async () => {
+    server.close();
+    server.closeAllConnections();
+    await (await databases)?.close();
+    rmSync(folder, { recursive: true, force: true });
+  };
+}
+
+/** The databases of one run of the tests, each a copy of a migrated one. */
+class Databases {
+  readonly #server: PostgresServer;
+  readonly #admin: pg.Pool;
+  readonly #ready: Promise<string>[] = [];
+  #made = 0;
+
+  private constructor(server: PostgresServer, admin: pg.Pool) {
+    this.#server = server;
+    this.#admin = admin;
+  }
+
+  static async start(): Promise<Databases | undefined> {
+    const bin = process.env['ORDER_SYNC_TEST_POSTGRES'] === 'pglite' ? undefined : findPostgres();
+    if (bin === undefined) return undefined;
+    const server = await startPostgres(bin);
+    const admin = server.admin();
+    await makeTemplate(server, admin);
+    return new Databases(server, admin);
+  }
+
+  async take(): Promise<GivenDatabase> {
+    while (this.#ready.length <= READY) this.#ready.push(this.#make());
+    const name = await this.#ready.shift();
+    if (name === undefined) throw new Error('no database was made');
+    return { url: this.#server.url(name), name, host: this.#server.folder, port: this.#server.port };
+  }
+
+  async drop(name: string): Promise<void> {
+    await this.#admin.query(`drop database if exists ${pg.escapeIdentifier(name)} with (force)`);
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#ready);
+    await this.#admin.end();
+    await this.#server[Symbol.asyncDispose]();
+  }
+
+  async #make(): Promise<string> {
+    const name = `test_${(this.#made += 1)}`;
+    await this.#admin.query(`create database ${name} template ${TEMPLATE} owner ${OWNER}`);
+    return name;
+  }
+}
+
+/** Text is ordered by a language, where the server can do that: what the program relies on must not come from the database. */
+async function makeTemplate(server: PostgresServer, admin: pg.Pool): Promise<void> {
+  const make = `create database ${TEMPLATE} owner ${OWNER} template template0`;
+  await admin.query(`${make} locale_provider icu icu_locale 'en-US'`).catch(() => admin.query(make));
+  const dialect = new PostgresDialect({ pool: new pg.Pool({ connectionString: server.url(TEMPLATE) }) });
+  const db = new Kysely<unknown>({ dialect });
+  for (const { up } of Object.values(MIGRATIONS.postgres)) await db.transaction().execute(up);
+  await db.destroy();
+}
