@@ -6,19 +6,12 @@ import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { Kysely, PostgresDialect } from 'kysely';
 import { MIGRATIONS } from '../../migrations/index.ts';
+import type { PostgresTestDatabase } from './postgres.ts';
 import { findPostgres, OWNER, startPostgres, type PostgresServer } from './postgres-server.ts';
 
 const TEMPLATE = 'order_sync_template';
 /** Databases that are made before they are asked for, while tests run. */
 const READY = 2;
-
-/** What a test is given; empty where no server was found. */
-export interface GivenDatabase {
-  readonly url?: string;
-  readonly name?: string;
-  readonly host?: string;
-  readonly port?: number;
-}
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -37,11 +30,10 @@ export default function setup(project: TestProject): () => Promise<void> {
     const answer = async () => {
       const all = await databases;
       const dropped = url.searchParams.get('drop');
-      if (dropped === null) return (await all?.take()) ?? {};
-      return await all?.drop(dropped);
+      return await (dropped === null ? all?.take() : all?.drop(dropped));
     };
     answer().then(
-      (given) => response.end(JSON.stringify(given ?? {})),
+      (given) => response.end(JSON.stringify(given ?? null)),
       (error: unknown) => response.writeHead(500).end(String(error)),
     );
   });
@@ -77,11 +69,12 @@ class Databases {
     return new Databases(server, admin);
   }
 
-  async take(): Promise<GivenDatabase> {
+  async take(): Promise<PostgresTestDatabase> {
     while (this.#ready.length <= READY) this.#ready.push(this.#make());
     const name = await this.#ready.shift();
     if (name === undefined) throw new Error('no database was made');
-    return { url: this.#server.url(name), name, host: this.#server.folder, port: this.#server.port };
+    const { folder, port } = this.#server;
+    return { url: this.#server.url(name), connection: { host: folder, port, user: OWNER, database: name } };
   }
 
   async drop(name: string): Promise<void> {

@@ -1,7 +1,8 @@
 import { request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { inject, onTestFinished } from 'vitest';
-import type { GivenDatabase } from './postgres-setup.ts';
+import { newPglite } from './pglite.ts';
+import { OWNER } from './postgres-server.ts';
 
 /** A database of PostgreSQL with the tables of order-sync. */
 export interface PostgresTestDatabase {
@@ -16,21 +17,25 @@ export interface PostgresTestDatabase {
   };
 }
 
-/** Makes a database that is gone when the test is finished. */
+/** Makes a database that is gone when the test is finished; in PGlite there is one at a time. */
 export async function newPostgresDatabase(): Promise<PostgresTestDatabase> {
-  const { url, name, host, port } = await ask('/');
-  if (url === undefined || name === undefined || host === undefined || port === undefined)
-    throw new Error('no PostgreSQL');
-  onTestFinished(async () => void (await ask(`/?drop=${name}`)));
-  return { url, connection: { host, port, user: 'order_sync', database: name } };
+  const given = await ask('/');
+  if (given !== undefined) onTestFinished(async () => void (await ask(`/?drop=${given.connection.database}`)));
+  return given ?? (await pgliteDatabase());
 }
 
-async function ask(path: string): Promise<GivenDatabase> {
+async function pgliteDatabase(): Promise<PostgresTestDatabase> {
+  const connection = { host: '127.0.0.1', port: await newPglite(), user: OWNER, database: 'postgres' };
+  return { url: `postgres://${OWNER}@127.0.0.1:${connection.port}/postgres`, connection };
+}
+
+/** Asks the process that runs the tests; undefined where it found no server. */
+async function ask(path: string): Promise<PostgresTestDatabase | undefined> {
   const asked = request({ socketPath: inject('postgres'), path }).end();
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     asked.once('response', resolve).once('error', reject);
   });
   const body = await text(answer);
   if (answer.statusCode !== 200) throw new Error(body);
-  return JSON.parse(body) as GivenDatabase;
+  return (JSON.parse(body) ?? undefined) as PostgresTestDatabase | undefined;
 }

@@ -1,0 +1,27 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { Kysely, PostgresDialect } from 'kysely';
+import pg from 'pg';
+import { MIGRATIONS } from '../../migrations/index.ts';
+import { FLAGS } from './program.ts';
+
+/** The port of the PGlite of this process: one for all its tests, which is emptied for each. */
+let port: Promise<number> | undefined;
+
+/** Gives the port of a database with the tables of order-sync, where no server of PostgreSQL is on this machine. */
+export async function newPglite(): Promise<number> {
+  port ??= start();
+  const pool = new pg.Pool({ host: '127.0.0.1', port: await port, user: 'order_sync', database: 'postgres' });
+  await pool.query('rollback; drop schema public cascade; create schema public');
+  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
+  for (const { up } of Object.values(MIGRATIONS.postgres)) await db.transaction().execute(up);
+  await db.destroy();
+  return await port;
+}
+
+async function start(): Promise<number> {
+  const worker = new Worker(new URL('pglite-server.ts', import.meta.url), { execArgv: FLAGS });
+  const [listening] = (await once(worker, 'message')) as [number];
+  worker.unref();
+  return listening;
+}
