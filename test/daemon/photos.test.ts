@@ -8,6 +8,7 @@ import { loadConfig } from '../../src/config/config.ts';
 import { runDaemon } from '../../src/daemon.ts';
 import { Owner } from '../../src/http/control/client.ts';
 import { controlSocketPath } from '../../src/http/control/socket-path.ts';
+import { socketTransport } from '../../src/http/control/transport.ts';
 import { capturedLog } from '../support/captured-log.ts';
 import { runProgram } from '../support/cli-function.ts';
 import { testProcesses, type Daemon, type ProgramProcesses } from '../support/program-processes.ts';
@@ -40,7 +41,7 @@ async function receiving(on: ProgramProcesses): Promise<{ daemon: Daemon; url: s
 
 /** Makes a link and asks for its photos, as the merchant's own program does: over the control socket. */
 async function ask(on: ProgramProcesses, email: string): Promise<string> {
-  const owner = new Owner(controlSocketPath(on.path), { account: 'default', graceMs: 60_000 });
+  const owner = new Owner(socketTransport(controlSocketPath(on.path)), { account: 'default', graceMs: 60_000 });
   const made = await owner.ask('createLink', { email });
   const { linkId } = JSON.parse(made.kind === 'ok' ? made.body : '{}') as { linkId: string };
   const asked = await owner.ask('requestPhotos', { linkId, level: 'MAIN' });

@@ -5,10 +5,11 @@ import { requireExchange, type Config, type ExchangeConfig } from '../../config/
 import { after } from '../../domain/instant.ts';
 import { UnusableIdError } from '../../exchange/ids.ts';
 import { refusalReason, type RefusalReason } from '../../exchange/refusals.ts';
-import { NoOwnerError, Owner } from '../../http/control/client.ts';
+import { Owner } from '../../http/control/client.ts';
 import type { AskedOperation, InputOf } from '../../http/control/operations/index.ts';
 import type { FailedResult, Result } from '../../http/control/envelope.ts';
 import { controlSocketOf } from '../../http/control/socket-path.ts';
+import { NoOwnerError, socketTransport } from '../../http/control/transport.ts';
 import { printable } from '../../reports/formats/text.ts';
 import { OwnedError } from '../../store/errors.ts';
 import { answerText, type Tones } from './answer.ts';
@@ -34,7 +35,11 @@ export async function throughOwner<Value>(
 ): Promise<Value> {
   const clock = systemClock();
   const socketPath = controlSocketOf(config);
-  const owner = new Owner(socketPath, { account: ACCOUNT, graceMs: config.exchange.timeout + OWNER_WRITES_MS, signal });
+  const owner = new Owner(socketTransport(socketPath), {
+    account: ACCOUNT,
+    graceMs: config.exchange.timeout + OWNER_WRITES_MS,
+    signal,
+  });
   for (let tries = 1; ; tries += 1) {
     try {
       return await beside(owner);

@@ -1,16 +1,11 @@
-import { request, type IncomingMessage } from 'node:http';
-import { createInterface } from 'node:readline';
 import { deadline } from '../../clock.ts';
 import { pathId, queryId } from '../../exchange/ids.ts';
+import { StoreError } from '../../store/errors.ts';
 import { readEnvelope, type FailedResult, type Result } from './envelope.ts';
 import { ADDRESSES, type OperationAddress, type OperationId } from './operations/addresses.ts';
 import type { AskedOperation, InputOf } from './operations/index.ts';
 import type { SyncInput, SyncLine } from './operations/sync.ts';
-
-/** The error when no process listens on the control socket, or one that does not drive the account. */
-export class NoOwnerError extends Error {
-  override readonly name = 'NoOwnerError';
-}
+import { NoOwnerError, type OwnerReply, type OwnerRequest, type Transport } from './transport.ts';
 
 /** The error when the owner listened, and went away before its answer was complete. */
 export class OwnerGoneError extends Error {
@@ -27,17 +22,8 @@ export class OwnerRefusalError extends Error {
   }
 }
 
-/** One request to the owner; `path` is encoded and has its query. */
-interface OwnerRequest {
-  readonly method: OperationAddress['method'];
-  readonly path: string;
-  /** JSON text. */
-  readonly body: string | undefined;
-}
-
 /** The owner sends no request whose turn has not come by then. */
 export const LONGEST_WAIT_MS = 60_000;
-const NOBODY = ['ENOENT', 'ECONNREFUSED', 'ENOTDIR'];
 
 /** How an owner is asked. */
 export interface Asking {
@@ -48,15 +34,15 @@ export interface Asking {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The owner of an account, reached over its control socket. Rejects with `NoOwnerError` when there is none. */
+/** The owner of an account, reached over its control socket or through the database. Rejects with `NoOwnerError` when there is none. */
 export class Owner {
-  readonly #socketPath: string;
+  readonly #transport: Transport;
   readonly #account: string;
   readonly #graceMs: number;
   readonly #signal: AbortSignal | undefined;
 
-  constructor(socketPath: string, { account, graceMs, signal }: Asking) {
-    this.#socketPath = socketPath;
+  constructor(transport: Transport, { account, graceMs, signal }: Asking) {
+    this.#transport = transport;
     this.#account = account;
     this.#graceMs = graceMs;
     this.#signal = signal;
@@ -70,9 +56,9 @@ export class Owner {
     const asked = requestFor(id, this.#account, input);
     const tooLate = deadline(LONGEST_WAIT_MS + this.#graceMs);
     try {
-      return drivenBy(await readResult(await this.#send(asked, tooLate)));
+      return await readResult(await this.#send(asked, tooLate));
     } catch (error) {
-      if (error instanceof NoOwnerError || this.#signal?.aborted === true) throw error;
+      if (isNotAsked(error) || this.#signal?.aborted === true) throw error;
       const what = tooLate.aborted ? 'did not answer in time' : 'went away before it answered';
       return { kind: 'unknown', why: `the daemon ${what}; nobody can tell whether it was done` };
     }
@@ -82,46 +68,28 @@ export class Owner {
   async *sync(input: SyncInput): AsyncGenerator<SyncLine> {
     const tooLate = deadline(input.timeoutMs + this.#graceMs);
     try {
-      const response = await this.#send(requestFor('sync', this.#account, input), tooLate);
-      if (response.statusCode !== 200) {
-        const result = drivenBy(await readResult(response));
+      const reply = await this.#send(requestFor('sync', this.#account, input), tooLate);
+      if (reply.httpStatus !== 200) {
+        const result = await readResult(reply);
         if (result.kind !== 'ok') throw new OwnerRefusalError(result);
       }
-      try {
-        for await (const text of createInterface({ input: response })) {
-          if (text !== '') yield JSON.parse(text) as SyncLine;
-        }
-      } finally {
-        // A reader that has read enough does not hear that the owner broke the answer off.
-        response.destroy();
-      }
+      for await (const text of reply.lines()) yield JSON.parse(text) as SyncLine;
     } catch (error) {
-      const isKnown = error instanceof NoOwnerError || error instanceof OwnerRefusalError;
+      const isKnown = isNotAsked(error) || error instanceof OwnerRefusalError;
       if (isKnown || this.#signal?.aborted === true) throw error;
       const what = tooLate.aborted ? 'did not answer in time' : 'went away before it was done';
       throw new OwnerGoneError(`the daemon ${what}; try again`, { cause: error });
     }
   }
 
-  #send({ method, path, body }: OwnerRequest, tooLate: AbortSignal): Promise<IncomingMessage> {
-    return new Promise((resolve, reject) => {
-      const call = request(
-        {
-          socketPath: this.#socketPath,
-          method,
-          path,
-          signal: this.#signal === undefined ? tooLate : AbortSignal.any([this.#signal, tooLate]),
-          ...(body !== undefined && { headers: { 'content-type': 'application/json' } }),
-        },
-        resolve,
-      );
-      call.on('error', (error: NodeJS.ErrnoException) => {
-        const isNobody = NOBODY.includes(error.code ?? '');
-        reject(isNobody ? new NoOwnerError('no order-sync process listens', { cause: error }) : error);
-      });
-      call.end(body);
-    });
+  #send(asked: OwnerRequest, tooLate: AbortSignal): Promise<OwnerReply> {
+    return this.#transport.send(asked, this.#signal === undefined ? tooLate : AbortSignal.any([this.#signal, tooLate]));
   }
+}
+
+/** True for an error after which it is known that nothing was done. */
+function isNotAsked(error: unknown): boolean {
+  return error instanceof NoOwnerError || error instanceof StoreError;
 }
 
 /** The request for an operation: the address names some fields of the input, the rest goes where the address says. */
@@ -139,14 +107,9 @@ function requestFor(id: OperationId, account: string, input: object): OwnerReque
   return { method, path: `${path}?${text}`, body };
 }
 
-/** The result of a process that drives the account. Throws `NoOwnerError` where another does, or none: nothing was done. */
-function drivenBy(result: Result): Result {
+/** Reads a result. Throws `NoOwnerError` where the process that was asked does not drive the account: nothing was done. */
+async function readResult(reply: OwnerReply): Promise<Result> {
+  const result = readEnvelope({ ...reply, body: await reply.text() });
   if (result.kind === 'not-owner') throw new NoOwnerError(result.message);
   return result;
-}
-
-async function readResult(response: IncomingMessage): Promise<Result> {
-  const body = Buffer.concat((await response.toArray()) as Buffer[]).toString();
-  const retryAfterSeconds = Number(response.headers['retry-after'] ?? 0);
-  return readEnvelope({ httpStatus: response.statusCode ?? 0, retryAfterSeconds, body });
 }

@@ -10,6 +10,7 @@ import { OPERATIONS, type AskedOperation } from './operations/index.ts';
 import type { Accounts, Operation, OperationDeps } from './operations/operation.ts';
 import { schemaOf } from './operations/operation.ts';
 import { SYNC_SCHEMA, syncLines, type SyncInput } from './operations/sync.ts';
+import { LINES } from './transport.ts';
 
 /** The things that the routes are served with. */
 export interface Serving {
@@ -53,7 +54,7 @@ export function addRoutes(server: FastifyInstance, { accounts, stopping, onRun }
       if (used === undefined) {
         return await reply.type('application/json').code(421).send(writeEnvelope(NOT_OWNER_RESULT).body);
       }
-      return await reply.type('application/x-ndjson').send(Readable.from(syncLines(used, scope, signal, onRun)));
+      return await reply.type(LINES).send(Readable.from(syncLines(used, scope, signal, onRun)));
     },
   });
 }

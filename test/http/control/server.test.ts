@@ -4,8 +4,9 @@ import { createConnection, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { LONGEST_WAIT_MS, NoOwnerError, Owner, OwnerGoneError } from '../../../src/http/control/client.ts';
+import { LONGEST_WAIT_MS, Owner, OwnerGoneError } from '../../../src/http/control/client.ts';
 import { serveControl } from '../../../src/http/control/server.ts';
+import { NoOwnerError, socketTransport } from '../../../src/http/control/transport.ts';
 import {
   askSocket,
   controlSocket,
@@ -16,8 +17,11 @@ import {
 } from '../../support/control-socket.ts';
 import type { ScriptedAnswer } from '../../support/scripted-exchange.ts';
 
-/** How an owner is asked. */
-const ASKING = { account: 'default', graceMs: 60_000 };
+/** The owner at a socket. */
+function ownerAt(socketPath: string, { account = 'default', graceMs = 60_000 } = {}): Owner {
+  return new Owner(socketTransport(socketPath), { account, graceMs });
+}
+
 const EMAIL = 'ada@canary.example';
 const FOUND: ScriptedAnswer = { status: 200, body: '{"linkId":"link-1","status":"NEW"}' };
 
@@ -249,7 +253,7 @@ describe('an account that the process does not drive', () => {
     const row = { external_order_id: 'shop-1', asset: '1', from_currency: 'BTC', to_currency: 'EUR' };
     const answer = await on.ask('POST', '/orders?account=shop-2', row);
     expect([answer.status, failureIn(answer).kind]).toEqual([421, 'not-owner']);
-    const other = new Owner(on.socketPath, { ...ASKING, account: 'shop-2' });
+    const other = ownerAt(on.socketPath, { account: 'shop-2' });
     await expect(other.ask('listLinks', { limit: 1 })).rejects.toThrow(NoOwnerError);
     await expect(other.sync({ scope: 'all', timeoutMs: 1_000 }).next()).rejects.toThrow(NoOwnerError);
     expect(on.program.merchant.prepare('select count(*) from merchant_orders').pluck().get()).toBe(0);
@@ -274,7 +278,7 @@ describe('the file of the socket', () => {
     left.close();
     await once(left, 'close');
     expect(statSync(on.socketPath).isSocket()).toBe(true);
-    await expect(new Owner(on.socketPath, ASKING).ask('listLinks', { limit: 1 })).rejects.toThrow(NoOwnerError);
+    await expect(ownerAt(on.socketPath).ask('listLinks', { limit: 1 })).rejects.toThrow(NoOwnerError);
     const again = await serveControl(served(on.program.app), on.socketPath, on.stopping.signal);
     expect(await askSocket(on.socketPath, 'GET', '/links')).toMatchObject({ status: 200 });
     await again.close();
@@ -301,23 +305,21 @@ describe('an owner that listens and does not answer to the end', () => {
   }
 
   it('leaves it open what became of the request', async () => {
-    expect(
-      await new Owner(await hung(), { ...ASKING, graceMs: 1 - LONGEST_WAIT_MS }).ask('listLinks', { limit: 1 }),
-    ).toMatchObject({
+    expect(await ownerAt(await hung(), { graceMs: 1 - LONGEST_WAIT_MS }).ask('listLinks', { limit: 1 })).toMatchObject({
       kind: 'unknown',
       why: expect.stringMatching(/did not answer in time; nobody can tell whether it was done/) as string,
     });
   });
 
   it('is waited for no longer where the answer comes in lines', async () => {
-    const lines = new Owner(await hung(), { ...ASKING, graceMs: 1 }).sync(PASS);
+    const lines = ownerAt(await hung(), { graceMs: 1 }).sync(PASS);
     await expect(lines.next()).rejects.toThrow(new OwnerGoneError('the daemon did not answer in time; try again'));
   });
 
   it('is left alone by a reader that has read enough of its lines, however it ends then', async () => {
     const closed = Promise.withResolvers<void>();
     const said = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\n[1]\n\r\n';
-    const lines = new Owner(await hung(said, closed.resolve), ASKING).sync(PASS);
+    const lines = ownerAt(await hung(said, closed.resolve)).sync(PASS);
     expect(await lines.next()).toEqual({ done: false, value: [1] });
     await lines.return(undefined);
     await closed.promise;

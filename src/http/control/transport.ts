@@ -1,0 +1,79 @@
+import { request, type IncomingMessage } from 'node:http';
+import { createInterface } from 'node:readline';
+import type { OperationAddress } from './operations/addresses.ts';
+
+/** The error when no process listens on the control socket, or one that does not drive the account: nothing was done. */
+export class NoOwnerError extends Error {
+  override readonly name = 'NoOwnerError';
+}
+
+/** One request to the owner; `path` is encoded and has its query. */
+export interface OwnerRequest {
+  readonly method: OperationAddress['method'];
+  readonly path: string;
+  /** JSON text. */
+  readonly body: string | undefined;
+}
+
+/** An answer of the owner, whose body may still be on its way. */
+export interface OwnerReply {
+  readonly httpStatus: number;
+  readonly retryAfterSeconds: number;
+  /** True where the body comes in lines. */
+  readonly isLines: boolean;
+  text(): Promise<string>;
+  /** The lines of the body as they come. A reader that has read enough ends what was asked for. */
+  lines(): AsyncIterable<string>;
+}
+
+/** A way to the owner. */
+export interface Transport {
+  /**
+   * Rejects with `NoOwnerError` when nobody is there, with `StoreError` when the database fails: in both cases nothing was asked.
+   * After any other error nobody can tell. `signal` takes the request back.
+   */
+  send(request: OwnerRequest, signal: AbortSignal): Promise<OwnerReply>;
+}
+
+/** The type of a body that comes in lines of JSON. */
+export const LINES = 'application/x-ndjson';
+const NOBODY = ['ENOENT', 'ECONNREFUSED', 'ENOTDIR'];
+
+/** The way over the control socket, on the owner's machine. */
+export function socketTransport(socketPath: string): Transport {
+  return {
+    async send(asked, signal) {
+      const response = await sendOver(socketPath, asked, signal);
+      return {
+        httpStatus: response.statusCode ?? 0,
+        retryAfterSeconds: Number(response.headers['retry-after'] ?? 0),
+        isLines: response.headers['content-type']?.startsWith(LINES) === true,
+        text: async () => Buffer.concat((await response.toArray()) as Buffer[]).toString(),
+        async *lines() {
+          try {
+            for await (const line of createInterface({ input: response })) if (line !== '') yield line;
+          } finally {
+            // A reader that has read enough does not hear that the owner broke the answer off.
+            response.destroy();
+          }
+        },
+      };
+    },
+  };
+}
+
+function sendOver(
+  socketPath: string,
+  { method, path, body }: OwnerRequest,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const headers = body === undefined ? {} : { 'content-type': 'application/json' };
+    const call = request({ socketPath, method, path, signal, headers }, resolve);
+    call.on('error', (error: NodeJS.ErrnoException) => {
+      const isNobody = NOBODY.includes(error.code ?? '');
+      reject(isNobody ? new NoOwnerError('no order-sync process listens', { cause: error }) : error);
+    });
+    call.end(body);
+  });
+}
