@@ -89,7 +89,7 @@ function refusal({ message, when }: Rule): string {
 }
 
 /** True for a day that there is, and a time of it; false for null. */
-function isTime(column: string): string {
+export function isTime(column: string): string {
   const month = `(substr(${column}, 1, 7) || '-01')::date`;
   const lastDay = `to_char(${month} + interval '1 month - 1 day', 'DD')`;
   const shape = String.raw`^(?!0000)\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])${TIME_OF_DAY}$`;

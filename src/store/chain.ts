@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { eventsAfter } from './dialect.ts';
 import { hashedText, type NewEvent } from './events.ts';
 import type { Database } from './port.ts';
 import type { EventsTable } from './schema.ts';
@@ -20,12 +21,13 @@ export async function checkChains(db: Database, onProgress?: (events: number) =>
   const heads = new Map((await db.selectFrom('event_heads').selectAll().execute()).map((head) => [head.account, head]));
   const last = new Map<string, string>();
   let events = 0;
-  for (let fromId = 0; ;) {
+  for (let place = { account: '', id: 0 }; ;) {
+    const { isAfter, order } = eventsAfter(place);
     const page: ChainedEvent[] = await db
       .selectFrom('events')
       .selectAll()
-      .where('id', '>', fromId)
-      .orderBy('id')
+      .where(isAfter)
+      .orderBy(order)
       .limit(PAGE)
       .execute();
     for (const event of page) {
@@ -35,7 +37,7 @@ export async function checkChains(db: Database, onProgress?: (events: number) =>
       const head = heads.get(event.account);
       if (head?.id === event.id && head.hash === event.hash) heads.delete(event.account);
       events += 1;
-      fromId = event.id;
+      place = event;
     }
     onProgress?.(events);
     if (page.length < PAGE) break;

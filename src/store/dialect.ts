@@ -1,17 +1,19 @@
 import {
   DummyDriver,
-  ExpressionWrapper,
   Kysely,
-  OperatorNode,
+  PostgresQueryCompiler,
   sql,
   SqliteAdapter,
   SqliteQueryCompiler,
-  UnaryOperationNode,
   type Compilable,
-  type Expression,
   type OperationNodeSource,
+  type RawBuilder,
+  type RawNode,
   type SelectModifierNode,
+  type SqlBool,
 } from 'kysely';
+import { isTime } from '../../migrations/postgres/guards.ts';
+import { MAX_DIGITS } from '../domain/decimal.ts';
 import type { Tables } from './schema.ts';
 
 /** A query that is built: each database compiles it in its own dialect. */
@@ -20,16 +22,91 @@ export type Query<Row> = Compilable<Row> & OperationNodeSource;
 /** Compiles for SQLite. A transaction there has the database to itself, so no row is locked. */
 export class SqliteCompiler extends SqliteQueryCompiler {
   protected override visitSelectModifier(node: SelectModifierNode): void {
-    if (node.modifier !== 'ForUpdate') super.visitSelectModifier(node);
+    if (node.modifier !== 'ForNoKeyUpdate') super.visitSelectModifier(node);
   }
+}
+
+/** Compiles for PostgreSQL. */
+export class PostgresCompiler extends PostgresQueryCompiler {
+  protected override visitRaw(node: RawNode & Partial<TwoWordings>): void {
+    super.visitRaw(node.postgres ?? node);
+  }
+}
+
+/** SQL in the words of SQLite, with those of PostgreSQL beside them. */
+interface TwoWordings extends RawNode {
+  readonly postgres: RawNode;
+}
+
+function worded<Value>(words: {
+  readonly sqlite: RawBuilder<Value>;
+  readonly postgres: RawBuilder<Value>;
+}): RawBuilder<Value> {
+  const node: TwoWordings = { ...words.sqlite.toOperationNode(), postgres: words.postgres.toOperationNode() };
+  return sql<Value>`${{ toOperationNode: () => node }}`;
 }
 
 /**
  * A column that SQLite is to look for in no index: where it would take a wrong one, all rows of the account would be read.
- * The sign says so to SQLite, and nothing else.
+ * PostgreSQL's planner chooses its indexes by itself.
  */
-export function unindexed<Value = string>(column: string): Expression<Value> {
-  return new ExpressionWrapper(UnaryOperationNode.create(OperatorNode.create('+'), sql.ref(column).toOperationNode()));
+export function unindexed<Value = string>(column: string): RawBuilder<Value> {
+  const plain = sql.ref<Value>(column);
+  return worded({ sqlite: sql`+${plain}`, postgres: plain });
+}
+
+/** Names the index of a table that SQLite is to take; it stands behind the table. */
+export function indexedBy(index: string): RawBuilder<unknown> {
+  return worded({ sqlite: sql`indexed by ${sql.ref(index)}`, postgres: sql`` });
+}
+
+/** A text as its bytes: in SQLite an id need not be text that can be read. */
+export function bytesOf(text: RawBuilder<string>): RawBuilder<Uint8Array> {
+  return worded({ sqlite: sql`cast(${text} as blob)`, postgres: sql`convert_to(${text}, 'UTF8')` });
+}
+
+/** The text of which these are the bytes. */
+export function textOf(bytes: Uint8Array): RawBuilder<string> {
+  return worded({ sqlite: sql`cast(${bytes} as text)`, postgres: sql`convert_from(${bytes}, 'UTF8')` });
+}
+
+/** The order in which all events are read, by their key, and those that come after one of them. */
+export function eventsAfter(last: { readonly account: string; readonly id: number }) {
+  return {
+    isAfter: worded<SqlBool>({
+      sqlite: sql`id > ${last.id}`,
+      postgres: sql`(account, id) > (${last.account}, ${last.id})`,
+    }),
+    order: worded({ sqlite: sql`id`, postgres: sql`account, id` }),
+  };
+}
+
+/** Tells whether a column holds a time as the program writes it. */
+export function holdsTime(column: string): RawBuilder<SqlBool> {
+  return worded({
+    sqlite: sql`${sql.ref(column)} is not distinct from strftime('%Y-%m-%dT%H:%M:%fZ', ${sql.ref(column)})`,
+    postgres: sql.raw(isTime(column)),
+  });
+}
+
+/** A decimal, with an exponent of no more than `MAX_DIGITS`, which is 64. */
+const DECIMAL = String.raw`'^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?(0{0,3}\d|0{0,2}[1-5]\d|0{0,2}6[0-4]))?$'`;
+
+/**
+ * The sum of the decimals in a column, as JSON: `[sum, number of the values that are no decimal]`. Both dialects read decimals
+ * as `readDecimal` does.
+ */
+export function exactSum(column: string): RawBuilder<string> {
+  const text = sql.ref<string | null>(column);
+  const written = sql`case when ${text} ~* 'e' then trim_scale(${text}::numeric)::text else ${text} end`;
+  const isDecimal = sql`coalesce(case
+    when length(${text}) > ${sql.lit(2 * MAX_DIGITS)} or ${text} !~ ${sql.raw(DECIMAL)} then false
+    else length(regexp_replace(${written}, '[^0-9]', '', 'g')) <= ${sql.lit(MAX_DIGITS)} end, false)`;
+  return worded({
+    sqlite: sql`exact_sum(${text})`,
+    postgres: sql`'["' || coalesce(trim_scale(sum(case when ${isDecimal} then ${text}::numeric end)), 0) || '",'
+      || count(*) filter (where not ${isDecimal}) || ']'`,
+  });
 }
 
 /** Builds queries without a database. */

@@ -29,7 +29,11 @@ function dueOf(source: LookupSource, v: Values) {
     .selectFrom('merchant_orders')
     .select(['external_order_id as externalOrderId', sql<string>`next_action_at`.as('nextActionAt')])
     .select(sql.lit<LookupSource>(source).as('source'))
-    .select(source === 'accepted' ? sql<number>`last_lookup_at is null`.as('isNew') : sql.lit<number>(0).as('isNew'))
+    .select(
+      source === 'accepted'
+        ? sql<number>`case when last_lookup_at is null then 1 else 0 end`.as('isNew')
+        : sql.lit<number>(0).as('isNew'),
+    )
     .where('account', '=', v['account'] as string)
     .where('state', '=', sql.lit(source === 'new' ? 'accepted' : source))
     .where('next_action_at', '<=', v[name(source, 'until')] as string)

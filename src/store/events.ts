@@ -148,15 +148,23 @@ export async function firstSentAt(db: Database, account: string, externalOrderId
   return rows[0] === undefined ? null : new Date(rows[0].observed_at);
 }
 
-/** Reads the id of the newest event; 0 when there is none. */
-export async function newestEventId(db: Database): Promise<number> {
-  const row = await db.selectFrom('events').select('id').orderBy('id', 'desc').limit(1).executeTakeFirst();
-  return row?.id ?? 0;
+/** Reads the id of the newest event of an account; 0 when there is none. */
+export async function newestEventId(db: Database, account: string): Promise<number> {
+  const { rows } = await headStatement(db, { account });
+  return rows[0]?.id ?? 0;
 }
 
-/** Reads when the newest event was observed; null when there is none. */
+/** Reads when the newest event of all accounts was observed; null when there is none. */
 export async function newestEventTime(db: Database): Promise<string | null> {
-  const row = await db.selectFrom('events').select('observed_at').orderBy('id', 'desc').limit(1).executeTakeFirst();
+  const row = await db
+    .selectFrom('event_heads as head')
+    .innerJoin('events as event', (join) =>
+      join.onRef('event.account', '=', 'head.account').onRef('event.id', '=', 'head.id'),
+    )
+    .select('event.observed_at')
+    .orderBy('head.id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
   return row?.observed_at ?? null;
 }
 

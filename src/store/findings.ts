@@ -34,7 +34,7 @@ export async function saveFindings(
 ): Promise<void> {
   const at = now.toISOString();
   const change = async (id: number, values: Updateable<FindingsTable>) =>
-    await tx.updateTable('findings').set(values).where('id', '=', id).execute();
+    await tx.updateTable('findings').set(values).where('account', '=', order.account).where('id', '=', id).execute();
   for (const { class: name, expected, actual } of opened) {
     const { severity } = FINDING_CLASSES[name];
     const values = { severity, expected, actual, first_seen_at: at, last_seen_at: at };

@@ -115,7 +115,7 @@ async function listOfOrder(db: Database, filter: FindingFilter, order: IdFilter)
   const { rows } = await sql<FindingRow>`select * from (${ofOrder} limit ${MOST_READ}) findings
     where ${sql.join(conditions, sql` and `)}
     order by case severity ${sql.join(place, sql` `)} else 9 end, id desc limit ${limit}`.execute(db);
-  const beyond = await sql`select 1 from (${ofOrder} limit 1 offset ${MOST_READ})`.execute(db);
+  const beyond = await sql`select 1 from (${ofOrder} limit 1 offset ${MOST_READ}) findings`.execute(db);
   return { rows, isCut: beyond.rows.length > 0 };
 }
 

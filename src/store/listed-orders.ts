@@ -119,7 +119,7 @@ function conditionsOf({ account, state, pair, class: name }: OrderFilter): reado
 
 /** Tells whether there are more than a list looks at. */
 async function hasMore(db: Database, ids: RawBuilder<unknown>): Promise<boolean> {
-  const { rows } = await sql`select 1 from (${ids} limit 1 offset ${MOST_READ})`.execute(db);
+  const { rows } = await sql`select 1 from (${ids} limit 1 offset ${MOST_READ}) listed`.execute(db);
   return rows.length > 0;
 }
 

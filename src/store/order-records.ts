@@ -151,6 +151,7 @@ export async function uncomparedIds(db: Database, page: RecordPage): Promise<str
 /** Marks records as never compared. Gives the id of the last of them, undefined when there are no more. */
 export async function forgetCompared(tx: Transaction, page: RecordPage): Promise<string | undefined> {
   const ids = (await idsOf(tx, page).execute()).map((row) => row.external_order_id);
+  if (ids.length === 0) return undefined;
   await tx
     .updateTable('order_records')
     .set({ compared_at: null })

@@ -5,7 +5,7 @@ import type { OrderState } from '../domain/orders/states.ts';
 import { MERCHANT_ID } from './accounts.ts';
 import type { OrderRow } from './order-columns.ts';
 import type { DueKey } from './orders.ts';
-import type { Database } from './port.ts';
+import type { Database, Transaction } from './port.ts';
 import { queries, statement } from './statement.ts';
 
 /** A row with what a look-up is compared with. */
@@ -18,9 +18,17 @@ export interface FollowedRow extends OrderRow {
   readonly merchant_id: string | null;
 }
 
+interface OrderKey {
+  readonly account: string;
+  readonly externalOrderId: string;
+}
+
+const readStatement = statement((v: OrderKey) => followedRow(v));
+const lockStatement = statement((v: OrderKey) => followedRow(v).forNoKeyUpdate());
+
 // Subqueries: a join of the same rows takes eight times as long.
-const followedStatement = statement((v: { account: string; externalOrderId: string }) =>
-  queries
+function followedRow(v: OrderKey) {
+  return queries
     .selectFrom('merchant_orders as o')
     .selectAll('o')
     .select((select) => [
@@ -48,12 +56,18 @@ const followedStatement = statement((v: { account: string; externalOrderId: stri
         .as('merchant_id'),
     ])
     .where('o.account', '=', v.account)
-    .where('o.external_order_id', '=', v.externalOrderId),
-);
+    .where('o.external_order_id', '=', v.externalOrderId);
+}
 
 /** Reads one row that is followed; undefined where there is none. */
 export async function readFollowed(db: Database, account: string, externalOrderId: string) {
-  const { rows } = await followedStatement(db, { account, externalOrderId });
+  const { rows } = await readStatement(db, { account, externalOrderId });
+  return rows[0] as FollowedRow | undefined;
+}
+
+/** Reads one row that is followed and to be decided on, and locks it, as `lockOrder` does. */
+export async function lockFollowed(tx: Transaction, account: string, externalOrderId: string) {
+  const { rows } = await lockStatement(tx, { account, externalOrderId });
   return rows[0] as FollowedRow | undefined;
 }
 

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { FOLLOWED_STATES, OrderState } from '../domain/orders/states.ts';
 import type { Decision, Tracking } from '../domain/orders/tracking.ts';
+import { indexedBy } from './dialect.ts';
 import { StoreError } from './errors.ts';
 import { insertEvents } from './events.ts';
 import { ORDER_COLUMNS, trackedColumnsOf, type OrderColumns, type OrderRow } from './order-columns.ts';
@@ -57,7 +58,7 @@ export async function orderIds(
       ? sql`true`
       : sql`(last_lookup_at is null or last_lookup_at <= ${notLookedUpSince.toISOString()})`;
   const ids = sql<{ external_order_id: string }>`
-    select external_order_id from merchant_orders indexed by merchant_orders_followed
+    select external_order_id from merchant_orders ${indexedBy('merchant_orders_followed')}
     where account = ${account} and external_order_id > ${fromId} and state in (${sql.join(states)}) and ${isToLookUp}
       and state in ('sending', 'unknown', 'held', 'accepted', 'open', 'disputed')
     order by external_order_id limit ${limit}`;
@@ -108,6 +109,24 @@ const rowStatement = statement((v: { account: string; externalOrderId: string })
 /** Reads one row; undefined where there is none. */
 export async function readOrder(db: Database, account: string, externalOrderId: string): Promise<OrderRow | undefined> {
   const { rows } = await rowStatement(db, { account, externalOrderId });
+  return rows[0];
+}
+
+const lockStatement = statement((v: { account: string; externalOrderId: string }) =>
+  queries
+    .selectFrom('merchant_orders')
+    .selectAll()
+    .where((order) => order.and({ account: v.account, external_order_id: v.externalOrderId }))
+    .forNoKeyUpdate(),
+);
+
+/** Reads one row that is to be decided on, and locks it: the merchant's own programs write it too. Undefined where there is none. */
+export async function lockOrder(
+  tx: Transaction,
+  account: string,
+  externalOrderId: string,
+): Promise<OrderRow | undefined> {
+  const { rows } = await lockStatement(tx, { account, externalOrderId });
   return rows[0];
 }
 

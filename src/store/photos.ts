@@ -123,6 +123,17 @@ export async function forgetSpentTokens(tx: Transaction, account: string, expire
   await tx
     .deleteFrom('photo_tokens')
     .where('account', '=', account)
-    .where('delivery', 'not in', tx.selectFrom('photos').select('delivery').where('account', '=', account))
+    .where('delivery', 'is not', null)
+    .where((token) =>
+      token.not(
+        token.exists(
+          token
+            .selectFrom('photos')
+            .select('photos.id')
+            .where('photos.account', '=', account)
+            .whereRef('photos.delivery', '=', 'photo_tokens.delivery'),
+        ),
+      ),
+    )
     .execute();
 }

@@ -35,7 +35,7 @@ const BOUNDED: readonly (readonly [step: RegExp, why: string])[] = [
     /^SEARCH merchant_orders USING (COVERING )?INDEX merchant_orders_by_age \(account=\?.* order by created_at desc/,
     'the newest, as many as a list looks at',
   ],
-  [/^SCAN (\(subquery-1\)|findings): .* from \(select .* limit (\?|1 offset \?)\)/, 'what a list looks at, limited'],
+  [/^SCAN (listed|findings): .* from \(select .* limit (\?|1 offset \?)\)/, 'what a list looks at, limited'],
   [
     /^SEARCH (merchant_orders|findings) USING .*external_order_id>\? AND external_order_id<\?\): .* limit (\?|1 offset \?)\)/,
     'the ids that begin alike, limited',

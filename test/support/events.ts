@@ -13,12 +13,17 @@ export interface WrittenEvent {
   readonly actor?: string | null;
 }
 
-/** Writes events of orders past the program: they are in no chain. */
+/** Writes events of orders past the program: their chain has no hashes. */
 export function eventWriter(database: Database.Database): (event: WrittenEvent) => void {
   const insert = database.prepare(`insert into events (account, type, subject, field, old_value, new_value, observed_at,
       source, reason, actor, previous_hash, hash)
     values (:account, 'order', :external_order_id, :field, :old_value, :new_value, :observed_at,
       :source, :reason, :actor, '', '')`);
+  const moveHead = database.prepare(`insert into event_heads (account, id, hash) values (?, ?, '')
+    on conflict (account) do update set id = excluded.id`);
   const rest = { account: 'default', field: 'state', old_value: null, source: 'lookup', reason: null, actor: null };
-  return (event) => void insert.run({ ...rest, ...event });
+  return (event) => {
+    const row = { ...rest, ...event };
+    moveHead.run(row.account, insert.run(row).lastInsertRowid);
+  };
 }

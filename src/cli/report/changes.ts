@@ -17,7 +17,7 @@ export function define(command: Command): void {
       // The report speaks of the changes up to now; those that come while it is written are not in it.
       const period = { from: from ?? null, to: to ?? systemClock().now().toISOString() };
       await withStore(command, 'current', async ({ db }) => {
-        const scope = { account: ACCOUNT, ...period, lastId: await newestEventId(db) };
+        const scope = { account: ACCOUNT, ...period, lastId: await newestEventId(db, ACCOUNT) };
         const { isEmpty, rows } = await begun(changesOf(db, scope));
         const document = changesDocument({ ...period, isEmpty, mayBeEmpty }, rows);
         await writeReport(document, output);

@@ -42,7 +42,7 @@ export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<void>
 /** Learns after what time without a change an order is stuck, from the newest events alone: the history may be long. */
 async function learnFromHistory({ account, store, clock }: SweepDeps, signal: AbortSignal): Promise<number> {
   const gaps = new Map<string, number>();
-  const newest = await newestEventId(store.db);
+  const newest = await newestEventId(store.db, account);
   const oldest = Math.max(1, newest - LEARNED_FROM_EVENTS + 1);
   for (let fromId = oldest; fromId <= newest && !signal.aborted; fromId += EVENTS_AT_A_TIME) {
     const toId = Math.min(newest, fromId + EVENTS_AT_A_TIME - 1);

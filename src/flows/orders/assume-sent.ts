@@ -1,6 +1,6 @@
 import { assumeSent, type Assumption } from '../../domain/orders/restore.ts';
 import { trackingOf } from '../../store/order-columns.ts';
-import { readOrder, saveDecision } from '../../store/orders.ts';
+import { lockOrder, saveDecision } from '../../store/orders.ts';
 import type { Transaction } from '../../store/port.ts';
 import { stagedUnsent } from '../../store/stage/import.ts';
 import { recordUnknownOutcome } from '../findings/record-findings.ts';
@@ -26,7 +26,7 @@ export async function assumeOrderSent(
   { account, id, how }: Assumed,
   { clock, settings }: Assuming,
 ): Promise<number> {
-  const row = await readOrder(tx, account, id);
+  const row = await lockOrder(tx, account, id);
   if (row === undefined) return 0;
   const now = clock.now();
   const before = trackingOf(row);

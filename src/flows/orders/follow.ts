@@ -8,7 +8,7 @@ import { FOLLOWED_STATES, RECHECKED_STATES } from '../../domain/orders/states.ts
 import type { OrderEvent, Tracking } from '../../domain/orders/tracking.ts';
 import type { Health } from '../../exchange/breaker.ts';
 import { rememberStatus } from '../../store/accounts.ts';
-import { readFollowed } from '../../store/orders-with-records.ts';
+import { lockFollowed } from '../../store/orders-with-records.ts';
 import { orderIds, saveDecision } from '../../store/orders.ts';
 import { trackingOf } from '../../store/order-columns.ts';
 import type { Transaction } from '../../store/port.ts';
@@ -109,7 +109,7 @@ export async function lookUp(
   const { answer, askedAt, health } = lookup;
   const random = clock.random();
   const recorded = await store.writer.write(async (tx) => {
-    const row = await readFollowed(tx, account, externalOrderId);
+    const row = await lockFollowed(tx, account, externalOrderId);
     const before = row === undefined ? undefined : trackingOf(row);
     if (row === undefined || before === undefined || !isLookedUp(before, answer)) return undefined;
     const now = clock.now();

@@ -8,7 +8,7 @@ import type { OrderState } from '../../domain/orders/states.ts';
 import { findUnknownOutcome, OVERDUE_CLASSES } from '../../domain/findings/age.ts';
 import type { Tracking } from '../../domain/orders/tracking.ts';
 import { rowsToDecide, type DecisionFilter } from '../../store/listed-orders.ts';
-import { orderWithPreOrder, readOrder, saveDecision } from '../../store/orders.ts';
+import { orderWithPreOrder, lockOrder, saveDecision } from '../../store/orders.ts';
 import { trackingOf } from '../../store/order-columns.ts';
 import type { Database } from '../../store/port.ts';
 import { readAcceptedAndAbsent } from './absence.ts';
@@ -101,7 +101,7 @@ async function decideOrder(
     ({ kind: 'passed-over', externalOrderId, state, why }) as const;
   const { judgement } = action;
   return await store.writer.write(async (tx) => {
-    const row = await readOrder(tx, account, externalOrderId);
+    const row = await lockOrder(tx, account, externalOrderId);
     if (row === undefined) return passedOver(null, 'there is no such order in the table');
     const tracking = trackingOf(row);
     const { state } = tracking;

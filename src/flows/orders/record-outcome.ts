@@ -5,7 +5,7 @@ import { decideCreated, type CreateOutcome } from '../../domain/orders/create.ts
 import { isSuccess } from '../../domain/record.ts';
 import type { Tracking } from '../../domain/orders/tracking.ts';
 import { preOrderIdsIn } from '../../exchange/ids.ts';
-import { orderWithPreOrder, readOrder, saveDecision } from '../../store/orders.ts';
+import { orderWithPreOrder, lockOrder, saveDecision } from '../../store/orders.ts';
 import { trackingOf } from '../../store/order-columns.ts';
 import { keepAnswer } from '../../store/kept-answers.ts';
 import { keepPreOrder } from '../../store/pre-orders.ts';
@@ -24,7 +24,7 @@ export async function recordOutcome(deps: OutcomeDeps, claimed: Tracking, outcom
   const { account, externalOrderId } = claimed;
   const random = clock.random();
   const writing = (isWhole: boolean) => async (tx: Transaction) => {
-    const row = await readOrder(tx, account, externalOrderId);
+    const row = await lockOrder(tx, account, externalOrderId);
     const now = clock.now();
     const before = row === undefined ? claimed : trackingOf(row);
     // Another owner's request may be in flight: only that the exchange has the order says something of that one too.

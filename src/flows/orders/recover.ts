@@ -7,7 +7,7 @@ import {
   correctDueTimes,
   countPendingElsewhere,
   orderIds,
-  readOrder,
+  lockOrder,
   saveDecision,
   sendingOrders,
 } from '../../store/orders.ts';
@@ -98,7 +98,7 @@ async function recoverOne(
 ): Promise<OrderState | undefined> {
   // Another owner may be sending it.
   await lease.assertOwned(tx);
-  const row = await readOrder(tx, account, externalOrderId);
+  const row = await lockOrder(tx, account, externalOrderId);
   if (row?.state !== 'sending' || inFlight.has(externalOrderId)) return undefined;
   const now = clock.now();
   const why = 'what came of the create could not be recorded';
@@ -118,7 +118,7 @@ async function sendingBecomesUnknown(
   externalOrderId: string,
 ): Promise<void> {
   await store.writer.write(async (tx) => {
-    const row = await readOrder(tx, account, externalOrderId);
+    const row = await lockOrder(tx, account, externalOrderId);
     if (row === undefined) return;
     const now = clock.now();
     const why = 'the process ended while the create was under way';

@@ -56,8 +56,10 @@ function pageOf({ account, from, to, asOf }: AgeingScope, last: string | undefin
       return [
         'o.external_order_id as id',
         sql<string>`coalesce(o.from_currency, '?') || '/' || coalesce(o.to_currency, '?')`.as('pair'),
-        sql<string>`iif(${isAsItWas}, o.state, coalesce(${state}, 'pending'))`.as('state'),
-        sql<string | null>`iif(${isAsItWas}, o.order_status, ${newest('new_value', ['order.status'])})`.as('status'),
+        sql<string>`case when ${isAsItWas} then o.state else coalesce(${state}, 'pending') end`.as('state'),
+        sql<
+          string | null
+        >`case when ${isAsItWas} then o.order_status else ${newest('new_value', ['order.status'])} end`.as('status'),
         sql<string>`coalesce(${changedAt}, o.created_at)`.as('since'),
       ];
     })

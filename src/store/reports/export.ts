@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { Outcome } from '../../reports/reconciliation/outcome.ts';
 import type { OrderRow } from '../order-columns.ts';
-import { unindexed } from '../dialect.ts';
+import { bytesOf, indexedBy, textOf, unindexed } from '../dialect.ts';
 import type { Database } from '../port.ts';
 import type { OrderTime } from './reconciliation.ts';
 
@@ -38,7 +38,7 @@ interface Place {
 export async function* exportedOrders(db: Database, filter: ExportFilter): AsyncGenerator<ExportedRow> {
   const { from = '', by } = filter;
   const { at, table } = SOURCES[by];
-  const id = sql.ref(`${table}.external_order_id`);
+  const id = sql.ref<string>(`${table}.external_order_id`);
   let range = sql`${at} >= ${from}`;
   let isOfOneTime = false;
   let time = from;
@@ -48,7 +48,7 @@ export async function* exportedOrders(db: Database, filter: ExportFilter): Async
     const last = page.at(-1);
     if (page.length === PAGE && last !== undefined) {
       // Many orders may have one time. In a search by both at once the index would be used for the time alone.
-      range = sql`${at} = ${last.at} and ${id} > cast(${Buffer.from(last.id)} as text)`;
+      range = sql`${at} = ${last.at} and ${id} > ${textOf(last.id)}`;
       [isOfOneTime, time] = [true, last.at];
     } else if (isOfOneTime) {
       range = sql`${at} > ${time}`;
@@ -64,7 +64,7 @@ async function readPage(
 ): Promise<readonly (ExportedRow & Place)[]> {
   const { account, by, to } = filter;
   const { at, table, rows: tables } = SOURCES[by];
-  const id = sql.ref(`${table}.external_order_id`);
+  const id = sql.ref<string>(`${table}.external_order_id`);
   const conditions = [
     sql`${sql.ref(`${table}.account`)} = ${account}`,
     range,
@@ -72,7 +72,7 @@ async function readPage(
     ...ofOrder(filter),
   ];
   const { rows } = await sql<ExportedRow & Place>`
-    select o.*, p.body as pre_order_body, r.body as record_body, ${at} as at, cast(${id} as blob) as id
+    select o.*, p.body as pre_order_body, r.body as record_body, ${at} as at, ${bytesOf(id)} as id
     from ${tables} left join pre_orders p on p.account = o.account and p.external_order_id = o.external_order_id
     where ${sql.join(conditions, sql` and `)} order by ${at}, ${id} limit ${PAGE}`.execute(db);
   return rows;
@@ -84,7 +84,7 @@ const SOURCES = {
     at: sql.ref('o.created_at'),
     table: 'o',
     // Otherwise the primary key is taken for the rest of one time, and reads all the orders whose ids come later.
-    rows: sql`merchant_orders o indexed by merchant_orders_by_age
+    rows: sql`merchant_orders o ${indexedBy('merchant_orders_by_age')}
       left join order_records r on r.account = o.account and r.external_order_id = o.external_order_id`,
   },
   completion: {

@@ -1,7 +1,7 @@
 import { sql, type SqlBool } from 'kysely';
 import type { KnownFindingRow, ReconciledRow } from '../../reports/reconciliation/rows.ts';
 import { ORDER_COLUMNS, type OrderRow, type OrderColumn } from '../order-columns.ts';
-import { unindexed, type Query } from '../dialect.ts';
+import { holdsTime, unindexed, type Query } from '../dialect.ts';
 import { queries } from '../statement.ts';
 
 /** The time of an order that a period is about. */
@@ -121,16 +121,10 @@ export function rowsOfOtherAccounts({ account, asOf }: ReportScope): Query<{ row
  * not have them.
  */
 export function rowsOfUnknownAge({ account, asOf }: ReportScope): Query<{ rows: number }> {
-  const written = sql<string>`strftime('%Y-%m-%dT%H:%M:%fZ', created_at)`;
   const ours = countOfRows().where('account', '=', account);
   return ours
-    .where('created_at', 'is distinct from', written)
-    .unionAll(
-      ours
-        .where('created_at', 'is not distinct from', written)
-        .where('created_at', '>', asOf)
-        .where('sent_at', '<=', asOf),
-    );
+    .where((where) => where.not(holdsTime('created_at')))
+    .unionAll(ours.where(holdsTime('created_at')).where('created_at', '>', asOf).where('sent_at', '<=', asOf));
 }
 
 function countOfRows() {

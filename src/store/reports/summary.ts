@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { unindexed } from '../dialect.ts';
+import { bytesOf, exactSum, textOf, unindexed } from '../dialect.ts';
 import type { SummaryPart } from '../../reports/summary.ts';
 import type { Store } from '../port.ts';
 import { rowsAtOnce } from '../snapshot.ts';
@@ -54,7 +54,7 @@ async function readPage(store: Pick<Store, 'snapshot'>, { account, from, to }: R
     .selectFrom('merchant_orders')
     .select(['external_order_id', 'asset', ...LINE])
     .where('account', '=', account);
-  if (last !== undefined) page = page.where('external_order_id', '>', sql<string>`cast(${last} as text)`);
+  if (last !== undefined) page = page.where('external_order_id', '>', textOf(last));
   if (from !== undefined) page = page.where(createdAt, '>=', from);
   if (to !== undefined) page = page.where(createdAt, '<', to);
   const parts = queries
@@ -62,8 +62,8 @@ async function readPage(store: Pick<Store, 'snapshot'>, { account, from, to }: R
     .select((select) => [
       ...LINE,
       select.fn.countAll<number>().as('orders'),
-      sql<string>`exact_sum(asset)`.as('asset'),
-      sql<Uint8Array>`cast(max(external_order_id) as blob)`.as('last_id'),
+      exactSum('asset').as('asset'),
+      bytesOf(sql`max(external_order_id)`).as('last_id'),
     ])
     .groupBy(LINE);
   return await rowsAtOnce<PagePart>(store, parts);
@@ -89,13 +89,13 @@ async function* completedParts(
     .select((select) => [
       ...columns,
       select.fn.countAll<number>().as('orders'),
-      sql<string>`exact_sum(merchant_orders.asset)`.as('asset'),
+      exactSum('merchant_orders.asset').as('asset'),
     ])
     .groupBy(columns);
   for (const { asset, ...part } of await rowsAtOnce<Omit<PagePart, 'last_id'>>(store, parts)) yield partOf(part, asset);
 }
 
-function partOf(part: Omit<SummaryPart, 'asset' | 'unreadable'>, exactSum: string): SummaryPart {
-  const [asset, unreadable] = JSON.parse(exactSum) as [string, number];
+function partOf(part: Omit<SummaryPart, 'asset' | 'unreadable'>, sum: string): SummaryPart {
+  const [asset, unreadable] = JSON.parse(sum) as [string, number];
   return { ...part, asset, unreadable };
 }

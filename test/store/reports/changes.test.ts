@@ -47,7 +47,7 @@ async function values(scope: ChangesScope): Promise<(string | null)[]> {
 describe('the changes of a period', () => {
   it('are all of them, once each, in the order in which they were recorded, however many', async () => {
     put(5_000);
-    const lastId = await newestEventId(store.db);
+    const lastId = await newestEventId(store.db, 'default');
     expect(lastId).toBe(5_000);
     const all = await values({ ...EVERYTHING, lastId });
     expect(all).toEqual(Array.from({ length: 5_000 }, (_, index) => String(index)));
@@ -57,21 +57,21 @@ describe('the changes of a period', () => {
     put(3 * 1_440);
     const from = new Date(BEGIN + DAY_MS).toISOString();
     const to = new Date(BEGIN + 2 * DAY_MS).toISOString();
-    const day = await values({ ...EVERYTHING, from, to, lastId: await newestEventId(store.db) });
+    const day = await values({ ...EVERYTHING, from, to, lastId: await newestEventId(store.db, 'default') });
     expect([day.length, day[0], day.at(-1)]).toEqual([1_440, '1440', '2879']);
   });
 
   it('are those of the account, recorded until the report began', async () => {
     put(10);
-    const lastId = await newestEventId(store.db);
+    const lastId = await newestEventId(store.db, 'default');
     put(5, 'other');
     put(7);
     expect(await values({ ...EVERYTHING, lastId })).toHaveLength(10);
-    expect(await values({ ...EVERYTHING, lastId: await newestEventId(store.db) })).toHaveLength(17);
+    expect(await values({ ...EVERYTHING, lastId: await newestEventId(store.db, 'default') })).toHaveLength(17);
   });
 
   it('are none where nothing has happened', async () => {
-    expect(await newestEventId(store.db)).toBe(0);
+    expect(await newestEventId(store.db, 'default')).toBe(0);
     expect(await values({ ...EVERYTHING, lastId: 0 })).toEqual([]);
   });
 });

@@ -183,7 +183,7 @@ describe('the mark of a database', () => {
   });
 
   it('is not written by one that only reads', async () => {
-    await withStore(({ db }) => newestEventId(db));
+    await withStore(({ db }) => newestEventId(db, 'default'));
     expect(statSync(`${path}.mark`, { throwIfNoEntry: false })).toBeUndefined();
   });
 });
@@ -211,10 +211,10 @@ describe('a database that is older than its mark', () => {
   ])('takes no write: %s', async (_why, put) => {
     put();
     await withStore(async (store) => {
-      const before = await newestEventId(store.db);
+      const before = await newestEventId(store.db, 'default');
       expect(await problemOf(commit(store))).toBe('unusable');
       expect(await problemOf(commit(store))).toBe('unusable');
-      expect(await newestEventId(store.db)).toBe(before);
+      expect(await newestEventId(store.db, 'default')).toBe(before);
     });
   });
 
