@@ -8,7 +8,7 @@ import { ClockWatch } from './flows/orders/clock-watch.ts';
 import { createPass } from './flows/orders/create.ts';
 import { lookUpDue } from './flows/orders/follow.ts';
 import { withGracePeriod } from './flows/pass/grace-period.ts';
-import { repeatEvery, repeatPass, watchDatabase } from './flows/pass/repeat.ts';
+import { repeatEvery, repeatPass } from './flows/pass/repeat.ts';
 import { Cron, Waker } from './flows/pass/waker.ts';
 import { serveControl, type ControlSocket } from './http/control/server.ts';
 import { controlSocketOf } from './http/control/socket-path.ts';
@@ -63,7 +63,7 @@ export async function runDaemon(
     repeatPass(app, clocks, stop, () => clockWatch.correct()),
     repeatPass(app, findings, stop, () => findingsPass(app, stop)),
     ...(config.links.cron === undefined ? [] : [repeatPass(app, links, stop, () => linksPass(app, stop))]),
-    watchDatabase(app, stop, () => app.holds.read().then(() => creates.wake())),
+    heedChanges(app, creates, stop),
     repeatEvery(app.clock, READ_KEY_MS, stop, () => app.holds.rereadKey()),
     repeatEvery(app.clock, REPORT_MS, stop, () => app.incidents.report()),
     // Creates that come due, verifications, probes and ends of holds have their own times.
@@ -86,6 +86,14 @@ export async function runDaemon(
   if (failure !== undefined) throw failure.reason;
   app.incidents.close();
   app.log.info({}, 'stopped');
+}
+
+/** Takes note of what other programs commit: new rows, and what persons decide. */
+async function heedChanges({ store, holds }: App, creates: Waker, stop: AbortSignal): Promise<void> {
+  for await (const _ of store.changes(stop)) {
+    await holds.read();
+    creates.wake();
+  }
 }
 
 /** Serves the control socket for the one account of the process. */

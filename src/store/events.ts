@@ -154,6 +154,30 @@ export async function newestEventId(db: Database, account: string): Promise<numb
   return rows[0]?.id ?? 0;
 }
 
+const newestOfAllStatement = statement(() =>
+  queries.selectFrom('events').select((event) => event.fn.max<number | null>('id').as('id')),
+);
+
+/** Reads the id of the newest event of all accounts; 0 when there is none. */
+export async function newestEventIdOfAll(db: Database): Promise<number> {
+  return (await newestOfAllStatement(db, {})).rows[0]?.id ?? 0;
+}
+
+const decidedStatement = statement((v: { afterId: number; toId: number }) =>
+  queries
+    .selectFrom('events')
+    .select('account')
+    .distinct()
+    .where('id', '>', v.afterId)
+    .where('id', '<=', v.toId)
+    .where('source', 'in', [sql.lit('operator'), sql.lit('import')]),
+);
+
+/** Reads in which accounts a person or an import decided something in the events between two ids. */
+export async function decidedAccounts(db: Database, afterId: number, toId: number): Promise<readonly string[]> {
+  return (await decidedStatement(db, { afterId, toId })).rows.map(({ account }) => account);
+}
+
 /** Reads when the newest event of all accounts was observed; null when there is none. */
 export async function newestEventTime(db: Database): Promise<string | null> {
   const row = await db

@@ -123,8 +123,11 @@ export interface Store {
    * be cleaned up: it is kept for the reading alone and never while output waits for a reader.
    */
   snapshot(): Promise<Snapshot>;
-  /** A number that changes when another connection has committed. */
-  dataVersion(): number;
+  /**
+   * Gives, whenever others may have written until `signal` aborts, the accounts in which a person or an import has decided
+   * something; new rows may be anywhere. Throws `StoreError` when the database is no longer in its place.
+   */
+  changes(signal: AbortSignal): AsyncIterable<readonly string[]>;
   /** False once the file was moved, deleted or replaced: what is written then would be lost. */
   isInPlace(): boolean;
   /** The same database for another account; with a holding its owner writes, who is refused once another has followed. */

@@ -4,8 +4,6 @@ import { StoreError } from '../../store/errors.ts';
 import type { FlowDeps } from './deps.ts';
 import type { Waker } from './waker.ts';
 
-/** A new row is seen within this time: well below the 250 ms promised, and each look costs. */
-const LOOK_FOR_ROWS_MS = 100;
 /** A pass that the database broke off runs again after this time, woken or not. */
 const TRY_AGAIN_MS = 1_000;
 
@@ -51,25 +49,6 @@ export async function repeatPass(
     }
     await waker.next(stop);
   }
-}
-
-/** Calls back when other programs commit, until `stop` aborts. Rejects when the database is no longer in its place. */
-export async function watchDatabase(
-  { store, clock }: Pick<FlowDeps, 'store' | 'clock'>,
-  stop: AbortSignal,
-  onCommit: () => void | Promise<void>,
-): Promise<void> {
-  let version = store.dataVersion();
-  await repeatEvery(clock, LOOK_FOR_ROWS_MS, stop, async () => {
-    if (!store.isInPlace()) {
-      const message = `${store.address} was moved or deleted while it was open; put it back and start again`;
-      throw new StoreError('disk', message);
-    }
-    const now = store.dataVersion();
-    const isChanged = now !== version;
-    version = now;
-    if (isChanged) await onCommit();
-  });
 }
 
 /** Does the work every `ms` until `stop` aborts. Rejects with what the work throws. */

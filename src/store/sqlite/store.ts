@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { Migrator } from 'kysely/migration';
 import { MIGRATIONS } from '../../../migrations/index.ts';
 import type { Clock } from '../../clock.ts';
+import { changesOf } from './changes.ts';
 import { BUSY_TIMEOUT_MS, connect, type Connection, type WrapStatement } from './connection.ts';
 import { StoreError } from '../errors.ts';
 import type { Store } from '../port.ts';
@@ -50,7 +51,7 @@ export async function openStore(path: string, clock: Clock, options: OpenOptions
     writer: new GroupWriter(connection, clock, options.isRestored === true ? undefined : mark),
     mark,
     snapshot: () => openSnapshot(path),
-    dataVersion: () => connection.sqlite.pragma('data_version', { simple: true }) as number,
+    changes: (signal) => changesOf(connection, clock, signal),
     isInPlace: () => connection.isInPlace(),
     // The whole file has one writer, whatever account it writes for.
     forAccount: () => ({ ...store, close: async () => {} }),

@@ -211,14 +211,6 @@ describe('the SQLite file', () => {
     insert.run();
   });
 
-  it('has another version number once another connection has committed, not this one', async () => {
-    const before = store.dataVersion();
-    await store.writer.write((tx) => sql`update merchant_orders set asset = '2'`.execute(tx));
-    expect(store.dataVersion()).toBe(before);
-    subject.run(`insert into merchant_orders (external_order_id) values ('a')`);
-    expect(store.dataVersion()).not.toBe(before);
-  });
-
   it.each<[string, (path: string) => void]>([
     ['moved', (path) => renameSync(path, `${path}.moved`)],
     ['deleted', (path) => rmSync(path)],

@@ -58,12 +58,9 @@ export function define(command: Command): void {
 async function alone(app: App, scope: FollowScope, signal: AbortSignal, progress: ProgressLine): Promise<SyncResult> {
   const { withGracePeriod } = await import('../../../flows/pass/grace-period.ts');
   const { syncOnce } = await import('../../../flows/orders/sync.ts');
-  const { watchDatabase } = await import('../../../flows/pass/repeat.ts');
   const over = new AbortController();
   // A pause binds from the moment on in which it is set. That the database is gone the pass itself finds out.
-  const watching = watchDatabase(app, over.signal, async () => {
-    await app.holds.read();
-  }).catch(() => undefined);
+  const watching = heedHolds(app, over.signal).catch(() => undefined);
   try {
     return await withGracePeriod(app, signal, () =>
       syncOnce(app, scope, signal, (counts, requests) => progress.show({ counts, requests })),
@@ -72,6 +69,10 @@ async function alone(app: App, scope: FollowScope, signal: AbortSignal, progress
     over.abort();
     await watching;
   }
+}
+
+async function heedHolds({ store, holds }: App, over: AbortSignal): Promise<void> {
+  for await (const _ of store.changes(over)) await holds.read();
 }
 
 async function besideDaemon(lines: AsyncGenerator<SyncLine>, progress: ProgressLine): Promise<SyncResult> {
