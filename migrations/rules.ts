@@ -91,6 +91,11 @@ export const RULES = {
     refused('state is written by order-sync; leave it out', `new.state is distinct from 'pending'`),
     refused('only the columns of the order are yours; leave out what order-sync writes', isWritten()),
   ],
+  /** Of each insert, and where the database is left of each other change by the merchant: nobody would send or see it. */
+  moved: refused(
+    'the orders of this database were moved, or are being moved here; order-sync db status says where they are',
+    `exists (select 1 from database_moves where state <> 'arrived')`,
+  ),
   /** Of each update of the merchant's columns. */
   fixed: sentAnd('changed any more', `${isSent('old.')} and (${isChanged()})`),
   /** Of each delete. */

@@ -152,6 +152,9 @@ const ACCOUNTS = [
     requests bigint not null, interval_ms bigint not null, spent text not null) ${CHANGED_OFTEN}`,
   `create table account_holds (account text not null, kind text not null, since text not null, until text,
     reason text not null, actor text, constraint account_holds_key primary key (account, kind))`,
+  // Where the orders of this database went to, or came from: see `src/store/moves.ts`.
+  `create table database_moves (id text primary key not null, source text not null, target text not null, at text not null,
+    state text not null)`,
 ];
 
 /**

@@ -12,7 +12,7 @@ const TIME_OF_DAY = String.raw`T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z`;
 /**
  * Has the database hold to the rules of orders and of events. The name of each trigger comes last by the alphabet, so that
  * it sees a row as the merchant's own triggers leave it. The functions find their tables whatever the search path of the
- * session is; the one that reads events does so with the rights of the tables' owner, which a merchant's role has not.
+ * session is; the one that reads other tables does so with the rights of the tables' owner, which a merchant's role has not.
  */
 export async function guardTables(db: Kysely<unknown>): Promise<void> {
   const { rows } = await sql<{ path: string }>`select quote_ident(current_schema()) || ', pg_temp' as path`.execute(db);
@@ -48,7 +48,7 @@ const GUARDS: readonly Guard[] = [
     on: 'after insert on merchant_orders for each row',
     // A plan that was made while the table was small reads all of it.
     rights: 'security definer set enable_seqscan = off',
-    body: `begin ${refusal(RULES.notReplaced)} return null; end`,
+    body: `begin ${refusal(RULES.moved)} ${refusal(RULES.notReplaced)} return null; end`,
   },
   {
     name: 'guard_update',

@@ -28,7 +28,9 @@ function guards(): Readonly<Record<string, string>> {
     sent_is_not_replaced: `after insert on merchant_orders ${refusedWhen(RULES.notReplaced)}`,
     // Neither does UPDATE OR REPLACE, of another order's id to that of a sent one.
     sent_keeps_its_id: `before update of account, external_order_id on merchant_orders ${refusedWhen(RULES.idKept)}`,
-    begin: `before insert on merchant_orders begin ${RULES.begin.map(refusal).join('; ')}`,
+    begin: `before insert on merchant_orders begin ${[RULES.moved, ...RULES.begin].map(refusal).join('; ')}`,
+    moved_is_fixed: `before update of ${merchant} on merchant_orders ${refusedWhen(RULES.moved)}`,
+    moved_is_kept: `before delete on merchant_orders ${refusedWhen(RULES.moved)}`,
     // A pending row without a time would never be sent.
     begin_now: `after insert on merchant_orders when new.created_at is not (${insertedAt}) or ${hasNoTime} begin
       update merchant_orders set created_at = ${insertedAt}, revision = revision + 1,

@@ -90,6 +90,7 @@ export const COMMANDS: Readonly<Record<string, Entries>> = {
           () => import('./operate/db/accept-restore.ts'),
         ],
         backup: ['copies the database while it is in use', () => import('./operate/db/backup.ts')],
+        copy: ['moves a SQLite database to PostgreSQL', () => import('./operate/db/copy.ts')],
       },
     },
   },

@@ -249,6 +249,18 @@ export interface PhotosTable {
   refusal: string | null;
 }
 
+/**
+ * A row of `database_moves`: the orders went from one database to another. `moved` is the one that was left; the new one is
+ * `arriving` until the old one says so, and then `arrived`.
+ */
+export interface DatabaseMovesTable {
+  id: string;
+  source: string;
+  target: string;
+  at: string;
+  state: 'moved' | 'arriving' | 'arrived';
+}
+
 /** All tables of the database. */
 export interface Tables {
   merchant_orders: MerchantOrdersTable;
@@ -267,4 +279,5 @@ export interface Tables {
   links: LinksTable;
   photo_tokens: PhotoTokensTable;
   photos: PhotosTable;
+  database_moves: DatabaseMovesTable;
 }

@@ -3,6 +3,7 @@ import { nextGeneration } from '../../store/accounts.ts';
 import { setHold } from '../../store/account-holds.ts';
 import { appendToChain, newestEventTime } from '../../store/events.ts';
 import { isBefore, readPosition } from '../../store/mark.ts';
+import { forgetMove } from '../../store/moves.ts';
 import { orderIds } from '../../store/orders.ts';
 import { accountsWithOrders, someOrderIds } from '../../store/restored-orders.ts';
 import type { MissingTime, Transaction } from '../../store/port.ts';
@@ -48,6 +49,8 @@ export async function acceptRestore(deps: RestoreDeps, acceptance: Acceptance): 
       // An owner that still runs, by another path of the database, finds out that it was followed. As it is later than
       // all that the mark has named, another copy of that time is older than the new mark.
       await nextGeneration(tx, account, mark?.generation);
+      // One whose orders were moved is the one in use from now on.
+      await forgetMove(tx);
       await record(tx, account, acceptance, clock.now());
     });
     if (!acceptance.isNothingSent) orders += await assumeAllSent(deps, account, acceptance);

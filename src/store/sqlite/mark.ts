@@ -5,6 +5,7 @@ import { dirname } from 'node:path';
 import type { Clock } from '../../clock.ts';
 import { StoreError } from '../errors.ts';
 import { isBefore, readMark, RESTORE_ADVICE, readPosition, signOfRestore } from '../mark.ts';
+import { assertNotMoved } from '../moves.ts';
 import type { Database, Mark, MarkContent, Position } from '../port.ts';
 
 /** Under load the mark is written no more often: it costs two syncs, beside those of the commits. */
@@ -78,11 +79,12 @@ export class FileMark implements Mark {
   }
 
   /**
-   * Throws `StoreError` where the database may be an older copy. Asked at the beginning of the first transaction that writes:
+   * Throws `StoreError` where the database was moved elsewhere or may be an older copy. Asked at the beginning of the first transaction that writes:
    * a new database has its mark before its first event, or a crash between the two would leave a history without a mark.
    */
   async assertNotOlder(tx: Database): Promise<void> {
     if (this.#isChecked) return;
+    await assertNotMoved(tx, this.#database);
     const mark = this.read();
     const position = await readPosition(tx);
     const sign = signOfRestore(mark, position);

@@ -1,0 +1,88 @@
+import type { Command } from 'commander';
+import { systemClock } from '../../../clock.ts';
+import { ConfigError, loadConfig, type Config } from '../../../config/config.ts';
+import { databaseUrl } from '../../../config/database-url.ts';
+import { counted } from '../../../reports/formats/words.ts';
+import { moveDatabase } from '../../../store/move/run.ts';
+import { openStore } from '../../../store/open.ts';
+import { lockFile } from '../../../store/sqlite/owner.ts';
+import { slowProgress } from '../../report/progress.ts';
+import { CommandError, EXIT } from '../../shared/exit.ts';
+import { configOptions } from '../../shared/options.ts';
+
+const HELP = `
+Moves all orders from a SQLite file to an empty database of PostgreSQL: every
+row is copied as it is, and then read again on both sides and compared. The old
+database is marked as moved: it can be read, and nothing is sent from it any
+more. Stop the daemon first, and what inserts orders: nobody can write
+meanwhile. A copy that was broken off is done again by the same command.
+
+The new database is reached with the settings of database.url: give the password
+as database.passwordFile.
+
+Example:
+  order-sync db copy sqlite:data/order-sync.db postgres://shop@db.example/orders`;
+const FORMS = { sqlite: 'sqlite:PATH', postgres: 'postgres://USER@HOST/DATABASE' } as const;
+
+/** A place of one kind. */
+type Place<Kind> = Config['database'] & { readonly kind: Kind };
+
+/** `order-sync db copy`. */
+export function define(command: Command): void {
+  command
+    .argument('<from>', 'the database that is left: sqlite:PATH')
+    .argument('<to>', 'an empty database: postgres://USER@HOST/DATABASE')
+    .option('--json', 'print JSON')
+    .addHelpText('after', HELP)
+    .action(async (from: string, to: string, { json }: { json?: boolean }) => {
+      const clock = systemClock();
+      const [old, place] = [placeOf(command, 'sqlite', from), placeOf(command, 'postgres', to)];
+      const startedAt = clock.monotonic();
+      await using resources = new AsyncDisposableStack();
+      const lock = await lockFile(old.path, clock, 0);
+      resources.defer(() => lock.release());
+      const open = async (which: Config['database'], expect: 'current' | 'migrate') =>
+        resources.adopt(await openStore(which, clock, { expect }), (store) => store.close());
+      const source = await open(old, 'current');
+      const target = await open(place, 'migrate');
+      using progress = slowProgress(clock);
+      const copied = await moveDatabase({ source, target, clock }, (text) => progress.show(text));
+      progress.clear();
+      const found = { source: old.address, target: place.address, ...copied };
+      const durationMs = Math.round(clock.monotonic() - startedAt);
+      if (json === true) process.stdout.write(`${JSON.stringify({ ...found, durationMs })}\n`);
+      else process.stdout.write(textOf(found, durationMs));
+      for (const other of copied?.others ?? []) {
+        process.stderr.write(`not copied, as it is not of order-sync: ${other}\n`);
+      }
+    });
+}
+
+function textOf(
+  { source, target, rows }: { source: string; target: string; rows?: number },
+  durationMs: number,
+): string {
+  const what =
+    rows === undefined
+      ? 'the move that was broken off is complete'
+      : `${counted(rows, 'row')} copied and compared in ${Math.ceil(durationMs / 1_000)} s`;
+  return `${source} was moved to ${target}: ${what}\nSet database.url to the new one. The old one can only be read.\n`;
+}
+
+/** The place that an argument names, with the settings of how it is reached. An error does not quote it: it may hold a password. */
+function placeOf<Kind extends keyof typeof FORMS>(command: Command, kind: Kind, url: string): Place<Kind> {
+  let problem = `must be ${FORMS[kind]}`;
+  try {
+    if (databaseUrl(url).kind === kind) return configuredPlace(command, url) as Place<Kind>;
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    problem = (error as Error).message;
+  }
+  throw new CommandError(EXIT.usage, `the database to copy ${kind === 'sqlite' ? 'from' : 'to'} ${problem}`);
+}
+
+function configuredPlace(command: Command, url: string): Config['database'] {
+  const { env, ...options } = configOptions(command);
+  const { ORDER_SYNC_DATABASE_URL_FILE: _file, ...others } = env;
+  return loadConfig({ ...options, env: { ...others, ORDER_SYNC_DATABASE_URL: url }, requireExchange: false }).database;
+}

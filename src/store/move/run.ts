@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../../clock.ts';
+import { StoreError } from '../errors.ts';
+import { readPosition, RESTORE_ADVICE, signOfRestore } from '../mark.ts';
+import { readMove, recordMove, type Move } from '../moves.ts';
+import type { Store } from '../port.ts';
+import { copyTables, type Copied, type ShowProgress } from './copy.ts';
+
+/** The two databases: nobody drives the old one meanwhile. */
+export interface MoveDeps {
+  readonly source: Store;
+  readonly target: Store;
+  readonly clock: Clock;
+}
+
+/**
+ * Moves all orders, with all that belongs to them, from a SQLite file to an empty database of PostgreSQL. Throws `StoreError`
+ * where that cannot be done; then the old database is as it was. The old one cannot be written to meanwhile.
+ *
+ * The copy is committed as one that is yet to arrive; then the old database is marked as moved; then the copy has arrived. A
+ * crash leaves the old one in use before the second step, and the new one after it, once the same command has run again: never both.
+ *
+ * Gives undefined where the copy was complete and only its end was missing.
+ */
+export async function moveDatabase(deps: MoveDeps, show: ShowProgress): Promise<Copied | undefined> {
+  const { source, target, clock } = deps;
+  const left = await readMove(source.db);
+  if (left?.state === 'moved') return await finish(deps, left);
+  const move = { id: randomUUID(), source: source.address, target: target.address, at: clock.now().toISOString() };
+  const here = await source.db.startTransaction().execute();
+  try {
+    const sign = signOfRestore(source.mark.read(), await readPosition(here));
+    if (sign !== undefined) throw new StoreError('unusable', `${source.address} ${sign}; ${RESTORE_ADVICE}`);
+    const copied = await copyTo(deps, move, (there, isBrokenOff) =>
+      copyTables({ source: here, target: there, address: target.address, isBrokenOff }, show),
+    );
+    await recordMove(here, move, 'moved');
+    await here.commit().execute();
+    await finish(deps, move);
+    return copied;
+  } catch (error) {
+    if (!here.isCommitted && !here.isRolledBack) await here.rollback().execute();
+    throw error;
+  }
+}
+
+/** Commits the copy as one that nobody is to use yet. */
+async function copyTo(
+  { target, source }: MoveDeps,
+  move: Move,
+  copy: (there: Store['db'], isBrokenOff: boolean) => Promise<Copied>,
+): Promise<Copied> {
+  const there = await target.db.startTransaction().execute();
+  try {
+    const last = await readMove(there);
+    const isBrokenOff = last?.state === 'arriving';
+    if (isBrokenOff && last.source !== source.address) {
+      const message = `a copy of ${last.source} to ${target.address} was broken off; end that one first`;
+      throw new StoreError('refused', message);
+    }
+    const copied = await copy(there, isBrokenOff);
+    await there.deleteFrom('database_moves').execute();
+    await recordMove(there, move, 'arriving');
+    await there.commit().execute();
+    return copied;
+  } catch (error) {
+    if (!there.isCommitted && !there.isRolledBack)
+      await there
+        .rollback()
+        .execute()
+        .catch(() => undefined);
+    throw error;
+  }
+}
+
+/** The old database is left: from now on the new one is used. */
+async function finish({ source, target, clock }: MoveDeps, move: Move): Promise<undefined> {
+  const arrived = await readMove(target.db);
+  if (arrived?.id !== move.id) {
+    throw new StoreError('unusable', `${source.address} was moved to ${move.target} on ${move.at}`);
+  }
+  await target.mark.write({ ...(await readPosition(target.db)), at: clock.now().toISOString() });
+  await target.db.updateTable('database_moves').set({ state: 'arrived' }).where('id', '=', move.id).execute();
+}

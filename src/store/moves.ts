@@ -1,0 +1,44 @@
+import { StoreError } from './errors.ts';
+import type { Database, Transaction } from './port.ts';
+import type { DatabaseMovesTable } from './schema.ts';
+import { queries, statement } from './statement.ts';
+
+/** A move of the orders from one database to another, as it stands in both. */
+export type Move = Omit<DatabaseMovesTable, 'state'>;
+
+const unfinishedStatement = statement(() =>
+  queries.selectFrom('database_moves').selectAll().where('state', '<>', 'arrived').limit(1),
+);
+
+/** Throws `StoreError` where the orders of a database were moved elsewhere, or are not all here yet. */
+export async function assertNotMoved(db: Database, address: string): Promise<void> {
+  const { rows } = await unfinishedStatement(db, {});
+  const [move] = rows;
+  if (move === undefined) return;
+  const { source, target, at, state } = move;
+  throw new StoreError(
+    'unusable',
+    state === 'moved'
+      ? `${address} was moved to ${target} on ${at}; set database.url to that`
+      : `a move to ${address} was broken off; run again: order-sync db copy sqlite:${source} ${target}`,
+  );
+}
+
+/** Reads the newest move of a database; undefined where it was never moved. */
+export async function readMove(db: Database): Promise<DatabaseMovesTable | undefined> {
+  return await db.selectFrom('database_moves').selectAll().orderBy('at', 'desc').limit(1).executeTakeFirst();
+}
+
+/** Writes a move down, as `state` says: in the database that is left, or in the one that is new. */
+export async function recordMove(tx: Transaction, move: Move, state: DatabaseMovesTable['state']): Promise<void> {
+  await tx
+    .insertInto('database_moves')
+    .values({ ...move, state })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ state }))
+    .execute();
+}
+
+/** Has a database that was left be used again. */
+export async function forgetMove(tx: Transaction): Promise<void> {
+  await tx.deleteFrom('database_moves').where('state', '=', 'moved').execute();
+}
