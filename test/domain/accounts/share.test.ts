@@ -1,0 +1,155 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { fairOwners, mostGivenBack, type Sharer, type Unit } from '../../../src/domain/accounts/share.ts';
+
+const knowsAll = (holder: string): Sharer => ({ holder, knows: () => true });
+const single = (key: string): Unit => ({ key, size: 1 });
+const singles = (count: number) => Array.from({ length: count }, (_, index) => single(`a${index}`));
+const HOLDERS = ['w1', 'w2', 'w3', 'w4', 'w5'];
+
+/** Workers that know some of the units each, units of several sizes, and owners of which some are no workers. */
+const situations = fc
+  .record({
+    count: fc.integer({ min: 1, max: 5 }),
+    sizes: fc.array(fc.integer({ min: 1, max: 4 }), { maxLength: 12 }),
+    owned: fc.array(fc.integer({ min: 0, max: 6 }), { minLength: 12, maxLength: 12 }),
+    unknown: fc.array(fc.tuple(fc.nat(4), fc.nat(11)), { maxLength: 20 }),
+  })
+  .map(({ count, sizes, owned, unknown }) => {
+    const units = sizes.map((size, index) => ({ key: `u${index}`, size }));
+    const hidden = new Set(unknown.map(([worker, unit]) => `${HOLDERS[worker]} u${unit}`));
+    const workers = HOLDERS.slice(0, count).map((holder) => ({
+      holder,
+      knows: (key: string) => !hidden.has(`${holder} ${key}`),
+    }));
+    const owners = new Map<string, string>();
+    for (const [index, { key }] of units.entries()) {
+      const owner = HOLDERS[owned[index] ?? 0];
+      if (owner !== undefined && !hidden.has(`${owner} ${key}`)) owners.set(key, owner);
+    }
+    return { workers, units, owners };
+  });
+
+function sizesOf(workers: readonly Sharer[], units: readonly Unit[], owners: ReadonlyMap<string, string>) {
+  const sizes = new Map(workers.map(({ holder }) => [holder, 0]));
+  for (const { key, size } of units) {
+    const owner = owners.get(key);
+    if (owner !== undefined && sizes.has(owner)) sizes.set(owner, (sizes.get(owner) ?? 0) + size);
+  }
+  return sizes;
+}
+
+describe('the fair share', () => {
+  it.each([
+    [1, 10, [10]],
+    [2, 10, [5, 5]],
+    [3, 10, [4, 3, 3]],
+    [4, 3, [1, 1, 1, 0]],
+  ])('of %i workers that begin with %i accounts is even', (workers, accounts, shares) => {
+    const all = HOLDERS.slice(0, workers).map(knowsAll);
+    const units = singles(accounts);
+    expect([...sizesOf(all, units, fairOwners(all, units, new Map())).values()]).toEqual(shares);
+  });
+
+  it('takes no more from a worker than it must when another one joins', () => {
+    const units = singles(9);
+    const two = [knowsAll('w1'), knowsAll('w2')];
+    const before = fairOwners(two, units, new Map());
+    const after = fairOwners([...two, knowsAll('w3')], units, before);
+    const moved = units.filter(({ key }) => before.get(key) !== after.get(key));
+    expect([moved.length, moved.every(({ key }) => after.get(key) === 'w3')]).toEqual([3, true]);
+  });
+
+  it('gives what one worker left to those with the fewest, and moves nothing else', () => {
+    const units = singles(9);
+    const before = fairOwners([knowsAll('w1'), knowsAll('w2'), knowsAll('w3')], units, new Map());
+    const after = fairOwners([knowsAll('w1'), knowsAll('w3')], units, before);
+    const moved = units.filter(({ key }) => before.get(key) !== after.get(key));
+    expect(moved.every(({ key }) => before.get(key) === 'w2')).toBe(true);
+  });
+
+  it('keeps accounts that share a limit with one worker', () => {
+    const units = [{ key: 'group', size: 3 }, single('a'), single('b')];
+    const workers = [knowsAll('w1'), knowsAll('w2')];
+    expect([...sizesOf(workers, units, fairOwners(workers, units, new Map())).values()]).toEqual([3, 2]);
+  });
+
+  it('gives an account only to a worker whose settings know it', () => {
+    const workers = [knowsAll('w1'), { holder: 'w2', knows: (key: string) => key === 'a0' }];
+    expect(fairOwners(workers, singles(3), new Map())).toEqual(
+      new Map([
+        ['a1', 'w1'],
+        ['a2', 'w1'],
+        ['a0', 'w2'],
+      ]),
+    );
+  });
+
+  it('leaves nothing that a worker knows without an owner, and nobody two units over another that could take one', () => {
+    fc.assert(
+      fc.property(situations, ({ workers, units, owners }) => {
+        const fair = fairOwners(workers, units, owners);
+        for (const { key } of units) expect(fair.has(key)).toBe(workers.some((worker) => worker.knows(key)));
+        const sizes = sizesOf(workers, units, fair);
+        for (const { key, size } of units) {
+          const held = sizes.get(fair.get(key) ?? '') ?? 0;
+          for (const other of workers.filter((worker) => worker.knows(key))) {
+            expect(held - (sizes.get(other.holder) ?? 0)).toBeLessThanOrEqual(size);
+          }
+        }
+      }),
+    );
+  });
+
+  it('is the same for whoever works it out, and stays as it is once it is reached', () => {
+    fc.assert(
+      fc.property(situations, ({ workers, units, owners }) => {
+        const fair = fairOwners(workers, units, owners);
+        expect(fairOwners(workers.toReversed(), units.toReversed(), owners)).toEqual(fair);
+        expect(fairOwners(workers, units, fair)).toEqual(fair);
+      }),
+    );
+  });
+
+  it('is reached by workers that each do their part at their own time, and no unit comes back to where it was', () => {
+    fc.assert(
+      fc.property(situations, fc.infiniteStream(fc.nat(4)), ({ workers, units, owners }, order) => {
+        const now = new Map([...owners].filter(([, owner]) => workers.some(({ holder }) => holder === owner)));
+        const left = new Set<string>();
+        for (let turn = 0; turn < 200; turn += 1) {
+          const { holder } = workers[(order.next().value ?? 0) % workers.length]!;
+          const fair = fairOwners(workers, units, now);
+          for (const { key } of units) {
+            if (now.get(key) === holder && fair.get(key) !== holder) {
+              now.delete(key);
+              left.add(`${holder} ${key}`);
+            } else if (!now.has(key) && fair.get(key) === holder) {
+              expect(left.has(`${holder} ${key}`)).toBe(false);
+              now.set(key, holder);
+            }
+          }
+        }
+        expect(fairOwners(workers, units, now)).toEqual(now);
+      }),
+    );
+  });
+
+  it('is worked out in a moment for 10,000 accounts of which half are to move', () => {
+    const units = singles(10_000);
+    const one = fairOwners([knowsAll('w1')], units, new Map());
+    const workers = [knowsAll('w1'), knowsAll('w2')];
+    expect([...sizesOf(workers, units, fairOwners(workers, units, one)).values()]).toEqual([5_000, 5_000]);
+  });
+});
+
+describe('what is given back at the same time', () => {
+  it.each([
+    [0, 0],
+    [1, 1],
+    [6, 1],
+    [30, 5],
+    [10_000, 1_667],
+  ])('of %i units are %i', (held, most) => {
+    expect(mostGivenBack(held)).toBe(most);
+  });
+});
