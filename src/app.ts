@@ -10,6 +10,7 @@ import { AccountHolds } from './flows/pass/holds.ts';
 import { Incidents } from './flows/pass/incidents.ts';
 import { CreatesInFlight } from './flows/pass/in-flight.ts';
 import { RequestLease, spentByLastOwner } from './flows/pass/lease.ts';
+import type { RateGroup } from './flows/pass/rate-group.ts';
 import { recover } from './flows/orders/recover.ts';
 import { newCounters } from './flows/pass/counters.ts';
 import { createLog } from './log.ts';
@@ -46,6 +47,8 @@ interface AccountDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly transport?: Transport | undefined;
+  /** The accounts that it shares its rate limit with; none where it has its own. */
+  readonly rateGroup?: RateGroup | undefined;
 }
 
 /**
@@ -77,8 +80,9 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
   const incidents = new Incidents({ account, store, clock, log });
   undo.defer(() => incidents.close());
   const base = { account, store, clock, log, incidents, settings, counters: newCounters() };
-  const window = await takeOver(base, rate);
-  const lease = new RequestLease({ ...base, holding, window });
+  const { concurrency, timeout: timeoutMs } = config.exchange;
+  const window = await takeOver({ ...base, holding }, rate, deps.rateGroup);
+  const lease = new RequestLease({ ...base, holding, window, concurrency, timeoutMs });
   const key = merchantKey(config, log);
   const holds = new AccountHolds({ ...base, rereadKey: key.reread });
   await holds.open();
@@ -121,11 +125,15 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
 }
 
 /** Follows the last owner, which gets no other lease: puts right what it left, and counts what it sent against the rate limit. */
-async function takeOver(deps: Parameters<typeof recover>[0], rate: RateLimit): Promise<RateWindow> {
+async function takeOver(
+  deps: Parameters<typeof recover>[0] & Pick<AccountDeps, 'holding'>,
+  rate: RateLimit,
+  rateGroup: RateGroup | undefined,
+): Promise<RateWindow> {
   const { clock, log } = deps;
   const { spent, clockWentBack } = await spentByLastOwner(deps, rate);
   await recover(deps, clockWentBack);
-  const window = new RateWindow(rate, spent);
+  const window = (await rateGroup?.windowOf(deps, rate, spent)) ?? new RateWindow(rate, spent);
   logWait(log, window.waitMs(clock.monotonic()));
   return window;
 }

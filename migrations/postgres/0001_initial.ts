@@ -149,7 +149,8 @@ const ACCOUNTS = [
   `create table seen_statuses (account text not null, field text not null, value text not null,
     first_seen_at text not null, constraint seen_statuses_key primary key (account, field, value))`,
   `create table request_leases (account text primary key not null, requests_until text not null,
-    requests bigint not null, interval_ms bigint not null, spent text not null) ${CHANGED_OFTEN}`,
+    requests bigint not null, interval_ms bigint not null, spent text not null, concurrency bigint not null,
+    timeout_ms bigint not null) ${CHANGED_OFTEN}`,
   `create table account_holds (account text not null, kind text not null, since text not null, until text,
     reason text not null, actor text, constraint account_holds_key primary key (account, kind))`,
   // Where the orders of this database went to, or came from: see `src/store/moves.ts`.
@@ -159,7 +160,8 @@ const ACCOUNTS = [
 
 /**
  * Who drives which account. A worker lives until `seen_until`, which it renews; `socket` is where commands on its `host`
- * reach it, `public_key` that with which others close what they ask of it. A request of an account is there until it was
+ * reach it, `public_key` that with which others close what they ask of it. It drives `held` accounts; `units` are those that
+ * it shares with other workers, null for a command. A request of an account is there until it was
  * answered and the answer was taken.
  */
 const OWNERS = [
@@ -167,7 +169,7 @@ const OWNERS = [
     granted_at text, settings text, last_commit text) ${CHANGED_OFTEN}`,
   'create index account_owners_of_holder on account_owners (holder, account)',
   `create table workers (holder text primary key not null, seen_until text not null, host text not null, socket text,
-    public_key text, started_at text not null) ${CHANGED_OFTEN}`,
+    public_key text, started_at text not null, held bigint not null default 0, units text) ${CHANGED_OFTEN}`,
   `create table account_requests (account text not null, id text not null, holder text not null, public_key text not null,
     input text not null, asked_at text not null, taken_at text, answer text, answered_at text,
     constraint account_requests_key primary key (account, id))`,

@@ -99,6 +99,7 @@ export class Gate {
   readonly #behind: (() => void)[] = [];
   readonly #closing = new AbortController();
   readonly #account: GateOptions['account'];
+  readonly #watching: Disposable;
   #latestPlace = 0;
   #isWaking = false;
   #isSilent = false;
@@ -108,6 +109,7 @@ export class Gate {
     this.#window = window;
     this.#clock = clock;
     this.#account = account;
+    this.#watching = window.watch(() => this.#pauseWhileFull());
     this.#pauseWhileFull();
   }
 
@@ -172,6 +174,7 @@ export class Gate {
   /** Ends waits; no further turn is given. */
   close(): void {
     this.#closing.abort();
+    this.#watching[Symbol.dispose]();
     this.#queue.start();
   }
 
@@ -243,6 +246,7 @@ export class Gate {
       .catch(() => undefined)
       .then(() => {
         this.#isWaking = false;
+        this.#window.roomCame();
         this.#pauseWhileFull();
       });
   }

@@ -4,7 +4,7 @@ export interface RateLimit {
   readonly intervalMs: number;
 }
 
-/** Requests that ended at `at` or shortly before, on the monotonic clock. */
+/** Requests that ended at `at` or shortly before, on the monotonic clock; where `at` is to come, requests that may leave until then. */
 export interface SpentRequests {
   readonly at: number;
   readonly requests: number;
@@ -21,6 +21,8 @@ const REMEMBERED_PARTS = 32;
  */
 export class RateWindow {
   readonly limit: RateLimit;
+  /** Of earlier owners: some may still leave, so that they are no group with those that have ended here. */
+  readonly #earlier: Group[] = [];
   readonly #ended: Group[] = [];
   #counted = 0;
   #running = 0;
@@ -28,15 +30,26 @@ export class RateWindow {
   /** `spent` are requests of earlier owners. */
   constructor(limit: RateLimit, spent: readonly SpentRequests[] = []) {
     this.limit = limit;
-    for (const { at, requests } of spent) this.#count(at, requests);
+    for (const { at, requests } of spent.toSorted((one, other) => one.at - other.at)) {
+      this.#earlier.push({ from: at, at, requests });
+      this.#counted += requests;
+    }
   }
+
+  /** Has `onChange` called when the room changes by requests of others. */
+  watch(_onChange: () => void): Disposable {
+    return { [Symbol.dispose]: () => {} };
+  }
+
+  /** Time has passed: there may be room for requests that wait. */
+  roomCame(): void {}
 
   /** Milliseconds until one more request may start: 0 for now, undefined until one that is running has ended. */
   waitMs(now: number): number | undefined {
     this.#forget(now);
     if (this.#running + this.#counted < this.limit.requests) return 0;
-    const oldest = this.#ended[0];
-    return oldest === undefined ? undefined : oldest.at + this.limit.intervalMs - now;
+    const oldest = Math.min(this.#ended[0]?.at ?? Infinity, this.#earlier[0]?.at ?? Infinity);
+    return oldest === Infinity ? undefined : oldest + this.limit.intervalMs - now;
   }
 
   /** One request starts. */
@@ -47,27 +60,28 @@ export class RateWindow {
   /** It has ended at `now`; one that was proved not to have left does not count. */
   end(now: number, wasSent: boolean): void {
     this.#running -= 1;
-    if (wasSent) this.#count(now, 1);
+    if (!wasSent) return;
+    this.#counted += 1;
+    addTo(this.#ended, { from: now, at: now, requests: 1 }, this.limit.intervalMs / PARTS);
   }
 
-  /** The requests that are running, and those that have ended and still count, in at most 33 groups. */
+  /** The requests that are running, and those that have ended and still count, in some 33 groups. */
   spent(now: number): { readonly running: number; readonly ended: readonly SpentRequests[] } {
     this.#forget(now);
     const ended: Group[] = [];
-    for (const { from, at, requests } of this.#ended) {
+    for (const { from, at, requests } of [...this.#earlier, ...this.#ended].toSorted(
+      (one, other) => one.at - other.at,
+    )) {
       addTo(ended, { from, at, requests }, this.limit.intervalMs / REMEMBERED_PARTS);
     }
     return { running: this.#running, ended: ended.map(({ at, requests }) => ({ at, requests })) };
   }
 
-  #count(at: number, requests: number): void {
-    this.#counted += requests;
-    addTo(this.#ended, { from: at, at, requests }, this.limit.intervalMs / PARTS);
-  }
-
   #forget(now: number): void {
-    while (this.#ended[0] !== undefined && this.#ended[0].at + this.limit.intervalMs <= now) {
-      this.#counted -= this.#ended.shift()?.requests ?? 0;
+    for (const groups of [this.#earlier, this.#ended]) {
+      while (groups[0] !== undefined && groups[0].at + this.limit.intervalMs <= now) {
+        this.#counted -= groups.shift()?.requests ?? 0;
+      }
     }
   }
 }

@@ -97,6 +97,9 @@ export interface Lease {
   /** The rate limit's window, in milliseconds; `spent` are the requests that ended in it. */
   readonly intervalMs: number;
   readonly spent: readonly { readonly at: Date; readonly requests: number }[];
+  /** Most requests under way at a time, and the longest that each takes, in milliseconds. */
+  readonly concurrency: number;
+  readonly timeoutMs: number;
 }
 
 /** Reads the last lease of an account; undefined when there was none. */
@@ -109,16 +112,20 @@ export async function readLease(db: Database, account: string): Promise<Lease | 
     requests: row.requests,
     intervalMs: row.interval_ms,
     spent: spent.map(([at, requests]) => ({ at: new Date(at), requests })),
+    concurrency: row.concurrency,
+    timeoutMs: row.timeout_ms,
   };
 }
 
 const leaseStatement = statement(
-  (v: { account: string; until: string; requests: number; intervalMs: number; spent: string }) => {
+  (v: Omit<Lease, 'until' | 'spent'> & Record<'account' | 'until' | 'spent', string>) => {
     const values = {
       requests_until: v.until,
       requests: v.requests,
       interval_ms: v.intervalMs,
       spent: v.spent,
+      concurrency: v.concurrency,
+      timeout_ms: v.timeoutMs,
     };
     return queries
       .insertInto('request_leases')

@@ -44,7 +44,7 @@ export async function openAsOwner(place: Place, clock: Clock, options: OwnerOpti
     opened.close(),
   );
   const disposal = undo.move();
-  return { store, ownership: ownershipOf(locked, store), [Symbol.asyncDispose]: () => disposal.disposeAsync() };
+  return { store, ownership: ownershipOf(locked, store, clock), [Symbol.asyncDispose]: () => disposal.disposeAsync() };
 }
 
 function fileOf(place: Place): string {

@@ -54,8 +54,18 @@ export interface Holding {
   readonly account: string;
   /** The number of owners that the account has had, this one counted: a fencing token. */
   readonly generation: number;
-  /** True while this process knows that no other drives the account: no request leaves otherwise. */
+  /**
+   * True while this process knows that no other drives the account: no request leaves otherwise. It may become true again
+   * unless `ending` aborts.
+   */
   isTrusted(): boolean;
+  /** The time that all owners of the account go by: the clocks of their machines differ. */
+  now(): Date;
+  /**
+   * The monotonic time by which the last owner had begun its last request, where its process did not end in order: it may be
+   * stopped, and what it had begun leaves when it wakes. Undefined where it has ended.
+   */
+  readonly lastOwnerUntil: number | undefined;
   /** Aborts when the account is to be given back or was lost: nothing more is begun for it. */
   readonly ending: AbortSignal;
   /** Gives the account back, once its requests have ended. */

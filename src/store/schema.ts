@@ -168,7 +168,8 @@ export interface SeenStatusesTable {
 
 /**
  * The requests that the owner may have sent: `requests` of them until `requests_until`, and those that had ended before,
- * within the window of `interval_ms`, as a JSON array of pairs of time and number.
+ * within the window of `interval_ms`, as a JSON array of pairs of time and number. At most `concurrency` of them are under
+ * way at a time, each for `timeout_ms`.
  */
 export interface RequestLeasesTable {
   account: string;
@@ -176,6 +177,8 @@ export interface RequestLeasesTable {
   requests: number;
   interval_ms: number;
   spent: string;
+  concurrency: number;
+  timeout_ms: number;
 }
 
 /**

@@ -604,7 +604,8 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
 
     it('has the lease that its owner wrote last', async () => {
       const { writer, db } = subject.store;
-      const lease = { until: NOW, requests: 3, intervalMs: 1_000, spent: [{ at: new Date(5), requests: 2 }] };
+      const limits = { intervalMs: 1_000, concurrency: 8, timeoutMs: 15_000 };
+      const lease = { until: NOW, requests: 3, ...limits, spent: [{ at: new Date(5), requests: 2 }] };
       expect(await accounts.readLease(db, ACCOUNT)).toBeUndefined();
       await writer.write((tx) => accounts.leaseRequests(tx, ACCOUNT, { ...lease, until: new Date(1_000), spent: [] }));
       await writer.write((tx) => accounts.leaseRequests(tx, ACCOUNT, lease));

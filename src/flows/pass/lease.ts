@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts';
 import { after } from '../../domain/instant.ts';
 import type { RateLimit, RateWindow, SpentRequests } from '../../exchange/rate-window.ts';
 import { assertNewestOwner, leaseRequests, readLease, type Lease } from '../../store/accounts.ts';
-import { OwnedError } from '../../store/errors.ts';
+import { OwnedError, StoreError } from '../../store/errors.ts';
 import type { Holding, Store, Transaction } from '../../store/port.ts';
 
 /** A lease lasts this long: one small write in this time while requests go out. */
@@ -12,13 +12,19 @@ const UNUSED_MS = 500;
 const RENEW_BEFORE_MS = 1_000;
 /** Most requests of one lease, unless the limit lets more go in its time. */
 const MOST_GRANTED = 32;
+/** A request that is ready to leave waits so long for this process to know again that it drives the account. */
+const TRUST_WAIT_MS = 3_000;
+const TRUST_LOOK_MS = 100;
 
 interface LeaseDeps {
   readonly account: string;
   readonly store: Store;
   readonly clock: Clock;
-  readonly holding: Pick<Holding, 'generation' | 'isTrusted'>;
+  readonly holding: Omit<Holding, 'release' | 'account' | 'lastOwnerUntil'>;
   readonly window: RateWindow;
+  /** Most requests under way at a time, and the longest that each takes, in milliseconds. */
+  readonly concurrency: number;
+  readonly timeoutMs: number;
 }
 
 /**
@@ -40,15 +46,16 @@ export class RequestLease {
   }
 
   /**
-   * Resolves once a request may go out; each one asks for itself. Rejects when that cannot be made durable, or with
-   * `OwnedError` when another owner has taken over: then nothing may be sent.
+   * Resolves once a request may go out; each one asks for itself. Rejects when that cannot be made durable, when the database
+   * does not say in time that this process drives the account, or with `OwnedError` when another owner has taken over: then
+   * nothing may be sent.
    */
   async ensure(): Promise<void> {
-    // A write that waits for the database may be durable only when what it asked for is over.
-    while (!this.#lasts(UNUSED_MS, 1)) await this.#renew();
-    if (!this.#deps.holding.isTrusted()) {
-      throw new OwnedError(`this process no longer knows that it drives the account ${this.#deps.account}`);
-    }
+    do {
+      await this.#trust();
+      // A write that waits for the database may be durable only when what it asked for is over.
+      while (!this.#lasts(UNUSED_MS, 1)) await this.#renew();
+    } while (!this.#deps.holding.isTrusted());
     this.#started += 1;
     // Ahead of need, so that no request waits. A failure comes again where the lease is needed.
     if (this.#isRunningOut()) this.#renew().catch(() => undefined);
@@ -74,6 +81,21 @@ export class RequestLease {
     if (this.#until !== Number.NEGATIVE_INFINITY) await this.#write(0, 0);
   }
 
+  async #trust(): Promise<void> {
+    const { holding, clock, account } = this.#deps;
+    const until = clock.monotonic() + TRUST_WAIT_MS;
+    while (!holding.isTrusted()) {
+      if (holding.ending.aborted) throw new OwnedError(`this process no longer drives the account ${account}`);
+      if (clock.monotonic() >= until) {
+        throw new StoreError(
+          'busy',
+          `the database does not say whether this process still drives the account ${account}`,
+        );
+      }
+      await clock.sleep(TRUST_LOOK_MS, holding.ending).catch(() => undefined);
+    }
+  }
+
   #isRunningOut(): boolean {
     return !this.#lasts(RENEW_BEFORE_MS, Math.ceil(this.#granted / 2));
   }
@@ -96,9 +118,9 @@ export class RequestLease {
   }
 
   async #writeWithin(tx: Transaction, ms: number, requests: number): Promise<() => void> {
-    const { account, clock, holding, window } = this.#deps;
+    const { account, clock, holding, window, concurrency, timeoutMs } = this.#deps;
     await assertNewestOwner(tx, account, holding.generation);
-    const [now, monotonic] = [clock.now(), clock.monotonic()];
+    const [now, monotonic] = [holding.now(), clock.monotonic()];
     const { running, ended } = window.spent(monotonic);
     const mostStarted = this.#started + requests;
     await leaseRequests(tx, account, {
@@ -106,6 +128,8 @@ export class RequestLease {
       requests: running + requests,
       intervalMs: window.limit.intervalMs,
       spent: ended.map((spent) => ({ at: after(now, spent.at - monotonic), requests: spent.requests })),
+      concurrency,
+      timeoutMs,
     });
     return () => {
       this.#until = monotonic + ms;
@@ -123,23 +147,40 @@ function requestsOfLease({ requests, intervalMs }: RateLimit): number {
   return Math.max(inTime, Math.min(MOST_GRANTED, Math.ceil(requests / MOST_GRANTED)));
 }
 
+interface LastOwnerDeps extends Pick<LeaseDeps, 'store' | 'account' | 'clock'> {
+  readonly holding: Pick<Holding, 'now' | 'lastOwnerUntil'>;
+}
+
 /**
  * Reads what the last owner may have spent of the rate limit's window. A lease that ends later than any lease can was
  * written under another clock; it counts as one that ends as late as a lease can.
  */
 export async function spentByLastOwner(
-  { store, account, clock }: Pick<LeaseDeps, 'store' | 'account' | 'clock'>,
+  { store, account, clock, holding }: LastOwnerDeps,
   limit: RateLimit,
 ): Promise<{ spent: readonly SpentRequests[]; clockWentBack: boolean }> {
   const lease = await readLease(store.db, account);
   if (lease === undefined) return { spent: [], clockWentBack: false };
-  const [now, monotonic] = [clock.now().getTime(), clock.monotonic()];
-  const at = (time: Date) => monotonic + Math.min(time.getTime() - now, LEASE_MS);
-  const spent = [...lease.spent, { at: lease.until, requests: requestsOf(lease, limit) }];
-  return {
-    spent: spent.map((one) => ({ at: at(one.at), requests: one.requests })),
-    clockWentBack: lease.until.getTime() - now > LEASE_MS,
-  };
+  const [now, monotonic] = [holding.now().getTime(), clock.monotonic()];
+  const clockWentBack = lease.until.getTime() - now > LEASE_MS;
+  const at = (time: Date) => monotonic + Math.min(time.getTime() - now, clockWentBack ? LEASE_MS : Infinity);
+  const spent = lease.spent.map((one) => ({ at: at(one.at), requests: one.requests }));
+  return { spent: [...spent, ...granted(lease, at(lease.until), holding.lastOwnerUntil, limit)], clockWentBack };
+}
+
+/**
+ * What was granted may have been sent until the lease ended. Where the process of that owner may be stopped and wake, those that
+ * it had begun may leave for as long as a request takes.
+ */
+function granted(lease: Lease, until: number, lastOwnerUntil: number | undefined, limit: RateLimit): SpentRequests[] {
+  const requests = requestsOf(lease, limit);
+  if (lastOwnerUntil === undefined) return [{ at: until, requests }];
+  const begun = Math.min(lease.concurrency, lease.requests);
+  return [
+    // The clock by which leases are written may have been set forward.
+    { at: lastOwnerUntil, requests: Math.max(0, requests - begun) },
+    { at: Math.min(until, lastOwnerUntil) + lease.timeoutMs, requests: begun },
+  ];
 }
 
 /** What was spent is known for the interval of that owner; where it was shorter, the whole limit may be spent. */

@@ -39,13 +39,15 @@ export async function lockFile(
 }
 
 /** The ownership of whoever has the lock of the file: it has every account, until it ends. */
-export function ownershipOf(lock: FileLock, store: Pick<Store, 'writer'>): Ownership {
+export function ownershipOf(lock: FileLock, store: Pick<Store, 'writer'>, clock: Clock): Ownership {
   const take = async (accounts: readonly string[]): Promise<readonly Holding[]> => {
     const generations = await store.writer.write((tx) => grantNext(tx, accounts));
     return accounts.map((account) => ({
       account,
       generation: generations.get(account) ?? 0,
       isTrusted: () => true,
+      now: () => clock.now(),
+      lastOwnerUntil: undefined,
       ending: new AbortController().signal,
       release: async () => {},
     }));

@@ -2,8 +2,13 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createApp } from '../../../src/app.ts';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { followPass } from '../../../src/flows/orders/follow.ts';
+import { RateWindow } from '../../../src/exchange/rate-window.ts';
+import { RequestLease, spentByLastOwner } from '../../../src/flows/pass/lease.ts';
+import { RateGroup } from '../../../src/flows/pass/rate-group.ts';
+import { leaseRequests, type Lease } from '../../../src/store/accounts.ts';
 import type { WrapStatement } from '../../../src/store/sqlite/connection.ts';
-import { OwnedError } from '../../../src/store/errors.ts';
+import { OwnedError, StoreError } from '../../../src/store/errors.ts';
+import { ownershipOf } from '../../../src/store/sqlite/owner.ts';
 import type { ScriptedExchange } from '../../support/scripted-exchange.ts';
 import { scriptedProgram, type TestProgram } from '../../support/test-program.ts';
 
@@ -73,6 +78,128 @@ describe('requests of an owner', () => {
       { clock: program.clock, log: program.log.logger },
     );
     expect(await askUntilFull(program, exchange)).toBe(0);
+  });
+});
+
+describe('the last owner, whose process was stopped and may wake', () => {
+  /** The room that is left for others, by the second, with a limit of 20 a second: it lost the account now. */
+  async function roomAfter(lease: Omit<Lease, 'intervalMs' | 'timeoutMs'>, seconds: readonly number[]) {
+    const { program } = await scriptedProgram();
+    const { app, clock } = program;
+    clock.advance(3_600_000);
+    const [limit, limits] = [
+      { requests: 20, intervalMs: 1_000 },
+      { intervalMs: 1_000, timeoutMs: 15_000 },
+    ];
+    await app.store.writer.write((tx) => leaseRequests(tx, 'default', { ...lease, ...limits }));
+    const holding = { now: () => clock.now(), lastOwnerUntil: clock.monotonic() };
+    const { spent } = await spentByLastOwner({ ...app, holding }, limit);
+    return seconds.map((second) => {
+      const window = new RateWindow(limit, spent);
+      const now = clock.monotonic() + second * 1_000;
+      let room = 0;
+      for (; window.waitMs(now) === 0; room += 1) window.start();
+      return room;
+    });
+  }
+  const BEGAN = Date.parse('2026-01-05T13:00:00.000Z');
+
+  it('keeps room for what it may have begun until that can no longer leave, and for the rest until the window has passed', async () => {
+    const lease = { until: new Date(BEGAN - 500), requests: 40, concurrency: 8, spent: [] };
+    expect(await roomAfter(lease, [0, 0.999, 1, 15.4, 15.5])).toEqual([0, 0, 12, 12, 20]);
+  });
+
+  it('keeps room for no more than it was granted', async () => {
+    const lease = { until: new Date(BEGAN - 500), requests: 2, concurrency: 8, spent: [] };
+    expect(await roomAfter(lease, [0, 1, 16])).toEqual([18, 18, 20]);
+  });
+
+  it('keeps none where it had sent nothing for long', async () => {
+    const lease = { until: new Date(BEGAN - 60_000), requests: 8, concurrency: 8, spent: [] };
+    expect(await roomAfter(lease, [0, 1])).toEqual([20, 20]);
+  });
+
+  it('leaves no room at all where it may have begun as many as the limit allows: the limit goes first', async () => {
+    const lease = { until: new Date(BEGAN), requests: 40, concurrency: 20, spent: [] };
+    expect(await roomAfter(lease, [1, 15.999, 16])).toEqual([0, 0, 20]);
+  });
+
+  it('counts by the monotonic clock where the clock of leases was set forward', async () => {
+    const lease = { until: new Date(BEGAN - 3_600_000), requests: 40, concurrency: 8, spent: [] };
+    expect(await roomAfter(lease, [0, 0.999, 1])).toEqual([0, 0, 20]);
+  });
+
+  it('leaves that room to the owner after the next one, too', async () => {
+    const spent = [{ at: new Date(BEGAN + 14_000), requests: 8 }];
+    const lease = { until: new Date(BEGAN - 60_000), requests: 0, concurrency: 8, spent };
+    expect(await roomAfter(lease, [0, 14.9, 15])).toEqual([12, 12, 20]);
+  });
+});
+
+describe('a request of an owner that does not know whether it still is one', () => {
+  /** A lease of an account whose ownership the test decides. */
+  async function heldLease() {
+    const { program } = await scriptedProgram();
+    const { app, clock } = program;
+    const limit = { requests: 10, intervalMs: 1_000 };
+    const ending = new AbortController();
+    const holding = { generation: 1, isTrusted: () => isTrusted, now: () => clock.now(), ending: ending.signal };
+    let isTrusted = false;
+    const lease = new RequestLease({
+      ...app,
+      holding,
+      window: new RateWindow(limit),
+      concurrency: 8,
+      timeoutMs: 15_000,
+    });
+    return { lease, clock, ending, trust: (value: boolean) => (isTrusted = value) };
+  }
+
+  it('waits until it is sure', async () => {
+    const { lease, clock, trust } = await heldLease();
+    const leaves = lease.ensure();
+    clock.advance(100);
+    trust(true);
+    await clock.turn();
+    clock.advance(100);
+    await expect(leaves).resolves.toBeUndefined();
+  });
+
+  it('does not leave when the account is lost, nor when nothing is heard for long', async () => {
+    const { lease, clock, ending } = await heldLease();
+    const late = lease.ensure().catch((error: unknown) => error);
+    for (let waited = 0; waited <= 3_000; waited += 100) {
+      clock.advance(100);
+      await clock.turn();
+    }
+    expect(await late).toBeInstanceOf(StoreError);
+    const lost = lease.ensure();
+    ending.abort();
+    await expect(lost).rejects.toThrow(OwnedError);
+  });
+});
+
+describe('accounts that share a limit', () => {
+  it('count what the last owners of all of them sent, once, and what each sends, for all', async () => {
+    const { program } = await scriptedProgram();
+    const { store, clock } = program.app;
+    const limit = { requests: 10, intervalMs: 1_000 };
+    const spent = [{ at: clock.now(), requests: 3 }];
+    const lease = { until: new Date(0), requests: 0, intervalMs: 1_000, spent, concurrency: 8, timeoutMs: 15_000 };
+    for (const account of ['a', 'b']) await store.writer.write((tx) => leaseRequests(tx, account, lease));
+    const group = new RateGroup(await ownershipOf({ release() {} }, store, clock).take(['a', 'b'], 0));
+    const own = [{ at: clock.monotonic(), requests: 3 }];
+    const [a, b] = [
+      await group.windowOf({ store, clock }, limit, own),
+      await group.windowOf({ store, clock }, limit, own),
+    ];
+    for (let sent = 0; sent < 3; sent += 1) a.start();
+    expect([a.waitMs(0), b.waitMs(0), a.spent(0).running, b.spent(0).running]).toEqual([0, 0, 3, 0]);
+    b.start();
+    expect([a.waitMs(0), b.waitMs(0)]).toEqual([1_000, 1_000]);
+    expect([a.spent(0).ended, b.spent(0).ended]).toEqual([[{ at: 0, requests: 3 }], [{ at: 0, requests: 3 }]]);
+    a.end(0, false);
+    expect([a.waitMs(0), b.waitMs(0)]).toEqual([0, 0]);
   });
 });
 

@@ -1,0 +1,39 @@
+import type { Clock } from '../../clock.ts';
+import type { RateLimit, RateWindow, SpentRequests } from '../../exchange/rate-window.ts';
+import { SharedWindow } from '../../exchange/shared-window.ts';
+import type { Holding, Store } from '../../store/port.ts';
+import { spentByLastOwner } from './lease.ts';
+
+/**
+ * Accounts that share a rate limit, for as long as this process drives them: the requests of each count for all, those of the
+ * last owners before the first one here.
+ */
+export class RateGroup {
+  readonly #holdings: readonly Holding[];
+  #window: Promise<SharedWindow> | undefined;
+
+  constructor(holdings: readonly Holding[]) {
+    this.#holdings = holdings;
+  }
+
+  /** The window of one account of the group; `spent` are the requests of its lease. */
+  async windowOf(
+    deps: { readonly store: Store; readonly clock: Clock },
+    limit: RateLimit,
+    spent: readonly SpentRequests[],
+  ): Promise<RateWindow> {
+    this.#window ??= this.#open(deps, limit).catch((error: unknown) => {
+      this.#window = undefined;
+      throw error;
+    });
+    return (await this.#window).member(spent);
+  }
+
+  async #open({ store, clock }: { store: Store; clock: Clock }, limit: RateLimit): Promise<SharedWindow> {
+    const all: SpentRequests[] = [];
+    for (const holding of this.#holdings) {
+      all.push(...(await spentByLastOwner({ store, clock, holding, account: holding.account }, limit)).spent);
+    }
+    return new SharedWindow(limit, all, clock);
+  }
+}
