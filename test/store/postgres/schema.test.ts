@@ -35,13 +35,13 @@ it('has the same tables and columns in PostgreSQL, and those that workers need',
   expect(columns.toSorted()).toEqual((await sqliteColumns()).toSorted());
 });
 
-it('has keys that begin with the account, and compares text by its bytes', async () => {
+it('has keys of accounts that begin with the account, and compares text by its bytes', async () => {
   const merchant = openMerchant(await newPostgresDatabase());
   const keys = merchant.prepare(`select indexrelid::regclass::text, pg_get_indexdef(indexrelid, 1, true) from pg_index
-    join pg_class on pg_class.oid = indrelid
-    where indisunique and relnamespace = 'public'::regnamespace and relname not like 'kysely%'`);
-  const others = (keys.raw().all() as [string, string][]).filter(([, column]) => column !== 'account');
-  expect(others).toEqual([['workers_pkey', 'holder']]);
+    join pg_attribute on attrelid = indrelid and attname = 'account' where indisunique`);
+  const found = keys.raw().all() as [string, string][];
+  expect(found.length).toBeGreaterThan(10);
+  expect(found.filter(([, column]) => column !== 'account')).toEqual([]);
   const collations = merchant.prepare(`select distinct collation_name from information_schema.columns
     where table_schema = 'public' and data_type = 'text'`);
   expect(collations.pluck().all()).toEqual(['C']);
