@@ -4,7 +4,7 @@ import type { Decision, Tracking } from '../domain/orders/tracking.ts';
 import { indexedBy } from './dialect.ts';
 import { StoreError } from './errors.ts';
 import { insertEvents } from './events.ts';
-import { ORDER_COLUMNS, trackedColumnsOf, type OrderColumns, type OrderRow } from './order-columns.ts';
+import { trackedColumnsOf, type OrderRow } from './order-columns.ts';
 import type { Database, Transaction } from './port.ts';
 import { queries, statement } from './statement.ts';
 
@@ -240,27 +240,6 @@ export async function saveDecision(
   } as const;
   await insertEvents(tx, subject, decision.events);
   return tracking;
-}
-
-/** Inserts an order, or gives the row that has its id already. */
-export async function insertOrder(
-  tx: Transaction,
-  account: string,
-  columns: OrderColumns,
-): Promise<(OrderColumns & { readonly state: string }) | undefined> {
-  const { external_order_id: externalOrderId } = columns;
-  const there = await tx
-    .selectFrom('merchant_orders')
-    .select([...ORDER_COLUMNS, 'state'])
-    .where('account', '=', account)
-    .where('external_order_id', '=', externalOrderId)
-    .executeTakeFirst();
-  if (there !== undefined) return there;
-  await tx
-    .insertInto('merchant_orders')
-    .values({ ...columns, account, external_order_id: externalOrderId ?? '' })
-    .execute();
-  return undefined;
 }
 
 const preOrderStatement = statement((v: { account: string; externalOrderId: string; preOrderId: string }) =>

@@ -1,6 +1,7 @@
 import { isLosslessNumber } from 'lossless-json';
 import { sameDecimal } from '../../domain/decimal.ts';
 import { checkOrder, type CheckedOrder } from '../../domain/orders/check.ts';
+import type { MerchantOrder } from '../../domain/record.ts';
 import {
   COLUMN_OF,
   columnsOf,
@@ -9,7 +10,7 @@ import {
   type OrderColumn,
   type OrderColumns,
 } from '../../store/order-columns.ts';
-import { insertOrder } from '../../store/orders.ts';
+import { insertOrder } from '../../store/inserted-orders.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 
 /** The result of adding an order. `state` is that of the row. */
@@ -45,11 +46,17 @@ export function checkFields(fields: Readonly<Record<string, unknown>>): CheckedO
   const given = ORDER_COLUMNS.map((column) => [column, fields[column] ?? null] as const);
   const texts = given.map(([column, value]) => [column, isLosslessNumber(value) ? value.value : value]);
   const order = uncheckedOrderOf(Object.fromEntries(texts));
-  return checkOrder({
+  const checked = checkOrder({
     ...order,
     assetPosition: order.assetPosition ?? 'INPUT',
     orderType: order.orderType ?? 'DEPOSIT',
   });
+  if (!checked.ok) return checked;
+  const fieldsOf = Object.entries(checked.order) as readonly [keyof MerchantOrder, string | null][];
+  const problems = fieldsOf
+    .filter(([, value]) => value?.includes('\0') === true)
+    .map(([field]) => ({ field, reason: 'holds a NUL character, which PostgreSQL does not take' }));
+  return problems.length === 0 ? checked : { ok: false, problems };
 }
 
 function isSame(column: OrderColumn, { [column]: one }: OrderColumns, { [column]: other }: OrderColumns): boolean {

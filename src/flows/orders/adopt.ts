@@ -1,5 +1,6 @@
 import { COLUMN_OF, columnsOf, trackingOf } from '../../store/order-columns.ts';
-import { insertOrder, readOrder } from '../../store/orders.ts';
+import { insertOrder } from '../../store/inserted-orders.ts';
+import { readOrder } from '../../store/orders.ts';
 import { readFollowed } from '../../store/orders-with-records.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { checkFields } from './add.ts';

@@ -2,7 +2,7 @@ import { assumeSent, type Assumption } from '../../domain/orders/restore.ts';
 import { trackingOf } from '../../store/order-columns.ts';
 import { lockOrder, saveDecision } from '../../store/orders.ts';
 import type { Transaction } from '../../store/port.ts';
-import { stagedUnsent } from '../../store/stage/import.ts';
+import { ordersOf, type ImportStage } from '../../store/stage/import.ts';
 import { recordUnknownOutcome } from '../findings/record-findings.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 
@@ -10,8 +10,6 @@ import type { FlowDeps } from '../pass/deps.ts';
 export interface Assuming extends Pick<FlowDeps, 'clock'> {
   readonly settings: Pick<FlowDeps['settings'], 'verifyAfter'>;
 }
-
-const PAGE = 1_000;
 
 /** An order that is taken for sent, and the part of its history that says why. */
 interface Assumed {
@@ -39,13 +37,18 @@ export async function assumeOrderSent(
  * Takes the orders of an import for sent that wait in the table: the rows that were just inserted, and those that were
  * there, as when the merchant's application has put them in once more. Gives how many.
  */
-export async function assumeStagedSent(tx: Transaction, account: string, deps: Assuming): Promise<number> {
+export async function assumeStagedSent(
+  tx: Transaction,
+  stage: ImportStage,
+  account: string,
+  deps: Assuming,
+): Promise<number> {
   const how = { source: 'import', reason: 'it may have been sent by a database that is lost' } as const;
   let orders = 0;
-  for (let afterLine = 0; ;) {
-    const page = await stagedUnsent(tx, { account, afterLine, limit: PAGE });
-    for (const { externalOrderId: id } of page) orders += await assumeOrderSent(tx, { account, id, how }, deps);
-    if (page.length < PAGE) return orders;
-    afterLine = page.at(-1)?.line ?? afterLine;
+  for await (const page of ordersOf(tx, stage, account)) {
+    const waiting = page.filter(({ state }) => state === 'pending' || state === 'invalid');
+    for (const { external_order_id: id } of waiting)
+      orders += await assumeOrderSent(tx, { account, id: id ?? '', how }, deps);
   }
+  return orders;
 }

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { quote } from '../../domain/text.ts';
 import { COLUMN_OF, columnsOf, ORDER_COLUMNS } from '../../store/order-columns.ts';
-import { emptyStage, settleStage, stageRows, type ImportRow } from '../../store/stage/import.ts';
+import { InsertedMeanwhile, openImportStage, settleStage, type ImportRow } from '../../store/stage/import.ts';
 import type { Store } from '../../store/port.ts';
 import { checkFields } from './add.ts';
 import { assumeStagedSent, type Assuming } from './assume-sent.ts';
@@ -39,7 +39,9 @@ export interface ImportOptions {
 }
 
 const MAX_NAMED = 50;
-const BATCH = 1_000;
+/** Progress is told each time that so many rows were read. */
+const PROGRESS_ROWS = 1_000;
+const MOST_TRIES = 10;
 const COLUMNS = { known: ORDER_COLUMNS, required: ['external_order_id', 'asset', 'from_currency', 'to_currency'] };
 
 /**
@@ -52,26 +54,24 @@ export async function importOrders(
   input: Readable,
   { format, assumeSent, onProgress }: ImportOptions,
 ): Promise<ImportResult> {
-  await emptyStage(store.db);
+  using stage = openImportStage();
   const problems = new Problems();
-  let batch: ImportRow[] = [];
   let read = 0;
   for await (const line of readLines(input, format)) {
     read += 'fields' in line ? 1 : 0;
     const row = toRow(line, problems);
-    if (row !== undefined) batch.push(row);
-    if (batch.length < BATCH) continue;
-    await stageRows(store.db, batch);
-    batch = [];
-    onProgress?.(read);
+    if (row !== undefined) stage.add(row);
+    if (read % PROGRESS_ROWS === 0) onProgress?.(read);
   }
-  await stageRows(store.db, batch);
   const isWanted = problems.count === 0;
-  const { inserted, conflicts, conflictCount, assumedSent } = await store.writer.write(async (tx) => {
-    const settled = await settleStage(tx, { account, isWanted, limit: MAX_NAMED });
-    const isInserted = isWanted && settled.conflictCount === 0;
-    return { ...settled, assumedSent: isInserted && assumeSent ? await assumeStagedSent(tx, account, assumeSent) : 0 };
-  });
+  const { inserted, conflicts, conflictCount, assumedSent } = await repeatWhileInserted(() =>
+    store.writer.write(async (tx) => {
+      const settled = await settleStage(tx, stage, { account, isWanted, limit: MAX_NAMED });
+      const isInserted = isWanted && settled.conflictCount === 0;
+      const assumed = isInserted && assumeSent ? await assumeStagedSent(tx, stage, account, assumeSent) : 0;
+      return { ...settled, assumedSent: assumed };
+    }),
+  );
   for (const { line, columns, externalOrderId, place } of conflicts) {
     const reason = `differs from ${place}, where ${quote(externalOrderId)} stands already`;
     problems.add({ line, column: columns, reason });
@@ -79,6 +79,17 @@ export async function importOrders(
   problems.count += conflictCount - conflicts.length;
   const alreadyPresent = problems.count === 0 ? read - inserted : 0;
   return { read, inserted, alreadyPresent, assumedSent, problems: problems.named, problemCount: problems.count };
+}
+
+/** Begins anew where the merchant inserted orders of the import meanwhile: they are compared with it then. */
+async function repeatWhileInserted<Result>(settle: () => Promise<Result>): Promise<Result> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await settle();
+    } catch (error) {
+      if (!(error instanceof InsertedMeanwhile) || tries === MOST_TRIES) throw error;
+    }
+  }
 }
 
 /** Reads the lines of a file of orders. */

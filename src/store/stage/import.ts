@@ -1,7 +1,11 @@
-import { sql, type RawBuilder } from 'kysely';
+import Database from 'better-sqlite3';
+import { StoreError } from '../errors.ts';
 import { ORDER_COLUMNS, type OrderColumns } from '../order-columns.ts';
-import type { Database, Transaction } from '../port.ts';
+import { insertMissing, ordersById, type ColumnsAndState } from '../inserted-orders.ts';
+import type { Transaction } from '../port.ts';
 
+/** Rows that are read from the table, or inserted into it, at a time. */
+const PAGE = 500;
 const AMOUNTS: readonly string[] = ['asset', 'order_limit', 'bonus'];
 
 /** A checked row of an import, with the line it came from. */
@@ -24,93 +28,128 @@ export interface Settlement {
   readonly conflictCount: number;
 }
 
-/** Lists the columns in which the rows `a` and `b` differ; empty when they are the same. */
-const DIFFERENT = sql.raw(
-  ORDER_COLUMNS.map((name) => `case when ${same(name)} then '' else ', ${name}' end`).join(' || '),
-);
-
-/**
- * Empties the stage: the rows of an import until they are inserted. They wait in a temporary table of this connection, so
- * that no other program waits while a long file is read, and memory does not grow with it.
- */
-export async function emptyStage(db: Database): Promise<void> {
-  const columns = sql.raw(ORDER_COLUMNS.map((column) => `${column} text`).join(', '));
-  await sql`drop table if exists temp.import_rows`.execute(db);
-  await sql`create temporary table import_rows (line integer primary key, ${columns})`.execute(db);
-  await sql`create index temp.import_rows_id on import_rows (external_order_id)`.execute(db);
+/** Orders of the import came into the table between the comparison with it and the end of the import. */
+export class InsertedMeanwhile extends StoreError {
+  constructor() {
+    super('refused', 'another program inserts orders of the import, or keeps them out of the table; import it again');
+  }
 }
 
-/** Takes a batch of at most 1,000 rows. */
-export async function stageRows(db: Database, rows: readonly ImportRow[]): Promise<void> {
-  if (rows.length === 0) return;
-  await db.withTables<{ import_rows: ImportRow }>().insertInto('import_rows').values(rows).execute();
+/**
+ * The rows of an import until they are inserted, in a temporary database: no other program waits while a long file is read,
+ * and memory does not grow with it.
+ */
+export interface ImportStage extends Disposable {
+  add(row: ImportRow): void;
+  /** Gives the ids of all rows, each once, in the order of the lines, some at a time. */
+  ids(): Iterable<readonly string[]>;
+  /** Takes the orders of the table, in place of those that were there before, that have ids of the rows. */
+  setOrders(pages: AsyncIterable<readonly ColumnsAndState[]>): Promise<void>;
+  /** Looks for rows that contradict each other or the table; at most `limit` are named. */
+  conflicts(limit: number): { readonly named: readonly ImportConflict[]; readonly count: number };
+  /** Gives the rows whose order is not in the table, of several with one id the first, some at a time. */
+  missing(): Iterable<readonly ImportRow[]>;
+}
+
+const COLUMNS = ORDER_COLUMNS.join(', ');
+const VALUES = ORDER_COLUMNS.map((column) => `@${column}`).join(', ');
+const IS_FIRST = `not exists (select 1 from staged e where e.external_order_id = b.external_order_id and e.line < b.line)`;
+
+/** Lists the columns in which the rows `a` and `b` differ; empty when they are the same. */
+const DIFFERENT = ORDER_COLUMNS.map((name) => `case when ${same(name)} then '' else ', ${name}' end`).join(' || ');
+
+/** Finds rows `b` whose id a row `a` elsewhere has with other content. */
+const conflictsWith = (others: string, place: string) => `
+  select line, externalOrderId, substr(differences, 3) as columns, place, count(*) over () as total
+  from (select b.line, b.external_order_id as externalOrderId, ${place} as place, ${DIFFERENT} as differences
+    from staged b join ${others})
+  where differences <> '' order by line limit ?`;
+
+/** Opens an empty stage. SQLite keeps it in memory while it is small and in a file without a name after that. */
+export function openImportStage(): ImportStage {
+  const sqlite = new Database('');
+  sqlite.pragma('journal_mode = off');
+  const columns = ORDER_COLUMNS.map((column) => `${column} text`).join(', ');
+  sqlite.exec(`begin;
+    create table staged (line integer primary key, ${columns});
+    create index staged_id on staged (external_order_id, line);
+    create table orders (${columns});
+    create index orders_id on orders (external_order_id)`);
+  const addRow = sqlite.prepare(`insert into staged (line, ${COLUMNS}) values (@line, ${VALUES})`);
+  const addOrder = sqlite.prepare(`insert into orders (${COLUMNS}) values (${VALUES})`);
+  const pageOf = <Row extends { line: number }>(what: string, condition: string) =>
+    sqlite.prepare<[number], Row>(
+      `select line, ${what} from staged b where line > ? and ${condition} order by line limit ${PAGE}`,
+    );
+  const isMissing = 'not exists (select 1 from orders o where o.external_order_id = b.external_order_id)';
+  const ids = pageOf<{ line: number; external_order_id: string }>('external_order_id', IS_FIRST);
+  const missing = pageOf<ImportRow>(COLUMNS, `${IS_FIRST} and ${isMissing}`);
+  const inFile = `staged a on a.external_order_id = b.external_order_id and a.line < b.line
+    and a.line = (select min(line) from staged where external_order_id = b.external_order_id)`;
+  const inTable = 'orders a on a.external_order_id = b.external_order_id';
+  const conflicts = [conflictsWith(inFile, `'line ' || a.line`), conflictsWith(inTable, `'merchant_orders'`)];
+  return {
+    add: (row) => void addRow.run(row),
+    *ids() {
+      for (const page of pages(ids)) yield page.map((row) => row.external_order_id);
+    },
+    async setOrders(orders) {
+      sqlite.exec('delete from orders');
+      for await (const page of orders) for (const order of page) addOrder.run(order);
+    },
+    conflicts(limit) {
+      const found = conflicts.map((query) =>
+        sqlite.prepare<[number], ImportConflict & { total: number }>(query).all(limit),
+      );
+      const named = found.flat().toSorted((one, other) => one.line - other.line);
+      const count = found.reduce((sum, rows) => sum + (rows[0]?.total ?? 0), 0);
+      return { named: named.slice(0, limit), count };
+    },
+    missing: () => pages(missing),
+    [Symbol.dispose]: () => void sqlite.close(),
+  };
 }
 
 /**
  * Looks for rows that contradict each other or the table and, when there are none and inserting `isWanted`, inserts
- * every row that is not there yet. One transaction: nobody inserts in between. At most `limit` conflicts are named.
+ * every row that is not there yet. At most `limit` conflicts are named. Throws `InsertedMeanwhile` where the merchant inserted
+ * some of them in between: then the transaction is to be begun anew.
  */
 export async function settleStage(
   tx: Transaction,
+  stage: ImportStage,
   { account, isWanted, limit }: { account: string; isWanted: boolean; limit: number },
 ): Promise<Settlement> {
-  const inFile = await findConflicts(tx, limit, {
-    place: sql`'line ' || a.line`,
-    others: sql`import_rows a on a.external_order_id = b.external_order_id and a.line < b.line
-      and a.line = (select min(line) from import_rows where external_order_id = b.external_order_id)`,
-  });
-  const inTable = await findConflicts(tx, limit, {
-    place: sql`'merchant_orders'`,
-    others: sql`merchant_orders a on a.account = ${account} and a.external_order_id = b.external_order_id`,
-  });
-  const conflicts = [...inFile.named, ...inTable.named].toSorted((one, other) => one.line - other.line);
-  const conflictCount = inFile.count + inTable.count;
-  const inserted = isWanted && conflictCount === 0 ? await insertMissing(tx, account) : 0;
-  return { inserted, conflicts: conflicts.slice(0, limit), conflictCount };
+  await stage.setOrders(ordersOf(tx, stage, account));
+  const { named: conflicts, count: conflictCount } = stage.conflicts(limit);
+  let inserted = 0;
+  if (isWanted && conflictCount === 0) {
+    for (const page of stage.missing()) {
+      const made = await insertMissing(tx, account, page);
+      if (made < page.length) throw new InsertedMeanwhile();
+      inserted += made;
+    }
+  }
+  return { inserted, conflicts, conflictCount };
 }
 
-/** A row of the stage whose order waits in the table: it was never sent as far as the table knows. */
-export interface StagedRow {
-  readonly line: number;
-  readonly externalOrderId: string;
-}
-
-/** Reads the rows of the stage, after a line, whose orders are pending or invalid in the table. */
-export async function stagedUnsent(
+/** Reads the orders of the table that have ids of the stage, in the order of the lines, some at a time. */
+export async function* ordersOf(
   tx: Transaction,
-  { account, afterLine, limit }: { account: string; afterLine: number; limit: number },
-): Promise<readonly StagedRow[]> {
-  const { rows } = await sql<StagedRow>`
-    select line, r.external_order_id as "externalOrderId"
-    from import_rows r cross join merchant_orders m on m.account = ${account} and m.external_order_id = r.external_order_id
-    where line > ${afterLine} and m.state in ('pending', 'invalid')
-    order by line limit ${limit}`.execute(tx);
-  return rows;
+  stage: ImportStage,
+  account: string,
+): AsyncGenerator<readonly ColumnsAndState[]> {
+  for (const ids of stage.ids()) yield await ordersById(tx, account, ids);
 }
 
-/** Finds rows `b` of the stage whose id a row `a` elsewhere has with other content. */
-async function findConflicts(
-  tx: Transaction,
-  limit: number,
-  { place, others }: { place: RawBuilder<unknown>; others: RawBuilder<unknown> },
-): Promise<{ named: ImportConflict[]; count: number }> {
-  const { rows } = await sql<ImportConflict & { total: number | bigint }>`
-    select line, "externalOrderId", substr(differences, 3) as columns, place, count(*) over () as total
-    from (select b.line, b.external_order_id as "externalOrderId", ${place} as place, ${DIFFERENT} as differences
-      from import_rows b join ${others}) as compared
-    where differences <> '' order by line limit ${limit}`.execute(tx);
-  return { named: rows, count: Number(rows[0]?.total ?? 0) };
-}
-
-async function insertMissing(tx: Transaction, account: string): Promise<number> {
-  const columns = sql.raw(ORDER_COLUMNS.join(', '));
-  const result = await sql`
-    insert into merchant_orders (account, ${columns})
-    select ${account}, ${columns} from import_rows r
-    where line = (select min(line) from import_rows where external_order_id = r.external_order_id)
-      and not exists (select 1 from merchant_orders
-        where account = ${account} and external_order_id = r.external_order_id)`.execute(tx);
-  return Number(result.numAffectedRows ?? 0n);
+/** Each page is read to its end: a statement that nobody has read to its end keeps the database from being written. */
+function* pages<Row extends { readonly line: number }>(query: Database.Statement<[number], Row>): Generator<Row[]> {
+  for (let afterLine = 0; ;) {
+    const page = query.all(afterLine);
+    if (page.length > 0) yield page;
+    if (page.length < PAGE) return;
+    afterLine = page.at(-1)?.line ?? afterLine;
+  }
 }
 
 /** Compares a column of `a` and `b`. Amounts are compared without the zeros that add nothing to a plain number. */

@@ -298,6 +298,11 @@ describe('an import of NDJSON', () => {
       ['1 external_order_id begins or ends with a blank', '2 external_order_id holds a control character'],
     ],
     [
+      'a NUL character',
+      line({ from_currency: 'B\0C' }),
+      ['1 from_currency holds a NUL character, which PostgreSQL does not take'],
+    ],
+    [
       'half a character',
       line({}).replace('"a"', String.raw`"\ud800"`),
       ['1 external_order_id is not valid Unicode text'],
