@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { systemClock, type Clock } from './clock.ts';
 import { ConfigError, type Config } from './config/config.ts';
 import { MerchantKey } from './config/merchant-key.ts';
+import { DEFAULT_ACCOUNT } from './domain/accounts/name.ts';
 import { ExchangeClient } from './exchange/client.ts';
 import { RateWindow, type RateLimit } from './exchange/rate-window.ts';
 import { httpTransport, type Transport } from './exchange/transport.ts';
@@ -17,9 +18,6 @@ import { createLog } from './log.ts';
 import { OwnedError } from './store/errors.ts';
 import { openAsOwner, type OwnerOptions } from './store/open.ts';
 import type { Holding, Store } from './store/port.ts';
-
-/** The one account of this version; the tables are made for several. */
-const ACCOUNT = 'default';
 
 /** The replacements of tests, the simulation and the benchmark. */
 export interface Overrides {
@@ -56,7 +54,7 @@ interface AccountDeps {
  * account, `StoreError` when the database cannot be used.
  */
 export async function createApp(config: Config, overrides: Overrides = {}): Promise<App> {
-  const { clock = systemClock(), ownerPatienceMs: patienceMs = 0, account = ACCOUNT, transport } = overrides;
+  const { clock = systemClock(), ownerPatienceMs: patienceMs = 0, account = DEFAULT_ACCOUNT, transport } = overrides;
   const log = overrides.log ?? createLog(config);
   await using undo = new AsyncDisposableStack();
   const { store, ownership } = undo.use(await openAsOwner(config.database, clock, { patienceMs, ...overrides.store }));

@@ -1,7 +1,11 @@
 import type { Command } from 'commander';
+import type { AccountScope } from './shared/account.ts';
 
-/** A command: its text in lists, and its module, which adds arguments, options, an action and, where there is more to say, a longer text. */
-type Entry = readonly [text: string, load: () => Promise<{ define(command: Command): void }>];
+/**
+ * A command: its text in lists; its module, which adds arguments, options, an action and, where there is more to say, a longer
+ * text; and, where it takes `--account`, whether that may be all of them.
+ */
+type Entry = readonly [text: string, load: () => Promise<{ define(command: Command): void }>, scope?: AccountScope];
 
 /** A command that only holds others. */
 interface Group {
@@ -34,36 +38,41 @@ export const COMMANDS: Readonly<Record<string, Entries>> = {
   },
   'Every day:': {
     run: ['runs the daemon: sends pending orders, follows them to the end', () => import('./operate/run.ts')],
-    sync: ['makes one pass: sends what is due, looks up what is followed', () => import('./operate/sync/sync.ts')],
-    pause: ['stops creates, or all requests of the program', () => import('./operate/pause.ts')],
-    resume: ['ends what pause began, and other holds of creates', () => import('./operate/pause.ts')],
+    sync: [
+      'makes one pass: sends what is due, looks up what is followed',
+      () => import('./operate/sync/sync.ts'),
+      'one',
+    ],
+    pause: ['stops creates, or all requests of the program', () => import('./operate/pause.ts'), 'one'],
+    resume: ['ends what pause began, and other holds of creates', () => import('./operate/pause.ts'), 'one'],
     orders: {
       text: 'put orders in, look at them, decide about them',
       example: 'order-sync orders list --state held',
       commands: {
-        add: ['inserts one order', () => import('./orders/add.ts')],
-        import: ['inserts the rows of a file, all or none', () => import('./orders/import.ts')],
-        adopt: ['takes over orders that exist at the exchange', () => import('./orders/adopt.ts')],
-        list: ['lists the newest orders', () => import('./orders/list.ts')],
-        export: ['writes orders with every field of the exchange', () => import('./orders/export.ts')],
-        show: ['shows one order: row, history, answers of the exchange', () => import('./orders/show.ts')],
-        explain: ['tells the story of one order, and what happens next', () => import('./orders/explain.ts')],
-        resolve: ['records what became of orders that were sent', () => import('./orders/decision.ts')],
-        retry: ['sends rejected, invalid or unknown orders again', () => import('./orders/decision.ts')],
-        cancel: ['ends orders that were not sent yet', () => import('./orders/decision.ts')],
+        add: ['inserts one order', () => import('./orders/add.ts'), 'one'],
+        import: ['inserts the rows of a file, all or none', () => import('./orders/import.ts'), 'one'],
+        adopt: ['takes over orders that exist at the exchange', () => import('./orders/adopt.ts'), 'one'],
+        list: ['lists the newest orders', () => import('./orders/list.ts'), 'one-or-all'],
+        export: ['writes orders with every field of the exchange', () => import('./orders/export.ts'), 'one'],
+        show: ['shows one order: row, history, answers of the exchange', () => import('./orders/show.ts'), 'one'],
+        explain: ['tells the story of one order, and what happens next', () => import('./orders/explain.ts'), 'one'],
+        resolve: ['records what became of orders that were sent', () => import('./orders/decision.ts'), 'one'],
+        retry: ['sends rejected, invalid or unknown orders again', () => import('./orders/decision.ts'), 'one'],
+        cancel: ['ends orders that were not sent yet', () => import('./orders/decision.ts'), 'one'],
       },
     },
     report: {
       text: 'reports from the database',
       example: 'order-sync report summary',
       commands: {
-        summary: ['counts and exact sums by pair, state and status', () => import('./report/summary.ts')],
+        summary: ['counts and exact sums by pair, state and status', () => import('./report/summary.ts'), 'one'],
         reconciliation: [
           'our orders beside those of the exchange, to the last digit',
           () => import('./report/reconciliation.ts'),
+          'one',
         ],
-        ageing: ['how long orders have been in their state; the oldest', () => import('./report/ageing.ts')],
-        changes: ['every change of a period, in order', () => import('./report/changes.ts')],
+        ageing: ['how long orders have been in their state; the oldest', () => import('./report/ageing.ts'), 'one'],
+        changes: ['every change of a period, in order', () => import('./report/changes.ts'), 'one'],
         explain: ['what a class of findings means, and what to do about it', () => import('./report/explain.ts')],
       },
     },
@@ -71,8 +80,8 @@ export const COMMANDS: Readonly<Record<string, Entries>> = {
       text: 'what reconciliation found: look at it, acknowledge it',
       example: 'order-sync findings list --class AMOUNT_MISMATCH',
       commands: {
-        list: ['lists the newest findings', () => import('./operate/findings/list.ts')],
-        ack: ['acknowledges open findings', () => import('./operate/findings/ack.ts')],
+        list: ['lists the newest findings', () => import('./operate/findings/list.ts'), 'one-or-all'],
+        ack: ['acknowledges open findings', () => import('./operate/findings/ack.ts'), 'one'],
       },
     },
     db: {
@@ -95,49 +104,53 @@ export const COMMANDS: Readonly<Record<string, Entries>> = {
     },
   },
   'The exchange, as it answers now:': {
-    lookup: ['shows an order record as the exchange answers now', () => import('./exchange/operations.ts')],
+    lookup: ['shows an order record as the exchange answers now', () => import('./exchange/operations.ts'), 'one'],
     'pre-order': {
       text: 'pre-orders at the exchange',
       example: 'order-sync pre-order show 4be1c7',
       commands: {
-        show: ['shows a pre-order as the exchange answers now', () => import('./exchange/operations.ts')],
+        show: ['shows a pre-order as the exchange answers now', () => import('./exchange/operations.ts'), 'one'],
       },
     },
-    probe: ['asks the exchange what its document leaves open', () => import('./exchange/probe.ts')],
+    probe: ['asks the exchange what its document leaves open', () => import('./exchange/probe.ts'), 'one'],
     client: {
       text: 'clients and their links at the exchange',
       example: 'order-sync client show 7f1c2a',
       commands: {
-        create: ['makes a link for a client, and remembers it', () => import('./exchange/operations.ts')],
-        validate: ['asks whether a link could be made', () => import('./exchange/operations.ts')],
-        show: ['shows a link as the exchange answers now', () => import('./exchange/operations.ts')],
-        follow: ['remembers a link; the daemon follows its status', () => import('./exchange/operations.ts')],
+        create: ['makes a link for a client, and remembers it', () => import('./exchange/operations.ts'), 'one'],
+        validate: ['asks whether a link could be made', () => import('./exchange/operations.ts'), 'one'],
+        show: ['shows a link as the exchange answers now', () => import('./exchange/operations.ts'), 'one'],
+        follow: ['remembers a link; the daemon follows its status', () => import('./exchange/operations.ts'), 'one'],
       },
     },
     idv: {
       text: 'identity verification of clients',
       example: 'order-sync idv token 7f1c2a --level MAIN',
       commands: {
-        token: ['gets a token for a verification flow; it is a secret', () => import('./exchange/idv.ts')],
-        photos: ['asks for the delivery of verification photos', () => import('./exchange/idv.ts')],
+        token: ['gets a token for a verification flow; it is a secret', () => import('./exchange/idv.ts'), 'one'],
+        photos: ['asks for the delivery of verification photos', () => import('./exchange/idv.ts'), 'one'],
       },
     },
     customer: {
       text: 'clients at the card-payment provider',
       example: 'order-sync customer cards 7f1c2a',
       commands: {
-        show: ['shows the customer record of a link; personal data', () => import('./exchange/operations.ts')],
-        cards: ['shows the saved cards of a link', () => import('./exchange/cards.ts')],
+        show: ['shows the customer record of a link; personal data', () => import('./exchange/operations.ts'), 'one'],
+        cards: ['shows the saved cards of a link', () => import('./exchange/cards.ts'), 'one'],
       },
     },
-    'sdk-token': ['gets a short-lived SDK token for a link; it is a secret', () => import('./exchange/operations.ts')],
-    links: ['lists the newest remembered client links', () => import('./exchange/links.ts')],
+    'sdk-token': [
+      'gets a short-lived SDK token for a link; it is a secret',
+      () => import('./exchange/operations.ts'),
+      'one',
+    ],
+    links: ['lists the newest remembered client links', () => import('./exchange/links.ts'), 'one-or-all'],
     photos: {
       text: 'photos that the exchange has delivered',
       example: 'order-sync photos list',
       commands: {
-        list: ['lists the newest photos', () => import('./exchange/photos/list.ts')],
-        purge: ['deletes photos for good, files and rows', () => import('./exchange/photos/purge.ts')],
+        list: ['lists the newest photos', () => import('./exchange/photos/list.ts'), 'one-or-all'],
+        purge: ['deletes photos for good, files and rows', () => import('./exchange/photos/purge.ts'), 'one'],
       },
     },
   },

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command, type Argument, type Option } from 'commander';
 import { printableLines } from '../reports/formats/text.ts';
 import { COMMANDS, type Entries } from './commands.ts';
+import { addAccountOption } from './shared/account.ts';
 import { fitted } from './shared/help.ts';
 import { takeNearChoices, withSuggestion } from './shared/names.ts';
 import { screenOf } from './shared/screen.ts';
@@ -54,7 +55,7 @@ async function addCommands(parent: Command, entries: Entries, words: readonly st
       await addCommands(command, entry.commands, isAll ? words : word === name ? more : []);
       continue;
     }
-    const [text, load] = entry;
+    const [text, load, scope] = entry;
     command
       .summary(text)
       .description(text)
@@ -64,7 +65,9 @@ async function addCommands(parent: Command, entries: Entries, words: readonly st
       });
     if (!isAll && word !== name) continue;
     (await load()).define(command);
-    for (const { options, registeredArguments } of [command, ...command.commands]) {
+    for (const [index, defined] of [command, ...command.commands].entries()) {
+      if (scope !== undefined) addAccountOption(defined, index === 0 ? scope : 'one');
+      const { options, registeredArguments } = defined;
       for (const taker of [...options, ...registeredArguments]) {
         takeNearChoices(taker);
         showAsTyped(taker);

@@ -1,9 +1,7 @@
+import { DEFAULT_ACCOUNT } from '../domain/accounts/name.ts';
 import { suggestion } from '../domain/suggestion.ts';
 import type { AccountEntries, FileSettings } from './settings-file.ts';
 import { rateGroup, SETTINGS, type AccountPath, type AccountSection, type ConfigProblem } from './settings.ts';
-
-/** The account of a row that names none. */
-export const DEFAULT_ACCOUNT = 'default';
 
 type Sections = Readonly<Record<AccountSection, object>>;
 

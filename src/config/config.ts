@@ -26,7 +26,6 @@ import type { Entry } from './settings-file.ts';
 import type { ListenAddress } from './values.ts';
 
 export { ConfigError, type ListenAddress, type ConfigOptions };
-export { DEFAULT_ACCOUNT } from './accounts.ts';
 export { sqlitePath, type DatabaseConfig, type SqliteDatabase } from './database.ts';
 
 /** Values by paths as nested objects: that of `exchange.timeout` is the `timeout` of `exchange`. */
@@ -59,7 +58,6 @@ export type AccountConfig = AccountOf<Pick<GeneralConfig, AccountSection>>;
 
 /** Settings that name an exchange, with the key for it. */
 export type WithExchange<C> = C & { readonly exchange: { readonly baseUrl: string; readonly apiKey: string } };
-export type ExchangeConfig = WithExchange<Config>;
 
 /** One setting for people: its value as written, and the place where it stands. */
 export interface ConfigSource {
@@ -90,12 +88,15 @@ export function loadConfig(options: ConfigOptions & { readonly requireExchange: 
   return config;
 }
 
-/** The settings as an account has them, its own in the place of the general ones. Throws ConfigError where there is no such account. */
-export function configOf(config: Config, name: string): Config {
+/** The settings as one account has them, its own in the place of the general ones. */
+export type AccountSettings = Config & { readonly account: string };
+
+/** The settings as an account has them. Throws ConfigError where there is no such account. */
+export function configOf(config: Config, name: string): AccountSettings {
   const account = config.accounts.find((one) => one.name === name);
   if (account === undefined) throw new ConfigError(unknownAccount(name, config.accounts));
   const { exchange, create, follow } = account;
-  return { ...config, exchange, create, follow };
+  return { ...config, exchange, create, follow, account: name };
 }
 
 /**

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isMap, isScalar, LineCounter, parseDocument } from 'yaml';
-import { ACCOUNT_NAME, PATHS, rateGroup, SECRETS, SETTINGS } from './settings.ts';
+import { ACCOUNT_NAME } from '../domain/accounts/name.ts';
+import { PATHS, rateGroup, SECRETS, SETTINGS } from './settings.ts';
 import type { JsonSchema } from './values.ts';
 
 const DEFAULTS = new URL('../../config/default.yaml', import.meta.url);

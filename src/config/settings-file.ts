@@ -1,11 +1,10 @@
 import { readFileSync, statSync } from 'node:fs';
 import { isAbsolute, relative, resolve } from 'node:path';
 import { isMap, isPair, isScalar, isSeq, LineCounter, parseDocument, type Document, type YAMLMap } from 'yaml';
+import { ACCOUNT_NAME, ACCOUNT_NAME_FORM } from '../domain/accounts/name.ts';
 import { suggestion } from '../domain/suggestion.ts';
 import { withoutPassword } from './database-url.ts';
 import {
-  ACCOUNT_NAME,
-  ACCOUNT_NAME_FORM,
   ACCOUNT_PATHS,
   ConfigError,
   JSON_SETTINGS,

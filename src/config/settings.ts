@@ -1,3 +1,4 @@
+import { ACCOUNT_NAME, ACCOUNT_NAME_FORM } from '../domain/accounts/name.ts';
 import { PHOTO_TYPES } from '../domain/clients/photo.ts';
 import { CONTRADICTION_KINDS } from '../domain/contradictions.ts';
 import { AMOUNT_FIELDS } from '../domain/amounts.ts';
@@ -40,9 +41,6 @@ function textOf(problems: readonly ConfigProblem[]): string {
     ? lines.join()
     : [`${problems.length} things are wrong with the settings:`, ...lines].join('\n  ');
 }
-
-/** What a name of an account or of a group of accounts may be, in a sentence. */
-export const ACCOUNT_NAME_FORM = 'a name of 1 to 64 letters, digits, dots, underscores and hyphens, and not "all"';
 
 /**
  * Every setting with its type: durations in milliseconds, sizes in bytes. The defaults, and the texts that describe the
@@ -104,8 +102,6 @@ export type AccountPath = Extract<Path, `${AccountSection}.${string}`>;
 /** Sections of settings that an account may have of its own. */
 export type AccountSection = 'exchange' | 'create' | 'follow';
 
-/** The name of an account, or of a group of accounts. */
-export const ACCOUNT_NAME = /^(?!all$)[A-Za-z0-9._-]{1,64}$/;
 /** The type of `rateGroup`, which only an account has. */
 export const rateGroup = type.optional(
   type.single(

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { OwnedError } from './errors.ts';
 import type { Database, Transaction } from './port.ts';
 import { queries, statement } from './statement.ts';
@@ -35,6 +36,25 @@ export async function assertNewestOwner(tx: Transaction, account: string, genera
 const generationStatement = statement((v: { account: string }) =>
   queries.selectFrom('account_owners').select('generation').where('account', '=', v.account),
 );
+
+/** Tables that are listed for one account or for all. */
+type ListedTable = 'merchant_orders' | 'findings' | 'links' | 'photos' | 'photo_tokens';
+
+/** Reads the names of the accounts that have rows in a table, by one search of an index each. */
+export async function accountsIn(db: Database, table: ListedTable): Promise<string[]> {
+  const first = sql`select min(account) from ${sql.table(table)}`;
+  const { rows } = await sql<{ account: string }>`with recursive named (account) as (
+      ${first} union all select (${first} where account > named.account) from named where named.account is not null)
+    select account from named where account is not null`.execute(db);
+  return rows.map(({ account }) => account);
+}
+
+/** Tells that an account has orders, or had an owner. */
+export async function isKnownAccount(db: Database, account: string): Promise<boolean> {
+  const order = db.selectFrom('merchant_orders').select('account').where('account', '=', account).limit(1);
+  const owner = db.selectFrom('account_owners').select('account').where('account', '=', account);
+  return [await order.executeTakeFirst(), await owner.executeTakeFirst()].some((row) => row !== undefined);
+}
 
 /** The fact that tells to which merchant the orders of the account belong (merchant.id, §2.7). */
 export const MERCHANT_ID = 'merchant.id';

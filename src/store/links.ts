@@ -1,5 +1,6 @@
 import { sql, type Selectable, type SqlBool } from 'kysely';
 import type { LinkDecision, LinkSource, TrackedLink } from '../domain/clients/link.ts';
+import { listAccounts, newestFirst, type ListQuery, type OfAccount } from './listed.ts';
 import type { Database, Transaction } from './port.ts';
 import type { LinksTable } from './schema.ts';
 import { queries, statement } from './statement.ts';
@@ -51,11 +52,16 @@ export async function readLink(db: Database, account: string, linkId: string): P
 /** Lists the newest remembered links, with one status or with any. */
 export async function listLinks(
   db: Database,
-  query: { account: string; status?: string | undefined; limit: number },
-): Promise<LinkRow[]> {
-  let links = db.selectFrom('links').selectAll().where('account', '=', query.account);
-  if (query.status !== undefined) links = links.where('status', '=', query.status);
-  return await links.orderBy('created_at', 'desc').orderBy('link_id').limit(query.limit).execute();
+  query: ListQuery & { readonly status?: string | undefined },
+): Promise<readonly LinkRow[]> {
+  const compare = (one: LinkRow, other: LinkRow) => newestFirst(one.created_at, other.created_at);
+  const list = async ({ account, status, limit }: OfAccount<typeof query>) => {
+    let links = db.selectFrom('links').selectAll().where('account', '=', account);
+    if (status !== undefined) links = links.where('status', '=', status);
+    const rows = await links.orderBy('created_at', 'desc').orderBy('link_id').limit(limit).execute();
+    return { rows, isCut: false };
+  };
+  return (await listAccounts(db, 'links', query, list, compare)).rows;
 }
 
 /** Sets up to `limit` checks that a clock ahead of this one wrote to `now`: their links would wait. Gives how many. */

@@ -3,7 +3,8 @@ import { FINDING_CLASSES, SEVERITIES, type FindingClassName, type Severity } fro
 import type { FindingStatus } from '../domain/findings/lifecycle.ts';
 import type { OrderState } from '../domain/orders/states.ts';
 import type { FindingRow } from './findings.ts';
-import { isLike, type IdFilter, type Listed, type Pair } from './listed-orders.ts';
+import { listAccounts, type Listed, type ListQuery, type OfAccount } from './listed.ts';
+import { isLike, type IdFilter, type Pair } from './listed-orders.ts';
 import { unindexed } from './dialect.ts';
 import type { Database } from './port.ts';
 
@@ -12,8 +13,7 @@ const MOST_READ = 10_000;
 const STATUSES = ['open', 'acknowledged', 'resolved'] as const satisfies readonly FindingStatus[];
 
 /** The findings of a list. Times are compared with `first_seen_at`. */
-export interface FindingFilter {
-  readonly account: string;
+export interface FindingFilter extends ListQuery {
   readonly class?: FindingClassName | undefined;
   readonly severity?: Severity | undefined;
   readonly status?: FindingStatus | undefined;
@@ -23,14 +23,24 @@ export interface FindingFilter {
   readonly state?: OrderState | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
-  readonly limit: number;
 }
+type Filter = OfAccount<FindingFilter>;
 
 /**
  * Lists the findings that match the filter, the worst first, of one severity the newest. The index of open findings has them
  * by status and class, so each class is read by itself from its newest one on.
  */
 export async function listFindings(db: Database, filter: FindingFilter): Promise<Listed<FindingRow>> {
+  return await listAccounts(db, 'findings', filter, (one) => listOfAccount(db, one), compareRows);
+}
+
+/** The order of a list. */
+function compareRows(one: FindingRow, other: FindingRow): number {
+  const placeOf = ({ class: name }: FindingRow) => SEVERITIES.indexOf(severityOf(name));
+  return placeOf(one) - placeOf(other) || other.id - one.id;
+}
+
+async function listOfAccount(db: Database, filter: Filter): Promise<Listed<FindingRow>> {
   const { account, status, severity, limit } = filter;
   if (filter.order !== undefined) return await listOfOrder(db, filter, filter.order);
   const statuses = status === undefined ? STATUSES : [status];
@@ -86,7 +96,7 @@ function severityOf(name: string): Severity {
 
 async function listOfClass(
   db: Database,
-  filter: FindingFilter,
+  filter: Filter,
   { status, name }: StatusAndClass,
 ): Promise<Listed<FindingRow>> {
   const { account, limit } = filter;
@@ -101,7 +111,7 @@ async function listOfClass(
   return { rows, isCut: oldest !== undefined && rows.length < limit };
 }
 
-async function listOfOrder(db: Database, filter: FindingFilter, order: IdFilter): Promise<Listed<FindingRow>> {
+async function listOfOrder(db: Database, filter: Filter, order: IdFilter): Promise<Listed<FindingRow>> {
   const { account, class: name, severity, status, limit } = filter;
   const conditions = [
     ...conditionsOf(filter),

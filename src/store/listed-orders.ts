@@ -1,6 +1,7 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import type { FindingClassName } from '../domain/findings/classes.ts';
 import type { OrderState } from '../domain/orders/states.ts';
+import { listAccounts, newestFirst, type Listed, type ListQuery, type OfAccount } from './listed.ts';
 import type { OrderRow } from './order-columns.ts';
 import { unindexed } from './dialect.ts';
 import type { Database } from './port.ts';
@@ -11,8 +12,7 @@ const MOST_READ = 50_000;
 const FIRST_STATES = ['held', 'disputed', 'unknown'] as const satisfies readonly OrderState[];
 
 /** The orders of a list. Times are compared with `created_at`. */
-export interface OrderFilter {
-  readonly account: string;
+export interface OrderFilter extends ListQuery {
   readonly state?: OrderState | undefined;
   readonly pair?: Pair | undefined;
   /** With an unresolved finding of this class. */
@@ -20,8 +20,8 @@ export interface OrderFilter {
   readonly order?: IdFilter | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
-  readonly limit: number;
 }
+type Filter = OfAccount<OrderFilter>;
 
 /** The currencies of an order. */
 export interface Pair {
@@ -35,12 +35,6 @@ export interface IdFilter {
   readonly isPrefix: boolean;
 }
 
-/** The rows of a list. It is cut where there may be more among those that it did not look at. */
-export interface Listed<Row> {
-  readonly rows: readonly Row[];
-  readonly isCut: boolean;
-}
-
 /** What a statement asks of a row. */
 type Condition = RawBuilder<SqlBool>;
 
@@ -49,6 +43,19 @@ type Condition = RawBuilder<SqlBool>;
  * Where ids, a finding or a state leave few candidates, these are sorted; otherwise the newest rows are read in their order.
  */
 export async function listOrders(db: Database, filter: OrderFilter): Promise<Listed<OrderRow>> {
+  return await listAccounts(db, 'merchant_orders', filter, (one) => listOfAccount(db, one), compareRows);
+}
+
+/** The order of a list. */
+function compareRows(one: OrderRow, other: OrderRow): number {
+  const placeOf = ({ state }: OrderRow) => {
+    const place = FIRST_STATES.findIndex((first) => first === state);
+    return place < 0 ? FIRST_STATES.length : place;
+  };
+  return placeOf(one) - placeOf(other) || newestFirst(one.created_at, other.created_at);
+}
+
+async function listOfAccount(db: Database, filter: Filter): Promise<Listed<OrderRow>> {
   const { account, order, class: name, state, limit } = filter;
   if (order !== undefined) return await listAmong(db, filter, idsLike(account, order));
   if (name !== undefined) return await listAmong(db, filter, idsWithFinding(account, name));
@@ -65,7 +72,7 @@ export async function listOrders(db: Database, filter: OrderFilter): Promise<Lis
   return { rows: lists.flatMap(({ rows }) => rows), isCut: left > 0 && lists.some(({ isCut }) => isCut) };
 }
 
-async function listOfState(db: Database, filter: OrderFilter, state: OrderState): Promise<Listed<OrderRow>> {
+async function listOfState(db: Database, filter: Filter, state: OrderState): Promise<Listed<OrderRow>> {
   const ids = sql`select external_order_id from merchant_orders where account = ${filter.account} and state = ${state}`;
   // Of final orders, which may be most, the newest are soon found by the index of ages.
   const isFew = state !== 'final' && !(await hasMore(db, ids));
@@ -73,7 +80,7 @@ async function listOfState(db: Database, filter: OrderFilter, state: OrderState)
 }
 
 /** Lists those of few candidates that match the filter. The signs keep SQLite from the indexes of ages and states. */
-async function listAmong(db: Database, filter: OrderFilter, ids: RawBuilder<unknown>): Promise<Listed<OrderRow>> {
+async function listAmong(db: Database, filter: Filter, ids: RawBuilder<unknown>): Promise<Listed<OrderRow>> {
   const { from, to, limit } = filter;
   const conditions = [
     ...conditionsOf(filter),
@@ -90,7 +97,7 @@ async function listAmong(db: Database, filter: OrderFilter, ids: RawBuilder<unkn
 }
 
 /** Lists those of the newest rows that match the filter. */
-async function listByAge(db: Database, filter: OrderFilter, condition: Condition): Promise<Listed<OrderRow>> {
+async function listByAge(db: Database, filter: Filter, condition: Condition): Promise<Listed<OrderRow>> {
   const { account, from, to, limit } = filter;
   const period = [
     sql<SqlBool>`account = ${account}`,
@@ -108,7 +115,7 @@ async function listByAge(db: Database, filter: OrderFilter, condition: Condition
 }
 
 /** The conditions that no index is for. */
-function conditionsOf({ account, state, pair, class: name }: OrderFilter): readonly Condition[] {
+function conditionsOf({ account, state, pair, class: name }: Filter): readonly Condition[] {
   return [
     sql`account = ${account}`,
     ...(state === undefined ? [] : [sql<SqlBool>`${unindexed('state')} = ${state}`]),

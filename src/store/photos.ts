@@ -1,10 +1,14 @@
 import type { Insertable, Selectable } from 'kysely';
 import type { KnownToken } from '../domain/clients/photo.ts';
+import { listAccounts, newestFirst, type ListQuery, type OfAccount } from './listed.ts';
 import type { Database, Transaction } from './port.ts';
 import type { PhotosTable, PhotoTokensTable } from './schema.ts';
 
 /** A file that was received. */
 export type PhotoRow = Selectable<PhotosTable>;
+
+/** The photos of all links, or of one. */
+type OfLink = ListQuery & { readonly linkId: string | undefined };
 
 /** A file to be recorded. */
 export type NewPhoto = Omit<Insertable<PhotosTable>, 'id'>;
@@ -65,13 +69,13 @@ export async function photosOfDelivery(db: Database, account: string, delivery: 
 }
 
 /** Lists all files, or those of one link, the newest first. */
-export async function listPhotos(
-  db: Database,
-  { account, linkId, limit }: { account: string; linkId: string | undefined; limit: number },
-): Promise<PhotoRow[]> {
-  let rows = db.selectFrom('photos').selectAll().where('account', '=', account);
-  if (linkId !== undefined) rows = rows.where('link_id', '=', linkId);
-  return await rows.orderBy('id', 'desc').limit(limit).execute();
+export async function listPhotos(db: Database, query: OfLink): Promise<readonly PhotoRow[]> {
+  const list = async ({ account, linkId, limit }: OfAccount<OfLink>) => {
+    let rows = db.selectFrom('photos').selectAll().where('account', '=', account);
+    if (linkId !== undefined) rows = rows.where('link_id', '=', linkId);
+    return { rows: await rows.orderBy('id', 'desc').limit(limit).execute(), isCut: false };
+  };
+  return (await listAccounts(db, 'photos', query, list, (one, other) => other.id - one.id)).rows;
 }
 
 /** Reads the files that were received before a time, the oldest first. */
@@ -96,20 +100,24 @@ export async function deletePhotos(tx: Transaction, account: string, ids: readon
 }
 
 /** A delivery that was asked for and has not come. */
-export type AwaitedDelivery = Pick<PhotoTokensTable, 'link_id' | 'level' | 'action_id' | 'created_at' | 'expires_at'>;
+export type AwaitedDelivery = Pick<
+  PhotoTokensTable,
+  'account' | 'link_id' | 'level' | 'action_id' | 'created_at' | 'expires_at'
+>;
 
 /** Lists the deliveries that were asked for and have not come, of all links or of one, the newest first. */
-export async function listAwaited(
-  db: Database,
-  { account, linkId, limit }: { account: string; linkId: string | undefined; limit: number },
-): Promise<AwaitedDelivery[]> {
-  let rows = db
-    .selectFrom('photo_tokens')
-    .select(['link_id', 'level', 'action_id', 'created_at', 'expires_at'])
-    .where('account', '=', account)
-    .where('delivery', 'is', null);
-  if (linkId !== undefined) rows = rows.where('link_id', '=', linkId);
-  return await rows.orderBy('created_at', 'desc').limit(limit).execute();
+export async function listAwaited(db: Database, query: OfLink): Promise<readonly AwaitedDelivery[]> {
+  const compare = (one: AwaitedDelivery, other: AwaitedDelivery) => newestFirst(one.created_at, other.created_at);
+  const list = async ({ account, linkId, limit }: OfAccount<OfLink>) => {
+    let rows = db
+      .selectFrom('photo_tokens')
+      .select(['account', 'link_id', 'level', 'action_id', 'created_at', 'expires_at'])
+      .where('account', '=', account)
+      .where('delivery', 'is', null);
+    if (linkId !== undefined) rows = rows.where('link_id', '=', linkId);
+    return { rows: await rows.orderBy('created_at', 'desc').limit(limit).execute(), isCut: false };
+  };
+  return (await listAccounts(db, 'photo_tokens', query, list, compare)).rows;
 }
 
 /** Deletes tokens that expired unused before `expiredBefore`, and used ones whose files are all gone. */

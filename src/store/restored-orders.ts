@@ -14,19 +14,3 @@ export async function someOrderIds(
     .limit(limit);
   return (await ids.execute()).map((row) => row.external_order_id);
 }
-
-/** Reads the names of the accounts that have orders, by one search each. */
-export async function accountsWithOrders(db: Database): Promise<string[]> {
-  const names: string[] = [];
-  for (;;) {
-    const next = await db
-      .selectFrom('merchant_orders')
-      .select('account')
-      .where('account', '>', names.at(-1) ?? '')
-      .orderBy('account')
-      .limit(1)
-      .executeTakeFirst();
-    if (next === undefined) return names;
-    names.push(next.account);
-  }
-}

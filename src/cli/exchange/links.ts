@@ -3,9 +3,8 @@ import { linkEvents } from '../../store/events.ts';
 import { listLinks, readLink } from '../../store/links.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
 import { rowWithHistory } from '../shared/history.ts';
-import { addListOptions, printList, type ListColumn, type ListOptions } from '../shared/list.ts';
-import { ACCOUNT } from '../shared/options.ts';
-import { withStore } from '../shared/store.ts';
+import { accountColumn, addListOptions, printList, type ListColumn, type ListOptions } from '../shared/list.ts';
+import { withAccount, withAccounts } from '../shared/store.ts';
 
 /** `order-sync links` and `links show`: the client links that are remembered. */
 export function define(command: Command): void {
@@ -14,8 +13,9 @@ export function define(command: Command): void {
   addListOptions(command)
     .addHelpText('after', '\nExample:\n  order-sync links --status NOT_VERIFIED')
     .action(async ({ status, ...options }: ListOptions & { readonly status?: string }) => {
-      const query = { account: ACCOUNT, status, limit: options.limit + 1 };
-      const found = await withStore(command, 'current', (store) => listLinks(store.db, query));
+      const found = await withAccounts(command, ({ db }, account) =>
+        listLinks(db, { account, status, limit: options.limit + 1 }),
+      );
       const columns: readonly ListColumn<(typeof found)[number]>[] = [
         { label: 'link', of: (row) => row.link_id },
         { label: 'reference', of: (row) => row.reference },
@@ -25,7 +25,7 @@ export function define(command: Command): void {
         { label: 'missing since', kind: 'time', rank: 1, of: (row) => row.missing_since },
       ];
       const empty = status === undefined ? 'no link is remembered' : 'no link that is remembered has this status';
-      printList(found, options, columns, empty);
+      printList(found, options, [...accountColumn(command), ...columns], empty);
     });
   defineLinksShow(command.command('show').description('shows one client link and its history'));
 }
@@ -36,9 +36,9 @@ function defineLinksShow(command: Command): void {
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  order-sync links show 7f1c2a')
     .action(async (linkId: string, { json }: { json?: boolean }) => {
-      const { link, events } = await withStore(command, 'current', async ({ db }) => ({
-        link: await readLink(db, ACCOUNT, linkId),
-        events: await linkEvents(db, ACCOUNT, linkId),
+      const { link, events } = await withAccount(command, 'current', async ({ db }, { account }) => ({
+        link: await readLink(db, account, linkId),
+        events: await linkEvents(db, account, linkId),
       }));
       if (link === undefined) {
         const name = JSON.stringify(linkId);

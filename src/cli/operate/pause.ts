@@ -5,8 +5,7 @@ import { printable } from '../../reports/formats/text.ts';
 import { endHolds, setHold } from '../../store/account-holds.ts';
 import { actorOf, addReasonOptions, type DecisionOptions } from '../shared/decision.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
-import { ACCOUNT } from '../shared/options.ts';
-import { withStore } from '../shared/store.ts';
+import { withAccount } from '../shared/store.ts';
 
 /** What goes again after the end of a hold. */
 const ENDED: Readonly<Partial<Record<HoldKind, string>>> = {
@@ -39,7 +38,9 @@ function definePause(command: Command): void {
       const actor = actorOf(options);
       const now = systemClock().now();
       const hold = { kind, since: now, until: null, reason: options.reason, actor } as const;
-      await withStore(command, 'current', (store) => store.writer.write((tx) => setHold(tx, ACCOUNT, hold, now)));
+      await withAccount(command, 'current', ({ writer }, { account }) =>
+        writer.write((tx) => setHold(tx, account, hold, now)),
+      );
       const stopped = kind === 'all-paused' ? 'nothing is created or looked up' : 'nothing is created';
       process.stdout.write(`${stopped} until: order-sync resume --reason TEXT\n`);
     });
@@ -50,8 +51,8 @@ function defineResume(command: Command): void {
     .addHelpText('after', "\nExample:\n  order-sync resume --reason 'the maintenance is over'")
     .action(async (options: DecisionOptions) => {
       const how = { reason: options.reason, actor: actorOf(options), now: systemClock().now() };
-      const ended = await withStore(command, 'current', (store) =>
-        store.writer.write((tx) => endHolds(tx, ACCOUNT, RESUMED_HOLDS, how)),
+      const ended = await withAccount(command, 'current', ({ writer }, { account }) =>
+        writer.write((tx) => endHolds(tx, account, RESUMED_HOLDS, how)),
       );
       if (ended.length === 0) throw new CommandError(EXIT.absent, 'nothing is paused');
       for (const { kind, reason } of ended) {

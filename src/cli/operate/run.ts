@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
+import { loadConfig } from '../../config/config.ts';
 import { createLog } from '../../log.ts';
 import { runDaemon } from '../../daemon.ts';
 import { explainError } from '../shared/exit.ts';
-import { exchangeConfig } from '../shared/options.ts';
+import { configOptions } from '../shared/options.ts';
 import { stopSignal } from '../shared/stop-signal.ts';
 
 /** `order-sync run`: the daemon. */
@@ -15,7 +16,7 @@ export function define(command: Command): void {
     .action(async () => {
       let log: ReturnType<typeof createLog> | undefined;
       try {
-        const config = exchangeConfig(command);
+        const config = loadConfig({ ...configOptions(command), requireExchange: true });
         log = createLog(config);
         await runDaemon(config, stopSignal(), () => process.send?.('ready'), { log });
       } catch (error) {

@@ -1,8 +1,7 @@
 import { Option, type Command } from 'commander';
 import { addOrder } from '../../flows/orders/add.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
-import { ACCOUNT } from '../shared/options.ts';
-import { withStore } from '../shared/store.ts';
+import { withAccount } from '../shared/store.ts';
 
 /** The options and the columns that they fill. */
 const OPTIONS = [
@@ -31,8 +30,10 @@ export function define(command: Command): void {
       'after',
       '\nExample:\n  order-sync orders add --external-order-id shop-1001 --asset 0.25 \\\n    --from BTC --to EUR',
     )
-    .action(async (fields: Record<string, string>) => {
-      const addition = await withStore(command, 'migrate', (store) => addOrder({ store, account: ACCOUNT }, fields));
+    .action(async ({ account: _account, ...fields }: Record<string, string>) => {
+      const addition = await withAccount(command, 'migrate', (store, { account }) =>
+        addOrder({ store, account }, fields),
+      );
       if (addition.kind === 'invalid') {
         throw new CommandError(EXIT.data, `${addition.problems.join('; ')}; nothing was inserted`);
       }

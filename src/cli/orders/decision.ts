@@ -15,10 +15,9 @@ import { printable } from '../../reports/formats/text.ts';
 import { counted } from '../../reports/formats/words.ts';
 import { actorOf, addReasonOptions, confirm, type DecisionOptions } from '../shared/decision.ts';
 import { EXIT } from '../shared/exit.ts';
-import { ACCOUNT } from '../shared/options.ts';
 import { addPeriodOptions, type PeriodOptions } from '../shared/period.ts';
 import { screenOf } from '../shared/screen.ts';
-import { withStore } from '../shared/store.ts';
+import { withAccount } from '../shared/store.ts';
 
 /** Orders that are decided about in one call; of them so many are shown before the question. */
 const MOST_AT_ONCE = 10_000;
@@ -79,9 +78,9 @@ export function define(command: Command): void {
       const judgement = judgementOf(command, ids, options);
       checkTargets(command, ids, options);
       const action = { judgement, reason: options.reason, actor: actorOf(options) };
-      await withStore(command, 'current', async (store, { create, follow, reconcile }) => {
+      await withAccount(command, 'current', async (store, { account, create, follow, reconcile }) => {
         const settings = { ...create, ...follow, ...reconcile };
-        const deps: OperatorDeps = { account: ACCOUNT, store, clock: systemClock(), settings };
+        const deps: OperatorDeps = { account, store, clock: systemClock(), settings };
         const targets =
           state === undefined
             ? [...new Set(ids)].map((externalOrderId) => ({ externalOrderId }))

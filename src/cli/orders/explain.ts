@@ -12,10 +12,9 @@ import type { Store } from '../../store/port.ts';
 import { readStory } from '../../store/reports/story.ts';
 import { chooseFormat, isFolder, writeReport } from '../report/output.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
-import { ACCOUNT } from '../shared/options.ts';
 import { utcTime } from '../shared/period.ts';
 import { screenOf } from '../shared/screen.ts';
-import { withStore } from '../shared/store.ts';
+import { withAccount } from '../shared/store.ts';
 import { writePieces, type Pieces } from '../shared/write.ts';
 
 /** Of a time, and the space that follows. */
@@ -42,11 +41,15 @@ export function define(command: Command): void {
       if (isFolder(out)) command.error('error: --out is a folder: name a file');
       const format = chooseFormat(FORMATS, json === true ? 'json' : given, out) ?? 'table';
       const until = asOf === undefined ? systemClock().now() : new Date(asOf);
-      const { story, document } = await withStore(command, 'current', async (store, { create, follow, exchange }) => {
-        const evidence = await evidenceOf(store, externalOrderId);
-        const told = buildStory(evidence, until, { ...create, ...follow });
-        return { story: told, document: storyDocument(told, evidence, exchange) };
-      });
+      const { story, document } = await withAccount(
+        command,
+        'current',
+        async (store, { account, create, follow, exchange }) => {
+          const evidence = await evidenceOf(store, account, externalOrderId);
+          const told = buildStory(evidence, until, { ...create, ...follow });
+          return { story: told, document: storyDocument(told, evidence, exchange) };
+        },
+      );
       if (format === 'html') await writeReport(document, out === undefined ? { format } : { format, out });
       else {
         const screen = out === undefined ? screenOf() : PLAIN;
@@ -55,8 +58,8 @@ export function define(command: Command): void {
     });
 }
 
-async function evidenceOf(store: Store, externalOrderId: string): Promise<StoryEvidence> {
-  const rows = await readStory(store, ACCOUNT, externalOrderId);
+async function evidenceOf(store: Store, account: string, externalOrderId: string): Promise<StoryEvidence> {
+  const rows = await readStory(store, account, externalOrderId);
   if (rows === undefined) {
     throw new CommandError(EXIT.absent, `there is no order ${JSON.stringify(externalOrderId)} in the table`);
   }

@@ -9,9 +9,8 @@ import type { ExportFilter } from '../../store/reports/export.ts';
 import { chooseFormat, isFolder } from '../report/output.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
 import { readPair } from '../shared/filters.ts';
-import { ACCOUNT } from '../shared/options.ts';
 import { addByOption, addPeriodOptions } from '../shared/period.ts';
-import { withStore } from '../shared/store.ts';
+import { withAccount } from '../shared/store.ts';
 import { REVEAL } from '../shared/tokens.ts';
 import { writePieces } from '../shared/write.ts';
 
@@ -51,8 +50,8 @@ export function define(command: Command): void {
     .action(async ({ format: given, out, reveal, ...filter }: ExportOptions) => {
       if (isFolder(out)) command.error('error: --out is a folder: name a file');
       const format = chooseFormat(FORMATS, given, out) ?? 'csv';
-      await withStore(command, 'current', async ({ db }) => {
-        const section = exportSection(db, { ...filter, account: ACCOUNT }, reveal === true);
+      await withAccount(command, 'current', async ({ db }, { account }) => {
+        const section = exportSection(db, { ...filter, account }, reveal === true);
         await writePieces(WRITERS[format](section), out);
       });
     });

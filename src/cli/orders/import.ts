@@ -4,8 +4,7 @@ import { systemClock } from '../../clock.ts';
 import { importOrders, type ImportFormat, type ImportResult } from '../../flows/orders/import.ts';
 import { printable } from '../../reports/formats/text.ts';
 import { EXIT } from '../shared/exit.ts';
-import { ACCOUNT } from '../shared/options.ts';
-import { withStore } from '../shared/store.ts';
+import { withAccount } from '../shared/store.ts';
 import { formatOf, openInput } from './input.ts';
 
 const HELP = `
@@ -42,10 +41,10 @@ export function define(command: Command): void {
       }
       const input = await openInput(file);
       const progress = process.stderr.isTTY ? createLogUpdate(process.stderr) : undefined;
-      const result = await withStore(command, 'migrate', (store, config) =>
-        importOrders(store, ACCOUNT, input, {
+      const result = await withAccount(command, 'migrate', (store, { account, create }) =>
+        importOrders(store, account, input, {
           format,
-          assumeSent: mayHaveBeenSent === true ? { clock: systemClock(), settings: config.create } : undefined,
+          assumeSent: mayHaveBeenSent === true ? { clock: systemClock(), settings: create } : undefined,
           onProgress: (read) => progress?.(`${read} rows read`),
         }),
       );

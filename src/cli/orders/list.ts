@@ -4,10 +4,10 @@ import { ORDER_STATES, type OrderState } from '../../domain/orders/states.ts';
 import { listOrders } from '../../store/listed-orders.ts';
 import type { OrderRow } from '../../store/order-columns.ts';
 import { addOrderOptions, type OrderOptions } from '../shared/filters.ts';
-import { addListOptions, printList, sayCut, type ListColumn, type ListOptions } from '../shared/list.ts';
-import { ACCOUNT } from '../shared/options.ts';
+import { accountColumn, addListOptions, printList, sayCut, type ListColumn, type ListOptions } from '../shared/list.ts';
+import type { AccountOptions } from '../shared/account.ts';
 import { addPeriodOptions, type PeriodOptions } from '../shared/period.ts';
-import { withStore } from '../shared/store.ts';
+import { withAccounts } from '../shared/store.ts';
 import { REVEAL, withoutToken } from '../shared/tokens.ts';
 
 const COLUMNS: readonly ListColumn<OrderRow>[] = [
@@ -20,7 +20,7 @@ const COLUMNS: readonly ListColumn<OrderRow>[] = [
   { label: 'reason', rank: 3, of: (row) => row.state_reason },
 ];
 
-interface OrderListOptions extends OrderOptions, PeriodOptions, ListOptions {
+interface OrderListOptions extends AccountOptions, OrderOptions, PeriodOptions, ListOptions {
   readonly state?: OrderState;
   readonly class?: FindingClassName;
   readonly reveal?: boolean;
@@ -45,11 +45,12 @@ export function define(command: Command): void {
       "\nExamples:\n  order-sync orders list --state held\n  order-sync orders list --order 'shop-10*' --pair BTC/EUR --from 2026-01-31",
     )
     .action(async (options: OrderListOptions) => {
-      const { limit, json: _json, reveal, ...filter } = options;
-      const query = { ...filter, account: ACCOUNT, limit: limit + 1 };
-      const { rows, isCut } = await withStore(command, 'current', (store) => listOrders(store.db, query));
+      const { limit, json: _json, account: _account, reveal, ...filter } = options;
+      const { rows, isCut } = await withAccounts(command, ({ db }, account) =>
+        listOrders(db, { ...filter, account, limit: limit + 1 }),
+      );
       const shown = rows.map((row) => (reveal === true ? row : withoutToken(row)));
-      printList(shown, options, COLUMNS, emptyText(filter));
+      printList(shown, options, [...accountColumn(command), ...COLUMNS], emptyText(filter));
       if (isCut) sayCut('--from and --to, or --order, look at others');
     });
 }

@@ -3,14 +3,13 @@ import { styled } from '../../reports/formats/terminal/screen.ts';
 import { readOrder } from '../../store/orders.ts';
 import { readRecord } from '../../store/order-records.ts';
 import { readPreOrder } from '../../store/pre-orders.ts';
-import type { Store } from '../../store/port.ts';
+import type { Database } from '../../store/port.ts';
 import { orderEvents } from '../../store/events.ts';
 import { answerText } from '../shared/answer.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
 import { rowWithHistory } from '../shared/history.ts';
-import { ACCOUNT } from '../shared/options.ts';
 import { screenOf } from '../shared/screen.ts';
-import { withStore } from '../shared/store.ts';
+import { withAccount } from '../shared/store.ts';
 import { withoutTokens } from '../../exchange/hidden.ts';
 import { REVEAL, withoutToken } from '../shared/tokens.ts';
 
@@ -22,7 +21,7 @@ export function define(command: Command): void {
     .option(...REVEAL)
     .addHelpText('after', '\nExample:\n  order-sync orders show shop-1001')
     .action(async (externalOrderId: string, { json, reveal }: { json?: boolean; reveal?: boolean }) => {
-      const all = await withStore(command, 'current', (store) => readAll(store, externalOrderId));
+      const all = await withAccount(command, 'current', ({ db }, { account }) => readAll(db, account, externalOrderId));
       if (all === undefined) {
         throw new CommandError(EXIT.absent, `there is no order ${JSON.stringify(externalOrderId)} in the table`);
       }
@@ -32,12 +31,12 @@ export function define(command: Command): void {
 }
 
 /** Everything the database has of one order. Bodies stay text: parsing them here would round their amounts. */
-async function readAll({ db }: Store, externalOrderId: string) {
-  const order = await readOrder(db, ACCOUNT, externalOrderId);
+async function readAll(db: Database, account: string, externalOrderId: string) {
+  const order = await readOrder(db, account, externalOrderId);
   if (order === undefined) return undefined;
-  const events = await orderEvents(db, ACCOUNT, externalOrderId);
-  const preOrder = (await readPreOrder(db, ACCOUNT, externalOrderId)) ?? null;
-  const record = (await readRecord(db, ACCOUNT, externalOrderId))?.body ?? null;
+  const events = await orderEvents(db, account, externalOrderId);
+  const preOrder = (await readPreOrder(db, account, externalOrderId)) ?? null;
+  const record = (await readRecord(db, account, externalOrderId))?.body ?? null;
   return { order, events, preOrder, record };
 }
 

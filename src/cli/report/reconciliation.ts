@@ -14,8 +14,7 @@ import type { Store } from '../../store/port.ts';
 import type { OrderTime, ReportScope } from '../../store/reports/reconciliation.ts';
 import { commandError, withExchange, type Ask } from '../shared/exchange.ts';
 import { EXIT } from '../shared/exit.ts';
-import { ACCOUNT } from '../shared/options.ts';
-import { withStore } from '../shared/store.ts';
+import { withAccount } from '../shared/store.ts';
 import { addAllowEmptyOption, emptyPeriod, type EmptyOptions } from './empty.ts';
 import { addReportOptions, writeReport, type OutputOptions } from './output.ts';
 import { addAsOfOption, addByOption, addPeriodOptions, type PeriodOptions } from '../shared/period.ts';
@@ -73,13 +72,13 @@ export function define(command: Command): void {
         command.error('error: --online asks what holds now: leave --as-of out');
       }
       if (options.asOf !== undefined && options.asOf > now) command.error('error: --as-of is in the future');
-      const isClean = await withStore(
+      const isClean = await withAccount(
         command,
         'current',
-        async (store, { reconcile, exchange: { outputPosition } }) => {
+        async (store, { account, reconcile, exchange: { outputPosition } }) => {
           using progress = slowProgress(clock);
           const { by, from, to, asOf, online, allowEmpty: mayBeEmpty } = options;
-          const scope = { account: ACCOUNT, by, from, to };
+          const scope = { account, by, from, to };
           const asked = online && (await askExchange(command, store, { ...scope, asOf: now }, progress));
           const ledger = ledgerOf(options);
           const onProgress = (text: string) => progress.show(text);
@@ -114,7 +113,7 @@ async function askExchange(
   const asked = await withExchange(command, (ask) =>
     askPreOrders(store, scope, (preOrderId) => answerFor(preOrderId, ask), show),
   );
-  await recordPreOrderFindings(store, ACCOUNT, asked, systemClock().now());
+  await recordPreOrderFindings(store, scope.account, asked, systemClock().now());
   return asked;
 }
 

@@ -3,8 +3,7 @@ import { systemClock } from '../../clock.ts';
 import { summaryDocument } from '../../reports/summary.ts';
 import type { OrderTime } from '../../store/reports/reconciliation.ts';
 import { summaryParts } from '../../store/reports/summary.ts';
-import { ACCOUNT } from '../shared/options.ts';
-import { withStore } from '../shared/store.ts';
+import { withAccount } from '../shared/store.ts';
 import { addAllowEmptyOption, emptyPeriod, type EmptyOptions } from './empty.ts';
 import { addReportOptions, writeReport, type OutputOptions } from './output.ts';
 import { addByOption, addPeriodOptions, type PeriodOptions } from '../shared/period.ts';
@@ -18,9 +17,8 @@ export function define(command: Command): void {
   addAllowEmptyOption(addReportOptions(addByOption(addPeriodOptions(command, 'orders'))))
     .addHelpText('after', '\nExample:\n  order-sync report summary --from 2026-01-01 --format csv --out january.csv')
     .action(async ({ by, from, to, allowEmpty: mayBeEmpty, ...output }: SummaryOptions) => {
-      const filter = { account: ACCOUNT, by, from, to };
-      const { document, isEmpty } = await withStore(command, 'current', async (store, { exchange }) =>
-        summaryDocument(await Array.fromAsync(summaryParts(store, filter)), {
+      const { document, isEmpty } = await withAccount(command, 'current', async (store, { account, exchange }) =>
+        summaryDocument(await Array.fromAsync(summaryParts(store, { account, by, from, to })), {
           outputPosition: exchange.outputPosition,
           mayBeEmpty,
           asOf: systemClock().now().toISOString(),

@@ -9,6 +9,7 @@ import { createLogUpdate } from 'log-update';
 import { stringify } from 'yaml';
 import { systemClock } from '../../clock.ts';
 import { loadConfig, processEnvironment } from '../../config/config.ts';
+import { DEFAULT_ACCOUNT } from '../../domain/accounts/name.ts';
 import { ORDER_STATES } from '../../domain/orders/states.ts';
 import { shellWord } from '../../domain/text.ts';
 import { addOrder } from '../../flows/orders/add.ts';
@@ -35,7 +36,7 @@ import {
   type DemoScenario,
 } from './demo-orders.ts';
 import { EXIT } from '../shared/exit.ts';
-import { ACCOUNT, wholeNumber } from '../shared/options.ts';
+import { wholeNumber } from '../shared/options.ts';
 import { nextSteps } from '../shared/program-name.ts';
 import { screenOf } from '../shared/screen.ts';
 
@@ -100,7 +101,7 @@ async function demonstrate({ scenario, keep, orders: count }: DemoOptions): Prom
   const settingsFile = join(folder, 'settings.yaml');
   writeFileSync(settingsFile, settingsText(path, sandbox), { mode: 0o600 });
   const { create, follow, reconcile } = loadConfig({ requireExchange: true, cwd: folder, env: {}, file: settingsFile });
-  const deps = { account: ACCOUNT, store, clock, settings: { ...create, ...follow, ...reconcile } };
+  const deps = { account: DEFAULT_ACCOUNT, store, clock, settings: { ...create, ...follow, ...reconcile } };
   if (expected.length > 0) await cancelStray(deps, orders.filter(isStray));
   const daemon = startDaemon(folder, settingsFile);
   try {
@@ -115,7 +116,7 @@ async function demonstrate({ scenario, keep, orders: count }: DemoOptions): Prom
     const isSettled = await watch(store, expected, clock.monotonic() + LONGEST_MS);
     await stopDaemon(daemon);
     say('');
-    const summary = summarize(await Array.fromAsync(summaryParts(store, { account: ACCOUNT })));
+    const summary = summarize(await Array.fromAsync(summaryParts(store, { account: DEFAULT_ACCOUNT })));
     const columns = SUMMARY_COLUMNS.filter((column) => !('isForPrograms' in column));
     process.stdout.write(tableOf(columns, summary, screenOf()));
     const { preOrders, duplicated } = sandbox.exchange.census();
@@ -183,7 +184,7 @@ async function stopDaemon(daemon: ChildProcess): Promise<void> {
 }
 
 async function insertOrders(store: Store, orders: readonly DemoOrder[]): Promise<void> {
-  await Promise.all(orders.map((order) => addOrder({ store, account: ACCOUNT }, { ...order })));
+  await Promise.all(orders.map((order) => addOrder({ store, account: DEFAULT_ACCOUNT }, { ...order })));
 }
 
 /** Shows the counts until every order is settled and every expected finding is there; false when the time is up before. */
@@ -194,8 +195,8 @@ async function watch(store: Store, expected: readonly string[], until: number): 
   const endless = expected.filter((finding) => finding.startsWith('TERMINAL_REOPENED ')).length;
   let shown = '';
   while (clock.monotonic() < until) {
-    const counts = await countByState(store.db, ACCOUNT, ORDER_STATES);
-    const { rows: findings } = await listFindings(store.db, { account: ACCOUNT, status: 'open', limit: 1_000 });
+    const counts = await countByState(store.db, DEFAULT_ACCOUNT, ORDER_STATES);
+    const { rows: findings } = await listFindings(store.db, { account: DEFAULT_ACCOUNT, status: 'open', limit: 1_000 });
     const found = new Set(findings.map((one) => `${one.class} ${one.external_order_id}`));
     const states = [...counts].map(([state, orders]) => `${state} ${orders}`);
     const text = [...states, ...(found.size > 0 ? [`findings ${found.size}`] : [])].join(' · ');
@@ -220,7 +221,7 @@ export async function reconcileDemo(
   expected: readonly string[],
   print: (line: string) => void,
 ): Promise<boolean> {
-  const request = { account: ACCOUNT, asOf, settings: SETTINGS };
+  const request = { account: DEFAULT_ACCOUNT, asOf, settings: SETTINGS };
   using report = await reconcileOrders({ store, clock: systemClock() }, request);
   const { facts, sections } = report.document;
   const fact = (key: string) => facts.find((one) => one.key === key)?.value;

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { App } from '../../app.ts';
 import { systemClock } from '../../clock.ts';
-import { requireExchange, type Config, type ExchangeConfig } from '../../config/config.ts';
+import { requireExchange, type AccountSettings, type Config, type WithExchange } from '../../config/config.ts';
 import { after } from '../../domain/instant.ts';
 import { UnusableIdError } from '../../exchange/ids.ts';
 import { refusalReason, type RefusalReason } from '../../exchange/refusals.ts';
@@ -14,7 +14,7 @@ import { printable } from '../../reports/formats/text.ts';
 import { OwnedError } from '../../store/errors.ts';
 import { answerText, type Tones } from './answer.ts';
 import { CommandError, EXIT } from './exit.ts';
-import { ACCOUNT, plainConfig } from './options.ts';
+import { accountConfig } from './options.ts';
 import { screenOf } from './screen.ts';
 
 const TRIES = 20;
@@ -28,15 +28,15 @@ const OWNER_WRITES_MS = 10_000;
  * waited for, for a few seconds, until `signal` aborts. `onLog` writes each line of the log.
  */
 export async function throughOwner<Value>(
-  config: Config,
+  config: AccountSettings,
   beside: (owner: Owner) => Promise<Value>,
-  alone: (app: App, config: ExchangeConfig) => Promise<Value>,
+  alone: (app: App, config: WithExchange<AccountSettings>) => Promise<Value>,
   { signal, onLog = (write) => write() }: { signal?: AbortSignal; onLog?: (write: () => void) => void } = {},
 ): Promise<Value> {
   const clock = systemClock();
   const socketPath = controlSocketOf(config);
   const owner = new Owner(socketTransport(socketPath), {
-    account: ACCOUNT,
+    account: config.account,
     graceMs: config.exchange.timeout + OWNER_WRITES_MS,
     signal,
   });
@@ -59,7 +59,7 @@ export async function throughOwner<Value>(
 }
 
 /** Makes the app, with warnings on stderr. It is loaded here: it takes longer to load than most commands beside a daemon take. */
-async function becomeOwner(config: ExchangeConfig, onLog: (write: () => void) => void): Promise<App> {
+async function becomeOwner(config: WithExchange<AccountSettings>, onLog: (write: () => void) => void): Promise<App> {
   const [{ createApp }, { createLog, standardError }] = await Promise.all([
     import('../../app.ts'),
     import('../../log.ts'),
@@ -67,7 +67,7 @@ async function becomeOwner(config: ExchangeConfig, onLog: (write: () => void) =>
   const output = standardError();
   const write = (line: string) => onLog(() => output.write(line));
   const log = createLog({ log: { level: 'warn' } }, { write });
-  return await createApp(config, { clock: systemClock(), log });
+  return await createApp(config, { clock: systemClock(), log, account: config.account });
 }
 
 /** Has one operation done. Throws `UnusableIdError`. */
@@ -78,17 +78,17 @@ export interface Answer {
   /** JSON as the exchange wrote it, with every digit. */
   readonly body: string;
   /** The settings with which the command did it by itself; undefined where a daemon did it. */
-  readonly aloneWith: ExchangeConfig | undefined;
+  readonly aloneWith: WithExchange<Config> | undefined;
   readonly config: Config;
 }
 
 /** Gives `work` a way to have operations done: by the owner of the account, or, where there is none, as the owner. */
 export async function withExchange<Value>(
   command: Command,
-  work: (ask: Ask, aloneWith: ExchangeConfig | undefined, config: Config) => Promise<Value>,
+  work: (ask: Ask, aloneWith: WithExchange<Config> | undefined, config: Config) => Promise<Value>,
 ): Promise<Value> {
   // Read once: a key that is handed over in a pipe can be read only once.
-  const config = plainConfig(command);
+  const config = accountConfig(command);
   return await throughOwner(
     config,
     (owner) => work((id, input) => owner.ask(id, input), undefined, config),

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Cell, Column } from '../../reports/formats/document.ts';
 import { tableOf } from '../../reports/formats/terminal/layout.ts';
 import type { Screen } from '../../reports/formats/terminal/screen.ts';
+import { accountFilterOf } from './account.ts';
 import { wholeNumber } from './options.ts';
 import { screenOf } from './screen.ts';
 
@@ -36,6 +37,11 @@ export function printList<Row>(
   const text = () => (rows.length === 0 ? `${empty}\n` : listText(rows, columns, screenOf()));
   process.stdout.write(json === true ? `${JSON.stringify(rows, null, 2)}\n` : text());
   if (found.length > limit) process.stderr.write(`there are more; --limit shows more than ${limit}\n`);
+}
+
+/** The column of the account, for a list that may be of several. */
+export function accountColumn(command: Command): readonly ListColumn<{ readonly account: string }>[] {
+  return accountFilterOf(command) === undefined ? [{ label: 'account', of: (row) => row.account }] : [];
 }
 
 /** Says that there may be more than a list has looked at, and what has it look at others. */

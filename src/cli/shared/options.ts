@@ -1,25 +1,23 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import {
+  configOf,
   loadConfig,
   processEnvironment,
-  requireExchange,
+  type AccountSettings,
   type Config,
   type ConfigOptions,
-  type ExchangeConfig,
 } from '../../config/config.ts';
+import { accountOf } from './account.ts';
 import * as type from '../../config/values.ts';
 
-/** The one account of this version. */
-export const ACCOUNT = 'default';
-
-/** Loads the settings of a command that always talks to the exchange by itself. Throws `ConfigError`. */
-export function exchangeConfig(command: Command): ExchangeConfig {
-  return requireExchange(plainConfig(command));
-}
-
-/** Loads the settings of a command. Throws `ConfigError`. */
+/** Loads the settings of a command that is about all accounts. Throws `ConfigError`. */
 export function plainConfig(command: Command): Config {
   return loadConfig({ ...configOptions(command), requireExchange: false });
+}
+
+/** Loads the settings of the account that a command is about. Throws `ConfigError`, also where it is not in the settings. */
+export function accountConfig(command: Command): AccountSettings {
+  return configOf(plainConfig(command), accountOf(command));
 }
 
 /** The places where a command finds its settings. */

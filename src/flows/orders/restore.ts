@@ -1,17 +1,17 @@
 import type { Assumption } from '../../domain/orders/restore.ts';
-import { nextGeneration } from '../../store/accounts.ts';
+import { accountsIn, nextGeneration } from '../../store/accounts.ts';
 import { setHold } from '../../store/account-holds.ts';
 import { appendToChain, newestEventTime } from '../../store/events.ts';
 import { isBefore, readPosition } from '../../store/mark.ts';
 import { forgetMove } from '../../store/moves.ts';
 import { orderIds } from '../../store/orders.ts';
-import { accountsWithOrders, someOrderIds } from '../../store/restored-orders.ts';
+import { someOrderIds } from '../../store/restored-orders.ts';
 import type { MissingTime, Transaction } from '../../store/port.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { assumeOrderSent, type Assuming } from './assume-sent.ts';
 
-/** The dependencies: no process owns the account meanwhile, and the store is opened as a restored one. */
-export type RestoreDeps = Assuming & Pick<FlowDeps, 'account' | 'store'>;
+/** The dependencies: no process owns the accounts meanwhile, and the store is opened as a restored one. */
+export type RestoreDeps = Assuming & Pick<FlowDeps, 'store'> & { readonly accounts: readonly string[] };
 
 /** A person's decision about a database that was put back to an older state. */
 export interface Acceptance {
@@ -43,8 +43,8 @@ export async function acceptRestore(deps: RestoreDeps, acceptance: Acceptance): 
   const missing = mark?.restoring ?? { from: await newestEventTime(store.db), to };
   await store.mark.write({ ...(mark ?? { ...position, at: clock.now().toISOString() }), restoring: missing });
   let orders = 0;
-  // The account that is driven is paused also where the database is empty: what was in it may be inserted once more.
-  for (const account of new Set([deps.account, ...(await accountsWithOrders(store.db))])) {
+  // The accounts that are driven are paused also where the database is empty: what was in it may be inserted once more.
+  for (const account of new Set([...deps.accounts, ...(await accountsIn(store.db, 'merchant_orders'))])) {
     await store.writer.write(async (tx) => {
       // An owner that still runs, by another path of the database, finds out that it was followed. As it is later than
       // all that the mark has named, another copy of that time is older than the new mark.

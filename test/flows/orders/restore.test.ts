@@ -19,7 +19,7 @@ it('an order of a restored database that is found is ours, although it is older 
   clock.advance(2 * DAY);
   await program.app[Symbol.asyncDispose]();
   const store = await openStore(config.database.path, clock, { expect: 'current', isRestored: true });
-  const deps = { account: 'default', store, clock, settings: config.create };
+  const deps = { accounts: ['default'], store, clock, settings: config.create };
   await acceptRestore(deps, { actor: 'ann', reason: 'a drill', isNothingSent: false });
   await store.close();
   program.app = await createApp(config, { clock, log: log.logger });
@@ -59,7 +59,7 @@ it('another older copy, put in place after one was accepted, is noticed too', as
   merchant.close();
   putBack('first');
   const store = await openStore(path, clock, { expect: 'current', isRestored: true });
-  const deps = { account: 'default', store, clock, settings: config.create };
+  const deps = { accounts: ['default'], store, clock, settings: config.create };
   await acceptRestore(deps, { actor: 'ann', reason: 'a drill', isNothingSent: false });
   await store.close();
   putBack('second');

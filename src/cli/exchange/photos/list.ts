@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { listAwaited, listPhotos } from '../../../store/photos.ts';
-import { addListOptions, printList, type ListColumn, type ListOptions } from '../../shared/list.ts';
-import { ACCOUNT } from '../../shared/options.ts';
-import { withStore } from '../../shared/store.ts';
+import { accountColumn, addListOptions, printList, type ListColumn, type ListOptions } from '../../shared/list.ts';
+import { withAccounts } from '../../shared/store.ts';
 
 interface PhotoListOptions extends ListOptions {
   readonly awaited?: boolean;
@@ -15,9 +14,9 @@ export function define(command: Command): void {
     .option('--awaited', 'the deliveries that were asked for and have not come')
     .addHelpText('after', '\nExample:\n  order-sync photos list 7f1c2a\n  order-sync photos list --awaited')
     .action(async (linkId: string | undefined, options: PhotoListOptions) => {
-      const query = { account: ACCOUNT, linkId, limit: options.limit + 1 };
+      const query = { linkId, limit: options.limit + 1 };
       if (options.awaited === true) {
-        const awaited = await withStore(command, 'current', (store) => listAwaited(store.db, query));
+        const awaited = await withAccounts(command, ({ db }, account) => listAwaited(db, { ...query, account }));
         const columns: readonly ListColumn<(typeof awaited)[number]>[] = [
           { label: 'asked', kind: 'time', of: (row) => row.created_at },
           { label: 'link', of: (row) => row.link_id },
@@ -25,10 +24,10 @@ export function define(command: Command): void {
           { label: 'action', rank: 1, of: (row) => row.action_id },
           { label: 'taken until', kind: 'time', rank: 2, of: (row) => row.expires_at },
         ];
-        printList(awaited, options, columns, 'no delivery is awaited');
+        printList(awaited, options, [...accountColumn(command), ...columns], 'no delivery is awaited');
         return;
       }
-      const found = await withStore(command, 'current', (store) => listPhotos(store.db, query));
+      const found = await withAccounts(command, ({ db }, account) => listPhotos(db, { ...query, account }));
       const columns: readonly ListColumn<(typeof found)[number]>[] = [
         { label: 'received', kind: 'time', rank: 1, of: (row) => row.received_at },
         { label: 'link', of: (row) => row.link_id },
@@ -40,6 +39,6 @@ export function define(command: Command): void {
         { label: 'file', of: (row) => row.stored_name },
         { label: 'refused', of: (row) => row.refusal },
       ];
-      printList(found, options, columns, 'no photo was received');
+      printList(found, options, [...accountColumn(command), ...columns], 'no photo was received');
     });
 }

@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { systemClock } from '../../../clock.ts';
 import { purgePhotos } from '../../../flows/clients/photos.ts';
 import { counted } from '../../../reports/formats/words.ts';
-import { ACCOUNT, duration } from '../../shared/options.ts';
-import { withStore } from '../../shared/store.ts';
+import { duration } from '../../shared/options.ts';
+import { withAccount } from '../../shared/store.ts';
 
 /** `order-sync photos purge`: deletes photos that were received long ago. */
 export function define(command: Command): void {
@@ -12,8 +12,8 @@ export function define(command: Command): void {
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  order-sync photos purge --older-than 90d')
     .action(async ({ olderThan, json }: { olderThan: number; json?: boolean }) => {
-      const purged = await withStore(command, 'current', (store, { photos }) =>
-        purgePhotos({ account: ACCOUNT, store, clock: systemClock(), photos }, olderThan),
+      const purged = await withAccount(command, 'current', (store, { account, photos }) =>
+        purgePhotos({ account, store, clock: systemClock(), photos }, olderThan),
       );
       process.stdout.write(json === true ? `${JSON.stringify({ purged })}\n` : `${counted(purged, 'photo')} purged\n`);
     });

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import {
   ConfigError,
-  DEFAULT_ACCOUNT,
   loadConfig,
   requireExchange,
   type AccountConfig,
@@ -10,6 +9,7 @@ import {
 } from '../../../config/config.ts';
 import { longestCronGapMs } from '../../../config/cron-gap.ts';
 import { durationText } from '../../../config/values.ts';
+import { DEFAULT_ACCOUNT } from '../../../domain/accounts/name.ts';
 import { counted } from '../../../reports/formats/words.ts';
 import { configOptions } from '../../shared/options.ts';
 

@@ -8,7 +8,7 @@ import { lockFile } from '../../../store/sqlite/owner.ts';
 import { openStore } from '../../../store/sqlite/store.ts';
 import { actorOf, addReasonOptions, confirm, type DecisionOptions } from '../../shared/decision.ts';
 import { counted } from '../../../reports/formats/words.ts';
-import { ACCOUNT, plainConfig } from '../../shared/options.ts';
+import { plainConfig } from '../../shared/options.ts';
 
 const HELP = `
 For a database that was put back to an older state. It does not know what was
@@ -49,8 +49,9 @@ export function define(command: Command): void {
         const store = await openStore(path, clock, { expect: 'upgrade', isRestored: true });
         try {
           if (options.yes !== true && !(await showsRestore(store))) await confirm(QUESTION);
+          const accounts = config.accounts.map(({ name }) => name);
           const acceptance = { actor: actorOf(options), reason: reason ?? REASON, isNothingSent };
-          const accepted = await acceptRestore({ account: ACCOUNT, store, clock, settings: config.create }, acceptance);
+          const accepted = await acceptRestore({ accounts, store, clock, settings: config.create }, acceptance);
           print(accepted, options);
         } finally {
           await store.close();

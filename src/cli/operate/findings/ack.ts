@@ -8,9 +8,8 @@ import { counted } from '../../../reports/formats/words.ts';
 import { actorOf, addReasonOptions, confirm, type DecisionOptions } from '../../shared/decision.ts';
 import { CommandError, EXIT } from '../../shared/exit.ts';
 import { listText } from '../../shared/list.ts';
-import { ACCOUNT } from '../../shared/options.ts';
 import { screenOf } from '../../shared/screen.ts';
-import { withStore } from '../../shared/store.ts';
+import { withAccount } from '../../shared/store.ts';
 import { addFilter, FINDING_COLUMNS, type FindingsFilter } from './filter.ts';
 
 /** Findings that are acknowledged in one call; of them so many are shown before the question, and written in one transaction. */
@@ -37,19 +36,19 @@ export function define(command: Command): void {
       if (isFiltered === wanted.length > 0) command.error('error: give either ids, or --class or --severity');
       if (!isFiltered && yes === true) command.error('error: --yes goes with --class or --severity');
       const actor = actorOf(options);
-      await withStore(command, 'current', async (store) => {
+      await withAccount(command, 'current', async (store, { account }) => {
         const rows = isFiltered
-          ? await confirmed(store, { class: name, severity }, yes === true)
-          : await named(store, [...new Set(wanted)]);
+          ? await confirmed(store, { account, class: name, severity }, yes === true)
+          : await named(store, account, [...new Set(wanted)]);
         print(await acknowledgeAll(store, rows, { actor, reason }), options.json === true);
       });
     });
 }
 
-async function named(store: Store, wanted: readonly number[]): Promise<readonly FindingRow[]> {
+async function named(store: Store, account: string, wanted: readonly number[]): Promise<readonly FindingRow[]> {
   const rows: FindingRow[] = [];
   for (let first = 0; first < wanted.length; first += TOGETHER) {
-    rows.push(...(await findingsById(store.db, ACCOUNT, wanted.slice(first, first + TOGETHER))));
+    rows.push(...(await findingsById(store.db, account, wanted.slice(first, first + TOGETHER))));
   }
   const missing = wanted.filter((id) => !rows.some((row) => row.id === id));
   if (missing.length > 0) throw new CommandError(EXIT.absent, `there is no finding ${missing.join(', ')}`);
@@ -57,8 +56,12 @@ async function named(store: Store, wanted: readonly number[]): Promise<readonly 
 }
 
 /** The open findings that the person agrees to acknowledge, after seeing them. */
-async function confirmed(store: Store, filter: FindingsFilter, isAgreed: boolean): Promise<readonly FindingRow[]> {
-  const { rows } = await listFindings(store.db, { account: ACCOUNT, ...filter, status: 'open', limit: MOST_AT_ONCE });
+async function confirmed(
+  store: Store,
+  filter: FindingsFilter & { readonly account: string },
+  isAgreed: boolean,
+): Promise<readonly FindingRow[]> {
+  const { rows } = await listFindings(store.db, { ...filter, status: 'open', limit: MOST_AT_ONCE });
   if (rows.length === 0) process.stderr.write('there is no such open finding\n');
   if (isAgreed || rows.length === 0) return rows;
   const more = rows.length > MOST_SHOWN ? `… and ${rows.length - MOST_SHOWN} more\n` : '';

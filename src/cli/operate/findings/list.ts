@@ -3,15 +3,15 @@ import type { FindingStatus } from '../../../domain/findings/lifecycle.ts';
 import { ORDER_STATES, type OrderState } from '../../../domain/orders/states.ts';
 import { listFindings } from '../../../store/listed-findings.ts';
 import { addOrderOptions, type OrderOptions } from '../../shared/filters.ts';
-import { addListOptions, printList, sayCut, type ListOptions } from '../../shared/list.ts';
-import { ACCOUNT } from '../../shared/options.ts';
+import { accountColumn, addListOptions, printList, sayCut, type ListOptions } from '../../shared/list.ts';
+import type { AccountOptions } from '../../shared/account.ts';
 import { addPeriodOptions, type PeriodOptions } from '../../shared/period.ts';
-import { withStore } from '../../shared/store.ts';
+import { withAccounts } from '../../shared/store.ts';
 import { addFilter, FINDING_COLUMNS, type FindingsFilter } from './filter.ts';
 
 const STATUSES = ['open', 'acknowledged', 'resolved'] as const satisfies readonly FindingStatus[];
 
-interface FindingListOptions extends FindingsFilter, OrderOptions, PeriodOptions, ListOptions {
+interface FindingListOptions extends AccountOptions, FindingsFilter, OrderOptions, PeriodOptions, ListOptions {
   readonly status: FindingStatus | 'any';
   readonly state?: OrderState;
 }
@@ -30,12 +30,18 @@ export function define(command: Command): void {
       '\nExamples:\n  order-sync findings list --severity error\n  order-sync findings list --pair BTC/EUR --from 2026-01-31',
     )
     .action(async (options: FindingListOptions) => {
-      const { limit, json: _json, status: wanted, ...filter } = options;
+      const { limit, json: _json, account: _account, status: wanted, ...filter } = options;
       const status = wanted === 'any' ? undefined : wanted;
-      const query = { ...filter, account: ACCOUNT, status, limit: limit + 1 };
-      const { rows, isCut } = await withStore(command, 'current', (store) => listFindings(store.db, query));
+      const { rows, isCut } = await withAccounts(command, ({ db }, account) =>
+        listFindings(db, { ...filter, account, status, limit: limit + 1 }),
+      );
       const isNarrowed = Object.keys(filter).length > 0;
-      printList(rows, options, FINDING_COLUMNS, isNarrowed ? 'no such finding' : emptyText(wanted));
+      printList(
+        rows,
+        options,
+        [...accountColumn(command), ...FINDING_COLUMNS],
+        isNarrowed ? 'no such finding' : emptyText(wanted),
+      );
       if (isCut) sayCut('--order and --class look at others');
     });
 }

@@ -12,7 +12,7 @@ import { printable } from '../../../reports/formats/text.ts';
 import { StoreError } from '../../../store/errors.ts';
 import { commandError, throughOwner } from '../../shared/exchange.ts';
 import { CommandError, EXIT } from '../../shared/exit.ts';
-import { durationOption, plainConfig } from '../../shared/options.ts';
+import { accountConfig, durationOption } from '../../shared/options.ts';
 import { screenOf } from '../../shared/screen.ts';
 import { stopSignal } from '../../shared/stop-signal.ts';
 import { progressLine, type ProgressLine } from './progress.ts';
@@ -41,7 +41,7 @@ export function define(command: Command): void {
       const scope = dueOnly === true ? 'due' : 'all';
       using progress = progressLine();
       const result = await throughOwner(
-        plainConfig(command),
+        accountConfig(command),
         (owner) => besideDaemon(owner.sync({ scope, timeoutMs: timeout }), progress),
         (app) => alone(app, scope, signal, progress),
         { signal: stop, onLog: (write) => progress.above(write) },

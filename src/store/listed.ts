@@ -1,0 +1,45 @@
+import { accountsIn } from './accounts.ts';
+import type { Database } from './port.ts';
+
+/** The rows of a list. It is cut where there may be more among those that it did not look at. */
+export interface Listed<Row> {
+  readonly rows: readonly Row[];
+  readonly isCut: boolean;
+}
+
+/** The query of a list: of one account, or where it names none of every account that has rows. */
+export interface ListQuery {
+  readonly account: string | undefined;
+  readonly limit: number;
+}
+
+/** A query of one account. */
+export type OfAccount<Query> = Query & { readonly account: string };
+
+/**
+ * Lists the rows of the account that is asked for, or those of all of them: the first `limit` in the order of `compare`, which
+ * is that of the list of one. Accounts are read one after the other, so that no more than twice `limit` rows are held.
+ */
+export async function listAccounts<Query extends ListQuery, Row>(
+  db: Database,
+  table: Parameters<typeof accountsIn>[1],
+  query: Query,
+  list: (query: OfAccount<Query>) => Promise<Listed<Row>>,
+  compare: (one: Row, other: Row) => number,
+): Promise<Listed<Row>> {
+  const { account, limit } = query;
+  if (account !== undefined) return await list({ ...query, account });
+  let rows: readonly Row[] = [];
+  let isCut = false;
+  for (const name of await accountsIn(db, table)) {
+    const listed = await list({ ...query, account: name });
+    rows = [...rows, ...listed.rows].toSorted(compare).slice(0, limit);
+    isCut ||= listed.isCut;
+  }
+  return { rows, isCut: isCut && rows.length < limit };
+}
+
+/** Compares times as they are written, the newest first. */
+export function newestFirst(one: string, other: string): number {
+  return one > other ? -1 : Number(one < other);
+}

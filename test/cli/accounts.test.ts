@@ -1,0 +1,107 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runProgram } from '../support/cli-function.ts';
+
+/** Two accounts with orders of the same ids, and rows of an account that is in no settings. */
+let folder = '';
+let settings = '';
+const run = (line: string, file = settings) => runProgram([...line.split(' '), '--config', file], { cwd: folder });
+const json = async <Row = Record<string, string>>(line: string) =>
+  JSON.parse((await run(`${line} --json`)).stdout) as Row[];
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
+  settings = join(folder, 'own.yaml');
+  const accounts = 'accounts: {a: , b: {create: {onUnknown: resend}}}';
+  writeFileSync(
+    settings,
+    `exchange: {baseUrl: https://a.example, apiKey: k}\ndatabase: {url: 'sqlite:orders.db'}\n${accounts}\n`,
+    { mode: 0o600 },
+  );
+  for (const [account, asset] of [
+    ['a', '1'],
+    ['b', '2'],
+  ]) {
+    await run(`orders add --account ${account} --external-order-id same --asset ${asset} --from BTC --to EUR`);
+  }
+  const merchant = new Database(join(folder, 'orders.db'));
+  merchant
+    .prepare(
+      `insert into merchant_orders (account, external_order_id, asset, from_currency, to_currency) values ('old', 'same', '3', 'BTC', 'EUR')`,
+    )
+    .run();
+  for (const account of ['a', 'b']) {
+    merchant
+      .prepare(
+        `insert into findings (account, external_order_id, class, severity, first_seen_at, last_seen_at, status)
+         values (?, 'same', 'AMOUNT_MISMATCH', 'error', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', 'open')`,
+      )
+      .run(account);
+  }
+  merchant.close();
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('--account', () => {
+  it('has a command work on the orders of that account alone', async () => {
+    expect(await json('orders list --account a')).toMatchObject([{ account: 'a', asset: '1' }]);
+    const shown = JSON.parse((await run('orders show same --account b --json')).stdout) as { order: object };
+    expect(shown.order).toMatchObject({ account: 'b', asset: '2' });
+    expect((await run('orders cancel same --account b --reason r')).code).toBe(0);
+    expect(await json('orders list --account a')).toMatchObject([{ state: 'pending' }]);
+    expect(await json('orders list --account b')).toMatchObject([{ state: 'cancelled' }]);
+    expect(await json('findings list --account b')).toMatchObject([{ account: 'b' }]);
+  });
+
+  it('names an account that is in the settings, the nearest where it does not', async () => {
+    const { code, stderr } = await run('orders list --account B');
+    expect([code, stderr]).toEqual([78, expect.stringContaining('did you mean b?')]);
+    expect((await run('orders list')).code).toBe(78);
+    expect((await run('sync --account c')).code).toBe(78);
+  });
+
+  it('may name one that has orders and is in the settings no more, to read and to decide', async () => {
+    expect(await json('orders list --account old')).toMatchObject([{ asset: '3' }]);
+    expect((await run('orders cancel same --account old --reason r')).code).toBe(0);
+    const added = await run('orders add --account old --external-order-id x --asset 1 --from BTC --to EUR');
+    expect([added.code, added.stderr]).toEqual([78, expect.stringContaining('"old"')]);
+    expect((await run('lookup same --account old')).code).toBe(78);
+  });
+
+  it('pauses and resumes that account alone', async () => {
+    expect((await run('pause --account a --reason r')).code).toBe(0);
+    expect((await run('resume --account b --reason r')).code).toBe(2);
+    expect((await run('resume --account a --reason r')).code).toBe(0);
+  });
+
+  it('all lists the rows of every account, with a column that tells it', async () => {
+    const orders = await json('orders list --account all');
+    expect(orders.map(({ account, external_order_id: id }) => `${account} ${id}`).toSorted()).toEqual([
+      'a same',
+      'b same',
+      'old same',
+    ]);
+    expect((await json('orders list --account all --limit 1')).length).toBe(1);
+    expect(await json('findings list --account all')).toMatchObject([{ account: 'b' }, { account: 'a' }]);
+    const { stdout } = await run('orders list --account all');
+    expect(stdout).toMatch(/^account +id /);
+    expect((await run('orders list --account a')).stdout).not.toMatch(/account/);
+    for (const list of ['links', 'photos list', 'photos list --awaited']) {
+      expect((await run(`${list} --account all`)).code).toBe(0);
+    }
+  });
+
+  it('takes no other word for an account, and all only where a command is a list or a report', async () => {
+    expect((await run('orders list --account a/b')).code).toBe(64);
+    expect((await run('orders show same --account all')).code).toBe(64);
+    expect((await run('db status --account a')).code).toBe(64);
+  });
+
+  it('is completed with the names in the settings', async () => {
+    expect((await run('completion bash')).stdout).toMatch(/_order_sync_offer 'a b'/);
+  });
+});
