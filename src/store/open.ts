@@ -26,7 +26,10 @@ export interface OwnerOptions extends Partial<OpenOptions> {
 
 /** Opens a database. Throws `StoreError` that says what is wrong with it and what to do. */
 export async function openStore(place: Place, clock: Clock, options: OpenOptions): Promise<Store> {
-  return await openSqlite(fileOf(place), clock, options);
+  if (place.kind === 'sqlite') return await openSqlite(place.path, clock, options);
+  // Loaded where it is used: the driver takes a part of the start of a command.
+  const { openStore: openPostgres } = await import('./postgres/store.ts');
+  return await openPostgres(place, clock, options);
 }
 
 /**

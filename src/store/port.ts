@@ -6,10 +6,10 @@ import type { Tables } from './schema.ts';
 /** The tables, for queries: outside of a transaction or within one. Queries are compiled in the dialect of the database. */
 export interface Database extends Kysely<Tables> {
   /**
-   * Runs a compiled query on the driver itself, where it can: on the way through Kysely each would wait for ten promises.
-   * Only within a transaction, which has the driver to itself.
+   * Runs a statement that was compiled once on the driver itself, where it can: on the way through Kysely each would wait for
+   * ten promises. On SQLite only within a transaction, which has the driver to itself.
    */
-  readonly run?: <Row>(query: CompiledQuery<Row>) => QueryResult<Row>;
+  readonly run?: <Row>(query: CompiledQuery<Row>) => QueryResult<Row> | Promise<QueryResult<Row>>;
 }
 
 /**
@@ -86,6 +86,12 @@ export interface Ownership extends AsyncDisposable {
   share(groups: readonly AccountGroup[], onTaken: (holding: Holding) => void, stop: AbortSignal): Promise<void>;
 }
 
+/** Migrations of a database: those that ran, and those that wait. */
+export interface MigrationStatus {
+  readonly applied: readonly string[];
+  readonly pending: readonly string[];
+}
+
 /** How far a database has come: the owners it has had, and the id of its newest event. */
 export interface Position {
   readonly generation: number;
@@ -138,6 +144,8 @@ export interface Store {
    * something; new rows may be anywhere. Throws `StoreError` when the database is no longer in its place.
    */
   changes(signal: AbortSignal): AsyncIterable<readonly string[]>;
+  /** Reads which migrations the database has. */
+  migrations(): Promise<MigrationStatus>;
   /** False once the file was moved, deleted or replaced: what is written then would be lost. */
   isInPlace(): boolean;
   /** The same database for another account; with a holding its owner writes, who is refused once another has followed. */

@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
-import { MIGRATIONS } from '../../migrations/index.ts';
+import { migrate } from '../../src/store/migrations.ts';
+import type { Tables } from '../../src/store/schema.ts';
 import { FLAGS } from './program.ts';
 
 /** The port of the PGlite of this process: one for all its tests, which is emptied for each. */
@@ -13,8 +14,8 @@ export async function newPglite(): Promise<number> {
   port ??= start();
   const pool = new pg.Pool({ host: '127.0.0.1', port: await port, user: 'order_sync', database: 'postgres' });
   await pool.query('rollback; drop schema public cascade; create schema public');
-  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
-  for (const { up } of Object.values(MIGRATIONS.postgres)) await db.transaction().execute(up);
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  await migrate(db, { kind: 'postgres', address: 'PGlite' }, (error) => error);
   await db.destroy();
   return await port;
 }

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { Kysely, PostgresDialect } from 'kysely';
-import { MIGRATIONS } from '../../migrations/index.ts';
+import { migrate } from '../../src/store/migrations.ts';
+import type { Tables } from '../../src/store/schema.ts';
 import type { PostgresTestDatabase } from './postgres.ts';
 import { findPostgres, OWNER, startPostgres, type PostgresServer } from './postgres-server.ts';
 
@@ -105,7 +106,7 @@ async function makeTemplate(server: PostgresServer, admin: pg.Pool): Promise<voi
   const make = `create database ${TEMPLATE} owner ${OWNER} template template0`;
   await admin.query(`${make} locale_provider icu icu_locale 'en-US'`).catch(() => admin.query(make));
   const dialect = new PostgresDialect({ pool: new pg.Pool({ connectionString: server.url(TEMPLATE) }) });
-  const db = new Kysely<unknown>({ dialect });
-  for (const { up } of Object.values(MIGRATIONS.postgres)) await db.transaction().execute(up);
+  const db = new Kysely<Tables>({ dialect });
+  await migrate(db, { kind: 'postgres', address: TEMPLATE }, (error) => error);
   await db.destroy();
 }

@@ -1,24 +1,20 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { Migrator } from 'kysely/migration';
-import { MIGRATIONS } from '../../../migrations/index.ts';
 import type { Clock } from '../../clock.ts';
 import { changesOf } from './changes.ts';
 import { BUSY_TIMEOUT_MS, connect, type Connection, type WrapStatement } from './connection.ts';
 import { StoreError } from '../errors.ts';
+import { GroupWriter } from '../group-writer.ts';
+import { assertKnownVersion, isUpToDate, migrate, migrationStatus, type Expectation } from '../migrations.ts';
 import type { Store } from '../port.ts';
 import { missingDatabase, openError, storeError } from './errors.ts';
 import { FileMark, type ReplaceFile } from './mark.ts';
 import { openSnapshot } from './snapshot.ts';
-import { GroupWriter } from './writer.ts';
+import { FileTransactions } from './writer.ts';
 
 /** The way in which a command opens the database. */
 export interface OpenOptions {
-  /**
-   * `migrate` makes the database or brings it up to date; `upgrade` only the latter; `current` wants one that is up to
-   * date; `any` takes an older one too.
-   */
-  readonly expect: 'migrate' | 'upgrade' | 'current' | 'any';
+  readonly expect: Expectation;
   /** With `migrate`: makes the folder of a new database as well. */
   readonly createFolder?: boolean;
   readonly wrap?: WrapStatement;
@@ -36,7 +32,9 @@ export async function openStore(path: string, clock: Clock, options: OpenOptions
   try {
     if (options.synchronous === 'off') connection.sqlite.pragma('synchronous = off');
     const mayMigrate = options.expect === 'migrate' || options.expect === 'upgrade';
-    if (mayMigrate && !isUpToDate(appliedMigrations(connection.sqlite))) await migrate(connection);
+    if (mayMigrate && !isUpToDate('sqlite', appliedMigrations(connection.sqlite))) {
+      await migrate(connection.kysely, describe(path), (error) => storeError(error, path));
+    }
     connection.sqlite.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
   } catch (error) {
     await closeConnection(connection);
@@ -48,10 +46,15 @@ export async function openStore(path: string, clock: Clock, options: OpenOptions
   const store: Store = {
     address: path,
     db,
-    writer: new GroupWriter(connection, clock, options.isRestored === true ? undefined : mark),
+    writer: new GroupWriter(
+      new FileTransactions(connection, clock),
+      clock,
+      options.isRestored === true ? undefined : mark,
+    ),
     mark,
     snapshot: () => openSnapshot(path),
     changes: (signal) => changesOf(connection, clock, signal),
+    migrations: async () => migrationStatus('sqlite', appliedMigrations(connection.sqlite)),
     isInPlace: () => connection.isInPlace(),
     // The whole file has one writer, whatever account it writes for.
     forAccount: () => ({ ...store, close: async () => {} }),
@@ -61,20 +64,6 @@ export async function openStore(path: string, clock: Clock, options: OpenOptions
     },
   };
   return store;
-}
-
-/** Migrations of a database file: those that ran, and those that wait. */
-export interface MigrationStatus {
-  readonly applied: readonly string[];
-  readonly pending: readonly string[];
-}
-
-/** Reads which migrations an open database has. */
-export async function migrationStatus(store: Store): Promise<MigrationStatus> {
-  const migrations = await new Migrator({ db: store.db, provider: { getMigrations } }).getMigrations();
-  const names = (isApplied: boolean) =>
-    migrations.filter(({ executedAt }) => (executedAt !== undefined) === isApplied).map(({ name }) => name);
-  return { applied: names(true), pending: names(false) };
 }
 
 function unusable(message: string, options?: ErrorOptions): StoreError {
@@ -106,11 +95,15 @@ function assertNothingLeft(path: string): void {
   );
 }
 
+function describe(path: string) {
+  return { kind: 'sqlite', address: path } as const;
+}
+
 function openConnection(path: string, options: OpenOptions): Connection {
   try {
     return connect(path, {
       create: options.expect === 'migrate',
-      check: (sqlite) => assertKnownVersion(sqlite, path, options),
+      check: (sqlite) => assertKnownVersion(describe(path), appliedMigrations(sqlite), options.expect),
       ...(options.wrap === undefined ? {} : { wrap: options.wrap }),
     });
   } catch (error) {
@@ -124,43 +117,9 @@ async function closeConnection(connection: Connection): Promise<void> {
   connection.sqlite.close();
 }
 
-function assertKnownVersion(sqlite: Connection['sqlite'], path: string, options: OpenOptions): void {
-  const applied = appliedMigrations(sqlite);
-  const unknown = applied.find((name) => !Object.hasOwn(MIGRATIONS.sqlite, name));
-  if (unknown !== undefined) {
-    throw unusable(`${path} was made by another version of order-sync (migration ${unknown}); use that version`);
-  }
-  if (options.expect === 'current' && applied.length === 0) {
-    const hint = 'check database.url, or make them with: order-sync db migrate';
-    throw unusable(`${path} is a database without the tables of order-sync; ${hint}`);
-  }
-  if (options.expect === 'current' && !isUpToDate(applied)) {
-    throw unusable(`${path} is not up to date; bring it up to date with: order-sync db migrate`);
-  }
-}
-
 function appliedMigrations(sqlite: Connection['sqlite']): readonly string[] {
   const hasMigrations =
     sqlite.prepare(`select 1 from sqlite_master where name = 'kysely_migration'`).get() !== undefined;
   const rows = hasMigrations ? sqlite.prepare('select name from kysely_migration').all() : [];
   return (rows as { name: string }[]).map(({ name }) => name);
-}
-
-/** Asked before the migrator, which describes every table to itself to find that there is nothing to do. */
-function isUpToDate(applied: readonly string[]): boolean {
-  return applied.length === Object.keys(MIGRATIONS.sqlite).length;
-}
-
-async function getMigrations() {
-  return { ...MIGRATIONS.sqlite };
-}
-
-async function migrate({ kysely, path }: Connection): Promise<void> {
-  const { error } = await new Migrator({ db: kysely, provider: { getMigrations } }).migrateToLatest();
-  if (error !== undefined) {
-    const known = storeError(error, path);
-    if (known instanceof StoreError) throw known;
-    const detail = error instanceof Error ? error.message : 'no reason given';
-    throw unusable(`${path} could not be migrated: ${detail}`, { cause: error });
-  }
 }

@@ -7,7 +7,7 @@ import { systemClock } from '../../../src/clock.ts';
 import { OwnedError, StoreError } from '../../../src/store/errors.ts';
 import { openError, storeError } from '../../../src/store/sqlite/errors.ts';
 import { lockFile } from '../../../src/store/sqlite/owner.ts';
-import { migrationStatus, openStore, type OpenOptions } from '../../../src/store/sqlite/store.ts';
+import { openStore, type OpenOptions } from '../../../src/store/sqlite/store.ts';
 import { temporaryFolder } from '../../support/folders.ts';
 
 const NAMES = Object.keys(MIGRATIONS.sqlite);
@@ -79,7 +79,7 @@ describe('a database that is not there', () => {
     path = join(folder, 'a', 'b', 'orders.db');
     expect(await problemOf(openAs('migrate'))).toMatchObject(['unusable', expect.any(String)]);
     const store = await openStore(path, systemClock(), { expect: 'migrate', createFolder: true });
-    expect(await migrationStatus(store)).toEqual({ applied: NAMES, pending: [] });
+    expect(await store.migrations()).toEqual({ applied: NAMES, pending: [] });
     await store.close();
     const again = await openAs('current');
     await again.close();
@@ -163,14 +163,14 @@ describe('a database of another version', () => {
       expect.stringContaining('order-sync db migrate'),
     ]);
     const store = await openAs('any');
-    expect(await migrationStatus(store)).toEqual({ applied: [], pending: NAMES });
+    expect(await store.migrations()).toEqual({ applied: [], pending: NAMES });
     await store.close();
   });
 
   it('that is older is brought up to date', async () => {
     makeForeign('create table theirs (id)');
     const store = await openAs('migrate');
-    expect(await migrationStatus(store)).toEqual({ applied: NAMES, pending: [] });
+    expect(await store.migrations()).toEqual({ applied: NAMES, pending: [] });
     await store.close();
   });
 });

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { migrationStatus } from '../../../store/sqlite/store.ts';
 import { EXIT } from '../../shared/exit.ts';
 import { withStore } from '../../shared/store.ts';
 
@@ -13,7 +12,7 @@ export function define(command: Command): void {
     .action(async ({ json, createFolder = false }: { json?: boolean; createFolder?: boolean }) => {
       await withStore(command, { expect, createFolder }, async (store) => {
         const { address: path } = store;
-        const status = await migrationStatus(store);
+        const status = await store.migrations();
         const text = `database: ${path}\napplied:  ${list(status.applied)}\npending:  ${list(status.pending)}\n`;
         process.stdout.write(json === true ? `${JSON.stringify({ path, ...status })}\n` : text);
         if (status.pending.length === 0) return;

@@ -1,0 +1,144 @@
+import type { Clock } from '../clock.ts';
+import { StoreError } from './errors.ts';
+import type { Transaction, Work, Writer } from './port.ts';
+
+/** The durable transactions of a database, one at a time. */
+export interface Transactions {
+  /**
+   * Runs the work in a transaction, and resolves once it is durable. A database that takes no work for a moment is waited for, until
+   * `signal` aborts at the latest; where that may take long, `onFailure` hears why. Throws `StoreError` where the database
+   * failed.
+   */
+  run<Result>(work: Work<Result>, signal: AbortSignal, onFailure: (failure: StoreError) => void): Promise<Result>;
+  /** False once waiting makes nothing better: what would be written is lost. */
+  isInPlace(): boolean;
+}
+
+/** The mark that follows the commits of a writer. */
+export interface FollowingMark {
+  /** Throws `StoreError` where the database may be an older copy. Asked in each transaction. */
+  assertNotOlder(tx: Transaction): Promise<void>;
+  /** Takes note of a commit. */
+  committed(): void;
+}
+
+interface Waiting {
+  readonly work: Work<unknown>;
+  resolve(result: unknown): void;
+  reject(error: unknown): void;
+}
+
+const MAX_GROUP = 200;
+const MOST_TURNS = 5;
+const FULL_DISK_WAIT_MS = 1_000;
+
+/**
+ * Commits in groups: work that is asked for while the event loop is busy shares one transaction, and so one sync to the
+ * disk. When work of a group fails, its group is run one by one, so that it fails alone. When the database is locked or the
+ * disk is full, the group fails together.
+ */
+export class GroupWriter implements Writer {
+  readonly #transactions: Transactions;
+  readonly #clock: Clock;
+  readonly #mark: FollowingMark | undefined;
+  #waiting: Waiting[] = [];
+  #isRunning = false;
+  #failure: StoreError | undefined;
+  readonly #gracePeriodOver = new AbortController();
+
+  /** Without a mark it writes also to a database that was put back to an older state. */
+  constructor(transactions: Transactions, clock: Clock, mark?: FollowingMark) {
+    this.#transactions = transactions;
+    this.#clock = clock;
+    this.#mark = mark;
+  }
+
+  write<Result>(work: Work<Result>): Promise<Result> {
+    return new Promise<Result>((resolve, reject) => {
+      this.#waiting.push({ work, resolve, reject });
+      if (!this.#isRunning) {
+        this.#isRunning = true;
+        void this.#run();
+      }
+    });
+  }
+
+  get failure(): StoreError | undefined {
+    return this.#failure;
+  }
+
+  endGracePeriod(): void {
+    this.#gracePeriodOver.abort();
+  }
+
+  async writeUntilDurable<Result>(
+    work: Work<Result>,
+    signal: AbortSignal,
+    onFailure: (error: StoreError) => void,
+  ): Promise<Result> {
+    for (;;) {
+      try {
+        return await this.write(work);
+      } catch (error) {
+        if (!isTransient(error) || signal.aborted || !this.#transactions.isInPlace()) throw error;
+        onFailure(error);
+        await this.#clock.sleep(FULL_DISK_WAIT_MS, signal).catch(() => undefined);
+      }
+    }
+  }
+
+  async #run(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      await this.#gather();
+      const group = this.#waiting.splice(0, MAX_GROUP);
+      const failure = await this.#commit(group);
+      if (failure !== undefined) await this.#commitEach(group, failure);
+    }
+    this.#isRunning = false;
+  }
+
+  /** Waits while each turn of the event loop brings more work: a large commit costs one sync to the disk, as a small one. */
+  async #gather(): Promise<void> {
+    for (let turns = 0, before = 0; turns < MOST_TURNS && before < this.#waiting.length; turns += 1) {
+      before = this.#waiting.length;
+      await this.#clock.turn();
+    }
+  }
+
+  async #commitEach(group: readonly Waiting[], groupFailure: unknown): Promise<void> {
+    let failure = groupFailure;
+    for (const one of group) {
+      if (group.length > 1 && !isTransient(failure)) failure = await this.#commit([one]);
+      if (failure !== undefined) one.reject(failure);
+    }
+  }
+
+  /** Gives the error, or undefined once the group is durable and its callers have their results. */
+  async #commit(group: readonly Waiting[]): Promise<unknown> {
+    const onFailure = (failure: StoreError) => {
+      this.#failure = failure;
+    };
+    try {
+      const work = async (tx: Transaction) => {
+        await this.#mark?.assertNotOlder(tx);
+        const done: unknown[] = [];
+        for (const one of group) done.push(await one.work(tx));
+        return done;
+      };
+      const results = await this.#transactions.run(work, this.#gracePeriodOver.signal, onFailure);
+      this.#failure = undefined;
+      this.#mark?.committed();
+      group.forEach((one, index) => one.resolve(results[index]));
+      return undefined;
+    } catch (error) {
+      const failure = error ?? new Error('the database failed without a reason');
+      if (isTransient(failure)) this.#failure = failure;
+      return failure;
+    }
+  }
+}
+
+/** True when the database takes no work at all for now: it is locked, out of reach, or the disk is full. */
+function isTransient(error: unknown): error is StoreError {
+  return error instanceof StoreError && (error.problem === 'busy' || error.problem === 'disk');
+}

@@ -1,0 +1,254 @@
+import { readFileSync } from 'node:fs';
+import { Kysely, PostgresAdapter, PostgresDialect, sql, type CompiledQuery, type MigrationLockOptions } from 'kysely';
+import pg from 'pg';
+import type { PostgresDatabase } from '../../config/database.ts';
+import { PostgresCompiler } from '../dialect.ts';
+import { StoreError } from '../errors.ts';
+import type { Database } from '../port.ts';
+import type { Tables } from '../schema.ts';
+import { isConnectionLost, postgresError } from './errors.ts';
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const IDLE_MS = 10_000;
+/** A connection that was not used for so long asks whether the other side is still there. */
+const KEEP_ALIVE_MS = 10_000;
+/** Statements that have a name: they are parsed and planned once a connection. The program has fewer of them. */
+const KEPT_STATEMENTS = 500;
+
+/** How connections are used. */
+export interface ConnectionOptions {
+  /** The most of them at the same time; who wants another waits. */
+  readonly max: number;
+  /** A server that gives no answer for so long is taken for lost, in milliseconds. */
+  readonly answerTimeoutMs?: number;
+}
+
+/** A connection that one user has to itself. Every error of it is a `StoreError`. */
+export interface Lent {
+  /** Runs queries on this connection. */
+  readonly db: Database;
+  /** Runs statements that stand in one text, without parameters; gives what the last one gave. */
+  exec(text: string): Promise<{ readonly rows: readonly Record<string, unknown>[]; readonly command: string }>;
+  /** Gives the connection back; it is closed where it was lost, or where it may be in the middle of something. */
+  release(isUseless?: boolean): void;
+}
+
+/** Connections to a database of PostgreSQL, made when they are needed. */
+export interface Connections extends AsyncDisposable {
+  /** Runs each query on a connection that is free. */
+  readonly db: Database;
+  lend(): Promise<Lent>;
+}
+
+/** Prepares connections to a database; the first is made when one is needed. Throws `StoreError` where the certificates cannot be read. */
+export function openConnections(place: PostgresDatabase, options: ConnectionOptions): Connections {
+  const pool = new pg.Pool({
+    host: place.host,
+    port: place.port,
+    user: place.user,
+    database: place.name,
+    // A function, or the driver would look for a password in the environment and in a file of the user's.
+    password: () => place.password ?? '',
+    ssl: tlsOf(place),
+    max: options.max,
+    Client: Client as never,
+    idleTimeoutMillis: IDLE_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    application_name: 'order-sync',
+    client_encoding: 'UTF8',
+    types: { getTypeParser: (oid: number) => PARSERS[oid] ?? ((text: string) => text) },
+  });
+  // A connection that is lost while nobody uses it leaves the pool by itself; one in use tells its user.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  return new Pool(pool, place.address, options.answerTimeoutMs);
+}
+
+/** Waiting for a connection of the pool has no limit, making one has. */
+class Client extends pg.Client {
+  constructor(config: pg.ClientConfig) {
+    // The pool hides the password from whoever lists its options.
+    super({ ...config, password: config.password, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+  }
+}
+
+class Pool implements Connections {
+  readonly db: Database;
+  readonly #pool: pg.Pool;
+  readonly #address: string;
+  readonly #answerTimeoutMs: number | undefined;
+  readonly #adapter = new Adapter();
+  readonly #names = new Map<string, string>();
+  /** What each connection of the pool is used through. */
+  readonly #links = new WeakMap<pg.PoolClient, Link>();
+
+  constructor(pool: pg.Pool, address: string, answerTimeoutMs: number | undefined) {
+    this.#pool = pool;
+    this.#address = address;
+    this.#answerTimeoutMs = answerTimeoutMs;
+    const run = async <Row>(query: CompiledQuery<Row>) => {
+      const link = await this.#connect();
+      try {
+        return await link.run(query);
+      } finally {
+        link.release();
+      }
+    };
+    this.db = kyselyOf(this.#adapter, () => this.#connect(), run);
+  }
+
+  async lend(): Promise<Lent> {
+    return await this.#connect();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#pool.end();
+  }
+
+  async #connect(): Promise<Link> {
+    const client = await this.#pool.connect().catch((error: unknown) => {
+      throw postgresError(error, this.#address);
+    });
+    const known = this.#links.get(client);
+    if (known !== undefined) return known;
+    const link = new Link({
+      client,
+      address: this.#address,
+      adapter: this.#adapter,
+      nameOf: (text) => this.#nameOf(text),
+      answerTimeoutMs: this.#answerTimeoutMs,
+    });
+    this.#links.set(client, link);
+    return link;
+  }
+
+  #nameOf(text: string): string | undefined {
+    const known = this.#names.get(text);
+    if (known !== undefined || this.#names.size >= KEPT_STATEMENTS) return known;
+    const name = `order_sync_${this.#names.size}`;
+    this.#names.set(text, name);
+    return name;
+  }
+}
+
+interface LinkOptions {
+  readonly client: pg.PoolClient;
+  readonly address: string;
+  readonly adapter: Adapter;
+  readonly nameOf: (text: string) => string | undefined;
+  readonly answerTimeoutMs: number | undefined;
+}
+
+/** A connection of the pool, as Kysely and the store use it. */
+class Link implements Lent {
+  readonly db: Database;
+  readonly #options: LinkOptions;
+  #isLost = false;
+
+  constructor(options: LinkOptions) {
+    this.#options = options;
+    this.db = kyselyOf(
+      options.adapter,
+      async () => ({ query: (text, values) => this.query(text, values), release: () => undefined }),
+      (query) => this.run(query),
+    );
+  }
+
+  /** Runs a statement that was compiled once. */
+  async run<Row>({ sql: text, parameters }: CompiledQuery<Row>) {
+    const { rows, rowCount } = await this.#send<Row>({
+      text,
+      values: [...parameters],
+      name: this.#options.nameOf(text),
+    });
+    return { rows, numAffectedRows: BigInt(rowCount ?? 0) };
+  }
+
+  /** As Kysely asks: with a statement that was built for this once. */
+  async query<Row>(text: string, values: readonly unknown[]) {
+    return await this.#send<Row>({ text, values: [...values] });
+  }
+
+  async exec(text: string) {
+    const result: unknown = await this.#send({ text });
+    const last = (Array.isArray(result) ? result.at(-1) : result) as pg.QueryResult<Record<string, unknown>>;
+    return { rows: last.rows, command: last.command };
+  }
+
+  release(isUseless = false): void {
+    this.#options.client.release(isUseless || this.#isLost);
+  }
+
+  async #send<Row>(query: { readonly text: string; readonly values?: unknown[]; readonly name?: string | undefined }) {
+    const { client, address, answerTimeoutMs } = this.#options;
+    try {
+      // The type of the driver does not name the limit.
+      const limited = answerTimeoutMs === undefined ? query : { ...query, query_timeout: answerTimeoutMs };
+      return (await client.query(limited)) as unknown as pg.QueryResult & { rows: Row[]; command: Command };
+    } catch (error) {
+      this.#isLost ||= isConnectionLost(error);
+      throw postgresError(error, address);
+    }
+  }
+}
+
+/** What Kysely reads of a result. */
+type Command = 'UPDATE' | 'DELETE' | 'INSERT' | 'SELECT' | 'MERGE';
+
+type Connect = () => Promise<Pick<Link, 'query'> & { release(): void }>;
+
+function kyselyOf(adapter: Adapter, connect: Connect, run: NonNullable<Database['run']>): Database {
+  const dialect = new PostgresDialect({ pool: { connect, end: async () => undefined } as never });
+  dialect.createAdapter = () => adapter;
+  dialect.createQueryCompiler = () => new PostgresCompiler();
+  return Object.assign(new Kysely<Tables>({ dialect }), { run });
+}
+
+/**
+ * Orders migrations by the row of the lock's table: an advisory lock of a session passes no pooler that gives each transaction
+ * another session.
+ */
+class Adapter extends PostgresAdapter {
+  override async acquireMigrationLock(
+    db: Kysely<unknown>,
+    { lockTable, lockRowId }: MigrationLockOptions,
+  ): Promise<void> {
+    await sql`select id from ${sql.table(lockTable)} where id = ${lockRowId} for update`.execute(db);
+  }
+
+  override async releaseMigrationLock(): Promise<void> {
+    // The transaction's end does it.
+  }
+}
+
+/** A number, or its text where a number would lose digits. */
+function exactNumber(text: string): number | string {
+  const number = Number(text);
+  return Number.isSafeInteger(number) ? number : text;
+}
+
+/** How values of each type are read: as SQLite gives them. All else comes as text. */
+const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
+  [pg.types.builtins.BOOL]: (text) => (text === 't' ? 1 : 0),
+  [pg.types.builtins.INT2]: Number,
+  [pg.types.builtins.INT4]: Number,
+  [pg.types.builtins.INT8]: exactNumber,
+  [pg.types.builtins.NUMERIC]: exactNumber,
+  [pg.types.builtins.FLOAT4]: Number,
+  [pg.types.builtins.FLOAT8]: Number,
+};
+
+function tlsOf({ tls, tlsCaFile }: PostgresDatabase) {
+  if (tls === 'off') return false;
+  if (tls === 'require') return { rejectUnauthorized: false };
+  if (tlsCaFile === undefined) return { rejectUnauthorized: true };
+  try {
+    return { rejectUnauthorized: true, ca: readFileSync(tlsCaFile, 'utf8') };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new StoreError('unusable', `${tlsCaFile} cannot be read (${why}); correct database.tlsCaFile`, {
+      cause: error,
+    });
+  }
+}

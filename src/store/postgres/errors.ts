@@ -1,0 +1,68 @@
+import pg from 'pg';
+import { StoreError, type StoreProblem } from '../errors.ts';
+
+type Meaning = readonly [codes: RegExp, problem: StoreProblem, meaning: string, advice: string];
+
+/** The codes of the server, what they mean, and what to do. The first that fits counts. */
+const MEANINGS: readonly Meaning[] = [
+  [/^3D000/, 'unusable', 'is not there', 'make it with createdb, or correct database.url'],
+  [
+    /^28/,
+    'unusable',
+    'takes neither this user nor this password',
+    'correct database.url and database.password, or the rules of the server',
+  ],
+  [/^42501/, 'disk', 'refuses what the user may not do', 'grant the rights that docs/operating.md names'],
+  [/^25006/, 'disk', 'is read-only, as a standby is', 'set database.url to the primary server'],
+  [/^(53300|53400)/, 'busy', 'takes no more connections', 'lower database.poolSize, or raise its max_connections'],
+  [/^(53|58|XX00[12])/, 'disk', 'cannot be written', 'check the disk and the memory of the server'],
+  [/^(57P0|08)/, 'disk', 'is out of reach', 'see that its server runs'],
+  [/^(40|55P03|57014)/, 'busy', 'is locked by another program for too long', 'find its open transaction'],
+  [/^(42P01|42703|42883|42P07)/, 'unusable', 'has other tables than this version', 'run: order-sync db status'],
+];
+
+/** What the database itself refuses, because of what is written: constraints, guards, text that it cannot hold. */
+const REFUSED = /^(22|23|OS)/;
+
+/** The codes of a connection that cannot be encrypted in the way that is set. */
+const TLS = /^(CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|ERR_TLS|ERR_SSL|EPROTO)/;
+
+/** After these the same work may be done at once: nothing of it was written. */
+const RETRIED = /^(40001|40P01|57P0|08|25P03|53300)/;
+
+/** Says what an error of the driver means. The program's own errors are given back as they are: ask only for those of the driver. */
+export function postgresError(error: unknown, address: string): StoreError {
+  if (error instanceof StoreError) return error;
+  const cause = { cause: error };
+  const message = error instanceof Error ? error.message : String(error);
+  const code = codeOf(error);
+  if (REFUSED.test(code)) return new StoreError('refused', message, cause);
+  const [, problem, meaning, advice] = MEANINGS.find(([codes]) => codes.test(code)) ?? [];
+  if (problem !== undefined) return new StoreError(problem, `${address} ${meaning} (${message}); ${advice}`, cause);
+  if (isOfServer(error)) return new StoreError('unusable', `${address} cannot be used (${code}: ${message})`, cause);
+  if (TLS.test(code) || message.includes('SSL')) {
+    const why = `${address} cannot be reached encrypted (${message}); see database.tls and database.tlsCaFile`;
+    return new StoreError('unusable', why, cause);
+  }
+  return new StoreError('disk', `${address} is out of reach (${message}); check database.url and its server`, cause);
+}
+
+/** True when the connection is of no further use: it was lost, or the server ends it. */
+export function isConnectionLost(error: unknown): boolean {
+  const cause = error instanceof StoreError ? error.cause : error;
+  return !isOfServer(cause) || cause.severity === 'FATAL' || cause.severity === 'PANIC';
+}
+
+/** True when the transaction was not committed and may come through where it is run again. */
+export function isWorthRetry({ cause }: StoreError): boolean {
+  return isOfServer(cause) ? RETRIED.test(codeOf(cause)) : !TLS.test(codeOf(cause));
+}
+
+function isOfServer(error: unknown): error is pg.DatabaseError {
+  return error instanceof pg.DatabaseError;
+}
+
+function codeOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}

@@ -1,0 +1,114 @@
+import type { Clock } from '../../clock.ts';
+import type { PostgresDatabase } from '../../config/database.ts';
+import { StoreError } from '../errors.ts';
+import { GroupWriter } from '../group-writer.ts';
+import { assertKnownVersion, isUpToDate, migrate, migrationStatus, type Expectation } from '../migrations.ts';
+import type { Database, Holding, Store, Writer } from '../port.ts';
+import { openConnections, type Connections } from './connection.ts';
+import { postgresError } from './errors.ts';
+import { openSnapshot } from './snapshot.ts';
+import { AccountTransactions } from './writer.ts';
+
+/** A server that is silent for so long is taken for lost; it ends what it works on after less. */
+const ANSWER_TIMEOUT_MS = 35_000;
+/** Beside the pool: who reads a snapshot also writes, and would wait for itself. */
+const MOST_SNAPSHOTS = 4;
+/** A new row is seen within this time. */
+const LOOK_MS = 200;
+const OLDEST_VERSION = 14;
+
+/** The way in which a command opens the database. */
+export interface PostgresOptions {
+  readonly expect: Expectation;
+}
+
+/** Opens a database of PostgreSQL. Throws `StoreError` that says what is wrong with it and what to do. */
+export async function openStore(place: PostgresDatabase, clock: Clock, { expect }: PostgresOptions): Promise<Store> {
+  const { address } = place;
+  await using undo = new AsyncDisposableStack();
+  const connections = undo.use(openConnections(place, { max: place.poolSize, answerTimeoutMs: ANSWER_TIMEOUT_MS }));
+  const applied = await checked(connections, address);
+  assertKnownVersion({ kind: 'postgres', address }, applied, expect);
+  if (!isUpToDate('postgres', applied)) await bringUpToDate(place, applied, expect);
+  const readings = undo.use(openConnections(place, { max: MOST_SNAPSHOTS }));
+  const disposal = undo.move();
+  const deps = { address, connections, clock };
+  /** One writer for each holding: it knows what was committed last. */
+  const writers = new WeakMap<Holding, Writer>();
+  const writerOf = (account: string, holding?: Holding): Writer => {
+    const known = holding === undefined ? undefined : writers.get(holding);
+    const writer = known ?? new GroupWriter(new AccountTransactions(deps, account, holding), clock);
+    if (holding !== undefined) writers.set(holding, writer);
+    return writer;
+  };
+  const forAccount = (account: string, holding?: Holding): Store => ({
+    address,
+    db: connections.db,
+    writer: writerOf(account, holding),
+    mark: { path: '', read: () => undefined, write: async () => {}, assertWritten: () => {} },
+    snapshot: () => openSnapshot(readings),
+    migrations: async () => migrationStatus('postgres', await appliedMigrations(connections.db)),
+    changes: (signal) => looks(clock, signal),
+    isInPlace: () => true,
+    forAccount,
+    close: async () => {},
+  });
+  return { ...forAccount('default'), close: () => disposal.disposeAsync() };
+}
+
+/** Others may have written at any moment; who decides something asks the owner to look, who reads it by itself. */
+async function* looks(clock: Pick<Clock, 'sleep'>, signal: AbortSignal): AsyncGenerator<readonly string[]> {
+  for (;;) {
+    await clock.sleep(LOOK_MS, signal).catch(() => undefined);
+    if (signal.aborted) return;
+    yield [];
+  }
+}
+
+/** Throws `StoreError` where the server or the database cannot hold orders safely. Gives the migrations that ran. */
+async function checked(connections: Connections, address: string): Promise<readonly string[]> {
+  const lent = await connections.lend();
+  try {
+    const { rows } = await lent.exec(`select current_setting('server_version_num')::int / 10000 as version,
+      current_setting('server_encoding') as encoding, current_setting('fsync') as fsync,
+      current_setting('synchronous_commit') as commits, to_regclass('kysely_migration') is not null as has_migrations`);
+    const fault = faultOf(rows[0] ?? {});
+    if (fault !== undefined) throw new StoreError('unusable', `${address} ${fault}`);
+    return rows[0]?.['has_migrations'] === 1 ? await appliedMigrations(lent.db) : [];
+  } finally {
+    lent.release();
+  }
+}
+
+function faultOf({ version, encoding, fsync, commits }: Readonly<Record<string, unknown>>): string | undefined {
+  if (Number(version) < OLDEST_VERSION)
+    return `is PostgreSQL ${String(version)}; order-sync needs ${OLDEST_VERSION} or newer`;
+  if (encoding !== 'UTF8') return `has the encoding ${String(encoding)}; make it anew with: createdb -E UTF8`;
+  if (fsync === 'off') return 'may lose what it has committed: its server has fsync = off; turn it on';
+  if (commits === 'off')
+    return 'may lose what it has committed: synchronous_commit is off for this user; set it to on for its server, user and database';
+  return undefined;
+}
+
+/** Makes the tables, or brings them up to date, where the command is one that does. */
+async function bringUpToDate(place: PostgresDatabase, applied: readonly string[], expect: Expectation): Promise<void> {
+  const { address } = place;
+  if (expect === 'upgrade' && applied.length === 0) {
+    const hint = 'make them with: order-sync db migrate';
+    throw new StoreError('unusable', `${address} has no tables of order-sync; ${hint}`);
+  }
+  if (expect !== 'migrate' && expect !== 'upgrade') return;
+  // A change of a large table takes its time.
+  await using connections = openConnections(place, { max: 2 });
+  await migrate(connections.db, { kind: 'postgres', address }, (error) => postgresError(error, address));
+}
+
+async function appliedMigrations(db: Database): Promise<readonly string[]> {
+  const rows = await db
+    .withTables<{ kysely_migration: { name: string } }>()
+    .selectFrom('kysely_migration')
+    .select('name')
+    .orderBy('name')
+    .execute();
+  return rows.map(({ name }) => name);
+}

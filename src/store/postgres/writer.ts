@@ -1,0 +1,204 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import type { Clock } from '../../clock.ts';
+import { OwnedError, StoreError } from '../errors.ts';
+import type { Transactions } from '../group-writer.ts';
+import type { Holding, Work } from '../port.ts';
+import type { Connections, Lent } from './connection.ts';
+import { isConnectionLost, isWorthRetry } from './errors.ts';
+
+/** A lost connection or a full server is tried again for so long. */
+const RETRY_FOR_MS = 2_000;
+const RETRY_WAIT_MS = 50;
+const ASK_AGAIN_MS = 250;
+
+/**
+ * The limits of a transaction that writes. A row that another program has locked is waited for a moment; and a process that
+ * stands still in the middle gives the account's row back before its heartbeat is over.
+ */
+const BEGIN = `begin isolation level read committed;
+  set local lock_timeout = '3s'; set local statement_timeout = '30s';
+  set local idle_in_transaction_session_timeout = '2s'`;
+
+/** The database, as the transactions of one account need it. */
+interface TransactionDeps {
+  readonly address: string;
+  readonly connections: Pick<Connections, 'lend'>;
+  readonly clock: Clock;
+}
+
+/** What came of a transaction whose connection was lost while it was committed. */
+interface UnknownCommit {
+  readonly name: string;
+  readonly failure: StoreError;
+}
+
+/**
+ * The transactions of one account. Each locks the row of the account first, so that they come one after the other, whoever
+ * writes. Those of an owner name themselves in it: when the connection is lost during a commit, the name tells whether it was
+ * done; and when the last one's name is gone, the database was put back to an older state.
+ */
+export class AccountTransactions implements Transactions {
+  readonly #deps: TransactionDeps;
+  readonly #account: string;
+  readonly #holding: Pick<Holding, 'generation'> | undefined;
+  /** The name of the last commit of this owner; undefined before the first. */
+  #last: string | undefined;
+
+  /** Without a holding a person's command writes. */
+  constructor(deps: TransactionDeps, account: string, holding?: Pick<Holding, 'generation'>) {
+    this.#deps = deps;
+    this.#account = account;
+    this.#holding = holding;
+  }
+
+  isInPlace(): boolean {
+    return true;
+  }
+
+  async run<Result>(
+    work: Work<Result>,
+    signal: AbortSignal,
+    onFailure: (failure: StoreError) => void,
+  ): Promise<Result> {
+    const { clock } = this.#deps;
+    const deadline = clock.monotonic() + RETRY_FOR_MS;
+    for (;;) {
+      try {
+        const { result, unknown } = await this.#attempt(work);
+        if (unknown === undefined || (await this.#wasCommitted(unknown, signal, onFailure))) return result;
+        throw unknown.failure;
+      } catch (error) {
+        const isFinal = !(error instanceof StoreError) || !isWorthRetry(error);
+        if (isFinal || signal.aborted || clock.monotonic() >= deadline) throw error;
+        await clock.sleep(RETRY_WAIT_MS, signal).catch(() => undefined);
+      }
+    }
+  }
+
+  /** Throws where the work was surely not committed. */
+  async #attempt<Result>(work: Work<Result>): Promise<{ readonly result: Result; readonly unknown?: UnknownCommit }> {
+    const name = randomUUID();
+    const lent = await this.#deps.connections.lend();
+    let isUseless = true;
+    try {
+      await this.#lockAccount(lent, name);
+      const result = await work(lent.db);
+      const failure = await commit(lent);
+      isUseless = failure !== undefined;
+      if (failure !== undefined) return { result, unknown: { name, failure } };
+      this.#last = name;
+      return { result };
+    } catch (error) {
+      isUseless = !(await isRolledBack(lent));
+      throw error;
+    } finally {
+      lent.release(isUseless);
+    }
+  }
+
+  async #lockAccount(lent: Lent, name: string): Promise<void> {
+    const account = pg.escapeLiteral(this.#account);
+    if (this.#holding === undefined) {
+      await lent.exec(`${BEGIN};
+        insert into account_owners (account, generation) values (${account}, 0) on conflict (account) do nothing;
+        select generation from account_owners where account = ${account} for update`);
+      return;
+    }
+    const { generation } = this.#holding;
+    const isLast = this.#last === undefined ? '' : `and last_commit = '${this.#last}'`;
+    const { rows } = await lent.exec(`${BEGIN};
+      update account_owners set last_commit = '${name}'
+      where account = ${account} and generation = ${generation} ${isLast} returning generation`);
+    if (rows.length > 0) return;
+    const owner = await this.#ownerRow(lent);
+    if (owner?.['generation'] !== generation) throw this.#otherOwner();
+    throw new StoreError(
+      'unusable',
+      `${this.#deps.address} was put back to an older state while the account ${this.#account} was driven; run: order-sync db accept-restore`,
+    );
+  }
+
+  async #ownerRow(lent: Lent): Promise<Readonly<Record<string, unknown>> | undefined> {
+    const account = pg.escapeLiteral(this.#account);
+    const { rows } = await lent.exec(
+      `select generation, last_commit from account_owners where account = ${account} for update`,
+    );
+    return rows[0];
+  }
+
+  #otherOwner(): OwnedError {
+    return new OwnedError(`another process has taken over the account ${this.#account}`);
+  }
+
+  /**
+   * Finds out whether a commit was done. The lost connection has the account's row locked until the server has ended its
+   * transaction in one way or the other, so what the row says then holds.
+   */
+  async #wasCommitted(
+    { name, failure }: UnknownCommit,
+    signal: AbortSignal,
+    onFailure: (failure: StoreError) => void,
+  ): Promise<boolean> {
+    const { address, clock, connections } = this.#deps;
+    const unknown = (cause: unknown) =>
+      new StoreError(
+        'busy',
+        `it is not known whether ${address} has taken the last change; look before it is made again`,
+        {
+          cause,
+        },
+      );
+    // What a person's command has written bears no name, and the command is there to say so.
+    if (this.#holding === undefined) throw unknown(failure);
+    onFailure(failure);
+    for (;;) {
+      try {
+        const owner = await this.#askOnce(connections);
+        if (owner?.['last_commit'] === name) {
+          this.#last = name;
+          return true;
+        }
+        if (owner?.['generation'] !== this.#holding.generation) throw this.#otherOwner();
+        return false;
+      } catch (error) {
+        if (!(error instanceof StoreError)) throw error;
+        onFailure(error);
+      }
+      if (signal.aborted) throw unknown(failure);
+      await clock.sleep(ASK_AGAIN_MS, signal).catch(() => undefined);
+    }
+  }
+
+  async #askOnce(connections: Pick<Connections, 'lend'>) {
+    const lent = await connections.lend();
+    let isUseless = true;
+    try {
+      await lent.exec(BEGIN);
+      const owner = await this.#ownerRow(lent);
+      isUseless = !(await isRolledBack(lent));
+      return owner;
+    } finally {
+      lent.release(isUseless);
+    }
+  }
+}
+
+/** Gives the failure where it is not known whether the commit was done; throws where it surely was not. */
+async function commit(lent: Lent): Promise<StoreError | undefined> {
+  try {
+    const { command } = await lent.exec('commit');
+    if (command === 'ROLLBACK') throw new Error('a statement failed, and the work went on without it');
+    return undefined;
+  } catch (error) {
+    if (error instanceof StoreError && isConnectionLost(error)) return error;
+    throw error;
+  }
+}
+
+async function isRolledBack(lent: Lent): Promise<boolean> {
+  return await lent.exec('rollback').then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest';
+import { grantNext, rememberStatus } from '../../../src/store/accounts.ts';
+import { OwnedError } from '../../../src/store/errors.ts';
+import type { Holding, Store } from '../../../src/store/port.ts';
+import { openPostgresStore } from '../../support/postgres-store.ts';
+
+/** The store as the next owner of an account writes it. */
+async function owned(store: Store, account: string): Promise<Store> {
+  const generations = await store.forAccount(account).writer.write((tx) => grantNext(tx, [account]));
+  const holding: Holding = {
+    account,
+    generation: generations.get(account) ?? 0,
+    isTrusted: () => true,
+    ending: new AbortController().signal,
+    release: async () => {},
+  };
+  return store.forAccount(account, holding);
+}
+
+const see = async ({ writer }: Store, value: string, then = () => {}) =>
+  await writer.write(async (tx) => {
+    await rememberStatus(tx, { account: 'default', field: 'f', value, firstSeenAt: 'now' });
+    then();
+    return value;
+  });
+
+const seen = async ({ db }: Store) =>
+  (await db.selectFrom('seen_statuses').select('value').orderBy('value').execute()).map(({ value }) => value);
+
+/** The name of the last transaction of an owner. */
+async function lastTransaction({ db }: Store): Promise<string | null> {
+  const row = await db.selectFrom('account_owners').select('last_commit').executeTakeFirst();
+  return row?.last_commit ?? null;
+}
+
+describe('writes of an account that are asked for together', () => {
+  it('share one transaction, in their order', async () => {
+    const { store } = await openPostgresStore();
+    const account = await owned(store, 'default');
+    const values = Array.from({ length: 150 }, (_, index) => `v${String(index).padStart(3, '0')}`);
+    const names = new Set<string | null>();
+    const results = values.map(async (value) => {
+      const result = await see(account, value);
+      names.add(await lastTransaction(store));
+      return result;
+    });
+    expect(await Promise.all(results)).toEqual(values);
+    expect(names.size).toBe(1);
+    expect(await seen(store)).toEqual(values);
+  });
+
+  it('fail alone: what one of them wrote is undone, the others are durable', async () => {
+    const { store } = await openPostgresStore();
+    const account = await owned(store, 'default');
+    const bug = new Error('a bug in one of them');
+    const results = await Promise.allSettled([
+      see(account, 'a'),
+      see(account, 'b', () => {
+        throw bug;
+      }),
+      account.writer.write((tx) => tx.insertInto('event_heads').values({ account: 'x', id: 1, hash: '\0' }).execute()),
+      see(account, 'c'),
+    ]);
+    expect(results).toMatchObject([
+      { status: 'fulfilled', value: 'a' },
+      { status: 'rejected', reason: bug },
+      { status: 'rejected', reason: { problem: 'refused' } },
+      { status: 'fulfilled', value: 'c' },
+    ]);
+    expect(await seen(store)).toEqual(['a', 'c']);
+  });
+});
+
+describe('an owner that was followed', () => {
+  it('writes nothing more, and neither of two writes in each other', async () => {
+    const { store } = await openPostgresStore();
+    const first = await owned(store, 'default');
+    await see(first, 'a');
+    const second = await owned(store, 'default');
+    await expect(see(first, 'b')).rejects.toThrow(OwnedError);
+    await see(second, 'c');
+    await expect(see(first, 'd')).rejects.toThrow(OwnedError);
+    expect(await seen(store)).toEqual(['a', 'c']);
+  });
+
+  it('does not stop a person, whose change waits for the transaction of an owner', async () => {
+    const { store } = await openPostgresStore();
+    const owner = await owned(store, 'default');
+    const order: string[] = [];
+    const begun = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
+    const writing = owner.writer.write(async () => {
+      begun.resolve();
+      await release.promise;
+      order.push('owner');
+    });
+    await begun.promise;
+    const person = store.forAccount('default').writer.write(async () => {
+      order.push('person');
+    });
+    release.resolve();
+    await Promise.all([writing, person]);
+    expect(order).toEqual(['owner', 'person']);
+    // A person's change leaves the name of the owner's last commit.
+    await see(owner, 'a');
+    expect(await seen(store)).toEqual(['a']);
+  });
+});
+
+it('stops an account whose database was put back to an older state while it was driven', async () => {
+  const { store } = await openPostgresStore();
+  const [one, other] = [await owned(store, 'default'), await owned(store, 'other')];
+  await see(one, 'a');
+  await see(other, 'b');
+  await store.db.updateTable('account_owners').set({ last_commit: 'older' }).where('account', '=', 'default').execute();
+  await expect(see(one, 'c')).rejects.toMatchObject({ problem: 'unusable' });
+  await expect(see(one, 'd')).rejects.toMatchObject({ problem: 'unusable' });
+  await see(other, 'e');
+  expect(await seen(store)).toEqual(['a', 'b', 'e']);
+});
+
+it('reads all rows of one moment in pages', async () => {
+  const { store } = await openPostgresStore();
+  const account = await owned(store, 'default');
+  await Promise.all(Array.from({ length: 1_200 }, (_, index) => see(account, `v${index}`)));
+  await using snapshot = await store.snapshot();
+  await see(account, 'later');
+  const query = store.db.selectFrom('seen_statuses').selectAll().where('account', '=', 'default').orderBy('value');
+  const sizes: number[] = [];
+  for await (const page of snapshot.pages(query)) sizes.push(page.length);
+  expect(sizes).toEqual([500, 500, 200]);
+  for await (const _ of snapshot.pages(query)) break;
+  for await (const page of snapshot.pages(query.limit(1))) expect(page).toHaveLength(1);
+});

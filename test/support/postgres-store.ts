@@ -1,0 +1,29 @@
+import { onTestFinished } from 'vitest';
+import type { Clock } from '../../src/clock.ts';
+import { systemClock } from '../../src/clock.ts';
+import type { PostgresDatabase } from '../../src/config/database.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import type { Store } from '../../src/store/port.ts';
+import { openStore, type PostgresOptions } from '../../src/store/postgres/store.ts';
+import { temporaryFolder } from './folders.ts';
+import { newPostgresDatabase, type PostgresTestDatabase } from './postgres.ts';
+
+/** The place of a database of PostgreSQL, as the settings name it. */
+export function placeOf(url: string, settings: Readonly<Record<string, string>> = {}): PostgresDatabase {
+  const env = { ORDER_SYNC_DATABASE_URL: url, ...settings };
+  const { database } = loadConfig({ requireExchange: false, cwd: temporaryFolder(), env });
+  if (database.kind !== 'postgres') throw new Error(`${database.address} is no database of PostgreSQL`);
+  return database;
+}
+
+/** An open store of a test's own, that is closed when the test is finished. */
+export async function openPostgresStore(
+  options: Partial<PostgresOptions> = {},
+  clock: Clock = systemClock(),
+): Promise<{ database: PostgresTestDatabase; place: PostgresDatabase; store: Store }> {
+  const database = await newPostgresDatabase();
+  const place = placeOf(database.url);
+  const store = await openStore(place, clock, { expect: 'current', ...options });
+  onTestFinished(() => store.close());
+  return { database, place, store };
+}
