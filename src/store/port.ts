@@ -149,7 +149,7 @@ export interface Store {
   /** False once the file was moved, deleted or replaced: what is written then would be lost. */
   isInPlace(): boolean;
   /** The same database for another account; with a holding its owner writes, who is refused once another has followed. */
-  forAccount(account: string, holding?: Holding): Store;
+  forAccount(account: string, holding?: Pick<Holding, 'generation'>): Store;
   /** Closes what opening it has opened; one that `forAccount` gave closes nothing of the database. */
   close(): Promise<void>;
 }

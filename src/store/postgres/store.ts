@@ -17,6 +17,9 @@ const MOST_SNAPSHOTS = 4;
 const LOOK_MS = 200;
 const OLDEST_VERSION = 14;
 
+/** What an owner writes with. */
+type Fence = Pick<Holding, 'generation'>;
+
 /** The way in which a command opens the database. */
 export interface PostgresOptions {
   readonly expect: Expectation;
@@ -34,14 +37,14 @@ export async function openStore(place: PostgresDatabase, clock: Clock, { expect 
   const disposal = undo.move();
   const deps = { address, connections, clock };
   /** One writer for each holding: it knows what was committed last. */
-  const writers = new WeakMap<Holding, Writer>();
-  const writerOf = (account: string, holding?: Holding): Writer => {
+  const writers = new WeakMap<Fence, Writer>();
+  const writerOf = (account: string, holding?: Fence): Writer => {
     const known = holding === undefined ? undefined : writers.get(holding);
     const writer = known ?? new GroupWriter(new AccountTransactions(deps, account, holding), clock);
     if (holding !== undefined) writers.set(holding, writer);
     return writer;
   };
-  const forAccount = (account: string, holding?: Holding): Store => ({
+  const forAccount = (account: string, holding?: Fence): Store => ({
     address,
     db: connections.db,
     writer: writerOf(account, holding),

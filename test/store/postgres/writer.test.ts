@@ -1,20 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { grantNext, rememberStatus } from '../../../src/store/accounts.ts';
 import { OwnedError } from '../../../src/store/errors.ts';
-import type { Holding, Store } from '../../../src/store/port.ts';
+import type { Store } from '../../../src/store/port.ts';
 import { openPostgresStore } from '../../support/postgres-store.ts';
 
 /** The store as the next owner of an account writes it. */
 async function owned(store: Store, account: string): Promise<Store> {
   const generations = await store.forAccount(account).writer.write((tx) => grantNext(tx, [account]));
-  const holding: Holding = {
-    account,
-    generation: generations.get(account) ?? 0,
-    isTrusted: () => true,
-    ending: new AbortController().signal,
-    release: async () => {},
-  };
-  return store.forAccount(account, holding);
+  return store.forAccount(account, { generation: generations.get(account) ?? 0 });
 }
 
 const see = async ({ writer }: Store, value: string, then = () => {}) =>
