@@ -99,6 +99,12 @@ export function configOf(config: Config, name: string): AccountSettings {
   return { ...config, exchange, create, follow, account: name };
 }
 
+/** Tells how the exchange of an account is asked and read; the general settings hold for an account that they do not name. */
+export function exchangeByAccount({ accounts, exchange }: Config): (name: string) => Config['exchange'] {
+  const byName = new Map(accounts.map((account) => [account.name, account.exchange]));
+  return (name) => byName.get(name) ?? exchange;
+}
+
 /**
  * The settings of an account, with which its exchange can be asked; reads the file of the key where that is not done yet.
  * Throws ConfigError when they name no exchange or have no key.

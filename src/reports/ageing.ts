@@ -1,5 +1,6 @@
 import { instantMs } from '../domain/instant.ts';
 import { ORDER_STATES, WAITING_STATES, type OrderState } from '../domain/orders/states.ts';
+import { accountColumns, accountFact } from './formats/accounts.ts';
 import type { Card, Chart, Column, ReportDocument, Row, Span, Verdict } from './formats/document.ts';
 import { counted, cut, emptyReason, inWords } from './formats/words.ts';
 import { waitingChart } from './reconciliation/charts.ts';
@@ -21,6 +22,7 @@ export interface AgeGroup {
 
 /** An order whose state and status have not changed for long. */
 export interface OldestOrder {
+  readonly account: string;
   readonly id: string;
   readonly pair: string;
   readonly state: string;
@@ -30,6 +32,8 @@ export interface OldestOrder {
 
 /** The orders that the report is about; times are UTC, ISO 8601. */
 export interface AgeingFacts {
+  /** Undefined: all accounts. */
+  readonly account: string | undefined;
   readonly asOf: string;
   readonly from: string | null;
   readonly to: string | null;
@@ -95,6 +99,7 @@ export function ageingDocument(
     verdict: verdictOf(facts, byStatus, oldest),
     cards: cardsOf(facts, byStatus, oldest),
     facts: [
+      accountFact(facts.account),
       { key: 'asOf', label: 'As of', value: facts.asOf },
       { key: 'from', label: 'Orders inserted from', value: facts.from },
       { key: 'to', label: 'Orders inserted before', value: facts.to },
@@ -107,7 +112,7 @@ export function ageingDocument(
         title: 'Orders that have waited the longest',
         lead: 'The story of an order: order-sync orders explain ORDER.',
         empty: 'No order waits.',
-        columns: OLDEST,
+        columns: [...accountColumns(facts.account), ...OLDEST],
         rows: oldestRows,
       },
       { name: 'statuses', title: 'By state and order status', columns: BY_STATUS, rows: rows(byStatus) },
@@ -189,8 +194,8 @@ function groupRow(group: AgeGroup, asOfMs: number): Row {
   return Object.assign({ state, status, pair, orders }, ...PERCENTILES.map(([key]) => age(key, group[key], asOfMs)));
 }
 
-function oldestRow({ id, pair, state, status, since }: OldestOrder, asOfMs: number): Row {
-  return { external_order_id: id, pair, state, status, since, ...age('age', since, asOfMs) };
+function oldestRow({ account, id, pair, state, status, since }: OldestOrder, asOfMs: number): Row {
+  return { account, external_order_id: id, pair, state, status, since, ...age('age', since, asOfMs) };
 }
 
 /** The cells of an age: in words, and in seconds. */

@@ -87,7 +87,8 @@ export class Ages {
 
 function compareAges(a: OldestOrder, b: OldestOrder): number {
   if (a.since !== b.since) return a.since < b.since ? -1 : 1;
-  return a.id < b.id ? -1 : 1;
+  if (a.id !== b.id) return a.id < b.id ? -1 : 1;
+  return a.account < b.account ? -1 : 1;
 }
 
 /** A percentile is the smallest age that so many in a hundred do not exceed: one of the ages themselves. */

@@ -1,8 +1,10 @@
 import type { Column, ReportDocument } from './formats/document.ts';
 import { emptyReason } from './formats/words.ts';
+import { accountColumns, accountFact } from './formats/accounts.ts';
 
 /** A line of `order_events`. */
 export type Change = {
+  readonly account: string;
   readonly id: number;
   readonly external_order_id: string;
   readonly field: string;
@@ -34,6 +36,8 @@ const COLUMNS: readonly Column[] = [
 
 /** The period of the report, and whether it has a change. */
 export interface ChangesFacts {
+  /** Undefined: all accounts. */
+  readonly account: string | undefined;
   readonly from: string | null;
   readonly to: string | null;
   readonly isEmpty: boolean;
@@ -43,7 +47,7 @@ export interface ChangesFacts {
 
 /** Builds the report: every change of a period. Its rows are read while they are written. */
 export function changesDocument(
-  { from, to, isEmpty, mayBeEmpty }: ChangesFacts,
+  { account, from, to, isEmpty, mayBeEmpty }: ChangesFacts,
   changes: AsyncIterable<Change>,
 ): ReportDocument {
   const reasons = mayBeEmpty === true ? [] : [emptyReason('change')];
@@ -53,10 +57,19 @@ export function changesDocument(
     title: 'Changes of orders',
     ...(isEmpty ? { verdict: { tone, text: 'Nothing has changed', reasons } } : {}),
     facts: [
+      accountFact(account),
       { key: 'from', label: 'Observed from', value: from },
       { key: 'to', label: 'Observed before', value: to },
     ],
-    sections: [{ name: 'changes', title: 'Changes', empty: 'Nothing has changed.', columns: COLUMNS, rows: changes }],
+    sections: [
+      {
+        name: 'changes',
+        title: 'Changes',
+        empty: 'Nothing has changed.',
+        columns: [...accountColumns(account), ...COLUMNS],
+        rows: changes,
+      },
+    ],
     charts: [],
   };
 }

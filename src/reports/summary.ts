@@ -2,6 +2,7 @@ import type { AmountSettings } from '../domain/amounts.ts';
 import { DecimalSum } from '../domain/decimal.ts';
 import { ORDER_STATES } from '../domain/orders/states.ts';
 import { PERSON_STATES } from './ageing.ts';
+import { accountColumns, accountFact } from './formats/accounts.ts';
 import type { Card, Column, Fact, ReportDocument, Verdict } from './formats/document.ts';
 import { counted, emptyReason } from './formats/words.ts';
 import { amountsByCurrency } from './reconciliation/money.ts';
@@ -13,6 +14,7 @@ const MOST_CURRENCIES = 6;
 
 /** Some of the orders of one pair, asset position, state, status and outcome: `asset` is their exact sum, without those whose asset is unreadable. */
 export interface SummaryPart {
+  readonly account: string;
   readonly from_currency: string | null;
   readonly to_currency: string | null;
   readonly state: string;
@@ -45,13 +47,20 @@ export const SUMMARY_COLUMNS = [
 
 /**
  * Counts and sums orders by pair, state, status, outcome and asset position: what paid and what failed are never added, nor
- * amounts that may be in two currencies.
+ * amounts that may be in two currencies. Where it is of several accounts, each has lines of its own.
  */
-export function summarize(parts: Iterable<SummaryPart>) {
+export function summarize(parts: Iterable<SummaryPart>, isByAccount = false) {
   const groups = new Map<string, ReturnType<typeof emptyGroup>>();
   for (const part of parts) {
-    const { state, order_status, asset_position } = part;
-    const id = JSON.stringify([pairOf(part), state, order_status, outcomeOf(part), asset_position]);
+    const { account, state, order_status, asset_position } = part;
+    const id = JSON.stringify([
+      ...(isByAccount ? [account] : []),
+      pairOf(part),
+      state,
+      order_status,
+      outcomeOf(part),
+      asset_position,
+    ]);
     const group = groups.get(id) ?? emptyGroup(part);
     groups.set(id, group);
     group.orders += part.orders;
@@ -60,20 +69,34 @@ export function summarize(parts: Iterable<SummaryPart>) {
   }
   return [...groups]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, { sum, unreadable, ...line }]) => {
+    .map(([, { account, sum, unreadable, ...line }]) => {
       const asset = sum.toString();
-      return { ...line, asset, ...sumsByOutcome(line.outcome, asset), unreadable };
+      return { ...(isByAccount && { account }), ...line, asset, ...sumsByOutcome(line.outcome, asset), unreadable };
     });
 }
 
 function emptyGroup(part: SummaryPart) {
-  const { state, order_status: status, asset_position: position } = part;
+  const { account, state, order_status: status, asset_position: position } = part;
   const sum = new DecimalSum();
-  return { pair: pairOf(part), state, status, outcome: outcomeOf(part), position, orders: 0, unreadable: 0, sum };
+  return {
+    account,
+    pair: pairOf(part),
+    state,
+    status,
+    outcome: outcomeOf(part),
+    position,
+    orders: 0,
+    unreadable: 0,
+    sum,
+  };
 }
 
 /** What a summary is of. */
-export interface SummaryFacts extends Pick<AmountSettings, 'outputPosition'> {
+export interface SummaryFacts {
+  /** Undefined: all accounts. */
+  readonly account: string | undefined;
+  /** The settings by which the amounts of an account are read. */
+  readonly settingsOf: (account: string) => Pick<AmountSettings, 'outputPosition'>;
   /** When the orders were read. */
   readonly asOf: string;
   /** The time of the orders that the period is about; insertion unless given. */
@@ -93,7 +116,7 @@ export interface SummaryReport {
 /** Builds the report. It has no schema of its own: its JSON is the lines. */
 export function summaryDocument(parts: Iterable<SummaryPart>, facts: SummaryFacts): SummaryReport {
   const all = [...parts];
-  const rows = summarize(all);
+  const rows = summarize(all, facts.account === undefined);
   const orders = all.reduce((sum, part) => sum + part.orders, 0);
   const counts = new Map<string, number>();
   for (const { state, orders: more } of all) counts.set(state, (counts.get(state) ?? 0) + more);
@@ -101,14 +124,14 @@ export function summaryDocument(parts: Iterable<SummaryPart>, facts: SummaryFact
     schema: null,
     title: 'Summary',
     verdict: verdictOf(orders, counts, facts),
-    cards: [ordersCard(orders, counts), ...moneyCards(all, facts)],
+    cards: [ordersCard(orders, counts), ...moneyCards(all, facts.settingsOf)],
     facts: factsOf(facts),
     sections: [
       {
         name: 'summary',
         title: 'Orders by pair, state and status',
         empty: 'There are no orders.',
-        columns: SUMMARY_COLUMNS,
+        columns: [...accountColumns(facts.account), ...SUMMARY_COLUMNS],
         rows,
       },
     ],
@@ -117,9 +140,10 @@ export function summaryDocument(parts: Iterable<SummaryPart>, facts: SummaryFact
   return { document, isEmpty: orders === 0 };
 }
 
-function factsOf({ asOf, by, from, to }: SummaryFacts): readonly Fact[] {
+function factsOf({ account, asOf, by, from, to }: SummaryFacts): readonly Fact[] {
   const verb = by === 'completion' ? 'Completed' : 'Inserted';
   return [
+    accountFact(account),
     { key: 'period', label: 'Period', value: from === undefined && to === undefined ? 'all orders' : null },
     { key: 'from', label: `${verb} from`, value: from ?? null },
     { key: 'to', label: `${verb} before`, value: to ?? null },
@@ -148,10 +172,10 @@ function ordersCard(orders: number, counts: ReadonlyMap<string, number>): Card {
 }
 
 /** The money of each currency: what succeeded, or else the first of the others, and the others below it. */
-function moneyCards(parts: readonly SummaryPart[], settings: SummaryFacts): readonly Card[] {
+function moneyCards(parts: readonly SummaryPart[], settingsOf: SummaryFacts['settingsOf']): readonly Card[] {
   const groups = parts.map((part) => {
     const { asset_position: position, orders, unreadable, asset } = part;
-    const currency = currencyOfRow(part, settings);
+    const currency = currencyOfRow(part, settingsOf(part.account));
     const group = { pair: pairOf(part), outcome: outcomeOf(part), position, currency };
     return { ...group, orders, unreadable, compared: 0, asset, ours: '0', theirs: '0' };
   });

@@ -148,10 +148,11 @@ export async function firstSentAt(db: Database, account: string, externalOrderId
   return rows[0] === undefined ? null : new Date(rows[0].observed_at);
 }
 
-/** Reads the id of the newest event of an account; 0 when there is none. */
-export async function newestEventId(db: Database, account: string): Promise<number> {
-  const { rows } = await headStatement(db, { account });
-  return rows[0]?.id ?? 0;
+/** Reads the id of the newest event of an account, or of all where none is named; 0 when there is none. */
+export async function newestEventId(db: Database, account: string | undefined): Promise<number> {
+  if (account !== undefined) return (await headStatement(db, { account })).rows[0]?.id ?? 0;
+  const newest = db.selectFrom('event_heads').select((head) => head.fn.max<number | null>('id').as('id'));
+  return (await newest.executeTakeFirstOrThrow()).id ?? 0;
 }
 
 const newestOfAllStatement = statement(() =>

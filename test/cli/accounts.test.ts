@@ -95,6 +95,39 @@ describe('--account', () => {
     }
   });
 
+  it('all sums the summary up by account, so that equal ids are two orders', async () => {
+    const lines = await json('report summary --account all');
+    expect(lines.map(({ account, state, asset }) => [account, state, asset])).toEqual([
+      ['a', 'pending', '1'],
+      ['b', 'cancelled', '2'],
+      ['old', 'cancelled', '3'],
+    ]);
+    expect(await json('report summary --account b')).toEqual([expect.not.objectContaining({ account: 'b' })]);
+  });
+
+  it('all tells accounts from each other in the reports of ages and of changes, and in an export', async () => {
+    const reported = async (line: string) =>
+      JSON.parse((await run(`${line} --json`)).stdout) as { facts: object; sections: Record<string, object[]> };
+    const ageing = await reported('report ageing --account all');
+    expect(ageing.facts).toMatchObject({ account: 'all', orders: 3 });
+    expect(ageing.sections['oldest']).toMatchObject([{ account: 'a', external_order_id: 'same' }]);
+    const { sections, facts } = await reported('report changes --account all');
+    expect(facts).toMatchObject({ account: 'all' });
+    expect(sections['changes']).toMatchObject([
+      { account: 'b', external_order_id: 'same', new_value: 'cancelled' },
+      { account: 'old', external_order_id: 'same', new_value: 'cancelled' },
+    ]);
+    expect((await reported('report changes --account b')).sections['changes']).toHaveLength(1);
+    const { stdout } = await run('orders export --account all');
+    expect(stdout.split('\n').map((line) => line.split(',').slice(0, 3).join(' '))).toEqual([
+      'account external_order_id asset',
+      'a same 1',
+      'b same 2',
+      'old same 3',
+      '',
+    ]);
+  });
+
   it('takes no other word for an account, and all only where a command is a list or a report', async () => {
     expect((await run('orders list --account a/b')).code).toBe(64);
     expect((await run('orders show same --account all')).code).toBe(64);

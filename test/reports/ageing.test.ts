@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ageingDocument, type AgeGroup } from '../../src/reports/ageing.ts';
 
-const FACTS = { asOf: '2026-01-10T00:00:00.000Z', from: null, to: null, orders: 3 };
+const FACTS = { account: 'default', asOf: '2026-01-10T00:00:00.000Z', from: null, to: null, orders: 3 };
 
 function group(state: string, since: string, changes: Partial<AgeGroup> = {}): AgeGroup {
   const halves = { p1: since, p25: since, p50: since, p75: since };
@@ -47,7 +47,7 @@ describe('the report of ageing', () => {
   });
 
   it('names the orders that have waited the longest, and leaves out an age that cannot be known', () => {
-    const order = { id: 'a', pair: 'BTC/EUR', state: 'pending', status: null };
+    const order = { account: 'default', id: 'a', pair: 'BTC/EUR', state: 'pending', status: null };
     const since = '2026-01-09T00:00:00.000Z';
     const { sections } = ageingDocument(
       FACTS,
@@ -60,6 +60,7 @@ describe('the report of ageing', () => {
     );
     expect(sections[0]?.rows).toEqual([
       {
+        account: 'default',
         external_order_id: 'a',
         pair: 'BTC/EUR',
         state: 'pending',

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { summarize, SUMMARY_COLUMNS, type SummaryPart } from '../../src/reports/summary.ts';
 
 const PART: SummaryPart = {
+  account: 'default',
   from_currency: 'BTC',
   to_currency: 'EUR',
   state: 'open',
@@ -25,7 +26,7 @@ describe('the summary', () => {
   it('has a line for each pair, state and status, in their order', () => {
     const lines = summaryOf(
       { state: 'pending', order_status: null },
-      { from_currency: 'ETH' },
+      { account: 'default', from_currency: 'ETH' },
       {},
       { order_status: 'DONE' },
       {},
@@ -65,7 +66,11 @@ describe('the summary', () => {
   });
 
   it('counts separately what differs by case or by where a name ends', () => {
-    const lines = summaryOf({ state: 'open' }, { state: 'OPEN' }, { from_currency: 'BTC/EUR', to_currency: 'x' });
+    const lines = summaryOf(
+      { state: 'open' },
+      { state: 'OPEN' },
+      { account: 'default', from_currency: 'BTC/EUR', to_currency: 'x' },
+    );
     expect(lines.map(({ orders }) => orders)).toEqual([1, 1, 1]);
   });
 
@@ -79,6 +84,6 @@ describe('the summary', () => {
   });
 
   it('has a question mark for a currency that is missing', () => {
-    expect(summaryOf({ from_currency: null, to_currency: null })[0]?.pair).toBe('?/?');
+    expect(summaryOf({ account: 'default', from_currency: null, to_currency: null })[0]?.pair).toBe('?/?');
   });
 });

@@ -10,7 +10,7 @@ import { chooseFormat, isFolder } from '../report/output.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
 import { readPair } from '../shared/filters.ts';
 import { addByOption, addPeriodOptions } from '../shared/period.ts';
-import { withAccount } from '../shared/store.ts';
+import { withAccounts } from '../shared/store.ts';
 import { REVEAL } from '../shared/tokens.ts';
 import { writePieces } from '../shared/write.ts';
 
@@ -50,7 +50,7 @@ export function define(command: Command): void {
     .action(async ({ format: given, out, reveal, ...filter }: ExportOptions) => {
       if (isFolder(out)) command.error('error: --out is a folder: name a file');
       const format = chooseFormat(FORMATS, given, out) ?? 'csv';
-      await withAccount(command, 'current', async ({ db }, { account }) => {
+      await withAccounts(command, async ({ db }, account) => {
         const section = exportSection(db, { ...filter, account }, reveal === true);
         await writePieces(WRITERS[format](section), out);
       });

@@ -5,8 +5,9 @@ import { ageingDocument, type AgeingFacts } from '../../reports/ageing.ts';
 import { Ages } from '../../reports/ages.ts';
 import type { ReportDocument } from '../../reports/formats/document.ts';
 import type { Store } from '../../store/port.ts';
+import { reportedAccounts } from '../../store/accounts.ts';
 import { readAges } from '../../store/reports/ageing.ts';
-import { withAccount } from '../shared/store.ts';
+import { withAccounts } from '../shared/store.ts';
 import { addAllowEmptyOption, emptyPeriod, type EmptyOptions } from './empty.ts';
 import { addReportOptions, writeReport, type OutputOptions } from './output.ts';
 import { addAsOfOption, addPeriodOptions, type PeriodOptions } from '../shared/period.ts';
@@ -24,9 +25,7 @@ export function define(command: Command): void {
     .action(async ({ from, to, asOf, allowEmpty: mayBeEmpty, ...output }: AgeingOptions) => {
       const until = asOf ?? systemClock().now().toISOString();
       const scope = { from: from ?? null, to: to ?? null, asOf: until, mayBeEmpty };
-      const { document, orders } = await withAccount(command, 'current', (store, { account }) =>
-        readDocument(store, account, scope),
-      );
+      const { document, orders } = await withAccounts(command, (store, account) => readDocument(store, account, scope));
       await writeReport(document, output);
       if (orders === 0 && mayBeEmpty !== true) throw emptyPeriod(document);
     });
@@ -34,11 +33,11 @@ export function define(command: Command): void {
 
 async function readDocument(
   store: Store,
-  account: string,
-  { mayBeEmpty, ...scope }: Omit<AgeingFacts, 'orders'>,
+  account: string | undefined,
+  { mayBeEmpty, ...scope }: Omit<AgeingFacts, 'account' | 'orders'>,
 ): Promise<{ document: ReportDocument; orders: number }> {
   const ages = new Ages(WAITING_STATES, MOST_OLDEST);
-  await readAges(store, { account, ...scope }, ages);
-  const facts = { ...scope, mayBeEmpty, orders: ages.orders };
+  for (const one of await reportedAccounts(store.db, account)) await readAges(store, { account: one, ...scope }, ages);
+  const facts = { account, ...scope, mayBeEmpty, orders: ages.orders };
   return { document: ageingDocument(facts, ages.byStatus(), ages.byPair(), ages.oldest()), orders: ages.orders };
 }

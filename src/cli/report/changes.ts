@@ -3,7 +3,7 @@ import { systemClock } from '../../clock.ts';
 import { changesDocument } from '../../reports/changes.ts';
 import { newestEventId } from '../../store/events.ts';
 import { changesOf } from '../../store/reports/changes.ts';
-import { withAccount } from '../shared/store.ts';
+import { withAccounts } from '../shared/store.ts';
 import { addAllowEmptyOption, emptyPeriod, type EmptyOptions } from './empty.ts';
 import { addReportOptions, writeReport, type OutputOptions } from './output.ts';
 import { addPeriodOptions, type PeriodOptions } from '../shared/period.ts';
@@ -15,10 +15,10 @@ export function define(command: Command): void {
     .action(async ({ from, to, allowEmpty: mayBeEmpty, ...output }: PeriodOptions & EmptyOptions & OutputOptions) => {
       // The report speaks of the changes up to now; those that come while it is written are not in it.
       const period = { from: from ?? null, to: to ?? systemClock().now().toISOString() };
-      await withAccount(command, 'current', async ({ db }, { account }) => {
+      await withAccounts(command, async ({ db }, account) => {
         const scope = { account, ...period, lastId: await newestEventId(db, account) };
         const { isEmpty, rows } = await begun(changesOf(db, scope));
-        const document = changesDocument({ ...period, isEmpty, mayBeEmpty }, rows);
+        const document = changesDocument({ account, ...period, isEmpty, mayBeEmpty }, rows);
         await writeReport(document, output);
         if (isEmpty && mayBeEmpty !== true) throw emptyPeriod(document);
       });

@@ -3,6 +3,7 @@ import { PRE_ORDER_PATHS, RECORD_PATHS } from '../../domain/record-fields.ts';
 import { withoutTokens } from '../../exchange/hidden.ts';
 import { readFields } from '../../exchange/record-fields.ts';
 import type { Cell, Column, Row, Section } from '../../reports/formats/document.ts';
+import { reportedAccounts } from '../../store/accounts.ts';
 import { ROW_COLUMNS } from '../../store/order-columns.ts';
 import type { Database } from '../../store/port.ts';
 import { exportedOrders, type ExportedRow, type ExportFilter } from '../../store/reports/export.ts';
@@ -33,13 +34,18 @@ export const EXPORT_COLUMNS: readonly Column[] = [
   ...[...RECORD_PATHS, 'other'].map((path) => `record.${path}`),
 ].map((key) => ({ key, label: key, kind: AMOUNTS.includes(key) ? 'digits' : 'text' }));
 
+/** The orders of an export: of all accounts, one after the other, where none is named. */
+type ExportRequest = Omit<ExportFilter, 'account'> & { readonly account: string | undefined };
+
 /** Makes the section of an export. Its orders are read while they are written; tokens are hidden unless `reveals` is true. */
-export function exportSection(db: Database, filter: ExportFilter, reveals: boolean): Section {
+export function exportSection(db: Database, filter: ExportRequest, reveals: boolean): Section {
   return { name: 'orders', title: 'Orders', columns: EXPORT_COLUMNS, rows: exportedRows(db, filter, reveals) };
 }
 
-async function* exportedRows(db: Database, filter: ExportFilter, reveals: boolean): AsyncGenerator<Row> {
-  for await (const order of exportedOrders(db, filter)) yield exportedRow(order, reveals);
+async function* exportedRows(db: Database, filter: ExportRequest, reveals: boolean): AsyncGenerator<Row> {
+  for (const account of await reportedAccounts(db, filter.account)) {
+    for await (const order of exportedOrders(db, { ...filter, account })) yield exportedRow(order, reveals);
+  }
 }
 
 function exportedRow(order: ExportedRow, reveals: boolean): Row {

@@ -54,6 +54,7 @@ function pageOf({ account, from, to, asOf }: AgeingScope, last: string | undefin
       const state = newest('new_value', ['state']);
       const changedAt = newest('observed_at', ['state', 'order.status']);
       return [
+        'o.account',
         'o.external_order_id as id',
         sql<string>`coalesce(o.from_currency, '?') || '/' || coalesce(o.to_currency, '?')`.as('pair'),
         sql<string>`case when ${isAsItWas} then o.state else coalesce(${state}, 'pending') end`.as('state'),

@@ -10,7 +10,8 @@ const MOST_IDS_A_READ = 50_000;
 
 /** Selects events: observed at or after `from` and before `to`, and recorded up to `lastId`. */
 export interface ChangesScope {
-  readonly account: string;
+  /** Of all accounts where none is named. */
+  readonly account: string | undefined;
   readonly from: string | null;
   readonly to: string | null;
   readonly lastId: number;
@@ -24,13 +25,9 @@ export async function* changesOf(db: Database, scope: ChangesScope): AsyncGenera
   const { account, from, to, lastId } = scope;
   for (let before = 0, ids = PAGE; before < lastId;) {
     const upTo = Math.min(before + ids, lastId);
-    let events = db
-      .selectFrom('order_events')
-      .selectAll()
-      .where('id', '>', before)
-      .where('id', '<=', upTo)
-      // With the sign no index of accounts is used: the events are read in the order in which they stand.
-      .where(unindexed('account'), '=', account);
+    let events = db.selectFrom('order_events').selectAll().where('id', '>', before).where('id', '<=', upTo);
+    // With the sign no index of accounts is used: the events are read in the order in which they stand.
+    if (account !== undefined) events = events.where(unindexed('account'), '=', account);
     if (from !== null) events = events.where('observed_at', '>=', from);
     if (to !== null) events = events.where('observed_at', '<', to);
     const page = await events.orderBy('id').limit(PAGE).execute();

@@ -21,7 +21,9 @@ export interface RowFilter {
   readonly to?: string | undefined;
 }
 
-interface PagePart extends Omit<SummaryPart, 'asset' | 'unreadable'> {
+type Part = Omit<SummaryPart, 'account'>;
+
+interface PagePart extends Omit<Part, 'asset' | 'unreadable'> {
   /** As `exact_sum` gives it. */
   readonly asset: string;
   /** Bytes: an id need not be text that can be read, and may be empty. */
@@ -29,12 +31,14 @@ interface PagePart extends Omit<SummaryPart, 'asset' | 'unreadable'> {
 }
 
 /** Counts and sums every row that matches the filter, by what a line of the summary is of. */
-export function summaryParts(store: Pick<Store, 'snapshot'>, filter: RowFilter): AsyncIterable<SummaryPart> {
-  return filter.by === 'completion' ? completedParts(store, filter) : insertedParts(store, filter);
+export async function* summaryParts(store: Pick<Store, 'snapshot'>, filter: RowFilter): AsyncGenerator<SummaryPart> {
+  const { account, by } = filter;
+  const parts = by === 'completion' ? completedParts(store, filter) : insertedParts(store, filter);
+  for await (const part of parts) yield { account, ...part };
 }
 
 /** Reads the orders by their ids, a page of rows at a time. */
-async function* insertedParts(store: Pick<Store, 'snapshot'>, filter: RowFilter): AsyncGenerator<SummaryPart> {
+async function* insertedParts(store: Pick<Store, 'snapshot'>, filter: RowFilter): AsyncGenerator<Part> {
   let last: Buffer | undefined;
   for (let read = PAGE; read === PAGE;) {
     read = 0;
@@ -70,10 +74,7 @@ async function readPage(store: Pick<Store, 'snapshot'>, { account, from, to }: R
 }
 
 /** Reads the orders of a period of the index of completions, at once: it has those orders alone. */
-async function* completedParts(
-  store: Pick<Store, 'snapshot'>,
-  { account, from, to }: RowFilter,
-): AsyncGenerator<SummaryPart> {
+async function* completedParts(store: Pick<Store, 'snapshot'>, { account, from, to }: RowFilter): AsyncGenerator<Part> {
   const completed = queries
     .selectFrom('order_records as record')
     .innerJoin('merchant_orders', (join) =>
@@ -95,7 +96,7 @@ async function* completedParts(
   for (const { asset, ...part } of await rowsAtOnce<Omit<PagePart, 'last_id'>>(store, parts)) yield partOf(part, asset);
 }
 
-function partOf(part: Omit<SummaryPart, 'asset' | 'unreadable'>, sum: string): SummaryPart {
+function partOf(part: Omit<Part, 'asset' | 'unreadable'>, sum: string): Part {
   const [asset, unreadable] = JSON.parse(sum) as [string, number];
   return { ...part, asset, unreadable };
 }

@@ -181,7 +181,7 @@ describe('report ageing and report changes', () => {
     );
     expect(code).toBe(0);
     const { facts, sections } = JSON.parse(stdout) as { facts: unknown; sections: Record<string, unknown[]> };
-    expect(facts).toEqual({ from: '2026-01-02T00:00:00.000Z', to: '2026-01-04T00:00:00.000Z' });
+    expect(facts).toEqual({ account: 'default', from: '2026-01-02T00:00:00.000Z', to: '2026-01-04T00:00:00.000Z' });
     expect(sections['changes']).toEqual([
       {
         id: 2,

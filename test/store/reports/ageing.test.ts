@@ -163,8 +163,8 @@ describe('where orders stand', () => {
       { id: 'oldest', to: 'USD', createdAt: at(2), events: [] },
     ]);
     expect((await read({}, ['pending', 'held', 'open'], 2)).oldest()).toEqual([
-      { id: 'oldest', pair: 'BTC/USD', state: 'pending', status: null, since: at(2) },
-      { id: 'old', pair: 'BTC/EUR', state: 'held', status: null, since: at(3) },
+      { account: 'default', id: 'oldest', pair: 'BTC/USD', state: 'pending', status: null, since: at(2) },
+      { account: 'default', id: 'old', pair: 'BTC/EUR', state: 'held', status: null, since: at(3) },
     ]);
   });
 });
