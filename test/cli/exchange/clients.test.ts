@@ -113,11 +113,15 @@ describe('beside a daemon', () => {
     const asked: unknown[] = [];
     const answer = line.includes('cards') ? '[{"id":"c","more":1.10}]' : '{"status":"NEW","more":1.10}';
     await standInDaemon(program, (request, text) => {
-      asked.push([request.method, request.url, text === '' ? undefined : JSON.parse(text)]);
+      const { pathname, searchParams } = new URL(request.url ?? '', 'http://daemon');
+      const account = searchParams.get('account');
+      searchParams.delete('account');
+      const url = `${pathname}${searchParams.size === 0 ? '' : `?${searchParams.toString()}`}`;
+      asked.push([request.method, url, text === '' ? undefined : JSON.parse(text), account]);
       return `{"ok":true,"value":${answer}}`;
     });
     expect(await run(...line.split(' '), '--json')).toEqual({ code: 0, stdout: `${answer}\n`, stderr: '' });
-    expect(asked).toEqual([[method, path, body]]);
+    expect(asked).toEqual([[method, path, body, 'default']]);
   });
 });
 
