@@ -173,7 +173,7 @@ const OWNERS = [
   `create table workers (holder text primary key not null, seen_until text not null, host text not null, socket text,
     public_key text, started_at text not null, held bigint not null default 0, units text) ${CHANGED_OFTEN}`,
   `create table account_requests (account text not null, id text not null, holder text not null, public_key text not null,
-    input text not null, asked_at text not null, taken_at text, answer text, answered_at text,
+    input text not null constraint request_is_200_kb_at_most check (octet_length(input) <= 200000), asked_at text not null, taken_at text, progress text, answer text, answered_at text,
     constraint account_requests_key primary key (account, id))`,
   'create index account_requests_to_take on account_requests (holder, asked_at) where taken_at is null',
   'create index account_requests_by_age on account_requests (asked_at)',

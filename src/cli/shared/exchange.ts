@@ -8,14 +8,14 @@ import { refusalReason, type RefusalReason } from '../../exchange/refusals.ts';
 import { Owner } from '../../http/control/client.ts';
 import type { AskedOperation, InputOf } from '../../http/control/operations/index.ts';
 import type { FailedResult, Result } from '../../http/control/envelope.ts';
-import { controlSocketOf } from '../../http/control/socket-path.ts';
-import { NoOwnerError, socketTransport } from '../../http/control/transport.ts';
+import { NoOwnerError } from '../../http/control/transport.ts';
 import { printable } from '../../reports/formats/text.ts';
 import { OwnedError } from '../../store/errors.ts';
 import { answerText, type Tones } from './answer.ts';
 import { CommandError, EXIT } from './exit.ts';
 import { accountConfig } from './options.ts';
 import { screenOf } from './screen.ts';
+import { waysToOwner } from './ways.ts';
 
 const TRIES = 20;
 const TRY_AGAIN_MS = 200;
@@ -23,9 +23,9 @@ const TRY_AGAIN_MS = 200;
 const OWNER_WRITES_MS = 10_000;
 
 /**
- * Asks the owner of the account over its control socket, or becomes the owner for as long as `alone` takes: only that
- * needs an exchange and its key in the settings. An owner that is starting or stopping has no socket for a moment: it is
- * waited for, for a few seconds, until `signal` aborts. `onLog` writes each line of the log.
+ * Asks the owner of the account, or becomes the owner for as long as `alone` takes: only that needs an exchange and its key in
+ * the settings. An owner that is starting or stopping cannot be reached for a moment: it is waited for, for a few seconds,
+ * until `signal` aborts. `onLog` writes each line of the log.
  */
 export async function throughOwner<Value>(
   config: AccountSettings,
@@ -34,17 +34,15 @@ export async function throughOwner<Value>(
   { signal, onLog = (write) => write() }: { signal?: AbortSignal; onLog?: (write: () => void) => void } = {},
 ): Promise<Value> {
   const clock = systemClock();
-  const socketPath = controlSocketOf(config);
-  const owner = new Owner(socketTransport(socketPath), {
-    account: config.account,
-    graceMs: config.exchange.timeout + OWNER_WRITES_MS,
-    signal,
-  });
+  await using ways = await waysToOwner(config, clock);
+  const asking = { account: config.account, graceMs: config.exchange.timeout + OWNER_WRITES_MS, signal };
   for (let tries = 1; ; tries += 1) {
-    try {
-      return await beside(owner);
-    } catch (error) {
-      if (!(error instanceof NoOwnerError)) throw error;
+    for (const way of await ways.find()) {
+      try {
+        return await beside(new Owner(way, asking));
+      } catch (error) {
+        if (!(error instanceof NoOwnerError)) throw error;
+      }
     }
     try {
       const complete = requireExchange(config);
@@ -52,7 +50,7 @@ export async function throughOwner<Value>(
       return await alone(app, complete);
     } catch (error) {
       if (!(error instanceof OwnedError)) throw error;
-      if (tries >= TRIES) throw new OwnedError(`${error.message} (it does not listen on ${socketPath})`);
+      if (tries >= TRIES) throw new OwnedError(`${error.message} (${ways.unreachable})`);
       await clock.sleep(TRY_AGAIN_MS, signal);
     }
   }

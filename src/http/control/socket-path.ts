@@ -19,6 +19,12 @@ export function controlSocketOf({ control, database }: Pick<Config, 'control' | 
 export function controlSocketPath(databasePath: string): string {
   const beside = `${databasePath}.sock`;
   if (Buffer.byteLength(beside) <= LONGEST_PATH_BYTES) return beside;
+  const name = createHash('sha256').update(databasePath).digest('hex').slice(0, 24);
+  return join(socketFolder(), `${name}.sock`);
+}
+
+/** The folder of this user in the system's temporary folder, made where it is not there. */
+export function socketFolder(): string {
   const { uid } = userInfo();
   const folder = join(tmpdir(), `order-sync-${uid}`);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -28,6 +34,5 @@ export function controlSocketPath(databasePath: string): string {
       `${folder} must be a folder that only this user can open; remove it, or shorten the database's path`,
     );
   }
-  const name = createHash('sha256').update(databasePath).digest('hex').slice(0, 24);
-  return join(folder, `${name}.sock`);
+  return folder;
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import type { Clock } from '../../clock.ts';
+import { wakeOwner } from '../account-requests.ts';
 import { OwnedError, StoreError } from '../errors.ts';
 import type { Transactions } from '../group-writer.ts';
 import type { Holding, Work } from '../port.ts';
@@ -36,7 +37,7 @@ interface UnknownCommit {
 /**
  * The transactions of one account. Each locks the row of the account first, so that they come one after the other, whoever
  * writes. Those of an owner name themselves in it: when the connection is lost during a commit, the name tells whether it was
- * done; and when the last one's name is gone, the database was put back to an older state.
+ * done; and when the last one's name is gone, the database was put back to an older state. A person's wake the owner.
  */
 export class AccountTransactions implements Transactions {
   readonly #deps: TransactionDeps;
@@ -84,6 +85,7 @@ export class AccountTransactions implements Transactions {
     try {
       await this.#lockAccount(lent, name);
       const result = await work(lent.db);
+      if (this.#holding === undefined) await wakeOwner(lent.db, this.#account);
       const failure = await commit(lent);
       isUseless = failure !== undefined;
       if (failure !== undefined) return { result, unknown: { name, failure } };

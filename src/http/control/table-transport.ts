@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../../clock.ts';
+import {
+  forgetRequest,
+  putRequest,
+  requestStatus,
+  withdrawRequest,
+  type RequestStatus,
+} from '../../store/account-requests.ts';
+import { StoreError } from '../../store/errors.ts';
+import type { Store } from '../../store/port.ts';
+import { writeEnvelope, type Envelope } from './envelope.ts';
+import { newKeyPair, sealBetween, type Seal } from './seal.ts';
+import { NoOwnerError, type OwnerReply, type OwnerRequest, type Transport } from './transport.ts';
+
+/** A worker that does not take a request within this time has other things to do, or is gone. */
+const PATIENCE_MS = 10_000;
+const POLL_MS = 100;
+/** A database that gives no answer for so long is no way to the owner any more. */
+const DATABASE_PATIENCE_MS = 10_000;
+
+interface TableDeps {
+  readonly store: Pick<Store, 'db'>;
+  readonly clock: Clock;
+}
+
+/** The worker that is asked. */
+interface AskedWorker {
+  readonly holder: string;
+  readonly publicKey: string;
+}
+
+/**
+ * The way through the database, from another machine: the request is a row that the owner takes, answers, and that is removed
+ * when the answer was read. What is asked and answered stands in it sealed.
+ */
+export function tableTransport(deps: TableDeps, worker: AskedWorker, account: string): Transport {
+  return {
+    async send(asked, signal) {
+      const request = new TableRequest(deps, worker, account, signal);
+      try {
+        return (await request.put(asked)) ?? (await request.reply());
+      } catch (error) {
+        await request.forget();
+        throw error;
+      }
+    },
+  };
+}
+
+/** One request, from its row to its answer. */
+class TableRequest {
+  readonly #deps: TableDeps;
+  readonly #key: { readonly account: string; readonly id: string };
+  readonly #worker: AskedWorker;
+  readonly #keys = newKeyPair();
+  readonly #seal: Seal;
+  readonly #signal: AbortSignal;
+
+  constructor(deps: TableDeps, worker: AskedWorker, account: string, signal: AbortSignal) {
+    this.#deps = deps;
+    this.#worker = worker;
+    this.#signal = signal;
+    this.#key = { account, id: randomUUID() };
+    this.#seal = sealBetween(this.#keys, worker.publicKey, [worker.holder, account, this.#key.id]);
+  }
+
+  /** Leaves the request. Gives the answer where it cannot be left. */
+  async put(asked: OwnerRequest): Promise<OwnerReply | undefined> {
+    const { holder } = this.#worker;
+    const input = this.#seal.close('input', JSON.stringify(asked));
+    try {
+      const request = { ...this.#key, holder, publicKey: this.#keys.publicKey, input };
+      if (await putRequest(this.#deps.store.db, request)) return undefined;
+    } catch (error) {
+      if (!(error instanceof StoreError) || error.problem !== 'busy' || (await this.#withdraw())) throw error;
+      throw new Error('it is not known whether the request was left', { cause: error });
+    }
+    const why = `${this.#key.account} has too many requests that wait for an answer`;
+    return this.#replyOf(writeEnvelope({ kind: 'not-sent', why }));
+  }
+
+  /** The answer, or its beginning. Rejects with `NoOwnerError` where the worker did not take the request. */
+  async reply(): Promise<OwnerReply> {
+    const { clock } = this.#deps;
+    const until = clock.monotonic() + PATIENCE_MS;
+    for (;;) {
+      const status = await this.#status();
+      if (status.answer !== null) return await this.#finished(status.answer);
+      if (status.progress !== null)
+        return { ...this.#replyOf({ httpStatus: 200, body: '' }), lines: () => this.#lines() };
+      if (!status.isTaken && (!status.isWorkerAlive || clock.monotonic() >= until) && (await this.#withdraw())) {
+        throw new NoOwnerError('the worker that drives the account did not take the request');
+      }
+      this.#assertAlive(status);
+      await clock.sleep(POLL_MS, this.#signal);
+    }
+  }
+
+  /** Leaves nothing behind. What cannot be removed now, the workers remove later. */
+  async forget(): Promise<void> {
+    await forgetRequest(this.#deps.store.db, this.#key).catch(() => undefined);
+  }
+
+  async *#lines(): AsyncGenerator<string> {
+    try {
+      let shown: string | null = null;
+      for (;;) {
+        const status = await this.#status();
+        if (status.progress !== null && status.progress !== shown) {
+          shown = status.progress;
+          yield this.#seal.open('progress', shown);
+        }
+        if (status.answer !== null) {
+          const { body } = this.#envelopeIn(status.answer);
+          if (body !== '') yield body;
+          return;
+        }
+        this.#assertAlive(status);
+        await this.#deps.clock.sleep(POLL_MS, this.#signal);
+      }
+    } finally {
+      await this.forget();
+    }
+  }
+
+  async #status(): Promise<RequestStatus> {
+    const { store, clock } = this.#deps;
+    const until = clock.monotonic() + DATABASE_PATIENCE_MS;
+    for (;;) {
+      try {
+        const status = await requestStatus(store.db, this.#key);
+        if (status === undefined) throw new Error('the request was removed');
+        return status;
+      } catch (cause) {
+        if (!(cause instanceof StoreError)) throw cause;
+        if (clock.monotonic() >= until) throw new Error('the database gives no answer', { cause });
+        await clock.sleep(POLL_MS, this.#signal);
+      }
+    }
+  }
+
+  #assertAlive({ isTaken, isWorkerAlive }: RequestStatus): void {
+    if (isTaken && !isWorkerAlive) throw new Error('the worker that took the request is gone');
+  }
+
+  async #withdraw(): Promise<boolean> {
+    return await withdrawRequest(this.#deps.store.db, this.#key).catch(() => false);
+  }
+
+  async #finished(answer: string): Promise<OwnerReply> {
+    const reply = this.#replyOf(this.#envelopeIn(answer));
+    await this.forget();
+    return reply;
+  }
+
+  #envelopeIn(answer: string): Envelope {
+    return JSON.parse(this.#seal.open('answer', answer)) as Envelope;
+  }
+
+  #replyOf({ httpStatus, retryAfterSeconds = 0, body }: Envelope): OwnerReply {
+    return {
+      httpStatus,
+      retryAfterSeconds,
+      isLines: false,
+      text: async () => body,
+      async *lines() {
+        if (body !== '') yield body;
+      },
+    };
+  }
+}

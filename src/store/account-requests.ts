@@ -1,0 +1,164 @@
+import { sql, type RawBuilder } from 'kysely';
+import type { Database } from './port.ts';
+
+/** The id of the request that asks for nothing but a look at the account. */
+const WAKE = 'wake';
+/** So many requests of an account may wait or be worked on; a worker process takes so many at once. */
+const MOST_OF_ACCOUNT = 100;
+const MOST_TAKEN = 64;
+/** Longer than a command waits for its request to be taken: an older one has nobody who waits for it. */
+const STALE_MS = 30_000;
+/** An answer that nobody took is kept for so long, and what is worked on for longer than any pass takes. */
+const FORGOTTEN_MS = 600_000;
+const LOST_MS = 25 * 60 * 60_000;
+
+/** The worker that drives an account, as others reach it. */
+export interface ReachableWorker {
+  readonly holder: string;
+  readonly host: string;
+  readonly socket: string | null;
+  readonly publicKey: string | null;
+}
+
+/** The name of a request. */
+export interface RequestKey {
+  readonly account: string;
+  readonly id: string;
+}
+
+/** A request of a command. The input is sealed. */
+export interface NewRequest extends RequestKey {
+  /** The worker that is asked. */
+  readonly holder: string;
+  /** Of the command. */
+  readonly publicKey: string;
+  readonly input: string;
+}
+
+/** How far a request has come. What the worker says is sealed. */
+export interface RequestStatus {
+  readonly isTaken: boolean;
+  readonly progress: string | null;
+  readonly answer: string | null;
+  /** False once the worker that was asked is gone. */
+  readonly isWorkerAlive: boolean;
+}
+
+/** A time so long ago, by the clock of the database: the clocks of two machines differ. */
+function databaseTime(agoMs = 0): RawBuilder<string> {
+  return sql`to_char((statement_timestamp() - ${agoMs}::float8 * interval '1 millisecond') at time zone 'UTC',
+    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+}
+
+/** The worker that drives an account now; undefined where none does. */
+export async function workerOf(db: Database, account: string): Promise<ReachableWorker | undefined> {
+  const { rows } = await sql<ReachableWorker>`select w.holder, w.host, w.socket, w.public_key as "publicKey"
+    from account_owners o join workers w on w.holder = o.holder
+    where o.account = ${account} and w.seen_until > ${databaseTime()}`.execute(db);
+  return rows[0];
+}
+
+/** Leaves a request for a worker. False where the account has too many of them. */
+export async function putRequest(db: Database, request: NewRequest): Promise<boolean> {
+  const { account, id, holder, publicKey, input } = request;
+  const { numAffectedRows } = await sql`insert into account_requests (account, id, holder, public_key, input, asked_at)
+    select ${account}::text, ${id}::text, ${holder}::text, ${publicKey}::text, ${input}::text, ${databaseTime()}
+    where (select count(*) from account_requests where account = ${account}) < ${MOST_OF_ACCOUNT}`.execute(db);
+  return numAffectedRows === 1n;
+}
+
+/** Takes a request back. False where a worker has taken it, or where it is not there. */
+export async function withdrawRequest(db: Database, { account, id }: RequestKey): Promise<boolean> {
+  const { numAffectedRows } = await sql`delete from account_requests
+    where account = ${account} and id = ${id} and taken_at is null`.execute(db);
+  return numAffectedRows === 1n;
+}
+
+/** Reads how far a request has come; undefined where it is not there. */
+export async function requestStatus(db: Database, { account, id }: RequestKey): Promise<RequestStatus | undefined> {
+  const { rows } = await sql<
+    { taken_at: string | null; holder: string | null } & Pick<RequestStatus, 'progress' | 'answer'>
+  >`
+    select r.taken_at, r.progress, r.answer, w.holder
+    from account_requests r left join workers w on w.holder = r.holder and w.seen_until > ${databaseTime()}
+    where r.account = ${account} and r.id = ${id}`.execute(db);
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  return {
+    isTaken: row.taken_at !== null,
+    progress: row.progress,
+    answer: row.answer,
+    isWorkerAlive: row.holder !== null,
+  };
+}
+
+/** Removes a request: nobody waits for its answer any more, which the worker sees. */
+export async function forgetRequest(db: Database, { account, id }: RequestKey): Promise<void> {
+  await sql`delete from account_requests where account = ${account} and id = ${id}`.execute(db);
+}
+
+/** What waits for a process. */
+export interface Waiting {
+  /** Accounts that somebody else has changed. */
+  readonly woken: readonly string[];
+  readonly requests: readonly NewRequest[];
+}
+
+/**
+ * Takes what waits for a process, whose workers bear this public key: one that was declared over goes on as another. A process
+ * that has no room takes no requests.
+ */
+export async function takeWaiting(db: Database, publicKey: string, hasRoom: boolean): Promise<Waiting> {
+  const { rows } = await sql<NewRequest>`update account_requests r set taken_at = ${databaseTime()}
+    from (select account, id from account_requests
+      where holder in (select holder from workers where public_key = ${publicKey}) and taken_at is null
+        and (id = ${WAKE} or (${hasRoom ? 1 : 0} = 1 and asked_at > ${databaseTime(STALE_MS)}))
+      order by id <> ${WAKE}, asked_at limit ${MOST_TAKEN} for update skip locked) waiting
+    where r.account = waiting.account and r.id = waiting.id
+    returning r.account, r.id, r.holder, r.public_key as "publicKey", r.input`.execute(db);
+  const woken = rows.filter(({ id }) => id === WAKE).map(({ account }) => account);
+  return { woken, requests: rows.filter(({ id }) => id !== WAKE) };
+}
+
+/**
+ * Has the owner of an account look at it at once, if there is one: somebody else has changed it. To be called in the transaction
+ * of the change, which has the account's row locked: the owner passes over the request until the change is committed.
+ */
+export async function wakeOwner(tx: Database, account: string): Promise<void> {
+  await sql`insert into account_requests (account, id, holder, public_key, input, asked_at)
+    select account, ${WAKE}, holder, '', '', ${databaseTime()} from account_owners
+    where account = ${account} and holder is not null
+    on conflict (account, id) do update set holder = excluded.holder, asked_at = excluded.asked_at, taken_at = null`.execute(
+    tx,
+  );
+}
+
+/** Writes how far a request has come. False where nobody waits for it any more. */
+export async function reportProgress(db: Database, { account, id }: RequestKey, progress: string): Promise<boolean> {
+  const { numAffectedRows } = await sql`update account_requests set progress = ${progress}
+    where account = ${account} and id = ${id}`.execute(db);
+  return numAffectedRows === 1n;
+}
+
+/** Answers a request. False where nobody waits for the answer any more. */
+export async function answerRequest(db: Database, { account, id }: RequestKey, answer: string): Promise<boolean> {
+  const { numAffectedRows } = await sql`update account_requests set answer = ${answer}, answered_at = ${databaseTime()}
+    where account = ${account} and id = ${id}`.execute(db);
+  return numAffectedRows === 1n;
+}
+
+/** Those of the requests that somebody still waits for. */
+export async function awaitedOf(db: Database, requests: readonly RequestKey[]): Promise<ReadonlySet<string>> {
+  const { rows } = await sql<{ id: string }>`select r.id from account_requests r
+    join unnest(${requests.map(({ account }) => account)}::text[], ${requests.map(({ id }) => id)}::text[]) as k (account, id)
+    on r.account = k.account and r.id = k.id`.execute(db);
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Removes requests that everybody has left, whatever worker they were for. */
+export async function purgeRequests(db: Database): Promise<void> {
+  await sql`delete from account_requests where asked_at < ${databaseTime(FORGOTTEN_MS)}
+    and (taken_at is null or answered_at < ${databaseTime(FORGOTTEN_MS)} or asked_at < ${databaseTime(LOST_MS)} or id = ${WAKE})`.execute(
+    db,
+  );
+}

@@ -1,0 +1,192 @@
+import { sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import {
+  answerRequest,
+  awaitedOf,
+  forgetRequest,
+  purgeRequests,
+  putRequest,
+  reportProgress,
+  requestStatus,
+  takeWaiting,
+  wakeOwner,
+  withdrawRequest,
+  workerOf,
+  type NewRequest,
+} from '../../../src/store/account-requests.ts';
+import type { Store } from '../../../src/store/port.ts';
+import { openPostgresStore } from '../../support/postgres-store.ts';
+import { drivenBy, endHeartbeat } from '../../support/workers.ts';
+
+const request = (id: string, more: Partial<NewRequest> = {}): NewRequest => ({
+  account: 'default',
+  id,
+  holder: 'w1',
+  publicKey: 'key',
+  input: 'sealed',
+  ...more,
+});
+
+const takeRequests = async ({ db }: Store) => (await takeWaiting(db, 'key-1', true)).requests;
+const takeWoken = async ({ db }: Store) => (await takeWaiting(db, 'key-1', true)).woken;
+const W1 = { holder: 'w1', publicKey: 'key-1' };
+
+/** Has everything that was asked be asked so much earlier. */
+async function age({ db }: Store, interval: string): Promise<void> {
+  await sql`update account_requests set asked_at = to_char(asked_at::timestamptz - ${interval}::interval,
+    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`.execute(db);
+}
+
+async function idsIn({ db }: Store): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`select id from account_requests order by account, id`.execute(db);
+  return rows.map(({ id }) => id);
+}
+
+describe('a request of an account', () => {
+  it('is taken by the worker that is asked, once, and has its answer', async () => {
+    const { store } = await openPostgresStore();
+    await drivenBy(store, W1);
+    expect(await putRequest(store.db, request('a'))).toBe(true);
+    expect(await takeWaiting(store.db, 'key-2', true)).toEqual({ woken: [], requests: [] });
+    expect((await takeWaiting(store.db, 'key-1', false)).requests).toEqual([]);
+    const taken = await Promise.all([takeRequests(store), takeRequests(store)]);
+    expect(taken.flat()).toEqual([request('a')]);
+    await reportProgress(store.db, request('a'), 'half');
+    expect(await requestStatus(store.db, request('a'))).toEqual({
+      isTaken: true,
+      progress: 'half',
+      answer: null,
+      isWorkerAlive: true,
+    });
+    expect(await answerRequest(store.db, request('a'), 'done')).toBe(true);
+    expect(await requestStatus(store.db, request('a'))).toMatchObject({ answer: 'done' });
+    await forgetRequest(store.db, request('a'));
+    expect(await answerRequest(store.db, request('a'), 'again')).toBe(false);
+  });
+
+  it('is either withdrawn or taken, whoever comes first', async () => {
+    const { store } = await openPostgresStore();
+    await drivenBy(store, W1);
+    for (let round = 0; round < 20; round += 1) {
+      await putRequest(store.db, request('a'));
+      const [isWithdrawn, taken] = await Promise.all([withdrawRequest(store.db, request('a')), takeRequests(store)]);
+      expect(isWithdrawn).toBe(taken.length === 0);
+      await forgetRequest(store.db, request('a'));
+    }
+  });
+
+  it('is taken by nobody once its command has surely gone, and purged when it is old', async () => {
+    const { store } = await openPostgresStore();
+    await drivenBy(store, W1);
+    await putRequest(store.db, request('a'));
+    await age(store, '31 s');
+    expect(await takeRequests(store)).toEqual([]);
+    await purgeRequests(store.db);
+    expect(await idsIn(store)).toEqual(['a']);
+    await age(store, '10 min');
+    await purgeRequests(store.db);
+    expect(await idsIn(store)).toEqual([]);
+  });
+
+  it('is kept while it is worked on, and purged with its answer', async () => {
+    const { store } = await openPostgresStore();
+    await drivenBy(store, W1);
+    await putRequest(store.db, request('a'));
+    await takeRequests(store);
+    await age(store, '20 h');
+    await purgeRequests(store.db);
+    expect(await idsIn(store)).toEqual(['a']);
+    await age(store, '6 h');
+    await purgeRequests(store.db);
+    expect(await idsIn(store)).toEqual([]);
+  });
+
+  it('finds no room where a hundred of its account wait; other accounts have theirs', async () => {
+    const { store } = await openPostgresStore();
+    await drivenBy(store, W1);
+    for (let number = 0; number < 100; number += 1) await putRequest(store.db, request(`a${number}`));
+    expect(await putRequest(store.db, request('b'))).toBe(false);
+    expect(await putRequest(store.db, request('b', { account: 'shop-2' }))).toBe(true);
+    expect((await takeRequests(store)).length).toBe(64);
+  });
+
+  it('says whether somebody waits for it, and whether its worker lives', async () => {
+    const { store } = await openPostgresStore();
+    await drivenBy(store, W1);
+    await putRequest(store.db, request('a'));
+    await putRequest(store.db, request('b', { account: 'shop-2' }));
+    const asked = [request('a'), request('b', { account: 'shop-2' }), request('c')];
+    expect([...(await awaitedOf(store.db, asked))].toSorted()).toEqual(['a', 'b']);
+    await endHeartbeat(store, 'w1');
+    expect(await requestStatus(store.db, request('a'))).toMatchObject({ isWorkerAlive: false });
+    expect(await requestStatus(store.db, request('c'))).toBeUndefined();
+  });
+});
+
+describe('the worker of an account', () => {
+  it('is found while it lives', async () => {
+    const { store } = await openPostgresStore();
+    expect(await workerOf(store.db, 'default')).toBeUndefined();
+    await drivenBy(store, { holder: 'w1', host: 'h', socket: '/s', publicKey: 'k' });
+    expect(await workerOf(store.db, 'default')).toEqual({ holder: 'w1', host: 'h', socket: '/s', publicKey: 'k' });
+    await endHeartbeat(store, 'w1');
+    expect(await workerOf(store.db, 'default')).toBeUndefined();
+  });
+
+  it('is woken by a change of somebody else, no sooner than it is committed and however many there are', async () => {
+    const { store } = await openPostgresStore();
+    await drivenBy(store, W1);
+    await drivenBy(store, W1, 'shop-2');
+    const changed = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    const change = store.db.transaction().execute(async (tx) => {
+      await wakeOwner(tx, 'default');
+      changed.resolve();
+      await released.promise;
+    });
+    await changed.promise;
+    await wakeOwner(store.db, 'shop-2');
+    expect(await takeWoken(store)).toEqual(['shop-2']);
+    released.resolve();
+    await change;
+    await wakeOwner(store.db, 'default');
+    expect(await takeWoken(store)).toEqual(['default']);
+    expect(await takeWoken(store)).toEqual([]);
+    await wakeOwner(store.db, 'default');
+    expect(await takeWoken(store)).toEqual(['default']);
+  });
+
+  it('is woken again by a change that comes while it has taken the last one', async () => {
+    const { store } = await openPostgresStore();
+    await drivenBy(store, W1);
+    await wakeOwner(store.db, 'default');
+    const changed = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    const change = store.db.transaction().execute(async (tx) => {
+      await wakeOwner(tx, 'default');
+      changed.resolve();
+      await released.promise;
+    });
+    await changed.promise;
+    expect(await takeWoken(store)).toEqual([]);
+    released.resolve();
+    await change;
+    expect(await takeWoken(store)).toEqual(['default']);
+  });
+
+  it('is asked by its new name where it was declared over and goes on', async () => {
+    const { store } = await openPostgresStore();
+    await drivenBy(store, W1);
+    await putRequest(store.db, request('a'));
+    await sql`delete from workers`.execute(store.db);
+    await drivenBy(store, { holder: 'w2', publicKey: 'key-1' });
+    await putRequest(store.db, request('b', { holder: 'w2' }));
+    expect((await takeRequests(store)).map(({ id }) => id)).toEqual(['b']);
+  });
+
+  it('is not woken where there is none', async () => {
+    const { store } = await openPostgresStore();
+    await wakeOwner(store.db, 'default');
+    expect(await idsIn(store)).toEqual([]);
+  });
+});
