@@ -22,7 +22,10 @@ export interface LoggedRequest {
 /** A sandbox that is listening. */
 export interface Sandbox {
   readonly url: string;
+  /** The exchange as the merchant of `apiKey` has it. */
   readonly exchange: SandboxExchange;
+  /** The same of each merchant, by key: none sees the orders of another. */
+  readonly exchanges: ReadonlyMap<string, SandboxExchange>;
   /** The newest requests, at most 100,000. */
   readonly requests: readonly LoggedRequest[];
   /** The newest photo deliveries that have ended, at most 10,000. */
@@ -35,6 +38,8 @@ const MAX_BODY_BYTES = 1_048_576;
 
 /** Options of a sandbox that listens. */
 export interface SandboxServerOptions extends SandboxOptions {
+  /** The keys of more merchants, each with its own orders, clients and rate. */
+  readonly otherKeys?: readonly string[];
   /** 0 chooses a free port. */
   readonly port?: number;
   readonly faults?: FaultPlan;
@@ -44,7 +49,8 @@ export interface SandboxServerOptions extends SandboxOptions {
 
 /** Serves a sandbox exchange on loopback. */
 export async function startSandbox(options: SandboxServerOptions): Promise<Sandbox> {
-  const exchange = new SandboxExchange(options);
+  const exchanges = new Map(merchantsOf(options).map((one) => [one.apiKey, new SandboxExchange(one)]));
+  const exchange = exchanges.get(options.apiKey)!;
   const deliveries = new Deliveries(options);
   const requests: LoggedRequest[] = [];
   /** Calls whose ids name a fault and that had it already. */
@@ -58,23 +64,27 @@ export async function startSandbox(options: SandboxServerOptions): Promise<Sandb
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
   server.get('/openapi.json', async () => openApi());
-  server.get('/_sandbox/census', async () => exchange.census());
+  const exchangeOf = (key: string | undefined) => exchanges.get(key ?? '') ?? exchange;
+  server.get('/_sandbox/census', async ({ headers }) => exchangeOf(header(headers['x-api-key'])).census());
   server.get('/_sandbox/requests', async () => requests);
   server.get('/_sandbox/deliveries', async () => deliveries.ended);
   server.all('*', async (request, reply) => {
     const body = typeof request.body === 'string' ? request.body : '';
     const externalOrderId = idOf(request.method, request.url, body);
     const call = request.method === 'POST' ? 'create' : 'lookup';
-    const isFirst = !faulted.has(`${call} ${externalOrderId}`);
-    if (namesFault(externalOrderId)) faulted.add(`${call} ${externalOrderId}`);
+    const apiKey = header(request.headers['x-api-key']);
+    const named = `${apiKey} ${call} ${externalOrderId}`;
+    const isFirst = !faulted.has(named);
+    if (namesFault(externalOrderId)) faulted.add(named);
     const fault = decideFault(options.faults ?? {}, { call, externalOrderId, isFirst }, options.random);
     const isTaken = fault === undefined || !NOT_TAKEN.includes(fault);
     const headers = {
-      'x-api-key': header(request.headers['x-api-key']),
+      'x-api-key': apiKey,
       'content-type': request.headers['content-type'],
       linkid: header(request.headers['linkid']),
     };
-    const answer = isTaken ? exchange.handle({ method: request.method, path: request.url, headers, body }) : undefined;
+    const asked = { method: request.method, path: request.url, headers, body };
+    const answer = isTaken ? exchangeOf(apiKey).handle(asked) : undefined;
     log({
       at: options.clock.now().toISOString(),
       monotonic: options.clock.monotonic(),
@@ -93,6 +103,7 @@ export async function startSandbox(options: SandboxServerOptions): Promise<Sandb
   return {
     url: `http://127.0.0.1:${port}`,
     exchange,
+    exchanges,
     requests,
     deliveries: deliveries.ended,
     async close() {
@@ -100,6 +111,16 @@ export async function startSandbox(options: SandboxServerOptions): Promise<Sandb
       await deliveries.close();
     },
   };
+}
+
+/** The options of the exchange of each merchant. */
+function merchantsOf(options: SandboxServerOptions): readonly SandboxOptions[] {
+  const others = (options.otherKeys ?? []).map((apiKey, index) => ({
+    ...options,
+    apiKey,
+    merchantId: `merchant-${index + 2}`,
+  }));
+  return [options, ...others];
 }
 
 /** The external order id of a create or of an order look-up. */

@@ -181,4 +181,19 @@ describe('the sandbox server', () => {
     expect(await send('nonsense\n\n')).toBe('400');
     expect((await create('shop-1')).status).toBe(200);
   });
+
+  it('is the exchange of several merchants, each with its own orders and rate', async () => {
+    const { sandbox, create } = await setUp({
+      otherKeys: ['canary-key-92'],
+      rate: { requests: 1, intervalMs: 60_000 },
+    });
+    await create('shop-1');
+    const ask = async (key: string, path: string) =>
+      await fetch(`${sandbox.url}${path}`, { headers: { 'x-api-key': key } }).then((answer) => answer.status);
+    const order = '/api/v1/merchant/orders?externalOrderId=shop-1';
+    expect([await ask(KEY, order), await ask('canary-key-92', order), await ask('another', order)]).toEqual([
+      429, 404, 401,
+    ]);
+    expect([...sandbox.exchanges.values()].map((exchange) => exchange.census().preOrders)).toEqual([1, 0]);
+  });
 });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createWriteStream, readFileSync, type WriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
-import { InvalidArgumentError, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { shellWord } from '../../domain/text.ts';
 import { systemClock } from '../../clock.ts';
 import { headerText, isLoopback } from '../../config/values.ts';
@@ -19,7 +19,7 @@ import { duration, optionOf, wholeNumber } from '../shared/options.ts';
 
 interface SandboxCommandOptions {
   readonly port: number;
-  readonly key: string;
+  readonly key?: readonly string[];
   readonly seed: number;
   readonly speed: number;
   readonly scenarios?: Scenarios;
@@ -83,7 +83,12 @@ export function define(command: Command): void {
   command
     .description('runs an exchange to try things on: prints the environment lines to paste, and ends at a signal')
     .option('--port <n>', 'port on 127.0.0.1; 0 for any', wholeNumber(0, 65_535), 0)
-    .option('--key <key>', 'the key it takes', optionOf(headerText), 'sandbox-key')
+    .addOption(
+      new Option(
+        '--key <key>',
+        'the key it takes; more than once: of as many merchants (default: sandbox-key)',
+      ).argParser((key, keys: readonly string[] = []) => [...keys, optionOf(headerText)(key)]),
+    )
     .option('--seed <n>', 'decides its random choices, customers and cards', wholeNumber(0, 2 ** 32 - 1), 1)
     .option('--speed <n>', 'how much faster orders change and clients are verified', speed, 1)
     .option('--scenarios <file>', 'more scenarios, in YAML', scenarioFile)
@@ -110,8 +115,10 @@ export function define(command: Command): void {
         command.error('error: --photo-url names another machine; add --remote-photos if that is meant');
       }
       const log = options.log === undefined ? undefined : await openLog(options.log, command);
+      const [apiKey = 'sandbox-key', ...otherKeys] = new Set(options.key);
       const sandbox = await startSandbox({
-        apiKey: options.key,
+        apiKey,
+        otherKeys,
         clock: systemClock(),
         random: seededRandom(options.seed),
         seed: options.seed,
@@ -128,7 +135,7 @@ export function define(command: Command): void {
         },
       }).catch((error: Error) => command.error(`error: port ${options.port} cannot be used: ${error.message}`));
       process.stdout.write(
-        `export ORDER_SYNC_EXCHANGE_BASE_URL=${sandbox.url}\nexport ORDER_SYNC_EXCHANGE_API_KEY=${shellWord(options.key)}\n`,
+        `export ORDER_SYNC_EXCHANGE_BASE_URL=${sandbox.url}\nexport ORDER_SYNC_EXCHANGE_API_KEY=${shellWord(apiKey)}\n`,
       );
       process.send?.({ type: 'listening', url: sandbox.url });
       await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);

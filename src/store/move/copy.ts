@@ -4,7 +4,7 @@ import type { Database, Transaction } from '../port.ts';
 import { checkTable } from './check.ts';
 import { rowsOf } from './rows.ts';
 import { describeTables, readLastIds } from './source.ts';
-import { completeTarget, insertRows, takeTarget } from './target.ts';
+import { analyzeTarget, completeTarget, insertRows, takeTarget } from './target.ts';
 import { COPIED, rowName, type TableColumns, type TextRow } from './tables.ts';
 
 /** Shows how far a copy is; signals are heard meanwhile. */
@@ -45,6 +45,7 @@ export async function copyTables(sides: Sides, show: ShowProgress): Promise<Copi
   await assertWhole(source, 'the old database');
   await takeTarget(target, address, isBrokenOff);
   for (const [table, count] of counts) await copyTable(sides, table, counter(show, `copied ${table.table}`, count));
+  await analyzeTarget(target);
   for (const [table, count] of counts)
     await compareTable(sides, table, counter(show, `compared ${table.table}`, count));
   await assertWhole(target, address);
