@@ -23,7 +23,7 @@ export type Entries = Readonly<Record<string, Entry | Group>>;
  */
 export const COMMANDS: Readonly<Record<string, Entries>> = {
   'First steps:': {
-    demo: ['runs the orders of a shop to their end, on a sandbox exchange', () => import('./sandbox/demo.ts')],
+    demo: ['runs the orders of a shop to their end, on a sandbox exchange', () => import('./sandbox/demo/demo.ts')],
     sandbox: ['runs an exchange to try things on', () => import('./sandbox/sandbox.ts')],
     init: ['makes the settings, the file of the key and the database', () => import('./operate/init.ts')],
     config: {

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import readExcelFile from 'read-excel-file/node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { demoOrders, expectedFindings } from '../../../src/cli/sandbox/demo-orders.ts';
-import { reconcileDemo } from '../../../src/cli/sandbox/demo.ts';
+import { demoOrders, expectedFindings } from '../../../src/cli/sandbox/demo/orders.ts';
+import { reconcileDemo } from '../../../src/cli/sandbox/demo/verdict.ts';
 import { syncOnce } from '../../../src/flows/orders/sync.ts';
 import { runProgram } from '../../support/cli-function.ts';
 import { runCommand, type Finished } from '../../support/cli-process.ts';
@@ -142,7 +142,9 @@ describe('the demonstration', () => {
     const program = await followed(['shop-1', 'tamper-amount-2']);
     const said: string[] = [];
     const comesTrue = async (...expected: string[]) =>
-      await reconcileDemo(program.app.store, program.clock.now().toISOString(), expected, (text) => said.push(text));
+      await reconcileDemo({ store: program.app.store, clock: program.clock, account: 'default', expected }, (text) =>
+        said.push(text),
+      );
     expect(await comesTrue('AMOUNT_MISMATCH tamper-amount-2')).toBe(true);
     expect(await comesTrue('AMOUNT_MISMATCH tamper-amount-2', 'PAIR_MISMATCH shop-1')).toBe(false);
     expect(said).toContain('Not found: PAIR_MISMATCH shop-1');

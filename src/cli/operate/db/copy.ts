@@ -1,14 +1,12 @@
 import type { Command } from 'commander';
 import { systemClock } from '../../../clock.ts';
-import { ConfigError, loadConfig, type Config } from '../../../config/config.ts';
-import { databaseUrl } from '../../../config/database-url.ts';
+import type { Config } from '../../../config/config.ts';
 import { counted } from '../../../reports/formats/words.ts';
 import { moveDatabase } from '../../../store/move/run.ts';
 import { openStore } from '../../../store/open.ts';
 import { lockFile } from '../../../store/sqlite/owner.ts';
 import { slowProgress } from '../../report/progress.ts';
-import { CommandError, EXIT } from '../../shared/exit.ts';
-import { configOptions } from '../../shared/options.ts';
+import { placeOf } from '../../shared/database-place.ts';
 
 const HELP = `
 Moves all orders from a SQLite file to an empty database of PostgreSQL: every
@@ -22,11 +20,6 @@ as database.passwordFile.
 
 Example:
   order-sync db copy sqlite:data/order-sync.db postgres://shop@db.example/orders`;
-const FORMS = { sqlite: 'sqlite:PATH', postgres: 'postgres://USER@HOST/DATABASE' } as const;
-
-/** A place of one kind. */
-type Place<Kind> = Config['database'] & { readonly kind: Kind };
-
 /** `order-sync db copy`. */
 export function define(command: Command): void {
   command
@@ -36,7 +29,7 @@ export function define(command: Command): void {
     .addHelpText('after', HELP)
     .action(async (from: string, to: string, { json }: { json?: boolean }) => {
       const clock = systemClock();
-      const [old, place] = [placeOf(command, 'sqlite', from), placeOf(command, 'postgres', to)];
+      const [old, place] = [placeOf(command, 'sqlite', from, '<from>'), placeOf(command, 'postgres', to, '<to>')];
       const startedAt = clock.monotonic();
       await using resources = new AsyncDisposableStack();
       const lock = await lockFile(old.path, clock, 0);
@@ -67,22 +60,4 @@ function textOf(
       ? 'the move that was broken off is complete'
       : `${counted(rows, 'row')} copied and compared in ${Math.ceil(durationMs / 1_000)} s`;
   return `${source} was moved to ${target}: ${what}\nSet database.url to the new one. The old one can only be read.\n`;
-}
-
-/** The place that an argument names, with the settings of how it is reached. An error does not quote it: it may hold a password. */
-function placeOf<Kind extends keyof typeof FORMS>(command: Command, kind: Kind, url: string): Place<Kind> {
-  let problem = `must be ${FORMS[kind]}`;
-  try {
-    if (databaseUrl(url).kind === kind) return configuredPlace(command, url) as Place<Kind>;
-  } catch (error) {
-    if (error instanceof ConfigError) throw error;
-    problem = (error as Error).message;
-  }
-  throw new CommandError(EXIT.usage, `the database to copy ${kind === 'sqlite' ? 'from' : 'to'} ${problem}`);
-}
-
-function configuredPlace(command: Command, url: string): Config['database'] {
-  const { env, ...options } = configOptions(command);
-  const { ORDER_SYNC_DATABASE_URL_FILE: _file, ...others } = env;
-  return loadConfig({ ...options, env: { ...others, ORDER_SYNC_DATABASE_URL: url }, requireExchange: false }).database;
 }

@@ -1,0 +1,177 @@
+import { join } from 'node:path';
+import { Option, type Command } from 'commander';
+import { systemClock, type Clock } from '../../../clock.ts';
+import { processEnvironment, type DatabaseConfig as Place } from '../../../config/config.ts';
+import { DEFAULT_ACCOUNT } from '../../../domain/accounts/name.ts';
+import { shellWord } from '../../../domain/text.ts';
+import { counted } from '../../../reports/formats/words.ts';
+import type { Sandbox } from '../../../sandbox/server.ts';
+import { placeOf } from '../../shared/database-place.ts';
+import { CommandError, EXIT } from '../../shared/exit.ts';
+import { wholeNumber } from '../../shared/options.ts';
+import { nextSteps } from '../../shared/program-name.ts';
+import { stopSignal } from '../../shared/stop-signal.ts';
+import { DEMO_SCENARIOS, demoOrders, MOST_ORDERS, type DemoScenario } from './orders.ts';
+import { cancelStrays, censusOf, insertOrders, openExchange, shopsOf, type Shop } from './shops.ts';
+import { setStage, type Stage } from './stage.ts';
+import { reconcileDemo, summaryOf } from './verdict.ts';
+import { untilSent, untilSettled, type Watched } from './watch.ts';
+import { Workers } from './workers.ts';
+
+const LONGEST_MS = 50_000;
+/** With PostgreSQL: so many daemons, one of which is killed, share the accounts of so many shops. */
+const MANY = { workers: 3, accounts: ['shop-1', 'shop-2', 'shop-3', 'shop-4', 'shop-5'] };
+const ONE = { workers: 1, accounts: [DEFAULT_ACCOUNT] };
+
+interface DemoOptions {
+  readonly scenario: DemoScenario;
+  readonly keep?: boolean;
+  readonly orders: number;
+  readonly database?: string;
+}
+
+const NEXT = [
+  ['demo --scenario mismatch --keep', 'has the exchange tamper with some orders, and keeps the database to look at'],
+  ['init', 'sets it up for your own exchange'],
+  ['sandbox', 'runs an exchange to try your own shop on'],
+] as const;
+const HELP = `
+Scenarios:
+  clean     both sides agree in the end
+  mismatch  the sandbox tampers with some orders, and the
+            report lists exactly those
+
+A few answers are lost on purpose in both. The exit code is 0 when that came
+true.
+
+With --database three daemons share the accounts of five shops, and one daemon is
+killed. The database must have no tables of order-sync in it, and has none after.
+
+Examples:
+  npm run demo -- --scenario mismatch --keep
+  npm run demo -- --database postgres://shop@127.0.0.1/trial`;
+
+/** `order-sync demo`: the main job from end to end, on a sandbox exchange and a fresh database. */
+export function define(command: Command): void {
+  command
+    .addOption(new Option('--scenario <name>', 'what the exchange does').choices(DEMO_SCENARIOS).default('clean'))
+    .option('--keep', 'keep the database, and say how to look at it')
+    .option('--orders <n>', `number of orders, at most ${MOST_ORDERS}`, wholeNumber(1, MOST_ORDERS), MOST_ORDERS)
+    .option('--database <url>', 'a database of PostgreSQL in place of a new file')
+    .addHelpText('after', HELP)
+    .action(async ({ database, ...options }: DemoOptions) => {
+      const place = database === undefined ? undefined : placeOf(command, 'postgres', database, '--database');
+      const signal = stopSignal();
+      await demonstrate(options, place, signal).catch((error: unknown) => {
+        throw signal.aborted ? new CommandError(EXIT.unavailable, 'the demonstration was stopped') : error;
+      });
+    });
+}
+
+async function demonstrate(options: DemoOptions, database: Place | undefined, signal: AbortSignal): Promise<void> {
+  const { scenario, keep: isKept = false, orders: count } = options;
+  const { accounts, workers } = database === undefined ? ONE : MANY;
+  const clock = systemClock();
+  const shops = shopsOf(accounts, demoOrders(scenario, count));
+  await using resources = new AsyncDisposableStack();
+  const sandbox = resources.adopt(await openExchange(shops, clock), (exchange) => exchange.close());
+  say(`A sandbox exchange listens on ${sandbox.url}; a few of its answers are lost on purpose.`);
+  const stage = resources.use(await setStage({ shops, exchangeUrl: sandbox.url, clock, database, isKept }));
+  const play: Play = { ...stage, shops, sandbox, clock, signal };
+  const isSettled = workers === 1 ? await perform(play) : await performTogether(play, workers);
+  const isRight = await judge(play);
+  if (!isSettled || !isRight) process.exitCode = EXIT.look;
+  if (isKept) sayHowToLook(stage);
+  else say(`\nWhat to do next:\n${nextSteps(NEXT)}`.trimEnd());
+}
+
+/** What a demonstration has at hand. */
+interface Play extends Stage {
+  readonly shops: readonly Shop[];
+  readonly sandbox: Sandbox;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** Has a daemon bring the orders of a shop to their end. True where all of them came there in time. */
+async function perform(play: Play): Promise<boolean> {
+  const { shops, store, clock } = play;
+  await using workers = new Workers(play);
+  for (const shop of shops) await cancelStrays(play, shop, say);
+  const [pid] = await workers.start(1);
+  const inserted = await insertPart(play, 0, 1);
+  say(`A shop has inserted ${inserted} into ${store.address}; the daemon (process ${pid}) works on them.`);
+  sayTampered(shops);
+  return await untilSettled({ ...play, until: clock.monotonic() + LONGEST_MS, print: say });
+}
+
+/** Has several daemons share the accounts of several shops, and kills one of them. True where all orders came to their end in time. */
+async function performTogether(play: Play, count: number): Promise<boolean> {
+  const { shops, store, clock } = play;
+  await using workers = new Workers(play);
+  for (const shop of shops) await cancelStrays(play, shop, say);
+  const pids = await workers.start(count);
+  const watched: Watched = { ...play, until: clock.monotonic() + LONGEST_MS, print: say };
+  const first = await insertPart(play, 0, 1 / 2);
+  say(`${shops.length} shops have inserted ${first} into ${store.address}.`);
+  say(`${count} daemons (processes ${pids.join(', ')}) share their accounts.`);
+  sayTampered(shops);
+  // Of an order whose request was about to leave nobody could tell whether it had left: it would be held for a person.
+  if (!(await untilSent(watched))) return false;
+  say(`Process ${await workers.kill()} is killed; the others take its accounts over.`);
+  say(`The shops have inserted ${await insertPart(play, 1 / 2, 1)} more.`);
+  return await untilSettled(watched);
+}
+
+/** Has each shop insert a part of its orders; says how many orders those were. */
+async function insertPart({ shops, store }: Play, from: number, to: number): Promise<string> {
+  const counts = shops.map(async (shop) => {
+    const orders = shop.orders.slice(Math.round(shop.orders.length * from), Math.round(shop.orders.length * to));
+    await insertOrders(store.forAccount(shop.account), shop, orders);
+    return orders.length;
+  });
+  return counted(
+    (await Promise.all(counts)).reduce((sum, count) => sum + count, 0),
+    'order',
+  );
+}
+
+function sayTampered(shops: readonly Shop[]): void {
+  const tampered = shops.flatMap((shop) => shop.expected).length;
+  if (tampered > 0) say(`The exchange tampers with ${counted(tampered, 'order')}: ids begin with tamper-.`);
+}
+
+/** Reports what came of it. True where it is what should come of it. */
+async function judge({ shops, store, sandbox, clock }: Play): Promise<boolean> {
+  say('');
+  let isRight = true;
+  for (const { account } of shops) process.stdout.write(await summaryOf({ store, account }));
+  const made = shops.map((shop) => censusOf(sandbox, shop));
+  const preOrders = made.reduce((sum, census) => sum + census.preOrders, 0);
+  const duplicated = made.flatMap((census) => census.duplicated);
+  const sent = shops.flatMap((shop) => shop.orders).length;
+  say(`${counted(sent, 'order')} sent, ${preOrders} pre-orders at the exchange, ${duplicated.length} created twice.\n`);
+  for (const { account, expected } of shops) {
+    const isAsExpected = await reconcileDemo({ store, clock, account, expected }, say);
+    isRight &&= isAsExpected;
+  }
+  return isRight && duplicated.length === 0 && preOrders === sent;
+}
+
+function sayHowToLook({ folder, settingsFile }: Stage): void {
+  const page = shellWord(join(folder, 'reconciliation.html'));
+  const steps = [
+    ['findings list', 'what does not agree'],
+    ['report reconciliation', 'our orders beside those of the exchange'],
+    [`report reconciliation --out ${page}`, 'the same as a page for a browser'],
+  ] as const;
+  say(`\nThe database is kept, with its settings. To look at it:\n${nextSteps(steps, settingsFile)}`.trimEnd());
+  say(`To remove it: rm -r ${shellWord(folder)}`);
+  const variables = Object.keys(processEnvironment()).filter((name) => name.startsWith('ORDER_SYNC_'));
+  const over = variables.filter((name) => name !== 'ORDER_SYNC_CONFIG').join(', ');
+  if (over !== '') say(`Your environment goes over these settings. Unset it first: ${over}`);
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

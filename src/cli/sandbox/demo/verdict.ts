@@ -1,0 +1,60 @@
+import type { Clock } from '../../../clock.ts';
+import { DEFAULT_ACCOUNT } from '../../../domain/accounts/name.ts';
+import { reconcileOrders } from '../../../flows/reports/reconciliation.ts';
+import type { Column, Row } from '../../../reports/formats/document.ts';
+import { tableOf } from '../../../reports/formats/terminal/layout.ts';
+import { SUMMARY_COLUMNS, summarize } from '../../../reports/summary.ts';
+import type { Store } from '../../../store/port.ts';
+import { summaryParts } from '../../../store/reports/summary.ts';
+import { screenOf } from '../../shared/screen.ts';
+
+const FINDING_COLUMNS: readonly Column[] = [
+  { key: 'severity', label: 'Severity', kind: 'severity' },
+  { key: 'class', label: 'Class', kind: 'text' },
+  { key: 'external_order_id', label: 'Order', kind: 'text' },
+  { key: 'expected', label: 'Expected', kind: 'text', rank: 1 },
+  { key: 'actual', label: 'Actual', kind: 'text', rank: 1 },
+];
+/** The defaults of the settings. */
+const SETTINGS = { tolerance: '0', freshFor: 24 * 60 * 60_000, orderMissingAfter: 24 * 60 * 60_000 };
+
+/** What is reported on: the orders of an account, and the findings that the report has to list. */
+export interface Verdict {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly account: string;
+  readonly expected: readonly string[];
+}
+
+/** The table of the summary of an account. */
+export async function summaryOf({ store, account }: Pick<Verdict, 'store' | 'account'>): Promise<string> {
+  const summary = summarize(await Array.fromAsync(summaryParts(store, { account })));
+  const columns = SUMMARY_COLUMNS.filter((column) => !('isForPrograms' in column));
+  return tableOf(columns, summary, screenOf());
+}
+
+/** Prints the verdict and the findings of the reconciliation report. True when it lists the expected findings and no others. */
+export async function reconcileDemo(verdict: Verdict, print: (line: string) => void): Promise<boolean> {
+  const { store, clock, account, expected } = verdict;
+  const request = { account, asOf: clock.now().toISOString(), settings: SETTINGS };
+  using report = await reconcileOrders({ store, clock }, request);
+  const { facts, sections } = report.document;
+  const fact = (key: string) => facts.find((one) => one.key === key)?.value;
+  const because = fact('because');
+  const of = account === DEFAULT_ACCOUNT ? '' : ` of ${account}`;
+  print(
+    `Reconciliation of ${fact('orders')} orders${of}: ${fact('verdict')}${because === null ? '' : ` (${because})`}.`,
+  );
+  const findings: Row[] = [];
+  for await (const row of sections.find(({ name }) => name === 'findings')?.rows ?? []) findings.push(row);
+  if (findings.length > 0) print(tableOf(FINDING_COLUMNS, findings, screenOf()).trimEnd());
+  const listed = findings.map((row) => `${row['class']} ${row['external_order_id']}`);
+  const missing = expected.filter((finding) => !listed.includes(finding));
+  const others = listed.filter((finding) => !expected.includes(finding));
+  for (const finding of missing) print(`Not found: ${finding}`);
+  for (const finding of others) print(`Found, although nobody tampered: ${finding}`);
+  const isExact = missing.length === 0 && others.length === 0;
+  if (isExact && expected.length > 0)
+    print(`It lists the ${expected.length} orders that were tampered with, and no other.`);
+  return isExact;
+}
