@@ -56,14 +56,10 @@ export async function startSandbox(options: SandboxServerOptions): Promise<Sandb
   /** Calls whose ids name a fault and that had it already. */
   const faulted = new Set<string>();
   const log = (request: LoggedRequest) => {
-    requests.push(request);
-    if (requests.length > MAX_LOGGED) requests.shift();
+    if (requests.push(request) > MAX_LOGGED) requests.shift();
     options.onRequest?.(request);
   };
-  const server = Fastify({ logger: false, bodyLimit: MAX_BODY_BYTES, forceCloseConnections: true });
-  server.removeAllContentTypeParsers();
-  server.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
-  server.get('/openapi.json', async () => openApi());
+  const server = newServer();
   const exchangeOf = (key: string | undefined) => exchanges.get(key ?? '') ?? exchange;
   server.get('/_sandbox/census', async ({ headers }) => exchangeOf(header(headers['x-api-key'])).census());
   server.get('/_sandbox/requests', async () => requests);
@@ -111,6 +107,15 @@ export async function startSandbox(options: SandboxServerOptions): Promise<Sandb
       await deliveries.close();
     },
   };
+}
+
+/** A server that takes any body as it is. */
+function newServer() {
+  const server = Fastify({ logger: false, bodyLimit: MAX_BODY_BYTES, forceCloseConnections: true });
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+  server.get('/openapi.json', async () => openApi());
+  return server;
 }
 
 /** The options of the exchange of each merchant. */

@@ -87,7 +87,7 @@ export function define(command: Command): void {
       new Option(
         '--key <key>',
         'the key it takes; more than once: of as many merchants (default: sandbox-key)',
-      ).argParser((key, keys: readonly string[] = []) => [...keys, optionOf(headerText)(key)]),
+      ).argParser((key, keys: readonly string[] | undefined) => [...(keys ?? []), optionOf(headerText)(key)]),
     )
     .option('--seed <n>', 'decides its random choices, customers and cards', wholeNumber(0, 2 ** 32 - 1), 1)
     .option('--speed <n>', 'how much faster orders change and clients are verified', speed, 1)

@@ -44,8 +44,9 @@ Scenarios:
 A few answers are lost on purpose in both. The exit code is 0 when that came
 true.
 
-With --database three daemons share the accounts of five shops, and one daemon is
-killed. The database must have no tables of order-sync in it, and has none after.
+With --database three daemons share the accounts of five shops, and one of them
+is killed. The database must have no tables of order-sync in it, and has none
+after.
 
 Examples:
   npm run demo -- --scenario mismatch --keep
