@@ -59,8 +59,8 @@ export async function startSandbox(options: SandboxServerOptions): Promise<Sandb
     if (requests.push(request) > MAX_LOGGED) requests.shift();
     options.onRequest?.(request);
   };
-  const server = newServer();
   const exchangeOf = (key: string | undefined) => exchanges.get(key ?? '') ?? exchange;
+  const server = newServer();
   server.get('/_sandbox/census', async ({ headers }) => exchangeOf(header(headers['x-api-key'])).census());
   server.get('/_sandbox/requests', async () => requests);
   server.get('/_sandbox/deliveries', async () => deliveries.ended);
@@ -79,16 +79,16 @@ export async function startSandbox(options: SandboxServerOptions): Promise<Sandb
       'content-type': request.headers['content-type'],
       linkid: header(request.headers['linkid']),
     };
-    const asked = { method: request.method, path: request.url, headers, body };
-    const answer = isTaken ? exchangeOf(apiKey).handle(asked) : undefined;
+    const { method, url: path } = request;
+    const answer = isTaken ? exchangeOf(apiKey).handle({ method, path, headers, body }) : undefined;
     log({
       at: options.clock.now().toISOString(),
       monotonic: options.clock.monotonic(),
-      method: request.method,
-      path: request.url,
-      ...(externalOrderId === undefined ? {} : { externalOrderId }),
+      method,
+      path,
+      ...(externalOrderId !== undefined && { externalOrderId }),
       status: answer?.status ?? null,
-      ...(fault === undefined ? {} : { fault }),
+      ...(fault !== undefined && { fault }),
     });
     const delivery = answer?.delivery;
     if (delivery !== undefined) reply.raw.once('close', () => deliveries.begin(delivery));

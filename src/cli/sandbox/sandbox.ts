@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createWriteStream, readFileSync, type WriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import { shellWord } from '../../domain/text.ts';
 import { systemClock } from '../../clock.ts';
 import { headerText, isLoopback } from '../../config/values.ts';
@@ -83,12 +83,7 @@ export function define(command: Command): void {
   command
     .description('runs an exchange to try things on: prints the environment lines to paste, and ends at a signal')
     .option('--port <n>', 'port on 127.0.0.1; 0 for any', wholeNumber(0, 65_535), 0)
-    .addOption(
-      new Option(
-        '--key <key>',
-        'the key it takes; more than once: of as many merchants (default: sandbox-key)',
-      ).argParser((key, keys: readonly string[] | undefined) => [...(keys ?? []), optionOf(headerText)(key)]),
-    )
+    .option('--key <key>', 'the key it takes; more than once: of as many merchants (default: sandbox-key)', oneMoreKey)
     .option('--seed <n>', 'decides its random choices, customers and cards', wholeNumber(0, 2 ** 32 - 1), 1)
     .option('--speed <n>', 'how much faster orders change and clients are verified', speed, 1)
     .option('--scenarios <file>', 'more scenarios, in YAML', scenarioFile)
@@ -115,7 +110,7 @@ export function define(command: Command): void {
         command.error('error: --photo-url names another machine; add --remote-photos if that is meant');
       }
       const log = options.log === undefined ? undefined : await openLog(options.log, command);
-      const [apiKey = 'sandbox-key', ...otherKeys] = new Set(options.key);
+      const [apiKey = 'sandbox-key', ...otherKeys] = options.key ?? [];
       const sandbox = await startSandbox({
         apiKey,
         otherKeys,
@@ -148,6 +143,10 @@ async function openLog(path: string, command: Command): Promise<WriteStream> {
   const stream = createWriteStream(path, { flags: 'a', mode: 0o600 });
   await once(stream, 'open').catch((error: Error) => command.error(`error: --log: ${error.message}`));
   return stream;
+}
+
+function oneMoreKey(text: string, keys: readonly string[] | undefined): readonly string[] {
+  return [...new Set(keys).add(optionOf(headerText)(text))];
 }
 
 function scenarioFile(path: string): Scenarios {
