@@ -117,7 +117,7 @@ const FINDINGS = [
     last_seen_at text not null, status text not null default 'open', changed_by text, reason text, changed_at text,
     resolved_at text, constraint findings_key primary key (account, id))`,
   'create index findings_of_order on findings (account, external_order_id, class)',
-  'create index findings_open on findings (account, status, class)',
+  'create index findings_open on findings (account, status, class, id)',
 ];
 
 /** No column for the client's e-mail address: it is not stored. The index has the status, so that final links are skipped in it. */
@@ -141,7 +141,7 @@ const PHOTOS = [
     constraint photos_stored_name unique (account, stored_name))`,
   'create index photos_of_link on photos (account, link_id, id)',
   'create index photos_of_delivery on photos (account, delivery)',
-  'create index photos_by_age on photos (account, received_at)',
+  'create index photos_by_age on photos (account, received_at, id)',
 ];
 
 /** Facts about an account. */
