@@ -27,7 +27,10 @@ type Statements = Map<string, readonly unknown[]>;
  * read a table whole all the same. A step that is new here wants an index, another condition, or its reason in this list.
  */
 const BOUNDED: readonly (readonly [step: RegExp, why: string])[] = [
-  [/^(SCAN|SEARCH) (account_owners|request_leases|event_heads|account_holds)\b/, 'a few rows an account'],
+  [
+    /^(SCAN|SEARCH) (account_owners|request_leases|event_heads|account_holds|database_moves)\b/,
+    'a few rows an account',
+  ],
   [/USING (COVERING )?INDEX (merchant_orders_followed|order_records_uncompared) /, 'the index has the few rows alone'],
   [/^SCAN (CONSTANT ROW|late|never|due|accounts):/, 'what the statement has just found, a page or one row an account'],
   [/^SEARCH merchant_orders USING COVERING INDEX \w+( \(account>\?\))?: .* min\(account\)/, 'the first entry'],
