@@ -148,7 +148,7 @@ async function spawnServer(
   await new Promise<void>((resolve, reject) => {
     lines.on('line', (line) => {
       said.push(line);
-      if (line.includes('ready to accept connections')) resolve();
+      if (/ready to accept (read-only )?connections/.test(line)) resolve();
     });
     lines.once('close', () =>
       reject(new Error(`the PostgreSQL server of the tests did not start: ${said.join('\n')}`)),

@@ -24,6 +24,9 @@ const MEANINGS: readonly Meaning[] = [
 /** What the database itself refuses, because of what is written: constraints, guards, text that it cannot hold. */
 const REFUSED = /^(22|23|OS)/;
 
+/** What the server would say to a password that the driver does not even send: an empty one. */
+const NO_PASSWORD = '28P01';
+
 /** The codes of a connection that cannot be encrypted in the way that is set. */
 const TLS = /^(CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|ERR_TLS|ERR_SSL|EPROTO)/;
 
@@ -35,11 +38,17 @@ export function postgresError(error: unknown, address: string): StoreError {
   if (error instanceof StoreError) return error;
   const cause = { cause: error };
   const message = error instanceof Error ? error.message : String(error);
-  const code = codeOf(error);
+  const code = message.startsWith('SASL') ? NO_PASSWORD : codeOf(error);
   if (REFUSED.test(code)) return new StoreError('refused', message, cause);
   const [, problem, meaning, advice] = MEANINGS.find(([codes]) => codes.test(code)) ?? [];
   if (problem !== undefined) return new StoreError(problem, `${address} ${meaning} (${message}); ${advice}`, cause);
-  if (isOfServer(error)) return new StoreError('unusable', `${address} cannot be used (${code}: ${message})`, cause);
+  if (isOfServer(error)) {
+    return new StoreError(
+      'unusable',
+      `${address} cannot be used (${code}: ${message}); see the log of its server`,
+      cause,
+    );
+  }
   if (TLS.test(code) || message.includes('SSL')) {
     const why = `${address} cannot be reached encrypted (${message}); see database.tls and database.tlsCaFile`;
     return new StoreError('unusable', why, cause);
@@ -56,6 +65,11 @@ export function isConnectionLost(error: unknown): boolean {
 /** True when the transaction was not committed and may come through where it is run again. */
 export function isWorthRetry({ cause }: StoreError): boolean {
   return isOfServer(cause) ? RETRIED.test(codeOf(cause)) : !TLS.test(codeOf(cause));
+}
+
+/** True when something is there already that was to be made. */
+export function isTwice(error: unknown): boolean {
+  return error instanceof StoreError && /^(23505|42P07|42710)/.test(codeOf(error.cause));
 }
 
 function isOfServer(error: unknown): error is pg.DatabaseError {

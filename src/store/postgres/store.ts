@@ -1,11 +1,12 @@
+import { sql } from 'kysely';
 import type { Clock } from '../../clock.ts';
 import type { PostgresDatabase } from '../../config/database.ts';
 import { StoreError } from '../errors.ts';
 import { GroupWriter } from '../group-writer.ts';
 import { assertKnownVersion, isUpToDate, migrate, migrationStatus, type Expectation } from '../migrations.ts';
-import type { Database, Holding, Store, Writer } from '../port.ts';
+import type { Holding, Store, Writer } from '../port.ts';
 import { openConnections, type Connections } from './connection.ts';
-import { postgresError } from './errors.ts';
+import { isTwice, postgresError } from './errors.ts';
 import { openSnapshot } from './snapshot.ts';
 import { AccountTransactions } from './writer.ts';
 
@@ -15,6 +16,7 @@ const ANSWER_TIMEOUT_MS = 35_000;
 const MOST_SNAPSHOTS = 4;
 /** A new row is seen within this time. */
 const LOOK_MS = 200;
+const MOST_MIGRATION_TRIES = 5;
 const OLDEST_VERSION = 14;
 
 /** What an owner writes with. */
@@ -30,7 +32,8 @@ export async function openStore(place: PostgresDatabase, clock: Clock, { expect 
   const { address } = place;
   await using undo = new AsyncDisposableStack();
   const connections = undo.use(openConnections(place, { max: place.poolSize, answerTimeoutMs: ANSWER_TIMEOUT_MS }));
-  const applied = await checked(connections, address);
+  await assertSound(connections, address, expect);
+  const applied = await appliedMigrations(connections);
   assertKnownVersion({ kind: 'postgres', address }, applied, expect);
   if (!isUpToDate('postgres', applied)) await bringUpToDate(place, applied, expect);
   const readings = undo.use(openConnections(place, { max: MOST_SNAPSHOTS }));
@@ -50,7 +53,7 @@ export async function openStore(place: PostgresDatabase, clock: Clock, { expect 
     writer: writerOf(account, holding),
     mark: { path: '', read: () => undefined, write: async () => {}, assertWritten: () => {} },
     snapshot: () => openSnapshot(readings),
-    migrations: async () => migrationStatus('postgres', await appliedMigrations(connections.db)),
+    migrations: async () => migrationStatus('postgres', await appliedMigrations(connections)),
     changes: (signal) => looks(clock, signal),
     isInPlace: () => true,
     forAccount,
@@ -68,16 +71,19 @@ async function* looks(clock: Pick<Clock, 'sleep'>, signal: AbortSignal): AsyncGe
   }
 }
 
-/** Throws `StoreError` where the server or the database cannot hold orders safely. Gives the migrations that ran. */
-async function checked(connections: Connections, address: string): Promise<readonly string[]> {
+/** Throws `StoreError` where the server or the database cannot hold orders safely. */
+async function assertSound(connections: Connections, address: string, expect: Expectation): Promise<void> {
   const lent = await connections.lend();
   try {
     const { rows } = await lent.exec(`select current_setting('server_version_num')::int / 10000 as version,
       current_setting('server_encoding') as encoding, current_setting('fsync') as fsync,
-      current_setting('synchronous_commit') as commits, to_regclass('kysely_migration') is not null as has_migrations`);
-    const fault = faultOf(rows[0] ?? {});
+      current_setting('synchronous_commit') as commits, current_setting('transaction_read_only') as reading`);
+    const found = rows[0] ?? {};
+    const fault = faultOf(found);
     if (fault !== undefined) throw new StoreError('unusable', `${address} ${fault}`);
-    return rows[0]?.['has_migrations'] === 1 ? await appliedMigrations(lent.db) : [];
+    if (found['reading'] === 'off' || expect === 'current' || expect === 'any') return;
+    const advice = 'set database.url to the primary server, or default_transaction_read_only to off';
+    throw new StoreError('disk', `${address} is read-only, as a standby is; ${advice}`);
   } finally {
     lent.release();
   }
@@ -103,15 +109,19 @@ async function bringUpToDate(place: PostgresDatabase, applied: readonly string[]
   if (expect !== 'migrate' && expect !== 'upgrade') return;
   // A change of a large table takes its time.
   await using connections = openConnections(place, { max: 2 });
-  await migrate(connections.db, { kind: 'postgres', address }, (error) => postgresError(error, address));
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await migrate(connections.db, { kind: 'postgres', address }, (error) => postgresError(error, address));
+    } catch (error) {
+      // Another process made the same tables at the same moment; then it is waited for.
+      if (tries >= MOST_MIGRATION_TRIES || !isTwice(error)) throw error;
+    }
+  }
 }
 
-async function appliedMigrations(db: Database): Promise<readonly string[]> {
-  const rows = await db
-    .withTables<{ kysely_migration: { name: string } }>()
-    .selectFrom('kysely_migration')
-    .select('name')
-    .orderBy('name')
-    .execute();
+async function appliedMigrations({ db }: Connections): Promise<readonly string[]> {
+  const table = await sql<{ name: string | null }>`select to_regclass('kysely_migration')::text as name`.execute(db);
+  if (table.rows[0]?.name === null) return [];
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db);
   return rows.map(({ name }) => name);
 }
