@@ -1,8 +1,8 @@
 import { onTestFinished } from 'vitest';
-import type { Clock } from '../../src/clock.ts';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock, type Clock } from '../../src/clock.ts';
 import type { PostgresDatabase } from '../../src/config/database.ts';
 import { loadConfig } from '../../src/config/config.ts';
+import { grantNext } from '../../src/store/accounts.ts';
 import type { Store } from '../../src/store/port.ts';
 import { openStore, type PostgresOptions } from '../../src/store/postgres/store.ts';
 import { temporaryFolder } from './folders.ts';
@@ -26,4 +26,10 @@ export async function openPostgresStore(
   const store = await openStore(place, clock, { expect: 'current', ...options });
   onTestFinished(() => store.close());
   return { database, place, store };
+}
+
+/** The store as the next owner of an account writes it. */
+export async function ownedStore(store: Store, account: string): Promise<Store> {
+  const generations = await store.forAccount(account).writer.write((tx) => grantNext(tx, [account]));
+  return store.forAccount(account, { generation: generations.get(account) ?? 0 });
 }

@@ -62,8 +62,9 @@ export function isConnectionLost(error: unknown): boolean {
   return !isOfServer(cause) || cause.severity === 'FATAL' || cause.severity === 'PANIC';
 }
 
-/** True when the transaction was not committed and may come through where it is run again. */
+/** True when the transaction was not committed and may come through where it is run again: not what the store itself says. */
 export function isWorthRetry({ cause }: StoreError): boolean {
+  if (cause === undefined || cause instanceof StoreError) return false;
   return isOfServer(cause) ? RETRIED.test(codeOf(cause)) : !TLS.test(codeOf(cause));
 }
 

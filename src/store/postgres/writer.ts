@@ -28,11 +28,11 @@ interface TransactionDeps {
   readonly clock: Clock;
 }
 
-/** What came of a transaction whose connection was lost while it was committed. */
-interface UnknownCommit {
-  readonly name: string;
-  readonly failure: StoreError;
-}
+/** What came of a transaction; it is unknown where the connection was lost while it was committed. */
+type Attempt<Result> =
+  | { readonly kind: 'committed'; readonly result: Result }
+  | { readonly kind: 'failed'; readonly failure: StoreError }
+  | { readonly kind: 'unknown'; readonly name: string; readonly result: Result; readonly failure: StoreError };
 
 /**
  * The transactions of one account. Each locks the row of the account first, so that they come one after the other, whoever
@@ -65,37 +65,35 @@ export class AccountTransactions implements Transactions {
     const { clock } = this.#deps;
     const deadline = clock.monotonic() + RETRY_FOR_MS;
     for (;;) {
-      try {
-        const { result, unknown } = await this.#attempt(work);
-        if (unknown === undefined || (await this.#wasCommitted(unknown, signal, onFailure))) return result;
-        throw unknown.failure;
-      } catch (error) {
-        const isFinal = !(error instanceof StoreError) || !isWorthRetry(error);
-        if (isFinal || signal.aborted || clock.monotonic() >= deadline) throw error;
-        await clock.sleep(RETRY_WAIT_MS, signal).catch(() => undefined);
-      }
+      const attempt = await this.#attempt(work);
+      if (attempt.kind === 'committed') return attempt.result;
+      if (attempt.kind === 'unknown' && (await this.#wasCommitted(attempt, signal, onFailure))) return attempt.result;
+      if (signal.aborted || clock.monotonic() >= deadline) throw attempt.failure;
+      await clock.sleep(RETRY_WAIT_MS, signal).catch(() => undefined);
     }
   }
 
-  /** Throws where the work was surely not committed. */
-  async #attempt<Result>(work: Work<Result>): Promise<{ readonly result: Result; readonly unknown?: UnknownCommit }> {
+  /** Throws where the work was not committed, and trying again would not help. */
+  async #attempt<Result>(work: Work<Result>): Promise<Attempt<Result>> {
     const name = randomUUID();
-    const lent = await this.#deps.connections.lend();
+    let lent: Lent | undefined;
     let isUseless = true;
     try {
+      lent = await this.#deps.connections.lend();
       await this.#lockAccount(lent, name);
       const result = await work(lent.db);
       if (this.#holding === undefined) await wakeOwner(lent.db, this.#account);
       const failure = await commit(lent);
-      isUseless = failure !== undefined;
-      if (failure !== undefined) return { result, unknown: { name, failure } };
+      if (failure !== undefined) return { kind: 'unknown', name, result, failure };
+      isUseless = false;
       this.#last = name;
-      return { result };
+      return { kind: 'committed', result };
     } catch (error) {
-      isUseless = !(await isRolledBack(lent));
+      isUseless = lent === undefined || !(await isRolledBack(lent));
+      if (error instanceof StoreError && isWorthRetry(error)) return { kind: 'failed', failure: error };
       throw error;
     } finally {
-      lent.release(isUseless);
+      lent?.release(isUseless);
     }
   }
 
@@ -138,7 +136,7 @@ export class AccountTransactions implements Transactions {
    * transaction in one way or the other, so what the row says then holds.
    */
   async #wasCommitted(
-    { name, failure }: UnknownCommit,
+    { name, failure }: { readonly name: string; readonly failure: StoreError },
     signal: AbortSignal,
     onFailure: (failure: StoreError) => void,
   ): Promise<boolean> {

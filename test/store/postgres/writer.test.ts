@@ -1,14 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { grantNext, rememberStatus } from '../../../src/store/accounts.ts';
+import { rememberStatus } from '../../../src/store/accounts.ts';
 import { OwnedError } from '../../../src/store/errors.ts';
 import type { Store } from '../../../src/store/port.ts';
-import { openPostgresStore } from '../../support/postgres-store.ts';
-
-/** The store as the next owner of an account writes it. */
-async function owned(store: Store, account: string): Promise<Store> {
-  const generations = await store.forAccount(account).writer.write((tx) => grantNext(tx, [account]));
-  return store.forAccount(account, { generation: generations.get(account) ?? 0 });
-}
+import { openPostgresStore, ownedStore as owned } from '../../support/postgres-store.ts';
 
 const see = async ({ writer }: Store, value: string, then = () => {}) =>
   await writer.write(async (tx) => {
