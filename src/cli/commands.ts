@@ -69,7 +69,7 @@ export const COMMANDS: Readonly<Record<string, Entries>> = {
         reconciliation: [
           'our orders beside those of the exchange, to the last digit',
           () => import('./report/reconciliation.ts'),
-          'one',
+          'one-or-all',
         ],
         ageing: [
           'how long orders have been in their state; the oldest',

@@ -128,6 +128,44 @@ describe('--account', () => {
     ]);
   });
 
+  it('all reconciles account by account, so that equal ids are two orders, and sums balance', async () => {
+    const { code, stdout } = await run('report reconciliation --account all --json');
+    expect(code).toBe(1);
+    const { facts, sections } = JSON.parse(stdout) as {
+      facts: Record<string, unknown>;
+      sections: Record<string, Record<string, number>[]>;
+    };
+    expect(facts).toMatchObject({ account: 'all', orders: 3, errors: 2, nothing_to_compare: 3, other_accounts: 0 });
+    const { accounts = [], account_pairs: pairs = [], findings, pairs: totals = [] } = sections;
+    expect(accounts).toMatchObject([
+      { account: 'a', orders: 1, errors: 1 },
+      { account: 'b', orders: 1, errors: 1 },
+      { account: 'old', orders: 1, errors: 0 },
+    ]);
+    expect(findings).toMatchObject([
+      { account: 'a', external_order_id: 'same' },
+      { account: 'b', external_order_id: 'same' },
+    ]);
+    for (const key of ['orders', 'asset', 'errors']) {
+      const sum = (rows: readonly Record<string, number>[]) => rows.reduce((all, row) => all + Number(row[key]), 0);
+      expect(sum(pairs)).toBe(sum(totals));
+    }
+    for (const more of ['--online', '--against orders.db']) {
+      expect((await run(`report reconciliation --account all ${more}`)).code).toBe(64);
+    }
+  });
+
+  it('has a report of one count rows that nobody drives: of accounts that are in no settings', async () => {
+    const merchant = new Database(join(folder, 'orders.db'));
+    merchant.prepare(`insert into merchant_orders (account, external_order_id) values ('stray', 'x')`).run();
+    const factsOf = async (account: string) =>
+      (JSON.parse((await run(`report reconciliation --account ${account} --json`)).stdout) as { facts: object }).facts;
+    expect(await factsOf('b')).toMatchObject({ account: 'b', orders: 1, errors: 1, other_accounts: 1 });
+    expect(await factsOf('all')).toMatchObject({ orders: 4, other_accounts: 1 });
+    merchant.prepare(`delete from merchant_orders where account = 'stray'`).run();
+    merchant.close();
+  });
+
   it('takes no other word for an account, and all only where a command is a list or a report', async () => {
     expect((await run('orders list --account a/b')).code).toBe(64);
     expect((await run('orders show same --account all')).code).toBe(64);

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { systemClock } from '../../clock.ts';
+import { exchangeByAccount } from '../../config/config.ts';
 import { UnusableIdError } from '../../exchange/ids.ts';
 import { reconcileOrders } from '../../flows/reports/reconciliation.ts';
 import type { Ledger } from '../../flows/reports/ledger.ts';
@@ -14,7 +15,8 @@ import type { Store } from '../../store/port.ts';
 import type { OrderTime, ReportScope } from '../../store/reports/reconciliation.ts';
 import { commandError, withExchange, type Ask } from '../shared/exchange.ts';
 import { EXIT } from '../shared/exit.ts';
-import { withAccount } from '../shared/store.ts';
+import { withAccounts } from '../shared/store.ts';
+import { accountFilterOf } from '../shared/account.ts';
 import { addAllowEmptyOption, emptyPeriod, type EmptyOptions } from './empty.ts';
 import { addReportOptions, writeReport, type OutputOptions } from './output.ts';
 import { addAsOfOption, addByOption, addPeriodOptions, type PeriodOptions } from '../shared/period.ts';
@@ -33,6 +35,8 @@ interface ReconciliationOptions extends PeriodOptions, EmptyOptions, OutputOptio
 const SECTIONS = [
   'disputed_orders',
   'unchecked_orders',
+  'accounts',
+  'account_pairs',
   'ledger',
   'money',
   'money_days',
@@ -72,27 +76,31 @@ export function define(command: Command): void {
         command.error('error: --online asks what holds now: leave --as-of out');
       }
       if (options.asOf !== undefined && options.asOf > now) command.error('error: --as-of is in the future');
-      const isClean = await withAccount(
-        command,
-        'current',
-        async (store, { account, reconcile, exchange: { outputPosition } }) => {
-          using progress = slowProgress(clock);
-          const { by, from, to, asOf, online, allowEmpty: mayBeEmpty } = options;
-          const scope = { account, by, from, to };
-          const asked = online && (await askExchange(command, store, { ...scope, asOf: now }, progress));
-          const ledger = ledgerOf(options);
-          const onProgress = (text: string) => progress.show(text);
-          const settings = { ...reconcile, outputPosition };
-          using report = await reconcileOrders(
-            { store, clock },
-            { ...scope, asOf, settings, mayBeEmpty, ledger, asked, onProgress },
-          );
-          progress.clear();
-          await writeReport(report.document, options);
-          if (report.isEmpty && mayBeEmpty !== true) throw emptyPeriod(report.document);
-          return report.isClean;
-        },
-      );
+      if (accountFilterOf(command) === undefined && (options.online === true || options.against !== undefined)) {
+        command.error('error: --online and --against are for one account: name it with --account');
+      }
+      const isClean = await withAccounts(command, async (store, account, config) => {
+        using progress = slowProgress(clock);
+        const { by, from, to, asOf, online, allowEmpty: mayBeEmpty } = options;
+        const scope = { account, by, from, to };
+        const asked =
+          online === true && account !== undefined
+            ? await askExchange(command, store, { ...scope, account, asOf: now }, progress)
+            : undefined;
+        const ledger = ledgerOf(options);
+        const onProgress = (text: string) => progress.show(text);
+        const settings = config.reconcile;
+        const drivenAccounts = config.accounts.map(({ name }) => name);
+        const settingsOf = exchangeByAccount(config);
+        using report = await reconcileOrders(
+          { store, clock },
+          { ...scope, drivenAccounts, asOf, settings, settingsOf, mayBeEmpty, ledger, asked, onProgress },
+        );
+        progress.clear();
+        await writeReport(report.document, options);
+        if (report.isEmpty && mayBeEmpty !== true) throw emptyPeriod(report.document);
+        return report.isClean;
+      });
       if (!isClean) process.exitCode = EXIT.look;
     });
 }

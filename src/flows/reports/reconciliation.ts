@@ -1,5 +1,7 @@
 import { basename } from 'node:path';
 import type { Clock } from '../../clock.ts';
+import type { AmountSettings } from '../../domain/amounts.ts';
+import { accountRows } from '../../reports/reconciliation/accounts.ts';
 import { ReconciliationCharts } from '../../reports/reconciliation/charts.ts';
 import {
   reconciliationDocument,
@@ -11,13 +13,14 @@ import { judgeOrder, type JudgedOrder, type ReconciliationSettings } from '../..
 import { ledgerSupplement, preOrderSupplement, type ComparedLedger } from '../../reports/reconciliation/supplements.ts';
 import { pairOf } from '../../reports/reconciliation/rows.ts';
 import { ReconciliationTotals } from '../../reports/reconciliation/totals.ts';
+import { accountNames } from '../../store/accounts.ts';
 import type { Snapshot, Store } from '../../store/port.ts';
 import { allRows } from '../../store/snapshot.ts';
 import {
   knownFindings,
   reconciledRows,
-  rowsOfOtherAccounts,
   rowsOfUnknownAge,
+  rowsToDrive,
   type ReportScope,
 } from '../../store/reports/reconciliation.ts';
 import type { Query } from '../../store/dialect.ts';
@@ -27,7 +30,13 @@ import { readLedger, type Ledger } from './ledger.ts';
 import type { AskedPreOrders } from './pre-orders.ts';
 
 /** The orders of a report, and what they are compared with. */
-export interface ReconciliationRequest extends Omit<ReportScope, 'asOf'> {
+export interface ReconciliationRequest extends Omit<ReportScope, 'account' | 'asOf'> {
+  /** All accounts where none is named: then there is no ledger, as an id of an order is one of its account alone. */
+  readonly account: string | undefined;
+  /** Accounts that a process drives; the rows of others are counted. The account of the report unless given. */
+  readonly drivenAccounts?: readonly string[] | undefined;
+  /** The settings of an account that are not those of all. */
+  readonly settingsOf?: (account: string) => Pick<AmountSettings, 'outputPosition'>;
   /** Now where none is given. */
   readonly asOf?: string | undefined;
   readonly settings: ReconciliationSettings;
@@ -59,8 +68,9 @@ export async function reconcileOrders(
   const scratch = resources.use(openScratch());
   const stage = ledger && resources.use(openLedgerStage());
   if (ledger !== undefined && stage !== undefined) await readLedger(stage, ledger, onProgress);
-  const { scope, reconciled } = await addUp(deps, request, scratch, stage, onProgress);
-  const report = reconciliationDocument({ ...scope, ...settings, mayBeEmpty }, reconciled, [
+  const { account, by, from, to } = request;
+  const { asOf, reconciled } = await addUp(deps, request, scratch, stage);
+  const report = reconciliationDocument({ account, by, from, to, asOf, ...settings, mayBeEmpty }, reconciled, [
     ...(asked === undefined ? [] : [preOrderSupplement(asked)]),
     ...(stage === undefined ? [] : [ledgerSupplement(compared(stage, request))]),
   ]);
@@ -68,52 +78,91 @@ export async function reconcileOrders(
   return { ...report, [Symbol.dispose]: () => kept.dispose() };
 }
 
+/** What the accounts of a report are added up in. */
+interface Adding {
+  readonly snapshot: Snapshot;
+  readonly request: ReconciliationRequest;
+  readonly asOf: string;
+  readonly scratch: Scratch;
+  readonly charts: ReconciliationCharts;
+  readonly stage: LedgerStage | undefined;
+  readonly progress: { orders: number };
+}
+
 /** The snapshot is closed before the report is written: output may wait for its reader for hours. */
 async function addUp(
   { store, clock }: ReportDeps,
-  { account, by, from, to, settings, ...given }: ReconciliationRequest,
+  request: ReconciliationRequest,
   scratch: Scratch,
   stage: LedgerStage | undefined,
-  onProgress: (text: string) => Promise<void>,
-): Promise<{ scope: ReportScope; reconciled: Reconciled }> {
+): Promise<{ asOf: string; reconciled: Reconciled }> {
+  const { account, settings, drivenAccounts = account === undefined ? [] : [account] } = request;
   await using snapshot = await store.snapshot();
-  const scope = { account, by, from, to, asOf: given.asOf ?? clock.now().toISOString() };
-  const totals = new ReconciliationTotals(settings);
+  const asOf = request.asOf ?? clock.now().toISOString();
   const charts = new ReconciliationCharts();
-  const moment = new Date(scope.asOf);
-  for await (const page of snapshot.pages(knownFindings(scope))) {
-    for (const row of page) {
-      const finding = knownFinding(row, scope.asOf, settings);
-      scratch.add(finding);
-      if (wantsPerson(finding)) scratch.addToLookAt(finding.external_order_id);
-      totals.addFinding(finding, row, row.order_changed_at, scope.asOf);
+  const adding = { snapshot, request, asOf, scratch, charts, stage, progress: { orders: 0 } };
+  const inDatabase = (await allRows(snapshot, accountNames('merchant_orders'))).map((row) => row.account);
+  let [totals, unknownAge] = [new ReconciliationTotals(settings), 0];
+  if (account === undefined) {
+    const withFindings = (await allRows(snapshot, accountNames('findings'))).map((row) => row.account);
+    for (const name of [...new Set([...inDatabase, ...withFindings])].toSorted()) {
+      const its = await addAccount(name, adding);
+      scratch.addAccount(accountRows(name, its.totals));
+      totals.addAll(its.totals);
+      unknownAge += its.unknownAge;
     }
+  } else {
+    ({ totals, unknownAge } = await addAccount(account, adding));
   }
-  let orders = 0;
-  for await (const page of snapshot.pages(reconciledRows(scope))) {
-    for (const row of page) {
-      const order = judgeOrder(row, moment, settings);
-      totals.addOrder(order, scope.asOf);
-      charts.addOrder(order, moment);
-      addToLookAt(order, scratch);
-      addDerived(order, settings, scratch, totals, scope.asOf);
-      stage?.addOrder(ledgerOrder(order));
-      orders += 1;
-      if (orders % PROGRESS_EVERY === 0) await onProgress(`${orders} orders compared`);
-    }
+  const driven = new Set(drivenAccounts);
+  let otherAccounts = 0;
+  for (const name of inDatabase.filter((one) => !driven.has(one))) {
+    otherAccounts += await countOf(snapshot, rowsToDrive({ account: name, asOf }));
   }
-  const otherAccounts = await countOf(snapshot, rowsOfOtherAccounts(scope));
-  const unknownAge = await countOf(snapshot, rowsOfUnknownAge(scope));
-  const worst = scratch.worst(MOST_WORST).map(findingLine);
-  const ordersToLookAt = scratch.ordersToLookAt();
   const rows = {
     findings: () => scratch.findings(),
     unchecked: scratch.unchecked(),
     disputed: scratch.disputed(),
-    worst,
-    ordersToLookAt,
+    worst: scratch.worst(MOST_WORST).map((finding) => findingLine(finding, account === undefined)),
+    ordersToLookAt: scratch.ordersToLookAt(),
+    ...(account === undefined && {
+      byAccount: { counts: scratch.accountRows('counts'), pairs: scratch.accountRows('pairs') },
+    }),
   };
-  return { scope, reconciled: { totals, charts, otherAccounts, unknownAge, ...rows } };
+  return { asOf, reconciled: { totals, charts, otherAccounts, unknownAge, ...rows } };
+}
+
+/** Adds up the findings and the orders of one account. */
+async function addAccount(
+  account: string,
+  { snapshot, request, asOf, scratch, charts, stage, progress }: Adding,
+): Promise<{ totals: ReconciliationTotals; unknownAge: number }> {
+  const { by, from, to, onProgress = async () => {} } = request;
+  const scope = { account, by, from, to, asOf };
+  const settings = { ...request.settings, ...request.settingsOf?.(account) };
+  const totals = new ReconciliationTotals(settings);
+  const moment = new Date(asOf);
+  for await (const page of snapshot.pages(knownFindings(scope))) {
+    for (const row of page) {
+      const finding = knownFinding(row, asOf, settings);
+      scratch.add(finding);
+      if (wantsPerson(finding)) scratch.addToLookAt(account, finding.external_order_id);
+      totals.addFinding(finding, row, row.order_changed_at, asOf);
+    }
+  }
+  for await (const page of snapshot.pages(reconciledRows(scope))) {
+    for (const row of page) {
+      const order = judgeOrder(row, moment, settings);
+      totals.addOrder(order, asOf);
+      charts.addOrder(order, moment);
+      addToLookAt(order, scratch);
+      addDerived(order, settings, scratch, totals, asOf);
+      stage?.addOrder(ledgerOrder(order));
+      progress.orders += 1;
+      if (progress.orders % PROGRESS_EVERY === 0) await onProgress(`${progress.orders} orders compared`);
+    }
+  }
+  return { totals, unknownAge: await countOf(snapshot, rowsOfUnknownAge(scope)) };
 }
 
 /** Adds the findings that the report derives by itself, where the order has none of their class. */
@@ -128,7 +177,7 @@ function addDerived(
     const derived = derivedFinding(row, finding, settings);
     if (!scratch.addUnlessKnown(derived)) continue;
     totals.addFinding(derived, row, row.changed_at, asOf);
-    if (wantsPerson(derived)) scratch.addToLookAt(row.external_order_id);
+    if (wantsPerson(derived)) scratch.addToLookAt(row.account, row.external_order_id);
   }
 }
 
@@ -139,11 +188,20 @@ async function countOf(snapshot: Snapshot, counts: Query<{ rows: number }>): Pro
 /** Notes an order that was not checked, or is disputed, whatever became of its findings. */
 function addToLookAt({ row, judgement }: JudgedOrder, scratch: Scratch): void {
   if (judgement.kind !== 'unchecked' && judgement.kind !== 'disputed') return;
-  const { external_order_id, state, state_reason, last_lookup_at: last_lookup } = row;
+  const { account, external_order_id, state, state_reason, last_lookup_at: last_lookup } = row;
   const reason = 'reason' in judgement ? judgement.reason : 'disputed';
   const since = row.changed_at ?? row.created_at;
-  scratch.addToLookAt(external_order_id);
-  scratch.addUnchecked({ external_order_id, reason, pair: pairOf(row), state, since, last_lookup, state_reason });
+  scratch.addToLookAt(account, external_order_id);
+  scratch.addUnchecked({
+    account,
+    external_order_id,
+    reason,
+    pair: pairOf(row),
+    state,
+    since,
+    last_lookup,
+    state_reason,
+  });
 }
 
 function compared(stage: LedgerStage, { ledger, settings }: ReconciliationRequest): ComparedLedger {

@@ -1,5 +1,7 @@
 import type { Tolerance } from '../../domain/amounts.ts';
-import type { Column, Fact, ReportDocument, Section } from '../formats/document.ts';
+import { accountFact } from '../formats/accounts.ts';
+import type { Column, Fact, ReportDocument, Row, Section } from '../formats/document.ts';
+import { accountSections } from './accounts.ts';
 import type { ReconciliationCharts } from './charts.ts';
 import { attentionSection, findingsSection, type ReportFinding } from './findings.ts';
 import { moneyDaysSection, moneySection, NO_ORDER } from './money.ts';
@@ -13,7 +15,8 @@ export const RECONCILIATION_SCHEMA = 'order-sync.reconciliation/1';
 
 /** The orders that the report is about, and the settings that it was made with. */
 export interface ReconciliationScope {
-  readonly account: string;
+  /** Undefined: all accounts. */
+  readonly account: string | undefined;
   /** The time of the orders that the period is about; insertion unless given. */
   readonly by?: 'insertion' | 'completion' | undefined;
   readonly from?: string | undefined;
@@ -35,6 +38,8 @@ export interface Reconciled extends Counted {
   readonly worst: readonly string[];
   readonly unchecked: Iterable<UncheckedOrder>;
   readonly disputed: Iterable<UncheckedOrder>;
+  /** Of each account its counts, and its sums by pair; only in a report of all. */
+  readonly byAccount?: { readonly counts: Iterable<Row>; readonly pairs: Iterable<Row> } | undefined;
 }
 
 /** A part that only some reports have: answers of the exchange, or the ledger of another system. */
@@ -95,16 +100,17 @@ function periodOf({ from, to, asOf }: ReconciliationScope): readonly string[] {
 }
 
 function sectionsOf(
-  { asOf }: ReconciliationScope,
-  { totals, findings, unchecked, disputed }: Reconciled,
+  scope: ReconciliationScope,
+  { totals, findings, unchecked, disputed, byAccount }: Reconciled,
   supplements: readonly Supplement[],
 ): readonly Section[] {
   const groups = totals.groups();
   return [
-    attentionSection(findings(), asOf),
-    disputedOrdersSection(disputed, totals.counts().disputed, asOf),
-    uncheckedOrdersSection(unchecked, totals.unchecked, asOf),
+    attentionSection(findings(), scope),
+    disputedOrdersSection(disputed, totals.counts().disputed, scope),
+    uncheckedOrdersSection(unchecked, totals.unchecked, scope),
     ...supplements.flatMap(({ sections }) => sections),
+    ...accountSections(byAccount?.counts, byAccount?.pairs),
     moneySection(groups),
     moneyDaysSection(groups),
     {
@@ -123,7 +129,7 @@ function sectionsOf(
       rows: totals.byClass(),
       isForPrograms: true,
     },
-    findingsSection(findings()),
+    findingsSection(findings(), scope.account),
   ];
 }
 
@@ -137,7 +143,7 @@ function factsOf(scope: ReconciliationScope, reconciled: Reconciled, problems: r
     { key: 'verdict', label: 'Verdict', value: problems.length === 0 ? 'clean' : 'not clean' },
     { key: 'because', label: 'Because', value: becauseOf(problems) },
     { key: 'rule', label: 'Rule', value: by === 'insertion' ? RULE : `${RULE}; ${BY_COMPLETION}` },
-    { key: 'account', label: 'Account', value: scope.account },
+    accountFact(scope.account),
     { key: 'as_of', label: 'As of', value: scope.asOf },
     { key: 'by', label: 'Period by', value: by },
     { key: 'period', label: 'Period', value: scope.from === undefined && scope.to === undefined ? 'all orders' : null },

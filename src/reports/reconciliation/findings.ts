@@ -2,6 +2,7 @@ import type { AmountSettings } from '../../domain/amounts.ts';
 import { FINDING_CLASSES, type FindingClass, type Severity } from '../../domain/findings/classes.ts';
 import type { Finding } from '../../domain/findings/finding.ts';
 import { instantMs } from '../../domain/instant.ts';
+import { accountColumns } from '../formats/accounts.ts';
 import type { Cell, Column, GroupHead, Row, Section, Tone } from '../formats/document.ts';
 import { printable } from '../formats/text.ts';
 import { capitalized, cut, inWords } from '../formats/words.ts';
@@ -15,6 +16,7 @@ export type ReportFinding = Readonly<{
   severity: string;
   class: string;
   status: string;
+  account: string;
   external_order_id: string;
   pair: string;
   day: string;
@@ -84,30 +86,35 @@ export function wantsPerson({ status, severity }: Pick<ReportFinding, 'status' |
 }
 
 /** A finding as one line for a terminal. */
-export function findingLine(finding: ReportFinding): string {
+export function findingLine(finding: ReportFinding, isOfAll: boolean): string {
   const { expected, actual } = valuesOf(finding);
   const values = [finding.external_order_id, expected ?? 'nothing', actual ?? 'nothing'];
   const [order, ours, theirs] = values.map((one) => cut(one, LONGEST_IN_LINE));
-  return printable(`${finding.severity} ${finding.class} ${order}: expected ${ours}, is ${theirs}`);
+  const of = isOfAll ? `${finding.account} ` : '';
+  return printable(`${finding.severity} ${finding.class} ${of}${order}: expected ${ours}, is ${theirs}`);
 }
 
 /** The section of all findings, for programs. */
-export function findingsSection(findings: Iterable<ReportFinding>): Section {
-  return { name: 'findings', title: 'Findings', columns: FINDING_COLUMNS, rows: findings, isForPrograms: true };
+export function findingsSection(findings: Iterable<ReportFinding>, account: string | undefined): Section {
+  const columns = [...accountColumns(account), ...FINDING_COLUMNS];
+  return { name: 'findings', title: 'Findings', columns, rows: findings, isForPrograms: true };
 }
 
 /**
  * The section of the findings for people, by class. Orders that could not be checked have a section of their own, so their
  * findings are left out.
  */
-export function attentionSection(findings: Iterable<ReportFinding>, asOf: string): Section {
+export function attentionSection(
+  findings: Iterable<ReportFinding>,
+  { account, asOf }: { readonly account: string | undefined; readonly asOf: string },
+): Section {
   return {
     name: 'attention',
     title: 'Findings',
     part: 'attention',
     lead: LEAD,
     empty: 'There is no finding.',
-    columns: ATTENTION_COLUMNS,
+    columns: [...accountColumns(account), ...ATTENTION_COLUMNS],
     rows: attentionRows(findings, instantMs(asOf) ?? 0),
     groups: { key: 'group', describe: headOf },
     isForPeople: true,
@@ -158,7 +165,10 @@ function wordsOf(name: string): string {
 }
 
 function listed(
-  row: Pick<KnownFindingRow, 'external_order_id' | 'from_currency' | 'to_currency' | 'at' | 'asset_position'>,
+  row: Pick<
+    KnownFindingRow,
+    'account' | 'external_order_id' | 'from_currency' | 'to_currency' | 'at' | 'asset_position'
+  >,
   severity: string,
   { class: name, expected, actual }: Pick<KnownFindingRow, 'class' | 'expected' | 'actual'>,
   settings: CurrencySettings,
@@ -167,6 +177,7 @@ function listed(
     rank: RANKS[severity] ?? 1,
     severity,
     class: name,
+    account: row.account,
     external_order_id: row.external_order_id ?? '?',
     pair: pairOf(row),
     day: dayOf(row.at),

@@ -2,6 +2,7 @@ import { amountField, currencyOf, type AmountSettings } from '../../domain/amoun
 
 /** An order and the newest record of it. Amounts are decimal text; `received_at` is null where there is no record. */
 export interface ReconciledRow {
+  readonly account: string;
   readonly external_order_id: string;
   readonly asset: unknown;
   readonly asset_position: string | null;
@@ -37,6 +38,7 @@ export interface ReconciledRow {
 /** A stored finding with the order that it is about. */
 export interface KnownFindingRow {
   readonly id: number;
+  readonly account: string;
   readonly class: string;
   readonly severity: string;
   readonly expected: string | null;

@@ -176,6 +176,27 @@ export class ReconciliationTotals {
     else counts.errors += 1;
   }
 
+  /** Adds the totals of an account to those of all. */
+  addAll(other: ReconciliationTotals): void {
+    for (const { day, totals, ...group } of other.#groups.values()) this.#totals(day, group).addAll(totals);
+    for (const [id, line] of other.#classes) {
+      const known = this.#classes.get(id);
+      if (known === undefined) this.#classes.set(id, line);
+      else {
+        known.open += line.open;
+        known.acknowledged += line.acknowledged;
+      }
+    }
+    for (const outcome of OUTCOMES) this.outcomes[outcome] += other.outcomes[outcome];
+    for (const [reason, orders] of other.unchecked) {
+      this.unchecked.set(reason, (this.unchecked.get(reason) ?? 0) + orders);
+    }
+    for (const side of ['open', 'final'] as const) {
+      const [at, oldest] = [other.oldestLookup[side], this.oldestLookup[side]];
+      if (at !== null && (oldest === null || at < oldest)) this.oldestLookup[side] = at;
+    }
+  }
+
   /** One row a day and group, in their order. */
   byDay(): readonly Row[] {
     return this.#sorted().map(({ day, totals, ...group }) => ({ day, ...totals.asRow(group) }));

@@ -1,4 +1,5 @@
 import { capitalized, inWords } from '../formats/words.ts';
+import { accountColumns } from '../formats/accounts.ts';
 import type { Column, Row, Section } from '../formats/document.ts';
 import { instantMs } from '../../domain/instant.ts';
 import { UNCHECKED_REASONS, type UncheckedReason } from './judge.ts';
@@ -6,6 +7,7 @@ import { UNCHECKED_REASONS, type UncheckedReason } from './judge.ts';
 /** An order that was not compared with the exchange, or is disputed. Times are UTC, ISO 8601. */
 export type UncheckedOrder = Readonly<{
   reason: UncheckedReason | 'disputed';
+  account: string;
   external_order_id: string;
   pair: string;
   state: string;
@@ -72,18 +74,21 @@ const COUNT_COLUMNS: readonly Column[] = [
   { key: 'orders', label: 'Orders', kind: 'count' },
 ];
 
+/** What a report is of: all accounts where none is named. */
+type OfReport = { readonly account: string | undefined; readonly asOf: string };
+
 /** The section of the orders that were not checked, by reason. `counts` are those of all of them. */
 export function uncheckedOrdersSection(
   orders: Iterable<UncheckedOrder>,
   counts: ReadonlyMap<UncheckedReason, number>,
-  asOf: string,
+  { account, asOf }: OfReport,
 ): Section {
   return {
     name: 'unchecked_orders',
     title: 'Orders that could not be checked',
     part: 'attention',
     empty: 'No order is left unchecked.',
-    columns: COLUMNS,
+    columns: [...accountColumns(account), ...COLUMNS],
     rows: orderRows(orders, instantMs(asOf) ?? 0),
     groups: {
       key: 'reason',
@@ -99,7 +104,11 @@ export function uncheckedOrdersSection(
 }
 
 /** The section of the disputed orders; at most so many as of a reason above. */
-export function disputedOrdersSection(orders: Iterable<UncheckedOrder>, count: number, asOf: string): Section {
+export function disputedOrdersSection(
+  orders: Iterable<UncheckedOrder>,
+  count: number,
+  { account, asOf }: OfReport,
+): Section {
   const lead =
     'An order of the exchange answers for the id of ours and contradicts it. Pay and deliver nothing for it until a person has decided: order-sync orders resolve ORDER --as ours|abandoned --reason TEXT.';
   const most = ` Of ${count} orders those ${MOST_UNCHECKED} are listed that have been disputed the longest.`;
@@ -109,7 +118,7 @@ export function disputedOrdersSection(orders: Iterable<UncheckedOrder>, count: n
     part: 'attention',
     lead: count > MOST_UNCHECKED ? lead + most : lead,
     isForPrograms: count === 0,
-    columns: DISPUTED_COLUMNS,
+    columns: [...accountColumns(account), ...DISPUTED_COLUMNS],
     rows: orderRows(orders, instantMs(asOf) ?? 0),
   };
 }

@@ -1,5 +1,6 @@
 import { sql, type SqlBool } from 'kysely';
 import type { KnownFindingRow, ReconciledRow } from '../../reports/reconciliation/rows.ts';
+import { WAITING_STATES } from '../../domain/orders/states.ts';
 import { ORDER_COLUMNS, type OrderRow, type OrderColumn } from '../order-columns.ts';
 import { holdsTime, unindexed, type Query } from '../dialect.ts';
 import { queries } from '../statement.ts';
@@ -26,6 +27,7 @@ const TIMES = { insertion: 'merchant_orders.created_at', completion: 'record.com
 /** Selects every order of the scope with its newest record, in no order. */
 export function reconciledRows(scope: ReportScope): Query<ReconciledRow> {
   return ordersOf(scope).select([
+    'merchant_orders.account',
     'merchant_orders.external_order_id',
     'merchant_orders.asset',
     'merchant_orders.asset_position',
@@ -89,6 +91,7 @@ export function knownFindings(scope: ReportScope): Query<KnownFindingRow> {
     )
     .select([
       'findings.id',
+      'findings.account',
       'findings.class',
       'findings.severity',
       'findings.expected',
@@ -109,11 +112,12 @@ export function knownFindings(scope: ReportScope): Query<KnownFindingRow> {
     ]);
 }
 
-/** Counts the rows of other accounts, which nobody sends: one count before this account and one after it. */
-export function rowsOfOtherAccounts({ account, asOf }: ReportScope): Query<{ rows: number }> {
-  const others = (operator: '<' | '>') =>
-    countOfRows().where('account', operator, account).where('created_at', '<=', asOf);
-  return others('<').unionAll(others('>'));
+/** Counts the rows of an account that wait to be sent or followed. */
+export function rowsToDrive({ account, asOf }: Pick<ReportScope, 'account' | 'asOf'>): Query<{ rows: number }> {
+  return countOfRows()
+    .where('account', '=', account)
+    .where('state', 'in', WAITING_STATES)
+    .where(unindexed('created_at'), '<=', asOf);
 }
 
 /**

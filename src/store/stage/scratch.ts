@@ -1,4 +1,6 @@
 import Database from 'better-sqlite3';
+import type { Row } from '../../reports/formats/document.ts';
+import type { AccountRows } from '../../reports/reconciliation/accounts.ts';
 import type { ReportFinding } from '../../reports/reconciliation/findings.ts';
 import { MOST_UNCHECKED, UNCHECKED_ORDER, type UncheckedOrder } from '../../reports/reconciliation/unchecked.ts';
 
@@ -12,7 +14,11 @@ export interface Scratch extends Disposable {
   addUnlessKnown(finding: ReportFinding): boolean;
   addUnchecked(order: UncheckedOrder): void;
   /** Notes an order that a person should look at; noted twice it counts once. */
-  addToLookAt(externalOrderId: string): void;
+  addToLookAt(account: string, externalOrderId: string): void;
+  /** Keeps the rows of an account in a report of all. */
+  addAccount(rows: AccountRows): void;
+  /** Reads the rows of the accounts in the order in which they were added. */
+  accountRows(kind: keyof AccountRows): Iterable<Row>;
   /** Reads every finding: open ones, the gravest first, then by class and order. */
   findings(): Iterable<ReportFinding>;
   /** The first open findings of severity error or warning. */
@@ -27,29 +33,33 @@ export interface Scratch extends Disposable {
 /** In the order of the reasons, which SQLite gets as their places. */
 const REASON_PLACE = `case reason ${UNCHECKED_ORDER.map((reason, place) => `when '${reason}' then ${place}`).join(' ')} end`;
 
+const TABLES = `
+  create table finding (id integer, rank integer, severity text, class text, status text, account text, external_order_id text,
+    pair text, day text, expected text, actual text, currency text, since text, reason text);
+  create table unchecked (account text, external_order_id text, reason text, pair text, state text, since text,
+    last_lookup text, state_reason text);
+  create table to_look_at (account text, external_order_id text, primary key (account, external_order_id)) without rowid;
+  create table account_row (kind text, row text)`;
+
 /** Opens an empty scratch database. */
 export function openScratch(): Scratch {
   const sqlite = new Database('');
   sqlite.pragma('journal_mode = off');
   sqlite.pragma('cache_size = -16000');
-  sqlite.exec(`create table finding (id integer, rank integer, severity text, class text, status text, external_order_id text,
-    pair text, day text, expected text, actual text, currency text, since text, reason text);
-    create table unchecked (external_order_id text, reason text, pair text, state text, since text, last_lookup text,
-      state_reason text);
-    create table to_look_at (external_order_id text primary key) without rowid`);
+  sqlite.exec(TABLES);
   const columns =
-    'id, rank, severity, class, status, external_order_id, pair, day, expected, actual, currency, since, reason';
+    'id, rank, severity, class, status, account, external_order_id, pair, day, expected, actual, currency, since, reason';
   const values = columns.replace(/\w+/g, '@$&');
   const insert = sqlite.prepare(`insert into finding (${columns}) values (${values})`);
-  const uncheckedColumns = 'external_order_id, reason, pair, state, since, last_lookup, state_reason';
+  const uncheckedColumns = 'account, external_order_id, reason, pair, state, since, last_lookup, state_reason';
   const insertUnchecked = sqlite.prepare(
     `insert into unchecked (${uncheckedColumns}) values (${uncheckedColumns.replace(/\w+/g, '@$&')})`,
   );
-  const insertToLookAt = sqlite.prepare('insert or ignore into to_look_at values (?)');
+  const insertToLookAt = sqlite.prepare('insert or ignore into to_look_at values (?, ?)');
   const select = (condition: string) => `select ${columns} from finding where ${condition}
-    order by status = 'acknowledged', rank, class, external_order_id, since, expected, actual, id`;
+    order by status = 'acknowledged', rank, class, account, external_order_id, since, expected, actual, id`;
   function* longest(condition: string): Iterable<UncheckedOrder> {
-    const places = 'row_number() over (partition by reason order by since, external_order_id)';
+    const places = 'row_number() over (partition by reason order by since, account, external_order_id)';
     yield* sqlite
       .prepare<[number], UncheckedOrder>(
         `select ${uncheckedColumns} from (select *, ${places} as place from unchecked where ${condition})
@@ -64,14 +74,15 @@ export function openScratch(): Scratch {
     add: (finding) => void insert.run(finding),
     addUnlessKnown(finding) {
       if (insertUnlessKnown === undefined) {
-        sqlite.exec('create index finding_of_order on finding (external_order_id, class)');
+        sqlite.exec('create index finding_of_order on finding (account, external_order_id, class)');
         insertUnlessKnown = sqlite.prepare(`insert into finding (${columns}) select ${values} where not exists
-          (select 1 from finding where external_order_id = @external_order_id and class = @class)`);
+          (select 1 from finding where account = @account and external_order_id = @external_order_id and class = @class)`);
       }
       return insertUnlessKnown.run(finding).changes === 1;
     },
     addUnchecked: (order) => void insertUnchecked.run(order),
-    addToLookAt: (externalOrderId) => void insertToLookAt.run(externalOrderId),
+    addToLookAt: (account, externalOrderId) => void insertToLookAt.run(account, externalOrderId),
+    ...accountTable(sqlite),
     // Begun when it is read: a statement that nobody has read to its end keeps the database from being closed.
     *findings() {
       yield* sqlite.prepare<[], ReportFinding>(select('true')).iterate();
@@ -82,5 +93,22 @@ export function openScratch(): Scratch {
     disputed: () => longest(`reason = 'disputed'`),
     ordersToLookAt: () => sqlite.prepare('select count(*) from to_look_at').pluck().get() as number,
     [Symbol.dispose]: () => void sqlite.close(),
+  };
+}
+
+/** The rows of accounts, kept as JSON. */
+function accountTable(sqlite: Database.Database): Pick<Scratch, 'addAccount' | 'accountRows'> {
+  const insert = sqlite.prepare('insert into account_row values (?, ?)');
+  return {
+    addAccount({ counts, pairs }) {
+      insert.run('counts', JSON.stringify(counts));
+      for (const row of pairs) insert.run('pairs', JSON.stringify(row));
+    },
+    *accountRows(kind) {
+      const rows = sqlite
+        .prepare<[string], string>('select row from account_row where kind = ? order by rowid')
+        .pluck();
+      for (const row of rows.iterate(kind)) yield JSON.parse(row) as Row;
+    },
   };
 }

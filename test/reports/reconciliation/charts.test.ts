@@ -8,6 +8,7 @@ import type { GroupTotals } from '../../../src/reports/reconciliation/totals.ts'
 const AS_OF = new Date('2026-01-10T00:00:00.000Z');
 const CHECKED: Judgement = { kind: 'checked' };
 const ROW: ReconciledRow = {
+  account: 'default',
   external_order_id: 'a',
   asset: '1',
   asset_position: 'INPUT',
