@@ -47,6 +47,8 @@ interface AccountDeps {
   readonly transport?: Transport | undefined;
   /** The accounts that it shares its rate limit with; none where it has its own. */
   readonly rateGroup?: RateGroup | undefined;
+  /** This process has put right already what the last owner left. */
+  readonly isTakenUp?: boolean;
 }
 
 /**
@@ -63,8 +65,17 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const app = undo.use(
     await startApp(config, { store: store.forAccount(account, holding), holding, clock, log, transport }),
   );
+  // At once or not at all: the next owner waits two seconds for a lease that is left, a locked database lasts longer.
+  undo.defer(() => store.writer.endGracePeriod());
   const disposal = undo.move();
-  return { ...app, [Symbol.asyncDispose]: () => disposal.disposeAsync() };
+  return {
+    ...app,
+    endGracePeriod() {
+      store.writer.endGracePeriod();
+      app.endGracePeriod();
+    },
+    [Symbol.asyncDispose]: () => disposal.disposeAsync(),
+  };
 }
 
 /** Starts to drive an account that this process owns, and takes up what the last owner left. */
@@ -79,7 +90,7 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
   undo.defer(() => incidents.close());
   const base = { account, store, clock, log, incidents, settings, counters: newCounters() };
   const { concurrency, timeout: timeoutMs } = config.exchange;
-  const window = await takeOver({ ...base, holding }, rate, deps.rateGroup);
+  const window = await takeOver({ ...base, ...deps }, rate);
   const lease = new RequestLease({ ...base, holding, window, concurrency, timeoutMs });
   const key = merchantKey(config, log);
   const holds = new AccountHolds({ ...base, rereadKey: key.reread });
@@ -96,11 +107,9 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
   });
   undo.defer(() => exchange.close());
   incidents.watch({ exchange, holds });
-  undo.defer(() => {
-    // At once or not at all: the next owner waits two seconds for a lease that is left, a locked database lasts longer.
-    store.writer.endGracePeriod();
-    return lease.release().catch((error: unknown) => log.warn({ cause: String(error) }, 'the lease was not released'));
-  });
+  undo.defer(() =>
+    lease.release().catch((error: unknown) => log.warn({ cause: String(error) }, 'the lease was not released')),
+  );
 
   const disposal = undo.move();
   return {
@@ -124,13 +133,12 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
 
 /** Follows the last owner, which gets no other lease: puts right what it left, and counts what it sent against the rate limit. */
 async function takeOver(
-  deps: Parameters<typeof recover>[0] & Pick<AccountDeps, 'holding'>,
+  deps: Parameters<typeof recover>[0] & Pick<AccountDeps, 'holding' | 'rateGroup' | 'isTakenUp'>,
   rate: RateLimit,
-  rateGroup: RateGroup | undefined,
 ): Promise<RateWindow> {
-  const { clock, log } = deps;
+  const { clock, log, rateGroup, isTakenUp = false } = deps;
   const { spent, clockWentBack } = await spentByLastOwner(deps, rate);
-  await recover(deps, clockWentBack);
+  if (!isTakenUp) await recover(deps, clockWentBack);
   const window = (await rateGroup?.windowOf(deps, rate, spent)) ?? new RateWindow(rate, spent);
   logWait(log, window.waitMs(clock.monotonic()));
   return window;

@@ -1,28 +1,38 @@
 import { once } from 'node:events';
-import { createApp, type App, type Overrides } from './app.ts';
+import { Accounts } from './accounts.ts';
+import type { PassesOf } from './accounts/driven-account.ts';
+import type { App, Overrides } from './app.ts';
+import { groupsOf } from './accounts/rate-groups.ts';
+import { systemClock } from './clock.ts';
+import { DEFAULT_ACCOUNT } from './domain/accounts/name.ts';
 import type { Config } from './config/config.ts';
 import { linksPass } from './flows/clients/links.ts';
 import { compareNewRecords } from './flows/findings/new-records.ts';
 import { sweep } from './flows/findings/sweep.ts';
-import { ClockWatch } from './flows/orders/clock-watch.ts';
 import { createPass } from './flows/orders/create.ts';
 import { lookUpDue } from './flows/orders/follow.ts';
+import { correctTimes } from './flows/orders/recover.ts';
 import { withGracePeriod } from './flows/pass/grace-period.ts';
-import { repeatEvery, repeatPass } from './flows/pass/repeat.ts';
-import { Cron, Waker } from './flows/pass/waker.ts';
-import { serveControl, type ControlSocket } from './http/control/server.ts';
+import { repeatEvery } from './flows/pass/repeat.ts';
+import { Cron } from './flows/pass/waker.ts';
+import { serveControl } from './http/control/server.ts';
 import { controlSocketOf } from './http/control/socket-path.ts';
 import { servePhotos } from './http/photos/receiver.ts';
+import { createLog } from './log.ts';
+import { openAsOwner } from './store/open.ts';
 import { countWaiting } from './store/waiting-orders.ts';
 
 /** A second daemon waits this long for the first to go, as when pm2 restarts it. */
 const OWNER_PATIENCE_MS = 3_000;
-/** What has its own time is seen this late at the most. */
-const LOOK_FOR_TIMES_MS = 1_000;
-/** What began, lasts or has ended is logged this late at the most. */
-const REPORT_MS = 1_000;
+/** What has its own time is begun this late at the most. */
+const LOOK_FOR_TIMES_MS = 100;
+/** What waited for a hold or a circuit breaker goes on, and what began, lasts or has ended is logged, this late at the most. */
+const SECOND_MS = 1_000;
 /** A merchant key that was changed in its file is in force after this time, or when the exchange refuses the old one. */
 const READ_KEY_MS = 60_000;
+/** Another process may own all accounts for now. */
+const LONGEST_BEGIN_MS = 5_000;
+const MOST_NAMED = 20;
 
 /**
  * The daemon: runs until `stopping` aborts, then takes nothing new, finishes what is in flight and returns. Throws when
@@ -34,77 +44,85 @@ export async function runDaemon(
   onReady: () => void,
   overrides: Overrides = {},
 ): Promise<void> {
-  await using app = await createApp(config, { ownerPatienceMs: OWNER_PATIENCE_MS, ...overrides });
+  const { clock = systemClock(), log = createLog(config), ownerPatienceMs: patienceMs = OWNER_PATIENCE_MS } = overrides;
+  await using owned = await openAsOwner(config.database, clock, { patienceMs, ...overrides.store });
+  const { store, ownership } = owned;
   const failed = new AbortController();
   const stop = AbortSignal.any([stopping, failed.signal]);
+  const gracePeriodOver = new AbortController();
+  const shared = { config, store, clock, log, stop, gracePeriodOver: gracePeriodOver.signal };
 
-  const creates = new Waker();
-  const lookups = new Waker();
-  const links = new Waker();
-  const findings = new Waker();
-  const clocks = new Waker();
-  const wakeOrders = () => {
-    creates.wake();
-    lookups.wake();
-  };
-  const clockWatch = new ClockWatch(app);
+  const accounts = new Accounts({
+    ...shared,
+    transport: overrides.transport,
+    passesOf: passesBy(config, () => orderTicks.tickedAt),
+    tickedAt: () => orderTicks.tickedAt,
+    onFailure: (error) => failed.abort(error),
+  });
+  await using orderTicks = new Cron(clock, config.schedule.cron, () => accounts.tick());
+  await using linkTicks = new Cron(clock, config.links.cron, () => accounts.sweep('links'));
+  await using sweepTicks = new Cron(clock, config.reconcile.cron, () => accounts.sweep('findings'));
 
   const { listen } = config.photos;
-  await using receiver = listen === undefined ? undefined : await servePhotos(app, listen, stop);
-  const control = await serveAccount(app, config, creates, stop);
-  await using orderTicks = new Cron(app.clock, config.schedule.cron, () => lookups.wake());
-  await using linkTicks = new Cron(app.clock, config.links.cron, () => links.wake());
-  await using sweepTicks = new Cron(app.clock, config.reconcile.cron, () => findings.wake());
-  const findingsPass = config.reconcile.cron === undefined ? compareNewRecords : sweep;
-
+  await using receiver =
+    listen === undefined
+      ? undefined
+      : await servePhotos(
+          { ...shared, account: config.accounts[0]?.name ?? DEFAULT_ACCOUNT, photos: config.photos },
+          listen,
+          stop,
+        );
+  const control = await serveControl({ ...shared, use: (name) => accounts.use(name) }, controlSocketOf(config), stop);
   const tasks = [
-    repeatPass(app, creates, stop, () => createPass(app, stop)),
-    repeatPass(app, lookups, stop, () => lookUpDue(app, () => orderTicks.tickedAt, stop)),
-    repeatPass(app, clocks, stop, () => clockWatch.correct()),
-    repeatPass(app, findings, stop, () => findingsPass(app, stop)),
-    ...(config.links.cron === undefined ? [] : [repeatPass(app, links, stop, () => linksPass(app, stop))]),
-    heedChanges(app, creates, stop),
-    repeatEvery(app.clock, READ_KEY_MS, stop, () => app.holds.rereadKey()),
-    repeatEvery(app.clock, REPORT_MS, stop, () => app.incidents.report()),
-    // Creates that come due, verifications, probes and ends of holds have their own times.
-    repeatEvery(app.clock, LOOK_FOR_TIMES_MS, stop, () => {
-      clocks.wake();
-      wakeOrders();
+    ownership.share(groupsOf(config), (holding) => accounts.take(holding), stop),
+    accounts.heedChanges(),
+    repeatEvery(clock, LOOK_FOR_TIMES_MS, stop, () => accounts.wakeDue()),
+    repeatEvery(clock, READ_KEY_MS, stop, () => accounts.rereadKeys()),
+    repeatEvery(clock, SECOND_MS, stop, async () => {
       for (const ticks of [orderTicks, linkTicks, sweepTicks]) ticks.tickIfOverdue();
+      await accounts.eachSecond();
     }),
   ];
   for (const task of tasks) task.catch((error: unknown) => failed.abort(error));
-  await logReady(app, config);
-  onReady();
-
+  await begun(accounts, shared);
+  if (!stop.aborted) onReady();
   if (!stop.aborted) await once(stop, 'abort');
-  app.log.info({}, 'stopping: nothing new is taken, requests in flight are finished');
-  const results = await withGracePeriod(app, stop, () =>
-    Promise.allSettled([...tasks, control.close(), receiver?.close()]),
+  log.info({}, 'stopping: nothing new is taken, requests in flight are finished');
+  gracePeriodOver.signal.addEventListener('abort', () => accounts.endGracePeriod());
+  await withGracePeriod({ clock, endGracePeriod: () => gracePeriodOver.abort() }, stop, () =>
+    Promise.allSettled([...tasks, accounts.ended(), control.close(), receiver?.close()]),
   );
-  const failure = results.find((result) => result.status === 'rejected');
-  if (failure !== undefined) throw failure.reason;
-  app.incidents.close();
-  app.log.info({}, 'stopped');
+  if (failed.signal.aborted) throw failed.signal.reason;
+  log.info({}, 'stopped');
 }
 
-/** Takes note of what other programs commit: new rows, and what persons decide. */
-async function heedChanges({ store, holds }: App, creates: Waker, stop: AbortSignal): Promise<void> {
-  for await (const _ of store.changes(stop)) {
-    await holds.read();
-    creates.wake();
+/** The passes of an account. Orders that are followed are looked up when they are due by the last tick of `schedule.cron`. */
+function passesBy({ reconcile }: Config, tickedAt: () => Date): PassesOf {
+  return (app, end) => ({
+    create: () => createPass(app, end),
+    lookup: () => lookUpDue(app, tickedAt, end),
+    links: () => linksPass(app, end),
+    findings: () => (reconcile.cron === undefined ? compareNewRecords(app, end) : sweep(app, end)),
+    clock: () => correctTimes(app, true),
+  });
+}
+
+/** Waits until the first accounts are known, and says so. */
+async function begun(
+  accounts: Accounts,
+  { config, store, clock, log, stop }: Pick<App, 'store' | 'clock' | 'log'> & { config: Config; stop: AbortSignal },
+): Promise<void> {
+  const limit = clock.sleep(LONGEST_BEGIN_MS, stop).catch(() => undefined);
+  await Promise.race([accounts.begun, limit]);
+  if (stop.aborted) return;
+  const [only] = config.accounts;
+  const facts = { database: config.database.address, pid: process.pid };
+  if (accounts.isOnly && only !== undefined) {
+    const waiting = await countWaiting(store.db, { account: only.name, now: clock.now() });
+    log.info({ exchange: only.exchange.baseUrl, ...facts, ...waiting }, 'order-sync is ready');
+    return;
   }
-}
-
-/** Serves the control socket for the one account of the process. */
-async function serveAccount(app: App, config: Config, creates: Waker, stop: AbortSignal): Promise<ControlSocket> {
-  const inUse = { app: { ...app, wakeCreates: () => creates.wake() }, [Symbol.dispose]: () => {} };
-  const use = async (account: string) => (account === app.account ? inUse : undefined);
-  return await serveControl({ ...app, use }, controlSocketOf(config), stop);
-}
-
-async function logReady({ store, account, clock, log }: App, { exchange, database }: Config): Promise<void> {
-  const waiting = await countWaiting(store.db, { account, now: clock.now() });
-  const place = { exchange: exchange.baseUrl, database: database.address };
-  log.info({ ...place, ...waiting, pid: process.pid }, 'order-sync is ready');
+  const { names, waiting } = accounts;
+  const counts = { accounts: names.length, configured: config.accounts.length, waiting: waiting.length };
+  log.info({ ...facts, ...counts, first: waiting.slice(0, MOST_NAMED) }, 'order-sync is ready');
 }

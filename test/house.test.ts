@@ -26,6 +26,7 @@ const FLOORS: readonly (readonly (readonly string[])[])[] = [
     ['app'],
   ],
   [['http'], ['http/control', 'http/photos']],
+  [['accounts']],
   [['daemon']],
   [['cli']],
   [['bin']],

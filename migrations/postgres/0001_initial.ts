@@ -50,6 +50,9 @@ const ORDERS = [
   // The look for rows to be sent skips from one account to the next: few have any.
   `create index merchant_orders_pending on merchant_orders (account, next_action_at, external_order_id)
     where state = 'pending'`,
+  // So it does for rows that were corrected.
+  `create index merchant_orders_corrected on merchant_orders (account, next_action_at, external_order_id)
+    where state = 'invalid' and next_action_at is not null`,
   // An order that was just accepted does not wait for all those that were: an order is here until its first look-up.
   `create index merchant_orders_never_looked_up on merchant_orders
     (account, last_lookup_at, next_action_at, external_order_id) where state = 'accepted' and last_lookup_at is null`,

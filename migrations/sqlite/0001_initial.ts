@@ -32,6 +32,11 @@ const ORDERS = [
     constraint merchant_orders_key primary key (account, external_order_id)
   ) without rowid`,
   'create index merchant_orders_due on merchant_orders (account, state, next_action_at, external_order_id)',
+  // The look for rows to be sent skips from one account to the next: few have any. So it does for corrected ones.
+  `create index merchant_orders_pending on merchant_orders (account, next_action_at, external_order_id)
+    where state = 'pending'`,
+  `create index merchant_orders_corrected on merchant_orders (account, next_action_at, external_order_id)
+    where state = 'invalid' and next_action_at is not null`,
   // An order that was just accepted does not wait for all those that were: an order is here until its first look-up. The
   // column of the condition keeps SQLite from taking the index of all due orders instead.
   `create index merchant_orders_never_looked_up on merchant_orders

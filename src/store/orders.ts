@@ -185,18 +185,6 @@ export async function postpone(
     .execute();
 }
 
-/** Counts the pending orders of other accounts, by one search an account: in a range SQLite reads all their orders. */
-export async function countPendingElsewhere(db: Database, account: string): Promise<number> {
-  const counted = sql<{ orders: number | bigint }>`
-    with recursive accounts(name) as (
-      select min(account) from merchant_orders
-      union all
-      select (select min(account) from merchant_orders where account > name) from accounts where name is not null)
-    select count(*) as orders from accounts cross join merchant_orders
-    where account = name and account <> ${account} and state = 'pending'`;
-  return Number((await counted.execute(db)).rows[0]?.orders ?? 0);
-}
-
 /** A column that is set has its indexes written, also with the value that it had: a page of the log for each order. */
 const savingStatement = (leftOut: readonly (keyof OrderRow)[]) =>
   statement((v: Tracking & { updatedAt: string; previousRevision: number }) => {

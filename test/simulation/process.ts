@@ -4,6 +4,7 @@ import { createApp, type App } from '../../src/app.ts';
 import { steadyTime, type Clock } from '../../src/clock.ts';
 import type { Config } from '../../src/config/config.ts';
 import { ClockWatch } from '../../src/flows/orders/clock-watch.ts';
+import { correctTimes } from '../../src/flows/orders/recover.ts';
 import { createPass } from '../../src/flows/orders/create.ts';
 import { followPass } from '../../src/flows/orders/follow.ts';
 import { syncOnce } from '../../src/flows/orders/sync.ts';
@@ -64,7 +65,7 @@ export class SimulatedProcess implements Life {
     try {
       await using app = await this.#start();
       this.#app = app;
-      const clockWatch = new ClockWatch(app);
+      const clockWatch = new ClockWatch(app, () => correctTimes(app, true));
       await Promise.all([
         this.#repeat(clockWatch, 'create', () => createPass(app, this.#stop.signal)),
         this.#repeat(clockWatch, 'follow', () => followPass(app, 'due', this.#stop.signal)),

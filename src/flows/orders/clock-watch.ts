@@ -1,29 +1,36 @@
+import type { Logger } from 'pino';
 import type { Clock } from '../../clock.ts';
-import { correctTimes, type RecoverDeps } from './recover.ts';
 
 /** UTC that lags behind by more than this was set back; due times are off by no more in any case. */
 const SET_BACK_MS = 500;
+
+interface ClockWatchDeps {
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+  readonly log: Logger;
+}
 
 /**
  * Watches whether the clock was set back. What was planned under the clock before would be waited for until that time
  * comes again, so it becomes due now, as it does at a start.
  */
 export class ClockWatch {
-  readonly #deps: RecoverDeps;
+  readonly #deps: ClockWatchDeps;
+  readonly #onSetBack: () => Promise<void> | void;
   #aheadMs: number;
 
-  constructor(deps: RecoverDeps) {
+  constructor(deps: ClockWatchDeps, onSetBack: () => Promise<void> | void) {
     this.#deps = deps;
+    this.#onSetBack = onSetBack;
     this.#aheadMs = aheadOfMonotonic(deps.clock);
   }
 
-  /** Corrects due times where the clock was set back since the last look. Where it rejects, the next look does it again. */
+  /** Has due times corrected where the clock was set back since the last look. Where it rejects, the next look does it again. */
   async correct(): Promise<void> {
     const { clock, log } = this.#deps;
     const aheadMs = aheadOfMonotonic(clock);
     if (aheadMs < this.#aheadMs - SET_BACK_MS) {
       log.warn({ byMs: Math.round(this.#aheadMs - aheadMs) }, 'the clock was set back, so what waits is due now');
-      await correctTimes(this.#deps, true);
+      await this.#onSetBack();
     }
     this.#aheadMs = aheadMs;
   }

@@ -3,14 +3,7 @@ import { FOLLOWED_STATES, type OrderState } from '../../domain/orders/states.ts'
 import { LONGEST_WAIT_MS } from '../../domain/orders/schedule.ts';
 import { after } from '../../domain/instant.ts';
 import { correctCheckTimes } from '../../store/links.ts';
-import {
-  correctDueTimes,
-  countPendingElsewhere,
-  orderIds,
-  lockOrder,
-  saveDecision,
-  sendingOrders,
-} from '../../store/orders.ts';
+import { correctDueTimes, orderIds, lockOrder, saveDecision, sendingOrders } from '../../store/orders.ts';
 import { trackingOf } from '../../store/order-columns.ts';
 import type { Transaction } from '../../store/port.ts';
 import { isolateFailure } from '../pass/isolate.ts';
@@ -40,10 +33,6 @@ export async function recover(deps: RecoverDeps, clockWentBack: boolean): Promis
   }
   if (found > 0) log.warn({ orders: found }, 'found orders whose create was under way; they will be looked up');
   await correctTimes(deps, clockWentBack);
-  const elsewhere = await countPendingElsewhere(store.db, account);
-  if (elsewhere > 0) {
-    log.warn({ orders: elsewhere, account }, 'orders of other accounts are pending; only this account is driven');
-  }
 }
 
 /**

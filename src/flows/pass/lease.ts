@@ -6,7 +6,7 @@ import { OwnedError, StoreError } from '../../store/errors.ts';
 import type { Holding, Store, Transaction } from '../../store/port.ts';
 
 /** A lease lasts this long: one small write in this time while requests go out. */
-const LEASE_MS = 2_000;
+export const LEASE_MS = 2_000;
 /** Nothing leaves in the last part of a lease, which is renewed before. */
 const UNUSED_MS = 500;
 const RENEW_BEFORE_MS = 1_000;

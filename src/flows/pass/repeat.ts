@@ -34,8 +34,7 @@ export async function repeatPass(
     try {
       await pass();
     } catch (error) {
-      const isTransient = error instanceof StoreError && (error.problem === 'disk' || error.problem === 'busy');
-      if (!isTransient || !store.isInPlace()) throw error;
+      if (!isPassing(error) || !store.isInPlace()) throw error;
       incidents.failed({
         level: 'error',
         message: 'a pass was broken off by the database',
@@ -49,6 +48,11 @@ export async function repeatPass(
     }
     await waker.next(stop);
   }
+}
+
+/** True where the database takes nothing for now, which passes by itself. */
+export function isPassing(error: unknown): error is StoreError {
+  return error instanceof StoreError && (error.problem === 'disk' || error.problem === 'busy');
 }
 
 /** Does the work every `ms` until `stop` aborts. Rejects with what the work throws. */

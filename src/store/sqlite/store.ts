@@ -6,7 +6,7 @@ import { BUSY_TIMEOUT_MS, connect, type Connection, type WrapStatement } from '.
 import { StoreError } from '../errors.ts';
 import { GroupWriter } from '../group-writer.ts';
 import { assertKnownVersion, isUpToDate, migrate, migrationStatus, type Expectation } from '../migrations.ts';
-import type { Store } from '../port.ts';
+import type { Store, Writer } from '../port.ts';
 import { missingDatabase, openError, storeError } from './errors.ts';
 import { FileMark, type ReplaceFile } from './mark.ts';
 import { openSnapshot } from './snapshot.ts';
@@ -43,27 +43,41 @@ export async function openStore(path: string, clock: Clock, options: OpenOptions
   const db = connection.kysely;
   const isDurable = options.synchronous !== 'off';
   const mark = new FileMark({ path, db, clock, isDurable, replaceFile: options.replaceFile });
+  const writer = new GroupWriter(
+    new FileTransactions(connection, clock),
+    clock,
+    options.isRestored === true ? undefined : mark,
+  );
+  const shared = sharedWriter(writer);
   const store: Store = {
     address: path,
     db,
-    writer: new GroupWriter(
-      new FileTransactions(connection, clock),
-      clock,
-      options.isRestored === true ? undefined : mark,
-    ),
+    writer,
     mark,
     snapshot: () => openSnapshot(path),
     changes: (signal) => changesOf(connection, clock, signal),
     migrations: async () => migrationStatus('sqlite', appliedMigrations(connection.sqlite)),
     isInPlace: () => connection.isInPlace(),
     // The whole file has one writer, whatever account it writes for.
-    forAccount: () => ({ ...store, close: async () => {} }),
+    forAccount: () => ({ ...store, writer: shared, close: async () => {} }),
     async close() {
       await mark.close();
       await closeConnection(connection);
     },
   };
   return store;
+}
+
+/** The writer of the file as one account uses it: its end keeps no other account from waiting for a locked database. */
+function sharedWriter(writer: Writer): Writer {
+  return {
+    write: (work) => writer.write(work),
+    writeUntilDurable: (work, signal, onFailure) => writer.writeUntilDurable(work, signal, onFailure),
+    get failure() {
+      return writer.failure;
+    },
+    endGracePeriod: () => {},
+  };
 }
 
 function unusable(message: string, options?: ErrorOptions): StoreError {

@@ -98,17 +98,6 @@ describe('orders found sending at start', () => {
   });
 });
 
-describe('orders of other accounts', () => {
-  it('are logged at start, because nothing sends them', async () => {
-    const { program } = await scriptedProgram();
-    program.insert({ external_order_id: 'mine' });
-    expect((await afterCrash(program, undefined)).with(/other accounts/)).toEqual([]);
-    const insert = program.merchant.prepare(`insert into merchant_orders (account, external_order_id) values (?, 'a')`);
-    for (const account of ['another', 'shop', '']) insert.run(account);
-    expect((await afterCrash(program, undefined)).with(/other accounts/)).toMatchObject([{ orders: 3 }]);
-  });
-});
-
 describe('due times at start', () => {
   const dueAt = (program: TestProgram, id: string) => program.row(id)['next_action_at'];
   const due = (id: string, state: string, at: Date) =>

@@ -1,0 +1,224 @@
+import { sql, type Expression } from 'kysely';
+import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../domain/orders/states.ts';
+import type { Database } from './port.ts';
+import { queries, statement } from './statement.ts';
+
+/** When orders of an account are due next, in ms of UTC, by what is to be done; undefined where none is. */
+export interface AccountDue {
+  readonly account: string;
+  /** The first create. An order whose create was not recorded is due at once: at 0. */
+  readonly create: number | undefined;
+  /** The first verification of an unknown outcome. */
+  readonly verify: number | undefined;
+  /** The first look-up of the others. */
+  readonly follow: number | undefined;
+}
+
+/** Columns of the first due time of each state that waits for something. */
+const CREATED = ['pending', 'invalid', 'sending'] as const;
+const FOLLOWED = [...FOLLOWED_STATES, ...RECHECKED_STATES].filter((state) => state !== 'unknown');
+const STATES = [...CREATED, 'unknown' as const, ...FOLLOWED];
+
+/** The account of the row of `account_owners` that a query is about. */
+const ofOwner = sql.ref<string>('account_owners.account');
+
+type DueRow = { readonly account: string } & { readonly [S in (typeof STATES)[number]]: string | null };
+
+/** One entry of the index of due orders for each state of an account. */
+const dueTimesStatement = statement<{ from: string; to: string }, DueRow>((v) =>
+  queries
+    .selectFrom('account_owners')
+    .select('account_owners.account')
+    .select(STATES.map((state) => firstDue(state).as(state)))
+    .where('account', '>=', v.from)
+    .where('account', '<=', v.to)
+    .orderBy('account'),
+);
+
+function firstDue(state: OrderState) {
+  const orders = queries
+    .selectFrom('merchant_orders as due')
+    .where('due.account', '=', ofOwner)
+    .where('due.state', '=', sql.lit(state));
+  // One without a time is in flight, or was.
+  if (state === 'sending') return orders.select(sql<string>`min(coalesce(next_action_at, ''))`.as('at'));
+  // A range, so that the orders that are never due are not read.
+  return orders
+    .where('due.next_action_at', '>', sql.lit(''))
+    .select((due) => due.fn.min('due.next_action_at').as('at'));
+}
+
+/** Reads when orders are due in each account that ever had an owner, from one account to another, in the order of their names. */
+export async function dueTimes(db: Database, from: string, to = from): Promise<readonly AccountDue[]> {
+  const { rows } = await dueTimesStatement(db, { from, to });
+  return rows.map((row) => ({
+    account: row.account,
+    create: firstOf(row, CREATED),
+    verify: firstOf(row, ['unknown']),
+    follow: firstOf(row, FOLLOWED),
+  }));
+}
+
+function firstOf(row: DueRow, states: readonly (keyof DueRow)[]): number | undefined {
+  const times = states.flatMap((state) => row[state] ?? []);
+  if (times.length === 0) return undefined;
+  return Math.min(...times.map((time) => (time === '' ? 0 : Date.parse(time))));
+}
+
+/** The times that a wrong clock, or another program, may have written; each as text. */
+interface Latest {
+  readonly from: string;
+  readonly to: string;
+  /** No schedule gives a due time after this, and no lease ends after that. */
+  readonly due: string;
+  readonly lease: string;
+}
+
+const wrongTimesStatement = statement<Latest, { account: string }>((v) =>
+  queries
+    .selectFrom('account_owners')
+    .select('account')
+    .where('account', '>=', v.from)
+    .where('account', '<=', v.to)
+    .where((where) => {
+      const orders = (state: OrderState) =>
+        where
+          .selectFrom('merchant_orders as late')
+          .select('late.account')
+          .where('late.account', '=', ofOwner)
+          .where('late.state', '=', sql.lit(state));
+      const lease = where
+        .selectFrom('request_leases')
+        .select('request_leases.account')
+        .where('request_leases.account', '=', ofOwner)
+        .where('requests_until', '>', v.lease);
+      const late = CORRECTED_STATES.map((state) => orders(state).where('late.next_action_at', '>', v.due));
+      const never = CORRECTED_STATES.filter(mayNotBeNever).map((state) =>
+        orders(state).where('late.next_action_at', 'is', null),
+      );
+      return where.or([lease, ...late, ...never].map((rows) => where.exists(rows as typeof lease)));
+    }),
+);
+
+/** States whose due times are corrected where they are wrong. */
+export const CORRECTED_STATES = ['pending', ...FOLLOWED_STATES] as const;
+
+/** An order of these states has a due time. A disputed one may be due never: its record may be final. */
+export function mayNotBeNever(state: OrderState): boolean {
+  return state !== 'disputed';
+}
+
+/** Reads which accounts of a range have due times, or a lease, that were written under another clock. */
+export async function accountsOfAnotherClock(
+  db: Database,
+  { from, to, due, lease }: { from: string; to: string; due: Date; lease: Date },
+): Promise<readonly string[]> {
+  const latest = { from, to, due: due.toISOString(), lease: lease.toISOString() };
+  return (await wrongTimesStatement(db, latest)).rows.map(({ account }) => account);
+}
+
+/** The passes for which each account is looked at now and then, whatever is due. */
+export type SweptPass = 'links' | 'findings';
+
+const linked = () => queries.selectFrom('links').select('links.account').where('links.account', '=', ofOwner);
+/** Findings that time alone brings or ends, and records that were not compared yet. */
+const judged = () => [
+  queries
+    .selectFrom('merchant_orders as followed')
+    .select('followed.account')
+    .where('followed.account', '=', ofOwner)
+    .where(
+      'followed.state',
+      'in',
+      FOLLOWED_STATES.map((state) => sql.lit(state)),
+    ),
+  queries
+    .selectFrom('findings')
+    .select('findings.account')
+    .where('findings.account', '=', ofOwner)
+    .where('findings.status', 'in', [sql.lit('open'), sql.lit('acknowledged')]),
+  queries
+    .selectFrom('order_records')
+    .select('order_records.account')
+    .where('order_records.account', '=', ofOwner)
+    .where('order_records.compared_at', 'is', null),
+];
+const accountsWhere = (rowsOf: () => readonly Expression<unknown>[]) =>
+  statement<{ from: string; to: string }, { account: string }>((v) =>
+    queries
+      .selectFrom('account_owners')
+      .select('account')
+      .where('account', '>=', v.from)
+      .where('account', '<=', v.to)
+      .where((where) => where.or(rowsOf().map((rows) => where.exists(rows)))),
+  );
+const sweptStatements = { links: accountsWhere(() => [linked()]), findings: accountsWhere(judged) };
+
+/** Reads in which accounts of a range a swept pass has work. */
+export async function accountsWith(
+  pass: SweptPass,
+  db: Database,
+  from: string,
+  to: string,
+): Promise<readonly string[]> {
+  return (await sweptStatements[pass](db, { from, to })).rows.map(({ account }) => account);
+}
+
+/** Accounts of one look at the most; the next look goes on after them. */
+const ACCOUNTS_OF_A_LOOK = 1_000;
+
+/** Accounts in which something is to be sent, each with its first due time in ms of UTC, and the place after which there may be more. */
+export interface AccountsToSend {
+  readonly due: ReadonlyMap<string, number>;
+  readonly next: string | undefined;
+}
+
+const SENT_STATES = ['pending', 'invalid'] as const;
+type SentState = (typeof SENT_STATES)[number];
+type Place = { readonly after: string; readonly limit: number };
+
+/** From one account that has such rows to the next, in the indexes that have these rows alone. */
+const toSendStatement = statement<Place, { account: string; at: string; state: SentState }>((v) =>
+  waitingIn('pending', v).unionAll(waitingIn('invalid', v)),
+);
+
+function waitingIn(state: SentState, v: Place) {
+  const rows = queries
+    .selectFrom('merchant_orders')
+    .where('state', '=', sql.lit(state))
+    .where('next_action_at', 'is not', null);
+  const firstAfter = (account: Expression<string>) =>
+    rows.where('account', '>', account).select((row) => row.fn.min('account').as('account'));
+  const following = sql<string>`(${firstAfter(sql.ref<string>('waiting.account'))})`;
+  const accounts = queries
+    .withRecursive('waiting(account)', (db) =>
+      db
+        .selectFrom(firstAfter(sql`${v.after}`).as('first'))
+        .select('account')
+        .unionAll(db.selectFrom('waiting').where('account', 'is not', null).select(following.as('account'))),
+    )
+    .selectFrom('waiting')
+    .where('account', 'is not', null)
+    .select('account')
+    .select(
+      rows
+        .where('account', '=', sql.ref<string>('waiting.account'))
+        .select((row) => row.fn.min('next_action_at').as('at'))
+        .as('at'),
+    )
+    .select(sql.lit(state).as('state'))
+    .limit(v.limit);
+  return queries.selectFrom(accounts.as(`of_${state}`)).selectAll();
+}
+
+/** Reads which accounts after a place have rows to be sent, due or not: at most `ACCOUNTS_OF_A_LOOK` of each kind of rows. */
+export async function accountsToSend(db: Database, after: string): Promise<AccountsToSend> {
+  const { rows } = await toSendStatement(db, { after, limit: ACCOUNTS_OF_A_LOOK });
+  const due = new Map<string, number>();
+  for (const { account, at } of rows)
+    due.set(account, Math.min(Date.parse(at), due.get(account) ?? Number.POSITIVE_INFINITY));
+  const last = SENT_STATES.map((state) => rows.filter((row) => row.state === state))
+    .filter(({ length }) => length === ACCOUNTS_OF_A_LOOK)
+    .map((page) => page.at(-1)?.account ?? '');
+  return { due, next: last.toSorted()[0] };
+}
