@@ -94,6 +94,9 @@ class PostgresQuery implements MerchantQuery {
   }
 }
 
+/** Far above what any statement of a test takes: it says that the thread is gone. */
+const LONGEST_WAIT_MS = 60_000;
+
 /** One thread for all connections of a process: it takes longer to start than all that a test asks of it. */
 let shared: Thread | undefined;
 
@@ -122,7 +125,8 @@ class Thread {
   /** Throws what the database says. */
   ask(request: MerchantRequest): MerchantAnswer {
     this.#port.postMessage(request, []);
-    Atomics.wait(this.#answered, 0, 0);
+    if (Atomics.wait(this.#answered, 0, 0, LONGEST_WAIT_MS) === 'timed-out')
+      throw new Error('the database gave no answer');
     Atomics.store(this.#answered, 0, 0);
     const received = receiveMessageOnPort(this.#port) as { readonly message: MerchantAnswer };
     const { error } = received.message;

@@ -130,7 +130,8 @@ function message(type: string, body: Buffer): Buffer {
   return Buffer.concat([head, body]);
 }
 
-const database = await PGlite.create();
+// The program wants a database that syncs what it commits; in memory that is nothing.
+const database = await PGlite.create({ startParams: PGlite.defaultStartParams.filter((flag) => flag !== '-F') });
 await database.exec(`create role ${OWNER} login; alter database postgres owner to ${OWNER}`);
 const session = new Session(database);
 let clients = 0;

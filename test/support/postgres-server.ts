@@ -76,6 +76,8 @@ export async function startPostgres(
     max_connections: '300',
     max_wal_size: '256MB',
     lc_messages: 'C',
+    // A client that stops while it comes in keeps databases from being dropped.
+    authentication_timeout: '5s',
     // Segments in the system's memory would outlive a server that is killed.
     dynamic_shared_memory_type: 'mmap',
     ...settings,

@@ -84,6 +84,35 @@ describe('a sent order in SQLite', () => {
     expect(rows()).toEqual(SENT_AND_PENDING);
   });
 
+  it.each([
+    `update or replace merchant_orders set external_order_id = 'sent' where external_order_id = 'new'`,
+    `insert or replace into merchant_orders (external_order_id) values ('sent')`,
+  ])('is not taken away while it waits to be sent again by "%s"', async (text) => {
+    await sentAndPending();
+    const event = { field: 'state', oldValue: 'held', newValue: 'pending', exchangeTime: null } as const;
+    for (const [state, more] of [
+      ['unknown', {}],
+      ['held', {}],
+      ['pending', { resends: 1, stateReason: 'once more' }],
+    ] as const) {
+      await store.writer.write(async (tx) => {
+        const row = await readOrder(tx, 'default', 'sent');
+        if (row === undefined) throw new Error('there is no order');
+        const tracking = { ...trackingOf(row), state, ...more };
+        await saveDecision(
+          tx,
+          trackingOf(row),
+          { tracking, events: [{ ...event, source: 'operator', reason: null }] },
+          new Date(),
+        );
+      });
+    }
+    const waiting = [SENT_AND_PENDING[0], ['sent', 'pending', '1']];
+    expect(rows()).toEqual(waiting);
+    expect(() => subject.run(text)).toThrow('this order was sent and cannot be replaced');
+    expect(rows()).toEqual(waiting);
+  });
+
   it('has no second key by which it could be taken away', async () => {
     await sentAndPending();
     expect(() => subject.run(`select rowid from merchant_orders`)).toThrow('no such column: rowid');
@@ -163,6 +192,14 @@ describe('a row of an older database in SQLite', () => {
       attempts: 0,
       resends: 0,
     });
+  });
+});
+
+describe('a number in SQLite', () => {
+  it('of what the program writes cannot be inserted as text', () => {
+    expect(() => subject.run(`insert into merchant_orders (external_order_id, attempts) values ('a', 'x')`)).toThrow(
+      'leave out what order-sync writes',
+    );
   });
 });
 
