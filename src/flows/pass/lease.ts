@@ -178,7 +178,7 @@ function granted(lease: Lease, until: number, lastOwnerUntil: number | undefined
   const begun = Math.min(lease.concurrency, lease.requests);
   return [
     // The clock by which leases are written may have been set forward.
-    { at: lastOwnerUntil, requests: Math.max(0, requests - begun) },
+    { at: Math.max(until, lastOwnerUntil), requests: Math.max(0, requests - begun) },
     { at: Math.min(until, lastOwnerUntil) + lease.timeoutMs, requests: begun },
   ];
 }

@@ -1,0 +1,102 @@
+/** A heartbeat lasts so long in the time of the database, unless it is renewed. */
+export const HEARTBEAT_MS = 3_000;
+/** A worker trusts itself for less, from the beginning of a renewal, by its monotonic clock. */
+export const TRUSTED_MS = 2_500;
+/** A heartbeat that is seen unchanged for so long is over whatever the clock of the database says: it was set back. */
+const SILENT_MS = 6_000;
+/** Clocks that drift apart, and slow answers, move the clock of the database by less. */
+const JUMP_MS = 400;
+/** A worker that is over is remembered for so long: its accounts are claimed soon. */
+const REMEMBERED_MS = 60_000;
+
+/** A worker as its row shows it. */
+export interface SeenWorker {
+  readonly holder: string;
+  readonly seenUntil: Date;
+}
+
+/** What was read at one time. */
+export interface Sight<W extends SeenWorker> {
+  /** The time of the database. */
+  readonly now: Date;
+  readonly workers: readonly W[];
+}
+
+/** The monotonic time at which a heartbeat was first seen. */
+interface Seen {
+  readonly seenUntil: number;
+  readonly at: number;
+  lastAt: number;
+}
+
+/**
+ * What one worker has seen of the heartbeats of all. A worker is over when the time of the database has passed the end of its
+ * heartbeat, and that end was seen here for as long as a worker trusts itself: then it does not send, however the clock of the
+ * database was set in between.
+ */
+export class WorkerView<W extends SeenWorker> {
+  #workers: readonly W[] = [];
+  readonly #seen = new Map<string, Seen>();
+  /** The time of the database less the monotonic time. */
+  #offset: number | undefined;
+  #jumpedAt = Number.NEGATIVE_INFINITY;
+
+  /** Takes in what was read between two moments of the monotonic clock. */
+  see({ now, workers }: Sight<W>, startedAt: number, endedAt: number): void {
+    const offset = now.getTime() - (startedAt + endedAt) / 2;
+    const isJump = this.#offset !== undefined && Math.abs(offset - this.#offset) > JUMP_MS + (endedAt - startedAt) / 2;
+    if (isJump) this.#jumpedAt = endedAt;
+    this.#offset = offset;
+    this.#workers = workers;
+    for (const { holder, seenUntil } of workers) {
+      const [seen, until] = [this.#seen.get(holder), seenUntil.getTime()];
+      if (seen?.seenUntil === until) seen.lastAt = endedAt;
+      else this.#seen.set(holder, { seenUntil: until, at: endedAt, lastAt: endedAt });
+    }
+    for (const [holder, { lastAt }] of this.#seen) if (endedAt - lastAt > REMEMBERED_MS) this.#seen.delete(holder);
+  }
+
+  /** Takes one out that was declared over. */
+  remove(holder: string): void {
+    this.#workers = this.#workers.filter((worker) => worker.holder !== holder);
+  }
+
+  /** Those that nobody has declared over. */
+  get workers(): readonly W[] {
+    return this.#workers;
+  }
+
+  /** Those that may be declared over, if they have not renewed their heartbeat since. */
+  over(monotonic: number): readonly W[] {
+    return this.#workers.filter(({ holder }) => this.#overAt(holder) <= monotonic);
+  }
+
+  /** Milliseconds until one may be over. */
+  nextOverMs(monotonic: number): number {
+    return Math.min(...this.#workers.map(({ holder }) => this.#overAt(holder) - monotonic));
+  }
+
+  /** The time of the database, in ms. */
+  databaseTime(monotonic: number): number {
+    return monotonic + (this.#offset ?? 0);
+  }
+
+  /** The monotonic time by which a worker that is over did not trust itself any more. */
+  trustedUntil(holder: string, monotonic: number): number {
+    const seen = this.#seen.get(holder);
+    if (seen === undefined) return monotonic;
+    const latest = Math.min(monotonic, seen.at + TRUSTED_MS);
+    const hasJumped = monotonic - this.#jumpedAt < REMEMBERED_MS;
+    return hasJumped ? latest : Math.min(latest, this.#monotonic(seen.seenUntil) - HEARTBEAT_MS + TRUSTED_MS);
+  }
+
+  #overAt(holder: string): number {
+    const seen = this.#seen.get(holder);
+    if (seen === undefined) return Infinity;
+    return Math.min(Math.max(this.#monotonic(seen.seenUntil), seen.at + TRUSTED_MS), seen.at + SILENT_MS);
+  }
+
+  #monotonic(databaseTime: number): number {
+    return databaseTime - (this.#offset ?? 0);
+  }
+}

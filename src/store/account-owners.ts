@@ -1,0 +1,83 @@
+import { sql } from 'kysely';
+import type { Database } from './port.ts';
+
+/** So many accounts are read or claimed by one statement. */
+const BATCH = 1_000;
+
+/** The owner of an account, as the database has it. */
+export interface AccountOwner {
+  readonly account: string;
+  readonly generation: number;
+  /** Null where its last owner has given it back. */
+  readonly holder: string | null;
+  /** The settings that its last owner worked with. */
+  readonly settings: string | null;
+}
+
+/** A claim of an account that had the owner that was read. */
+export interface Claim {
+  readonly account: string;
+  /** That of the last owner; 0 where there was none. */
+  readonly generation: number;
+  readonly settings: string;
+}
+
+/** Reads the owners of accounts; one that never had any has no row. */
+export async function readOwners(db: Database, accounts: readonly string[]): Promise<Map<string, AccountOwner>> {
+  const owners = new Map<string, AccountOwner>();
+  for (const batch of batches(accounts)) {
+    const { rows } = await sql<AccountOwner>`select o.account, o.generation, o.holder, o.settings
+      from unnest(${batch}::text[]) as k (account) join account_owners o on o.account = k.account`.execute(db);
+    for (const row of rows) owners.set(row.account, row);
+  }
+  return owners;
+}
+
+/**
+ * Claims accounts whose last owner has given them back or is over: each gets the next generation, unless another has claimed
+ * it since it was read. One whose row is locked is left out. Gives the accounts that were claimed.
+ */
+export async function claimAccounts(db: Database, holder: string, claims: readonly Claim[]): Promise<Set<string>> {
+  const claimed = new Set<string>();
+  for (const batch of batches(claims)) {
+    const accounts = batch.map(({ account }) => account);
+    const unknown = batch.flatMap(({ account, generation }) => (generation === 0 ? [account] : []));
+    if (unknown.length > 0) {
+      await sql`insert into account_owners (account, generation)
+        select account, 0 from unnest(${unknown}::text[]) as k (account) order by account
+        on conflict (account) do nothing`.execute(db);
+    }
+    const { rows } = await sql<{ account: string }>`with due as (
+        select o.account, k.settings from account_owners o
+        join unnest(${accounts}::text[], ${batch.map(({ generation }) => generation)}::bigint[],
+          ${batch.map(({ settings }) => settings)}::text[]) as k (account, generation, settings)
+        on o.account = k.account and o.generation = k.generation
+        order by o.account for update of o skip locked)
+      update account_owners o set generation = o.generation + 1, holder = ${holder}, settings = due.settings,
+        granted_at = to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+      from due where o.account = due.account returning o.account`.execute(db);
+    for (const { account } of rows) claimed.add(account);
+  }
+  return claimed;
+}
+
+/** Gives accounts back, of those that the worker still has. */
+export async function releaseAccounts(db: Database, holder: string, accounts: readonly string[]): Promise<void> {
+  for (const batch of batches(accounts)) {
+    await sql`update account_owners o set holder = null
+      from (select account from account_owners where holder = ${holder} and account = any (${batch}::text[])
+        order by account for update) given
+      where o.account = given.account`.execute(db);
+  }
+}
+
+/** Gives back all that a worker still has. */
+export async function releaseAll(db: Database, holder: string): Promise<void> {
+  await sql`update account_owners o set holder = null
+    from (select account from account_owners where holder = ${holder} order by account for update) given
+    where o.account = given.account`.execute(db);
+}
+
+function* batches<Item>(items: readonly Item[]): Generator<readonly Item[]> {
+  for (let from = 0; from < items.length; from += BATCH) yield items.slice(from, from + BATCH);
+}

@@ -1,0 +1,111 @@
+import { sql, type RawBuilder } from 'kysely';
+import type { Database } from './port.ts';
+
+/** A heartbeat lasts so long. */
+export const HEARTBEAT_MS = 3_000;
+
+/** A worker as it presents itself to others. */
+export interface NewWorker {
+  readonly holder: string;
+  readonly host: string;
+  /** Where commands on its host reach it. */
+  readonly socket: string | undefined;
+  /** That with which commands elsewhere close what they ask of it. */
+  readonly publicKey: string | undefined;
+  /** The units that it shares, as text; undefined where it takes only what it is told. */
+  readonly units: string | undefined;
+}
+
+/** A worker whose heartbeat stands in the database. */
+export interface SeenWorker {
+  readonly holder: string;
+  readonly host: string;
+  readonly seenUntil: string;
+  /** The number of its accounts at its last heartbeat. */
+  readonly held: number;
+  readonly isSharing: boolean;
+}
+
+/** What a heartbeat tells the worker of itself and the others. */
+export interface Heartbeat {
+  /** False where the worker is not there any more: others have declared it over. */
+  readonly isRenewed: boolean;
+  /** The time of the database. */
+  readonly now: Date;
+  /** Those that nobody has declared over, this worker too. */
+  readonly workers: readonly SeenWorker[];
+}
+
+/** The time of the database's clock, so many milliseconds from now. */
+function databaseTime(aheadMs = 0): RawBuilder<string> {
+  return sql`to_char((clock_timestamp() + ${aheadMs}::float8 * interval '1 millisecond') at time zone 'UTC',
+    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+}
+
+/** Enters a worker, with its first heartbeat. */
+export async function enterWorker(db: Database, worker: NewWorker): Promise<void> {
+  const { holder, host, socket = null, publicKey = null, units = null } = worker;
+  await sql`insert into workers (holder, seen_until, host, socket, public_key, started_at, units)
+    values (${holder}, ${databaseTime(HEARTBEAT_MS)}, ${host}, ${socket}, ${publicKey}, ${databaseTime()}, ${units})`.execute(
+    db,
+  );
+}
+
+/** Renews the heartbeat of a worker. One statement, however many accounts there are. */
+export async function renewHeartbeat(db: Database, holder: string, held: number): Promise<Heartbeat> {
+  interface Row extends Omit<SeenWorker, 'holder' | 'isSharing'> {
+    readonly now: string;
+    readonly renewed: number;
+    readonly holder: string | null;
+    readonly sharing: number;
+  }
+  const { rows } = await sql<Row>`with renewed as (
+      update workers set seen_until = ${databaseTime(HEARTBEAT_MS)}, held = ${held} where holder = ${holder} returning holder)
+    select ${databaseTime()} as now, (select count(*) from renewed) as renewed, w.holder, w.host, w.held,
+      w.seen_until as "seenUntil", w.units is not null as sharing
+    from (select 1) one left join workers w on true`.execute(db);
+  const workers = rows.flatMap(({ sharing, holder: other, host, held: count, seenUntil }) =>
+    other === null ? [] : [{ holder: other, host, seenUntil, held: count, isSharing: sharing === 1 }],
+  );
+  return { isRenewed: rows[0]?.renewed === 1, now: new Date(rows[0]?.now ?? ''), workers };
+}
+
+/** Declares a worker over, unless it has renewed its heartbeat since it was seen. It does not come back. */
+export async function endWorker(
+  db: Database,
+  { holder, seenUntil }: Pick<SeenWorker, 'holder' | 'seenUntil'>,
+): Promise<boolean> {
+  // A renewal that is under way is waited for: then it is another time.
+  const { numDeletedRows } = await db
+    .deleteFrom('workers')
+    .where('holder', '=', holder)
+    .where('seen_until', '=', seenUntil)
+    .executeTakeFirstOrThrow();
+  return numDeletedRows === 1n;
+}
+
+/** Removes a worker that has given back its accounts. */
+export async function leaveWorkers(db: Database, holder: string): Promise<void> {
+  await db.deleteFrom('workers').where('holder', '=', holder).execute();
+}
+
+/** Changes the units that a worker shares. */
+export async function setUnits(db: Database, holder: string, units: string): Promise<void> {
+  await db.updateTable('workers').set({ units }).where('holder', '=', holder).execute();
+}
+
+/** Reads the units of those of the workers that share others than `units`. */
+export async function otherUnits(
+  db: Database,
+  holders: readonly string[],
+  units: string,
+): Promise<ReadonlyMap<string, string>> {
+  if (holders.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('workers')
+    .select(['holder', 'units'])
+    .where('holder', 'in', holders)
+    .where('units', '<>', units)
+    .execute();
+  return new Map(rows.map((row) => [row.holder, row.units ?? '[]']));
+}

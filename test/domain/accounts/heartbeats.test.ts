@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { HEARTBEAT_MS, TRUSTED_MS, WorkerView, type SeenWorker } from '../../../src/domain/accounts/heartbeats.ts';
+
+const BEGAN = Date.parse('2026-01-05T12:00:00.000Z');
+
+/** A view of heartbeats that were renewed at times of the database's clock, read at a time of both clocks. */
+function look(
+  view: WorkerView<SeenWorker>,
+  monotonic: number,
+  renewed: Readonly<Record<string, number>>,
+  databaseMs = monotonic,
+) {
+  const workers = Object.entries(renewed).map(([holder, at]) => ({
+    holder,
+    seenUntil: new Date(BEGAN + at + HEARTBEAT_MS),
+  }));
+  view.see({ now: new Date(BEGAN + databaseMs), workers }, monotonic, monotonic);
+  return view.over(monotonic).map(({ holder }) => holder);
+}
+
+describe('a worker whose heartbeat is not renewed', () => {
+  it('is over when it ends, and known to others since long before', () => {
+    const view = new WorkerView<SeenWorker>();
+    expect(look(view, 400, { a: 0 })).toEqual([]);
+    expect(look(view, 2_999, { a: 0 })).toEqual([]);
+    expect(view.nextOverMs(2_999)).toBe(1);
+    expect(look(view, 3_000, { a: 0 })).toEqual(['a']);
+    expect(view.trustedUntil('a', 3_000)).toBe(TRUSTED_MS);
+  });
+
+  it('is over no earlier than it trusts itself, for one that sees it for the first time', () => {
+    const view = new WorkerView<SeenWorker>();
+    expect(look(view, 0, { a: -60_000 })).toEqual([]);
+    expect(look(view, 2_499, { a: -60_000 })).toEqual([]);
+    expect(look(view, 2_500, { a: -60_000 })).toEqual(['a']);
+  });
+
+  it('is over in the end although the clock of the database was set back', () => {
+    const view = new WorkerView<SeenWorker>();
+    look(view, 0, { a: 0 });
+    expect(look(view, 4_000, { a: 0 }, -3_600_000)).toEqual([]);
+    expect(look(view, 6_000, { a: 0 }, -3_600_000)).toEqual(['a']);
+  });
+});
+
+describe('a worker that lives', () => {
+  it('is not over because the clock of the database was set forward', () => {
+    const view = new WorkerView<SeenWorker>();
+    look(view, 0, { a: -200 });
+    expect(look(view, 1_000, { a: 800 })).toEqual([]);
+    // An hour forward; its next heartbeat is in the new time.
+    expect(look(view, 1_100, { a: 800 }, 3_601_100)).toEqual([]);
+    expect(look(view, 2_000, { a: 3_601_800 }, 3_602_000)).toEqual([]);
+    expect(look(view, 4_300, { a: 3_601_800 }, 3_604_300)).toEqual([]);
+    // It was stopped.
+    expect(look(view, 4_800, { a: 3_601_800 }, 3_604_800)).toEqual(['a']);
+    expect(view.trustedUntil('a', 4_800)).toBe(2_000 + TRUSTED_MS);
+  });
+});
+
+describe('what a worker knows of the others', () => {
+  it('has the time of the database, between two readings too', () => {
+    const view = new WorkerView<SeenWorker>();
+    view.see({ now: new Date(BEGAN), workers: [] }, 90, 110);
+    expect(view.databaseTime(600)).toBe(BEGAN + 500);
+  });
+
+  it('takes one that it never saw for one that may have sent until now', () => {
+    expect(new WorkerView<SeenWorker>().trustedUntil('a', 5_000)).toBe(5_000);
+  });
+
+  it('is without those that were declared over', () => {
+    const view = new WorkerView<SeenWorker>();
+    look(view, 0, { a: 0, b: 0 });
+    view.remove('a');
+    expect(view.workers.map(({ holder }) => holder)).toEqual(['b']);
+    expect(view.trustedUntil('a', 3_000)).toBe(TRUSTED_MS);
+  });
+});
