@@ -1,8 +1,8 @@
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
-import { StoreError } from './errors.ts';
 import type { Ownership, Store } from './port.ts';
 import { lockFile, ownershipOf } from './sqlite/owner.ts';
+import type { WorkerOptions } from './workers.ts';
 import { openStore as openSqlite, type OpenOptions } from './sqlite/store.ts';
 
 export type { OpenOptions };
@@ -22,6 +22,8 @@ export interface OwnerOptions extends Partial<OpenOptions> {
   readonly patienceMs?: number | undefined;
   /** Where a process dies without a process: the operating system's lock would outlive it. */
   readonly lockFile?: typeof lockFile | undefined;
+  /** What other workers and commands know of this process. */
+  readonly worker?: WorkerOptions | undefined;
 }
 
 /** Opens a database. Throws `StoreError` that says what is wrong with it and what to do. */
@@ -37,9 +39,18 @@ export async function openStore(place: Place, clock: Clock, options: OpenOptions
  * database cannot be used.
  */
 export async function openAsOwner(place: Place, clock: Clock, options: OwnerOptions): Promise<OwnedStore> {
-  const { patienceMs = 0, lockFile: lock = lockFile, ...opening } = options;
+  const { patienceMs = 0, lockFile: lock = lockFile, worker = {}, ...opening } = options;
   await using undo = new AsyncDisposableStack();
-  const path = fileOf(place);
+  if (place.kind === 'postgres') {
+    const store = undo.adopt(await openStore(place, clock, { expect: 'upgrade', ...opening }), (opened) =>
+      opened.close(),
+    );
+    const { openOwnership } = await import('./postgres/ownership.ts');
+    const ownership = undo.use(openOwnership(place, store, clock, worker));
+    const disposal = undo.move();
+    return { store, ownership, [Symbol.asyncDispose]: () => disposal.disposeAsync() };
+  }
+  const { path } = place;
   // First: a database that another process drives is not brought up to date.
   const locked = await lock(path, clock, patienceMs);
   undo.defer(() => locked.release());
@@ -48,9 +59,4 @@ export async function openAsOwner(place: Place, clock: Clock, options: OwnerOpti
   );
   const disposal = undo.move();
   return { store, ownership: ownershipOf(locked, store, clock), [Symbol.asyncDispose]: () => disposal.disposeAsync() };
-}
-
-function fileOf(place: Place): string {
-  if (place.kind === 'sqlite') return place.path;
-  throw new StoreError('unusable', `${place.address} cannot be opened yet`);
 }

@@ -66,6 +66,8 @@ export interface Holding {
    * stopped, and what it had begun leaves when it wakes. Undefined where it has ended.
    */
   readonly lastOwnerUntil: number | undefined;
+  /** Settings of the account that its last owner had otherwise, where other workers are there: those of this process hold now. */
+  readonly differsIn: readonly string[];
   /** Aborts when the account is to be given back or was lost: nothing more is begun for it. */
   readonly ending: AbortSignal;
   /** Gives the account back, once its requests have ended. */

@@ -194,22 +194,6 @@ export interface AccountOwnersTable {
   last_commit: string | null;
 }
 
-/**
- * A row of `workers`: a process that drives accounts on PostgreSQL. It lives until `seen_until`, which it renews. Commands reach it
- * at `socket` on its `host`, and close what they ask of it with `public_key`. It drives `held` accounts; `units`, JSON, are the
- * accounts that it shares with others, each with those that go with it, null where it takes what it was told alone.
- */
-export interface WorkersTable {
-  holder: string;
-  seen_until: string;
-  host: string;
-  socket: string | null;
-  public_key: string | null;
-  started_at: string;
-  held: Generated<number>;
-  units: string | null;
-}
-
 /** A row of `account_holds`: why an account sends nothing of a kind; `until` is null where a person ends it. */
 export interface AccountHoldsTable {
   account: string;
@@ -294,7 +278,6 @@ export interface Tables {
   seen_statuses: SeenStatusesTable;
   request_leases: RequestLeasesTable;
   account_owners: AccountOwnersTable;
-  workers: WorkersTable;
   account_holds: AccountHoldsTable;
   links: LinksTable;
   photo_tokens: PhotoTokensTable;

@@ -1,17 +1,21 @@
 import { sql, type RawBuilder } from 'kysely';
+import { HEARTBEAT_MS } from '../domain/accounts/heartbeats.ts';
 import type { Database } from './port.ts';
 
-/** A heartbeat lasts so long. */
-export const HEARTBEAT_MS = 3_000;
+/** What a process tells others of itself, where it drives accounts on PostgreSQL. */
+export interface WorkerOptions {
+  /** Where commands on its host reach it. */
+  readonly socket?: string | undefined;
+  /** That with which commands elsewhere close what they ask of it. */
+  readonly publicKey?: string | undefined;
+  /** The settings with which it drives an account, by path, of secrets a hash: its next owner is warned where it has others. */
+  readonly settingsOf?: ((account: string) => Readonly<Record<string, string>>) | undefined;
+}
 
 /** A worker as it presents itself to others. */
-export interface NewWorker {
+export interface NewWorker extends Pick<WorkerOptions, 'socket' | 'publicKey'> {
   readonly holder: string;
   readonly host: string;
-  /** Where commands on its host reach it. */
-  readonly socket: string | undefined;
-  /** That with which commands elsewhere close what they ask of it. */
-  readonly publicKey: string | undefined;
   /** The units that it shares, as text; undefined where it takes only what it is told. */
   readonly units: string | undefined;
 }
@@ -20,7 +24,7 @@ export interface NewWorker {
 export interface SeenWorker {
   readonly holder: string;
   readonly host: string;
-  readonly seenUntil: string;
+  readonly seenUntil: Date;
   /** The number of its accounts at its last heartbeat. */
   readonly held: number;
   readonly isSharing: boolean;
@@ -53,7 +57,8 @@ export async function enterWorker(db: Database, worker: NewWorker): Promise<void
 
 /** Renews the heartbeat of a worker. One statement, however many accounts there are. */
 export async function renewHeartbeat(db: Database, holder: string, held: number): Promise<Heartbeat> {
-  interface Row extends Omit<SeenWorker, 'holder' | 'isSharing'> {
+  interface Row extends Pick<SeenWorker, 'host' | 'held'> {
+    readonly seenUntil: string;
     readonly now: string;
     readonly renewed: number;
     readonly holder: string | null;
@@ -65,7 +70,9 @@ export async function renewHeartbeat(db: Database, holder: string, held: number)
       w.seen_until as "seenUntil", w.units is not null as sharing
     from (select 1) one left join workers w on true`.execute(db);
   const workers = rows.flatMap(({ sharing, holder: other, host, held: count, seenUntil }) =>
-    other === null ? [] : [{ holder: other, host, seenUntil, held: count, isSharing: sharing === 1 }],
+    other === null
+      ? []
+      : [{ holder: other, host, seenUntil: new Date(seenUntil), held: count, isSharing: sharing === 1 }],
   );
   return { isRenewed: rows[0]?.renewed === 1, now: new Date(rows[0]?.now ?? ''), workers };
 }
@@ -76,22 +83,19 @@ export async function endWorker(
   { holder, seenUntil }: Pick<SeenWorker, 'holder' | 'seenUntil'>,
 ): Promise<boolean> {
   // A renewal that is under way is waited for: then it is another time.
-  const { numDeletedRows } = await db
-    .deleteFrom('workers')
-    .where('holder', '=', holder)
-    .where('seen_until', '=', seenUntil)
-    .executeTakeFirstOrThrow();
-  return numDeletedRows === 1n;
+  const { numAffectedRows } = await sql`delete from workers
+    where holder = ${holder} and seen_until = ${seenUntil.toISOString()}`.execute(db);
+  return numAffectedRows === 1n;
 }
 
 /** Removes a worker that has given back its accounts. */
 export async function leaveWorkers(db: Database, holder: string): Promise<void> {
-  await db.deleteFrom('workers').where('holder', '=', holder).execute();
+  await sql`delete from workers where holder = ${holder}`.execute(db);
 }
 
-/** Changes the units that a worker shares. */
-export async function setUnits(db: Database, holder: string, units: string): Promise<void> {
-  await db.updateTable('workers').set({ units }).where('holder', '=', holder).execute();
+/** Changes the units that a worker shares; null where it shares none any more. */
+export async function setUnits(db: Database, holder: string, units: string | null): Promise<void> {
+  await sql`update workers set units = ${units} where holder = ${holder}`.execute(db);
 }
 
 /** Reads the units of those of the workers that share others than `units`. */
@@ -101,11 +105,7 @@ export async function otherUnits(
   units: string,
 ): Promise<ReadonlyMap<string, string>> {
   if (holders.length === 0) return new Map();
-  const rows = await db
-    .selectFrom('workers')
-    .select(['holder', 'units'])
-    .where('holder', 'in', holders)
-    .where('units', '<>', units)
-    .execute();
-  return new Map(rows.map((row) => [row.holder, row.units ?? '[]']));
+  const { rows } = await sql<{ holder: string; units: string }>`select holder, units from workers
+    where holder = any (${holders}::text[]) and units <> ${units}`.execute(db);
+  return new Map(rows.map((row) => [row.holder, row.units]));
 }

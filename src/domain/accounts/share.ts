@@ -9,6 +9,8 @@ export interface Unit {
 /** A living worker that shares accounts with others. */
 export interface Sharer {
   readonly holder: string;
+  /** Accounts that it drives beside the units. */
+  readonly others: number;
   /** True of the units that its settings know. */
   knows(key: string): boolean;
 }
@@ -23,7 +25,9 @@ export function fairOwners(
   units: readonly Unit[],
   owners: ReadonlyMap<string, string>,
 ): Map<string, string> {
-  const loads = workers.map((worker) => ({ worker, size: 0, units: new Map<string, Unit>() })).toSorted(byHolder);
+  const loads = workers
+    .map((worker) => ({ worker, size: worker.others, units: new Map<string, Unit>() }))
+    .toSorted(byHolder);
   const free: Unit[] = [];
   for (const unit of units.toSorted((one, other) => other.size - one.size || compare(one.key, other.key))) {
     const owner = loads.find(({ worker }) => worker.holder === owners.get(unit.key));

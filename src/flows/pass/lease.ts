@@ -20,7 +20,7 @@ interface LeaseDeps {
   readonly account: string;
   readonly store: Store;
   readonly clock: Clock;
-  readonly holding: Omit<Holding, 'release' | 'account' | 'lastOwnerUntil'>;
+  readonly holding: Pick<Holding, 'generation' | 'isTrusted' | 'ending' | 'now'>;
   readonly window: RateWindow;
   /** Most requests under way at a time, and the longest that each takes, in milliseconds. */
   readonly concurrency: number;

@@ -48,6 +48,7 @@ export function ownershipOf(lock: FileLock, store: Pick<Store, 'writer'>, clock:
       isTrusted: () => true,
       now: () => clock.now(),
       lastOwnerUntil: undefined,
+      differsIn: [],
       ending: new AbortController().signal,
       release: async () => {},
     }));

@@ -1,0 +1,191 @@
+import type { Clock } from '../../clock.ts';
+import type { WorkerView } from '../../domain/accounts/heartbeats.ts';
+import { differences, type SettingsText } from '../../domain/accounts/settings.ts';
+import { claimAccounts, releaseAccounts, type AccountOwner } from '../account-owners.ts';
+import { StoreError } from '../errors.ts';
+import type { AccountGroup, Database, Holding } from '../port.ts';
+import type { SeenWorker } from '../workers.ts';
+import type { Worker } from './worker.ts';
+
+/** What accounts are held with. */
+export interface HoldingDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly view: WorkerView<SeenWorker>;
+  /** The settings with which this process drives an account, as text without secrets. */
+  readonly settingsOf: (account: string) => SettingsText;
+}
+
+/** An account that this process has claimed. */
+export class HeldAccount implements Holding {
+  readonly account: string;
+  readonly generation: number;
+  readonly lastOwnerUntil: number | undefined;
+  readonly differsIn: readonly string[];
+  readonly worker: Worker;
+  readonly #deps: Pick<HoldingDeps, 'clock' | 'view'>;
+  readonly #ending = new AbortController();
+  readonly #giveBack: (held: HeldAccount) => Promise<void>;
+  #isLost = false;
+
+  constructor(
+    deps: Pick<HoldingDeps, 'clock' | 'view'>,
+    worker: Worker,
+    facts: Pick<Holding, 'account' | 'generation' | 'lastOwnerUntil' | 'differsIn'>,
+    giveBack: (held: HeldAccount) => Promise<void>,
+  ) {
+    this.account = facts.account;
+    this.generation = facts.generation;
+    this.lastOwnerUntil = facts.lastOwnerUntil;
+    this.differsIn = facts.differsIn;
+    this.worker = worker;
+    this.#deps = deps;
+    this.#giveBack = giveBack;
+  }
+
+  get ending(): AbortSignal {
+    return this.#ending.signal;
+  }
+
+  isTrusted(): boolean {
+    return !this.#isLost && this.worker.isTrusted();
+  }
+
+  now(): Date {
+    const { clock, view } = this.#deps;
+    return new Date(view.databaseTime(clock.monotonic()));
+  }
+
+  /** It is to be given back. */
+  end(): void {
+    this.#ending.abort();
+  }
+
+  /** Another may have it. */
+  lose(): void {
+    this.#isLost = true;
+    this.end();
+  }
+
+  async release(): Promise<void> {
+    this.lose();
+    await this.#giveBack(this);
+  }
+}
+
+/** The accounts that this process holds. */
+export class Holdings {
+  readonly #deps: HoldingDeps;
+  readonly #held = new Map<string, HeldAccount>();
+  /** Those that are not given back yet in the database. */
+  #released: HeldAccount[] = [];
+  #releasing: Promise<void> | undefined;
+
+  constructor(deps: HoldingDeps) {
+    this.#deps = deps;
+  }
+
+  get size(): number {
+    return this.#held.size;
+  }
+
+  /** Those that were claimed as this worker and not released since. */
+  of(worker: Worker): readonly HeldAccount[] {
+    return [...this.#held.values()].filter((held) => held.worker === worker);
+  }
+
+  get(account: string): HeldAccount | undefined {
+    return this.#held.get(account);
+  }
+
+  /**
+   * Claims groups of accounts whose owners, as they were read, have given them back or are over. Gives the accounts of each
+   * group that was claimed whole; what was claimed of others is given back.
+   */
+  async claim(
+    worker: Worker,
+    groups: readonly AccountGroup[],
+    owners: ReadonlyMap<string, AccountOwner>,
+  ): Promise<readonly HeldAccount[]> {
+    const { db, settingsOf } = this.#deps;
+    const claims = groups.flat().map((account) => ({
+      account,
+      generation: owners.get(account)?.generation ?? 0,
+      settings: JSON.stringify(settingsOf(account)),
+    }));
+    const claimed = await claimAccounts(db, worker.holder, claims);
+    const isWhole = (group: AccountGroup) => group.every((account) => claimed.has(account));
+    const held = groups.filter(isWhole).flatMap((group) => group.map((account) => this.#hold(worker, account, owners)));
+    const parts = groups.filter((group) => !isWhole(group)).flat();
+    const unwanted = parts.filter((account) => claimed.has(account));
+    if (unwanted.length > 0) await releaseAccounts(db, worker.holder, unwanted);
+    return held;
+  }
+
+  /** The worker was declared over. */
+  lose(worker: Worker): void {
+    for (const held of this.of(worker)) this.loseOne(held);
+    this.#released = this.#released.filter((held) => held.worker !== worker);
+  }
+
+  /** Another worker has it. */
+  loseOne(held: HeldAccount): void {
+    if (this.#held.get(held.account) === held) this.#held.delete(held.account);
+    held.lose();
+  }
+
+  /** Has everybody give back what they hold. */
+  endAll(): void {
+    for (const held of this.#held.values()) held.end();
+  }
+
+  /** Gives back in the database what could not be given back before. */
+  async giveBack(): Promise<void> {
+    if (this.#released.length === 0) return;
+    this.#releasing ??= this.#writeReleased().finally(() => (this.#releasing = undefined));
+    await this.#releasing;
+  }
+
+  #hold(worker: Worker, account: string, owners: ReadonlyMap<string, AccountOwner>): HeldAccount {
+    const { view, clock, settingsOf } = this.#deps;
+    const { generation = 0, holder = null, settings = null } = owners.get(account) ?? {};
+    const isAlone = !view.workers.some((other) => other.isSharing && other.holder !== worker.holder);
+    const facts = {
+      account,
+      generation: generation + 1,
+      lastOwnerUntil: holder === null ? undefined : view.trustedUntil(holder, clock.monotonic()),
+      differsIn: isAlone || settings === null ? [] : differences(settings, settingsOf(account)),
+    };
+    const held = new HeldAccount(this.#deps, worker, facts, async (one) => {
+      if (this.#held.get(account) !== one) return;
+      this.#held.delete(account);
+      this.#released.push(one);
+      await this.giveBack();
+    });
+    this.#held.set(account, held);
+    return held;
+  }
+
+  /** All that are released in the same turn share a statement. What fails is tried again with the next heartbeat. */
+  async #writeReleased(): Promise<void> {
+    const { clock, db } = this.#deps;
+    while (this.#released.length > 0) {
+      await clock.turn();
+      const released = this.#released;
+      this.#released = [];
+      try {
+        for (const [holder, accounts] of Map.groupBy(released, ({ worker }) => worker.holder)) {
+          await releaseAccounts(
+            db,
+            holder,
+            accounts.map(({ account }) => account),
+          );
+        }
+      } catch (error) {
+        if (!(error instanceof StoreError)) throw error;
+        this.#released = [...released, ...this.#released];
+        return;
+      }
+    }
+  }
+}

@@ -1,0 +1,187 @@
+import { once } from 'node:events';
+import { hostname } from 'node:os';
+import type { Clock } from '../../clock.ts';
+import type { PostgresDatabase } from '../../config/database.ts';
+import { WorkerView } from '../../domain/accounts/heartbeats.ts';
+import { readOwners, releaseAll } from '../account-owners.ts';
+import { OwnedError, StoreError } from '../errors.ts';
+import type { AccountGroup, Holding, Ownership, Store } from '../port.ts';
+import { leaveWorkers, setUnits, type SeenWorker, type WorkerOptions } from '../workers.ts';
+import { openConnections, type Connections } from './connection.ts';
+import { Holdings, type HeldAccount, type HoldingDeps } from './holdings.ts';
+import { Sharing } from './sharing.ts';
+import { Worker, type WorkerFacts } from './worker.ts';
+
+/** A heartbeat is renewed so often; after a failure sooner. */
+const BEAT_MS = 1_000;
+const FAILED_BEAT_MS = 200;
+/** Who waits for an account, or for a worker to be over, looks so often. */
+const LOOK_MS = 50;
+
+/** The time after which a server that gives no answer is asked over another connection. */
+const ANSWER_TIMEOUT_MS = 2_000;
+
+/** Prepares to drive accounts of a database; nobody sees this process before it takes some. */
+export function openOwnership(
+  place: PostgresDatabase,
+  { db }: Pick<Store, 'db'>,
+  clock: Clock,
+  { socket, publicKey, settingsOf = () => ({}) }: WorkerOptions,
+): PostgresOwnership {
+  const heartbeats = openConnections(place, { max: 1, answerTimeoutMs: ANSWER_TIMEOUT_MS });
+  return new PostgresOwnership({ heartbeats, db, clock, settingsOf, facts: { host: hostname(), socket, publicKey } });
+}
+
+/** What the ownership stands on. */
+interface OwnershipDeps extends Omit<HoldingDeps, 'view'> {
+  /** For heartbeats alone: they wait for nothing else. Closed with the ownership. */
+  readonly heartbeats: Connections;
+  readonly facts: WorkerFacts;
+}
+
+/**
+ * Ownership by heartbeat. A worker that does not renew its own in time is declared over by another; only then, and when they are
+ * given back, are its accounts free. Workers that share accounts each work out the same fair share and do their part of it.
+ */
+class PostgresOwnership implements Ownership {
+  readonly #deps: OwnershipDeps;
+  readonly #view = new WorkerView<SeenWorker>();
+  readonly #holdings: Holdings;
+  readonly #stopping = new AbortController();
+  #worker: Worker | undefined;
+  #sharing: Sharing | undefined;
+  #beating: Promise<Worker> | undefined;
+  #balancing: Promise<void> | undefined;
+  #running: Promise<void> | undefined;
+
+  constructor(deps: OwnershipDeps) {
+    this.#deps = deps;
+    this.#holdings = new Holdings({ ...deps, view: this.#view });
+  }
+
+  async take(group: AccountGroup, patienceMs: number, signal?: AbortSignal): Promise<readonly Holding[]> {
+    const { clock } = this.#deps;
+    const deadline = clock.monotonic() + patienceMs;
+    for (;;) {
+      signal?.throwIfAborted();
+      const worker = await this.#beat();
+      void this.#run();
+      const taken = await this.#tryTake(worker, group);
+      if ('held' in taken) return taken.held;
+      const { owner } = taken;
+      // One whose heartbeat has ended is over in a moment: that is waited for in any case.
+      const isAlive = owner === undefined || owner.seenUntil.getTime() > this.#view.databaseTime(clock.monotonic());
+      if (isAlive && clock.monotonic() >= deadline) throw ownedBy(owner, group);
+      await clock.sleep(LOOK_MS, signal);
+    }
+  }
+
+  async share(groups: readonly AccountGroup[], onTaken: (holding: Holding) => void, stop: AbortSignal): Promise<void> {
+    const { db } = this.#deps;
+    this.#sharing = new Sharing(groups, { db, view: this.#view, holdings: this.#holdings, onTaken });
+    if (this.#worker !== undefined) await setUnits(db, this.#worker.holder, this.#sharing.text);
+    await this.#beat();
+    const running = this.#run();
+    if (!stop.aborted) await Promise.race([once(stop, 'abort'), running]);
+    this.#sharing = undefined;
+    // What it gives back from now on is for others.
+    await setUnits(db, this.#worker?.holder ?? '', null).catch(unlessOfDatabase);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping.abort();
+    this.#holdings.endAll();
+    const { heartbeats, db } = this.#deps;
+    try {
+      await this.#running;
+      await this.#balancing;
+      const worker = await this.#beating?.catch(() => undefined);
+      const { holder } = worker ?? this.#worker ?? {};
+      if (holder === undefined) return;
+      await releaseAll(db, holder);
+      await leaveWorkers(db, holder);
+    } catch (error) {
+      // Its heartbeat ends by itself.
+      unlessOfDatabase(error);
+    } finally {
+      await heartbeats[Symbol.asyncDispose]();
+    }
+  }
+
+  #run(): Promise<void> {
+    this.#running ??= this.#keepBeating();
+    return this.#running;
+  }
+
+  async #keepBeating(): Promise<void> {
+    const { clock } = this.#deps;
+    const stop = this.#stopping.signal;
+    while (!stop.aborted) {
+      const next = clock.monotonic() + BEAT_MS;
+      const waitMs = await this.#beat().then(
+        async (worker) => {
+          this.#balance(worker);
+          return Math.min(next - clock.monotonic(), this.#view.nextOverMs(clock.monotonic()));
+        },
+        (error: unknown) => {
+          unlessOfDatabase(error);
+          return FAILED_BEAT_MS;
+        },
+      );
+      await clock.sleep(Math.max(waitMs, LOOK_MS), stop).catch(() => undefined);
+    }
+  }
+
+  /** Renews the heartbeat; where this worker was declared over, it loses what it held and begins anew as another. */
+  #beat(): Promise<Worker> {
+    this.#beating ??= this.#beatOnce().finally(() => (this.#beating = undefined));
+    return this.#beating;
+  }
+
+  async #beatOnce(): Promise<Worker> {
+    const { heartbeats, clock, facts } = this.#deps;
+    for (;;) {
+      this.#worker ??= await Worker.enter(heartbeats.db, clock, this.#view, { ...facts, units: this.#sharing?.text });
+      const worker = this.#worker;
+      if (await worker.beat(this.#holdings.size)) return worker;
+      this.#worker = undefined;
+      this.#holdings.lose(worker);
+    }
+  }
+
+  /** Heartbeats do not wait for it: many accounts take their time. */
+  #balance(worker: Worker): void {
+    const work = async () => {
+      await this.#holdings.giveBack();
+      await this.#sharing?.balance(worker, this.#stopping.signal);
+    };
+    this.#balancing ??= work()
+      .catch(unlessOfDatabase)
+      .finally(() => (this.#balancing = undefined));
+  }
+
+  /** Gives the worker that has an account of the group, undefined where its row was locked. */
+  async #tryTake(
+    worker: Worker,
+    group: AccountGroup,
+  ): Promise<{ readonly held: readonly HeldAccount[] } | { readonly owner: SeenWorker | undefined }> {
+    const owners = await readOwners(this.#deps.db, group);
+    const holders = group.flatMap((account) => owners.get(account)?.holder ?? []);
+    const owner = this.#view.workers.find(({ holder }) => holder !== worker.holder && holders.includes(holder));
+    if (owner !== undefined) return { owner };
+    const held = await this.#holdings.claim(worker, [group], owners);
+    return held.length === group.length ? { held } : { owner: undefined };
+  }
+}
+
+function ownedBy(owner: SeenWorker | undefined, group: AccountGroup): OwnedError {
+  const accounts = `the account ${group.join(', ')}`;
+  if (owner === undefined) return new OwnedError(`another program has ${accounts} locked; find its open transaction`);
+  return new OwnedError(
+    `the worker ${owner.holder} on ${owner.host} drives ${accounts}; wait until it has ended, or stop it`,
+  );
+}
+
+function unlessOfDatabase(error: unknown): void {
+  if (!(error instanceof StoreError)) throw error;
+}

@@ -1,0 +1,127 @@
+import type { WorkerView } from '../../domain/accounts/heartbeats.ts';
+import { fairOwners, mostGivenBack, type Sharer, type Unit } from '../../domain/accounts/share.ts';
+import { readOwners, type AccountOwner } from '../account-owners.ts';
+import type { AccountGroup, Database, Holding } from '../port.ts';
+import { otherUnits, type SeenWorker } from '../workers.ts';
+import type { HeldAccount, Holdings } from './holdings.ts';
+import type { Worker } from './worker.ts';
+
+interface SharedUnit extends Unit {
+  readonly accounts: AccountGroup;
+}
+
+interface SharingDeps {
+  readonly db: Database;
+  readonly view: WorkerView<SeenWorker>;
+  readonly holdings: Holdings;
+  readonly onTaken: (holding: Holding) => void;
+}
+
+/** The part of this process in the fair share of groups of accounts. */
+export class Sharing {
+  /** The groups as others read them. */
+  readonly text: string;
+  readonly #deps: SharingDeps;
+  readonly #units: ReadonlyMap<string, SharedUnit>;
+  readonly #accounts: readonly string[];
+  /** The units of workers that share others than this one. */
+  readonly #others = new Map<string, ReadonlySet<string> | undefined>();
+  /** The workers, and how many accounts each has, while nothing is to move. */
+  #settledFor: string | undefined;
+
+  constructor(groups: readonly AccountGroup[], deps: SharingDeps) {
+    const units = groups.map((accounts) => ({ key: accounts.toSorted().join('\n'), size: accounts.length, accounts }));
+    this.#deps = deps;
+    this.#units = new Map(units.map((unit) => [unit.key, unit]));
+    this.#accounts = [...new Set(groups.flat())];
+    this.text = JSON.stringify([...this.#units.keys()].toSorted());
+  }
+
+  /** Claims what this worker is to have, and has given back what it is not. Costs nothing while nothing is to move. */
+  async balance(worker: Worker, signal: AbortSignal): Promise<void> {
+    const { db, view, holdings } = this.#deps;
+    const workers = view.workers.filter(({ isSharing }) => isSharing);
+    const seen = JSON.stringify([
+      holdings.size,
+      ...view.workers
+        .filter(({ holder }) => holder !== worker.holder)
+        .map(({ holder, held, isSharing }) => `${holder} ${held} ${isSharing}`)
+        .toSorted(),
+    ]);
+    if (seen === this.#settledFor) return;
+    await this.#readOthers(workers);
+    const held = holdings.of(worker);
+    const owners = await readOwners(db, this.#accounts);
+    if (signal.aborted) return;
+    // What the database gives to another worker is lost.
+    for (const one of held) if (!isOf(one, owners.get(one.account))) holdings.loseOne(one);
+    const { free, owned } = this.#stateOf(owners, new Set(workers.map(({ holder }) => holder)));
+    const fair = fairOwners(
+      this.#sharersOf(worker, workers, owned),
+      [...free, ...owned.keys()].map((key) => this.#units.get(key)!),
+      owned,
+    );
+    this.#giveBack(worker, owned, fair);
+    const wanted = free.filter((key) => fair.get(key) === worker.holder).map((key) => this.#units.get(key)!.accounts);
+    if (wanted.length > 0) {
+      for (const claimed of await holdings.claim(worker, wanted, owners)) this.#deps.onTaken(claimed);
+    }
+    const isSettled = free.length === 0 && [...owned].every(([key, owner]) => (fair.get(key) ?? owner) === owner);
+    this.#settledFor = isSettled ? seen : undefined;
+  }
+
+  /**
+   * Each unit as it is: free, or owned by one of the workers that share. One that a command has, or of which different workers
+   * have parts, is neither.
+   */
+  #stateOf(owners: ReadonlyMap<string, AccountOwner>, sharing: ReadonlySet<string>) {
+    const alive = new Set(this.#deps.view.workers.map(({ holder }) => holder));
+    const free: string[] = [];
+    const owned = new Map<string, string>();
+    for (const { key, accounts } of this.#units.values()) {
+      const holders = new Set(
+        accounts.map((account) => owners.get(account)?.holder ?? '').map((holder) => (alive.has(holder) ? holder : '')),
+      );
+      const [holder = ''] = holders;
+      if (holders.size === 1 && holder === '') free.push(key);
+      else if (holders.size === 1 && sharing.has(holder)) owned.set(key, holder);
+    }
+    return { free, owned };
+  }
+
+  #giveBack(worker: Worker, owned: ReadonlyMap<string, string>, fair: ReadonlyMap<string, string>): void {
+    const { holdings } = this.#deps;
+    const mine = [...owned].filter(([, owner]) => owner === worker.holder).map(([key]) => this.#units.get(key)!);
+    const heldOf = ({ accounts }: SharedUnit) => accounts.flatMap((account) => holdings.get(account) ?? []);
+    const isEnding = (unit: SharedUnit) => heldOf(unit).some(({ ending }) => ending.aborted);
+    const room = mostGivenBack(mine.length) - mine.filter(isEnding).length;
+    const surplus = mine.filter((unit) => fair.get(unit.key) !== worker.holder && !isEnding(unit));
+    for (const held of surplus.slice(0, Math.max(0, room)).flatMap(heldOf)) held.end();
+  }
+
+  async #readOthers(workers: readonly SeenWorker[]): Promise<void> {
+    const unread = workers.map(({ holder }) => holder).filter((holder) => !this.#others.has(holder));
+    const different = await otherUnits(this.#deps.db, unread, this.text);
+    for (const holder of unread) {
+      const units = different.get(holder);
+      this.#others.set(holder, units === undefined ? undefined : new Set(JSON.parse(units) as readonly string[]));
+    }
+    for (const holder of this.#others.keys()) {
+      if (!workers.some((other) => other.holder === holder)) this.#others.delete(holder);
+    }
+  }
+
+  #sharersOf(worker: Worker, workers: readonly SeenWorker[], owned: ReadonlyMap<string, string>): readonly Sharer[] {
+    return workers.map(({ holder, held }) => {
+      const units = holder === worker.holder ? undefined : this.#others.get(holder);
+      if (units === undefined) return { holder, others: 0, knows: () => true };
+      const known = [...owned].filter(([, owner]) => owner === holder).map(([key]) => this.#units.get(key)!.size);
+      const others = Math.max(0, held - known.reduce((sum, size) => sum + size, 0));
+      return { holder, others, knows: (key) => units.has(key) };
+    });
+  }
+}
+
+function isOf({ worker, generation }: HeldAccount, owner: AccountOwner | undefined): boolean {
+  return owner?.holder === worker.holder && owner.generation === generation;
+}

@@ -1,0 +1,147 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../../src/clock.ts';
+import { setAccountFact } from '../../../src/store/accounts.ts';
+import { OwnedError } from '../../../src/store/errors.ts';
+import { openAsOwner, type OwnedStore, type OwnerOptions } from '../../../src/store/open.ts';
+import type { Holding } from '../../../src/store/port.ts';
+import { newPostgresDatabase } from '../../support/postgres.ts';
+import { placeOf } from '../../support/postgres-store.ts';
+import { SharingWorker, untilHeld } from '../../support/sharing-worker.ts';
+
+const NEVER = new AbortController().signal;
+
+const accounts = (count: number) => Array.from({ length: count }, (_, index) => [`a${index}`]);
+
+async function newPlace() {
+  return placeOf((await newPostgresDatabase()).url);
+}
+
+/** A command, which takes what it was told. */
+async function command(place: Awaited<ReturnType<typeof newPlace>>, options: OwnerOptions = {}): Promise<OwnedStore> {
+  const owned = await openAsOwner(place, systemClock(), options);
+  onTestFinished(() => owned[Symbol.asyncDispose]());
+  return owned;
+}
+
+async function writeFact({ store }: OwnedStore, holding: Holding, given: string): Promise<void> {
+  const { account } = holding;
+  await store
+    .forAccount(account, holding)
+    .writer.write((tx) => setAccountFact(tx, { account, name: 'fact', given, now: holding.now() }));
+}
+
+describe('workers on one database', () => {
+  it('share the accounts evenly, and again when one joins and when one stops in order', async () => {
+    const place = await newPlace();
+    const groups = accounts(10);
+    const first = await SharingWorker.start(place, groups);
+    await untilHeld([first], 10);
+    const second = await SharingWorker.start(place, groups);
+    await untilHeld([first, second], 5, 5);
+    const third = await SharingWorker.start(place, groups);
+    const all = [first, second, third];
+    await untilHeld(all, 3, 3, 4);
+    expect(new Set(all.flatMap(({ held }) => [...held.keys()])).size).toBe(10);
+    await first.end();
+    await untilHeld([second, third], 5, 5);
+    for (const { generation, lastOwnerUntil } of [...second.held.values(), ...third.held.values()]) {
+      expect([generation > 0, lastOwnerUntil]).toEqual([true, undefined]);
+    }
+  });
+
+  it('drive the accounts of one that stands still, which sends nothing more and writes nothing when it wakes', async () => {
+    const place = await newPlace();
+    const groups = accounts(4);
+    const [stopped, other] = [await SharingWorker.start(place, groups), await SharingWorker.start(place, groups)];
+    await untilHeld([stopped, other], 2, 2);
+    const lost = [...stopped.held.values()];
+    stopped.clock.stop();
+    await untilHeld([other], 4);
+    expect(lost.map((holding) => holding.isTrusted())).toEqual([false, false]);
+    const now = lost.map(({ account }) => other.held.get(account)!);
+    expect(now.map((holding, index) => holding.generation - lost[index]!.generation)).toEqual([1, 1]);
+    for (const { lastOwnerUntil } of now) expect(other.clock.monotonic() - (lastOwnerUntil ?? 0)).toBeGreaterThan(0);
+    await expect(writeFact(stopped.owned, lost[0]!, 'late')).rejects.toThrow(OwnedError);
+    await writeFact(other.owned, now[0]!, 'in time');
+    stopped.clock.wake();
+    await untilHeld([stopped, other], 2, 2);
+    expect(lost.map(({ ending }) => ending.aborted)).toEqual([true, true]);
+    expect(await other.owned.store.db.selectFrom('account_facts').select('value').execute()).toEqual([
+      { value: 'in time' },
+    ]);
+  });
+
+  it('keep accounts that share a limit together', async () => {
+    const place = await newPlace();
+    const groups = [['a', 'b', 'c'], ['d'], ['e']];
+    const [one, two] = [await SharingWorker.start(place, groups), await SharingWorker.start(place, groups)];
+    await untilHeld([one, two], 2, 3);
+    const [group] = [one, two].filter(({ held }) => held.size === 3);
+    expect([...group!.held.keys()].toSorted()).toEqual(['a', 'b', 'c']);
+  });
+
+  it('may know different accounts: each is driven by one that knows it', async () => {
+    const place = await newPlace();
+    const one = await SharingWorker.start(place, accounts(6));
+    const two = await SharingWorker.start(place, [...accounts(2), ['z']]);
+    await untilHeld([one, two], 4, 3);
+    expect([...two.held.keys()].toSorted()).toEqual(['a0', 'a1', 'z']);
+  });
+
+  it('tell the next owner by which settings it differs, while there are others', async () => {
+    const place = await newPlace();
+    const worker = (rate: string) => ({
+      settingsOf: () => ({ 'exchange.rate.requests': rate, 'create.onUnknown': 'hold' }),
+    });
+    const one = await SharingWorker.start(place, accounts(2), { worker: worker('10') });
+    await untilHeld([one], 2);
+    const two = await SharingWorker.start(place, accounts(2), { worker: worker('20') });
+    await untilHeld([one, two], 1, 1);
+    expect([one, two].map(({ taken }) => taken.at(-1)?.differsIn)).toEqual([[], ['exchange.rate.requests']]);
+  });
+});
+
+describe('a command', () => {
+  it('takes an account that nobody drives, is seen as its owner, and gives it back when it ends', async () => {
+    const place = await newPlace();
+    const first = await command(place);
+    const [holding] = await first.ownership.take(['a'], 0);
+    expect([holding?.generation, holding?.isTrusted(), holding?.lastOwnerUntil]).toEqual([1, true, undefined]);
+    const second = await command(place);
+    await expect(second.ownership.take(['a'], 0)).rejects.toThrow(OwnedError);
+    const patient = second.ownership.take(['a'], 10_000);
+    await holding!.release();
+    expect((await patient)[0]?.generation).toBe(2);
+    await second[Symbol.asyncDispose]();
+    expect((await first.ownership.take(['a'], 0))[0]?.generation).toBe(3);
+  });
+
+  it('does not take what a worker drives, nor count in the fair share, and its account is shared when it ends', async () => {
+    const place = await newPlace();
+    const owned = await command(place);
+    const [holding] = await owned.ownership.take(['a0'], 0);
+    const worker = await SharingWorker.start(place, accounts(4));
+    await untilHeld([worker], 3);
+    await expect(owned.ownership.take(['a1'], 0)).rejects.toThrow(/drives the account a1/);
+    await holding!.release();
+    await untilHeld([worker], 4);
+  });
+
+  it('takes all accounts of a group or none', async () => {
+    const place = await newPlace();
+    const [one, two] = [await command(place), await command(place)];
+    await one.ownership.take(['b'], 0);
+    await expect(two.ownership.take(['a', 'b'], 0)).rejects.toThrow(OwnedError);
+    expect((await one.ownership.take(['a'], 0)).length).toBe(1);
+  });
+
+  it('waits until a worker that was killed is over', async () => {
+    const place = await newPlace();
+    const killed = await SharingWorker.start(place, accounts(1));
+    await untilHeld([killed], 1);
+    killed.clock.stop();
+    const owned = await command(place);
+    const [holding] = await owned.ownership.take(['a0'], 5_000, NEVER);
+    expect([holding?.generation, typeof holding?.lastOwnerUntil]).toEqual([2, 'number']);
+  });
+});

@@ -1,0 +1,91 @@
+import { onTestFinished } from 'vitest';
+import { systemClock, type Clock } from '../../src/clock.ts';
+import type { PostgresDatabase } from '../../src/config/database.ts';
+import { openAsOwner, type OwnedStore, type OwnerOptions } from '../../src/store/open.ts';
+import type { AccountGroup, Holding } from '../../src/store/port.ts';
+
+/** A clock of the machine whose sleeps do not end while the process stands still. */
+export interface StoppableClock extends Clock {
+  stop(): void;
+  wake(): void;
+}
+
+export function stoppableClock(): StoppableClock {
+  const clock = systemClock();
+  let standing: PromiseWithResolvers<void> | undefined;
+  return {
+    ...clock,
+    stop: () => (standing = Promise.withResolvers()),
+    wake: () => standing?.resolve(),
+    async sleep(ms, signal) {
+      await clock.sleep(ms, signal);
+      await standing?.promise;
+    },
+  };
+}
+
+/** A worker that drives nothing, and gives back what it is to give back. */
+export class SharingWorker {
+  readonly owned: OwnedStore;
+  readonly clock: StoppableClock;
+  /** What it holds, by account. */
+  readonly held = new Map<string, Holding>();
+  /** All that it ever took, in order. */
+  readonly taken: Holding[] = [];
+  readonly #stop = new AbortController();
+  readonly #sharing: Promise<void>;
+  #onChange = () => {};
+
+  private constructor(owned: OwnedStore, clock: StoppableClock, groups: readonly AccountGroup[]) {
+    this.owned = owned;
+    this.clock = clock;
+    this.#sharing = owned.ownership.share(groups, (holding) => this.#take(holding), this.#stop.signal);
+  }
+
+  /** Begins to share accounts until the test is finished. */
+  static async start(
+    place: PostgresDatabase,
+    groups: readonly AccountGroup[],
+    options: OwnerOptions = {},
+  ): Promise<SharingWorker> {
+    const clock = stoppableClock();
+    const worker = new SharingWorker(await openAsOwner(place, clock, options), clock, groups);
+    onTestFinished(() => worker.end());
+    return worker;
+  }
+
+  /** Has `onChange` called when what it holds is another. */
+  watch(onChange: () => void): void {
+    this.#onChange = onChange;
+  }
+
+  /** Ends in order. */
+  async end(): Promise<void> {
+    this.clock.wake();
+    this.#stop.abort();
+    await this.#sharing;
+    await this.owned[Symbol.asyncDispose]();
+  }
+
+  #take(holding: Holding): void {
+    const { account } = holding;
+    this.held.set(account, holding);
+    this.taken.push(holding);
+    holding.ending.addEventListener('abort', () => {
+      if (this.held.get(account) === holding) this.held.delete(account);
+      void holding.release().then(() => this.#onChange());
+      this.#onChange();
+    });
+    this.#onChange();
+  }
+}
+
+/** Resolves when the workers hold so many accounts, in whatever order. */
+export async function untilHeld(workers: readonly SharingWorker[], ...wanted: readonly number[]): Promise<void> {
+  const inOrder = (sizes: readonly number[]) => sizes.toSorted((one, other) => one - other).join();
+  while (inOrder(workers.map(({ held }) => held.size)) !== inOrder(wanted)) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    for (const worker of workers) worker.watch(resolve);
+    await promise;
+  }
+}
