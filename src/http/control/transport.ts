@@ -37,7 +37,8 @@ export interface Transport {
 
 /** The type of a body that comes in lines of JSON. */
 export const LINES = 'application/x-ndjson';
-const NOBODY = ['ENOENT', 'ECONNREFUSED', 'ENOTDIR'];
+/** Codes of a connection that was not made: nobody listens there, or not for this user. */
+const NOBODY = ['ENOENT', 'ECONNREFUSED', 'ENOTDIR', 'EACCES'];
 
 /** The way over the control socket, on the owner's machine. */
 export function socketTransport(socketPath: string): Transport {
