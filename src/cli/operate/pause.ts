@@ -1,8 +1,10 @@
 import type { Command } from 'commander';
 import { systemClock } from '../../clock.ts';
+import { accountWords } from '../../domain/accounts/words.ts';
 import { RESUMED_HOLDS, type HoldKind } from '../../domain/accounts/holds.ts';
 import { printable } from '../../reports/formats/text.ts';
 import { endHolds, setHold } from '../../store/account-holds.ts';
+import { accountOf } from '../shared/account.ts';
 import { actorOf, addReasonOptions, type DecisionOptions } from '../shared/decision.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
 import { withAccount } from '../shared/store.ts';
@@ -42,7 +44,7 @@ function definePause(command: Command): void {
         writer.write((tx) => setHold(tx, account, hold, now)),
       );
       const stopped = kind === 'all-paused' ? 'nothing is created or looked up' : 'nothing is created';
-      process.stdout.write(`${stopped} until: order-sync resume --reason TEXT\n`);
+      process.stdout.write(`${stopped} until: order-sync resume${accountWords(accountOf(command))} --reason TEXT\n`);
     });
 }
 

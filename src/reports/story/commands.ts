@@ -1,6 +1,8 @@
 import { decisionsFor, type Judgement } from '../../domain/orders/operator-decisions.ts';
 import type { OrderState } from '../../domain/orders/states.ts';
+import { accountWords } from '../../domain/accounts/words.ts';
 import { shellWord } from '../../domain/text.ts';
+import type { StoryOrder } from './evidence.ts';
 
 const DECISIONS: Readonly<Record<Judgement['kind'], readonly [command: string, options: string]>> = {
   exists: ['orders resolve', '--as exists --pre-order-id PRE_ORDER_ID --reason TEXT'],
@@ -11,18 +13,21 @@ const DECISIONS: Readonly<Record<Judgement['kind'], readonly [command: string, o
   cancel: ['orders cancel', '--reason TEXT'],
 };
 
+/** What names an order: an id is that of one order of its account alone. */
+type NamedOrder = Pick<StoryOrder, 'account' | 'externalOrderId'>;
+
 /** The commands, as a shell takes them, of the decisions that a person may make about an order of this state. */
-export function decisionCommands(externalOrderId: string, state: OrderState): readonly string[] {
+export function decisionCommands(order: NamedOrder, state: OrderState): readonly string[] {
   // To send again what the exchange may have taken is no step that anybody is led to.
   const mayBeTaken = state === 'unknown' || state === 'held';
   return decisionsFor(state)
     .filter((kind) => kind !== 'retry' || !mayBeTaken)
-    .map((kind) => commandOf(DECISIONS[kind][0], externalOrderId, DECISIONS[kind][1]));
+    .map((kind) => commandOf(DECISIONS[kind][0], order, DECISIONS[kind][1]));
 }
 
 /** The command that shows what the exchange answers for an order. */
-export function lookupCommand(externalOrderId: string): string {
-  return commandOf('lookup', externalOrderId);
+export function lookupCommand(order: NamedOrder): string {
+  return commandOf('lookup', order);
 }
 
 /** Tells whether a line of what comes next is a command. */
@@ -31,7 +36,8 @@ export function isCommand(line: string): boolean {
 }
 
 /** An id that begins with a hyphen would be taken for an option. */
-function commandOf(command: string, id: string, options = ''): string {
+function commandOf(command: string, { account, externalOrderId: id }: NamedOrder, more = ''): string {
+  const options = `${more}${accountWords(account)}`.trim();
   const words = id.startsWith('-') ? [options, '--', shellWord(id)] : [shellWord(id), options];
   return ['order-sync', command, ...words].filter((word) => word !== '').join(' ');
 }

@@ -16,6 +16,7 @@ export interface StoryEvidence {
 
 /** The fields of the row that the story needs, as they are now. */
 export interface StoryOrder {
+  readonly account: string;
   readonly externalOrderId: string;
   readonly createdAt: string;
   readonly updatedAt: string;

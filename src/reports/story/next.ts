@@ -108,11 +108,11 @@ function rechecking(moment: Moment, plan: readonly number[]): string {
 }
 
 function offer(when: string, { order, state }: Moment): readonly string[] {
-  return [`${when}:`, ...decisionCommands(order.externalOrderId, state)];
+  return [`${when}:`, ...decisionCommands(order, state)];
 }
 
 function asking({ order }: Moment): readonly string[] {
-  return ['To see what the exchange answers now:', lookupCommand(order.externalOrderId)];
+  return ['To see what the exchange answers now:', lookupCommand(order)];
 }
 
 /** When the order is looked up next: now the row has the time, of the past only the plan is known. */

@@ -25,7 +25,7 @@ export async function readStory(
   const ofOrder = { account, external_order_id: externalOrderId };
   const orders = queries
     .selectFrom('merchant_orders')
-    .select(['external_order_id as externalOrderId', 'pre_order_id as preOrderId', 'verifications'])
+    .select(['account', 'external_order_id as externalOrderId', 'pre_order_id as preOrderId', 'verifications'])
     .select([
       'asset',
       'asset_position as assetPosition',

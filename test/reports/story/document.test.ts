@@ -10,6 +10,7 @@ const CHANGED = '2026-01-05T13:00:00.000Z';
 const AS_OF = new Date('2026-01-05T15:00:00.000Z');
 const EVIDENCE: StoryEvidence = {
   order: {
+    account: 'default',
     externalOrderId: 'a',
     createdAt: CREATED,
     updatedAt: CHANGED,

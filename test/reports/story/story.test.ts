@@ -11,6 +11,7 @@ const BEGIN = Date.parse('2026-01-05T12:00:00.000Z');
 const at = (seconds: number) => new Date(BEGIN + seconds * 1_000).toISOString();
 
 const ORDER: StoryOrder = {
+  account: 'default',
   externalOrderId: 'a',
   createdAt: at(0),
   updatedAt: at(0),
@@ -135,6 +136,12 @@ describe('a command in a story', () => {
     ]);
     expect(commands('=1', 'rejected')).toEqual([`order-sync orders retry '=1' --reason TEXT`]);
     expect(commands('-v', 'rejected')).toEqual(['order-sync orders retry --reason TEXT -- -v']);
+  });
+
+  it('names the account of the order where that is not the default one', () => {
+    const order = { ...ORDER, account: 'shop-1' };
+    const given = evidence({ order, events: [event(1, { newValue: 'rejected' })] });
+    expect(tell(given).next.filter(isCommand)).toEqual(['order-sync orders retry a --reason TEXT --account shop-1']);
   });
 });
 

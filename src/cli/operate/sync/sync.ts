@@ -10,6 +10,7 @@ import { fieldsText } from '../../../reports/formats/terminal/fields.ts';
 import { toned, wrapped } from '../../../reports/formats/terminal/screen.ts';
 import { printable } from '../../../reports/formats/text.ts';
 import { StoreError } from '../../../store/errors.ts';
+import { accountOf } from '../../shared/account.ts';
 import { commandError, throughOwner } from '../../shared/exchange.ts';
 import { CommandError, EXIT } from '../../shared/exit.ts';
 import { accountConfig, durationOption } from '../../shared/options.ts';
@@ -50,7 +51,15 @@ export function define(command: Command): void {
         throw stop.aborted ? new CommandError(EXIT.unavailable, STOPPED, { cause: error }) : error;
       });
       progress[Symbol.dispose]();
-      print(result, verdictOf(result, { isStopped: stop.aborted, requests: progress.latest?.requests }), json === true);
+      print(
+        result,
+        verdictOf(result, {
+          account: accountOf(command),
+          isStopped: stop.aborted,
+          requests: progress.latest?.requests,
+        }),
+        json === true,
+      );
       process.exitCode = EXIT_OF[result.end];
     });
 }

@@ -1,3 +1,4 @@
+import { accountWords } from '../../../domain/accounts/words.ts';
 import type { SyncEnd, SyncResult, SyncSummary } from '../../../flows/orders/sync.ts';
 import type { Tone } from '../../../reports/formats/document.ts';
 import { withCommas } from '../../../reports/formats/words.ts';
@@ -28,12 +29,20 @@ export interface SyncVerdict {
   readonly text: string;
 }
 
+/** A command in a sentence, with the options that it has. */
+const COMMAND = /order-sync (?:orders list|findings list|sync)(?: --\w+ \w+)?/;
+
+/** The pass that a verdict is of. */
+interface Pass {
+  readonly account: string;
+  readonly isStopped: boolean;
+  readonly requests: number | undefined;
+}
+
 /** What a pass came to, in one line with the command that goes on from there. `requests` are those that it had before it. */
-export function verdictOf(
-  result: SyncResult,
-  { isStopped, requests }: { readonly isStopped: boolean; readonly requests: number | undefined },
-): SyncVerdict {
-  return { tone: TONES[result.end], text: textOf(result, isStopped, requests) };
+export function verdictOf(result: SyncResult, { account, isStopped, requests }: Pass): SyncVerdict {
+  const text = textOf(result, isStopped, requests);
+  return { tone: TONES[result.end], text: text.replace(COMMAND, `$&${accountWords(account)}`) };
 }
 
 function textOf({ end, summary, holds }: SyncResult, isStopped: boolean, requests = 0): string {
