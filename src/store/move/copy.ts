@@ -1,8 +1,8 @@
 import { StoreError } from '../errors.ts';
 import { checkChains } from '../chain.ts';
-import type { Database, Transaction } from '../port.ts';
+import type { Database } from '../port.ts';
 import { checkTable } from './check.ts';
-import { rowsOf } from './rows.ts';
+import { sourceRows, targetRows, type Session } from './rows.ts';
 import { describeTables, readLastIds } from './source.ts';
 import { analyzeTarget, completeTarget, insertRows, takeTarget } from './target.ts';
 import { COPIED, rowName, type TableColumns, type TextRow } from './tables.ts';
@@ -20,8 +20,8 @@ export interface Copied {
 
 /** The two sides, each in a transaction that nobody else comes into. */
 export interface Sides {
-  readonly source: Transaction;
-  readonly target: Transaction;
+  readonly source: Database;
+  readonly session: Session;
   readonly address: string;
   /** The target has a copy of the same source that was broken off: it begins anew. */
   readonly isBrokenOff: boolean;
@@ -37,7 +37,8 @@ const SHOWN_EVERY = 5_000;
  * Throws `StoreError` where a row cannot be copied as it is, or a chain of events is broken.
  */
 export async function copyTables(sides: Sides, show: ShowProgress): Promise<Copied> {
-  const { source, target, address, isBrokenOff } = sides;
+  const { source, session, address, isBrokenOff } = sides;
+  const { db: target } = session;
   const { copied, others } = await describeTables(source, target);
   const counts = new Map<TableColumns, number>();
   for (const table of copied)
@@ -61,30 +62,25 @@ async function assertWhole(db: Database, name: string): Promise<void> {
   throw new StoreError('unusable', message);
 }
 
-async function copyTable({ source, target }: Sides, table: TableColumns, onRow: () => Promise<void>): Promise<void> {
-  for await (const page of pagesOf(rowsOf(source, table))) {
-    await insertRows(target, table, page);
+async function copyTable({ source, session }: Sides, table: TableColumns, onRow: () => Promise<void>): Promise<void> {
+  for await (const page of pagesOf(sourceRows(source, table))) {
+    await insertRows(session.db, table, page);
     for (let rows = 0; rows < page.length; rows += 1) await onRow();
   }
 }
 
 /** Throws `StoreError` with the first row that is not the same on both sides. */
 async function compareTable(sides: Sides, table: TableColumns, onRow: () => Promise<void>): Promise<void> {
-  const others = rowsOf(sides.target, table)[Symbol.asyncIterator]();
-  try {
-    for await (const row of rowsOf(sides.source, table)) {
-      const { value: other, done } = await others.next();
-      const difference = differenceOf(table, row, done === true ? undefined : other);
-      if (difference !== undefined) throw new StoreError('unusable', `${difference}; nothing was moved`);
-      await onRow();
-    }
-    const { value: extra, done } = await others.next();
-    if (done !== true) {
-      throw new StoreError('unusable', `${rowName(table.table, extra)} is in the copy alone; nothing was moved`);
-    }
-  } finally {
-    await others.return?.();
+  const others = targetRows(sides.session, table);
+  for await (const row of sourceRows(sides.source, table)) {
+    const { value: other } = await others.next();
+    const difference = differenceOf(table, row, other);
+    if (difference !== undefined) throw new StoreError('unusable', `${difference}; nothing was moved`);
+    await onRow();
   }
+  const { value: extra } = await others.next();
+  if (extra === undefined) return;
+  throw new StoreError('unusable', `${rowName(table.table, extra)} is in the copy alone; nothing was moved`);
 }
 
 function differenceOf({ table, columns }: TableColumns, row: TextRow, other: TextRow | undefined): string | undefined {

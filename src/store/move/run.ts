@@ -4,12 +4,15 @@ import { StoreError } from '../errors.ts';
 import { readPosition, RESTORE_ADVICE, signOfRestore } from '../mark.ts';
 import { readMove, recordMove, type Move } from '../moves.ts';
 import type { Store } from '../port.ts';
+import type { Session } from './rows.ts';
 import { copyTables, type Copied, type ShowProgress } from './copy.ts';
 
 /** The two databases: nobody drives the old one meanwhile. */
 export interface MoveDeps {
   readonly source: Store;
   readonly target: Store;
+  /** Where the copy is written. */
+  readonly session: Session;
   readonly clock: Clock;
 }
 
@@ -23,7 +26,7 @@ export interface MoveDeps {
  * Gives undefined where the copy was complete and only its end was missing.
  */
 export async function moveDatabase(deps: MoveDeps, show: ShowProgress): Promise<Copied | undefined> {
-  const { source, target, clock } = deps;
+  const { source, target, session, clock } = deps;
   const left = await readMove(source.db);
   if (left?.state === 'moved') return await finish(deps, left);
   const move = { id: randomUUID(), source: source.address, target: target.address, at: clock.now().toISOString() };
@@ -31,8 +34,8 @@ export async function moveDatabase(deps: MoveDeps, show: ShowProgress): Promise<
   try {
     const sign = signOfRestore(source.mark.read(), await readPosition(here));
     if (sign !== undefined) throw new StoreError('unusable', `${source.address} ${sign}; ${RESTORE_ADVICE}`);
-    const copied = await copyTo(deps, move, (there, isBrokenOff) =>
-      copyTables({ source: here, target: there, address: target.address, isBrokenOff }, show),
+    const copied = await copyTo(deps, move, (isBrokenOff) =>
+      copyTables({ source: here, session, address: target.address, isBrokenOff }, show),
     );
     await recordMove(here, move, 'moved');
     await here.commit().execute();
@@ -46,29 +49,26 @@ export async function moveDatabase(deps: MoveDeps, show: ShowProgress): Promise<
 
 /** Commits the copy as one that nobody is to use yet. */
 async function copyTo(
-  { target, source }: MoveDeps,
+  { source, target, session }: MoveDeps,
   move: Move,
-  copy: (there: Store['db'], isBrokenOff: boolean) => Promise<Copied>,
+  copy: (isBrokenOff: boolean) => Promise<Copied>,
 ): Promise<Copied> {
-  const there = await target.db.startTransaction().execute();
+  await session.exec('begin');
   try {
-    const last = await readMove(there);
+    const last = await readMove(session.db);
     const isBrokenOff = last?.state === 'arriving';
     if (isBrokenOff && last.source !== source.address) {
       const message = `a copy of ${last.source} to ${target.address} was broken off; end that one first`;
       throw new StoreError('refused', message);
     }
-    const copied = await copy(there, isBrokenOff);
-    await there.deleteFrom('database_moves').execute();
-    await recordMove(there, move, 'arriving');
-    await there.commit().execute();
+    const copied = await copy(isBrokenOff);
+    await session.db.deleteFrom('database_moves').execute();
+    await recordMove(session.db, move, 'arriving');
+    await session.exec('commit');
     return copied;
   } catch (error) {
-    if (!there.isCommitted && !there.isRolledBack)
-      await there
-        .rollback()
-        .execute()
-        .catch(() => undefined);
+    // A connection that was lost has undone it by itself.
+    await session.exec('rollback').catch(() => undefined);
     throw error;
   }
 }

@@ -3,6 +3,7 @@ import type { Clock } from '../../clock.ts';
 import type { PostgresDatabase } from '../../config/database.ts';
 import { StoreError } from '../errors.ts';
 import { GroupWriter } from '../group-writer.ts';
+import { assertNotMoved } from '../moves.ts';
 import { assertKnownVersion, isUpToDate, migrate, migrationStatus, type Expectation } from '../migrations.ts';
 import type { Holding, Store, Writer } from '../port.ts';
 import { openConnections, type Connections } from './connection.ts';
@@ -36,6 +37,8 @@ export async function openStore(place: PostgresDatabase, clock: Clock, { expect 
   const applied = await appliedMigrations(connections);
   assertKnownVersion({ kind: 'postgres', address }, applied, expect);
   if (!isUpToDate('postgres', applied)) await bringUpToDate(place, applied, expect);
+  // Who makes the tables may be about to end a move.
+  if (expect === 'current' || expect === 'upgrade') await assertNotMoved(connections.db, address);
   const readings = undo.use(openConnections(place, { max: MOST_SNAPSHOTS }));
   const disposal = undo.move();
   const deps = { address, connections, clock };

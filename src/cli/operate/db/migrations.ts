@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { readMove } from '../../../store/moves.ts';
 import { EXIT } from '../../shared/exit.ts';
 import { withStore } from '../../shared/store.ts';
 
@@ -13,8 +14,13 @@ export function define(command: Command): void {
       await withStore(command, { expect, createFolder }, async (store) => {
         const { address: path } = store;
         const status = await store.migrations();
-        const text = `database: ${path}\napplied:  ${list(status.applied)}\npending:  ${list(status.pending)}\n`;
-        process.stdout.write(json === true ? `${JSON.stringify({ path, ...status })}\n` : text);
+        const move = status.pending.length === 0 ? await readMove(store.db) : undefined;
+        const moved =
+          move === undefined ? '' : `${move.state.padEnd(9)} from ${move.source} to ${move.target}, ${move.at}\n`;
+        const text = `database: ${path}\napplied:  ${list(status.applied)}\npending:  ${list(status.pending)}\n${moved}`;
+        process.stdout.write(
+          json === true ? `${JSON.stringify({ path, ...status, ...(move !== undefined && { move }) })}\n` : text,
+        );
         if (status.pending.length === 0) return;
         process.stderr.write(`${path} is not up to date; bring it up to date with: order-sync db migrate\n`);
         process.exitCode = EXIT.look;
