@@ -22,6 +22,10 @@ function inBytes(statement: string): string {
   return statement.startsWith('create table') ? statement.replaceAll(/ text\b/g, ' text collate "C"') : statement;
 }
 
+/** An entry of an index is bounded, a text of the exchange's is not: so much of one stands in an index, beside an id. */
+export const INDEXED_CHARACTERS = 100;
+const beginningOf = (column: string) => `substr(${column}, 1, ${INDEXED_CHARACTERS})`;
+
 /** A row that is changed at each commit of its account: its newer versions find room beside it. */
 const CHANGED_OFTEN = 'with (fillfactor = 50)';
 
@@ -56,7 +60,7 @@ const ORDERS = [
   // An order that was just accepted does not wait for all those that were: an order is here until its first look-up.
   `create index merchant_orders_never_looked_up on merchant_orders
     (account, last_lookup_at, next_action_at, external_order_id) where state = 'accepted' and last_lookup_at is null`,
-  `create index merchant_orders_of_pre_order on merchant_orders (account, pre_order_id)
+  `create index merchant_orders_of_pre_order on merchant_orders (account, ${beginningOf('pre_order_id')})
     where pre_order_id is not null`,
   // The orders that are looked up until they are final, and those in flight: few among millions, and listed by their ids.
   `create index merchant_orders_followed on merchant_orders (account, external_order_id)
@@ -99,9 +103,9 @@ const RECORDS = [
     output_asset text, from_currency text, to_currency text, fee text, reward text, transaction_hash text,
     completed_at text, compared_at text, earlier_hash text, turns bigint not null default 0, repeats bigint not null default 0,
     quiet_changes bigint not null default 0, constraint order_records_key primary key (account, external_order_id))`,
-  `create index order_records_of_hash on order_records (account, transaction_hash, external_order_id)
+  `create index order_records_of_hash on order_records (account, ${beginningOf('transaction_hash')}, external_order_id)
     where transaction_hash is not null`,
-  `create index order_records_of_order on order_records (account, order_id, external_order_id)
+  `create index order_records_of_order on order_records (account, ${beginningOf('order_id')}, external_order_id)
     where order_id is not null`,
   // An export reads the orders that were completed in a period.
   `create index order_records_completed on order_records (account, completed_at, external_order_id)
@@ -152,7 +156,9 @@ const ACCOUNTS = [
   `create table account_facts (account text not null, name text not null, value text not null,
     first_seen_at text not null, constraint account_facts_key primary key (account, name))`,
   `create table seen_statuses (account text not null, field text not null, value text not null,
-    first_seen_at text not null, constraint seen_statuses_key primary key (account, field, value))`,
+    first_seen_at text not null)`,
+  // Statuses that are the same for so long are not told apart.
+  'create unique index seen_statuses_key on seen_statuses (account, field, substr(value, 1, 500))',
   `create table request_leases (account text primary key not null, requests_until text not null,
     requests bigint not null, interval_ms bigint not null, spent text not null, concurrency bigint not null,
     timeout_ms bigint not null) ${CHANGED_OFTEN}`,

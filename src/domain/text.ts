@@ -64,3 +64,8 @@ function folded(text: string): string {
 export function isPlainText(text: string): boolean {
   return text !== '' && text.length <= LONGEST_PLAIN_TEXT && text.isWellFormed() && !hasControlCharacter(text);
 }
+
+/** A text with the sign of NUL in place of that character, which PostgreSQL stores in no text. */
+export function withoutNul(text: string): string {
+  return text.replaceAll('\0', '\u2400');
+}

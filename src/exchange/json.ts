@@ -22,11 +22,16 @@ export function readBody<Schema extends z.ZodType>(schema: Schema, body: string)
 
 function read(body: string, options?: ParseOptions): unknown {
   try {
-    return isTooDeep(body) ? undefined : parse(body, null, options);
+    return isTooDeep(body) ? undefined : parse(withoutNul(body), null, options);
   } catch {
     // The error's text quotes the body, so it is not passed on.
     return undefined;
   }
+}
+
+/** PostgreSQL stores no text with the character NUL, which JSON writes so. A backslash before it is escaped itself, or none. */
+function withoutNul(body: string): string {
+  return body.includes('\\u0000') ? body.replaceAll(/(?<!\\)((?:\\\\)*)\\u0000/g, '$1\u2400') : body;
 }
 
 /** A value that was read, of a number its digits as text: an exchange may write ids and statuses as numbers. */

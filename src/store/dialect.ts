@@ -13,6 +13,7 @@ import {
   type SqlBool,
 } from 'kysely';
 import { isTime } from '../../migrations/postgres/guards.ts';
+import { INDEXED_CHARACTERS } from '../../migrations/postgres/0001_initial.ts';
 import { MAX_DIGITS } from '../domain/decimal.ts';
 import type { Tables } from './schema.ts';
 
@@ -53,6 +54,17 @@ function worded<Value>(words: {
 export function unindexed<Value = string>(column: string): RawBuilder<Value> {
   const plain = sql.ref<Value>(column);
   return worded({ sqlite: sql`+${plain}`, postgres: plain });
+}
+
+/**
+ * Tells whether an indexed column has a value of any length. The index of PostgreSQL holds the beginning of each text, because
+ * an entry of it is bounded: an id of the exchange's is not.
+ */
+export function hasLongText(column: string, value: string): RawBuilder<SqlBool> {
+  const text = sql.ref(column);
+  const isEqual = sql<SqlBool>`${text} = ${value}`;
+  const begins = sql`substr(${text}, 1, ${sql.lit(INDEXED_CHARACTERS)}) = substr(${value}, 1, ${sql.lit(INDEXED_CHARACTERS)})`;
+  return worded({ sqlite: isEqual, postgres: sql`${begins} and ${isEqual}` });
 }
 
 /** Names the index of a table that SQLite is to take; it stands behind the table. */

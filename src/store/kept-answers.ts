@@ -1,4 +1,6 @@
+import { withoutNul } from '../domain/text.ts';
 import type { Answer } from '../domain/record.ts';
+import type { Transaction } from './port.ts';
 import type { KeptAnswersTable } from './schema.ts';
 import { queries, statement } from './statement.ts';
 
@@ -7,8 +9,7 @@ interface KeptAnswer extends Answer, Pick<KeptAnswersTable, 'account' | 'operati
   readonly receivedAt: string;
 }
 
-/** Stores an answer that could not be read. */
-export const keepAnswer = statement((v: KeptAnswer) =>
+const keepStatement = statement((v: KeptAnswer) =>
   queries.insertInto('kept_answers').values({
     account: v.account,
     operation: v.operation,
@@ -18,3 +19,8 @@ export const keepAnswer = statement((v: KeptAnswer) =>
     received_at: v.receivedAt,
   }),
 );
+
+/** Stores an answer that could not be read. */
+export async function keepAnswer(tx: Transaction, answer: KeptAnswer): Promise<void> {
+  await keepStatement(tx, { ...answer, body: withoutNul(answer.body) });
+}

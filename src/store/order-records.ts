@@ -1,6 +1,7 @@
 import { NO_TURNS, type Turns } from '../domain/orders/record-change.ts';
 import { readTime } from '../domain/instant.ts';
 import type { RecordView } from '../domain/record.ts';
+import { hasLongText } from './dialect.ts';
 import type { Database, Transaction } from './port.ts';
 import type { OrderRecordsTable, ReceivedBodiesTable } from './schema.ts';
 import { queries, statement } from './statement.ts';
@@ -169,7 +170,7 @@ function otherOrder(column: 'transaction_hash' | 'order_id') {
       .selectFrom('order_records')
       .select('external_order_id')
       .where('account', '=', v.account)
-      .where(column, '=', v.value)
+      .where(hasLongText(column, v.value))
       .where('external_order_id', '<>', v.externalOrderId)
       .limit(1),
   );

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { FOLLOWED_STATES, OrderState } from '../domain/orders/states.ts';
 import type { Decision, Tracking } from '../domain/orders/tracking.ts';
-import { indexedBy } from './dialect.ts';
+import { hasLongText, indexedBy } from './dialect.ts';
 import { StoreError } from './errors.ts';
 import { insertEvents } from './events.ts';
 import { trackedColumnsOf, type OrderRow } from './order-columns.ts';
@@ -235,7 +235,7 @@ const preOrderStatement = statement((v: { account: string; externalOrderId: stri
     .selectFrom('merchant_orders')
     .select('external_order_id')
     .where('account', '=', v.account)
-    .where('pre_order_id', '=', v.preOrderId)
+    .where(hasLongText('pre_order_id', v.preOrderId))
     .where('external_order_id', '<>', v.externalOrderId)
     .limit(1),
 );

@@ -35,6 +35,11 @@ describe('the compared fields of a record', () => {
     expect(readRecordView(text)).toMatchObject({ orderId: '\ufffd', orderStatus: '\ufffdx', fiatStatus: '\ufffd' });
   });
 
+  it('have no NUL, which a database may refuse', () => {
+    const text = '{"externalOrderId":"a","order":{"id":"\\u0000x\\\\\\u0000","status":"\\\\u0000"}}';
+    expect(readRecordView(text)).toMatchObject({ orderId: '\u2400x\\\u2400', orderStatus: '\\u0000' });
+  });
+
   it('are read past text that looks like a field', () => {
     expect(readRecordView(body({ asset: HUGE, message: TORN }))).toEqual(readRecordView(body({ asset: HUGE })));
   });

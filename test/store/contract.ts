@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MERCHANT_COLUMNS, OUR_COLUMNS } from '../../migrations/rules.ts';
 import { decideCorrected } from '../../src/domain/orders/create.ts';
@@ -8,7 +9,9 @@ import * as orders from '../../src/store/orders.ts';
 import { orderEvents } from '../../src/store/events.ts';
 import { listOrders } from '../../src/store/listed-orders.ts';
 import { trackingOf, uncheckedOrderOf } from '../../src/store/order-columns.ts';
+import { keepAnswer } from '../../src/store/kept-answers.ts';
 import { keepPreOrder, readPreOrder } from '../../src/store/pre-orders.ts';
+import type { RecordView } from '../../src/domain/record.ts';
 import * as records from '../../src/store/order-records.ts';
 import { NO_TURNS } from '../../src/domain/orders/record-change.ts';
 import type { Store } from '../../src/store/port.ts';
@@ -593,6 +596,30 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
       expect((await records.readRecord(db, ACCOUNT, 'a'))?.body).toBe(odd);
       expect(await readPreOrder(db, ACCOUNT, 'a')).toBe('{"pre":1}');
       expect(await readPreOrder(db, 'other', 'a')).toBeUndefined();
+    });
+
+    it('is kept and found again however long its ids are, and whatever characters an unreadable answer has', async () => {
+      const { writer, db } = subject.store;
+      const long = (name: string) => `${name} ${randomBytes(4_000).toString('hex')}`;
+      const view = { orderId: long('order'), transactionHash: long('hash') } as RecordView;
+      const search = { account: ACCOUNT, externalOrderId: 'b' };
+      await insertIn('a', 'sending');
+      const tracking = trackingOf(await read('a'));
+      await save({ tracking: { ...tracking, state: 'accepted', preOrderId: long('pre-order') }, events: [] });
+      const preOrderId = (await read('a')).pre_order_id ?? '';
+      const answer = { operation: 'createPreOrder', subject: 'a', httpStatus: 200, receivedAt: '' } as const;
+      const found = await writer.write(async (tx) => {
+        await records.keepOrderRecord(tx, kept('{}'), view);
+        await keepAnswer(tx, { ...answer, account: ACCOUNT, body: 'a\0b' });
+        return [
+          await records.orderWithField.orderId(tx, { ...search, value: view.orderId ?? '' }),
+          await records.orderWithField.transactionHash(tx, { ...search, value: view.transactionHash ?? '' }),
+          await records.orderWithField.transactionHash(tx, { ...search, value: `${view.transactionHash}x` }),
+          await orders.orderWithPreOrder(tx, { ...search, preOrderId }),
+        ];
+      });
+      expect(found).toEqual(['a', 'a', null, 'a']);
+      expect(await db.selectFrom('kept_answers').select('body').execute()).toEqual([{ body: 'a\u2400b' }]);
     });
 
     it('is new the first time that a status is seen, by account and field', async () => {
