@@ -10,6 +10,8 @@ import type { DueKind, OwnedAccount } from './owned-account.ts';
 /** The pass that each kind of due times wakes. */
 const PASS_OF = { create: 'create', verify: 'lookup', follow: 'lookup' } as const satisfies Record<DueKind, string>;
 const KINDS = Object.keys(PASS_OF) as DueKind[];
+/** Those that wait for their times alone. */
+const BY_TIME = ['create', 'verify'] as const;
 
 const MOST_NAMED = 20;
 
@@ -42,7 +44,7 @@ export class DueAccounts {
 
   /** Wakes the accounts in which something has come due. Look-ups of followed orders wait for `tick`. */
   wakeDue(): void {
-    for (const kind of ['create', 'verify'] as const) this.#wake(kind);
+    for (const kind of BY_TIME) this.#wake(kind);
   }
 
   /** `schedule.cron` has ticked. */
@@ -94,9 +96,8 @@ export class DueAccounts {
   wakeAgain(account: OwnedAccount, driven: DrivenAccount, until: number): boolean {
     const due = KINDS.filter((kind) => this.#isDue(account, kind));
     for (const pass of new Set(due.map((kind) => PASS_OF[kind]))) if (driven.mayRun(pass)) driven.wake(pass);
-    return (
-      due.length > 0 || KINDS.some((kind) => (this.#times[kind].of(account.name) ?? Number.POSITIVE_INFINITY) < until)
-    );
+    // Followed orders wait for a tick, which may be far away.
+    return due.length > 0 || BY_TIME.some((kind) => (this.#times[kind].of(account.name) ?? Infinity) < until);
   }
 
   /** True where something will be due. */

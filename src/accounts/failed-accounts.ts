@@ -37,6 +37,8 @@ export class FailedAccounts {
       this.#log.error(facts, 'an account is stopped and tried again in a minute; others go on');
     }
     const key = isKeyRefused ? new MerchantKey(exchange) : undefined;
+    // The one that was refused.
+    if (key !== undefined) isOther(key);
     this.#failed.set(account.name, { account, key, tryAt: this.#clock.monotonic() + TRY_AGAIN_MS });
   }
 

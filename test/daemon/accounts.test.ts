@@ -1,0 +1,178 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { endHolds, setHold } from '../../src/store/account-holds.ts';
+import type { Transaction } from '../../src/store/port.ts';
+import type { WrapStatement } from '../../src/store/sqlite/connection.ts';
+import { openStore } from '../../src/store/sqlite/store.ts';
+import { keyOf, manyAccounts, type ManyAccounts } from '../support/many-accounts.ts';
+import { echo, NOT_FOUND, record } from '../support/scripted-exchange.ts';
+import { DAY, MINUTE, SECOND } from '../support/tracking.ts';
+
+const THREE = { one: '', two: '', three: '' };
+const NAMES = Object.keys(THREE);
+
+/** Another program of ours writes in an account. */
+async function elsewhere(on: ManyAccounts, work: (tx: Transaction) => Promise<unknown>): Promise<void> {
+  const store = await openStore(on.path, systemClock(), { expect: 'current' });
+  await store.writer.write(work);
+  await store.close();
+}
+
+const sentBy = (on: ManyAccounts, key: string, method = 'POST') =>
+  on.exchange.requests.filter((request) => request.method === method && request.headers['x-api-key'] === key);
+
+/** Rows of this id are accepted in all these accounts. */
+const accepted = (on: ManyAccounts, id: string, names: readonly string[] = NAMES) =>
+  names.every((name) => on.stateOf(name, id) === 'accepted');
+
+describe('a daemon for several accounts', () => {
+  it('sends the rows of each with its own key, those that were there and new ones at once', async () => {
+    const on = await manyAccounts(THREE);
+    on.insert('two', 'before');
+    await on.start();
+    await on.until(() => accepted(on, 'before', ['two']));
+    for (const name of NAMES) on.insert(name, 'new');
+    const begin = on.clock.monotonic();
+    await on.until(() =>
+      NAMES.every((name) => sentBy(on, name).some(({ externalOrderId }) => externalOrderId === 'new')),
+    );
+    expect(on.clock.monotonic() - begin).toBeLessThan(SECOND);
+    expect(sentBy(on, 'one')).toHaveLength(1);
+    expect(on.log.with('order-sync is ready')).toMatchObject([{ accounts: 3, waiting: 1, first: ['two'] }]);
+  });
+
+  it('goes on with the others where the exchange refuses the key of one, and with that one once its file has another', async () => {
+    const on = await manyAccounts({ ...THREE, two: 'exchange: {apiKeyFile: two.key}' });
+    const key = join(on.folder, 'two.key');
+    writeFileSync(key, 'wrong', { mode: 0o600 });
+    for (const name of NAMES) on.insert(name, 'a');
+    await on.start();
+    await on.until(
+      () => on.log.with('an account is stopped until another key is in its file; others go on').length > 0,
+    );
+    await on.until(() => accepted(on, 'a', ['one', 'three']));
+    await on.pass(3 * MINUTE);
+    expect(sentBy(on, 'wrong')).toHaveLength(1);
+    writeFileSync(key, 'two');
+    on.insert('three', 'b');
+    await on.until(() => accepted(on, 'a') && accepted(on, 'b', ['three']));
+  });
+
+  it('holds back a paused account alone, and goes on with it when a person resumes it', async () => {
+    const on = await manyAccounts(THREE);
+    const hold = { kind: 'all-paused', since: on.clock.now(), until: null, reason: 'test', actor: 'somebody' } as const;
+    await elsewhere(on, (tx) => setHold(tx, 'two', hold, on.clock.now()));
+    for (const name of NAMES) on.insert(name, 'a');
+    await on.start();
+    await on.until(() => accepted(on, 'a', ['one', 'three']));
+    await on.pass(2 * MINUTE);
+    expect(on.stateOf('two', 'a')).toBe('pending');
+    const how = { reason: 'test', actor: 'somebody', now: on.clock.now() };
+    await elsewhere(on, (tx) => endHolds(tx, 'two', ['all-paused'], how));
+    await on.until(() => accepted(on, 'a'));
+  });
+
+  it('waits for the exchange of one account while it is down, and for no other', async () => {
+    const on = await manyAccounts({ ...THREE, two: `${keyOf('two')}, exchange.baseUrl: http://127.0.0.1:9` });
+    for (const name of NAMES) on.insert(name, 'a');
+    await on.start();
+    await on.until(() => accepted(on, 'a', ['one', 'three']));
+    expect(on.stateOf('two', 'a')).toBe('pending');
+    expect(on.log.lines.filter(({ account, level }) => level === 'error' && account !== 'two')).toEqual([]);
+  });
+
+  it('passes over an account whose rows the database refuses, and tries it again', async () => {
+    const on = await manyAccounts(THREE);
+    on.merchant.exec(`create trigger refuses before insert on request_leases when new.account = 'two'
+      begin select raise(abort, 'refused by a trigger'); end`);
+    for (const name of NAMES) on.insert(name, 'a');
+    await on.start();
+    await on.until(() => accepted(on, 'a', ['one', 'three']));
+    expect(on.stateOf('two', 'a')).toBe('pending');
+    on.merchant.exec('drop trigger refuses');
+    await on.until(() => accepted(on, 'a'));
+  });
+
+  it('ends all accounts when it stops, each with what is in flight', async () => {
+    const on = await manyAccounts(THREE);
+    const answers = Promise.withResolvers<void>();
+    on.exchange.answer = async (request) => {
+      await answers.promise;
+      return request.method === 'POST' ? echo(request, { id: `p-${String(request.headers['x-api-key'])}` }) : NOT_FOUND;
+    };
+    for (const name of NAMES) on.insert(name, 'a');
+    const daemon = await on.start();
+    await on.until(() => on.exchange.count('POST') === 3);
+    const stopped = daemon.stop();
+    answers.resolve();
+    await stopped;
+    expect(accepted(on, 'a')).toBe(true);
+    expect(on.merchant.prepare(`select count(*) from request_leases where requests > 0`).pluck().get()).toBe(0);
+  });
+
+  it('says once in which accounts that are not configured rows wait', async () => {
+    const on = await manyAccounts(THREE);
+    on.insert('nobody', 'a');
+    await on.start();
+    on.insert('somebody', 'a');
+    on.insert('one', 'a');
+    await on.until(() => accepted(on, 'a', ['one']));
+    const message = 'orders of accounts that are not configured are pending; nobody sends them';
+    expect(on.log.with(message)).toMatchObject([{ accounts: ['nobody'] }, { accounts: ['somebody'] }]);
+    expect(on.stateOf('nobody', 'a')).toBe('pending');
+  });
+
+  it('corrects due times that were written under another clock in accounts of which nothing is due', async () => {
+    const on = await manyAccounts(THREE);
+    on.insert('two', 'a');
+    on.merchant
+      .prepare(`update merchant_orders set revision = revision + 1, next_action_at = ?`)
+      .run(new Date(on.clock.now().getTime() + 300 * DAY).toISOString());
+    await on.start();
+    await on.until(() => accepted(on, 'a', ['two']));
+    expect(on.log.with('due times written under another clock were corrected')).toMatchObject([{ account: 'two' }]);
+  });
+});
+
+describe('an account of several', () => {
+  it('rests when nothing is due for a minute, and is driven again when something is', async () => {
+    const on = await manyAccounts(THREE);
+    on.exchange.answer = (request) => (request.method === 'POST' ? echo(request) : record(request.externalOrderId));
+    on.insert('two', 'a');
+    await on.start();
+    await on.until(() => accepted(on, 'a', ['two']));
+    const leases = () => on.merchant.prepare(`select requests from request_leases`).pluck().all();
+    expect(leases()).not.toEqual([0]);
+    // It gives its lease back.
+    await on.until(() => leases().join() === '0');
+    on.insert('two', 'b');
+    await on.until(() => accepted(on, 'b', ['two']));
+  });
+
+  it('costs no statement while nothing is due in it: all are read again in turn, some with one statement', async () => {
+    const accounts = Object.fromEntries(Array.from({ length: 2_000 }, (_, number) => [`shop-${number}`, '']));
+    const on = await manyAccounts(accounts);
+    let statements = 0;
+    const counted = <Value>(value: Value) => {
+      statements += 1;
+      return value;
+    };
+    const wrap: WrapStatement = (_sql, statement) => ({
+      reader: statement.reader,
+      all: (parameters) => counted(statement.all(parameters)),
+      run: (parameters) => counted(statement.run(parameters)),
+      iterate: (parameters) => counted(statement.iterate(parameters)),
+    });
+    await on.start({ store: { wrap } });
+    on.insert('shop-7', 'a');
+    await on.until(() => on.stateOf('shop-7', 'a') === 'accepted');
+    await on.pass(2 * MINUTE);
+    statements = 0;
+    await on.pass(MINUTE);
+    expect(statements).toBeLessThanOrEqual(60);
+    on.insert('shop-1999', 'a');
+    await on.until(() => on.stateOf('shop-1999', 'a') === 'accepted');
+  });
+});
