@@ -5,7 +5,7 @@ import type { OrderEvent } from '../domain/orders/tracking.ts';
 import { unindexed } from './dialect.ts';
 import type { Database, Transaction } from './port.ts';
 import type { EventsTable } from './schema.ts';
-import { queries, statement } from './statement.ts';
+import { queries, statement, together } from './statement.ts';
 
 /** A change that is to be recorded, by the columns of `events`. */
 export type NewEvent = Omit<EventsTable, 'id' | 'previous_hash' | 'hash'>;
@@ -85,13 +85,15 @@ export async function insertEvents(
 export async function appendToChain(tx: Transaction, account: string, events: readonly NewEvent[]): Promise<void> {
   const { rows: heads } = await headStatement(tx, { account });
   let head = heads[0] ?? { id: 0, hash: '' };
-  for (const event of events) {
+  const chained = events.map((event) => {
     const { old_value: oldValue, new_value: newValue } = event;
     const stored = columnsOf({ ...event, old_value: bounded(oldValue), new_value: bounded(newValue) }, wellFormed);
-    const chained = { previousHash: head.hash, hash: hash('sha256', hashedText(head.hash, stored)) };
-    const { rows } = await insertStatement(tx, { ...stored, ...chained });
-    for (const { id } of rows) head = { id, hash: chained.hash };
-  }
+    const previousHash = head.hash;
+    head = { ...head, hash: hash('sha256', hashedText(previousHash, stored)) };
+    return { ...stored, previousHash, hash: head.hash };
+  });
+  const inserted = await together(...chained.map((event) => insertStatement(tx, event)));
+  for (const { rows } of inserted) for (const { id } of rows) head = { ...head, id };
   await moveHeadStatement(tx, { account, ...head });
 }
 

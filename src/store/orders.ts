@@ -6,7 +6,7 @@ import { StoreError } from './errors.ts';
 import { insertEvents } from './events.ts';
 import { trackedColumnsOf, type OrderRow } from './order-columns.ts';
 import type { Database, Transaction } from './port.ts';
-import { queries, statement } from './statement.ts';
+import { queries, statement, together } from './statement.ts';
 
 /** A place in the list of due orders; a pass goes on after it, so that it meets each row once. */
 export interface DueKey {
@@ -203,7 +203,7 @@ const saveUnchanged = savingStatement(['state', 'pre_order_id', 'updated_at']);
 /**
  * Writes a decision about an order: the row and its events, together. `before` is the row as this transaction read it;
  * `updated_at` stays where nothing has changed. Gives the order as it is now. Throws `StoreError` when the row has changed
- * since it was read; then nothing is written.
+ * since it was read; then the transaction ends without any of it.
  */
 export async function saveDecision(
   tx: Transaction,
@@ -215,10 +215,6 @@ export async function saveDecision(
   const { account, externalOrderId } = tracking;
   const isMoved = before.state !== tracking.state || before.preOrderId !== tracking.preOrderId;
   const save = isMoved ? saveMoved : decision.events.length > 0 ? saveChanged : saveUnchanged;
-  const result = await save(tx, { ...tracking, updatedAt: now.toISOString(), previousRevision: before.revision });
-  if (result.numAffectedRows !== 1n) {
-    throw new StoreError('refused', `order ${JSON.stringify(externalOrderId)} was changed since it was read`);
-  }
   const subject = {
     account,
     type: 'order',
@@ -226,7 +222,13 @@ export async function saveDecision(
     lookedUpBefore: before.lastLookupAt,
     now,
   } as const;
-  await insertEvents(tx, subject, decision.events);
+  const [result] = await together(
+    save(tx, { ...tracking, updatedAt: now.toISOString(), previousRevision: before.revision }),
+    insertEvents(tx, subject, decision.events),
+  );
+  if (result.numAffectedRows !== 1n) {
+    throw new StoreError('refused', `order ${JSON.stringify(externalOrderId)} was changed since it was read`);
+  }
   return tracking;
 }
 

@@ -39,6 +39,17 @@ export function statement<Values extends object, Row = unknown>(
   };
 }
 
+/**
+ * Runs statements of one transaction that do not wait for each other, in this order; over a connection they take one way to the
+ * database and back. Throws the first error once all have ended: none goes on after the end of its transaction.
+ */
+export async function together<Results extends readonly unknown[]>(
+  ...running: { readonly [Index in keyof Results]: Promise<Results[Index]> }
+): Promise<Results> {
+  await Promise.allSettled(running);
+  return await Promise.all(running);
+}
+
 /** Compiles a query in the dialect of a database. */
 export function compileFor<Row>(db: Database, query: Query<Row>): CompiledQuery<Row> {
   const executor = db.getExecutor();

@@ -2,6 +2,7 @@ import { decideClaim, decideCorrected } from '../../domain/orders/create.ts';
 import type { MerchantOrder } from '../../domain/record.ts';
 import type { Tracking } from '../../domain/orders/tracking.ts';
 import { FIRST_DUE, dueOrders, dueUnforbidden, lockOrder, saveDecision } from '../../store/orders.ts';
+import { together } from '../../store/statement.ts';
 import { trackingOf, uncheckedOrderOf } from '../../store/order-columns.ts';
 import { forEachConcurrently } from '../pass/concurrency.ts';
 import type { FlowDeps } from '../pass/deps.ts';
@@ -112,10 +113,9 @@ async function claim(
     const decided = decideClaim(before, uncheckedOrderOf(row), now);
     if (decided.kind === 'skip') return undefined;
     create.intends(decided.kind === 'send');
-    await saveDecision(tx, before, decided.decision, now);
     // Together with the intent: once that is durable nothing but the request may come in between.
-    const onDurable = [await lease.renewWithin(tx), await holds.claimWithin(tx)];
-    return { ...decided, onDurable };
+    const [, onLeased] = await together(saveDecision(tx, before, decided.decision, now), lease.renewWithin(tx));
+    return { ...decided, onDurable: [onLeased, await holds.claimWithin(tx)] };
   });
   if (claimed === undefined) {
     // SQLite also takes bytes that are no text; the id that is read is then not the id that is there.

@@ -9,6 +9,7 @@ import { orderWithPreOrder, lockOrder, saveDecision } from '../../store/orders.t
 import { trackingOf } from '../../store/order-columns.ts';
 import { keepAnswer } from '../../store/kept-answers.ts';
 import { keepPreOrder } from '../../store/pre-orders.ts';
+import { together } from '../../store/statement.ts';
 import type { Transaction, Work } from '../../store/port.ts';
 import { recordFindings, recordUnknownOutcome, type NewFindings } from '../findings/record-findings.ts';
 import { countFindings } from '../pass/counters.ts';
@@ -37,8 +38,11 @@ export async function recordOutcome(deps: OutcomeDeps, claimed: Tracking, outcom
       after = await saveDecision(tx, after, decision, now);
     }
     if (!isWhole) return { before, after, isLate, findings: [] };
-    await keepAnswers(tx, after, outcome, now);
-    return { before, after, isLate, findings: await noteCreated(tx, deps, outcome, before, after, now) };
+    const [, findings] = await together(
+      keepAnswers(tx, after, outcome, now),
+      noteCreated(tx, deps, outcome, before, after, now),
+    );
+    return { before, after, isLate, findings };
   };
   countOutcome(deps, outcome, await writeOutcome(deps, externalOrderId, outcome, writing));
 }

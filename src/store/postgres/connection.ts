@@ -53,6 +53,8 @@ export function openConnections(place: PostgresDatabase, options: ConnectionOpti
     max: options.max,
     Client: Client as never,
     idleTimeoutMillis: IDLE_MS,
+    // Statements that do not wait for each other share a way to the server and back.
+    pipeline: true,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     application_name: 'order-sync',
