@@ -1,6 +1,6 @@
 import { TransportError, type Transport, type HttpRequest, type HttpResponse } from '../../src/exchange/transport.ts';
 import { SandboxExchange } from '../../src/sandbox/exchange.ts';
-import type { Observer } from './observer.ts';
+import type { Create, Observer } from './observer.ts';
 import type { Chance, Plan } from './plan.ts';
 import type { Life, Scheduler } from './scheduler.ts';
 
@@ -86,22 +86,34 @@ export class SimulatedExchange {
     return {
       send: (request) => {
         step('before a request leaves');
-        return this.#carry(request, life);
+        return this.#begin(request, life);
       },
       close: async () => {},
     };
   }
 
-  async #carry(request: HttpRequest, life: Life): Promise<HttpResponse> {
+  /** A process that stands still may have begun a request: it leaves when the process wakes, unless its connection is closed by then. */
+  async #begin(request: HttpRequest, life: Life): Promise<HttpResponse> {
+    const create = this.#observer.left(request, idOf(request), this.#scheduler.now);
+    if (this.#plan.shared === null) return await this.#carry(request, life, create);
+    const begunAt = this.#scheduler.now;
+    await new Promise<void>((resolve) => {
+      this.#scheduler.after(this.#chance.of([0, 0, 1, 20]), 'a request leaves', resolve, life);
+    });
+    if (this.#scheduler.now <= begunAt + TIMEOUT_MS) return await this.#carry(request, life, create);
+    this.#observer.ended(request, idOf(request), { sent: 'perhaps' }, create);
+    throw new TransportError(`${request.method} too late`, { sent: 'perhaps', code: 'SIMULATED' });
+  }
+
+  async #carry(request: HttpRequest, life: Life, create: Create | undefined): Promise<HttpResponse> {
     const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
     const id = idOf(request);
     const fault = this.#faultFor(request);
     const what = `${request.method} ${JSON.stringify(id)} ${fault ?? 'fine'}`;
-    this.#observer.left(request, id, this.#scheduler.now);
     if (request.method === 'POST') this.onCreate(id);
     const { arrives } = fault === undefined ? { arrives: true } : FAULTS[fault];
     const end = (ending: Ending) => {
-      this.#observer.ended(request, id, ending);
+      this.#observer.ended(request, id, ending, create);
       if ('response' in ending) resolve(ending.response);
       else reject(new TransportError(`${request.method} ${fault}`, { sent: ending.sent, code: 'SIMULATED' }));
     };

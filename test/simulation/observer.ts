@@ -53,12 +53,17 @@ interface EventRow {
   readonly source: string;
 }
 
+/** A create that left: when, and whether the program was told that it was not taken. */
+export interface Create {
+  readonly at: number;
+  isProvedNotTaken: boolean;
+}
+
 /** What the observer knows of one order beside the database. */
 interface Known {
   readonly order: PlannedOrder;
   asset: string | null;
-  /** When each create left, and whether the program was told that it was not taken. */
-  readonly creates: { at: number; isProvedNotTaken: boolean }[];
+  readonly creates: Create[];
   /** Documented 404s since the last create. */
   misses: number;
   wasRefused: boolean;
@@ -93,6 +98,11 @@ export class Observer {
       records: reader.prepare('select external_order_id as id, body from order_records'),
     };
     this.#plan = plan;
+  }
+
+  /** A process that wakes late may have begun as many as the one that has followed it. */
+  get #mostInFlight(): number {
+    return this.#plan.concurrency * (this.#plan.shared === null ? 1 : 2);
   }
 
   /** How many requests have arrived. */
@@ -153,11 +163,11 @@ export class Observer {
   }
 
   /** A request leaves the process. */
-  left(request: HttpRequest, id: string, now: number): void {
+  left(request: HttpRequest, id: string, now: number): Create | undefined {
     this.#inFlight += 1;
-    if (this.#inFlight > this.#plan.concurrency) this.fail('bounded concurrency', `${this.#inFlight} in flight`);
+    if (this.#inFlight > this.#mostInFlight) this.fail('bounded concurrency', `${this.#inFlight} in flight`);
     this.#checkPause(request, id, now);
-    if (request.method === 'POST') this.#createLeft(request, this.#of(id), now);
+    return request.method === 'POST' ? this.#createLeft(request, this.#of(id), now) : undefined;
   }
 
   /** What came of a request has reached the process. */
@@ -165,12 +175,12 @@ export class Observer {
     { method }: HttpRequest,
     id: string,
     ending: { readonly response?: HttpResponse; readonly sent?: 'never' | 'perhaps' },
+    create: Create | undefined,
   ): void {
-    this.#inFlight -= 1;
+    this.#inFlight = Math.max(0, this.#inFlight - 1);
     const known = this.#of(id);
     const { response, sent } = ending;
     if (method === 'POST') {
-      const create = known.creates.at(-1);
       const isNotTaken =
         sent === 'never' || response?.status === 429 || response?.status === 401 || isBlocked(response);
       if (create !== undefined) create.isProvedNotTaken = isNotTaken;
@@ -208,7 +218,7 @@ export class Observer {
       else this.#checkRow(known, row, wallMs);
     }
     const sending = [...rows.values()].filter(({ state }) => state === 'sending').length;
-    if (sending > this.#plan.concurrency) this.fail('backlog bounded', `${sending} orders are sending`);
+    if (sending > this.#mostInFlight) this.fail('backlog bounded', `${sending} orders are sending`);
     this.#checkRecords();
   }
 
@@ -266,7 +276,7 @@ export class Observer {
     if (now > pause.startedAt + PAUSE_WITHIN_MS) this.fail('a pause is kept', `${method} ${JSON.stringify(id)} left`);
   }
 
-  #createLeft({ body }: HttpRequest, known: Known, now: number): void {
+  #createLeft({ body }: HttpRequest, known: Known, now: number): Create {
     const row = this.#rows().get(known.order.id);
     if (row?.state !== 'sending') this.fail('intent before send', `${quoted(known)} left while ${row?.state}`);
     const earlier = known.creates.at(-1);
@@ -282,8 +292,10 @@ export class Observer {
     const [, asset] = /"asset":([^,}]+)/.exec(body ?? '') ?? [];
     const isSame = asset === known.asset || (known.asset === '1e-7' && asset === '0.0000001');
     if (!isSame) this.fail('amount exact', `${quoted(known)} ${known.asset} left as ${asset}`);
-    known.creates.push({ at: now, isProvedNotTaken: false });
+    const create = { at: now, isProvedNotTaken: false };
+    known.creates.push(create);
     known.misses = 0;
+    return create;
   }
 
   #checkEvents(): void {

@@ -48,12 +48,20 @@ export interface Plan {
   readonly paused: (Window & { readonly kind: 'creates-paused' | 'all-paused' }) | null;
   /** Where the machine's clock is set back, and by how much. */
   readonly clockSetBack: { readonly at: number; readonly ms: number } | null;
+  /** Where processes share a server: when the one that drives the account stands still, and the share of commits whose connection is lost. */
+  readonly shared: { readonly stills: readonly Stretch[]; readonly lostCommits: number } | null;
   /** After this moment nothing goes wrong any more. */
   readonly calmAt: number;
   readonly endAt: number;
   readonly decisions: readonly (PlannedDecision & { readonly at: number })[];
   /** Chance that a person wants an order sent again while its create is in flight. */
   readonly decidesInFlight: number;
+}
+
+/** A moment, and how long something lasts from it on. */
+export interface Stretch {
+  readonly at: number;
+  readonly ms: number;
 }
 
 /** A stretch of time. */
@@ -97,6 +105,7 @@ const STATUSES = ['REQUEST', 'IN_PROGRESS', 'WAITING', 'COMPLETED', 'REJECTED', 
 export function planOf(seed: number): Plan {
   const chance = new Chance(seed);
   const odd = new Chance(seed + 2_000_003);
+  const shared = new Chance(seed + 3_000_017);
   const calmAt = chance.of([2 * MINUTE, 20 * MINUTE, 3 * HOUR, 30 * HOUR]);
   const onUnknown = chance.next() < 0.2 ? 'resend' : 'hold';
   const plan = {
@@ -118,11 +127,21 @@ export function planOf(seed: number): Plan {
       onUnknown === 'hold' && chance.next() < 0.3
         ? { at: chance.below(calmAt), ms: chance.of([SECOND, HOUR, 40 * DAY]) }
         : null,
+    shared: shared.next() < 0.35 ? planShared(shared, calmAt) : null,
     calmAt,
     // Unknown outcomes are verified for a day, and daily look-ups find what appeared late; final orders are looked at for 8.
     endAt: calmAt + (chance.next() < 0.1 ? 12 * DAY : 3 * DAY),
   } as const;
   return { ...plan, decisions: planDecisions(chance, plan), decidesInFlight: chance.of([0, 0, 0, 0.2]) };
+}
+
+/** Mostly while orders are sent; some stretches are shorter than what it takes until another process takes over. */
+function planShared(chance: Chance, calmAt: number): Plan['shared'] {
+  const stills = Array.from({ length: chance.below(6) }, () => ({
+    at: chance.of([chance.below(5 * SECOND), chance.below(MINUTE), chance.below(calmAt)]),
+    ms: chance.of([SECOND, 3_200, 5 * SECOND, 14 * SECOND, MINUTE, HOUR]),
+  }));
+  return { stills, lostCommits: chance.of([0, 0.02, 0.1, 0.4]) };
 }
 
 /**

@@ -16,11 +16,13 @@ const BREAKS: Readonly<Record<string, RegExp>> = {
   'disputed-reads-open': /what contradicts never reads as ours/,
   'events-outside-of-the-transaction': /row equals last event|one event a change/,
   'in-flight-is-sent-again': /no order is created twice|unknown is never re-sent|intent before send|no bug/,
+  'late-owner-goes-on': /rate kept|a person decides|unknown is never re-sent/,
   'older-record-wins': /no older record over a newer one/,
   'pause-forgotten-at-restart': /a pause is kept/,
   'rate-forgotten-at-restart': /rate kept/,
   'recovery-sends-again': /unknown is never re-sent/,
   'request-before-intent': /intent before send|unknown is never re-sent/,
+  'unknown-commit-taken-for-undone': /no bug|one event a change/,
   'unknown-is-sent-again': /unknown is never re-sent/,
 };
 

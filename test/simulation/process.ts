@@ -1,29 +1,39 @@
 import Database from 'better-sqlite3';
 import type { Logger } from 'pino';
-import { createApp, type App } from '../../src/app.ts';
+import { createApp, startApp, type App } from '../../src/app.ts';
 import { steadyTime, type Clock } from '../../src/clock.ts';
-import type { Config } from '../../src/config/config.ts';
+import type { Transport } from '../../src/exchange/transport.ts';
 import { ClockWatch } from '../../src/flows/orders/clock-watch.ts';
 import { correctTimes } from '../../src/flows/orders/recover.ts';
 import { createPass } from '../../src/flows/orders/create.ts';
 import { followPass } from '../../src/flows/orders/follow.ts';
 import { syncOnce } from '../../src/flows/orders/sync.ts';
-import { StoreError } from '../../src/store/errors.ts';
-import type { OpenOptions } from '../../src/store/sqlite/store.ts';
+import { grantNext } from '../../src/store/accounts.ts';
+import { OwnedError, StoreError } from '../../src/store/errors.ts';
+import type { Holding, Store } from '../../src/store/port.ts';
+import { openStore, type OpenOptions } from '../../src/store/sqlite/store.ts';
+import type { SqliteConfig } from '../support/test-program.ts';
 import type { SimulatedExchange } from './exchange.ts';
 import type { Observer } from './observer.ts';
 import type { Chance, Plan } from './plan.ts';
 import type { Life, Scheduler } from './scheduler.ts';
+import { sharedStore, type CommitFate } from './shared-store.ts';
 
 const LONGEST_SLEEP_MS = 6 * 3_600_000;
 const SHORTEST_SLEEP_MS = 5_000;
+
+/** A heartbeat is renewed so often, is trusted for less time than it lasts, and lasts so long. */
+const HEARTBEAT_MS = 1_000;
+const TRUSTED_MS = 2_500;
+const LASTS_MS = 3_000;
+const ACCOUNT = 'default';
 
 type WrapStatement = NonNullable<OpenOptions['wrap']>;
 
 /** What a process finds around it. */
 export interface Surroundings {
   readonly plan: Plan;
-  readonly config: Config;
+  readonly config: SqliteConfig;
   readonly chance: Chance;
   readonly scheduler: Scheduler;
   readonly observer: Observer;
@@ -33,15 +43,19 @@ export interface Surroundings {
   readonly isCalm: boolean;
   /** What the clock of the machine shows. */
   readonly wallMs: number;
+  /** The process that drives the account, or did last. */
+  readonly current: SimulatedProcess | undefined;
   /** When the next order is due, by that clock. */
   nextDueMs(): number | undefined;
   /** Whether another program holds the database's lock. */
   isLocked(): boolean;
   isDiskFull(): boolean;
+  /** The time of the database, whatever the clocks of the machines show. */
+  readonly databaseTime: Date;
   /** The process has died. */
-  died(where: string): void;
+  died(process: SimulatedProcess, where: string): void;
   /** The process ended by itself: as it was asked to, or because it could not go on. */
-  ended(hasFailed: boolean): void;
+  ended(process: SimulatedProcess, hasFailed: boolean): void;
 }
 
 /** The statement of a process that has died. */
@@ -55,9 +69,23 @@ export class SimulatedProcess implements Life {
   #handle: Database.Database | undefined;
   #sleepers: (() => void)[] = [];
   #app: App | undefined;
+  readonly #ending = new AbortController();
+  /** Until when it stands still. */
+  stillUntil = 0;
+  /** Where processes share a server: until when it knows that it drives the account, and until when no other takes it. */
+  trustedUntil = Number.POSITIVE_INFINITY;
+  heldUntil = Number.POSITIVE_INFINITY;
+  readonly #lastOwnerUntil: number | undefined;
 
-  constructor(world: Surroundings) {
+  /** `lastOwnerUntil`: until when the process before it may have begun requests, where that did not end in order. */
+  constructor(world: Surroundings, lastOwnerUntil: number | undefined) {
     this.#world = world;
+    this.#lastOwnerUntil = lastOwnerUntil;
+  }
+
+  /** Another process drives the account: this one finds out when it looks. */
+  get isLate(): boolean {
+    return this.#world.current !== this;
   }
 
   async live(): Promise<void> {
@@ -75,12 +103,13 @@ export class SimulatedProcess implements Life {
       if (!this.isAlive) return;
       hasFailed = true;
       const isExpected = error instanceof StoreError && (error.problem === 'disk' || error.problem === 'busy');
-      if (!isExpected)
+      const hasLost = error instanceof OwnedError && this.isLate;
+      if (!isExpected && !hasLost)
         this.#world.observer.fail('no bug', error instanceof Error ? (error.stack ?? '') : String(error));
     }
     if (!this.isAlive) return;
     this.die('the process stopped');
-    this.#world.ended(hasFailed);
+    this.#world.ended(this, hasFailed);
   }
 
   /** Nothing of this process happens any more; a transaction that was open is rolled back. */
@@ -109,12 +138,73 @@ export class SimulatedProcess implements Life {
     if (chance.next() < 0.3 && !this.#world.isCalm) {
       scheduler.after(chance.below(60_000), 'stop', () => this.#stop.abort(), this);
     }
+    const clock = this.#clock();
+    const transport = exchange.transportOf(this, (where) => this.#mayDie(where));
+    if (this.#world.plan.shared !== null) return await this.#startShared(clock, transport);
     return await createApp(config, {
-      clock: this.#clock(),
+      clock,
       log,
-      transport: exchange.transportOf(this, (where) => this.#mayDie(where)),
+      transport,
       store: { wrap: this.#wrap, synchronous: 'off', lockFile: async () => ({ release: () => {} }) },
     });
+  }
+
+  /** Starts as one of several processes on a server: with a generation and a heartbeat in place of the lock of a file. */
+  async #startShared(clock: Clock, transport: Transport): Promise<App> {
+    const { config, log } = this.#world;
+    const options = { expect: 'upgrade', wrap: this.#wrap, synchronous: 'off' } as const;
+    await using undo = new AsyncDisposableStack();
+    const store = undo.adopt(await openStore(config.database.path, clock, options), (opened) => opened.close());
+    const holding = await this.#take(store);
+    const shared = sharedStore(store, clock, holding, () => this.#fateOfCommit());
+    const app = undo.use(await startApp(config, { store: shared, holding, clock, log, transport }));
+    const disposal = undo.move();
+    return { ...app, [Symbol.asyncDispose]: () => disposal.disposeAsync() };
+  }
+
+  async #take(store: Store): Promise<Holding> {
+    const { scheduler } = this.#world;
+    const generations = await store.writer.write((tx) => grantNext(tx, [ACCOUNT]));
+    return {
+      account: ACCOUNT,
+      generation: generations.get(ACCOUNT) ?? 0,
+      isTrusted: () => scheduler.now < this.trustedUntil,
+      now: () => this.#world.databaseTime,
+      lastOwnerUntil: this.#lastOwnerUntil,
+      differsIn: [],
+      ending: this.#ending.signal,
+      release: async () => {},
+    };
+  }
+
+  /** Nothing of it happens for a while; then it renews its heartbeat first, or finds that it came too late. */
+  standStill(ms: number): void {
+    const { scheduler } = this.#world;
+    this.endHeartbeat();
+    this.stillUntil = scheduler.now + ms;
+    scheduler.after(
+      0,
+      'heartbeat',
+      () => {
+        if (this.isLate) this.#ending.abort();
+        else this.trustedUntil = this.heldUntil = Number.POSITIVE_INFINITY;
+      },
+      this,
+    );
+  }
+
+  /** From now on the heartbeat is not renewed. */
+  endHeartbeat(): void {
+    const { scheduler, chance } = this.#world;
+    const renewedAt = scheduler.now - chance.below(HEARTBEAT_MS);
+    this.trustedUntil = renewedAt + TRUSTED_MS;
+    this.heldUntil = renewedAt + LASTS_MS;
+  }
+
+  #fateOfCommit(): CommitFate {
+    const { plan, chance, isCalm } = this.#world;
+    if (isCalm || chance.next() >= (plan.shared?.lostCommits ?? 0)) return 'heard';
+    return chance.of(['lost-before', 'lost-after']);
   }
 
   /** Runs a pass when something is due, and looks at the clock, as the daemon does. */
@@ -210,7 +300,7 @@ export class SimulatedProcess implements Life {
     const { plan, chance, isCalm } = this.#world;
     if (isCalm || chance.next() >= plan.deathAtStatement) return;
     this.die(where);
-    this.#world.died(where);
+    this.#world.died(this, where);
     throw new Died(where);
   }
 }

@@ -1,8 +1,9 @@
 import { setImmediate as settle } from 'node:timers/promises';
 
-/** Something that can die; what was to happen for it then does not happen any more. */
+/** Something that can die; what was to happen for it then does not happen any more. While it stands still, it happens later. */
 export interface Life {
   readonly isAlive: boolean;
+  readonly stillUntil?: number;
 }
 
 interface Event {
@@ -55,9 +56,9 @@ export class Scheduler {
   async step(): Promise<boolean> {
     this.#events = this.#events.filter(({ life }) => life?.isAlive !== false);
     if (this.#events.length === 0) return false;
-    const earliest = Math.min(...this.#events.map(({ at }) => at));
+    const earliest = Math.min(...this.#events.map(timeOf));
     this.#now = Math.max(this.#now, earliest);
-    const ready = this.#events.filter(({ at }) => at <= this.#now);
+    const ready = this.#events.filter((one) => timeOf(one) <= this.#now);
     const event = ready[Math.floor(this.#random() * ready.length)];
     if (event === undefined) throw new Error('no event is ready');
     this.#events = this.#events.filter((one) => one !== event);
@@ -67,4 +68,8 @@ export class Scheduler {
     await settle();
     return true;
   }
+}
+
+function timeOf({ at, life }: Event): number {
+  return Math.max(at, life?.stillUntil ?? 0);
 }

@@ -70,6 +70,9 @@ class World implements Surroundings, Disposable {
   readonly #reader: Database.Database;
   readonly #merchant: Database.Database;
   #process: SimulatedProcess | undefined;
+  /** The process that another has followed while it stood still. */
+  #late: SimulatedProcess | undefined;
+  #lastOwnerUntil: number | undefined;
   #deaths = 0;
   #lockedUntil = 0;
 
@@ -88,6 +91,14 @@ class World implements Surroundings, Disposable {
     this.exchange = new SimulatedExchange(plan, this.chance, this.scheduler, this.observer, utc);
     this.log = pino({ level: 'info', base: null, timestamp: false }, { write: (line) => this.observer.logged(line) });
     this.config = withPlan(ground.config, plan, path);
+  }
+
+  get current(): SimulatedProcess | undefined {
+    return this.#process;
+  }
+
+  get databaseTime(): Date {
+    return new Date(BEGINNING + this.scheduler.now);
   }
 
   get isCalm(): boolean {
@@ -150,6 +161,9 @@ class World implements Surroundings, Disposable {
     if (clockSetBack !== null) {
       this.scheduler.after(clockSetBack.at, 'the clock is set back', () => this.#process?.wake());
     }
+    for (const still of this.plan.shared?.stills ?? []) {
+      this.scheduler.after(still.at, 'a process stands still', () => this.#standStill(still.ms));
+    }
     this.#begin(0);
     let steps = 0;
     while (this.observer.violation === undefined && this.scheduler.now < this.plan.endAt) {
@@ -174,6 +188,7 @@ class World implements Surroundings, Disposable {
 
   [Symbol.dispose](): void {
     this.#process?.die('the end');
+    this.#late?.die('the end');
     this.#merchant.close();
     this.#reader.close();
     const { path } = this.config.database;
@@ -189,28 +204,57 @@ class World implements Surroundings, Disposable {
   }
 
   /** Another process takes over after a while; what could not go on is held back longer, as a supervisor does. */
-  ended(hasFailed: boolean): void {
+  ended(process: SimulatedProcess, hasFailed: boolean): void {
+    if (process !== this.#process) return;
     this.observer.died();
-    this.#begin(this.chance.of(hasFailed ? [0, 15_000, 60_000, 300_000] : [0, 10, 1_000, 30_000]));
+    const waitMs = this.chance.of(hasFailed ? [0, 15_000, 60_000, 300_000] : [0, 10, 1_000, 30_000]);
+    this.#begin(hasFailed ? Math.max(waitMs, this.#heldMs(process)) : waitMs);
   }
 
-  died(where: string): void {
+  died(process: SimulatedProcess, where: string): void {
     this.scheduler.note(`death ${where}`);
     this.#deaths += 1;
-    this.ended(false);
+    if (process !== this.#process) return;
+    this.observer.died();
+    const waitMs = this.chance.of([0, 10, 1_000, 30_000]);
+    this.#begin(Math.max(waitMs, this.#heldMs(process)));
+  }
+
+  /** Where processes share a server nobody takes over before the heartbeat of a process that did not end in order is over. */
+  #heldMs(process: SimulatedProcess): number {
+    if (this.plan.shared === null) return 0;
+    if (process.stillUntil <= this.scheduler.now) process.endHeartbeat();
+    this.#lastOwnerUntil = process.trustedUntil;
+    return process.heldUntil - this.scheduler.now;
+  }
+
+  /** Where it lasts longer than its heartbeat, another process takes over, and this one wakes up late. */
+  #standStill(ms: number): void {
+    const process = this.#process;
+    if (process?.isAlive !== true || this.isCalm || this.#late?.isAlive === true) return;
+    process.standStill(ms);
+    this.scheduler.after(process.heldUntil - this.scheduler.now + this.chance.below(1_000), 'look for an owner', () => {
+      if (this.#process !== process || !process.isAlive || process.stillUntil <= this.scheduler.now) return;
+      this.#late = process;
+      this.#lastOwnerUntil = process.trustedUntil;
+      this.#begin(0);
+    });
   }
 
   #begin(ms: number): void {
     this.scheduler.after(ms, 'start', () => {
-      this.#process = new SimulatedProcess(this);
+      const lastOwnerUntil = this.plan.shared === null ? undefined : this.#lastOwnerUntil;
+      this.#lastOwnerUntil = undefined;
+      this.#process = new SimulatedProcess(this, lastOwnerUntil);
       void this.#process.live();
     });
   }
 
   #mayDie(where: string, likelihood: number): void {
     if (this.isCalm || this.#process?.isAlive !== true || this.chance.next() >= likelihood) return;
-    this.#process.die(where);
-    this.died(where);
+    const process = this.#process;
+    process.die(where);
+    this.died(process, where);
   }
 
   #insert({ id, asset, paymentToken, ...order }: PlannedOrder): void {

@@ -1,0 +1,95 @@
+import type { Clock } from '../../src/clock.ts';
+import { StoreError } from '../../src/store/errors.ts';
+import { GroupWriter, type Transactions } from '../../src/store/group-writer.ts';
+import type { Database, Holding, Store } from '../../src/store/port.ts';
+import { AccountTransactions } from '../../src/store/postgres/writer.ts';
+import { storeError } from '../../src/store/sqlite/errors.ts';
+import { sql, type Kysely } from 'kysely';
+
+/** What becomes of a commit: it is done and says so, or its connection is lost before or after it is done. */
+export type CommitFate = 'heard' | 'lost-before' | 'lost-after';
+
+/**
+ * The database as an owner of an account writes it where many processes share one server: the program's own transactions for
+ * that case, on SQLite. A connection may be lost as a transaction is committed; `fateOf` decides.
+ */
+export function sharedStore(store: Store, clock: Clock, holding: Holding, fateOf: () => CommitFate): Store {
+  const { account } = holding;
+  const lend = async () => await lendConnection(store, fateOf);
+  const transactions = new AccountTransactions(
+    { address: store.address, connections: { lend }, clock },
+    account,
+    holding,
+  );
+  return { ...store, writer: new GroupWriter(ofSqlite(transactions, store.address), clock) };
+}
+
+/** Has the errors of SQLite mean what they mean to its own writer. */
+function ofSqlite(transactions: Transactions, address: string): Transactions {
+  return {
+    isInPlace: () => true,
+    run: async (work, signal, onFailure) =>
+      await transactions.run(
+        async (tx) => {
+          try {
+            return await work(tx);
+          } catch (error) {
+            throw storeError(error, address);
+          }
+        },
+        signal,
+        onFailure,
+      ),
+  };
+}
+
+/** Holds the one connection of the file until it is given back. */
+async function lendConnection(store: Store, fateOf: () => CommitFate) {
+  const lent = Promise.withResolvers<Kysely<never>>();
+  const isBack = Promise.withResolvers<void>();
+  (store.db as unknown as Kysely<never>)
+    .connection()
+    .execute(async (connection) => {
+      lent.resolve(connection);
+      await isBack.promise;
+    })
+    .catch(lent.reject);
+  const connection = await lent.promise;
+  const run = async (text: string) => {
+    const { rows } = await sql.raw<Readonly<Record<string, unknown>>>(text).execute(connection);
+    return rows;
+  };
+  return {
+    db: connection as unknown as Database,
+    // A server ends the transaction of a connection that is closed.
+    release: (isUseless = false) =>
+      void (isUseless ? run('rollback') : Promise.resolve()).catch(() => undefined).then(() => isBack.resolve()),
+    async exec(text: string) {
+      try {
+        return { rows: await execute(text, run, fateOf), command: '' };
+      } catch (error) {
+        throw storeError(error, store.address);
+      }
+    },
+  };
+}
+
+async function execute(
+  text: string,
+  run: (text: string) => Promise<readonly Readonly<Record<string, unknown>>[]>,
+  fateOf: () => CommitFate,
+): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  if (text === 'commit') {
+    const fate = fateOf();
+    await run(fate === 'lost-before' ? 'rollback' : 'commit');
+    if (fate !== 'heard') throw new StoreError('disk', 'the connection was lost while a transaction was committed');
+    return [];
+  }
+  let rows: readonly Readonly<Record<string, unknown>>[] = [];
+  for (const statement of text.split(';').map((one) => one.trim())) {
+    // SQLite has no limits of a transaction, and its transactions that write have the file to themselves.
+    if (statement.startsWith('begin')) await run('begin immediate');
+    else if (!statement.startsWith('set local')) rows = await run(statement.replace(/ for update$/, ''));
+  }
+  return rows;
+}
