@@ -132,9 +132,11 @@ export class Accounts implements UsableAccounts {
   /** Takes note of what others commit: new rows, and what persons decide. */
   async heedChanges(): Promise<void> {
     const { store, stop } = this.#deps;
-    for await (const decided of store.changes(stop)) {
+    const decided = new Set<string>();
+    for await (const names of store.changes(stop)) {
+      for (const name of names) decided.add(name);
       await this.#patience.with(async () => {
-        for (const name of decided) await this.heedDecision(name);
+        for (const name of decided) await this.heedDecision(name).then(() => decided.delete(name));
         await this.#due.look();
       });
     }

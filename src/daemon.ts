@@ -15,8 +15,8 @@ import { correctTimes } from './flows/orders/recover.ts';
 import { withGracePeriod } from './flows/pass/grace-period.ts';
 import { repeatEvery } from './flows/pass/repeat.ts';
 import { Cron } from './flows/pass/waker.ts';
+import { reachOf } from './http/control/reach.ts';
 import { serveControl } from './http/control/server.ts';
-import { controlSocketOf } from './http/control/socket-path.ts';
 import { servePhotos } from './http/photos/receiver.ts';
 import { createLog } from './log.ts';
 import { openAsOwner } from './store/open.ts';
@@ -45,7 +45,8 @@ export async function runDaemon(
   overrides: Overrides = {},
 ): Promise<void> {
   const { clock = systemClock(), log = createLog(config), ownerPatienceMs: patienceMs = OWNER_PATIENCE_MS } = overrides;
-  await using owned = await openAsOwner(config.database, clock, { patienceMs, ...overrides.store });
+  const reach = await reachOf(config, clock);
+  await using owned = await openAsOwner(config.database, clock, { patienceMs, worker: reach, ...overrides.store });
   const { store, ownership } = owned;
   const failed = new AbortController();
   const stop = AbortSignal.any([stopping, failed.signal]);
@@ -72,10 +73,11 @@ export async function runDaemon(
           listen,
           stop,
         );
-  const control = await serveControl({ ...shared, use: (name) => accounts.use(name) }, controlSocketOf(config), stop);
+  const control = await serveControl({ ...shared, use: (name) => accounts.use(name) }, reach.socket, stop);
   const tasks = [
     ownership.share(groupsOf(config), (holding) => accounts.take(holding), stop),
     accounts.heedChanges(),
+    reach.relay(shared, stop),
     repeatEvery(clock, LOOK_FOR_TIMES_MS, stop, () => accounts.wakeDue()),
     repeatEvery(clock, READ_KEY_MS, stop, () => accounts.rereadKeys()),
     repeatEvery(clock, SECOND_MS, stop, async () => {

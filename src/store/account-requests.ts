@@ -97,27 +97,30 @@ export async function forgetRequest(db: Database, { account, id }: RequestKey): 
   await sql`delete from account_requests where account = ${account} and id = ${id}`.execute(db);
 }
 
-/** What waits for a process. */
-export interface Waiting {
-  /** Accounts that somebody else has changed. */
-  readonly woken: readonly string[];
-  readonly requests: readonly NewRequest[];
-}
-
 /**
- * Takes what waits for a process, whose workers bear this public key: one that was declared over goes on as another. A process
- * that has no room takes no requests.
+ * Takes the requests that wait for a process, whose workers bear this public key: one that was declared over goes on as
+ * another.
  */
-export async function takeWaiting(db: Database, publicKey: string, hasRoom: boolean): Promise<Waiting> {
+export async function takeRequests(db: Database, publicKey: string): Promise<readonly NewRequest[]> {
   const { rows } = await sql<NewRequest>`update account_requests r set taken_at = ${databaseTime()}
     from (select account, id from account_requests
-      where holder in (select holder from workers where public_key = ${publicKey}) and taken_at is null
-        and (id = ${WAKE} or (${hasRoom ? 1 : 0} = 1 and asked_at > ${databaseTime(STALE_MS)}))
-      order by id <> ${WAKE}, asked_at limit ${MOST_TAKEN} for update skip locked) waiting
+      where holder in (select holder from workers where public_key = ${publicKey})
+        and taken_at is null and id <> ${WAKE} and asked_at > ${databaseTime(STALE_MS)}
+      order by asked_at limit ${MOST_TAKEN} for update skip locked) waiting
     where r.account = waiting.account and r.id = waiting.id
     returning r.account, r.id, r.holder, r.public_key as "publicKey", r.input`.execute(db);
-  const woken = rows.filter(({ id }) => id === WAKE).map(({ account }) => account);
-  return { woken, requests: rows.filter(({ id }) => id !== WAKE) };
+  return rows;
+}
+
+/** Gives the accounts of a process that somebody else has changed since it last asked. */
+export async function takeWoken(db: Database, publicKey: string): Promise<readonly string[]> {
+  const { rows } = await sql<{ account: string }>`update account_requests r set taken_at = ${databaseTime()}
+    from (select account from account_requests
+      where holder in (select holder from workers where public_key = ${publicKey})
+        and taken_at is null and id = ${WAKE} for update skip locked) waiting
+    where r.account = waiting.account and r.id = ${WAKE}
+    returning r.account`.execute(db);
+  return rows.map(({ account }) => account);
 }
 
 /**

@@ -42,8 +42,10 @@ export async function openAsOwner(place: Place, clock: Clock, options: OwnerOpti
   const { patienceMs = 0, lockFile: lock = lockFile, worker = {}, ...opening } = options;
   await using undo = new AsyncDisposableStack();
   if (place.kind === 'postgres') {
-    const store = undo.adopt(await openStore(place, clock, { expect: 'upgrade', ...opening }), (opened) =>
-      opened.close(),
+    const { openStore: openPostgres } = await import('./postgres/store.ts');
+    const store = undo.adopt(
+      await openPostgres(place, clock, { expect: 'upgrade', ...opening, publicKey: worker.publicKey }),
+      (opened) => opened.close(),
     );
     const { openOwnership } = await import('./postgres/ownership.ts');
     const ownership = undo.use(openOwnership(place, store, clock, worker));

@@ -45,6 +45,8 @@ export async function syncOnce(
   const counters = newCounters();
   const pass: FlowDeps = { ...deps, counters };
   const since = deps.clock.now();
+  // Whoever asks for a pass may have paused the account just before.
+  await deps.holds.read();
   if (onProgress !== undefined) onProgress(counters, await requestsToMake(deps, scope, since));
   await repeatWhileOpen(pass, 'create', signal, () => createPass(pass, signal));
   await repeatWhileOpen(pass, 'lookup', signal, () => followPass(pass, scope, signal, since));

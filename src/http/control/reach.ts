@@ -17,7 +17,7 @@ const MOST_LOOKED_AT = 200;
 /** How commands reach a process that drives accounts. */
 export interface Reach {
   /** The path on which it may serve its control socket. */
-  readonly socketPath: string;
+  readonly socket: string;
   /** With which commands on other machines seal what they ask it for; undefined on SQLite, where there are none. */
   readonly publicKey: string | undefined;
   /** Answers what commands on other machines ask, until `stop` aborts. */
@@ -31,12 +31,12 @@ export interface Reach {
  */
 export async function reachOf(config: Pick<Config, 'control' | 'database'>, clock: Clock): Promise<Reach> {
   if (config.database.kind === 'sqlite') {
-    return { socketPath: controlSocketOf(config), publicKey: undefined, relay: async () => {} };
+    return { socket: controlSocketOf(config), publicKey: undefined, relay: async () => {} };
   }
   const socketPath = await freePath(config.control.socket, clock);
   const keys = newKeyPair();
   return {
-    socketPath,
+    socket: socketPath,
     publicKey: keys.publicKey,
     relay: (deps, stop) => relayRequests({ ...deps, keys, socketPath }, stop),
   };

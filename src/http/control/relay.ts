@@ -4,7 +4,7 @@ import {
   awaitedOf,
   purgeRequests,
   reportProgress,
-  takeWaiting,
+  takeRequests,
   type NewRequest,
 } from '../../store/account-requests.ts';
 import { isOfDatabase } from '../../store/errors.ts';
@@ -33,8 +33,6 @@ export interface RelayDeps extends Pick<FlowDeps, 'clock' | 'log' | 'gracePeriod
   readonly keys: KeyPair;
   /** Its control socket, which does what is asked. */
   readonly socketPath: string;
-  /** Somebody else has changed the account. */
-  readonly onWake: (account: string) => Promise<void>;
 }
 
 /**
@@ -44,18 +42,12 @@ export interface RelayDeps extends Pick<FlowDeps, 'clock' | 'log' | 'gracePeriod
 export async function relayRequests(deps: RelayDeps, stop: AbortSignal): Promise<void> {
   const { store, clock, log, keys } = deps;
   const running = new Map<string, Relayed>();
-  const woken = new Set<string>();
   let purgeAt = clock.monotonic() + PURGE_MS;
   let isFailing = false;
   while (!stop.aborted) {
     try {
-      const waiting = await takeWaiting(store.db, keys.publicKey, running.size < MOST_AT_ONCE);
-      for (const request of waiting.requests) begin(deps, request, running);
-      for (const account of waiting.woken) woken.add(account);
-      for (const account of woken) {
-        await deps.onWake(account);
-        woken.delete(account);
-      }
+      const requests = running.size < MOST_AT_ONCE ? await takeRequests(store.db, keys.publicKey) : [];
+      for (const request of requests) begin(deps, request, running);
       if (running.size > 0) await endUnawaited(store, running);
       if (clock.monotonic() >= purgeAt) {
         purgeAt = clock.monotonic() + PURGE_MS;

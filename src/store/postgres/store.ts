@@ -1,11 +1,12 @@
 import { sql } from 'kysely';
 import type { Clock } from '../../clock.ts';
 import type { PostgresDatabase } from '../../config/database.ts';
+import { takeWoken } from '../account-requests.ts';
 import { StoreError } from '../errors.ts';
 import { GroupWriter } from '../group-writer.ts';
 import { assertNotMoved } from '../moves.ts';
 import { assertKnownVersion, isUpToDate, migrate, migrationStatus, type Expectation } from '../migrations.ts';
-import type { Holding, Store, Writer } from '../port.ts';
+import type { Database, Holding, Store, Writer } from '../port.ts';
 import { openConnections, type Connections } from './connection.ts';
 import { isTwice, postgresError } from './errors.ts';
 import { openSnapshot } from './snapshot.ts';
@@ -26,11 +27,14 @@ type Fence = Pick<Holding, 'generation'>;
 /** The way in which a command opens the database. */
 export interface PostgresOptions {
   readonly expect: Expectation;
+  /** That of this process, by which persons' decisions reach it. */
+  readonly publicKey?: string | undefined;
 }
 
 /** Opens a database of PostgreSQL. Throws `StoreError` that says what is wrong with it and what to do. */
-export async function openStore(place: PostgresDatabase, clock: Clock, { expect }: PostgresOptions): Promise<Store> {
+export async function openStore(place: PostgresDatabase, clock: Clock, options: PostgresOptions): Promise<Store> {
   const { address } = place;
+  const { expect, publicKey } = options;
   await using undo = new AsyncDisposableStack();
   const connections = undo.use(openConnections(place, { max: place.poolSize, answerTimeoutMs: ANSWER_TIMEOUT_MS }));
   await assertSound(connections, address, expect);
@@ -57,7 +61,7 @@ export async function openStore(place: PostgresDatabase, clock: Clock, { expect 
     mark: { path: '', read: () => undefined, write: async () => {}, assertWritten: () => {} },
     snapshot: () => openSnapshot(readings),
     migrations: async () => migrationStatus('postgres', await appliedMigrations(connections)),
-    changes: (signal) => looks(clock, signal),
+    changes: (signal) => changesFor(publicKey, connections.db, clock, signal),
     isInPlace: () => true,
     forAccount,
     close: async () => {},
@@ -65,13 +69,24 @@ export async function openStore(place: PostgresDatabase, clock: Clock, { expect 
   return { ...forAccount('default'), close: () => disposal.disposeAsync() };
 }
 
-/** Others may have written at any moment; who decides something asks the owner to look, who reads it by itself. */
-async function* looks(clock: Pick<Clock, 'sleep'>, signal: AbortSignal): AsyncGenerator<readonly string[]> {
+/** Others may have written at any moment; who decides something leaves word of it. */
+async function* changesFor(
+  publicKey: string | undefined,
+  db: Database,
+  clock: Pick<Clock, 'sleep'>,
+  signal: AbortSignal,
+): AsyncGenerator<readonly string[]> {
   for (;;) {
     await clock.sleep(LOOK_MS, signal).catch(() => undefined);
     if (signal.aborted) return;
-    yield [];
+    yield publicKey === undefined ? [] : await takeWoken(db, publicKey).catch(noneOfDatabase);
   }
+}
+
+/** Whoever looks for new rows is told of the failure as well. */
+function noneOfDatabase(error: unknown): readonly string[] {
+  if (error instanceof StoreError) return [];
+  throw error;
 }
 
 /** Throws `StoreError` where the server or the database cannot hold orders safely. */

@@ -19,7 +19,7 @@ async function worker(host: string, { socket }: { readonly socket?: string | nul
   await drivenBy(store, { holder: 'w1', host, socket: socket === undefined ? on.socketPath : socket, publicKey });
   const stop = new AbortController();
   const { gracePeriodOver } = on.program.app;
-  const deps = { store, clock: systemClock(), log: on.log.logger, gracePeriodOver, onWake: async () => {} };
+  const deps = { store, clock: systemClock(), log: on.log.logger, gracePeriodOver };
   const relaying = relayRequests({ ...deps, keys, socketPath: on.socketPath }, stop.signal);
   onTestFinished(() => {
     stop.abort();

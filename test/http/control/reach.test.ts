@@ -24,7 +24,7 @@ beforeEach(() => {
 async function serve(more: NodeJS.ProcessEnv = {}): Promise<string> {
   const env = { ORDER_SYNC_DATABASE_URL: 'postgres://a@localhost/orders', ...more };
   const config = loadConfig({ env, cwd: folder, file: null, requireExchange: false });
-  return (await reachOf(config, systemClock())).socketPath;
+  return (await reachOf(config, systemClock())).socket;
 }
 
 /** Has somebody listen on a path. */

@@ -6,7 +6,6 @@ import { relayRequests } from '../../../src/http/control/relay.ts';
 import { newKeyPair } from '../../../src/http/control/seal.ts';
 import { tableTransport } from '../../../src/http/control/table-transport.ts';
 import { NoOwnerError } from '../../../src/http/control/transport.ts';
-import { setHold } from '../../../src/store/account-holds.ts';
 import type { Store } from '../../../src/store/port.ts';
 import { controlSocket, scriptedControlSocket, type ServedSocket } from '../../support/control-socket.ts';
 import { openPostgresStore } from '../../support/postgres-store.ts';
@@ -25,8 +24,7 @@ async function elsewhere(on: ServedSocket) {
   await drivenBy(store, { holder: HOLDER, socket: on.socketPath, publicKey });
   const stop = new AbortController();
   const { gracePeriodOver } = on.program.app;
-  const woken = vi.fn<(account: string) => Promise<void>>(async () => {});
-  const deps = { store, clock, log: on.log.logger, gracePeriodOver, keys, socketPath: on.socketPath, onWake: woken };
+  const deps = { store, clock, log: on.log.logger, gracePeriodOver, keys, socketPath: on.socketPath };
   const relaying = relayRequests(deps, stop.signal);
   const end = () => {
     stop.abort();
@@ -39,7 +37,7 @@ async function elsewhere(on: ServedSocket) {
       graceMs: 60_000,
       signal,
     });
-  return { store, owner, end, woken };
+  return { store, owner, end };
 }
 
 async function requestsIn({ db }: Store): Promise<Readonly<Record<string, string | null>>[]> {
@@ -161,17 +159,6 @@ describe('an owner that is asked through the database', () => {
       store.db,
     );
     expect(await owner().ask('listLinks', { limit: 1 })).toMatchObject({ kind: 'unknown' });
-  });
-});
-
-describe('a decision of a person', () => {
-  it('is seen by the owner of the account, which no other account is looked at for', async () => {
-    const on = await controlSocket();
-    const { store, woken } = await elsewhere(on);
-    await drivenBy(store, { holder: HOLDER }, 'shop-2');
-    const hold = { kind: 'all-paused', since: new Date(0), until: null, reason: 'r', actor: 'a' } as const;
-    await store.forAccount('shop-2').writer.write((tx) => setHold(tx, 'shop-2', hold, new Date(0)));
-    await vi.waitFor(() => expect(woken.mock.calls).toEqual([['shop-2']]));
   });
 });
 

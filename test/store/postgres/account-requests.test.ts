@@ -1,5 +1,7 @@
 import { sql } from 'kysely';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../../src/clock.ts';
+import { setHold } from '../../../src/store/account-holds.ts';
 import {
   answerRequest,
   awaitedOf,
@@ -8,13 +10,15 @@ import {
   putRequest,
   reportProgress,
   requestStatus,
-  takeWaiting,
+  takeRequests,
+  takeWoken,
   wakeOwner,
   withdrawRequest,
   workerOf,
   type NewRequest,
 } from '../../../src/store/account-requests.ts';
 import type { Store } from '../../../src/store/port.ts';
+import { openStore } from '../../../src/store/postgres/store.ts';
 import { openPostgresStore } from '../../support/postgres-store.ts';
 import { drivenBy, endHeartbeat } from '../../support/workers.ts';
 
@@ -27,8 +31,8 @@ const request = (id: string, more: Partial<NewRequest> = {}): NewRequest => ({
   ...more,
 });
 
-const takeRequests = async ({ db }: Store) => (await takeWaiting(db, 'key-1', true)).requests;
-const takeWoken = async ({ db }: Store) => (await takeWaiting(db, 'key-1', true)).woken;
+const requestsOf = (store: Store, publicKey = 'key-1') => takeRequests(store.db, publicKey);
+const wokenOf = (store: Store) => takeWoken(store.db, 'key-1');
 const W1 = { holder: 'w1', publicKey: 'key-1' };
 
 /** Has everything that was asked be asked so much earlier. */
@@ -47,9 +51,8 @@ describe('a request of an account', () => {
     const { store } = await openPostgresStore();
     await drivenBy(store, W1);
     expect(await putRequest(store.db, request('a'))).toBe(true);
-    expect(await takeWaiting(store.db, 'key-2', true)).toEqual({ woken: [], requests: [] });
-    expect((await takeWaiting(store.db, 'key-1', false)).requests).toEqual([]);
-    const taken = await Promise.all([takeRequests(store), takeRequests(store)]);
+    expect(await requestsOf(store, 'key-2')).toEqual([]);
+    const taken = await Promise.all([requestsOf(store), requestsOf(store)]);
     expect(taken.flat()).toEqual([request('a')]);
     await reportProgress(store.db, request('a'), 'half');
     expect(await requestStatus(store.db, request('a'))).toEqual({
@@ -69,7 +72,7 @@ describe('a request of an account', () => {
     await drivenBy(store, W1);
     for (let round = 0; round < 20; round += 1) {
       await putRequest(store.db, request('a'));
-      const [isWithdrawn, taken] = await Promise.all([withdrawRequest(store.db, request('a')), takeRequests(store)]);
+      const [isWithdrawn, taken] = await Promise.all([withdrawRequest(store.db, request('a')), requestsOf(store)]);
       expect(isWithdrawn).toBe(taken.length === 0);
       await forgetRequest(store.db, request('a'));
     }
@@ -80,7 +83,7 @@ describe('a request of an account', () => {
     await drivenBy(store, W1);
     await putRequest(store.db, request('a'));
     await age(store, '31 s');
-    expect(await takeRequests(store)).toEqual([]);
+    expect(await requestsOf(store)).toEqual([]);
     await purgeRequests(store.db);
     expect(await idsIn(store)).toEqual(['a']);
     await age(store, '10 min');
@@ -92,7 +95,7 @@ describe('a request of an account', () => {
     const { store } = await openPostgresStore();
     await drivenBy(store, W1);
     await putRequest(store.db, request('a'));
-    await takeRequests(store);
+    await requestsOf(store);
     await age(store, '20 h');
     await purgeRequests(store.db);
     expect(await idsIn(store)).toEqual(['a']);
@@ -107,7 +110,7 @@ describe('a request of an account', () => {
     for (let number = 0; number < 100; number += 1) await putRequest(store.db, request(`a${number}`));
     expect(await putRequest(store.db, request('b'))).toBe(false);
     expect(await putRequest(store.db, request('b', { account: 'shop-2' }))).toBe(true);
-    expect((await takeRequests(store)).length).toBe(64);
+    expect((await requestsOf(store)).length).toBe(64);
   });
 
   it('says whether somebody waits for it, and whether its worker lives', async () => {
@@ -146,14 +149,14 @@ describe('the worker of an account', () => {
     });
     await changed.promise;
     await wakeOwner(store.db, 'shop-2');
-    expect(await takeWoken(store)).toEqual(['shop-2']);
+    expect(await wokenOf(store)).toEqual(['shop-2']);
     released.resolve();
     await change;
     await wakeOwner(store.db, 'default');
-    expect(await takeWoken(store)).toEqual(['default']);
-    expect(await takeWoken(store)).toEqual([]);
+    expect(await wokenOf(store)).toEqual(['default']);
+    expect(await wokenOf(store)).toEqual([]);
     await wakeOwner(store.db, 'default');
-    expect(await takeWoken(store)).toEqual(['default']);
+    expect(await wokenOf(store)).toEqual(['default']);
   });
 
   it('is woken again by a change that comes while it has taken the last one', async () => {
@@ -168,10 +171,10 @@ describe('the worker of an account', () => {
       await released.promise;
     });
     await changed.promise;
-    expect(await takeWoken(store)).toEqual([]);
+    expect(await wokenOf(store)).toEqual([]);
     released.resolve();
     await change;
-    expect(await takeWoken(store)).toEqual(['default']);
+    expect(await wokenOf(store)).toEqual(['default']);
   });
 
   it('is asked by its new name where it was declared over and goes on', async () => {
@@ -181,7 +184,24 @@ describe('the worker of an account', () => {
     await sql`delete from workers`.execute(store.db);
     await drivenBy(store, { holder: 'w2', publicKey: 'key-1' });
     await putRequest(store.db, request('b', { holder: 'w2' }));
-    expect((await takeRequests(store)).map(({ id }) => id)).toEqual(['b']);
+    expect((await requestsOf(store)).map(({ id }) => id)).toEqual(['b']);
+  });
+
+  it('is told by its store of each account in which a person wrote, and of none in which an owner did', async () => {
+    const { place, store: person } = await openPostgresStore();
+    await drivenBy(person, W1);
+    await drivenBy(person, W1, 'shop-2');
+    const store = await openStore(place, systemClock(), { expect: 'current', publicKey: 'key-1' });
+    onTestFinished(() => store.close());
+    const hold = { kind: 'all-paused', since: new Date(0), until: null, reason: 'r', actor: 'a' } as const;
+    const pause = (of: Store, account: string) => of.writer.write((tx) => setHold(tx, account, hold, new Date(0)));
+    await pause(store.forAccount('default', { generation: 1 }), 'default');
+    await pause(person.forAccount('shop-2'), 'shop-2');
+    const ending = new AbortController();
+    for await (const decided of store.changes(ending.signal)) {
+      expect(decided).toEqual(['shop-2']);
+      ending.abort();
+    }
   });
 
   it('is not woken where there is none', async () => {

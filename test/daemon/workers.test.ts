@@ -1,0 +1,131 @@
+import { sql } from 'kysely';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { openStore } from '../../src/store/postgres/store.ts';
+import { runProgram, type CommandResult } from '../support/cli-function.ts';
+import { openMerchant } from '../support/merchant-postgres.ts';
+import { newPostgresDatabase } from '../support/postgres.ts';
+import { placeOf } from '../support/postgres-store.ts';
+import { testProcesses } from '../support/program-processes.ts';
+import { echo, record, scriptedExchange, type ScriptedAnswer } from '../support/scripted-exchange.ts';
+
+/** Workers on a database of PostgreSQL, real processes, and commands. */
+async function workers() {
+  const database = await newPostgresDatabase();
+  const exchange = await scriptedExchange();
+  onTestFinished(() => exchange[Symbol.asyncDispose]());
+  exchange.answer = (request) => (request.method === 'POST' ? echo(request) : record(request.externalOrderId));
+  const settings = { ORDER_SYNC_DATABASE_URL: database.url, ORDER_SYNC_EXCHANGE_BASE_URL: exchange.url };
+  const on = await testProcesses({}, settings);
+  const store = await openStore(placeOf(database.url), systemClock(), { expect: 'current' });
+  onTestFinished(() => store.close());
+  const merchant = openMerchant(database);
+  const read = async (query: string) => (await sql.raw<Record<string, unknown>>(query).execute(store.db)).rows;
+  return {
+    exchange,
+    read,
+    start: () => on.start(['run']),
+    /** Commands find no socket: as on another machine. */
+    hide: () => read(`update workers set host = 'elsewhere'`),
+    run: (...args: string[]) => runProgram(args, { environment: on.environment }),
+    insert: (id: string) =>
+      merchant
+        .prepare(
+          `insert into merchant_orders (external_order_id, asset, from_currency, to_currency) values (?, '1.5', 'BTC', 'EUR')`,
+        )
+        .run(id),
+    state: (id: string) =>
+      merchant.prepare('select state from merchant_orders where external_order_id = ?').pluck().get(id),
+    requests: (prefix: string) => exchange.requests.filter(({ externalOrderId }) => externalOrderId.startsWith(prefix)),
+  };
+}
+
+/** An exchange that keeps requests waiting. */
+function waiting({ exchange }: Awaited<ReturnType<typeof workers>>): Promise<void> {
+  const arrived = Promise.withResolvers<void>();
+  exchange.answer = () => {
+    arrived.resolve();
+    return new Promise<ScriptedAnswer>(() => {});
+  };
+  return arrived.promise;
+}
+
+const WAYS = ['over its socket', 'through the database'] as const;
+
+describe('a worker on PostgreSQL', () => {
+  it('sends new rows, and does what commands ask from anywhere; without one a command drives the account', async () => {
+    const on = await workers();
+    const daemon = await on.start();
+    on.insert('a');
+    await vi.waitFor(() => expect(on.state('a')).toBe('open'), { timeout: 20_000 });
+    const found = { code: 0, stderr: '' };
+    const said = await on.run('lookup', 'a', '--json');
+    await on.hide();
+    expect([said, await on.run('lookup', 'a', '--json')]).toEqual([said, said]);
+    expect(said).toMatchObject(found);
+    const [{ generation }] = (await on.read('select generation from account_owners')) as [{ generation: number }];
+    daemon.process.kill('SIGTERM');
+    expect(await daemon.exit).toMatchObject({ code: 0 });
+    expect(await on.run('lookup', 'a', '--json')).toEqual(said);
+    expect(await on.read('select generation, holder from account_owners')).toEqual([
+      { generation: generation + 1, holder: null },
+    ]);
+    expect(await on.read('select holder from workers')).toEqual([]);
+    expect(await on.read(`select id from account_requests`)).toEqual([]);
+  });
+
+  it.each(WAYS)('that is killed while it does what it was asked %s leaves it open whether it was done', async (way) => {
+    const on = await workers();
+    const daemon = await on.start();
+    if (way === 'through the database') await on.hide();
+    const arrived = waiting(on);
+    const asked = on.run('client', 'create', 'ada@canary.example');
+    await arrived;
+    daemon.process.kill('SIGKILL');
+    const said = await asked;
+    expect([said.code, said.stderr.includes('nobody can tell')]).toEqual([69, true]);
+    // The next command drives the account once the heartbeat is over.
+    on.exchange.answer = ({ externalOrderId }) => record(externalOrderId);
+    expect(await on.run('lookup', 'a', '--json')).toMatchObject({ code: 0 });
+  });
+
+  it('is followed by another one, and commands go on to it', async () => {
+    const on = await workers();
+    const first = await on.start();
+    const results: CommandResult[] = [];
+    const isOver = new AbortController();
+    const asking = (async () => {
+      while (!isOver.signal.aborted) results.push(await on.run('lookup', 'a', '--json'));
+    })();
+    const second = await on.start();
+    first.process.kill('SIGTERM');
+    expect(await first.exit).toMatchObject({ code: 0 });
+    await vi.waitFor(
+      async () => expect(await on.read('select 1 from account_owners where holder is not null')).toHaveLength(1),
+      {
+        timeout: 20_000,
+      },
+    );
+    isOver.abort();
+    await asking;
+    expect(results.filter(({ code }) => code !== 0)).toEqual([]);
+    await on.hide();
+    expect(await on.run('lookup', 'a', '--json')).toMatchObject({ code: 0, stderr: '' });
+    second.process.kill('SIGTERM');
+    expect(await second.exit).toMatchObject({ code: 0 });
+  });
+
+  it.each(WAYS)('makes the pass of sync that is asked for %s', async (way) => {
+    const on = await workers();
+    await on.start();
+    if (way === 'through the database') await on.hide();
+    on.exchange.answer = (request) => (request.method === 'POST' ? 'reset' : record(request.externalOrderId));
+    expect(await on.run('pause', '--creates', '--reason', 'r')).toMatchObject({ code: 0 });
+    on.insert('a');
+    const said = await on.run('sync', '--json');
+    expect(JSON.parse(said.stdout)).toMatchObject({ sent: 0, remaining: 1, holds: [{ kind: 'creates-paused' }] });
+    expect(on.requests('a')).toEqual([]);
+    expect(await on.run('resume', '--reason', 'r')).toMatchObject({ code: 0 });
+    await vi.waitFor(() => expect(on.requests('a')).not.toEqual([]), { timeout: 20_000 });
+  });
+});
