@@ -42,6 +42,14 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     mode: 0o600,
   });
   const config = loadConfig({ requireExchange: true, cwd: folder, env: {}, file: settingsFile });
+  if (database !== undefined) {
+    const { assertNoTables, dropTables } = await import('../../../store/postgres/trial.ts');
+    const empty = undo.adopt(await openStore(database, clock, { expect: 'any' }), (opened) => opened.close());
+    await assertNoTables(empty.db, database.address);
+    undo.defer(async () => {
+      if (!isKept) await dropTables(empty.db);
+    });
+  }
   const store = undo.adopt(await openStore(config.database, clock, { expect: 'migrate' }), (opened) => opened.close());
   const disposal = undo.move();
   return { folder, settingsFile, config, store, [Symbol.asyncDispose]: () => disposal.disposeAsync() };
