@@ -19,6 +19,7 @@ import { reachOf } from './http/control/reach.ts';
 import { serveControl } from './http/control/server.ts';
 import { servePhotos } from './http/photos/receiver.ts';
 import { createLog } from './log.ts';
+import { assertNotNewer } from './store/migrations.ts';
 import { openAsOwner } from './store/open.ts';
 import { countWaiting } from './store/waiting-orders.ts';
 
@@ -30,6 +31,8 @@ const LOOK_FOR_TIMES_MS = 100;
 const SECOND_MS = 1_000;
 /** A merchant key that was changed in its file is in force after this time, or when the exchange refuses the old one. */
 const READ_KEY_MS = 60_000;
+/** A newer version that changes the tables meanwhile is noticed after this time. */
+const READ_VERSION_MS = 5_000;
 /** Another process may own all accounts for now. */
 const LONGEST_BEGIN_MS = 5_000;
 const MOST_NAMED = 20;
@@ -79,6 +82,7 @@ export async function runDaemon(
     accounts.heedChanges(),
     reach.relay(shared, stop),
     repeatEvery(clock, LOOK_FOR_TIMES_MS, stop, () => accounts.wakeDue()),
+    repeatEvery(clock, READ_VERSION_MS, stop, () => assertNotNewer(store)),
     repeatEvery(clock, READ_KEY_MS, stop, () => accounts.rereadKeys()),
     repeatEvery(clock, SECOND_MS, stop, async () => {
       for (const ticks of [orderTicks, linkTicks, sweepTicks]) ticks.tickIfOverdue();

@@ -1,7 +1,7 @@
 import { Migrator, type Migration } from 'kysely/migration';
 import { MIGRATIONS } from '../../migrations/index.ts';
 import { StoreError } from './errors.ts';
-import type { Database, MigrationStatus } from './port.ts';
+import type { Database, MigrationStatus, Store } from './port.ts';
 
 /** The kinds of databases, each with migrations of its own. */
 export type DatabaseKind = keyof typeof MIGRATIONS;
@@ -34,6 +34,23 @@ export function assertKnownVersion(
   if (expectation === 'current' && !isUpToDate(kind, applied)) {
     throw unusable(`${address} is not up to date; bring it up to date with: order-sync db migrate`);
   }
+}
+
+/**
+ * Throws `StoreError` where a newer version has changed the tables meanwhile: this one would take them for what they were. A
+ * database that cannot be asked for now is asked again.
+ */
+export async function assertNotNewer({ address, migrations }: Pick<Store, 'address' | 'migrations'>): Promise<void> {
+  const { applied } = await migrations().catch((error: unknown) => {
+    if (error instanceof StoreError) return { applied: [] };
+    throw error;
+  });
+  const known: readonly string[] = Object.values(MIGRATIONS).flatMap((ofKind) => Object.keys(ofKind));
+  const newer = applied.find((name) => !known.includes(name));
+  if (newer === undefined) return;
+  throw unusable(
+    `a newer version of order-sync has changed ${address} (migration ${newer}); start that version here too`,
+  );
 }
 
 /** Asked before the migrator, which describes every table to itself to find that there is nothing to do. */

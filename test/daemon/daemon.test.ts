@@ -43,6 +43,14 @@ describe('the daemon', () => {
     expectSoundHistory(on);
   });
 
+  it('ends with 65 where a newer version has changed the tables meanwhile', async () => {
+    const on = await testProcesses();
+    const daemon = await on.start(['run']);
+    on.merchant.exec(`insert into kysely_migration (name, timestamp) values ('9999_later', '')`);
+    expect(await daemon.exit).toEqual({ code: 65, signal: null });
+    expect(daemon.output()).toContain('9999_later');
+  });
+
   it('finishes what is in flight at SIGTERM, takes nothing new, and exits 0', async () => {
     const on = await testProcesses();
     on.insert(2_000);
