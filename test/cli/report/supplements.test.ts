@@ -142,7 +142,7 @@ describe('the demonstration', () => {
     const program = await followed(['shop-1', 'tamper-amount-2']);
     const said: string[] = [];
     const comesTrue = async (...expected: string[]) =>
-      await reconcileDemo({ store: program.app.store, clock: program.clock, account: 'default', expected }, (text) =>
+      await reconcileDemo({ store: program.app.store, clock: program.clock, accounts: ['default'], expected }, (text) =>
         said.push(text),
       );
     expect(await comesTrue('AMOUNT_MISMATCH tamper-amount-2')).toBe(true);

@@ -145,29 +145,29 @@ function sayTampered(shops: readonly Shop[]): void {
 /** Reports what came of it. True where it is what should come of it. */
 async function judge({ shops, store, sandbox, clock }: Play): Promise<boolean> {
   say('');
-  let isRight = true;
-  for (const { account } of shops) process.stdout.write(await summaryOf({ store, account }));
+  const accounts = shops.map(({ account }) => account);
+  process.stdout.write(await summaryOf({ store, accounts }));
   const made = shops.map((shop) => censusOf(sandbox, shop));
   const preOrders = made.reduce((sum, census) => sum + census.preOrders, 0);
   const duplicated = made.flatMap((census) => census.duplicated);
   const sent = shops.flatMap((shop) => shop.orders).length;
   say(`${counted(sent, 'order')} sent, ${preOrders} pre-orders at the exchange, ${duplicated.length} created twice.\n`);
-  for (const { account, expected } of shops) {
-    const isAsExpected = await reconcileDemo({ store, clock, account, expected }, say);
-    isRight &&= isAsExpected;
-  }
-  return isRight && duplicated.length === 0 && preOrders === sent;
+  const expected = shops.flatMap((shop) => shop.expected);
+  const isAsExpected = await reconcileDemo({ store, clock, accounts, expected }, say);
+  return isAsExpected && duplicated.length === 0 && preOrders === sent;
 }
 
-function sayHowToLook({ folder, settingsFile }: Stage): void {
+function sayHowToLook({ folder, settingsFile, config: { database, accounts } }: Stage): void {
   const page = shellWord(join(folder, 'reconciliation.html'));
+  const all = accounts.length === 1 ? '' : ' --account all';
   const steps = [
-    ['findings list', 'what does not agree'],
-    ['report reconciliation', 'our orders beside those of the exchange'],
-    [`report reconciliation --out ${page}`, 'the same as a page for a browser'],
+    [`findings list${all}`, 'what does not agree'],
+    [`report reconciliation${all}`, 'our orders beside those of the exchange'],
+    [`report reconciliation${all} --out ${page}`, 'the same as a page for a browser'],
   ] as const;
   say(`\nThe database is kept, with its settings. To look at it:\n${nextSteps(steps, settingsFile)}`.trimEnd());
-  say(`To remove it: rm -r ${shellWord(folder)}`);
+  const tables = database.kind === 'sqlite' ? '' : `; the tables stay in ${database.address}`;
+  say(`To remove it: rm -r ${shellWord(folder)}${tables}`);
   const variables = Object.keys(processEnvironment()).filter((name) => name.startsWith('ORDER_SYNC_'));
   const over = variables.filter((name) => name !== 'ORDER_SYNC_CONFIG').join(', ');
   if (over !== '') say(`Your environment goes over these settings. Unset it first: ${over}`);

@@ -1,9 +1,9 @@
 import type { Clock } from '../../../clock.ts';
-import { DEFAULT_ACCOUNT } from '../../../domain/accounts/name.ts';
 import { reconcileOrders } from '../../../flows/reports/reconciliation.ts';
+import { accountColumns } from '../../../reports/formats/accounts.ts';
 import type { Column, Row } from '../../../reports/formats/document.ts';
 import { tableOf } from '../../../reports/formats/terminal/layout.ts';
-import { SUMMARY_COLUMNS, summarize } from '../../../reports/summary.ts';
+import { SUMMARY_COLUMNS, summarize, type SummaryPart } from '../../../reports/summary.ts';
 import type { Store } from '../../../store/port.ts';
 import { summaryParts } from '../../../store/reports/summary.ts';
 import { screenOf } from '../../shared/screen.ts';
@@ -18,30 +18,38 @@ const FINDING_COLUMNS: readonly Column[] = [
 /** The defaults of the settings. */
 const SETTINGS = { tolerance: '0', freshFor: 24 * 60 * 60_000, orderMissingAfter: 24 * 60 * 60_000 };
 
-/** What is reported on: the orders of an account, and the findings that the report has to list. */
+/** What is reported on: the orders of the accounts, and the findings that the report has to list. */
 export interface Verdict {
   readonly store: Store;
   readonly clock: Clock;
-  readonly account: string;
+  readonly accounts: readonly string[];
   readonly expected: readonly string[];
 }
 
-/** The table of the summary of an account. */
-export async function summaryOf({ store, account }: Pick<Verdict, 'store' | 'account'>): Promise<string> {
-  const summary = summarize(await Array.fromAsync(summaryParts(store, { account })));
+/** The table of the summary. */
+export async function summaryOf({ store, accounts }: Pick<Verdict, 'store' | 'accounts'>): Promise<string> {
+  const parts: SummaryPart[] = [];
+  for (const account of accounts) parts.push(...(await Array.fromAsync(summaryParts(store, { account }))));
   const columns = SUMMARY_COLUMNS.filter((column) => !('isForPrograms' in column));
-  return tableOf(columns, summary, screenOf());
+  const only = onlyOf(accounts);
+  return tableOf([...accountColumns(only), ...columns], summarize(parts, only === undefined), screenOf());
+}
+
+/** The account, where there is one alone. */
+function onlyOf(accounts: readonly string[]): string | undefined {
+  return accounts.length === 1 ? accounts[0] : undefined;
 }
 
 /** Prints the verdict and the findings of the reconciliation report. True when it lists the expected findings and no others. */
 export async function reconcileDemo(verdict: Verdict, print: (line: string) => void): Promise<boolean> {
-  const { store, clock, account, expected } = verdict;
-  const request = { account, asOf: clock.now().toISOString(), settings: SETTINGS };
+  const { store, clock, accounts, expected } = verdict;
+  const asOf = clock.now().toISOString();
+  const request = { account: onlyOf(accounts), drivenAccounts: accounts, asOf, settings: SETTINGS };
   using report = await reconcileOrders({ store, clock }, request);
   const { facts, sections } = report.document;
   const fact = (key: string) => facts.find((one) => one.key === key)?.value;
   const because = fact('because');
-  const of = account === DEFAULT_ACCOUNT ? '' : ` of ${account}`;
+  const of = accounts.length === 1 ? '' : ` of ${accounts.length} accounts`;
   print(
     `Reconciliation of ${fact('orders')} orders${of}: ${fact('verdict')}${because === null ? '' : ` (${because})`}.`,
   );
