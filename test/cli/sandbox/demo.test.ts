@@ -2,6 +2,9 @@ import { readdirSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { runProgram } from '../../support/cli-function.ts';
 import { runCommand } from '../../support/cli-process.ts';
+import { openMerchant } from '../../support/merchant-postgres.ts';
+import { findPostgres, PASSWORD } from '../../support/postgres-server.ts';
+import { newPostgresDatabase } from '../../support/postgres.ts';
 import { temporaryFolder } from '../../support/folders.ts';
 
 let folder = '';
@@ -36,4 +39,30 @@ describe('demo', () => {
     ]);
     for (const args of calls) expect(await runProgram(args, { cwd: temporaryFolder() })).toMatchObject({ code: 0 });
   });
+
+  it.skipIf(findPostgres() === undefined)(
+    'has three daemons share five accounts of PostgreSQL, kills one, and leaves the database as it was',
+    async () => {
+      const database = await newPostgresDatabase();
+      const demo = async () =>
+        await runCommand(['demo', '--orders', '21', '--database', database.url], {
+          cwd: folder,
+          environment: { TMPDIR: folder },
+        });
+      expect(await demo()).toMatchObject({ code: 65, stderr: expect.stringContaining('has a table') as string });
+
+      const merchant = openMerchant(database);
+      merchant.exec('drop schema public cascade; create schema public; create table theirs (id text)');
+      const { code, stdout } = await demo();
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/^Process \d+ is killed; the others take its accounts over\.$/m);
+      expect(stdout).toMatch(/\n21 orders sent, 21 pre-orders at the exchange, 0 created twice\.\n/);
+      expect(stdout).toMatch(/^Reconciliation of 21 orders of 5 accounts: clean\.$/m);
+      expect(stdout).not.toContain(encodeURIComponent(PASSWORD));
+      const objects = `select relname from pg_class where relnamespace = 'public'::regnamespace
+        union all select proname from pg_proc where pronamespace = 'public'::regnamespace`;
+      expect(merchant.prepare(objects).pluck().all()).toEqual(['theirs']);
+      expect(readdirSync(folder).filter((name) => name.startsWith('order-sync'))).toEqual([]);
+    },
+  );
 });
