@@ -1,5 +1,6 @@
 import { sql, type Selectable, type SqlBool } from 'kysely';
 import type { LinkDecision, LinkSource, TrackedLink } from '../domain/clients/link.ts';
+import { accountsIn } from './accounts.ts';
 import { listAccounts, newestFirst, type ListQuery, type OfAccount } from './listed.ts';
 import type { Database, Transaction } from './port.ts';
 import type { LinksTable } from './schema.ts';
@@ -61,7 +62,7 @@ export async function listLinks(
     const rows = await links.orderBy('created_at', 'desc').orderBy('link_id').limit(limit).execute();
     return { rows, isCut: false };
   };
-  return (await listAccounts(db, 'links', query, list, compare)).rows;
+  return (await listAccounts(query, () => accountsIn(db, 'links'), list, compare)).rows;
 }
 
 /** Sets up to `limit` checks that a clock ahead of this one wrote to `now`: their links would wait. Gives how many. */

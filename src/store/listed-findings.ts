@@ -3,6 +3,7 @@ import { FINDING_CLASSES, SEVERITIES, type FindingClassName, type Severity } fro
 import type { FindingStatus } from '../domain/findings/lifecycle.ts';
 import type { OrderState } from '../domain/orders/states.ts';
 import type { FindingRow } from './findings.ts';
+import { accountsIn } from './accounts.ts';
 import { listAccounts, type Listed, type ListQuery, type OfAccount } from './listed.ts';
 import { isLike, type IdFilter, type Pair } from './listed-orders.ts';
 import { unindexed } from './dialect.ts';
@@ -31,7 +32,12 @@ type Filter = OfAccount<FindingFilter>;
  * by status and class, so each class is read by itself from its newest one on.
  */
 export async function listFindings(db: Database, filter: FindingFilter): Promise<Listed<FindingRow>> {
-  return await listAccounts(db, 'findings', filter, (one) => listOfAccount(db, one), compareRows);
+  return await listAccounts(
+    filter,
+    () => accountsIn(db, 'findings'),
+    (one) => listOfAccount(db, one),
+    compareRows,
+  );
 }
 
 /** The order of a list. */

@@ -1,6 +1,7 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import type { FindingClassName } from '../domain/findings/classes.ts';
 import type { OrderState } from '../domain/orders/states.ts';
+import { accountNames, accountsIn } from './accounts.ts';
 import { listAccounts, newestFirst, type Listed, type ListQuery, type OfAccount } from './listed.ts';
 import type { OrderRow } from './order-columns.ts';
 import { unindexed } from './dialect.ts';
@@ -10,6 +11,9 @@ import type { Database } from './port.ts';
 const MOST_READ = 50_000;
 /** Where no state is asked for, orders in these come first: they need a person, or may come to. */
 const FIRST_STATES = ['held', 'disputed', 'unknown'] as const satisfies readonly OrderState[];
+
+/** The accounts that have orders. */
+const NAMES = accountNames('merchant_orders');
 
 /** The orders of a list. Times are compared with `created_at`. */
 export interface OrderFilter extends ListQuery {
@@ -43,7 +47,42 @@ type Condition = RawBuilder<SqlBool>;
  * Where ids, a finding or a state leave few candidates, these are sorted; otherwise the newest rows are read in their order.
  */
 export async function listOrders(db: Database, filter: OrderFilter): Promise<Listed<OrderRow>> {
-  return await listAccounts(db, 'merchant_orders', filter, (one) => listOfAccount(db, one), compareRows);
+  return await listAccounts(
+    filter,
+    () => accountsToList(db, filter),
+    (one) => listOfAccount(db, one),
+    compareRows,
+  );
+}
+
+/**
+ * The accounts that may have rows of a list, in one statement each: to list every account may take a minute. Where nothing else
+ * is asked for, the newest rows are those of the accounts whose newest row is among the newest.
+ */
+async function accountsToList(db: Database, filter: OrderFilter): Promise<readonly string[]> {
+  const { order, class: name, state, pair, from, to, limit } = filter;
+  const having = async (condition: Condition) => {
+    const row = sql`select 1 from merchant_orders where account = named.account and ${condition}`;
+    const { rows } = await sql<{ account: string }>`select account from (${NAMES}) named where exists (${row})`.execute(
+      db,
+    );
+    return rows.map(({ account }) => account);
+  };
+  if (order !== undefined) return await having(isLike(order));
+  if (name !== undefined) return await accountsIn(db, 'findings');
+  if (state !== undefined) return await having(sql`state = ${state}`);
+  if (pair !== undefined) return await accountsIn(db, 'merchant_orders');
+  const period = [
+    ...(from === undefined ? [] : [sql`and created_at >= ${from}`]),
+    ...(to === undefined ? [] : [sql`and created_at < ${to}`]),
+  ];
+  const newest = sql`select max(created_at) from merchant_orders where account = named.account ${sql.join(period, sql` `)}`;
+  const { rows } = await sql<{ account: string }>`select account
+    from (select account, (${newest}) as newest from (${NAMES}) named) aged
+    where newest is not null order by newest desc limit ${limit}`.execute(db);
+  return [
+    ...new Set([...(await having(sql`state in (${sql.join(FIRST_STATES)})`)), ...rows.map((row) => row.account)]),
+  ];
 }
 
 /** The order of a list. */

@@ -1,6 +1,3 @@
-import { accountsIn } from './accounts.ts';
-import type { Database } from './port.ts';
-
 /** The rows of a list. It is cut where there may be more among those that it did not look at. */
 export interface Listed<Row> {
   readonly rows: readonly Row[];
@@ -18,12 +15,11 @@ export type OfAccount<Query> = Query & { readonly account: string };
 
 /**
  * Lists the rows of the account that is asked for, or those of all of them: the first `limit` in the order of `compare`, which
- * is that of the list of one. Accounts are read one after the other, so that no more than twice `limit` rows are held.
+ * is that of the list of one. `accounts` gives those that may have such rows: they are read one after the other, so that no more than twice `limit` rows are held.
  */
 export async function listAccounts<Query extends ListQuery, Row>(
-  db: Database,
-  table: Parameters<typeof accountsIn>[1],
   query: Query,
+  accounts: () => Promise<readonly string[]>,
   list: (query: OfAccount<Query>) => Promise<Listed<Row>>,
   compare: (one: Row, other: Row) => number,
 ): Promise<Listed<Row>> {
@@ -31,7 +27,7 @@ export async function listAccounts<Query extends ListQuery, Row>(
   if (account !== undefined) return await list({ ...query, account });
   let rows: readonly Row[] = [];
   let isCut = false;
-  for (const name of await accountsIn(db, table)) {
+  for (const name of await accounts()) {
     const listed = await list({ ...query, account: name });
     rows = [...rows, ...listed.rows].toSorted(compare).slice(0, limit);
     isCut ||= listed.isCut;

@@ -1,5 +1,6 @@
 import type { Insertable, Selectable } from 'kysely';
 import type { KnownToken } from '../domain/clients/photo.ts';
+import { accountsIn } from './accounts.ts';
 import { listAccounts, newestFirst, type ListQuery, type OfAccount } from './listed.ts';
 import type { Database, Transaction } from './port.ts';
 import type { PhotosTable, PhotoTokensTable } from './schema.ts';
@@ -75,7 +76,14 @@ export async function listPhotos(db: Database, query: OfLink): Promise<readonly 
     if (linkId !== undefined) rows = rows.where('link_id', '=', linkId);
     return { rows: await rows.orderBy('id', 'desc').limit(limit).execute(), isCut: false };
   };
-  return (await listAccounts(db, 'photos', query, list, (one, other) => other.id - one.id)).rows;
+  return (
+    await listAccounts(
+      query,
+      () => accountsIn(db, 'photos'),
+      list,
+      (one, other) => other.id - one.id,
+    )
+  ).rows;
 }
 
 /** Reads the files that were received before a time, the oldest first. */
@@ -117,7 +125,7 @@ export async function listAwaited(db: Database, query: OfLink): Promise<readonly
     if (linkId !== undefined) rows = rows.where('link_id', '=', linkId);
     return { rows: await rows.orderBy('created_at', 'desc').limit(limit).execute(), isCut: false };
   };
-  return (await listAccounts(db, 'photo_tokens', query, list, compare)).rows;
+  return (await listAccounts(query, () => accountsIn(db, 'photo_tokens'), list, compare)).rows;
 }
 
 /** Deletes tokens that expired unused before `expiredBefore`, and used ones whose files are all gone. */

@@ -102,18 +102,18 @@ async function addUp(
   const charts = new ReconciliationCharts();
   const adding = { snapshot, request, asOf, scratch, charts, stage, progress: { orders: 0 } };
   const inDatabase = (await allRows(snapshot, accountNames('merchant_orders'))).map((row) => row.account);
-  let [totals, unknownAge] = [new ReconciliationTotals(settings), 0];
+  let totals = new ReconciliationTotals(settings);
   if (account === undefined) {
-    const withFindings = (await allRows(snapshot, accountNames('findings'))).map((row) => row.account);
+    const withFindings = new Set((await allRows(snapshot, accountNames('findings'))).map((row) => row.account));
     for (const name of [...new Set([...inDatabase, ...withFindings])].toSorted()) {
-      const its = await addAccount(name, adding);
-      scratch.addAccount(accountRows(name, its.totals));
-      totals.addAll(its.totals);
-      unknownAge += its.unknownAge;
+      const its = await addAccount(name, adding, withFindings.has(name));
+      scratch.addAccount(accountRows(name, its));
+      totals.addAll(its);
     }
   } else {
-    ({ totals, unknownAge } = await addAccount(account, adding));
+    totals = await addAccount(account, adding);
   }
+  const unknownAge = await countOf(snapshot, rowsOfUnknownAge(account, asOf));
   const driven = new Set(drivenAccounts);
   let otherAccounts = 0;
   for (const name of inDatabase.filter((one) => !driven.has(one))) {
@@ -136,13 +136,14 @@ async function addUp(
 async function addAccount(
   account: string,
   { snapshot, request, asOf, scratch, charts, stage, progress }: Adding,
-): Promise<{ totals: ReconciliationTotals; unknownAge: number }> {
+  hasFindings = true,
+): Promise<ReconciliationTotals> {
   const { by, from, to, onProgress = async () => {} } = request;
   const scope = { account, by, from, to, asOf };
   const settings = { ...request.settings, ...request.settingsOf?.(account) };
   const totals = new ReconciliationTotals(settings);
   const moment = new Date(asOf);
-  for await (const page of snapshot.pages(knownFindings(scope))) {
+  for await (const page of hasFindings ? snapshot.pages(knownFindings(scope)) : []) {
     for (const row of page) {
       const finding = knownFinding(row, asOf, settings);
       scratch.add(finding);
@@ -162,7 +163,7 @@ async function addAccount(
       if (progress.orders % PROGRESS_EVERY === 0) await onProgress(`${progress.orders} orders compared`);
     }
   }
-  return { totals, unknownAge: await countOf(snapshot, rowsOfUnknownAge(scope)) };
+  return totals;
 }
 
 /** Adds the findings that the report derives by itself, where the order has none of their class. */

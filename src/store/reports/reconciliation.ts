@@ -122,10 +122,10 @@ export function rowsToDrive({ account, asOf }: Pick<ReportScope, 'account' | 'as
 
 /**
  * Counts the rows that belong to no period: their `created_at` is no time, or they were sent before it and the report would
- * not have them.
+ * not have them. Of all accounts where none is named.
  */
-export function rowsOfUnknownAge({ account, asOf }: ReportScope): Query<{ rows: number }> {
-  const ours = countOfRows().where('account', '=', account);
+export function rowsOfUnknownAge(account: string | undefined, asOf: string): Query<{ rows: number }> {
+  const ours = account === undefined ? countOfRows() : countOfRows().where('account', '=', account);
   return ours
     .where((where) => where.not(holdsTime('created_at')))
     .unionAll(ours.where(holdsTime('created_at')).where('created_at', '>', asOf).where('sent_at', '<=', asOf));
