@@ -4,7 +4,6 @@ import type { PassesOf } from './accounts/driven-account.ts';
 import type { App, Overrides } from './app.ts';
 import { groupsOf } from './accounts/rate-groups.ts';
 import { systemClock } from './clock.ts';
-import { DEFAULT_ACCOUNT } from './domain/accounts/name.ts';
 import type { Config } from './config/config.ts';
 import { linksPass } from './flows/clients/links.ts';
 import { compareNewRecords } from './flows/findings/new-records.ts';
@@ -69,13 +68,7 @@ export async function runDaemon(
 
   const { listen } = config.photos;
   await using receiver =
-    listen === undefined
-      ? undefined
-      : await servePhotos(
-          { ...shared, account: config.accounts[0]?.name ?? DEFAULT_ACCOUNT, photos: config.photos },
-          listen,
-          stop,
-        );
+    listen === undefined ? undefined : await servePhotos({ ...shared, photos: config.photos }, listen, stop);
   const control = await serveControl({ ...shared, use: (name) => accounts.use(name) }, reach.socket, stop);
   const tasks = [
     ownership.share(groupsOf(config), (holding) => accounts.take(holding), stop),

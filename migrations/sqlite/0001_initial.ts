@@ -118,12 +118,14 @@ const PHOTOS = [
   `create table photo_tokens (account text not null, token_hash text not null, link_id text not null,
     level text not null, action_id text, created_at text not null, expires_at text not null, delivery text,
     constraint photo_tokens_key primary key (account, token_hash))`,
+  // A delivery bears its token, and not the name of its account.
+  'create index photo_tokens_of_hash on photo_tokens (token_hash, created_at)',
   'create index photo_tokens_awaited on photo_tokens (account, created_at) where delivery is null',
   `create table photos (id integer primary key autoincrement, account text not null, link_id text not null,
     level text not null, action_id text, delivery text not null, original_name text not null, type text,
     size integer not null, sha256 text not null, stored_name text unique, received_at text not null, refusal text)`,
   'create index photos_of_link on photos (account, link_id, id)',
-  'create index photos_of_delivery on photos (account, delivery)',
+  'create index photos_of_delivery on photos (delivery)',
   'create index photos_by_age on photos (account, received_at)',
 ];
 

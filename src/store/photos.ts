@@ -31,17 +31,23 @@ export async function forgetPhotoToken(tx: Transaction, account: string, tokenHa
 }
 
 /** A delivery that was asked for, and the files that were stored for it. */
-export type PhotoToken = KnownToken & Pick<PhotoTokensTable, 'link_id' | 'level' | 'action_id' | 'delivery'>;
+export type PhotoToken = KnownToken &
+  Pick<PhotoTokensTable, 'account' | 'link_id' | 'level' | 'action_id' | 'delivery'>;
 
-/** Reads a token by its hash: the time that takes says nothing about the token, which nobody can make from its hash. */
-export async function readPhotoToken(db: Database, account: string, tokenHash: string) {
+/**
+ * Reads a token by its hash, whatever account it was made for: the time that takes says nothing about the token, which nobody
+ * can make from its hash.
+ */
+export async function readPhotoToken(db: Database, tokenHash: string) {
   const row = await db
     .selectFrom('photo_tokens')
     .selectAll()
-    .where((token) => token.and({ account, token_hash: tokenHash }))
+    .where('token_hash', '=', tokenHash)
+    .orderBy('created_at')
+    .limit(1)
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  const stored = row.delivery === null ? undefined : await photosOfDelivery(db, account, row.delivery);
+  const stored = row.delivery === null ? undefined : await photosOfDelivery(db, row.delivery);
   return { ...row, expiresAt: new Date(row.expires_at), stored: stored?.map(({ sha256 }) => sha256) };
 }
 
@@ -60,13 +66,8 @@ export async function recordDelivery(
 }
 
 /** Reads the files of one delivery. */
-export async function photosOfDelivery(db: Database, account: string, delivery: string): Promise<PhotoRow[]> {
-  return await db
-    .selectFrom('photos')
-    .selectAll()
-    .where((photo) => photo.and({ account, delivery }))
-    .orderBy('id')
-    .execute();
+export async function photosOfDelivery(db: Database, delivery: string): Promise<PhotoRow[]> {
+  return await db.selectFrom('photos').selectAll().where('delivery', '=', delivery).orderBy('id').execute();
 }
 
 /** Lists all files, or those of one link, the newest first. */

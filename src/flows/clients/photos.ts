@@ -18,6 +18,7 @@ import {
   type NewPhoto,
   type PhotoToken,
 } from '../../store/photos.ts';
+import { accountsIn } from '../../store/accounts.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { PhotoFolder, randomName, placeOf } from './photo-folder.ts';
 import {
@@ -35,8 +36,12 @@ const LONGEST_TOKEN = 1_000;
 /** A delivery that has not come is listed for this long after it can come no more. */
 const LISTED_MS = 30 * 24 * 60 * 60_000;
 const PAGE = 200;
+/** Accounts whose newest photos are looked for at the start. */
+const ACCOUNTS_LOOKED_AT = 20;
 
-type PhotoDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'log' | 'photos'>;
+/** The dependencies of the receiver, which serves all accounts: a delivery's token knows its account. */
+export type DeliveryDeps = Pick<FlowDeps, 'store' | 'clock' | 'log' | 'photos'>;
+type PhotoDeps = DeliveryDeps & Pick<FlowDeps, 'account'>;
 
 /** The outcome of a delivery. Nothing of it stays on the disk unless it is `stored`. */
 export type DeliveryOutcome =
@@ -78,7 +83,7 @@ export async function requestPhotos(
   const tokenHash = hashOf(token);
   const now = clock.now();
   await store.writer.write(async (tx) => {
-    if (ownToken !== undefined && (await readPhotoToken(tx, account, tokenHash)) !== undefined) {
+    if (ownToken !== undefined && (await readPhotoToken(tx, tokenHash)) !== undefined) {
       throw new UnusableIdError('this token was given before, and a token is for one delivery; give another, or none');
     }
     await keepPhotoToken(tx, {
@@ -106,7 +111,7 @@ export async function requestPhotos(
  * Accepts one delivery (§6): all files that can be accepted, or none. They stay in quarantine until the token is checked; then their rows
  * are committed and the files are moved. Throws what `parts` throws, and errors of the disk and the database.
  */
-export async function acceptDelivery(deps: PhotoDeps, parts: AsyncIterable<DeliveryPart>): Promise<DeliveryOutcome> {
+export async function acceptDelivery(deps: DeliveryDeps, parts: AsyncIterable<DeliveryPart>): Promise<DeliveryOutcome> {
   const folder = new PhotoFolder(deps.photos.folder);
   const delivery = randomName();
   try {
@@ -126,13 +131,16 @@ export async function acceptDelivery(deps: PhotoDeps, parts: AsyncIterable<Deliv
  * Cleans up before deliveries are accepted: a delivery that an earlier process left in quarantine is moved if it was
  * recorded, and deleted if not.
  */
-export async function sweepPhotos(deps: PhotoDeps): Promise<void> {
-  const { account, store, clock, log, photos } = deps;
+export async function sweepPhotos(deps: DeliveryDeps): Promise<void> {
+  const { store, clock, log, photos } = deps;
   const folder = new PhotoFolder(photos.folder);
   const left = await folder.open();
   for (const delivery of left) await settle(deps, folder, delivery);
   if (left.length > 0) log.warn({ deliveries: left.length }, 'interrupted photo deliveries were cleaned up');
-  await store.writer.write((tx) => forgetSpentTokens(tx, account, after(clock.now(), -LISTED_MS)));
+  for (const account of await accountsIn(store.db, 'photo_tokens')) {
+    const { writer } = store.forAccount(account);
+    await writer.write((tx) => forgetSpentTokens(tx, account, after(clock.now(), -LISTED_MS)));
+  }
   const missing = await countMissing(deps, folder);
   if (missing > 0) log.warn({ photos: missing }, 'photos are in the table but not in photos.folder');
 }
@@ -158,10 +166,14 @@ export async function purgePhotos(
 }
 
 /** Looks only for the newest photos: that shows whether photos.folder is the right one. */
-async function countMissing({ account, store }: PhotoDeps, folder: PhotoFolder): Promise<number> {
-  const newest = await listPhotos(store.db, { account, linkId: undefined, limit: PAGE });
-  const found = await Promise.all(storedNames(newest).map((name) => folder.has(name)));
-  return found.filter((isThere) => !isThere).length;
+async function countMissing({ store }: DeliveryDeps, folder: PhotoFolder): Promise<number> {
+  let missing = 0;
+  for (const account of (await accountsIn(store.db, 'photos')).slice(0, ACCOUNTS_LOOKED_AT)) {
+    const newest = await listPhotos(store.db, { account, linkId: undefined, limit: PAGE });
+    const found = await Promise.all(storedNames(newest).map((name) => folder.has(name)));
+    missing += found.filter((isThere) => !isThere).length;
+  }
+  return missing;
 }
 
 /** The paths of the files that were kept. */
@@ -170,16 +182,16 @@ function storedNames(photos: readonly { readonly stored_name: string | null }[])
 }
 
 async function record(
-  deps: PhotoDeps,
+  deps: DeliveryDeps,
   folder: PhotoFolder,
   delivery: string,
   { token, files }: DeliveryForm,
 ): Promise<DeliveryOutcome> {
-  const { account, store, clock, log } = deps;
+  const { store, clock, log } = deps;
   const tokenHash = hashOf(token);
   const hashes = files.map(({ sha256 }) => sha256);
   const decide = async (db: FlowDeps['store']['db']) => {
-    const known = await readPhotoToken(db, account, tokenHash);
+    const known = await readPhotoToken(db, tokenHash);
     return { known, decision: decideDelivery(known, hashes, clock.now()) };
   };
   const { known, decision: expected } = await decide(store.db);
@@ -188,7 +200,8 @@ async function record(
     const rows = files.map((file) => rowOf(deps, delivery, known, file));
     await folder.prepare(delivery, placeOf(known.link_id, delivery));
     // Another delivery may have used the token in the meantime.
-    decision = await store.writer.write(async (tx) => {
+    const { account } = known;
+    decision = await store.forAccount(account).writer.write(async (tx) => {
       const now = await decide(tx);
       if (now.decision === 'store') await recordDelivery(tx, { account, tokenHash, delivery }, rows);
       return now.decision;
@@ -199,7 +212,13 @@ async function record(
   if (decision === 'repeated' && typeof known?.delivery === 'string') await settle(deps, folder, known.delivery);
   const kept = files.filter(({ refusal }) => refusal === null);
   const bytes = kept.reduce((sum, { size }) => sum + size, 0);
-  const facts = { linkId: known?.link_id, verificationLevel: known?.level, files: kept.length, bytes };
+  const facts = {
+    account: known?.account,
+    linkId: known?.link_id,
+    verificationLevel: known?.level,
+    files: kept.length,
+    bytes,
+  };
   log.info(facts, decision === 'store' ? 'photos were received' : 'photos that are stored came again');
   for (const { refusal } of files) {
     if (refusal !== null)
@@ -209,15 +228,15 @@ async function record(
 }
 
 /** Moves a delivery to its place if it is recorded, and deletes it if not. */
-async function settle({ account, store }: PhotoDeps, folder: PhotoFolder, delivery: string): Promise<void> {
-  const [photo] = await photosOfDelivery(store.db, account, delivery);
+async function settle({ store }: Pick<DeliveryDeps, 'store'>, folder: PhotoFolder, delivery: string): Promise<void> {
+  const [photo] = await photosOfDelivery(store.db, delivery);
   if (photo === undefined) await folder.discard(delivery);
   else await folder.move(delivery, placeOf(photo.link_id, delivery));
 }
 
-function rowOf({ account, clock }: PhotoDeps, delivery: string, token: PhotoToken, file: ReceivedFile): NewPhoto {
+function rowOf({ clock }: DeliveryDeps, delivery: string, token: PhotoToken, file: ReceivedFile): NewPhoto {
   return {
-    account,
+    account: token.account,
     link_id: token.link_id,
     level: token.level,
     action_id: token.action_id,

@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ConfigError, type ListenAddress } from '../../config/config.ts';
 import type { FlowDeps } from '../../flows/pass/deps.ts';
 import { DeliveryRefusal, type DeliveryPart } from '../../flows/clients/photo-form.ts';
-import { acceptDelivery, sweepPhotos, type DeliveryOutcome } from '../../flows/clients/photos.ts';
+import { acceptDelivery, sweepPhotos, type DeliveryDeps, type DeliveryOutcome } from '../../flows/clients/photos.ts';
 import { StoreError } from '../../store/errors.ts';
 import { closeServer, createServer } from '../server.ts';
 import { maxBodyBytes, Upload } from './upload.ts';
@@ -28,7 +28,7 @@ const STATUS_OF = {
   'too-large': 413,
 } as const;
 
-type ReceiverDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'log' | 'photos' | 'gracePeriodOver'>;
+type ReceiverDeps = DeliveryDeps & Pick<FlowDeps, 'gracePeriodOver'>;
 
 /** A receiver of photos that listens. */
 export interface PhotoReceiver extends AsyncDisposable {

@@ -405,6 +405,18 @@ describe('the sweep', () => {
     expect(await deliver(on, token)).toEqual({ kind: 'repeated' });
   });
 
+  it('belong to the account for which they were asked: the token knows it', async () => {
+    const on = await photoProgram();
+    const token = 'a-token-of-the-second-shop';
+    await requestPhotos({ ...on.program.app, account: 'shop-2' }, { linkId: 'l1', level: 'MAIN', token });
+    const again = requestPhotos(on.program.app, { linkId: 'l1', level: 'MAIN', token });
+    await expect(again).rejects.toThrow(UnusableIdError);
+    expect(await deliver(on, token)).toEqual({ kind: 'stored' });
+    expect(on.rows().map(({ account }) => account)).toEqual(['shop-2', 'shop-2']);
+    await sweepPhotos(on.program.app);
+    expect(await deliver(on, token)).toEqual({ kind: 'repeated' });
+  });
+
   it('does nothing when there is nothing to do', async () => {
     const on = await photoProgram();
     const token = await on.ask();
