@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { systemClock, type Clock } from './clock.ts';
 import { ConfigError, type Config } from './config/config.ts';
+import { groupOf, settingsInForce } from './config/rate-groups.ts';
 import { MerchantKey } from './config/merchant-key.ts';
 import { DEFAULT_ACCOUNT } from './domain/accounts/name.ts';
 import { ExchangeClient } from './exchange/client.ts';
@@ -11,7 +12,7 @@ import { AccountHolds } from './flows/pass/holds.ts';
 import { Incidents } from './flows/pass/incidents.ts';
 import { CreatesInFlight } from './flows/pass/in-flight.ts';
 import { RequestLease, spentByLastOwner } from './flows/pass/lease.ts';
-import type { RateGroup } from './flows/pass/rate-group.ts';
+import { RateGroup } from './flows/pass/rate-group.ts';
 import { recover } from './flows/orders/recover.ts';
 import { newCounters } from './flows/pass/counters.ts';
 import { createLog } from './log.ts';
@@ -59,11 +60,15 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const { clock = systemClock(), ownerPatienceMs: patienceMs = 0, account = DEFAULT_ACCOUNT, transport } = overrides;
   const log = overrides.log ?? createLog(config);
   await using undo = new AsyncDisposableStack();
-  const { store, ownership } = undo.use(await openAsOwner(config.database, clock, { patienceMs, ...overrides.store }));
-  const [holding] = await ownership.take([account], patienceMs);
+  const worker = { settingsOf: settingsInForce(config) };
+  const opening = { patienceMs, worker, ...overrides.store };
+  const { store, ownership } = undo.use(await openAsOwner(config.database, clock, opening));
+  const holdings = await ownership.take(groupOf(config, account), patienceMs);
+  const holding = holdings.find((one) => one.account === account);
   if (holding === undefined) throw new OwnedError(`the account ${account} cannot be driven`);
+  const rateGroup = holdings.length > 1 ? new RateGroup(holdings) : undefined;
   const app = undo.use(
-    await startApp(config, { store: store.forAccount(account, holding), holding, clock, log, transport }),
+    await startApp(config, { store: store.forAccount(account, holding), holding, clock, log, transport, rateGroup }),
   );
   // At once or not at all: the next owner waits two seconds for a lease that is left, a locked database lasts longer.
   undo.defer(() => store.writer.endGracePeriod());
@@ -136,7 +141,11 @@ async function takeOver(
   deps: Parameters<typeof recover>[0] & Pick<AccountDeps, 'holding' | 'rateGroup' | 'isTakenUp'>,
   rate: RateLimit,
 ): Promise<RateWindow> {
-  const { clock, log, rateGroup, isTakenUp = false } = deps;
+  const { clock, log, holding, rateGroup, isTakenUp = false } = deps;
+  if (!isTakenUp && holding.differsIn.length > 0) {
+    const facts = { account: holding.account, settings: holding.differsIn };
+    log.warn(facts, 'another worker drove the account with other settings; those of this process hold now');
+  }
   const { spent, clockWentBack } = await spentByLastOwner(deps, rate);
   if (!isTakenUp) await recover(deps, clockWentBack);
   const window = (await rateGroup?.windowOf(deps, rate, spent)) ?? new RateWindow(rate, spent);

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { Accounts } from './accounts.ts';
 import type { PassesOf } from './accounts/driven-account.ts';
 import type { App, Overrides } from './app.ts';
-import { groupsOf } from './accounts/rate-groups.ts';
 import { systemClock } from './clock.ts';
 import type { Config } from './config/config.ts';
+import { groupsOf, settingsInForce } from './config/rate-groups.ts';
 import { linksPass } from './flows/clients/links.ts';
 import { compareNewRecords } from './flows/findings/new-records.ts';
 import { sweep } from './flows/findings/sweep.ts';
@@ -48,7 +48,8 @@ export async function runDaemon(
 ): Promise<void> {
   const { clock = systemClock(), log = createLog(config), ownerPatienceMs: patienceMs = OWNER_PATIENCE_MS } = overrides;
   const reach = await reachOf(config, clock);
-  await using owned = await openAsOwner(config.database, clock, { patienceMs, worker: reach, ...overrides.store });
+  const worker = { ...reach, settingsOf: settingsInForce(config) };
+  await using owned = await openAsOwner(config.database, clock, { patienceMs, worker, ...overrides.store });
   const { store, ownership } = owned;
   const failed = new AbortController();
   const stop = AbortSignal.any([stopping, failed.signal]);

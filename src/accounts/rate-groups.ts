@@ -1,15 +1,8 @@
 import type { Config } from '../config/config.ts';
+import { groupsOf } from '../config/rate-groups.ts';
 import { RateGroup } from '../flows/pass/rate-group.ts';
 import type { AccountGroup } from '../store/port.ts';
 import type { OwnedAccount } from './owned-account.ts';
-
-/** The accounts of the settings in the groups that are driven by one process: those that share a limit of their rate, and each other alone. */
-export function groupsOf({ accounts }: Pick<Config, 'accounts'>): readonly AccountGroup[] {
-  const groups = Map.groupBy(accounts, ({ name, rateGroup }) =>
-    JSON.stringify(rateGroup === undefined ? { name } : { rateGroup }),
-  );
-  return [...groups.values()].map((group) => group.map(({ name }) => name));
-}
 
 /** The shared limits of owned accounts, each for as long as its accounts are owned. */
 export class RateGroups {

@@ -2,6 +2,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ConfigError, configOf, configSources, loadConfig, requireExchange } from '../../src/config/config.ts';
+import { groupOf, groupsOf, settingsInForce } from '../../src/config/rate-groups.ts';
 import { temporaryFolder } from '../support/folders.ts';
 
 const KEY = 'k3y-that-must-stay-hidden';
@@ -180,5 +181,43 @@ describe('several processes', () => {
       `exchange: {baseUrl: https://a.example, apiKey: k}\ndatabase: {url: '${url}'}\nworkers: {instances: 2}`;
     expect(load(of('postgres://u@h/o')).workers.instances).toBe(2);
     expect(problemsOf(of('sqlite:a.db'))).toMatchObject([{ setting: 'workers.instances', source: 'own.yaml:3' }]);
+  });
+});
+
+describe('what workers compare of the settings of an account', () => {
+  it('names what decides about its orders and limits, without the key', () => {
+    const file = write('key', KEY);
+    const settings = settingsInForce(load(TWO))('shop-1');
+    const other = settingsInForce(load(TWO.replace('apiKey: general', `apiKeyFile: ${file}`)))('Shop.2');
+    expect(settings).toMatchObject({
+      rateGroup: 'shops',
+      'exchange.rate': '10 in 1000 ms',
+      'exchange.timeout': '9000',
+    });
+    expect(Object.values({ ...settings, ...other }).join()).not.toMatch(new RegExp(`${KEY}|general`));
+    expect(other['exchange.apiKey']).toMatch(/^[0-9a-f]{16}$/);
+    expect(settingsInForce(load(TWO))('unknown')).toEqual({});
+  });
+
+  it('tells one key from another', () => {
+    const hashOf = (key: string) =>
+      settingsInForce(load(TWO.replace('apiKey: general', `apiKey: ${key}`)))('Shop.2')['exchange.apiKey'];
+    expect(hashOf('one')).toBe(hashOf('one'));
+    expect(hashOf('one')).not.toBe(hashOf('two'));
+  });
+});
+
+describe('accounts that one process drives together', () => {
+  it('are those of a rateGroup; each other is alone', () => {
+    const config = load(`${TWO}
+  shop-9: {rateGroup: shops}
+  shop-10: {}
+`);
+    expect(groupOf(config, 'shop-9').toSorted()).toEqual(
+      groupsOf(config)
+        .find((group) => group.includes('shop-1'))
+        ?.toSorted(),
+    );
+    expect([groupOf(config, 'shop-10'), groupOf(config, 'unknown')]).toEqual([['shop-10'], ['unknown']]);
   });
 });

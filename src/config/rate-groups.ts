@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto';
+import type { AccountConfig, Config } from './config.ts';
+import { readMerchantKey } from './merchant-key.ts';
+import { ConfigError } from './settings.ts';
+
+type Accounts = Pick<Config, 'accounts'>;
+
+/** The accounts of the settings in the groups that are driven by one process: those that share a limit of their rate, and each other alone. */
+export function groupsOf({ accounts }: Accounts): readonly (readonly string[])[] {
+  const groups = Map.groupBy(accounts, ({ name, rateGroup }) =>
+    JSON.stringify(rateGroup === undefined ? { name } : { rateGroup }),
+  );
+  return [...groups.values()].map((group) => group.map(({ name }) => name));
+}
+
+/** The accounts that are driven by one process together with this one. */
+export function groupOf({ accounts }: Accounts, account: string): readonly string[] {
+  const rateGroup = accounts.find(({ name }) => name === account)?.rateGroup;
+  if (rateGroup === undefined) return [account];
+  return accounts.filter((one) => one.rateGroup === rateGroup).map(({ name }) => name);
+}
+
+/** Gives, by account, the settings in which two workers that drive it in turn should not differ, as text; of its key a hash. */
+export function settingsInForce({ accounts }: Accounts): (account: string) => Readonly<Record<string, string>> {
+  const byName = new Map(accounts.map((account) => [account.name, account]));
+  return (name) => {
+    const account = byName.get(name);
+    return account === undefined ? {} : settingsOf(account);
+  };
+}
+
+function settingsOf({ name, rateGroup, exchange, create, follow }: AccountConfig): Record<string, string> {
+  const { baseUrl, rate, concurrency, timeout, absence, outputPosition } = exchange;
+  const { finalStatuses, succeededStatuses, openStatuses, disputedBy } = follow;
+  const values = {
+    rateGroup,
+    'exchange.baseUrl': baseUrl,
+    'exchange.apiKey': hashOfKey(name, exchange),
+    'exchange.rate': `${rate.requests} in ${rate.interval} ms`,
+    'exchange.concurrency': concurrency,
+    'exchange.timeout': timeout,
+    'exchange.absence': absence,
+    'exchange.outputPosition': outputPosition,
+    'create.onUnknown': create.onUnknown,
+    'create.refusedBy': create.refusedBy,
+    'follow.finalStatuses': finalStatuses,
+    'follow.succeededStatuses': succeededStatuses,
+    'follow.openStatuses': openStatuses,
+    'follow.disputedBy': disputedBy,
+  };
+  const known = Object.entries(values).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(known.map(([path, value]) => [path, String(value)]));
+}
+
+/** Tells whether two keys are equal, and nothing else of them; undefined where the key cannot be read. */
+function hashOfKey(account: string, { apiKey, apiKeyFile }: AccountConfig['exchange']): string | undefined {
+  const key = apiKey ?? keyIn(apiKeyFile);
+  return key === undefined ? undefined : createHash('sha256').update(`${account}\n${key}`).digest('hex').slice(0, 16);
+}
+
+function keyIn(file: string | undefined): string | undefined {
+  try {
+    return file === undefined ? undefined : readMerchantKey(file);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return undefined;
+  }
+}
