@@ -1,9 +1,10 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { sql } from 'kysely';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
 import { setAccountFact } from '../../../src/store/accounts.ts';
 import { OwnedError } from '../../../src/store/errors.ts';
 import { openAsOwner, type OwnedStore, type OwnerOptions } from '../../../src/store/open.ts';
-import type { Holding } from '../../../src/store/port.ts';
+import type { Holding, Store } from '../../../src/store/port.ts';
 import { newPostgresDatabase } from '../../support/postgres.ts';
 import { placeOf } from '../../support/postgres-store.ts';
 import { SharingWorker, untilHeld } from '../../support/sharing-worker.ts';
@@ -28,6 +29,17 @@ async function writeFact({ store }: OwnedStore, holding: Holding, given: string)
   await store
     .forAccount(account, holding)
     .writer.write((tx) => setAccountFact(tx, { account, name: 'fact', given, now: holding.now() }));
+}
+
+/** Resolves when the workers have renewed their heartbeats so many times. */
+async function heartbeats({ db }: Store, times: number): Promise<void> {
+  for (let [renewed, last] = [0, '']; renewed <= times;) {
+    const { rows } = await sql<{ until: string }>`select min(seen_until) as until, pg_sleep(0.1) from workers`.execute(
+      db,
+    );
+    if (rows[0]!.until !== last) renewed += 1;
+    last = rows[0]!.until;
+  }
 }
 
 describe('workers on one database', () => {
@@ -98,6 +110,18 @@ describe('workers on one database', () => {
     const two = await SharingWorker.start(place, accounts(2), { worker: worker('20') });
     await untilHeld([one, two], 1, 1);
     expect([one, two].map(({ taken }) => taken.at(-1)?.differsIn)).toEqual([[], ['exchange.rate.requests']]);
+  });
+
+  it('ask nothing but for their heartbeats while nothing is to move, however many accounts there are', async () => {
+    const place = await newPlace();
+    const groups = accounts(500);
+    const [one, two] = [await SharingWorker.start(place, groups), await SharingWorker.start(place, groups)];
+    await untilHeld([one, two], 250, 250);
+    const { store } = await command(place);
+    await heartbeats(store, 3);
+    const asked = [one, two].map(({ owned }) => vi.spyOn(owned.store.db, 'getExecutor'));
+    await heartbeats(store, 3);
+    for (const spy of asked) expect(spy).not.toHaveBeenCalled();
   });
 });
 
