@@ -111,8 +111,6 @@ export class Accounts implements UsableAccounts {
     const account = new OwnedAccount(holding, this.#driving);
     this.#owned.set(account.name, account);
     this.#names = undefined;
-    // Another worker may have driven the group since this one did.
-    this.#rateGroups.forget(account.name);
     holding.ending.addEventListener('abort', () => void this.#giveBack(account), { once: true });
     if (this.#taken.push(account.name) > 1) return;
     // Accounts mostly come together.
@@ -296,7 +294,6 @@ export class Accounts implements UsableAccounts {
     if (this.#owned.get(account.name) !== account) return;
     this.#owned.delete(account.name);
     this.#due.forget(account.name);
-    this.#rateGroups.forget(account.name);
     this.#names = undefined;
   }
 }

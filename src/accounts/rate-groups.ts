@@ -1,14 +1,14 @@
 import type { Config } from '../config/config.ts';
 import { groupsOf } from '../config/rate-groups.ts';
 import { RateGroup } from '../flows/pass/rate-group.ts';
-import type { AccountGroup } from '../store/port.ts';
+import type { AccountGroup, Holding } from '../store/port.ts';
 import type { OwnedAccount } from './owned-account.ts';
 
 /** The shared limits of owned accounts, each for as long as its accounts are owned. */
 export class RateGroups {
   readonly #owned: ReadonlyMap<string, OwnedAccount>;
   readonly #groupOf = new Map<string, AccountGroup>();
-  readonly #limits = new Map<AccountGroup, RateGroup>();
+  readonly #limits = new WeakMap<Holding, RateGroup>();
 
   constructor(config: Pick<Config, 'accounts'>, owned: ReadonlyMap<string, OwnedAccount>) {
     this.#owned = owned;
@@ -19,18 +19,12 @@ export class RateGroups {
 
   /** The limit that an owned account shares; undefined where it has its own. */
   of(name: string): RateGroup | undefined {
-    const group = this.#groupOf.get(name);
-    if (group === undefined) return undefined;
-    const known = this.#limits.get(group);
-    if (known !== undefined) return known;
-    const made = new RateGroup(group.flatMap((one) => this.#owned.get(one)?.holding ?? []));
-    this.#limits.set(group, made);
-    return made;
-  }
-
-  /** The accounts of a group come and go together. */
-  forget(name: string): void {
-    const group = this.#groupOf.get(name);
-    if (group !== undefined) this.#limits.delete(group);
+    const holdings = this.#groupOf.get(name)?.flatMap((one) => this.#owned.get(one)?.holding ?? []);
+    const [first] = holdings ?? [];
+    if (holdings === undefined || first === undefined) return undefined;
+    // Its accounts come and go together: what was held before counts no more, as another may have sent since.
+    const limit = this.#limits.get(first) ?? new RateGroup(holdings);
+    this.#limits.set(first, limit);
+    return limit;
   }
 }

@@ -49,7 +49,9 @@ function settingsOf({ name, rateGroup, exchange, create, follow }: AccountConfig
     'follow.disputedBy': disputedBy,
   };
   const known = Object.entries(values).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(known.map(([path, value]) => [path, String(value)]));
+  return Object.fromEntries(
+    known.map(([path, value]) => [path, typeof value === 'string' ? value : JSON.stringify(value)]),
+  );
 }
 
 /** Tells whether two keys are equal, and nothing else of them; undefined where the key cannot be read. */
