@@ -163,14 +163,12 @@ describe('the image', () => {
 
   it('is healthy while the daemon answers, and not when it is gone', async () => {
     const { program, socketPath } = await controlSocket();
-    const check = async () => {
-      const child = spawn(process.execPath, [join(ROOT, 'deploy/healthcheck.mjs')], {
-        env: { ORDER_SYNC_DATABASE_URL: program.config.database.url },
-        stdio: 'ignore',
-      });
+    const check = async (env: Record<string, string> = { ORDER_SYNC_DATABASE_URL: program.config.database.url }) => {
+      const child = spawn(process.execPath, [join(ROOT, 'deploy/healthcheck.mjs')], { env, stdio: 'ignore' });
       return (await once(child, 'exit'))[0] as number;
     };
     expect(await check()).toBe(0);
+    expect(await check({ ORDER_SYNC_DATABASE_URL: 'postgres://u@h/d', ORDER_SYNC_CONTROL_SOCKET: socketPath })).toBe(0);
     rmSync(socketPath);
     expect(await check()).toBe(1);
   });

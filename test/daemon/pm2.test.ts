@@ -3,6 +3,9 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it, onTestFailed } from 'vitest';
 import { SLOW_MS } from '../../src/sandbox/faults/faulty-answer.ts';
+import { openMerchant } from '../support/merchant-postgres.ts';
+import { findPostgres } from '../support/postgres-server.ts';
+import { newPostgresDatabase } from '../support/postgres.ts';
 import { programProcesses, type ProgramProcesses } from '../support/program-processes.ts';
 import { startPm2, type Pm2, type Pm2Event } from '../support/pm2.ts';
 import { testClock, type TestClock } from '../support/test-clock.ts';
@@ -192,4 +195,36 @@ describe('the daemon under pm2', () => {
     await pm2.run(['restart', 'exit-78']);
     await corrected;
   });
+
+  it.skipIf(findPostgres() === undefined)(
+    'is several workers with PostgreSQL, replaced one after the other',
+    async () => {
+      const { on, pm2, environment } = await setUp();
+      const database = await newPostgresDatabase();
+      const workers = { ...environment, ORDER_SYNC_DATABASE_URL: database.url, ORDER_SYNC_WORKERS_INSTANCES: '2' };
+      const bothReady = said(pm2, '"msg":"order-sync is ready"', 2);
+      await pm2.run(['start', ECOSYSTEM], workers);
+      await bothReady;
+      const first = await pm2.list();
+      expect(first.map(({ pm2_env }) => pm2_env.status)).toEqual(['online', 'online']);
+
+      const merchant = openMerchant(database);
+      const insert = async (id: string) => {
+        const created = on.arrived(({ externalOrderId }) => externalOrderId === id);
+        merchant.exec(`insert into merchant_orders (external_order_id, asset, from_currency, to_currency)
+        values ('${id}', '1', 'BTC', 'EUR')`);
+        await created;
+      };
+      await insert('before');
+      const bothAgain = said(pm2, '"msg":"order-sync is ready"', 2);
+      await pm2.run(['reload', 'order-sync'], workers);
+      await bothAgain;
+      const pids = new Set([...first, ...(await pm2.list())].map(({ pid }) => pid));
+      expect(pids.size).toBe(4);
+      await insert('after');
+      await pm2.run(['stop', 'order-sync']);
+      expect(on.sandbox.exchange.census()).toEqual({ preOrders: 2, duplicated: [] });
+      expect(exits(pm2.events)).toEqual(Array.from({ length: 4 }, () => 'exited with code [0] via signal [SIGINT]'));
+    },
+  );
 });

@@ -28,6 +28,8 @@ export function placeOf<Kind extends keyof typeof FORMS>(
 
 function configuredPlace(command: Command, url: string): Config['database'] {
   const { env, ...options } = configOptions(command);
-  const { ORDER_SYNC_DATABASE_URL_FILE: _file, ...others } = env;
-  return loadConfig({ ...options, env: { ...others, ORDER_SYNC_DATABASE_URL: url }, requireExchange: false }).database;
+  const { ORDER_SYNC_DATABASE_URL_FILE: _url, ORDER_SYNC_WORKERS_INSTANCES_FILE: _instances, ...others } = env;
+  // As many workers as the other database may have would contradict a file.
+  const named = { ...others, ORDER_SYNC_DATABASE_URL: url, ORDER_SYNC_WORKERS_INSTANCES: '1' };
+  return loadConfig({ ...options, env: named, requireExchange: false }).database;
 }

@@ -20,7 +20,12 @@ describe.skipIf(findPostgres() === undefined)('db copy', () => {
     sqlite.exec(`${insert('shop-1')}; create table theirs (id text)`);
     sqlite.close();
     const database = await newPostgresDatabase();
-    const copied = await runCommand(['db', 'copy', `sqlite:${at.path}`, database.url, '--json'], at.options);
+    // The settings are those of the new database already.
+    const own = { ORDER_SYNC_DATABASE_URL: database.url, ORDER_SYNC_WORKERS_INSTANCES: '3' };
+    const copied = await runCommand(['db', 'copy', `sqlite:${at.path}`, database.url, '--json'], {
+      ...at.options,
+      environment: own,
+    });
     expect([copied.code, copied.stderr]).toEqual([0, 'not copied, as it is not of order-sync: theirs\n']);
     expect(JSON.parse(copied.stdout)).toMatchObject({ source: at.path, rows: 1, tables: { merchant_orders: 1 } });
     expect(copied.stdout).not.toContain(encodeURIComponent(PASSWORD));
