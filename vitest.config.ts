@@ -3,6 +3,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** What takes long, the longest first: begun last, it would run on alone at the end. */
 const LONGEST = [
+  'tunnel/',
   'simulation/',
   'daemon/',
   'cli/operate/sync',

@@ -1,0 +1,15 @@
+import { describe, expect, it } from 'vitest';
+import { findPostgres, startPostgres } from '../support/postgres-server.ts';
+import { SMALL } from './doses.ts';
+import { runTunnel } from './tunnel.ts';
+
+const bin = findPostgres();
+
+describe.skipIf(bin === undefined)('workers that are killed and stopped, cut off, and whose server goes away', () => {
+  it('lose no order, create none twice, and keep the rate of every account', async () => {
+    await using server = await startPostgres(bin ?? '');
+    const { orders, violations } = await runTunnel(server, SMALL, () => {});
+    expect(orders).toBeGreaterThan(SMALL.accounts);
+    expect(violations).toEqual([]);
+  });
+});
