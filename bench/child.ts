@@ -7,7 +7,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { peakMemoryMib } from './process.ts';
 import type { Round, SandboxMessage, SandboxReady, Took } from './round.ts';
-import { settingsFor } from './settings.ts';
 
 /** The program is started with these, however it is started. */
 const { MEMORY_FLAGS } = createRequire(import.meta.url)('../src/runtime.cjs') as { MEMORY_FLAGS: readonly string[] };
@@ -75,8 +74,7 @@ export async function startEngine(folder: string, url: string, path: string) {
 }
 
 /** Starts the daemon as it is installed, and resolves once it is ready. */
-export async function startDaemon(folder: string, url: string, path: string) {
-  const environment = settingsFor(url, path);
+export async function startDaemon(folder: string, environment: Record<string, string>) {
   return await startChild<never, never>(PROGRAM, ['run'], { folder, name: 'daemon', environment, flags: MEMORY_FLAGS });
 }
 

@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 import { startDaemon, startEngine, startSandboxChild } from './child.ts';
 import type { Figure } from './figures.ts';
 import { cpuMsOf, peakMemoryMib } from './process.ts';
-import type { Bench } from './settings.ts';
+import { settingsFor, type Bench } from './settings.ts';
 
 const TARGET_PERCENT = 1;
 const REST_MS = 3_000;
@@ -13,7 +13,7 @@ export async function measureIdle({ folder, path, sizes, say }: Bench): Promise<
   await using sandbox = await startSandboxChild(folder);
   const { url } = sandbox.ready;
   await followOrders(folder, url, path, sizes.followed);
-  await using daemon = await startDaemon(folder, url, path);
+  await using daemon = await startDaemon(folder, settingsFor(url, path));
   say(`idle: ${sizes.followed} orders followed, none due, for ${sizes.idleMs / 1_000} s`);
   await delay(REST_MS);
   const cpuBefore = cpuMsOf(daemon.pid);

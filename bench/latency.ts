@@ -3,7 +3,7 @@ import { startDaemon, startSandboxChild } from './child.ts';
 import { quantile, type Figure } from './figures.ts';
 import { insertOrders } from './orders.ts';
 import { machineMs } from './process.ts';
-import type { Bench } from './settings.ts';
+import { settingsFor, type Bench } from './settings.ts';
 
 const TARGET_MS = 150;
 /** Until the daemon has come to rest, and between rows; rows come at any moment between two looks of the daemon. */
@@ -14,7 +14,7 @@ const SPREAD_MS = 50;
 /** From just before a shop commits a new row until the exchange has the request, with a daemon that had nothing to do. */
 export async function measureLatency({ folder, path, sizes, say }: Bench): Promise<Figure[]> {
   await using sandbox = await startSandboxChild(folder);
-  await using daemon = await startDaemon(folder, sandbox.ready.url, path);
+  await using daemon = await startDaemon(folder, settingsFor(sandbox.ready.url, path));
   say(`latency: ${sizes.rows} rows one at a time, process ${daemon.pid}`);
   await delay(REST_MS);
   const took: number[] = [];

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { tableOf, textColumns } from '../src/reports/formats/terminal/layout.ts';
 import { PLAIN } from '../src/reports/formats/terminal/screen.ts';
+import { measureAccounts } from './accounts.ts';
 import { runProgram } from './child.ts';
 import { isMet, lineOf, type Figure } from './figures.ts';
 import { measureIdle } from './idle.ts';
@@ -20,6 +21,7 @@ const PARTS: Readonly<Record<string, (bench: Bench) => Promise<Figure[]>>> = {
   memory: measureMemory,
   latency: measureLatency,
   idle: measureIdle,
+  accounts: measureAccounts,
   reports: measureReports,
   size: measureSize,
 };

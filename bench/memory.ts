@@ -51,7 +51,7 @@ async function workThrough(folder: string, url: string, path: string) {
   const before = pending();
   const start = performance.now();
   try {
-    await using daemon = await startDaemon(folder, url, path);
+    await using daemon = await startDaemon(folder, settingsFor(url, path));
     let peakMib = 0;
     while (pending() > 0 && performance.now() - start < LONGEST_MS) {
       await delay(LOOK_MS);

@@ -28,6 +28,8 @@ export interface Sizes {
   /** Orders that the idle daemon follows, and how long it is watched. */
   readonly followed: number;
   readonly idleMs: number;
+  /** Idle accounts of one process. */
+  readonly accounts: number;
   /** Orders of the database that reports are made of. */
   readonly reported: number;
   /** Final orders of the database that is started on. */
@@ -41,6 +43,7 @@ export const FULL: Sizes = {
   rows: 60,
   followed: 1_000,
   idleMs: 20_000,
+  accounts: 10_000,
   reported: 1_000_000,
   large: 5_000_000,
 };
@@ -53,6 +56,7 @@ export const SMALL: Sizes = {
   rows: 3,
   followed: 20,
   idleMs: 1_000,
+  accounts: 50,
   reported: 5_000,
   large: 5_000,
 };

@@ -21,7 +21,7 @@ export async function measureSize({ folder, path, sizes, say }: Bench): Promise<
   say('size: sync, the daemon, and a pass in this process');
   const { ms } = await runProgram(folder, ['sync', '--json'], settings);
   const begin = performance.now();
-  const daemon = await startDaemon(folder, NOBODY, path);
+  const daemon = await startDaemon(folder, settingsFor(NOBODY, path));
   const readyMs = performance.now() - begin;
   await daemon[Symbol.asyncDispose]();
   const orders = `${sizes.large} orders`;
