@@ -275,6 +275,7 @@ export class Accounts implements UsableAccounts {
   #fail(account: OwnedAccount, error: unknown): void {
     const { config, onFailure, stop } = this.#deps;
     if (this.isOnly || this.#isOfAll(error)) return onFailure(error);
+    if (error instanceof OwnedError) return void this.#giveBack(account); // It is claimed again, where it is free.
     if (!stop.aborted && !account.holding.ending.aborted) {
       this.#failed.add(account, error, configOf(config, account.name).exchange);
     }

@@ -101,6 +101,7 @@ export const COMMANDS: Readonly<Record<string, Entries>> = {
         'accept-restore': [
           'accepts a database that was put back to an older state',
           () => import('./operate/db/accept-restore.ts'),
+          'one-or-all',
         ],
         backup: ['copies the database while it is in use', () => import('./operate/db/backup.ts')],
         copy: ['moves a SQLite database to PostgreSQL', () => import('./operate/db/copy.ts')],

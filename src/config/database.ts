@@ -35,6 +35,8 @@ export interface PostgresDatabase {
   readonly tls: 'off' | 'require' | 'verify';
   /** Absolute path of a file with the certificates that are trusted, in place of those of Node. */
   readonly tlsCaFile: string | undefined;
+  /** Absolute path of the file that tells how far the accounts that this machine drives have come. */
+  readonly marks: string;
 }
 
 /** The place of the orders. */
@@ -67,6 +69,7 @@ export function databaseOf(values: Values, cwd: string): DatabaseConfig {
     poolSize: values['database.poolSize'],
     tls: values['database.tls'] ?? (isFolder || isLoopback(machine) ? 'off' : 'verify'),
     tlsCaFile: caFile === undefined ? undefined : resolve(cwd, caFile),
+    marks: resolve(cwd, values['database.marks']),
   };
 }
 

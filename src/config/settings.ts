@@ -61,6 +61,7 @@ export const SETTINGS = {
   'database.poolSize': type.wholeNumber(1, 1_000),
   'database.tls': type.optional(type.oneOf('off', 'require', 'verify')),
   'database.tlsCaFile': type.optional(type.plainText),
+  'database.marks': type.plainText,
   'workers.instances': type.wholeNumber(1, 1_000),
   'control.socket': type.optional(type.plainText),
   'schedule.cron': cron,

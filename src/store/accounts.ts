@@ -39,7 +39,7 @@ const generationStatement = statement((v: { account: string }) =>
 );
 
 /** Tables that are listed for one account or for all. */
-type ListedTable = 'merchant_orders' | 'findings' | 'links' | 'photos' | 'photo_tokens';
+type ListedTable = 'merchant_orders' | 'account_owners' | 'findings' | 'links' | 'photos' | 'photo_tokens';
 
 /** Selects the names of the accounts that have rows in a table, in their order, by one search of an index each. */
 export function accountNames(table: ListedTable): Query<{ account: string }> {
@@ -110,6 +110,14 @@ export async function setAccountFact(tx: Transaction, { account, name, given, no
     .values({ account, name, ...known })
     .onConflict((conflict) => conflict.columns(['account', 'name']).doUpdateSet(known))
     .execute();
+}
+
+/** Forgets a fact of the account. */
+export async function forgetAccountFact(
+  tx: Transaction,
+  { account, name }: Pick<AccountFact, 'account' | 'name'>,
+): Promise<void> {
+  await tx.deleteFrom('account_facts').where('account', '=', account).where('name', '=', name).execute();
 }
 
 const seenStatement = statement((v: { account: string; field: string; value: string; firstSeenAt: string }) =>

@@ -1,5 +1,5 @@
 import type { Database, MarkContent, Position } from './port.ts';
-import { queries, statement } from './statement.ts';
+import { compileFor, queries, statement } from './statement.ts';
 
 /** What to do about a database that shows the sign of a restore. */
 export const RESTORE_ADVICE =
@@ -17,6 +17,31 @@ const positionStatement = statement(() =>
       .as('generation'),
   ]),
 );
+
+const accountPositionsStatement = (accounts: readonly string[]) =>
+  queries
+    .selectFrom('account_owners as owner')
+    .where('account', 'in', accounts)
+    .select((owner) => [
+      'account',
+      'generation',
+      owner
+        .selectFrom('events')
+        .whereRef('events.account', '=', 'owner.account')
+        .select((event) => event.fn.max('events.id').as('id'))
+        .as('eventId'),
+    ]);
+
+/** Reads how far accounts have come; those that never had an owner are left out. */
+export async function readPositions(db: Database, accounts: readonly string[]): Promise<ReadonlyMap<string, Position>> {
+  const { rows } = await db.executeQuery(compileFor(db, accountPositionsStatement(accounts)));
+  return new Map(rows.map(({ account, generation, eventId }) => [account, { generation, eventId: eventId ?? 0 }]));
+}
+
+/** Reads how far an account has come. */
+export async function readPositionOf(db: Database, account: string): Promise<Position> {
+  return (await readPositions(db, [account])).get(account) ?? { generation: 0, eventId: 0 };
+}
 
 /** Reads how far the database has come. */
 export async function readPosition(db: Database): Promise<Position> {

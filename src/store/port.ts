@@ -120,8 +120,12 @@ export interface MarkContent extends Position {
  */
 export interface Mark {
   readonly path: string;
+  /** The account that it speaks of; undefined where it speaks of all. */
+  readonly account: string | undefined;
   /** Gives undefined where there is none, or none that can be understood. */
-  read(): MarkContent | undefined;
+  read(): Promise<MarkContent | undefined>;
+  /** Reads how far the database has come, in what the mark speaks of. */
+  position(): Promise<Position>;
   /** Writes what a person has decided about a restored database. Throws `StoreError`. */
   write(content: MarkContent): Promise<void>;
   /** Throws `StoreError` while the mark cannot be written: what is sent then would not be missed in an older copy. */

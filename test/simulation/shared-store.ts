@@ -9,6 +9,12 @@ import { sql, type Kysely } from 'kysely';
 /** What becomes of a commit: it is done and says so, or its connection is lost before or after it is done. */
 export type CommitFate = 'heard' | 'lost-before' | 'lost-after';
 
+/** The server never comes back in an older state. */
+const NO_MARK = {
+  lostCommit: () => Promise.reject(new Error('a commit that was heard is gone')),
+  tellOthers: async () => {},
+};
+
 /**
  * The database as an owner of an account writes it where many processes share one server: the program's own transactions for
  * that case, on SQLite. A connection may be lost as a transaction is committed; `fateOf` decides.
@@ -16,11 +22,10 @@ export type CommitFate = 'heard' | 'lost-before' | 'lost-after';
 export function sharedStore(store: Store, clock: Clock, holding: Holding, fateOf: () => CommitFate): Store {
   const { account } = holding;
   const lend = async () => await lendConnection(store, fateOf);
-  const transactions = new AccountTransactions(
-    { address: store.address, connections: { lend }, clock },
-    account,
-    holding,
-  );
+  const transactions = new AccountTransactions({ address: store.address, connections: { lend }, clock }, account, {
+    generation: holding.generation,
+    mark: NO_MARK,
+  });
   return { ...store, writer: new GroupWriter(ofSqlite(transactions, store.address), clock) };
 }
 

@@ -11,7 +11,7 @@ export type Cut = 'before' | 'answered' | 'late';
 /** A way to a server of PostgreSQL that can be cut at any message of the program. */
 export interface CuttingProxy extends AsyncDisposable {
   readonly port: number;
-  /** Messages of the program since `cutAt`, on all connections. */
+  /** Messages of the program's transactions since `cutAt`, on all connections. */
   readonly messages: number;
   /** Cuts the connection at its message `n` from now on, the first being 1; no other is cut. */
   cutAt(n: number, how: Cut): void;
@@ -47,11 +47,16 @@ export async function cuttingProxy(serverPort: number): Promise<CuttingProxy> {
       else send();
     };
     const split = splitter();
+    let isInTransaction = false;
     program.on('data', (data: Buffer) => {
       for (const message of split(data)) {
         if (isCut) return;
-        state.messages += 1;
-        if (state.messages === state.cut.at) {
+        isInTransaction ||= message.includes('begin isolation');
+        if (isInTransaction) state.messages += 1;
+        const isLast = message.includes('commit\0') || message.includes('rollback\0');
+        const isToCut = isInTransaction && state.messages === state.cut.at;
+        isInTransaction &&= !isLast;
+        if (isToCut) {
           cut(message, state.cut.how);
         } else {
           server.write(message);

@@ -2,7 +2,7 @@ import type { Assumption } from '../../domain/orders/restore.ts';
 import { accountsIn, nextGeneration } from '../../store/accounts.ts';
 import { setHold } from '../../store/account-holds.ts';
 import { appendToChain, newestEventTime } from '../../store/events.ts';
-import { isBefore, readPosition } from '../../store/mark.ts';
+import { isBefore } from '../../store/mark.ts';
 import { forgetMove } from '../../store/moves.ts';
 import { orderIds } from '../../store/orders.ts';
 import { someOrderIds } from '../../store/restored-orders.ts';
@@ -36,15 +36,16 @@ const PAGE = 200;
  */
 export async function acceptRestore(deps: RestoreDeps, acceptance: Acceptance): Promise<AcceptedRestore> {
   const { store, clock } = deps;
-  const mark = store.mark.read();
-  const position = await readPosition(store.db);
+  const mark = await store.mark.read();
+  const position = await store.mark.position();
   // A mark that was put back together with the database does not tell until when it was used.
   const to = mark !== undefined && isBefore(position, mark) ? mark.at : null;
   const missing = mark?.restoring ?? { from: await newestEventTime(store.db), to };
   await store.mark.write({ ...(mark ?? { ...position, at: clock.now().toISOString() }), restoring: missing });
   let orders = 0;
   // The accounts that are driven are paused also where the database is empty: what was in it may be inserted once more.
-  for (const account of new Set([...deps.accounts, ...(await accountsIn(store.db, 'merchant_orders'))])) {
+  const others = store.mark.account === undefined ? await accountsIn(store.db, 'merchant_orders') : [];
+  for (const account of new Set([...deps.accounts, ...others])) {
     await store.writer.write(async (tx) => {
       // An owner that still runs, by another path of the database, finds out that it was followed. As it is later than
       // all that the mark has named, another copy of that time is older than the new mark.
@@ -55,7 +56,7 @@ export async function acceptRestore(deps: RestoreDeps, acceptance: Acceptance): 
     });
     if (!acceptance.isNothingSent) orders += await assumeAllSent(deps, account, acceptance);
   }
-  await store.mark.write({ ...(await readPosition(store.db)), at: clock.now().toISOString() });
+  await store.mark.write({ ...(await store.mark.position()), at: clock.now().toISOString() });
   return { missing, orders };
 }
 

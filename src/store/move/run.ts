@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
+import { accountsIn } from '../accounts.ts';
 import { StoreError } from '../errors.ts';
 import { readPosition, RESTORE_ADVICE, signOfRestore } from '../mark.ts';
 import { readMove, recordMove, type Move } from '../moves.ts';
@@ -32,7 +33,7 @@ export async function moveDatabase(deps: MoveDeps, show: ShowProgress): Promise<
   const move = { id: randomUUID(), source: source.address, target: target.address, at: clock.now().toISOString() };
   const here = await source.db.startTransaction().execute();
   try {
-    const sign = signOfRestore(source.mark.read(), await readPosition(here));
+    const sign = signOfRestore(await source.mark.read(), await readPosition(here));
     if (sign !== undefined) throw new StoreError('unusable', `${source.address} ${sign}; ${RESTORE_ADVICE}`);
     const copied = await copyTo(deps, move, (isBrokenOff) =>
       copyTables({ source: here, session, address: target.address, isBrokenOff }, show),
@@ -79,6 +80,9 @@ async function finish({ source, target, clock }: MoveDeps, move: Move): Promise<
   if (arrived?.id !== move.id) {
     throw new StoreError('unusable', `${source.address} was moved to ${move.target} on ${move.at}`);
   }
-  await target.mark.write({ ...(await readPosition(target.db)), at: clock.now().toISOString() });
+  for (const account of await accountsIn(target.db, 'account_owners')) {
+    const { mark } = target.forAccount(account);
+    await mark.write({ ...(await mark.position()), at: clock.now().toISOString() });
+  }
   await target.db.updateTable('database_moves').set({ state: 'arrived' }).where('id', '=', move.id).execute();
 }

@@ -7,8 +7,10 @@ import { GroupWriter } from '../group-writer.ts';
 import { assertNotMoved } from '../moves.ts';
 import { assertKnownVersion, isUpToDate, migrate, migrationStatus, type Expectation } from '../migrations.ts';
 import type { Database, Holding, Store, Writer } from '../port.ts';
+import { MarksFile } from '../sqlite/marks.ts';
 import { openConnections, type Connections } from './connection.ts';
 import { isTwice, postgresError } from './errors.ts';
+import { AccountMarks } from './marks.ts';
 import { openSnapshot } from './snapshot.ts';
 import { AccountTransactions } from './writer.ts';
 
@@ -44,21 +46,31 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
   // Who makes the tables may be about to end a move.
   if (expect === 'current' || expect === 'upgrade') await assertNotMoved(connections.db, address);
   const readings = undo.use(openConnections(place, { max: MOST_SNAPSHOTS }));
-  const disposal = undo.move();
   const deps = { address, connections, clock };
+  const personsWriter = (account: string) => new GroupWriter(new AccountTransactions(deps, account), clock);
+  const marks = new AccountMarks({
+    address,
+    db: connections.db,
+    clock,
+    file: new MarksFile(place.marks, address),
+    write: async (account, work) => await personsWriter(account).write(work),
+  });
+  undo.defer(() => marks.close());
+  const disposal = undo.move();
   /** One writer for each holding: it knows what was committed last. */
   const writers = new WeakMap<Fence, Writer>();
-  const writerOf = (account: string, holding?: Fence): Writer => {
-    const known = holding === undefined ? undefined : writers.get(holding);
-    const writer = known ?? new GroupWriter(new AccountTransactions(deps, account, holding), clock);
-    if (holding !== undefined) writers.set(holding, writer);
+  const ownersWriter = (account: string, holding: Fence): Writer => {
+    const mark = marks.of(account);
+    const owner = { generation: holding.generation, mark };
+    const writer = writers.get(holding) ?? new GroupWriter(new AccountTransactions(deps, account, owner), clock, mark);
+    writers.set(holding, writer);
     return writer;
   };
   const forAccount = (account: string, holding?: Fence): Store => ({
     address,
     db: connections.db,
-    writer: writerOf(account, holding),
-    mark: { path: '', read: () => undefined, write: async () => {}, assertWritten: () => {} },
+    writer: holding === undefined ? personsWriter(account) : ownersWriter(account, holding),
+    mark: marks.of(account),
     snapshot: () => openSnapshot(readings),
     migrations: async () => migrationStatus('postgres', await appliedMigrations(connections)),
     changes: (signal) => changesFor(publicKey, connections.db, clock, signal),

@@ -7,6 +7,7 @@ import type { Transactions } from '../group-writer.ts';
 import type { Holding, Work } from '../port.ts';
 import type { Connections, Lent } from './connection.ts';
 import { isConnectionLost, isWorthRetry } from './errors.ts';
+import { OlderStateError, type AccountMark } from './marks.ts';
 
 /** A lost connection or a full server is tried again for so long. */
 const RETRY_FOR_MS = 2_000;
@@ -28,6 +29,11 @@ interface TransactionDeps {
   readonly clock: Clock;
 }
 
+/** An owner that writes, and the mark that tells an older state of what it has written. */
+interface OwnerWriting extends Pick<Holding, 'generation'> {
+  readonly mark: Pick<AccountMark, 'lostCommit' | 'tellOthers'>;
+}
+
 /** What came of a transaction; it is unknown where the connection was lost while it was committed. */
 type Attempt<Result> =
   | { readonly kind: 'committed'; readonly result: Result }
@@ -42,15 +48,15 @@ type Attempt<Result> =
 export class AccountTransactions implements Transactions {
   readonly #deps: TransactionDeps;
   readonly #account: string;
-  readonly #holding: Pick<Holding, 'generation'> | undefined;
-  /** The name of the last commit of this owner; undefined before the first. */
-  #last: string | undefined;
+  readonly #owner: OwnerWriting | undefined;
+  /** The name of the last commit of this owner, and of those after it that may have been done; none before the first. */
+  #last: string[] = [];
 
-  /** Without a holding a person's command writes. */
-  constructor(deps: TransactionDeps, account: string, holding?: Pick<Holding, 'generation'>) {
+  /** Without an owner a person's command writes. */
+  constructor(deps: TransactionDeps, account: string, owner?: OwnerWriting) {
     this.#deps = deps;
     this.#account = account;
-    this.#holding = holding;
+    this.#owner = owner;
   }
 
   isInPlace(): boolean {
@@ -65,11 +71,21 @@ export class AccountTransactions implements Transactions {
     const { clock } = this.#deps;
     const deadline = clock.monotonic() + RETRY_FOR_MS;
     for (;;) {
-      const attempt = await this.#attempt(work);
+      const attempt = await this.#attemptAndTell(work);
       if (attempt.kind === 'committed') return attempt.result;
       if (attempt.kind === 'unknown' && (await this.#wasCommitted(attempt, signal, onFailure))) return attempt.result;
       if (signal.aborted || clock.monotonic() >= deadline) throw attempt.failure;
       await clock.sleep(RETRY_WAIT_MS, signal).catch(() => undefined);
+    }
+  }
+
+  /** An older state that is found is told to all that may drive the account; where that fails, it is found again. */
+  async #attemptAndTell<Result>(work: Work<Result>): Promise<Attempt<Result>> {
+    try {
+      return await this.#attempt(work);
+    } catch (error) {
+      if (error instanceof OlderStateError) await Promise.allSettled([this.#owner?.mark.tellOthers(error)]);
+      throw error;
     }
   }
 
@@ -82,11 +98,11 @@ export class AccountTransactions implements Transactions {
       lent = await this.#deps.connections.lend();
       await this.#lockAccount(lent, name);
       const result = await work(lent.db);
-      if (this.#holding === undefined) await wakeOwner(lent.db, this.#account);
+      if (this.#owner === undefined) await wakeOwner(lent.db, this.#account);
       const failure = await commit(lent);
       if (failure !== undefined) return { kind: 'unknown', name, result, failure };
       isUseless = false;
-      this.#last = name;
+      this.#last = [name];
       return { kind: 'committed', result };
     } catch (error) {
       isUseless = lent === undefined || !(await isRolledBack(lent));
@@ -99,24 +115,21 @@ export class AccountTransactions implements Transactions {
 
   async #lockAccount(lent: Lent, name: string): Promise<void> {
     const account = pg.escapeLiteral(this.#account);
-    if (this.#holding === undefined) {
+    if (this.#owner === undefined) {
       await lent.exec(`${BEGIN};
         insert into account_owners (account, generation) values (${account}, 0) on conflict (account) do nothing;
         select generation from account_owners where account = ${account} for update`);
       return;
     }
-    const { generation } = this.#holding;
-    const isLast = this.#last === undefined ? '' : `and last_commit = '${this.#last}'`;
+    const { generation, mark } = this.#owner;
+    const isLast = this.#last.length === 0 ? '' : `and last_commit in ('${this.#last.join(`', '`)}')`;
     const { rows } = await lent.exec(`${BEGIN};
       update account_owners set last_commit = '${name}'
       where account = ${account} and generation = ${generation} ${isLast} returning generation`);
     if (rows.length > 0) return;
     const owner = await this.#ownerRow(lent);
     if (owner?.['generation'] !== generation) throw this.#otherOwner();
-    throw new StoreError(
-      'unusable',
-      `${this.#deps.address} was put back to an older state while the account ${this.#account} was driven; run: order-sync db accept-restore`,
-    );
+    throw await mark.lostCommit(lent.db);
   }
 
   async #ownerRow(lent: Lent): Promise<Readonly<Record<string, unknown>> | undefined> {
@@ -150,22 +163,26 @@ export class AccountTransactions implements Transactions {
         },
       );
     // What a person's command has written bears no name, and the command is there to say so.
-    if (this.#holding === undefined) throw unknown(failure);
+    if (this.#owner === undefined) throw unknown(failure);
     onFailure(failure);
     for (;;) {
       try {
         const owner = await this.#askOnce(connections);
         if (owner?.['last_commit'] === name) {
-          this.#last = name;
+          this.#last = [name];
           return true;
         }
-        if (owner?.['generation'] !== this.#holding.generation) throw this.#otherOwner();
+        if (owner?.['generation'] !== this.#owner.generation) throw this.#otherOwner();
         return false;
       } catch (error) {
         if (!(error instanceof StoreError)) throw error;
         onFailure(error);
       }
-      if (signal.aborted) throw unknown(failure);
+      if (signal.aborted) {
+        // Either of the two is the newest now.
+        if (this.#last.length > 0) this.#last.push(name);
+        throw unknown(failure);
+      }
       await clock.sleep(ASK_AGAIN_MS, signal).catch(() => undefined);
     }
   }

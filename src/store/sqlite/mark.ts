@@ -31,6 +31,7 @@ export interface MarkOptions {
  */
 export class FileMark implements Mark {
   readonly path: string;
+  readonly account = undefined;
   readonly #database: string;
   readonly #db: Database;
   readonly #clock: Clock;
@@ -53,7 +54,7 @@ export class FileMark implements Mark {
     this.#gapMs = isDurable ? GAP_MS : 0;
   }
 
-  read(): MarkContent | undefined {
+  async read(): Promise<MarkContent | undefined> {
     try {
       return readMark(readFileSync(this.path, 'utf8'));
     } catch (error) {
@@ -62,6 +63,10 @@ export class FileMark implements Mark {
       const message = `${this.path} cannot be read (${error.message}); check its permissions`;
       throw new StoreError('disk', message, { cause: error });
     }
+  }
+
+  async position(): Promise<Position> {
+    return await readPosition(this.#db);
   }
 
   async write(content: MarkContent): Promise<void> {
@@ -85,7 +90,7 @@ export class FileMark implements Mark {
   async assertNotOlder(tx: Database): Promise<void> {
     if (this.#isChecked) return;
     await assertNotMoved(tx, this.#database);
-    const mark = this.read();
+    const mark = await this.read();
     const position = await readPosition(tx);
     const sign = signOfRestore(mark, position);
     if (sign !== undefined) throw new StoreError('unusable', `${this.#database} ${sign}; ${RESTORE_ADVICE}`);

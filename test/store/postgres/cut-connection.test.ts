@@ -14,11 +14,16 @@ async function cutOwner() {
   onTestFinished(() => proxy[Symbol.asyncDispose]());
   const way = new URL(url);
   way.port = String(proxy.port);
-  const store = await openStore(placeOf(way.href), systemClock(), { expect: 'current' });
+  const store = await openStore(placeOf(way.href, { ORDER_SYNC_DATABASE_POOL_SIZE: '1' }), systemClock(), {
+    expect: 'current',
+  });
   onTestFinished(() => store.close());
   const direct = await openStore(placeOf(url), systemClock(), { expect: 'current' });
   onTestFinished(() => direct.close());
-  return { proxy, store, direct, owner: await ownedStore(store, 'default') };
+  const owner = await ownedStore(store, 'default');
+  // The first transaction also looks at the mark.
+  await owner.writer.write(async () => {});
+  return { proxy, store, direct, owner };
 }
 
 /** Writes two rows in one transaction; a row that is written again is there twice. */
@@ -81,6 +86,10 @@ describe.skipIf(findPostgres() === undefined)('a connection that is cut in a tra
     owner.writer.endGracePeriod();
     expect(await writing).toMatchObject([{ reason: { problem: 'busy' } }, { reason: { problem: 'busy' } }]);
     expect(await written(direct)).toEqual(expected);
+    // The owner still writes: nothing of what it knows is gone.
+    proxy.isClosed = false;
+    await writeTwo(owner, 'y');
+    expect(await written(direct)).toEqual([...expected, 'y a', 'y b']);
   });
 
   it.each<Cut>(['before', 'answered'])('is found out about once the server is back: %s', async (how) => {

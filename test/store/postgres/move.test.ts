@@ -92,14 +92,26 @@ async function withStore<Result>(work: (store: Store) => Promise<Result>): Promi
 
 interface Target {
   readonly store: Store;
-  readonly marks: MarkContent[];
+  /** What was written into the mark of each account. */
+  readonly marks: Map<string, MarkContent>;
 }
 
 async function openTarget(): Promise<Target> {
   const store = await openPostgresStore(placeOf(database.url), clock, { expect: 'migrate' });
   onTestFinished(() => store.close());
-  const marks: MarkContent[] = [];
-  return { store: { ...store, mark: { ...store.mark, write: async (content) => void marks.push(content) } }, marks };
+  const marks = new Map<string, MarkContent>();
+  return { store: withMarks(store, async (account, content) => void marks.set(account, content)), marks };
+}
+
+/** The store with marks that are written in another way. */
+function withMarks(store: Store, write: (account: string, content: MarkContent) => Promise<void>): Store {
+  const forAccount: Store['forAccount'] = (account) => {
+    const own = store.forAccount(account);
+    const position = async () => await own.mark.position();
+    const mark = { ...own.mark, position, write: async (content: MarkContent) => await write(account, content) };
+    return { ...own, mark };
+  };
+  return { ...store, forAccount };
 }
 
 async function move(given?: Target): Promise<Copied | undefined> {
@@ -156,15 +168,16 @@ describe.skipIf(findPostgres() === undefined)('a move from SQLite to PostgreSQL'
       });
     });
     await expect(move()).resolves.toBeUndefined();
-    expect(target.marks).toEqual([{ generation: LARGE, eventId: 3, at: expect.any(String) as string }]);
+    const at = expect.any(String) as string;
+    expect([...target.marks.values()]).toEqual([{ generation: LARGE, eventId: 0, at }]);
   });
 
   it('goes on where it was broken off: one of the two can be written to, and none loses a row', async () => {
     await filled();
     const target = await openTarget();
     // The old database is marked as moved, and the new one has not arrived yet.
-    const mark = { ...target.store.mark, write: () => Promise.reject(new Error('killed')) };
-    await expect(move({ ...target, store: { ...target.store, mark } })).rejects.toThrow('killed');
+    const killed = withMarks(target.store, () => Promise.reject(new Error('killed')));
+    await expect(move({ ...target, store: killed })).rejects.toThrow('killed');
     expect(() => insertInto(merchant, 'early')).toThrow('are being moved here');
     expect(() => sqlite((db) => insertInto(db, 'late'))).toThrow('the orders of this database were moved');
     await move(target);

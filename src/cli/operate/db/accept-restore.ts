@@ -1,11 +1,14 @@
 import type { Command } from 'commander';
-import { systemClock } from '../../../clock.ts';
-import { sqlitePath } from '../../../config/config.ts';
+import { systemClock, type Clock } from '../../../clock.ts';
+import type { Config } from '../../../config/config.ts';
+import { accountWords } from '../../../domain/accounts/words.ts';
 import { acceptRestore, type AcceptedRestore } from '../../../flows/orders/restore.ts';
-import { readPosition, signOfRestore } from '../../../store/mark.ts';
+import { accountsIn } from '../../../store/accounts.ts';
+import { signOfRestore } from '../../../store/mark.ts';
+import { openStore } from '../../../store/open.ts';
 import type { Store } from '../../../store/port.ts';
 import { lockFile } from '../../../store/sqlite/owner.ts';
-import { openStore } from '../../../store/sqlite/store.ts';
+import { accountFilterOf, accountOf, type AccountOptions } from '../../shared/account.ts';
 import { actorOf, addReasonOptions, confirm, type DecisionOptions } from '../../shared/decision.ts';
 import { counted } from '../../../reports/formats/words.ts';
 import { plainConfig } from '../../shared/options.ts';
@@ -15,10 +18,12 @@ For a database that was put back to an older state. It does not know what was
 sent after the copy was made, so every order in it that may have been sent since
 becomes unknown: it is looked up, and then held for a person. Creates are paused
 until resume.
-Stop the daemon first.
+Stop the daemon of a SQLite file first. In PostgreSQL it is about one account, or
+about all; the workers go on.
 
 Examples:
   order-sync db accept-restore
+  order-sync db accept-restore --account shop-1
   order-sync db accept-restore --assume-not-sent \\
     --reason 'a copy for tests, its exchange is the sandbox'`;
 const QUESTION =
@@ -42,31 +47,76 @@ export function define(command: Command): void {
       const { reason, assumeNotSent: isNothingSent = false } = options;
       if (isNothingSent && reason === undefined) command.error('error: --assume-not-sent needs --reason');
       const config = plainConfig(command);
-      const path = sqlitePath(config, 'use sqlite:PATH');
       const clock = systemClock();
-      const lock = await lockFile(path, clock, 0);
-      try {
-        const store = await openStore(path, clock, { expect: 'upgrade', isRestored: true });
-        try {
-          if (options.yes !== true && !(await showsRestore(store))) await confirm(QUESTION);
-          const accounts = config.accounts.map(({ name }) => name);
-          const acceptance = { actor: actorOf(options), reason: reason ?? REASON, isNothingSent };
-          const accepted = await acceptRestore({ accounts, store, clock, settings: config.create }, acceptance);
-          print(accepted, options);
-        } finally {
-          await store.close();
-        }
-      } finally {
-        lock.release();
+      await using restored = await openRestored(config, command, clock);
+      const stores = await restored.stores();
+      const signs = await Promise.all(stores.map((store) => showsRestore(store)));
+      if (options.yes !== true && !signs.every(Boolean)) await confirm(QUESTION);
+      const acceptance = { actor: actorOf(options), reason: reason ?? REASON, isNothingSent };
+      const all: AcceptedRestore[] = [];
+      for (const store of stores) {
+        const accounts =
+          store.mark.account === undefined ? config.accounts.map(({ name }) => name) : [store.mark.account];
+        all.push(await acceptRestore({ accounts, store, clock, settings: config.create }, acceptance));
       }
+      print(inAll(all), options, all.length > 1 ? ' --account NAME' : accountWords(accountOf(command)));
     });
 }
 
-async function showsRestore({ mark, db }: Store): Promise<boolean> {
-  return signOfRestore(mark.read(), await readPosition(db)) !== undefined;
+/** The database, and what has a mark in it: the whole file, or an account. */
+interface Restored extends AsyncDisposable {
+  stores(): Promise<readonly Store[]>;
 }
 
-function print({ missing, orders }: AcceptedRestore, { json, assumeNotSent }: RestoreOptions): void {
+async function openRestored({ database, ...config }: Config, command: Command, clock: Clock): Promise<Restored> {
+  await using undo = new AsyncDisposableStack();
+  if (database.kind === 'sqlite') {
+    if (command.optsWithGlobals<AccountOptions>().account !== undefined) {
+      command.error('error: a SQLite file is put back with all its accounts; leave --account out');
+    }
+    const lock = await lockFile(database.path, clock, 0);
+    undo.defer(() => lock.release());
+  }
+  const store = undo.adopt(await openStore(database, clock, { expect: 'upgrade', isRestored: true }), (opened) =>
+    opened.close(),
+  );
+  const disposal = undo.move();
+  const stores = async () => {
+    if (database.kind === 'sqlite') return [store];
+    const account = accountFilterOf(command);
+    const known = [...config.accounts.map(({ name }) => name), ...(await accountsIn(store.db, 'merchant_orders'))];
+    return (account === undefined ? [...new Set(known)] : [account]).map((name) => store.forAccount(name));
+  };
+  return { stores, [Symbol.asyncDispose]: () => disposal.disposeAsync() };
+}
+
+async function showsRestore({ mark }: Store): Promise<boolean> {
+  const content = await mark.read();
+  // No mark is a sign where there is one beside each file.
+  if (content === undefined && mark.account !== undefined) return false;
+  return signOfRestore(content, await mark.position()) !== undefined;
+}
+
+/** The accounts together: all the time that is missing in any of them. */
+function inAll([first, ...others]: readonly AcceptedRestore[]): AcceptedRestore {
+  const none: AcceptedRestore = { missing: { from: null, to: null }, orders: 0 };
+  return others.reduce((all, { missing, orders }) => {
+    const from = pick(all.missing.from, missing.from, (one, other) => one < other);
+    const to = pick(all.missing.to, missing.to, (one, other) => one > other);
+    return { missing: { from, to }, orders: all.orders + orders };
+  }, first ?? none);
+}
+
+/** One of two times; null, which is unknown, where one of them is. */
+function pick(
+  one: string | null,
+  other: string | null,
+  isFirst: (one: string, other: string) => boolean,
+): string | null {
+  return one === null || other === null ? null : isFirst(one, other) ? one : other;
+}
+
+function print({ missing, orders }: AcceptedRestore, { json, assumeNotSent }: RestoreOptions, account: string): void {
   if (json === true) {
     process.stdout.write(`${JSON.stringify({ missing, orders })}\n`);
     return;
@@ -80,7 +130,7 @@ function print({ missing, orders }: AcceptedRestore, { json, assumeNotSent }: Re
   }
   process.stdout.write(
     `${counted(orders, 'order')} may have been sent since; what may have been sent is unknown or held, and looked up\n` +
-      'put in what was ordered in that time: order-sync orders import FILE --may-have-been-sent\n' +
-      'nothing is created until: order-sync resume --reason TEXT\n',
+      `put in what was ordered in that time: order-sync orders import FILE${account} --may-have-been-sent\n` +
+      `nothing is created until: order-sync resume${account} --reason TEXT\n`,
   );
 }

@@ -2,16 +2,18 @@ import type { Command } from 'commander';
 import { createLogUpdate } from 'log-update';
 import { fieldsText } from '../../../reports/formats/terminal/fields.ts';
 import { checkChains } from '../../../store/chain.ts';
-import { readPosition, RESTORE_ADVICE, signOfRestore } from '../../../store/mark.ts';
+import { RESTORE_ADVICE, signOfRestore } from '../../../store/mark.ts';
+import type { Mark, Store } from '../../../store/port.ts';
+import { accountsIn } from '../../../store/accounts.ts';
 import { checkIntegrity } from '../../../store/sqlite/backup.ts';
 import { EXIT } from '../../shared/exit.ts';
 import { screenOf } from '../../shared/screen.ts';
 import { withStore } from '../../shared/store.ts';
 
 const HELP = `
-Checks that the file is sound, and that it is not older than its mark; with
---chain also that no event was changed, removed or put in. What it finds wrong
-makes it end with 65.
+Checks that a file is sound and not older than its mark; in PostgreSQL, that no
+account is older than its mark on this machine. With --chain also that no event
+was changed, removed or put in. What it finds wrong makes it end with 65.
 
 Example:
   order-sync db check --chain`;
@@ -23,40 +25,74 @@ export function define(command: Command): void {
     .option('--json', 'print JSON')
     .addHelpText('after', HELP)
     .action(async ({ chain: withChain, json }: { chain?: boolean; json?: boolean }) => {
-      await withStore(command, 'current', async ({ address: path, db, mark }) => {
-        checkIntegrity(path);
+      await withStore(command, 'current', async (store) => {
+        const { address: path, db, mark } = store;
+        if (mark.account === undefined) checkIntegrity(path);
         const progress = process.stderr.isTTY ? createLogUpdate(process.stderr) : undefined;
         const chain = withChain === true ? await checkChains(db, (events) => progress?.(`${events} events`)) : null;
         progress?.clear();
-        const named = mark.read() ?? null;
-        const position = await readPosition(db);
-        const older = signOfRestore(named ?? undefined, position) ?? null;
+        const marks = mark.account === undefined ? await markOfFile(mark) : await marksOfAccounts(store);
         const { broken } = chain ?? { broken: null };
-        const rows = [
-          { label: 'database', value: path },
-          { label: 'file', value: 'sound' },
-          { label: 'newest event', value: position.eventId },
-          {
-            label: 'mark',
-            value: older ?? (named === null ? 'none yet' : `event ${named.eventId}, written ${named.at}`),
-          },
-          ...(chain === null
-            ? []
-            : [
-                {
-                  label: 'events',
-                  value: broken === null ? `${chain.events}, one chain` : `${broken.id}: ${broken.why}`,
-                },
-              ]),
-        ];
-        const found = { path, newestEvent: position.eventId, mark: named, older, chain };
-        process.stdout.write(json === true ? `${JSON.stringify(found)}\n` : fieldsText(rows, screenOf()));
-        if (older !== null) {
-          process.stderr.write(`${path} ${older}; ${RESTORE_ADVICE}\n`);
+        const rows = [{ label: 'database', value: path }, ...marks.rows];
+        if (chain !== null) {
+          const value = broken === null ? `${chain.events}, one chain` : `${broken.id}: ${broken.why}`;
+          rows.push({ label: 'events', value });
         }
+        process.stdout.write(
+          json === true ? `${JSON.stringify({ path, ...marks.found, chain })}\n` : fieldsText(rows, screenOf()),
+        );
+        for (const why of marks.older) process.stderr.write(`${path} ${why}\n`);
         if (broken !== null)
           process.stderr.write(`event ${broken.id} breaks the chain: ${broken.why}; compare with a backup\n`);
-        if (older !== null || broken !== null) process.exitCode = EXIT.data;
+        if (marks.older.length > 0 || broken !== null) process.exitCode = EXIT.data;
       });
     });
+}
+
+/** What marks tell of a database: for people, for programs, and what is older than its mark. */
+interface Marks {
+  readonly rows: readonly { readonly label: string; readonly value: string | number }[];
+  readonly found: object;
+  readonly older: readonly string[];
+}
+
+async function markOfFile(mark: Mark): Promise<Marks> {
+  const named = await mark.read();
+  const position = await mark.position();
+  const older = signOfRestore(named, position);
+  const rows = [
+    { label: 'file', value: 'sound' },
+    { label: 'newest event', value: position.eventId },
+    {
+      label: 'mark',
+      value: older ?? (named === undefined ? 'none yet' : `event ${named.eventId}, written ${named.at}`),
+    },
+  ];
+  const found = { newestEvent: position.eventId, mark: named ?? null, older: older ?? null };
+  return { rows, found, older: older === undefined ? [] : [`${older}; ${RESTORE_ADVICE}`] };
+}
+
+/** Of accounts that another machine drives, only that machine may know how far they had come. */
+async function marksOfAccounts(store: Store): Promise<Marks> {
+  const accounts = await accountsIn(store.db, 'account_owners');
+  const olderAccounts: { account: string; why: string }[] = [];
+  let named = 0;
+  for (const account of accounts) {
+    const { mark } = store.forAccount(account);
+    const content = await mark.read();
+    if (content === undefined) continue;
+    named += 1;
+    const why = signOfRestore(content, await mark.position());
+    if (why !== undefined) olderAccounts.push({ account, why });
+  }
+  const rows = [
+    { label: 'accounts', value: accounts.length },
+    { label: 'marks', value: `${named} of them, in ${store.mark.path}` },
+    { label: 'older', value: olderAccounts.length },
+  ];
+  const older = olderAccounts.map(
+    ({ account, why }) =>
+      `${why}: the account ${account}; if it was put back, run: order-sync db accept-restore --account ${account}`,
+  );
+  return { rows, found: { accounts: accounts.length, marks: named, olderAccounts }, older };
 }

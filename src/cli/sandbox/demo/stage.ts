@@ -77,5 +77,5 @@ function exchangeSettings({ shops, exchangeUrl }: StageOptions): object {
 function databaseSettings(folder: string, database: Config['database'] | undefined): object {
   if (database?.kind !== 'postgres') return { database: { url: `sqlite:${join(folder, 'demo.db')}` } };
   const { url, password, poolSize, tls, tlsCaFile } = database;
-  return { database: { url, password, poolSize, tls, tlsCaFile } };
+  return { database: { url, password, poolSize, tls, tlsCaFile, marks: join(folder, 'marks.db') } };
 }

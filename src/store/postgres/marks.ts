@@ -1,0 +1,196 @@
+import type { Clock } from '../../clock.ts';
+import { forgetAccountFact, readAccountFact, setAccountFact } from '../accounts.ts';
+import { StoreError } from '../errors.ts';
+import type { FollowingMark } from '../group-writer.ts';
+import { isBefore, readMark, readPositionOf, readPositions, signOfRestore } from '../mark.ts';
+import type { Database, Mark, MarkContent, Position, Transaction, Work } from '../port.ts';
+import type { MarksFile } from '../sqlite/marks.ts';
+
+/** Under load the marks are written no more often, all in one transaction. */
+const GAP_MS = 100;
+const TRY_AGAIN_MS = 1_000;
+/** Accounts whose marks are written at a time. */
+const MOST_AT_ONCE = 500;
+
+/**
+ * The fact that keeps every worker from driving an account whose database was found in an older state: only one of them may
+ * have the mark that tells so. Its value is that mark.
+ */
+const FOUND_OLDER = 'restore.found';
+/** The fact that tells which marks a person knew of who has accepted an older state: machines may still have them. */
+const ACCEPTED = 'restore.accepted';
+
+/** The things that the marks of a database work with. */
+export interface MarksDeps {
+  readonly address: string;
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly file: MarksFile;
+  /** Writes rows of an account as a person's command does. */
+  readonly write: (account: string, work: Work<void>) => Promise<void>;
+}
+
+/**
+ * Has the marks of accounts follow their commits, which do not wait for it: the newest is named `GAP_MS` and the time of two
+ * statements later. So a mark may be behind the database when a process ends, and is never ahead.
+ */
+export class AccountMarks {
+  readonly #deps: MarksDeps;
+  readonly #closing = new AbortController();
+  readonly #behind = new Set<string>();
+  #writing: Promise<void> | undefined;
+  #failure: StoreError | undefined;
+
+  constructor(deps: MarksDeps) {
+    this.#deps = deps;
+  }
+
+  of(account: string): AccountMark {
+    return new AccountMark(account, this, this.#deps);
+  }
+
+  /** Takes note of a commit. */
+  committed(account: string): void {
+    this.#behind.add(account);
+    this.#writing ??= this.#follow();
+  }
+
+  assertWritten(): void {
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  /** Has the last commits named, where the marks can be written. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#writing;
+    this.#deps.file.close();
+  }
+
+  async #follow(): Promise<void> {
+    const { signal } = this.#closing;
+    while (this.#behind.size > 0) {
+      const isWritten = await this.#nameSome();
+      if (!isWritten && signal.aborted) break;
+      await this.#deps.clock.sleep(isWritten ? GAP_MS : TRY_AGAIN_MS, signal).catch(() => undefined);
+    }
+    // At once, so that no commit is taken note of in between.
+    this.#writing = undefined;
+  }
+
+  /** False where the marks could not be written. */
+  async #nameSome(): Promise<boolean> {
+    const { db, file, clock } = this.#deps;
+    const accounts = [...this.#behind].slice(0, MOST_AT_ONCE);
+    for (const account of accounts) this.#behind.delete(account);
+    const positions = await readPositions(db, accounts).catch(() => undefined);
+    try {
+      // What the database says of itself is heard where it is used.
+      if (positions !== undefined) file.name(positions, clock.now());
+      this.#failure = undefined;
+    } catch (error) {
+      if (error instanceof StoreError) this.#failure = error;
+    }
+    const isWritten = positions !== undefined && this.#failure === undefined;
+    if (!isWritten) for (const account of accounts) this.#behind.add(account);
+    return isWritten;
+  }
+}
+
+/** The mark of one account. Where there is none, nothing is known: another worker may have it. */
+export class AccountMark implements Mark, FollowingMark {
+  readonly account: string;
+  readonly #marks: AccountMarks;
+  readonly #deps: MarksDeps;
+  #isChecked = false;
+
+  constructor(account: string, marks: AccountMarks, deps: MarksDeps) {
+    this.account = account;
+    this.#marks = marks;
+    this.#deps = deps;
+  }
+
+  get path(): string {
+    return this.#deps.file.path;
+  }
+
+  async read(): Promise<MarkContent | undefined> {
+    return await this.#readWith(this.#deps.db);
+  }
+
+  async position(): Promise<Position> {
+    return await readPositionOf(this.#deps.db, this.account);
+  }
+
+  async write(content: MarkContent): Promise<void> {
+    const { account } = this;
+    await this.#deps.write(account, async (tx) => {
+      if (content.restoring !== undefined) return await this.#keepFact(tx, FOUND_OLDER, content);
+      const mark = await this.#readWith(tx);
+      if (mark !== undefined) await this.#keepFact(tx, ACCEPTED, mark);
+      await forgetAccountFact(tx, { account, name: FOUND_OLDER });
+    });
+    this.#deps.file.replace(account, content);
+  }
+
+  assertWritten(): void {
+    this.#marks.assertWritten();
+  }
+
+  /** Asked at the beginning of the first transaction of an owner. */
+  async assertNotOlder(tx: Transaction): Promise<void> {
+    if (this.#isChecked) return;
+    const mark = await this.#readWith(tx);
+    const sign = mark === undefined ? undefined : signOfRestore(mark, await readPositionOf(tx, this.account));
+    if (mark !== undefined && sign !== undefined) throw this.#older(sign, mark);
+    this.#isChecked = true;
+  }
+
+  committed(): void {
+    this.#marks.committed(this.account);
+  }
+
+  /** The error where the last commit of this process is not in the database. */
+  async lostCommit(tx: Transaction): Promise<OlderStateError> {
+    const { generation, eventId } = await readPositionOf(tx, this.account);
+    const lost = { generation, eventId: eventId + 1, at: this.#deps.clock.now().toISOString() };
+    return this.#older('was put back to an older state while it was driven', lost);
+  }
+
+  /** Keeps every worker from driving the account, once what has found the older state is rolled back. */
+  async tellOthers({ mark }: OlderStateError): Promise<void> {
+    await this.#deps.write(this.account, (tx) => this.#keepFact(tx, FOUND_OLDER, mark));
+  }
+
+  #older(sign: string, mark: MarkContent): OlderStateError {
+    const { address } = this.#deps;
+    const advice = `if it was put back, run: order-sync db accept-restore --account ${this.account}`;
+    return new OlderStateError(`the account ${this.account} in ${address} ${sign}; ${advice}`, mark);
+  }
+
+  async #readWith(db: Database): Promise<MarkContent | undefined> {
+    const found = await this.#readFact(db, FOUND_OLDER);
+    if (found !== undefined) return found;
+    const mark = this.#deps.file.read(this.account);
+    const accepted = mark === undefined ? undefined : await this.#readFact(db, ACCEPTED);
+    return mark === undefined || (accepted !== undefined && !isBefore(accepted, mark)) ? undefined : mark;
+  }
+
+  async #readFact(db: Database, name: string): Promise<MarkContent | undefined> {
+    const value = await readAccountFact(db, { account: this.account, name });
+    return value === undefined ? undefined : readMark(value);
+  }
+
+  async #keepFact(tx: Transaction, name: string, content: MarkContent): Promise<void> {
+    const given = JSON.stringify(content);
+    await setAccountFact(tx, { account: this.account, name, given, now: this.#deps.clock.now() });
+  }
+}
+
+/** An account was found in an older state than its mark names. */
+export class OlderStateError extends StoreError {
+  readonly mark: MarkContent;
+  constructor(message: string, mark: MarkContent) {
+    super('unusable', message);
+    this.mark = mark;
+  }
+}

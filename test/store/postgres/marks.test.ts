@@ -1,0 +1,125 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../../src/clock.ts';
+import { acceptRestore } from '../../../src/flows/orders/restore.ts';
+import { appendToChain } from '../../../src/store/events.ts';
+import type { MarkContent, Store } from '../../../src/store/port.ts';
+import { openStore } from '../../../src/store/postgres/store.ts';
+import { MarksFile } from '../../../src/store/sqlite/marks.ts';
+import { newPostgresDatabase } from '../../support/postgres.ts';
+import { ownedStore, placeOf } from '../../support/postgres-store.ts';
+
+const VERIFYING = { verifyAfter: [], onUnknown: 'hold' } as const;
+
+/** A worker of its own machine; `close` ends it. */
+async function worker(url: string, marks?: string) {
+  const found = placeOf(url);
+  const place = { ...found, marks: marks ?? found.marks };
+  const store = await openStore(place, systemClock(), { expect: 'current' });
+  let isOpen = true;
+  const close = async () => {
+    if (isOpen) await store.close();
+    isOpen = false;
+  };
+  onTestFinished(close);
+  return { place, store, close };
+}
+
+/** Writes an event; gives the owner's store. */
+async function drive(store: Store, account = 'default'): Promise<Store> {
+  const owner = await ownedStore(store, account);
+  await commit(owner, account);
+  return owner;
+}
+
+async function commit({ writer }: Store, account = 'default'): Promise<void> {
+  const event = {
+    account,
+    type: 'account',
+    subject: account,
+    field: 'test',
+    old_value: null,
+    new_value: null,
+  } as const;
+  const rest = { looked_up_before: null, exchange_time: null, source: 'operator', reason: null, actor: null } as const;
+  await writer.write((tx) => appendToChain(tx, account, [{ ...event, ...rest, observed_at: 'now' }]));
+}
+
+/** A mark that names more than the database has. */
+const later: MarkContent = { generation: 1, eventId: 1_000, at: '2026-01-05T12:00:00.000Z' };
+
+it('follows the commits of the accounts that a worker drives, outside of the database', async () => {
+  const { url } = await newPostgresDatabase();
+  const { place, store, close } = await worker(url);
+  for (const account of ['a', 'b']) await drive(store, account);
+  const positions = await Promise.all(['a', 'b'].map((account) => store.forAccount(account).mark.position()));
+  await close();
+  const file = new MarksFile(place.marks, place.address);
+  expect(positions.map(({ eventId }) => eventId > 0)).toEqual([true, true]);
+  expect(['a', 'b'].map((account) => file.read(account))).toMatchObject(positions);
+  expect(new MarksFile(place.marks, 'another').read('a')).toBeUndefined();
+  // What an older process names later changes nothing.
+  file.name([['a', { generation: 1, eventId: 0 }]], new Date(0));
+  expect(file.read('a')).toMatchObject(positions[0]!);
+  file.close();
+});
+
+it('keeps every worker from an account that came back in an older state, until a person accepts it', async () => {
+  const { url } = await newPostgresDatabase();
+  const first = await worker(url);
+  await drive(first.store);
+  await first.close();
+  const file = new MarksFile(first.place.marks, first.place.address);
+  file.name([['default', later]], new Date(later.at));
+  file.close();
+
+  const again = await worker(url, first.place.marks);
+  await expect(drive(again.store)).rejects.toMatchObject({ problem: 'unusable' });
+  await drive(again.store, 'other');
+  // It has no mark of its own.
+  const elsewhere = await worker(url);
+  await expect(drive(elsewhere.store)).rejects.toMatchObject({ problem: 'unusable' });
+  expect(await elsewhere.store.forAccount('default').mark.read()).toMatchObject({ eventId: later.eventId });
+
+  const store = elsewhere.store.forAccount('default');
+  const acceptance = { actor: 'a', reason: 'r', isNothingSent: false };
+  const deps = { accounts: ['default'], store, clock: systemClock(), settings: VERIFYING };
+  const { missing } = await acceptRestore(deps, acceptance);
+  expect(missing.to).toBe(later.at);
+  for (const { store: accepted } of [elsewhere, again]) await drive(accepted);
+  const { eventId } = await store.mark.position();
+  await again.close();
+  expect(eventId).toBeLessThan(later.eventId);
+  expect(await (await worker(url, first.place.marks)).store.forAccount('default').mark.read()).toMatchObject({
+    eventId,
+  });
+});
+
+it('stops an account whose newest commit is gone while it is driven, also for the next owner', async () => {
+  const { url } = await newPostgresDatabase();
+  const { store } = await worker(url);
+  const [one, other] = [await drive(store, 'one'), await drive(store, 'other')];
+  await store.db.updateTable('account_owners').set({ last_commit: 'older' }).where('account', '=', 'one').execute();
+  await expect(commit(one, 'one')).rejects.toMatchObject({ problem: 'unusable' });
+  await commit(other, 'other');
+  await expect(drive((await worker(url)).store, 'one')).rejects.toMatchObject({ problem: 'unusable' });
+});
+
+it('asks for nothing where this machine has no mark of an account that has a history', async () => {
+  const { url } = await newPostgresDatabase();
+  await drive((await worker(url)).store);
+  const { store } = await worker(url);
+  expect(await store.forAccount('default').mark.read()).toBeUndefined();
+  await drive(store);
+});
+
+it('lets no owner begin where it cannot be written', async () => {
+  const { url } = await newPostgresDatabase();
+  const { place } = await worker(url);
+  mkdirSync(dirname(place.marks), { recursive: true });
+  const inTheWay = join(dirname(place.marks), 'file');
+  writeFileSync(inTheWay, '');
+  const { store } = await worker(url, join(inTheWay, 'marks.db'));
+  await expect(drive(store)).rejects.toMatchObject({ problem: 'disk' });
+});
