@@ -61,12 +61,19 @@ export async function claimAccounts(db: Database, holder: string, claims: readon
   return claimed;
 }
 
-/** Gives accounts back, of those that the worker still has. */
-export async function releaseAccounts(db: Database, holder: string, accounts: readonly string[]): Promise<void> {
-  for (const batch of batches(accounts)) {
+/** Gives accounts back, of those that the worker still has. One that it has claimed again since, by a later generation, stays. */
+export async function releaseAccounts(
+  db: Database,
+  holder: string,
+  held: readonly Pick<AccountOwner, 'account' | 'generation'>[],
+): Promise<void> {
+  for (const batch of batches(held)) {
     await sql`update account_owners o set holder = null
-      from (select account from account_owners where holder = ${holder} and account = any (${batch}::text[])
-        order by account for update) given
+      from (select had.account from account_owners had
+        join unnest(${batch.map(({ account }) => account)}::text[],
+          ${batch.map(({ generation }) => generation)}::bigint[]) as k (account, generation)
+        on had.account = k.account and had.generation = k.generation
+        where had.holder = ${holder} order by had.account for update of had) given
       where o.account = given.account`.execute(db);
   }
 }

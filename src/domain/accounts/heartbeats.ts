@@ -4,6 +4,8 @@ export const HEARTBEAT_MS = 3_000;
 export const TRUSTED_MS = 2_500;
 /** A heartbeat that is seen unchanged for so long is over whatever the clock of the database says: it was set back. */
 const SILENT_MS = 6_000;
+/** After so long without an answer of the database nobody's silence means anything: others may have had none either. */
+const UNANSWERED_MS = 2_000;
 /** Clocks that drift apart, and slow answers, move the clock of the database by less. */
 const JUMP_MS = 400;
 /** A worker that is over is remembered for so long: its accounts are claimed soon. */
@@ -32,7 +34,8 @@ interface Seen {
 /**
  * What one worker has seen of the heartbeats of all. A worker is over when the time of the database has passed the end of its
  * heartbeat, and that end was seen here for as long as a worker trusts itself: then it does not send, however the clock of the
- * database was set in between.
+ * database was set in between. After a time in which the database gave no answer here, each has as long again to renew its own:
+ * workers that outlive a restart of the server keep their accounts.
  */
 export class WorkerView<W extends SeenWorker> {
   #workers: readonly W[] = [];
@@ -40,17 +43,20 @@ export class WorkerView<W extends SeenWorker> {
   /** The time of the database less the monotonic time. */
   #offset: number | undefined;
   #jumpedAt = Number.NEGATIVE_INFINITY;
+  #answeredAt = Number.NEGATIVE_INFINITY;
 
   /** Takes in what was read between two moments of the monotonic clock. */
   see({ now, workers }: Sight<W>, startedAt: number, endedAt: number): void {
     const offset = now.getTime() - (startedAt + endedAt) / 2;
     const isJump = this.#offset !== undefined && Math.abs(offset - this.#offset) > JUMP_MS + (endedAt - startedAt) / 2;
     if (isJump) this.#jumpedAt = endedAt;
+    const isAnsweredAgain = endedAt - this.#answeredAt > UNANSWERED_MS;
+    this.#answeredAt = endedAt;
     this.#offset = offset;
     this.#workers = workers;
     for (const { holder, seenUntil } of workers) {
       const [seen, until] = [this.#seen.get(holder), seenUntil.getTime()];
-      if (seen?.seenUntil === until) seen.lastAt = endedAt;
+      if (seen?.seenUntil === until && !isAnsweredAgain) seen.lastAt = endedAt;
       else this.#seen.set(holder, { seenUntil: until, at: endedAt, lastAt: endedAt });
     }
     for (const [holder, { lastAt }] of this.#seen) if (endedAt - lastAt > REMEMBERED_MS) this.#seen.delete(holder);

@@ -117,7 +117,9 @@ export class Holdings {
     const isWhole = (group: AccountGroup) => group.every((account) => claimed.has(account));
     const held = groups.filter(isWhole).flatMap((group) => group.map((account) => this.#hold(worker, account, owners)));
     const parts = groups.filter((group) => !isWhole(group)).flat();
-    const unwanted = parts.filter((account) => claimed.has(account));
+    const unwanted = claims
+      .filter(({ account }) => parts.includes(account) && claimed.has(account))
+      .map(({ account, generation }) => ({ account, generation: generation + 1 }));
     if (unwanted.length > 0) await releaseAccounts(db, worker.holder, unwanted);
     return held;
   }
@@ -175,11 +177,7 @@ export class Holdings {
       this.#released = [];
       try {
         for (const [holder, accounts] of Map.groupBy(released, ({ worker }) => worker.holder)) {
-          await releaseAccounts(
-            db,
-            holder,
-            accounts.map(({ account }) => account),
-          );
+          await releaseAccounts(db, holder, accounts);
         }
       } catch (error) {
         if (!(error instanceof StoreError)) throw error;

@@ -77,8 +77,8 @@ class PostgresOwnership implements Ownership {
   }
 
   async share(groups: readonly AccountGroup[], onTaken: (holding: Holding) => void, stop: AbortSignal): Promise<void> {
-    const { db } = this.#deps;
-    this.#sharing = new Sharing(groups, { db, view: this.#view, holdings: this.#holdings, onTaken });
+    const { db, clock } = this.#deps;
+    this.#sharing = new Sharing(groups, { db, clock, view: this.#view, holdings: this.#holdings, onTaken });
     if (this.#worker !== undefined) await setUnits(db, this.#worker.holder, this.#sharing.text);
     await this.#beat();
     const running = this.#run();

@@ -1,3 +1,4 @@
+import type { Clock } from '../../clock.ts';
 import type { WorkerView } from '../../domain/accounts/heartbeats.ts';
 import { fairOwners, mostGivenBack, type Sharer, type Unit } from '../../domain/accounts/share.ts';
 import { readOwners, type AccountOwner } from '../account-owners.ts';
@@ -10,8 +11,12 @@ interface SharedUnit extends Unit {
   readonly accounts: AccountGroup;
 }
 
+/** What nothing here has changed is read again after this time: a database that was put back has other owners. */
+const SETTLED_MS = 60_000;
+
 interface SharingDeps {
   readonly db: Database;
+  readonly clock: Pick<Clock, 'monotonic'>;
   readonly view: WorkerView<SeenWorker>;
   readonly holdings: Holdings;
   readonly onTaken: (holding: Holding) => void;
@@ -26,8 +31,8 @@ export class Sharing {
   readonly #accounts: readonly string[];
   /** The units of workers that share others than this one. */
   readonly #others = new Map<string, ReadonlySet<string> | undefined>();
-  /** The workers, and how many accounts each has, while nothing is to move. */
-  #settledFor: string | undefined;
+  /** The workers, and how many accounts each has, while nothing is to move, and until when that is believed. */
+  #settled: { readonly seen: string; readonly until: number } | undefined;
 
   constructor(groups: readonly AccountGroup[], deps: SharingDeps) {
     const units = groups.map((accounts) => ({ key: accounts.toSorted().join('\n'), size: accounts.length, accounts }));
@@ -39,7 +44,7 @@ export class Sharing {
 
   /** Claims what this worker is to have, and has given back what it is not. Costs nothing while nothing is to move. */
   async balance(worker: Worker, signal: AbortSignal): Promise<void> {
-    const { db, view, holdings } = this.#deps;
+    const { db, clock, view, holdings } = this.#deps;
     const workers = view.workers.filter(({ isSharing }) => isSharing);
     const seen = JSON.stringify([
       holdings.size,
@@ -48,14 +53,14 @@ export class Sharing {
         .map(({ holder, held, isSharing }) => `${holder} ${held} ${isSharing}`)
         .toSorted(),
     ]);
-    if (seen === this.#settledFor) return;
+    if (seen === this.#settled?.seen && clock.monotonic() < this.#settled.until) return;
     await this.#readOthers(workers);
     const held = holdings.of(worker);
     const owners = await readOwners(db, this.#accounts);
     if (signal.aborted) return;
     // What the database gives to another worker is lost.
     for (const one of held) if (!isOf(one, owners.get(one.account))) holdings.loseOne(one);
-    const { free, owned } = this.#stateOf(owners, new Set(workers.map(({ holder }) => holder)));
+    const { free, owned } = this.#stateOf(worker, owners, new Set(workers.map(({ holder }) => holder)));
     const fair = fairOwners(
       this.#sharersOf(worker, workers, owned),
       [...free, ...owned.keys()].map((key) => this.#units.get(key)!),
@@ -67,21 +72,25 @@ export class Sharing {
       for (const claimed of await holdings.claim(worker, wanted, owners)) this.#deps.onTaken(claimed);
     }
     const isSettled = free.length === 0 && [...owned].every(([key, owner]) => (fair.get(key) ?? owner) === owner);
-    this.#settledFor = isSettled ? seen : undefined;
+    this.#settled = isSettled ? { seen, until: clock.monotonic() + SETTLED_MS } : undefined;
   }
 
   /**
    * Each unit as it is: free, or owned by one of the workers that share. One that a command has, or of which different workers
-   * have parts, is neither.
+   * have parts, is neither. One that this worker has without knowing is free: the answer to its claim was lost.
    */
-  #stateOf(owners: ReadonlyMap<string, AccountOwner>, sharing: ReadonlySet<string>) {
-    const alive = new Set(this.#deps.view.workers.map(({ holder }) => holder));
+  #stateOf(worker: Worker, owners: ReadonlyMap<string, AccountOwner>, sharing: ReadonlySet<string>) {
+    const { view, holdings } = this.#deps;
+    const alive = new Set(view.workers.map(({ holder }) => holder));
+    const ownerOf = (account: string) => {
+      const { holder } = owners.get(account) ?? {};
+      if (holder === worker.holder) return holdings.get(account)?.worker === worker ? holder : '';
+      return holder !== undefined && holder !== null && alive.has(holder) ? holder : '';
+    };
     const free: string[] = [];
     const owned = new Map<string, string>();
     for (const { key, accounts } of this.#units.values()) {
-      const holders = new Set(
-        accounts.map((account) => owners.get(account)?.holder ?? '').map((holder) => (alive.has(holder) ? holder : '')),
-      );
+      const holders = new Set(accounts.map(ownerOf));
       const [holder = ''] = holders;
       if (holders.size === 1 && holder === '') free.push(key);
       else if (holders.size === 1 && sharing.has(holder)) owned.set(key, holder);

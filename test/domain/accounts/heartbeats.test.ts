@@ -22,6 +22,7 @@ describe('a worker whose heartbeat is not renewed', () => {
   it('is over when it ends, and known to others since long before', () => {
     const view = new WorkerView<SeenWorker>();
     expect(look(view, 400, { a: 0 })).toEqual([]);
+    look(view, 1_700, { a: 0 });
     expect(look(view, 2_999, { a: 0 })).toEqual([]);
     expect(view.nextOverMs(2_999)).toBe(1);
     expect(look(view, 3_000, { a: 0 })).toEqual(['a']);
@@ -31,19 +32,31 @@ describe('a worker whose heartbeat is not renewed', () => {
   it('is over no earlier than it trusts itself, for one that sees it for the first time', () => {
     const view = new WorkerView<SeenWorker>();
     expect(look(view, 0, { a: -60_000 })).toEqual([]);
+    look(view, 1_000, { a: -60_000 });
     expect(look(view, 2_499, { a: -60_000 })).toEqual([]);
     expect(look(view, 2_500, { a: -60_000 })).toEqual(['a']);
   });
 
   it('is over in the end although the clock of the database was set back', () => {
     const view = new WorkerView<SeenWorker>();
-    look(view, 0, { a: 0 });
+    for (const at of [0, 1_000, 2_000, 3_000]) look(view, at, { a: 0 }, at === 0 ? 0 : -3_600_000);
     expect(look(view, 4_000, { a: 0 }, -3_600_000)).toEqual([]);
+    look(view, 5_000, { a: 0 }, -3_600_000);
     expect(look(view, 6_000, { a: 0 }, -3_600_000)).toEqual(['a']);
   });
 });
 
 describe('a worker that lives', () => {
+  it('is not over because nobody had an answer of the database for a while: it renews its heartbeat after it', () => {
+    const view = new WorkerView<SeenWorker>();
+    look(view, 0, { a: 0, b: 0 });
+    expect(look(view, 10_000, { a: 0, b: 0 })).toEqual([]);
+    expect(look(view, 11_000, { a: 0, b: 10_900 })).toEqual([]);
+    expect(look(view, 12_500, { a: 0, b: 11_900 })).toEqual(['a']);
+    // It may have sent as long as it could renew its heartbeat.
+    expect(view.trustedUntil('a', 12_500)).toBe(TRUSTED_MS);
+  });
+
   it('is not over because the clock of the database was set forward', () => {
     const view = new WorkerView<SeenWorker>();
     look(view, 0, { a: -200 });
@@ -51,6 +64,7 @@ describe('a worker that lives', () => {
     // An hour forward; its next heartbeat is in the new time.
     expect(look(view, 1_100, { a: 800 }, 3_601_100)).toEqual([]);
     expect(look(view, 2_000, { a: 3_601_800 }, 3_602_000)).toEqual([]);
+    look(view, 3_000, { a: 3_601_800 }, 3_603_000);
     expect(look(view, 4_300, { a: 3_601_800 }, 3_604_300)).toEqual([]);
     // It was stopped.
     expect(look(view, 4_800, { a: 3_601_800 }, 3_604_800)).toEqual(['a']);

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
+import { claimAccounts, readOwners, releaseAccounts } from '../../../src/store/account-owners.ts';
 import { setAccountFact } from '../../../src/store/accounts.ts';
 import { OwnedError } from '../../../src/store/errors.ts';
 import { openAsOwner, type OwnedStore, type OwnerOptions } from '../../../src/store/open.ts';
@@ -112,6 +113,35 @@ describe('workers on one database', () => {
     expect([one, two].map(({ taken }) => taken.at(-1)?.differsIn)).toEqual([[], ['exchange.rate.requests']]);
   });
 
+  it('take again what the database says that they have, and they do not know: the answer to a claim was lost', async () => {
+    const place = await newPlace();
+    const owned = await command(place);
+    await owned.ownership.take(['a0'], 0);
+    const worker = await SharingWorker.start(place, accounts(2));
+    await untilHeld([worker], 1);
+    await sql`update account_owners set generation = 2, holder = (select holder from account_owners where account = 'a1')
+      where account = 'a0'`.execute(owned.store.db);
+    await owned[Symbol.asyncDispose]();
+    await untilHeld([worker], 2);
+    expect(worker.held.get('a0')?.generation).toBe(3);
+  });
+
+  it('see by themselves, in time, that the database has other owners: it was put back to an older state', async () => {
+    const place = await newPlace();
+    const worker = await SharingWorker.start(place, accounts(1));
+    await untilHeld([worker], 1);
+    await heartbeats(worker.owned.store, 2);
+    await sql`update account_owners set holder = null`.execute(worker.owned.store.db);
+    const { clock } = worker;
+    const monotonic = () => systemClock().monotonic() + 60_000;
+    Object.assign(clock, { monotonic });
+    await vi.waitFor(() => expect(worker.taken).toHaveLength(2), { timeout: 20_000 });
+    expect(worker.taken.map(({ generation, ending }) => [generation, ending.aborted])).toEqual([
+      [1, true],
+      [2, false],
+    ]);
+  });
+
   it('ask nothing but for their heartbeats while nothing is to move, however many accounts there are', async () => {
     const place = await newPlace();
     const groups = accounts(500);
@@ -123,6 +153,18 @@ describe('workers on one database', () => {
     await heartbeats(store, 3);
     for (const spy of asked) expect(spy).not.toHaveBeenCalled();
   });
+});
+
+it('gives back what a worker had by then, not what it has claimed again since', async () => {
+  const { db } = (await command(await newPlace())).store;
+  const claim = async (generation: number) =>
+    await claimAccounts(db, 'one', [{ account: 'a', generation, settings: '{}' }]);
+  await claim(0);
+  await claim(1);
+  await releaseAccounts(db, 'one', [{ account: 'a', generation: 1 }]);
+  expect((await readOwners(db, ['a'])).get('a')).toMatchObject({ generation: 2, holder: 'one' });
+  await releaseAccounts(db, 'one', [{ account: 'a', generation: 2 }]);
+  expect((await readOwners(db, ['a'])).get('a')).toMatchObject({ generation: 2, holder: null });
 });
 
 describe('a command', () => {
