@@ -18,8 +18,8 @@ For a database that was put back to an older state. It does not know what was
 sent after the copy was made, so every order in it that may have been sent since
 becomes unknown: it is looked up, and then held for a person. Creates are paused
 until resume.
-Stop the daemon of a SQLite file first. In PostgreSQL it is about one account, or
-about all; the workers go on.
+Stop the daemon of a SQLite file first. In PostgreSQL it is about one account,
+or about all; the workers go on.
 
 Examples:
   order-sync db accept-restore
