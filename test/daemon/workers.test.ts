@@ -74,6 +74,26 @@ describe('a worker on PostgreSQL', () => {
     expect(await on.read(`select id from account_requests`)).toEqual([]);
   });
 
+  it('leaves nothing of what it was asked and answered in the database, in whatever column', async () => {
+    const on = await workers();
+    await on.start();
+    await on.hide();
+    const [link, token] = [
+      { linkId: 'link-1', status: 'NEW' },
+      { token: 'canary-token', expiresAt: '2027-01-01T00:00:00Z' },
+    ];
+    on.exchange.answer = ({ path }) => ({ status: 200, body: JSON.stringify(path.includes('token') ? token : link) });
+    expect(await on.run('client', 'create', 'ada@canary.example')).toMatchObject({ code: 0 });
+    const said = await on.run('sdk-token', 'link-1', '--json');
+    expect([said.code, said.stdout.includes('canary-token')]).toEqual([0, true]);
+    const tables = await on.read(`select table_name as name from information_schema.tables
+      where table_schema = current_schema() and table_type = 'BASE TABLE'`);
+    const rows = [];
+    for (const { name } of tables) rows.push(...(await on.read(`select t::text as row from "${String(name)}" t`)));
+    const text = JSON.stringify(rows);
+    expect([text.includes('link-1'), text.includes('canary')]).toEqual([true, false]);
+  });
+
   it.each(WAYS)('that is killed while it does what it was asked %s leaves it open whether it was done', async (way) => {
     const on = await workers();
     const daemon = await on.start();
@@ -121,6 +141,8 @@ describe('a worker on PostgreSQL', () => {
     if (way === 'through the database') await on.hide();
     on.exchange.answer = (request) => (request.method === 'POST' ? 'reset' : record(request.externalOrderId));
     expect(await on.run('pause', '--creates', '--reason', 'r')).toMatchObject({ code: 0 });
+    const unseen = `select id from account_requests where id = 'wake' and taken_at is null`;
+    await vi.waitFor(async () => expect(await on.read(unseen)).toEqual([]));
     on.insert('a');
     const said = await on.run('sync', '--json');
     expect(JSON.parse(said.stdout)).toMatchObject({ sent: 0, remaining: 1, holds: [{ kind: 'creates-paused' }] });
