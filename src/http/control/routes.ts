@@ -36,7 +36,7 @@ export function addRoutes(server: FastifyInstance, { accounts, stopping, onRun }
         // A part of the request that the operation does not describe was checked by nothing.
         const { account, ...fields } = query as { account: string };
         const input = Object.assign({}, fields, operation.body && body, params);
-        const running = withAccount(accounts, account, (app) => operation.run(app, input, signal));
+        const running = withAccount({ accounts, stopping }, account, (app) => operation.run(app, input, signal));
         onRun(running);
         const envelope = writeEnvelope(await running);
         if (envelope.retryAfterSeconds !== undefined) void reply.header('retry-after', envelope.retryAfterSeconds);
@@ -50,7 +50,7 @@ export function addRoutes(server: FastifyInstance, { accounts, stopping, onRun }
     async handler({ query }, reply) {
       const { account, scope, timeoutMs } = query as SyncInput & { account: string };
       const signal = AbortSignal.any([stopping, closed(reply.raw), deadline(timeoutMs)]);
-      const used = await accounts.use(account);
+      const used = stopping.aborted ? undefined : await accounts.use(account);
       if (used === undefined) {
         return await reply.type('application/json').code(421).send(writeEnvelope(NOT_OWNER_RESULT).body);
       }
@@ -60,11 +60,12 @@ export function addRoutes(server: FastifyInstance, { accounts, stopping, onRun }
 }
 
 async function withAccount(
-  accounts: Accounts,
+  { accounts, stopping }: Pick<Serving, 'accounts' | 'stopping'>,
   account: string,
   work: (app: OperationDeps) => Promise<Result>,
 ): Promise<Result> {
-  using used = await accounts.use(account);
+  // Another process may drive the account in a moment: whoever asks goes on to it.
+  using used = stopping.aborted ? undefined : await accounts.use(account);
   return used === undefined ? NOT_OWNER_RESULT : await work(used.app);
 }
 

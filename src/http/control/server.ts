@@ -50,7 +50,14 @@ export async function serveControl(served: Served, socketPath: string, stopping:
   rmSync(socketPath, { force: true });
   await server.listen({ path: socketPath });
   chmodSync(socketPath, OWNER_ONLY);
-  return { close: () => closeServer(server, running, served) };
+  return {
+    async close() {
+      // Who has connected is heard: a connection that is closed unheard leaves it open what became of the request.
+      rmSync(socketPath, { force: true });
+      for (let turns = 0; turns < 2; turns += 1) await served.clock.turn();
+      await closeServer(server, running, served);
+    },
+  };
 }
 
 /** The control server without its routes. */

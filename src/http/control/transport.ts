@@ -70,7 +70,8 @@ function sendOver(
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const headers = body === undefined ? {} : { 'content-type': 'application/json' };
-    const call = request({ socketPath, method, path, signal, headers }, resolve);
+    // A connection that was kept may be closed just when it is used again: then nobody could tell what was done.
+    const call = request({ socketPath, method, path, signal, headers, agent: false }, resolve);
     call.on('error', (error: NodeJS.ErrnoException) => {
       const isNobody = NOBODY.includes(error.code ?? '');
       reject(isNobody ? new NoOwnerError('no order-sync process listens', { cause: error }) : error);
