@@ -139,6 +139,7 @@ export class AccountMark implements Mark, FollowingMark {
   /** Asked at the beginning of the first transaction of an owner. */
   async assertNotOlder(tx: Transaction): Promise<void> {
     if (this.#isChecked) return;
+    this.#deps.file.open();
     const mark = await this.#readWith(tx);
     const sign = mark === undefined ? undefined : signOfRestore(mark, await readPositionOf(tx, this.account));
     if (mark !== undefined && sign !== undefined) throw this.#older(sign, mark);

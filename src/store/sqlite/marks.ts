@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { StoreError } from '../errors.ts';
@@ -28,8 +28,15 @@ export class MarksFile {
     this.#database = database;
   }
 
+  /** Makes the file, where there is none. Throws `StoreError` where it cannot be written to. */
+  open(): void {
+    this.#with(() => {});
+  }
+
   /** Gives undefined where there is none, or none that can be understood. Throws `StoreError`. */
   read(account: string): MarkContent | undefined {
+    // Who only reads makes none.
+    if (this.#opened === undefined && !existsSync(this.path)) return undefined;
     return this.#with((file) => {
       const text = file.prepare('select content from marks where database = ? and account = ?').pluck();
       return readMark(String(text.get(this.#database, account)));

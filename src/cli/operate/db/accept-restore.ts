@@ -59,7 +59,11 @@ export function define(command: Command): void {
           store.mark.account === undefined ? config.accounts.map(({ name }) => name) : [store.mark.account];
         all.push(await acceptRestore({ accounts, store, clock, settings: config.create }, acceptance));
       }
-      print(inAll(all), options, all.length > 1 ? ' --account NAME' : accountWords(accountOf(command)));
+      print(
+        inAll(all),
+        options,
+        accountFilterOf(command) === undefined ? ' --account NAME' : accountWords(accountOf(command)),
+      );
     });
 }
 
