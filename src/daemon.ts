@@ -1,4 +1,6 @@
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import type { Logger } from 'pino';
 import { Accounts } from './accounts.ts';
 import type { PassesOf } from './accounts/driven-account.ts';
 import type { App, Overrides } from './app.ts';
@@ -51,6 +53,7 @@ export async function runDaemon(
   const worker = { ...reach, settingsOf: settingsInForce(config) };
   await using owned = await openAsOwner(config.database, clock, { patienceMs, worker, ...overrides.store });
   const { store, ownership } = owned;
+  tellOfMarks(config, log);
   const failed = new AbortController();
   const stop = AbortSignal.any([stopping, failed.signal]);
   const gracePeriodOver = new AbortController();
@@ -105,6 +108,12 @@ function passesBy({ reconcile }: Config, tickedAt: () => Date): PassesOf {
     findings: () => (reconcile.cron === undefined ? compareNewRecords(app, end) : sweep(app, end)),
     clock: () => correctTimes(app, true),
   });
+}
+
+/** On PostgreSQL the marks are of this machine, and a new one has none. */
+function tellOfMarks({ database }: Config, log: Logger): void {
+  if (database.kind !== 'postgres' || existsSync(database.marks)) return;
+  log.info({ marks: database.marks }, 'no marks here yet: a database in an older state is noticed from now on');
 }
 
 /** Waits until the first accounts are known, and says so. */
