@@ -68,9 +68,9 @@ export async function startSandboxChild(folder: string) {
 }
 
 /** Starts the engine without its daemon, for rounds of work. */
-export async function startEngine(folder: string, url: string, path: string) {
+export async function startEngine(folder: string, url: string, database: string) {
   const options = { folder, name: 'engine', flags: MEMORY_FLAGS };
-  return await startChild<Round, Took>('./engine.ts', [url, path], options);
+  return await startChild<Round, Took>('./engine.ts', [url, database], options);
 }
 
 /** Starts the daemon as it is installed, and resolves once it is ready. */

@@ -4,14 +4,13 @@ import { loadConfig } from '../src/config/config.ts';
 import { createPass } from '../src/flows/orders/create.ts';
 import { followPass } from '../src/flows/orders/follow.ts';
 import { serve } from './child.ts';
-import { insertOrders } from './orders.ts';
 import { timed, type Round } from './round.ts';
 import { settingsFor } from './settings.ts';
 
 /** The whole engine as the daemon wires it, durable, its log in a file. */
-const [url = '', path = ''] = process.argv.slice(2);
+const [url = '', database = ''] = process.argv.slice(2);
 // Each round looks up the orders of its own batch.
-const env = { ...settingsFor(url, path), ORDER_SYNC_FOLLOW_RECHECK_FINAL_AFTER: '' };
+const env = { ...settingsFor(url, database), ORDER_SYNC_FOLLOW_RECHECK_FINAL_AFTER: '' };
 const config = loadConfig({ requireExchange: true, cwd: process.cwd(), env });
 // The clock of the sandbox, or every order would have a finding about the clocks.
 const clock = systemClock();
@@ -39,9 +38,8 @@ process.once('SIGTERM', () => {
   void app[Symbol.asyncDispose]().then(() => process.exit(0));
 });
 
-serve<Round>({}, async ({ kind, batch, count, aheadMs: ahead }) => {
+serve<Round>({}, async ({ kind, count, aheadMs: ahead }) => {
   aheadMs = ahead;
-  if (kind === 'create') insertOrders(path, batch, count);
   const before = { ...app.counters };
   commits = 0;
   const took = await timed(() => (kind === 'create' ? createPass(app, signal) : followPass(app, 'all', signal)));

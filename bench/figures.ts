@@ -9,26 +9,31 @@ export interface Figure {
 }
 
 /** What a figure has to reach. */
-export type Target = { readonly atLeast: number } | { readonly below: number };
+export type Target = { readonly atLeast: number } | { readonly atMost: number } | { readonly below: number };
 
 /** Whether a figure reaches its target; one without a target does. */
 export function isMet({ value, target }: Figure): boolean {
   if (target === undefined) return true;
-  return 'atLeast' in target ? value >= target.atLeast : value < target.below;
+  if ('atLeast' in target) return value >= target.atLeast;
+  return 'atMost' in target ? value <= target.atMost : value < target.below;
 }
 
 /** A figure as a line of a table. */
 export function lineOf(figure: Figure): Record<string, string> {
   const { name, value, unit, range, target } = figure;
-  const wanted = target === undefined ? '' : 'atLeast' in target ? `>= ${target.atLeast}` : `< ${target.below}`;
   return {
     figure: name,
     value: shown(value),
     unit,
     range: range === undefined ? '' : `${shown(range[0])} to ${shown(range[1])}`,
-    target: wanted,
+    target: target === undefined ? '' : wanted(target),
     met: target === undefined ? '' : isMet(figure) ? 'yes' : 'NO',
   };
+}
+
+function wanted(target: Target): string {
+  if ('atLeast' in target) return `>= ${target.atLeast}`;
+  return 'atMost' in target ? `<= ${target.atMost}` : `< ${target.below}`;
 }
 
 /** The middle of the values, and how far they reach. */

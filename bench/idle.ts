@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { startDaemon, startEngine, startSandboxChild } from './child.ts';
 import type { Figure } from './figures.ts';
+import { insertOrders } from './orders.ts';
 import { cpuMsOf, peakMemoryMib } from './process.ts';
 import { settingsFor, type Bench } from './settings.ts';
 
@@ -30,6 +31,7 @@ export async function measureIdle({ folder, path, sizes, say }: Bench): Promise<
 async function followOrders(folder: string, url: string, path: string, count: number): Promise<void> {
   {
     await using engine = await startEngine(folder, url, path);
+    insertOrders(path, 'followed', count);
     await engine.ask({ kind: 'create', batch: 'followed', count, aheadMs: 0 });
   }
   const database = new Database(path);

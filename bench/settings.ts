@@ -4,15 +4,18 @@ export const KEY = 'bench-key';
 /** Requests in flight at the same time, in the engine, the daemon and the bare loop. */
 export const CONCURRENCY = 32;
 
-/** Settings of what is measured. The rate limit does not bind, and nothing listens that is not needed. */
-export function settingsFor(url: string, path: string): Record<string, string> {
+/**
+ * Settings of what is measured, with the path of a SQLite file or the URL of a database of PostgreSQL. The rate limit does
+ * not bind, and nothing listens that is not needed.
+ */
+export function settingsFor(url: string, database: string): Record<string, string> {
   return {
     ORDER_SYNC_CONFIG: '/dev/null',
     ORDER_SYNC_EXCHANGE_BASE_URL: url,
     ORDER_SYNC_EXCHANGE_API_KEY: KEY,
     ORDER_SYNC_EXCHANGE_CONCURRENCY: String(CONCURRENCY),
     ORDER_SYNC_EXCHANGE_RATE_REQUESTS: '1000000',
-    ORDER_SYNC_DATABASE_URL: `sqlite:${path}`,
+    ORDER_SYNC_DATABASE_URL: database.startsWith('postgres:') ? database : `sqlite:${database}`,
   };
 }
 
@@ -30,9 +33,13 @@ export interface Sizes {
   readonly idleMs: number;
   /** Idle accounts of one process. */
   readonly accounts: number;
+  /** Workers that are killed, one after another. */
+  readonly kills: number;
+  /** Accounts that workers share when one joins and one leaves. */
+  readonly sharedAccounts: number;
   /** Orders of the database that reports are made of. */
   readonly reported: number;
-  /** Final orders of the database that is started on. */
+  /** Orders of the databases that are started on, and searched for what is due. */
   readonly large: number;
 }
 
@@ -42,8 +49,10 @@ export const FULL: Sizes = {
   backlog: 100_000,
   rows: 60,
   followed: 1_000,
-  idleMs: 20_000,
+  idleMs: 30_000,
   accounts: 10_000,
+  kills: 10,
+  sharedAccounts: 30,
   reported: 1_000_000,
   large: 5_000_000,
 };
@@ -57,6 +66,8 @@ export const SMALL: Sizes = {
   followed: 20,
   idleMs: 1_000,
   accounts: 50,
+  kills: 1,
+  sharedAccounts: 6,
   reported: 5_000,
   large: 5_000,
 };

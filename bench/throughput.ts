@@ -1,5 +1,6 @@
 import { startChild, startEngine, startSandboxChild } from './child.ts';
 import { middle, quantile, type Figure } from './figures.ts';
+import { insertOrders } from './orders.ts';
 import type { Round, Took } from './round.ts';
 import type { Bench } from './settings.ts';
 
@@ -24,6 +25,7 @@ export async function measureThroughput({ folder, path, sizes, say }: Bench): Pr
   await using bare = await startChild<Round, Took>('./bare.ts', [url], { folder, name: 'bare' });
   let aheadMs = 0;
   const measure = async (kind: Round['kind'], round: number, isTurned: boolean): Promise<Pair> => {
+    if (kind === 'create') insertOrders(path, `round${round}`, sizes.orders);
     const ofEngine = () => engine.ask({ kind, batch: `round${round}`, count: sizes.orders, aheadMs });
     const ofBare = () => bare.ask({ kind, batch: `bare${round}`, count: sizes.orders, aheadMs });
     if (!isTurned) return { engine: await ofEngine(), bare: await ofBare() };

@@ -55,13 +55,14 @@ export function findPostgres(): string | undefined {
   return ['postgres', 'pg_ctl'].every((name) => isExecutable(join(bin, name))) ? bin : undefined;
 }
 
-/** Makes a new server and starts it. It ends with this process, however that ends. */
+/** Makes a new server in a folder of its own in `place`, and starts it. It ends with this process, however that ends. */
 export async function startPostgres(
   bin: string,
   settings: Readonly<Record<string, string>> = {},
+  place = fastFolder(),
 ): Promise<PostgresServer> {
   const user = unprivileged();
-  const folder = mkdtempSync(join(fastFolder(), 'order-sync-pg-'));
+  const folder = mkdtempSync(join(place, 'order-sync-pg-'));
   if (user.uid !== undefined && user.gid !== undefined) chownSync(folder, user.uid, user.gid);
   const data = join(folder, 'data');
   const options = ['--auth-local=trust', '--auth-host=scram-sha-256', '-E', 'UTF8', '--locale=C', '--no-sync'];

@@ -1,0 +1,119 @@
+import type { CompiledQuery, QueryResult } from 'kysely';
+import pg from 'pg';
+import { systemClock } from '../../src/clock.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { accountsToSend } from '../../src/store/due-times.ts';
+import { openStore } from '../../src/store/open.ts';
+import { dueOrders, FIRST_DUE } from '../../src/store/orders.ts';
+import type { Database } from '../../src/store/port.ts';
+import { middle, type Figure } from '../figures.ts';
+import { settingsFor } from '../settings.ts';
+import { makeDatabase, type ServerBench } from './server.ts';
+
+const DUE = 100;
+const ACCOUNTS = 100;
+const TARGET_MS = 1;
+/** Each statement is run so often, the first time unmeasured. */
+const RUNS = 21;
+const NOBODY = 'http://127.0.0.1:9';
+const LATER = '2999-01-01T00:00:00.000Z';
+const AT = '2026-01-15T00:00:00.000Z';
+/** Orders a transaction. */
+const BATCH = 250_000;
+
+/** What the search for 100 due rows among millions takes in the database, half of them final and half pending for later. */
+export async function measureClaim(bench: ServerBench): Promise<Figure[]> {
+  const name = 'claim';
+  const url = await makeDatabase(bench, name);
+  const admin = bench.server.admin(name);
+  await fill(admin, bench);
+  const config = loadConfig({ requireExchange: true, cwd: bench.folder, env: settingsFor(NOBODY, url) });
+  const store = await openStore(config.database, systemClock(), { expect: 'upgrade' });
+  const { db } = store;
+  const due = { account: 'shop-1', state: 'pending', until: new Date(), from: FIRST_DUE, limit: DUE } as const;
+  const found = await dueOrders(db, due);
+  if (found.length !== DUE) throw new Error(`${found.length} due rows were found, not ${DUE}`);
+  const claim = await statementOf(db, (collecting) => dueOrders(collecting, due));
+  const look = await statementOf(db, (collecting) => accountsToSend(collecting, ''));
+  await store.close();
+  const rows = `${bench.sizes.large.toLocaleString('en')} rows`;
+  const figures = [
+    {
+      name: `claim of ${DUE} due among ${rows}`,
+      unit: 'ms',
+      ...middle(await executionMs(admin, claim)),
+      target: { atMost: TARGET_MS },
+    },
+    {
+      name: `look for ${ACCOUNTS} accounts to send among ${rows}`,
+      unit: 'ms',
+      ...middle(await executionMs(admin, look)),
+    },
+  ];
+  await admin.end();
+  return figures;
+}
+
+/** Makes the rows by a superuser who runs no guards: a row begins as pending for everybody else. */
+async function fill(admin: pg.Pool, { sizes, say }: ServerBench): Promise<void> {
+  const client = await admin.connect();
+  await client.query(`set session_replication_role = replica; set synchronous_commit = off`);
+  for (let first = 1; first <= sizes.large; first += BATCH) {
+    const last = Math.min(first + BATCH - 1, sizes.large);
+    await client.query(
+      `insert into merchant_orders (account, external_order_id, asset, from_currency, to_currency, state, pre_order_id,
+          order_id, order_status, attempts, next_action_at, last_lookup_at, created_at, updated_at, sent_at, changed_at)
+        select 'shop-' || (i % ${ACCOUNTS} + 1), 'order-' || lpad(i::text, 9, '0'), '0.0125', 'BTC', 'EUR', s.state,
+          case when s.state = 'final' then 'pre-' || i end, case when s.state = 'final' then 'order-' || i end,
+          case when s.state = 'final' then 'REQUEST' end, 0, case when s.state = 'pending' then $3 end,
+          null, $4, $4, case when s.state = 'final' then $4 end, $4
+        from generate_series($1::int, $2::int) as i,
+          lateral (select case when (i / ${ACCOUNTS}) % 2 = 0 then 'final' else 'pending' end as state) as s`,
+      [first, last, LATER, AT],
+    );
+    if (last % 1_000_000 === 0) say(`accounts: ${last} orders made`);
+  }
+  await client.query(
+    `insert into merchant_orders (account, external_order_id, asset, from_currency, to_currency, next_action_at)
+      select 'shop-1', 'due-' || i, '0.0125', 'BTC', 'EUR', $1 from generate_series(1, ${DUE}) as i`,
+    [AT],
+  );
+  await client.query('reset all');
+  await client.query('vacuum analyze merchant_orders');
+  client.release();
+}
+
+/** The statement that the program runs, with its values. */
+async function statementOf(db: Database, run: (collecting: Database) => Promise<unknown>): Promise<CompiledQuery> {
+  const queries: CompiledQuery[] = [];
+  const collecting = Object.create(db, {
+    getExecutor: { value: () => db.getExecutor() },
+    run: {
+      value: <Row>(query: CompiledQuery<Row>): QueryResult<Row> => {
+        queries.push(query);
+        return { rows: [] };
+      },
+    },
+  }) as Database;
+  await run(collecting);
+  const [query] = queries;
+  if (query === undefined) throw new Error('the program ran no statement');
+  return query;
+}
+
+/** The times that the database itself needs, with the statement kept as the program's connections keep it. */
+async function executionMs(admin: pg.Pool, { sql, parameters }: CompiledQuery): Promise<number[]> {
+  const client = await admin.connect();
+  await client.query(`prepare kept as ${sql}`);
+  const values = parameters.map((value) => pg.escapeLiteral(String(value))).join(', ');
+  const times: number[] = [];
+  for (let run = 0; run < RUNS; run += 1) {
+    const { rows } = await client.query<{ 'QUERY PLAN': readonly [{ 'Execution Time': number }] }>(
+      `explain (analyze, format json) execute kept (${values})`,
+    );
+    times.push(rows[0]?.['QUERY PLAN'][0]['Execution Time'] ?? Number.NaN);
+  }
+  await client.query('deallocate kept');
+  client.release();
+  return times.slice(1);
+}

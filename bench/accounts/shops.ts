@@ -1,0 +1,125 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import { stringify } from 'yaml';
+import { systemClock } from '../../src/clock.ts';
+import { seededRandom } from '../../src/sandbox/random.ts';
+import { startSandbox, type LoggedRequest } from '../../src/sandbox/server.ts';
+import { Workers } from '../../test/tunnel/workers.ts';
+import { KEY } from '../settings.ts';
+import { makeDatabase, type ServerBench } from './server.ts';
+
+/** Each shop inserts an order so often. */
+const INSERT_EVERY_MS = 200;
+const LOOK_MS = 50;
+/** What takes longer than this will not happen. */
+const LONGEST_MS = 30_000;
+
+/** A worker that lives, as the database has it, and its accounts. */
+export interface SeenWorker {
+  readonly holder: string;
+  readonly accounts: readonly string[];
+}
+
+/** Shops that insert orders all the time, and workers that share them. */
+export interface Shops extends AsyncDisposable {
+  readonly workers: Workers;
+  /** Reads who drives which account. */
+  seen(): Promise<readonly SeenWorker[]>;
+  /** Waits until each account is driven and no worker has more than one account over another; how long it took, NaN where it did not happen. */
+  untilFair(workers: number): Promise<number>;
+}
+
+/** Opens shops on a new database, each with its own key at a sandbox in this process. */
+export async function openShops(
+  bench: ServerBench,
+  name: string,
+  count: number,
+  onRequest: (account: string, request: LoggedRequest) => void = () => {},
+): Promise<Shops> {
+  await using undo = new AsyncDisposableStack();
+  const url = await makeDatabase(bench, name);
+  const folder = join(bench.folder, name);
+  mkdirSync(folder);
+  const accounts = Array.from({ length: count }, (_, index) => `shop-${index + 1}`);
+  const [apiKey = '', ...otherKeys] = accounts.map(keyOf);
+  const sandbox = undo.adopt(
+    await startSandbox({
+      apiKey,
+      otherKeys,
+      clock: systemClock(),
+      random: seededRandom(1),
+      speed: 20,
+      onRequest: (request) => onRequest(request.externalOrderId?.split(':')[0] ?? '', request),
+    }),
+    (exchange) => exchange.close(),
+  );
+  const settings = {
+    database: { url },
+    schedule: { cron: '* * * * * *' },
+    exchange: { baseUrl: sandbox.url, rate: { requests: 1_000 } },
+    follow: {
+      finalStatuses: ['COMPLETED', 'REJECTED'],
+      openStatuses: ['REQUEST', 'IN_PROGRESS'],
+      recheckFinalAfter: [],
+    },
+    accounts: Object.fromEntries(accounts.map((account) => [account, { exchange: { apiKey: keyOf(account) } }])),
+  };
+  const file = join(folder, 'settings.yaml');
+  writeFileSync(file, stringify(settings), { mode: 0o600 });
+  const admin = undo.adopt(bench.server.admin(name), (pool) => pool.end());
+  const workers = undo.use(new Workers(folder, file));
+  const isOver = new AbortController();
+  const inserting = insertOrders(admin, accounts, isOver.signal);
+  undo.defer(async () => {
+    isOver.abort();
+    await inserting;
+  });
+  const disposal = undo.move();
+  const seen = () => seenWorkers(admin);
+  return {
+    workers,
+    seen,
+    async untilFair(wanted) {
+      const start = performance.now();
+      while (performance.now() - start < LONGEST_MS) {
+        const sizes = (await seen()).map((worker) => worker.accounts.length);
+        const isDriven = sizes.reduce((sum, size) => sum + size, 0) === count;
+        if (sizes.length === wanted && isDriven && Math.max(...sizes) - Math.min(...sizes) <= 1) {
+          return performance.now() - start;
+        }
+        await delay(LOOK_MS);
+      }
+      return Number.NaN;
+    },
+    [Symbol.asyncDispose]: () => disposal.disposeAsync(),
+  };
+}
+
+function keyOf(account: string): string {
+  return `${KEY}-${account}`;
+}
+
+async function insertOrders(shops: pg.Pool, accounts: readonly string[], isOver: AbortSignal): Promise<void> {
+  for (let number = 1; !isOver.aborted; number += 1) {
+    await shops.query(
+      `insert into merchant_orders (account, external_order_id, asset, from_currency, to_currency)
+        select account, account || ':' || $2::text, '1.5', 'BTC', 'EUR' from unnest($1::text[]) as account`,
+      [accounts, String(number)],
+    );
+    await delay(INSERT_EVERY_MS, undefined, { signal: isOver }).catch(() => undefined);
+  }
+}
+
+/** The workers whose heartbeat goes on. */
+async function seenWorkers(admin: pg.Pool): Promise<readonly SeenWorker[]> {
+  const { rows } = await admin.query<SeenWorker>(
+    `select w.holder, coalesce(array_agg(o.account) filter (where o.account is not null), '{}') as accounts
+      from workers w left join account_owners o on o.holder = w.holder
+      where w.units is not null
+        and w.seen_until > to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+      group by w.holder`,
+  );
+  return rows;
+}
