@@ -2,7 +2,7 @@ import PQueue from 'p-queue';
 import type { Logger } from 'pino';
 import { DueAccounts } from './accounts/due-accounts.ts';
 import type { PassesOf } from './accounts/driven-account.ts';
-import { FailedAccounts } from './accounts/failed-accounts.ts';
+import { FailedAccounts, isOfAll, isOvertaken } from './accounts/failed-accounts.ts';
 import { OwnedAccount, type Driving } from './accounts/owned-account.ts';
 import { Patience } from './accounts/patience.ts';
 import { RateGroups } from './accounts/rate-groups.ts';
@@ -17,7 +17,6 @@ import { ClockWatch } from './flows/orders/clock-watch.ts';
 import { LEASE_MS } from './flows/pass/lease.ts';
 import type { AccountInUse, Accounts as UsableAccounts } from './http/control/operations/operation.ts';
 import { accountsOfAnotherClock, type SweptPass } from './store/due-times.ts';
-import { OwnedError, StoreError } from './store/errors.ts';
 import type { Holding, Store } from './store/port.ts';
 
 /** An account rests when nothing was due for this time. */
@@ -108,17 +107,18 @@ export class Accounts implements UsableAccounts {
 
   /** Takes over an account that this process owns from now on. */
   take(holding: Holding): void {
-    const account = new OwnedAccount(holding, this.#driving);
+    const [deps, account] = [this.#deps, new OwnedAccount(holding, this.#driving)];
     this.#owned.set(account.name, account);
     this.#names = undefined;
     holding.ending.addEventListener('abort', () => void this.#giveBack(account), { once: true });
+    if (holding.ending.aborted) void this.#giveBack(account);
     if (this.#taken.push(account.name) > 1) return;
     // Accounts mostly come together.
-    void this.#deps.clock
+    void deps.clock
       .turn()
       .then(() => this.#patience.with(() => this.#begin(this.#taken.splice(0).toSorted())))
       .then(() => this.#begun.resolve())
-      .catch((error: unknown) => this.#deps.onFailure(error));
+      .catch((error: unknown) => isOvertaken(deps, error) || deps.onFailure(error));
   }
 
   async use(name: string): Promise<AccountInUse | undefined> {
@@ -183,7 +183,9 @@ export class Accounts implements UsableAccounts {
     await this.#sweeps.eachSecond();
     const count = Math.ceil(names.length / REREAD_IN_S);
     if (this.#reread >= names.length) this.#reread = 0;
-    await this.#readSlice(names.slice(this.#reread, this.#reread + count));
+    const slice = names.slice(this.#reread, this.#reread + count);
+    for (const name of slice) await this.#owned.get(name)?.driven?.app.holds.read();
+    await this.#readSlice(slice);
     this.#reread += count;
   }
 
@@ -194,8 +196,10 @@ export class Accounts implements UsableAccounts {
 
   /** Breaks off what is under way. */
   endGracePeriod(): void {
-    this.#deps.store.writer.endGracePeriod();
-    for (const { driven } of this.#owned.values()) driven?.app.endGracePeriod();
+    const { store } = this.#deps;
+    store.writer.endGracePeriod();
+    // Those that are about to be driven too: on PostgreSQL each has a writer of its own.
+    for (const { name, holding } of this.#owned.values()) store.forAccount(name, holding).writer.endGracePeriod();
   }
 
   /** Resolves when no account is driven any more; only once the process stops. */
@@ -274,19 +278,12 @@ export class Accounts implements UsableAccounts {
 
   #fail(account: OwnedAccount, error: unknown): void {
     const { config, onFailure, stop } = this.#deps;
-    if (this.isOnly || this.#isOfAll(error)) return onFailure(error);
-    if (error instanceof OwnedError) return void this.#giveBack(account); // It is claimed again, where it is free.
+    // It is claimed again, where it is free.
+    if (isOvertaken(this.#deps, error)) return void this.#giveBack(account);
+    if (this.isOnly || isOfAll(this.#deps, error)) return onFailure(error);
     if (!stop.aborted && !account.holding.ending.aborted) {
       this.#failed.add(account, error, configOf(config, account.name).exchange);
     }
-  }
-
-  /** A SQLite file has one owner and one mark for all accounts. */
-  #isOfAll(error: unknown): boolean {
-    const { config, store } = this.#deps;
-    if (!store.isInPlace()) return true;
-    const isOfFile = error instanceof OwnedError || (error instanceof StoreError && error.problem === 'unusable');
-    return config.database.kind === 'sqlite' && isOfFile;
   }
 
   async #giveBack(account: OwnedAccount): Promise<void> {

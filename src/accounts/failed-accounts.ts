@@ -1,8 +1,10 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
-import { ConfigError } from '../config/config.ts';
+import { ConfigError, type Config } from '../config/config.ts';
 import { MerchantKey } from '../config/merchant-key.ts';
 import { KeyRefusedError } from '../exchange/refusals.ts';
+import { OwnedError, StoreError } from '../store/errors.ts';
+import type { Store } from '../store/port.ts';
 import type { OwnedAccount } from './owned-account.ts';
 
 const TRY_AGAIN_MS = 60_000;
@@ -53,6 +55,23 @@ export class FailedAccounts {
       if (failed.account.hasFailed) failed.account.tryAgain();
     }
   }
+}
+
+interface Database {
+  readonly config: Pick<Config, 'database'>;
+  readonly store: Pick<Store, 'isInPlace'>;
+}
+
+/** True where another worker has followed, as after this process stood still: that ends the account here, and nothing else. */
+export function isOvertaken({ config }: Database, error: unknown): boolean {
+  return config.database.kind === 'postgres' && error instanceof OwnedError;
+}
+
+/** True where all accounts fail by this: a SQLite file has one owner and one mark for all of them. */
+export function isOfAll({ config, store }: Database, error: unknown): boolean {
+  if (!store.isInPlace()) return true;
+  const isOfFile = error instanceof OwnedError || (error instanceof StoreError && error.problem === 'unusable');
+  return config.database.kind === 'sqlite' && isOfFile;
 }
 
 function isOther(key: MerchantKey): boolean {

@@ -140,6 +140,19 @@ describe('a daemon for several accounts', () => {
   });
 });
 
+it('heeds in a minute what a person has decided, also where word of it was lost', async () => {
+  const on = await manyAccounts({ one: '' });
+  await on.start();
+  // Without the event by which others learn of it.
+  on.merchant
+    .prepare(`insert into account_holds values ('one', 'creates-paused', ?, null, 'r', 'p')`)
+    .run(on.clock.now().toISOString());
+  await on.pass(MINUTE + SECOND);
+  on.insert('one', 'a');
+  await on.pass(2 * SECOND);
+  expect([on.exchange.requests, on.stateOf('one', 'a')]).toEqual([[], 'pending']);
+});
+
 describe('an account of several', () => {
   it('rests when nothing is due for a minute, and is driven again when something is', async () => {
     const on = await manyAccounts(THREE);

@@ -135,6 +135,33 @@ describe('a worker on PostgreSQL', () => {
     expect(await second.exit).toMatchObject({ code: 0 });
   });
 
+  it('that stood still with a request under way, while another drove its only account, goes on when it wakes', async () => {
+    const on = await workers();
+    const daemon = await on.start();
+    const answer = Promise.withResolvers<ScriptedAnswer>();
+    const arrived = Promise.withResolvers<void>();
+    on.exchange.answer = (request) => {
+      if (request.method !== 'POST') return record(request.externalOrderId);
+      arrived.resolve();
+      return answer.promise;
+    };
+    on.insert('a');
+    await arrived.promise;
+    daemon.process.kill('SIGSTOP');
+    // Until its heartbeat is over, commands would wait for an answer on its socket.
+    const isOver = `select 1 from workers where seen_until < to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS')`;
+    await vi.waitFor(async () => expect(await on.read(isOver)).toHaveLength(1), { timeout: 20_000 });
+    expect(await on.run('lookup', 'a', '--json')).toMatchObject({ code: 0 });
+    answer.resolve({ status: 200, body: '{}' });
+    on.exchange.answer = (request) => (request.method === 'POST' ? echo(request) : record(request.externalOrderId));
+    daemon.process.kill('SIGCONT');
+    on.insert('b');
+    await vi.waitFor(() => expect(on.state('b')).toBe('open'), { timeout: 20_000 });
+    expect(on.requests('a').filter(({ method }) => method === 'POST')).toHaveLength(1);
+    daemon.process.kill('SIGTERM');
+    expect(await daemon.exit).toMatchObject({ code: 0 });
+  });
+
   it.each(WAYS)('makes the pass of sync that is asked for %s', async (way) => {
     const on = await workers();
     await on.start();

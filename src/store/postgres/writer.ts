@@ -128,7 +128,7 @@ export class AccountTransactions implements Transactions {
       where account = ${account} and generation = ${generation} ${isLast} returning generation`);
     if (rows.length > 0) return;
     const owner = await this.#ownerRow(lent);
-    if (owner?.['generation'] !== generation) throw this.#otherOwner();
+    this.#assertNotFollowed(owner, generation);
     throw await mark.lostCommit(lent.db);
   }
 
@@ -140,8 +140,10 @@ export class AccountTransactions implements Transactions {
     return rows[0];
   }
 
-  #otherOwner(): OwnedError {
-    return new OwnedError(`another process has taken over the account ${this.#account}`);
+  /** A generation before ours is none that followed: the database was put back to before the account was claimed. */
+  #assertNotFollowed(owner: Readonly<Record<string, unknown>> | undefined, generation: number): void {
+    if (Number(owner?.['generation'] ?? 0) <= generation) return;
+    throw new OwnedError(`another process has taken over the account ${this.#account}`);
   }
 
   /**
@@ -172,7 +174,7 @@ export class AccountTransactions implements Transactions {
           this.#last = [name];
           return true;
         }
-        if (owner?.['generation'] !== this.#owner.generation) throw this.#otherOwner();
+        this.#assertNotFollowed(owner, this.#owner.generation);
         return false;
       } catch (error) {
         if (!(error instanceof StoreError)) throw error;

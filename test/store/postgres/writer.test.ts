@@ -106,6 +106,16 @@ it('stops an account whose database was put back to an older state while it was 
   expect(await seen(store)).toEqual(['a', 'b', 'e']);
 });
 
+it('stops an account whose database was put back to before it was claimed: nobody has followed', async () => {
+  const { store } = await openPostgresStore();
+  await owned(store, 'default');
+  const owner = await owned(store, 'default');
+  await see(owner, 'a');
+  await store.db.updateTable('account_owners').set({ generation: 1 }).execute();
+  await expect(see(owner, 'b')).rejects.toMatchObject({ problem: 'unusable' });
+  expect(await seen(store)).toEqual(['a']);
+});
+
 it('reads all rows of one moment in pages', async () => {
   const { store } = await openPostgresStore();
   const account = await owned(store, 'default');
