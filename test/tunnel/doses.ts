@@ -1,7 +1,7 @@
 import type { Dose } from './tunnel.ts';
 
 /** What is done with the other tests. */
-export const SMALL: Dose = { workers: 3, accounts: 9, kills: 3, stops: 4, cuts: 4, restarts: 1, crashes: 1, seed: 1 };
+export const SMALL: Dose = { workers: 3, accounts: 6, kills: 2, stops: 2, cuts: 2, restarts: 0, crashes: 1, seed: 1 };
 /** What is done to be sure. */
 export const FULL: Dose = {
   workers: 3,
