@@ -9,6 +9,7 @@ import {
   type AccountNews,
   type HeldLane,
   type Hold,
+  type HoldKind,
   type HoldSettings,
   type RestraintChange,
 } from '../../domain/accounts/holds.ts';
@@ -51,6 +52,8 @@ export class AccountHolds implements AccountState {
   #isKeyTaken = false;
   #isKeyRefused = false;
   #writing = 0;
+  /** Those that the database did not take: that they are not there does not mean that a person has ended them. */
+  readonly #unwritten = new Set<HoldKind>();
   #timesHeld = 0;
 
   constructor(deps: HoldsDeps) {
@@ -72,8 +75,12 @@ export class AccountHolds implements AccountState {
   /** Reads what persons have set and ended, whenever another program has committed. */
   async read(): Promise<void> {
     const { store, account } = this.#deps;
+    const before = { timesHeld: this.#timesHeld, isWriting: this.#writing > 0 };
     const stored = await readHolds(store.db, account);
-    const isStored = ({ kind }: Hold) => this.#writing > 0 || stored.some((one) => one.kind === kind);
+    // One that was written meanwhile may not have been read.
+    const isWritten = before.isWriting || this.#writing > 0 || this.#timesHeld > before.timesHeld;
+    const isStored = ({ kind }: Hold) =>
+      isWritten || this.#unwritten.has(kind) || stored.some((one) => one.kind === kind);
     const isResumed = (hold: Hold) => RESUMED_HOLDS.includes(hold.kind) && !isStored(hold);
     const own = this.#holds.filter((hold) => hold.until !== null && !isResumed(hold));
     this.#holds = [...stored.filter(({ until }) => until === null), ...own];
@@ -175,7 +182,9 @@ export class AccountHolds implements AccountState {
         }
         if (set !== undefined) await setHold(tx, account, this.#asStored(set), now);
       });
+      if (set !== undefined) this.#unwritten.delete(set.kind);
     } catch (error) {
+      if (set !== undefined) this.#unwritten.add(set.kind);
       // It binds this process all the same.
       log.error({ cause: String(error) }, 'a hold of the account cannot be written');
     } finally {

@@ -37,7 +37,7 @@ const RETRIED = /^(40001|40P01|57P0|08|25P03|53300)/;
 export function postgresError(error: unknown, address: string): StoreError {
   if (error instanceof StoreError) return error;
   const cause = { cause: error };
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const code = message.startsWith('SASL') ? NO_PASSWORD : codeOf(error);
   if (REFUSED.test(code)) return new StoreError('refused', message, cause);
   const [, problem, meaning, advice] = MEANINGS.find(([codes]) => codes.test(code)) ?? [];
@@ -75,6 +75,12 @@ export function isTwice(error: unknown): boolean {
 
 function isOfServer(error: unknown): error is pg.DatabaseError {
   return error instanceof pg.DatabaseError;
+}
+
+/** Of a host with several addresses each has an error of its own. */
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return messageOf(error.errors[0]);
+  return error instanceof Error ? error.message : String(error);
 }
 
 function codeOf(error: unknown): string {

@@ -283,6 +283,19 @@ describe('creates whose outcomes stay unknown', () => {
 });
 
 describe('the holds of an account', () => {
+  it('that the database did not take are not over because they are not there', async () => {
+    const { program, rest, insert } = await held({ environment: { ORDER_SYNC_CREATE_PAUSE_AFTER_UNKNOWN: '2' } });
+    rest.create = 'reset';
+    program.merchant.exec(
+      `create trigger broken before insert on account_holds begin select raise(abort, 'broken'); end`,
+    );
+    insert('a', 'b', 'c', 'd');
+    await createPass(program.app, NEVER);
+    program.merchant.exec('drop trigger broken');
+    await program.app.holds.read();
+    expect(kinds(program)).toEqual(['slowed']);
+  });
+
   it('that persons and replies set at once stand together', async () => {
     const { program, creates, insert } = await held();
     creates.set('a', { status: 429, headers: { 'retry-after': '60' } });
