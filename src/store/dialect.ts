@@ -23,7 +23,7 @@ export type Query<Row> = Compilable<Row> & OperationNodeSource;
 /** Compiles for SQLite. A transaction there has the database to itself, so no row is locked. */
 export class SqliteCompiler extends SqliteQueryCompiler {
   protected override visitSelectModifier(node: SelectModifierNode): void {
-    if (node.modifier !== 'ForNoKeyUpdate') super.visitSelectModifier(node);
+    if (node.modifier !== 'ForNoKeyUpdate' && node.modifier !== 'SkipLocked') super.visitSelectModifier(node);
   }
 }
 

@@ -12,6 +12,13 @@ export class StoreError extends Error {
   }
 }
 
+/** An order's row is locked by a transaction of the merchant's that is still open: no other order waits for it. */
+export class RowLockedError extends StoreError {
+  constructor(options?: ErrorOptions) {
+    super('busy', 'its row is locked by an open transaction of another program; end that', options);
+  }
+}
+
 /** Another process drives this account. */
 export class OwnedError extends Error {
   override readonly name = 'OwnedError';

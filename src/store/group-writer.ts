@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { StoreError } from './errors.ts';
+import { RowLockedError, StoreError } from './errors.ts';
 import type { Transaction, Work, Writer } from './port.ts';
 
 /** The durable transactions of a database, one at a time. */
@@ -80,7 +80,7 @@ export class GroupWriter implements Writer {
       try {
         return await this.write(work);
       } catch (error) {
-        if (!isTransient(error) || signal.aborted || !this.#transactions.isInPlace()) throw error;
+        if (!isWorthWaiting(error) || signal.aborted || !this.#transactions.isInPlace()) throw error;
         onFailure(error);
         await this.#clock.sleep(FULL_DISK_WAIT_MS, signal).catch(() => undefined);
       }
@@ -140,5 +140,10 @@ export class GroupWriter implements Writer {
 
 /** True when the database takes no work at all for now: it is locked, out of reach, or the disk is full. */
 function isTransient(error: unknown): error is StoreError {
+  return isWorthWaiting(error) && !(error instanceof RowLockedError);
+}
+
+/** True when the same work may come through later. */
+function isWorthWaiting(error: unknown): error is StoreError {
   return error instanceof StoreError && (error.problem === 'busy' || error.problem === 'disk');
 }

@@ -99,12 +99,19 @@ export async function sendingOrders(
   return rows.map((row) => row.external_order_id);
 }
 
-const rowStatement = statement((v: { account: string; externalOrderId: string }) =>
+interface OrderKey {
+  readonly account: string;
+  readonly externalOrderId: string;
+}
+
+const rowOf = (v: OrderKey) =>
   queries
     .selectFrom('merchant_orders')
     .selectAll()
-    .where((order) => order.and({ account: v.account, external_order_id: v.externalOrderId })),
-);
+    .where((order) => order.and({ account: v.account, external_order_id: v.externalOrderId }));
+const rowStatement = statement((v: OrderKey) => rowOf(v));
+const lockStatement = statement((v: OrderKey) => rowOf(v).forNoKeyUpdate());
+const lockFreeStatement = statement((v: OrderKey) => rowOf(v).forNoKeyUpdate().skipLocked());
 
 /** Reads one row; undefined where there is none. */
 export async function readOrder(db: Database, account: string, externalOrderId: string): Promise<OrderRow | undefined> {
@@ -112,21 +119,26 @@ export async function readOrder(db: Database, account: string, externalOrderId: 
   return rows[0];
 }
 
-const lockStatement = statement((v: { account: string; externalOrderId: string }) =>
-  queries
-    .selectFrom('merchant_orders')
-    .selectAll()
-    .where((order) => order.and({ account: v.account, external_order_id: v.externalOrderId }))
-    .forNoKeyUpdate(),
-);
-
-/** Reads one row that is to be decided on, and locks it: the merchant's own programs write it too. Undefined where there is none. */
+/**
+ * Reads one row that is to be decided on, and locks it: the merchant's own programs write it too. Undefined where there is
+ * none. Throws `RowLockedError` where one of them has it locked for longer than a moment.
+ */
 export async function lockOrder(
   tx: Transaction,
   account: string,
   externalOrderId: string,
 ): Promise<OrderRow | undefined> {
   const { rows } = await lockStatement(tx, { account, externalOrderId });
+  return rows[0];
+}
+
+/** As `lockOrder`, for what can be done another time: undefined also where another program has the row locked. */
+export async function lockFreeOrder(
+  tx: Transaction,
+  account: string,
+  externalOrderId: string,
+): Promise<OrderRow | undefined> {
+  const { rows } = await lockFreeStatement(tx, { account, externalOrderId });
   return rows[0];
 }
 
@@ -159,7 +171,10 @@ export async function correctDueTimes(
     .selectFrom('merchant_orders')
     .select('external_order_id')
     .where((order) => order.and({ account, state }))
-    .limit(limit);
+    .limit(limit)
+    // A row that the merchant is writing is left for another time.
+    .forNoKeyUpdate()
+    .skipLocked();
   // Two searches of the index of due orders; with `or` SQLite would read all orders of the account.
   const late = tx.selectFrom(ids.where('next_action_at', '>', latest.toISOString()).as('late')).selectAll();
   const never = tx.selectFrom(ids.where('next_action_at', 'is', null).as('never')).selectAll();

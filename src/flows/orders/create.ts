@@ -1,7 +1,7 @@
 import { decideClaim, decideCorrected } from '../../domain/orders/create.ts';
 import type { MerchantOrder } from '../../domain/record.ts';
 import type { Tracking } from '../../domain/orders/tracking.ts';
-import { FIRST_DUE, dueOrders, dueUnforbidden, lockOrder, saveDecision } from '../../store/orders.ts';
+import { FIRST_DUE, dueOrders, dueUnforbidden, lockFreeOrder, saveDecision } from '../../store/orders.ts';
 import { together } from '../../store/statement.ts';
 import { trackingOf, uncheckedOrderOf } from '../../store/order-columns.ts';
 import { forEachConcurrently } from '../pass/concurrency.ts';
@@ -70,7 +70,7 @@ function isStopped(exchange: CreateDeps['exchange']): boolean {
 /** Puts an invalid row that has been corrected back among the pending ones, where it is checked again. */
 async function recheckCorrected({ account, store, clock }: CreateDeps, externalOrderId: string): Promise<void> {
   await store.writer.write(async (tx) => {
-    const row = await lockOrder(tx, account, externalOrderId);
+    const row = await lockFreeOrder(tx, account, externalOrderId);
     if (row === undefined) return;
     const now = clock.now();
     const before = trackingOf(row);
@@ -106,7 +106,7 @@ async function claim(
   store.mark.assertWritten();
   const claimed = await store.writer.write(async (tx) => {
     create.intends(false);
-    const row = await lockOrder(tx, account, externalOrderId);
+    const row = await lockFreeOrder(tx, account, externalOrderId);
     if (row === undefined) return undefined;
     const now = clock.now();
     const before = trackingOf(row);

@@ -3,7 +3,7 @@ import { FOLLOWED_STATES, type OrderState } from '../../domain/orders/states.ts'
 import { LONGEST_WAIT_MS } from '../../domain/orders/schedule.ts';
 import { after } from '../../domain/instant.ts';
 import { correctCheckTimes } from '../../store/links.ts';
-import { correctDueTimes, orderIds, lockOrder, saveDecision, sendingOrders } from '../../store/orders.ts';
+import { correctDueTimes, orderIds, lockFreeOrder, saveDecision, sendingOrders } from '../../store/orders.ts';
 import { trackingOf } from '../../store/order-columns.ts';
 import type { Transaction } from '../../store/port.ts';
 import { isolateFailure } from '../pass/isolate.ts';
@@ -87,7 +87,7 @@ async function recoverOne(
 ): Promise<OrderState | undefined> {
   // Another owner may be sending it.
   await lease.assertOwned(tx);
-  const row = await lockOrder(tx, account, externalOrderId);
+  const row = await lockFreeOrder(tx, account, externalOrderId);
   if (row?.state !== 'sending' || inFlight.has(externalOrderId)) return undefined;
   const now = clock.now();
   const why = 'what came of the create could not be recorded';
@@ -107,7 +107,7 @@ async function sendingBecomesUnknown(
   externalOrderId: string,
 ): Promise<void> {
   await store.writer.write(async (tx) => {
-    const row = await lockOrder(tx, account, externalOrderId);
+    const row = await lockFreeOrder(tx, account, externalOrderId);
     if (row === undefined) return;
     const now = clock.now();
     const why = 'the process ended while the create was under way';

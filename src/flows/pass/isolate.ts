@@ -1,5 +1,5 @@
 import { after } from '../../domain/instant.ts';
-import { StoreError } from '../../store/errors.ts';
+import { RowLockedError, StoreError } from '../../store/errors.ts';
 import { postpone } from '../../store/orders.ts';
 import type { FlowDeps } from './deps.ts';
 
@@ -32,6 +32,8 @@ export async function isolateFailure(
       subject: externalOrderId,
       facts: { externalOrderId },
     });
+    // That would wait for the same lock.
+    if (error instanceof RowLockedError) return;
     const until = after(clock.now(), POSTPONE_MS);
     await store.writer
       .write((tx) => postpone(tx, { account, externalOrderId, until }))
@@ -42,5 +44,5 @@ export async function isolateFailure(
 }
 
 function isRefusal(error: unknown): error is StoreError {
-  return error instanceof StoreError && error.problem === 'refused';
+  return error instanceof RowLockedError || (error instanceof StoreError && error.problem === 'refused');
 }

@@ -21,8 +21,11 @@ const MEANINGS: readonly Meaning[] = [
   [/^(42P01|42703|42883|42P07)/, 'unusable', 'has other tables than this version', 'run: order-sync db status'],
 ];
 
-/** What the database itself refuses, because of what is written: constraints, guards, text that it cannot hold. */
-const REFUSED = /^(22|23|OS)/;
+/**
+ * What the database itself refuses, because of what is written: constraints, guards, text that it cannot hold. `P0` and the
+ * classes that PostgreSQL leaves to others are those of a merchant's own triggers.
+ */
+const REFUSED = /^(2[23]|44|P0|(?!5[3-8]|72|XX)[5-9I-Z])/;
 
 /** What the server would say to a password that the driver does not even send: an empty one. */
 const NO_PASSWORD = '28P01';
@@ -66,6 +69,11 @@ export function isConnectionLost(error: unknown): boolean {
 export function isWorthRetry({ cause }: StoreError): boolean {
   if (cause === undefined || cause instanceof StoreError) return false;
   return isOfServer(cause) ? RETRIED.test(codeOf(cause)) : !TLS.test(codeOf(cause));
+}
+
+/** True when another program has had a row locked for too long. */
+export function isLockedOut(error: unknown): error is StoreError {
+  return error instanceof StoreError && codeOf(error.cause) === '55P03';
 }
 
 /** True when something is there already that was to be made. */

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import type { Clock } from '../../clock.ts';
 import { wakeOwner } from '../account-requests.ts';
-import { OwnedError, StoreError } from '../errors.ts';
+import { OwnedError, RowLockedError, StoreError } from '../errors.ts';
 import type { Transactions } from '../group-writer.ts';
 import type { Holding, Work } from '../port.ts';
 import type { Connections, Lent } from './connection.ts';
-import { isConnectionLost, isWorthRetry } from './errors.ts';
+import { isConnectionLost, isLockedOut, isWorthRetry } from './errors.ts';
 import { OlderStateError, type AccountMark } from './marks.ts';
 
 /** A lost connection or a full server is tried again for so long. */
@@ -15,12 +15,15 @@ const RETRY_WAIT_MS = 50;
 const ASK_AGAIN_MS = 250;
 
 /**
- * The limits of a transaction that writes. A row that another program has locked is waited for a moment; and a process that
- * stands still in the middle gives the account's row back before its heartbeat is over.
+ * The limits of a transaction that writes. The row of the account is waited for while others write; and a process that stands
+ * still in the middle gives it back before its heartbeat is over.
  */
 const BEGIN = `begin isolation level read committed;
   set local lock_timeout = '3s'; set local statement_timeout = '30s';
   set local idle_in_transaction_session_timeout = '2s'`;
+
+/** Once the account is locked: all its orders wait where one of them is locked by a transaction of the merchant's. */
+const ORDER_LOCK_TIMEOUT = '200ms';
 
 /** The database, as the transactions of one account need it. */
 interface TransactionDeps {
@@ -97,7 +100,9 @@ export class AccountTransactions implements Transactions {
     try {
       lent = await this.#deps.connections.lend();
       await this.#lockAccount(lent, name);
-      const result = await work(lent.db);
+      const result = await work(lent.db).catch((error: unknown) => {
+        throw isLockedOut(error) ? new RowLockedError({ cause: error }) : error;
+      });
       if (this.#owner === undefined) await wakeOwner(lent.db, this.#account);
       const failure = await commit(lent);
       if (failure !== undefined) return { kind: 'unknown', name, result, failure };
@@ -118,14 +123,16 @@ export class AccountTransactions implements Transactions {
     if (this.#owner === undefined) {
       await lent.exec(`${BEGIN};
         insert into account_owners (account, generation) values (${account}, 0) on conflict (account) do nothing;
-        select generation from account_owners where account = ${account} for update`);
+        select generation from account_owners where account = ${account} for update;
+        set local lock_timeout = '${ORDER_LOCK_TIMEOUT}'`);
       return;
     }
     const { generation, mark } = this.#owner;
     const isLast = this.#last.length === 0 ? '' : `and last_commit in ('${this.#last.join(`', '`)}')`;
     const { rows } = await lent.exec(`${BEGIN};
       update account_owners set last_commit = '${name}'
-      where account = ${account} and generation = ${generation} ${isLast} returning generation`);
+      where account = ${account} and generation = ${generation} ${isLast}
+      returning generation, set_config('lock_timeout', '${ORDER_LOCK_TIMEOUT}', true)`);
     if (rows.length > 0) return;
     const owner = await this.#ownerRow(lent);
     this.#assertNotFollowed(owner, generation);
