@@ -50,6 +50,11 @@ export function isUnicode(text: string): boolean {
   return text.isWellFormed() && !text.includes('\uFFFD');
 }
 
+/** Text as every database gives it back: in place of half a character, and of NUL, which PostgreSQL does not take, stands U+FFFD. */
+export function storable(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\uFFFD');
+}
+
 /** Tells whether two texts are the same but for upper and lower case, blanks around them, and forms of Unicode. */
 export function isSameSpelling(one: string, other: string): boolean {
   return folded(one) === folded(other);

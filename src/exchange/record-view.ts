@@ -3,6 +3,7 @@ import { readDecimal } from '../domain/decimal.ts';
 import type { PreOrderView, RecordView } from '../domain/record.ts';
 import { readJson, withDigits } from './json.ts';
 import { orderRecordSchema, type PreOrder } from './schemas.ts';
+import { storable } from '../domain/text.ts';
 
 /** A JSON object of which nothing is known. */
 type Fields = Readonly<Record<string, unknown>>;
@@ -27,11 +28,11 @@ export function readRecordView(body: string): RecordView | undefined {
   return {
     externalOrderId,
     merchantId: filled(withDigits(fields(record['merchant'])['id'])),
-    orderId: id.toWellFormed(),
+    orderId: storable(id),
     orderNumber: number(order['number']),
     orderType: filled(order['orderType']),
     exchangeType: filled(order['exchangeType']),
-    orderStatus: status.toWellFormed(),
+    orderStatus: storable(status),
     cryptoStatus: text(withDigits(crypto['status'])),
     fiatStatus: text(withDigits(fiat['status'])),
     creationDate: text(order['creationDate']),
@@ -103,7 +104,7 @@ function fields(value: unknown): Fields {
 }
 
 function text(value: unknown): string | null {
-  return typeof value === 'string' ? value.toWellFormed() : null;
+  return typeof value === 'string' ? storable(value) : null;
 }
 
 /** Text that says something: an exchange may give empty text where it has nothing. */

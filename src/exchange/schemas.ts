@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { withDigits } from './json.ts';
+import { storable } from '../domain/text.ts';
 
 const text = z.string().nullish();
 /** Text; a number is taken by its digits: an exchange may write its ids so. */
@@ -52,7 +53,10 @@ export const errorSchema = z.object({
 export type ErrorBody = z.output<typeof errorSchema>;
 
 /** A client link (§2.1). The status is an open string. */
-export const linkSchema = z.looseObject({ linkId: worded.pipe(z.string().min(1)), status: z.string() });
+export const linkSchema = z.looseObject({
+  linkId: worded.pipe(z.string().min(1)),
+  status: z.string().transform(storable),
+});
 
 /** A link as received. */
 export type Link = z.output<typeof linkSchema>;

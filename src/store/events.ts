@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { sql, type SqlBool } from 'kysely';
 import type { LinkEvent } from '../domain/clients/link.ts';
 import type { OrderEvent } from '../domain/orders/tracking.ts';
+import { storable } from '../domain/text.ts';
 import { unindexed } from './dialect.ts';
 import type { Database, Transaction } from './port.ts';
 import type { EventsTable } from './schema.ts';
@@ -87,7 +88,7 @@ export async function appendToChain(tx: Transaction, account: string, events: re
   let head = heads[0] ?? { id: 0, hash: '' };
   const chained = events.map((event) => {
     const { old_value: oldValue, new_value: newValue } = event;
-    const stored = columnsOf({ ...event, old_value: bounded(oldValue), new_value: bounded(newValue) }, wellFormed);
+    const stored = columnsOf({ ...event, old_value: bounded(oldValue), new_value: bounded(newValue) }, storedText);
     const previousHash = head.hash;
     head = { ...head, hash: hash('sha256', hashedText(previousHash, stored)) };
     return { ...stored, previousHash, hash: head.hash };
@@ -109,8 +110,8 @@ function bounded(value: string | null): string | null {
 }
 
 /** As the database gives it back: what the exchange sends may hold half a character. */
-function wellFormed(value: string | null): string | null {
-  return value?.toWellFormed() ?? null;
+function storedText(value: string | null): string | null {
+  return value === null ? null : storable(value);
 }
 
 /** Reads the history of one order, oldest first. */

@@ -7,6 +7,7 @@ import type { Tracking } from '../../domain/orders/tracking.ts';
 import { findingsOf, saveFindings } from '../../store/findings.ts';
 import type { Transaction } from '../../store/port.ts';
 import type { FlowDeps } from '../pass/deps.ts';
+import { storable } from '../../domain/text.ts';
 
 /** Findings that were not open before. */
 export type NewFindings = readonly Finding[];
@@ -53,7 +54,7 @@ function shortened(finding: Finding): Finding {
 }
 
 function shortenedText(text: string | null): string | null {
-  if (text === null || text.length <= LONGEST_VALUE) return text?.toWellFormed() ?? null;
+  if (text === null || text.length <= LONGEST_VALUE) return text === null ? null : storable(text);
   const hash = createHash('sha256').update(text).digest('hex').slice(0, 16);
-  return `${text.slice(0, LONGEST_VALUE).toWellFormed()}… (SHA-256 ${hash})`;
+  return `${storable(text.slice(0, LONGEST_VALUE))}… (SHA-256 ${hash})`;
 }

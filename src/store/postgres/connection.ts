@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Kysely, PostgresAdapter, PostgresDialect, sql, type CompiledQuery, type MigrationLockOptions } from 'kysely';
 import pg from 'pg';
 import type { PostgresDatabase } from '../../config/database.ts';
+import { storable } from '../../domain/text.ts';
 import { PostgresCompiler } from '../dialect.ts';
 import { StoreError } from '../errors.ts';
 import type { Database } from '../port.ts';
@@ -161,7 +162,7 @@ class Link implements Lent {
   async run<Row>({ sql: text, parameters }: CompiledQuery<Row>) {
     const { rows, rowCount } = await this.#send<Row>({
       text,
-      values: [...parameters],
+      values: storableValues(parameters),
       name: this.#options.nameOf(text),
     });
     return { rows, numAffectedRows: BigInt(rowCount ?? 0) };
@@ -169,7 +170,7 @@ class Link implements Lent {
 
   /** As Kysely asks: with a statement that was built for this once. */
   async query<Row>(text: string, values: readonly unknown[]) {
-    return await this.#send<Row>({ text, values: [...values] });
+    return await this.#send<Row>({ text, values: storableValues(values) });
   }
 
   async exec(text: string) {
@@ -224,6 +225,11 @@ class Adapter extends PostgresAdapter {
   }
 }
 
+/** What the exchange or another program says may hold NUL. */
+function storableValues(values: readonly unknown[]): unknown[] {
+  return values.map((value) => (typeof value === 'string' && value.includes('\0') ? storable(value) : value));
+}
+
 /** A number, or its text where a number would lose digits. */
 function exactNumber(text: string): number | string {
   const number = Number(text);
@@ -232,6 +238,7 @@ function exactNumber(text: string): number | string {
 
 /** How values of each type are read: as SQLite gives them. All else comes as text. */
 const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
+  [pg.types.builtins.BYTEA]: (text) => Buffer.from(text.slice('\\x'.length), 'hex'),
   [pg.types.builtins.BOOL]: (text) => (text === 't' ? 1 : 0),
   [pg.types.builtins.INT2]: Number,
   [pg.types.builtins.INT4]: Number,
