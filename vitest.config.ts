@@ -23,9 +23,38 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+/** What runs on both dialects, but for the files that are about one of them. */
+const ON_BOTH = ['test/store/*.test.ts', 'test/store/reports/*.test.ts', 'test/flows/**/*.test.ts'];
+const OF_SQLITE = [
+  // They look at the plans of SQLite, let its disk be full, and put back copies of its file.
+  'test/flows/plans.test.ts',
+  'test/flows/orders/disk.test.ts',
+  'test/flows/orders/restore.test.ts',
+];
+const OF_POSTGRES = ['test/store/postgres/**/*.test.ts'];
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'sqlite',
+          include: ['test/**/*.test.ts'],
+          exclude: OF_POSTGRES,
+          provide: { dialect: 'sqlite' },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'postgres',
+          include: [...ON_BOTH, ...OF_POSTGRES],
+          exclude: OF_SQLITE,
+          provide: { dialect: 'postgres' },
+        },
+      },
+    ],
     globalSetup: 'test/support/postgres-setup.ts',
     pool: 'forks',
     // More than the smallest machine has cores: most files wait for processes.

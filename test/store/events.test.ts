@@ -1,30 +1,20 @@
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
-import Database from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { appendToChain, hashedText, type NewEvent } from '../../src/store/events.ts';
 import { readOrder, saveDecision } from '../../src/store/orders.ts';
 import { trackingOf } from '../../src/store/order-columns.ts';
 import type { Store } from '../../src/store/port.ts';
-import { openStore } from '../../src/store/sqlite/store.ts';
-import { newDatabase, temporaryFolder } from '../support/folders.ts';
+import { isSqlite, newTestDatabase } from '../support/database.ts';
+import type { Merchant } from '../support/merchant.ts';
 
 const AT = '2026-01-05T12:00:00.000Z';
 
-let folder: string;
 let store: Store;
-let merchant: Database.Database;
+let merchant: Merchant;
 beforeEach(async () => {
-  folder = temporaryFolder();
-  const path = join(folder, 'orders.db');
-  await newDatabase(path);
-  store = await openStore(path, systemClock(), { expect: 'current' });
-  merchant = new Database(path, { timeout: 0 });
-});
-afterEach(async () => {
-  merchant.close();
-  await store.close();
+  const database = await newTestDatabase();
+  store = await database.open();
+  merchant = database.connect();
 });
 
 function eventWith(changes: Partial<NewEvent> = {}): NewEvent {
@@ -115,16 +105,22 @@ describe('events', () => {
   const COLUMNS = 'id, account, type, subject, field, new_value, observed_at, source, previous_hash, hash';
   const VALUES = `'default', 'order', 'a', 'state', 'FORGED', 'now', 'create', '', ''`;
 
-  it.each([
-    ['updated', `update events set new_value = 'FORGED'`],
+  // PostgreSQL has no replace, and keys events by their account too.
+  const replacing = [
     ['updated in place of another', `update or replace events set id = 1 where id = 2`],
-    ['deleted', `delete from events`],
     ['replaced', `insert or replace into events (${COLUMNS}) values (1, ${VALUES})`],
     ['replaced by rowid', `replace into events (${COLUMNS.replace('id,', 'rowid,')}) values (2, ${VALUES})`],
+  ];
+  const key = isSqlite() ? 'id' : 'account, id';
+
+  it.each([
+    ['updated', `update events set new_value = 'FORGED'`],
+    ['deleted', `delete from events`],
     [
       'upserted',
-      `insert into events (${COLUMNS}) values (1, ${VALUES}) on conflict (id) do update set new_value = excluded.new_value`,
+      `insert into events (${COLUMNS}) values (1, ${VALUES}) on conflict (${key}) do update set new_value = excluded.new_value`,
     ],
+    ...(isSqlite() ? replacing : []),
   ])('cannot be %s', async (_, attempt) => {
     await insert(eventWith(), eventWith({ type: 'link' }));
     const before = rows();
@@ -138,7 +134,7 @@ describe('events', () => {
     `insert into order_events (account, external_order_id, field, observed_at, source) values ('default', 'a', 'state', 'now', 'create')`,
   ])('of orders are a view that nobody writes: %s', async (attempt) => {
     await insert(eventWith());
-    expect(() => merchant.exec(attempt)).toThrow('order_events');
+    expect(() => merchant.exec(attempt)).toThrow(isSqlite() ? 'order_events' : 'events');
     expect(rows()).toHaveLength(1);
   });
 

@@ -1,7 +1,4 @@
-import { join } from 'node:path';
-import Database from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { decideChecked, decideRemembered, type LinkDecision } from '../../src/domain/clients/link.ts';
 import { after } from '../../src/domain/instant.ts';
 import { linkEvents } from '../../src/store/events.ts';
@@ -15,26 +12,19 @@ import {
   trackedLinkOf,
 } from '../../src/store/links.ts';
 import type { Store } from '../../src/store/port.ts';
-import { openStore } from '../../src/store/sqlite/store.ts';
-import { newDatabase, temporaryFolder } from '../support/folders.ts';
+import { isSqlite, newTestDatabase, ofSqlite } from '../support/database.ts';
+import type { Merchant } from '../support/merchant.ts';
 
 const NOW = new Date('2026-01-05T12:00:00.000Z');
 const account = 'default';
 
-let folder: string;
 let store: Store;
 /** Another program's connection: plain, with no settings of its own. */
-let other: Database.Database;
+let other: Merchant;
 beforeEach(async () => {
-  folder = temporaryFolder();
-  const path = join(folder, 'orders.db');
-  await newDatabase(path);
-  store = await openStore(path, systemClock(), { expect: 'current' });
-  other = new Database(path, { timeout: 0 });
-});
-afterEach(async () => {
-  other.close();
-  await store.close();
+  const database = await newTestDatabase();
+  store = await database.open();
+  other = database.connect();
 });
 
 function made(linkId: string, at = NOW, status = 'NOT_VERIFIED'): LinkDecision {
@@ -78,7 +68,10 @@ describe('a remembered link', () => {
   });
 
   it('has no column that an e-mail address would belong in', () => {
-    const columns = (table: string) => other.prepare(`select name from pragma_table_info('${table}')`).pluck().all();
+    const source = isSqlite()
+      ? 'select name from pragma_table_info(?)'
+      : 'select column_name from information_schema.columns where table_name = ?';
+    const columns = (table: string) => other.prepare(source).pluck().all(table);
     expect([...columns('links'), ...columns('events')].join(' ')).not.toMatch(/mail|address/);
     expect(columns('links')).toHaveLength(9);
   });
@@ -123,7 +116,7 @@ describe('links to check', () => {
     expect(await ids([])).toEqual(['done', 'open', 'refused', 'a moment ago']);
   });
 
-  it('are found in the index alone, however many final ones there are', () => {
+  it('are found in the index alone, however many final ones there are', ofSqlite('its plans'), () => {
     const plan = other
       .prepare(
         `explain query plan select link_id, last_checked_at from links where account = 'default'

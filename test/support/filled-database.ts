@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3';
 import { newDatabase } from './folders.ts';
+import type { Merchant } from './merchant.ts';
 import { unguarded } from './unguarded.ts';
 
 /** An order and what the exchange last said of it; what is left out is that of an order that agrees and is final. */
@@ -60,23 +61,32 @@ export async function filledDatabase(
 ): Promise<void> {
   await newDatabase(path);
   const sqlite = new Database(path);
-  unguarded(sqlite, () => {
-    for (const order of orders) insertOrder(sqlite, order);
-    for (const finding of findings) insertFinding(sqlite, finding);
-  });
+  fillDatabase(sqlite, orders, findings);
   sqlite.close();
 }
 
-function insertOrder(sqlite: Database.Database, order: ReconciledOrder): void {
+/** Puts the orders into a database that is empty. */
+export function fillDatabase(
+  merchant: Merchant,
+  orders: readonly ReconciledOrder[],
+  findings: readonly WrittenFinding[] = [],
+): void {
+  unguarded(merchant, () => {
+    for (const order of orders) insertOrder(merchant, order);
+    for (const finding of findings) insertFinding(merchant, finding);
+  });
+}
+
+function insertOrder(merchant: Merchant, order: ReconciledOrder): void {
   const { id, asset = '1.50', from = 'BTC', to = 'EUR', createdAt = CREATED_AT, record = {} } = order;
   const changedAt = order.changedAt === undefined ? LOOKED_UP_AT : order.changedAt;
-  sqlite
+  merchant
     .prepare(
       `insert into merchant_orders (account, external_order_id, asset, asset_position, from_currency, to_currency)
        values (?, ?, ?, ?, ?, ?)`,
     )
     .run(order.account ?? 'default', id, asset, order.position ?? 'INPUT', from, to);
-  sqlite
+  merchant
     .prepare(
       `update merchant_orders set revision = revision + 1, state = :state, created_at = :createdAt, pre_order_id = :preOrderId, order_status = :status, outcome = :outcome, changed_at = :changedAt,
        sent_at = :sentAt, last_lookup_at = :lastLookupAt, modification_date = :modificationDate, stale_date = :staleDate,
@@ -99,7 +109,7 @@ function insertOrder(sqlite: Database.Database, order: ReconciledOrder): void {
     });
   if (record === null) return;
   const { input = asset, fee = '0.001', receivedAt = LOOKED_UP_AT, comparedAt = LOOKED_UP_AT } = record;
-  sqlite
+  merchant
     .prepare(
       `insert into order_records (account, external_order_id, body, received_at, input_asset, output_asset, from_currency,
        to_currency, fee, reward, creation_date, completion_date, completed_at, compared_at)
@@ -120,8 +130,8 @@ function insertOrder(sqlite: Database.Database, order: ReconciledOrder): void {
     });
 }
 
-function insertFinding(sqlite: Database.Database, finding: WrittenFinding): void {
-  sqlite
+function insertFinding(merchant: Merchant, finding: WrittenFinding): void {
+  merchant
     .prepare(
       `insert into findings (account, class, severity, external_order_id, expected, actual, first_seen_at, last_seen_at,
        status, changed_at, resolved_at, reason) values ('default', :class, :severity, :id, :expected, 'something else',

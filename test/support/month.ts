@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3';
 import { newDatabase } from './folders.ts';
+import type { Merchant } from './merchant.ts';
 import { unguarded } from './unguarded.ts';
 
 /** The month and the moment of its report. */
@@ -65,16 +66,21 @@ function numbers(): () => number {
 export async function monthDatabase(path: string, orders = 1_500): Promise<void> {
   await newDatabase(path);
   const sqlite = new Database(path);
-  const random = numbers();
-  unguarded(sqlite, () => {
-    const insert = inserter(sqlite);
-    for (let index = 0; index < orders; index += 1)
-      insert(index, Date.parse(MONTH.from) + ((index + random()) / orders) * 31 * DAY_MS, random);
-  });
+  fillMonth(sqlite, orders);
   sqlite.close();
 }
 
-function inserter(sqlite: Database.Database) {
+/** Puts the month into a database that is empty. */
+export function fillMonth(merchant: Merchant, orders = 1_500): void {
+  const random = numbers();
+  unguarded(merchant, () => {
+    const insert = inserter(merchant);
+    for (let index = 0; index < orders; index += 1)
+      insert(index, Date.parse(MONTH.from) + ((index + random()) / orders) * 31 * DAY_MS, random);
+  });
+}
+
+function inserter(sqlite: Merchant) {
   const row = sqlite.prepare(
     `insert into merchant_orders (external_order_id, asset, from_currency, to_currency) values (?, ?, ?, ?)`,
   );

@@ -1,12 +1,10 @@
-import { join } from 'node:path';
 import { systemClock } from '../../src/clock.ts';
 import type { AmountField, Tolerance } from '../../src/domain/amounts.ts';
 import { reconcileOrders } from '../../src/flows/reports/reconciliation.ts';
 import type { ReportDocument, Row } from '../../src/reports/formats/document.ts';
 import type { ReconciliationReport } from '../../src/reports/reconciliation/document.ts';
-import { openSnapshot } from '../../src/store/sqlite/snapshot.ts';
-import { AS_OF, filledDatabase, type ReconciledOrder, type WrittenFinding } from './filled-database.ts';
-import { temporaryFolder } from './folders.ts';
+import { newTestDatabase } from './database.ts';
+import { AS_OF, fillDatabase, type ReconciledOrder, type WrittenFinding } from './filled-database.ts';
 
 /** What a report of reconciliation is made of; what is left out is as in a report of everything. */
 export interface Given {
@@ -26,10 +24,10 @@ export async function reportOf<Result>(
   { orders, findings = [], asOf = AS_OF, tolerance = '0', outputPosition, ...scope }: Given,
   use: (report: ReconciliationReport) => Result,
 ): Promise<Awaited<Result>> {
-  const path = join(temporaryFolder(), 'orders.db');
-  await filledDatabase(path, orders, findings);
+  const database = await newTestDatabase();
+  fillDatabase(database.connect(), orders, findings);
   const settings = { tolerance, outputPosition, freshFor: 86_400_000, orderMissingAfter: 86_400_000 };
-  const deps = { store: { snapshot: () => openSnapshot(path) }, clock: systemClock() };
+  const deps = { store: await database.open(), clock: systemClock() };
   using report = await reconcileOrders(deps, { account: 'default', ...scope, asOf, settings });
   return await use(report);
 }

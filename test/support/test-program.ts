@@ -1,8 +1,10 @@
-import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
-import { createApp, type App, type Overrides } from '../../src/app.ts';
+import { createApp, startApp, type App, type Overrides } from '../../src/app.ts';
 import { loadConfig, type Config, type SqliteDatabase } from '../../src/config/config.ts';
+import { DEFAULT_ACCOUNT } from '../../src/domain/accounts/name.ts';
+import { nextGeneration } from '../../src/store/accounts.ts';
+import { openStore } from '../../src/store/open.ts';
+import type { Holding } from '../../src/store/port.ts';
 import { createPass } from '../../src/flows/orders/create.ts';
 import { followPass } from '../../src/flows/orders/follow.ts';
 import type { FaultPlan } from '../../src/sandbox/faults/faults.ts';
@@ -10,7 +12,9 @@ import { seededRandom } from '../../src/sandbox/random.ts';
 import { SCENARIOS, type Scenario } from '../../src/sandbox/orders/scenario.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { capturedLog, type CapturedLog } from './captured-log.ts';
-import { newDatabase, temporaryFolder } from './folders.ts';
+import { isSqlite, newTestDatabase, type TestDatabase } from './database.ts';
+import { temporaryFolder } from './folders.ts';
+import type { Merchant } from './merchant.ts';
 import { echo, NOT_FOUND, scriptedExchange, type ScriptedAnswer, type ScriptedExchange } from './scripted-exchange.ts';
 import { testClock, type TestClock } from './test-clock.ts';
 import { DAY } from './tracking.ts';
@@ -28,14 +32,16 @@ export interface MerchantRow {
   readonly from_currency?: unknown;
 }
 
-/** The program on a real database file, with a clock that the test moves. It is gone when the test is finished. */
+/** The program on a real database, with a clock that the test moves. It is gone when the test is finished. */
 export interface TestProgram {
   readonly clock: TestClock;
+  /** On PostgreSQL no test asks for the path of the database. */
   readonly config: SqliteConfig;
+  readonly database: TestDatabase;
   readonly log: CapturedLog;
   app: App;
   /** The merchant's own connection. */
-  readonly merchant: Database.Database;
+  readonly merchant: Merchant;
   insert(...rows: MerchantRow[]): void;
   row(externalOrderId: string): Record<string, unknown>;
   /** `field old → new`, in order. */
@@ -43,6 +49,8 @@ export interface TestProgram {
   states(externalOrderId: string): unknown[];
   /** Ends the program as a crash would: nothing is closed in order, then a new one takes over. */
   restart(): Promise<void>;
+  /** Starts one more on the same database: with other settings, or with something else in place of the real thing. */
+  start(overrides?: Overrides, settings?: Config): Promise<App>;
 }
 
 /** The same against the sandbox. */
@@ -93,13 +101,13 @@ export async function scriptedProgram(
 }
 
 /** Gives the settings with which a command works for the same account. */
-export function settingsOf({ config }: TestProgram): Record<string, string> {
+export function settingsOf({ config, database }: TestProgram): Record<string, string> {
   return {
     ORDER_SYNC_EXCHANGE_BASE_URL: config.exchange.baseUrl ?? '',
     ORDER_SYNC_EXCHANGE_API_KEY: config.exchange.apiKey ?? '',
     ORDER_SYNC_EXCHANGE_RATE_REQUESTS: '100000',
     ORDER_SYNC_EXCHANGE_RATE_INTERVAL: '10ms',
-    ORDER_SYNC_DATABASE_URL: `sqlite:${config.database.path}`,
+    ORDER_SYNC_DATABASE_URL: database.url,
     ORDER_SYNC_PHOTOS_LISTEN: '127.0.0.1:1',
   };
 }
@@ -132,6 +140,7 @@ export async function acceptedOrders(ids: readonly string[], options: TestProgra
 
 async function start(url: string, clock: TestClock, options: TestProgramOptions): Promise<TestProgram> {
   const folder = temporaryFolder();
+  const database = await newTestDatabase(folder);
   const log = capturedLog();
   const config = loadConfig({
     requireExchange: true,
@@ -142,19 +151,21 @@ async function start(url: string, clock: TestClock, options: TestProgramOptions)
         ? { ORDER_SYNC_EXCHANGE_API_KEY: options.apiKey ?? KEY }
         : { ORDER_SYNC_EXCHANGE_API_KEY_FILE: options.apiKeyFile }),
       ORDER_SYNC_EXCHANGE_RATE_REQUESTS: '100000',
-      ORDER_SYNC_DATABASE_URL: `sqlite:${join(folder, 'orders.db')}`,
+      ORDER_SYNC_DATABASE_URL: database.url,
       ...options.environment,
     },
   }) as SqliteConfig;
-  await newDatabase(config.database.path);
   // No test here takes the power away.
   const store = { synchronous: 'off', ...options.overrides?.store } as const;
-  const createTestApp = () => createApp(config, { clock, log: log.logger, ...options.overrides, store });
+  const given = { clock, log: log.logger, ...options.overrides, store };
+  const createTestApp = (overrides: Overrides & typeof given = given, settings: Config = config) =>
+    isSqlite() ? createApp(settings, overrides) : drive(settings, overrides);
   const app = await createTestApp();
-  const merchant = new Database(config.database.path);
+  const merchant = database.connect();
   const program: TestProgram = {
     clock,
     config,
+    database,
     log,
     app,
     merchant,
@@ -185,10 +196,36 @@ async function start(url: string, clock: TestClock, options: TestProgramOptions)
       await program.app[Symbol.asyncDispose]();
       program.app = await createTestApp();
     },
+    start: (overrides, settings) =>
+      createTestApp(
+        { clock, log: log.logger, ...overrides, store: { synchronous: 'off', ...overrides?.store } },
+        settings,
+      ),
   };
-  onTestFinished(async () => {
-    merchant.close();
-    await program.app[Symbol.asyncDispose]();
-  });
+  onTestFinished(() => program.app[Symbol.asyncDispose]());
   return program;
+}
+
+/** Drives the account as its owner, without a heartbeat: that would go by the clock that the test moves. */
+async function drive(
+  config: Config,
+  { clock, log, transport }: Overrides & Required<Pick<Overrides, 'clock' | 'log'>>,
+): Promise<App> {
+  await using undo = new AsyncDisposableStack();
+  const store = undo.adopt(await openStore(config.database, clock, { expect: 'current' }), (opened) => opened.close());
+  const generation = await store.writer.write((tx) => nextGeneration(tx, DEFAULT_ACCOUNT));
+  const holding: Holding = {
+    account: DEFAULT_ACCOUNT,
+    generation,
+    isTrusted: () => true,
+    now: () => clock.now(),
+    lastOwnerUntil: undefined,
+    differsIn: [],
+    ending: new AbortController().signal,
+    release: async () => {},
+  };
+  const owned = store.forAccount(DEFAULT_ACCOUNT, holding);
+  const app = undo.use(await startApp(config, { store: owned, holding, clock, log, transport }));
+  const disposal = undo.move();
+  return { ...app, [Symbol.asyncDispose]: () => disposal.disposeAsync() };
 }

@@ -1,5 +1,4 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createApp } from '../../../src/app.ts';
 import { adoptLink, linksPass, makeLink } from '../../../src/flows/clients/links.ts';
 import { capturedLog } from '../../support/captured-log.ts';
 import { history, link, LINK_NOT_FOUND, linked, rows } from '../../support/linked.ts';
@@ -200,7 +199,7 @@ describe('a pass over the links', () => {
     await program.app[Symbol.asyncDispose]();
     program.merchant.exec(`update links set last_checked_at = '2031-01-01T00:00:00.000Z'`);
     const log = capturedLog();
-    program.app = await createApp(program.config, { clock: program.clock, log: log.logger });
+    program.app = await program.start({ log: log.logger });
     expect(log.with(/written under another clock/)).toMatchObject([{ orders: 0, links: 1 }]);
     await pass();
     expect(asked).toEqual(['a']);

@@ -7,6 +7,7 @@ import { adoptLink, makeLink } from '../../../src/flows/clients/links.ts';
 import { CLIENT, history, link, LINK_NOT_FOUND, linked, rows } from '../../support/linked.ts';
 import { refusal } from '../../support/scripted-exchange.ts';
 import { MINUTE, SECOND } from '../../support/tracking.ts';
+import { ofSqlite } from '../../support/database.ts';
 
 const EMAIL = 'canary.person@shop.example';
 
@@ -56,28 +57,32 @@ describe('making a link (§4.1)', () => {
     expect(answer).toMatchObject({ kind: 'unknown', why: expect.stringContaining('the id l9') as string });
   });
 
-  it('stores and logs the e-mail address nowhere, also where the exchange quotes it', async () => {
-    const { program, exchange, log } = await linked([]);
-    const inputs = { email: EMAIL, reference: 'client-7' };
-    const said: unknown[] = [];
-    for (const answer of [
-      link('l1'),
-      refusal(400, `bad address ${EMAIL}`),
-      { status: 500, body: EMAIL },
-      { status: 200, body: EMAIL },
-      'reset',
-    ] as const) {
-      exchange.answer = () => answer;
-      said.push(await makeLink(program.app, inputs).catch((error: unknown) => String(error)));
-    }
-    expect(exchange.count('POST')).toBe(5);
-    expect(JSON.stringify([said, log.lines])).not.toContain('canary');
-    const folder = dirname(program.config.database.path);
-    const files = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'latin1'));
-    expect(files.length).toBeGreaterThan(1);
-    expect(files.join('')).toContain('client-7');
-    expect(files.join('')).not.toContain('canary');
-  });
+  it(
+    'stores and logs the e-mail address nowhere, also where the exchange quotes it',
+    ofSqlite('its files'),
+    async () => {
+      const { program, exchange, log } = await linked([]);
+      const inputs = { email: EMAIL, reference: 'client-7' };
+      const said: unknown[] = [];
+      for (const answer of [
+        link('l1'),
+        refusal(400, `bad address ${EMAIL}`),
+        { status: 500, body: EMAIL },
+        { status: 200, body: EMAIL },
+        'reset',
+      ] as const) {
+        exchange.answer = () => answer;
+        said.push(await makeLink(program.app, inputs).catch((error: unknown) => String(error)));
+      }
+      expect(exchange.count('POST')).toBe(5);
+      expect(JSON.stringify([said, log.lines])).not.toContain('canary');
+      const folder = dirname(program.config.database.path);
+      const files = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'latin1'));
+      expect(files.length).toBeGreaterThan(1);
+      expect(files.join('')).toContain('client-7');
+      expect(files.join('')).not.toContain('canary');
+    },
+  );
 
   it.each([
     ['that holds the e-mail address', `for ${EMAIL.toUpperCase()}`],
@@ -115,27 +120,31 @@ describe('making a link (§4.1)', () => {
     expect(rows(program)).toEqual([]);
   });
 
-  it('waits for space on the disk rather than lose the id of a link that was made', async () => {
-    const { program, exchange, log } = await linked([]);
-    const pages = async (limit: string) =>
-      await sql.raw(`pragma max_page_count = ${limit}`).execute(program.app.store.db);
-    // So long that it needs a page of its own.
-    const linkId = 'l'.repeat(5_000);
-    exchange.answer = async () => {
-      await pages('1');
-      return link(linkId);
-    };
-    const notYet = log.next(/cannot be stored yet/);
-    const making = makeLink(program.app, { email: EMAIL, reference: null });
-    await notYet;
-    expect(log.with(/cannot be stored yet/)).toMatchObject([{ linkId }]);
-    expect(rows(program)).toEqual([]);
-    await pages('1000000');
-    program.clock.advance(SECOND);
-    expect(await making).toMatchObject({ kind: 'ok' });
-    expect(rows(program)).toMatchObject([{ link_id: linkId }]);
-    expect(exchange.requests).toHaveLength(1);
-  });
+  it(
+    'waits for space on the disk rather than lose the id of a link that was made',
+    ofSqlite('the size of its file'),
+    async () => {
+      const { program, exchange, log } = await linked([]);
+      const pages = async (limit: string) =>
+        await sql.raw(`pragma max_page_count = ${limit}`).execute(program.app.store.db);
+      // So long that it needs a page of its own.
+      const linkId = 'l'.repeat(5_000);
+      exchange.answer = async () => {
+        await pages('1');
+        return link(linkId);
+      };
+      const notYet = log.next(/cannot be stored yet/);
+      const making = makeLink(program.app, { email: EMAIL, reference: null });
+      await notYet;
+      expect(log.with(/cannot be stored yet/)).toMatchObject([{ linkId }]);
+      expect(rows(program)).toEqual([]);
+      await pages('1000000');
+      program.clock.advance(SECOND);
+      expect(await making).toMatchObject({ kind: 'ok' });
+      expect(rows(program)).toMatchObject([{ link_id: linkId }]);
+      expect(exchange.requests).toHaveLength(1);
+    },
+  );
 
   it('names the link when it was created but cannot be stored', async () => {
     const { program, exchange } = await linked([]);

@@ -11,6 +11,7 @@ import { listAwaited } from '../../../src/store/photos.ts';
 import { JPEG, photoProgram, PNG, type PhotoProgram } from '../../support/photo-program.ts';
 import { refusal } from '../../support/scripted-exchange.ts';
 import { DAY, HOUR } from '../../support/tracking.ts';
+import { ofSqlite } from '../../support/database.ts';
 
 const FORBIDDEN = { kind: 'refused', why: 'forbidden' };
 const sha256 = (content: string | Buffer) => createHash('sha256').update(content).digest('hex');
@@ -40,7 +41,7 @@ async function deliver(on: PhotoProgram, token: string, contents: readonly Buffe
 }
 
 describe('asking for photos (§4.5)', () => {
-  it('sends a new token of 256 bits each time, and stores nothing but its hash', async () => {
+  it('sends a new token of 256 bits each time, and stores nothing but its hash', ofSqlite('its files'), async () => {
     const on = await photoProgram();
     const first = await on.ask('l1');
     const second = await on.ask('l2', { level: 'LIVENESS', actionId: 'a1' });

@@ -9,6 +9,7 @@ import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from '../../sup
 import { DAY, HOUR, SECOND } from '../../support/tracking.ts';
 import type { TestProgram, TestProgramOptions } from '../../support/test-program.ts';
 import { eventWriter } from '../../support/events.ts';
+import { ofSqlite } from '../../support/database.ts';
 
 const NEVER = new AbortController().signal;
 
@@ -129,7 +130,7 @@ describe('the sweep', () => {
     expect(findings(program)).toEqual(['a ORDER_MISSING open', 'a UNCHECKED open']);
   });
 
-  it('judges more orders than one page holds, in short transactions', async () => {
+  it('judges more orders than one page holds, in short transactions', ofSqlite('its commits are counted'), async () => {
     let commits = 0;
     const { program } = await scriptedProgram({
       overrides: {

@@ -7,6 +7,7 @@ import {
   type SandboxProgram,
   type SandboxProgramOptions,
 } from '../../support/test-program.ts';
+import { isSqlite, ofSqlite } from '../../support/database.ts';
 
 const NEVER = new AbortController().signal;
 let program: SandboxProgram;
@@ -58,7 +59,8 @@ describe('the create pass', () => {
     ['1e400', { asset: '1e400' }, /digits/],
     ['65 digits', { asset: '1'.repeat(65) }, /digits/],
     ['missing', { asset: null }, /missing/],
-    ['bytes', { asset: Buffer.from('1') }, /not a decimal/],
+    // PostgreSQL takes them for text.
+    ['bytes', { asset: isSqlite() ? Buffer.from('1') : 'x' }, /not a decimal/],
     ['an empty currency', { from_currency: '' }, /fromCurrency is empty/],
     ['a bonus not below the amount', { bonus: '1.50' }, /bonus must be less/],
   ])('refuses a row before it is sent: %s', async (_name, columns, reason) => {
@@ -72,34 +74,39 @@ describe('the create pass', () => {
   });
 
   it('refuses an id that the exchange may read as another, and keeps the row', async () => {
-    const ids = ['x'.repeat(10_000), ' a', 'a\u00a0', 'a\0', 'a\0b', 'a\nb'];
+    const ofOneDialect = isSqlite() ? ['x'.repeat(10_000), 'a\0', 'a\0b'] : [];
+    const ids = [...ofOneDialect, ' a', 'a\u00a0', 'a\nb'];
     program.insert(...ids.map((id) => ({ external_order_id: id })));
     await create();
     expect(ids.map((id) => program.row(id)['state'])).toEqual(ids.map(() => 'invalid'));
     expect(program.sandbox.requests).toHaveLength(0);
   });
 
-  it('sends nothing of a row whose id is no text, says so, and is not held up by any number of them', async () => {
-    const { log } = program;
-    const insert = program.merchant.prepare(
-      `insert into merchant_orders (external_order_id, asset, from_currency, to_currency, next_action_at)
+  it(
+    'sends nothing of a row whose id is no text, says so, and is not held up by any number of them',
+    ofSqlite('text that is none'),
+    async () => {
+      const { log } = program;
+      const insert = program.merchant.prepare(
+        `insert into merchant_orders (external_order_id, asset, from_currency, to_currency, next_action_at)
        values (cast(? as text), '1', 'BTC', 'EUR', ?)`,
-    );
-    const latin1 = (text: string) => Buffer.from(text, 'latin1');
-    program.merchant.transaction(() => {
-      for (let row = 0; row < 250; row += 1) insert.run(latin1(`für-${row}`), '2026-01-05T11:59:59.000Z');
-      insert.run(latin1('fur'), '2026-01-05T12:00:00.000Z');
-    })();
-    await create();
-    expect(program.sandbox.requests.map(({ externalOrderId }) => externalOrderId)).toEqual(['fur']);
-    expect(log.with(/not valid Unicode text/).length).toBeGreaterThan(0);
-    const pending = program.merchant
-      .prepare(`select count(*) from merchant_orders where state = 'pending'`)
-      .pluck()
-      .get();
-    expect(pending).toBe(250);
-    expect(program.app.counters.failed).toBeGreaterThan(0);
-  });
+      );
+      const latin1 = (text: string) => Buffer.from(text, 'latin1');
+      program.merchant.transaction(() => {
+        for (let row = 0; row < 250; row += 1) insert.run(latin1(`für-${row}`), '2026-01-05T11:59:59.000Z');
+        insert.run(latin1('fur'), '2026-01-05T12:00:00.000Z');
+      })();
+      await create();
+      expect(program.sandbox.requests.map(({ externalOrderId }) => externalOrderId)).toEqual(['fur']);
+      expect(log.with(/not valid Unicode text/).length).toBeGreaterThan(0);
+      const pending = program.merchant
+        .prepare(`select count(*) from merchant_orders where state = 'pending'`)
+        .pluck()
+        .get();
+      expect(pending).toBe(250);
+      expect(program.app.counters.failed).toBeGreaterThan(0);
+    },
+  );
 
   it('passes over an order that the database does not let it write, and sends the others', async () => {
     const { log } = program;

@@ -7,6 +7,7 @@ import { acceptedOrders, keptRecord, type TestProgram } from '../../support/test
 import { bodyOf, echo, NOT_FOUND, record, refusal } from '../../support/scripted-exchange.ts';
 import { DAY } from '../../support/tracking.ts';
 import { unguarded } from '../../support/unguarded.ts';
+import { ofSqlite } from '../../support/database.ts';
 
 const NEVER = new AbortController().signal;
 const AFTER_5_S = '2026-01-05T12:00:05.000Z';
@@ -372,32 +373,36 @@ describe('the follow pass', () => {
     expect(exchange.count('GET')).toBe(900);
   });
 
-  it('reads what is due by ranges of an index alone, however many orders there are', async () => {
-    const texts = new Set<string>();
-    const wrap = (text: string, statement: SqliteStatement): SqliteStatement => {
-      if (text.includes('"isNew"')) texts.add(text);
-      return statement;
-    };
-    const { program } = await acceptedOrders(['a'], { overrides: { store: { wrap } } });
-    await followPass(program.app, 'due', NEVER);
-    const [text = ''] = texts;
-    const plan = () =>
-      program.merchant
-        .prepare(`explain query plan ${text}`)
-        .all(...Array.from({ length: text.split('?').length - 1 }, () => 1))
-        .map((row) => (row as { detail: string }).detail)
-        .filter((detail) => detail.includes('merchant_orders'));
-    const never = plan().filter((detail) => detail.includes('merchant_orders_never_looked_up'));
-    expect(never).toHaveLength(1);
-    const plans = [plan()];
-    program.merchant.exec(`analyze; update sqlite_stat1 set stat = '5000000 5000000 500000 2 1'
+  it(
+    'reads what is due by ranges of an index alone, however many orders there are',
+    ofSqlite('its plans'),
+    async () => {
+      const texts = new Set<string>();
+      const wrap = (text: string, statement: SqliteStatement): SqliteStatement => {
+        if (text.includes('"isNew"')) texts.add(text);
+        return statement;
+      };
+      const { program } = await acceptedOrders(['a'], { overrides: { store: { wrap } } });
+      await followPass(program.app, 'due', NEVER);
+      const [text = ''] = texts;
+      const plan = () =>
+        program.merchant
+          .prepare(`explain query plan ${text}`)
+          .all(...Array.from({ length: text.split('?').length - 1 }, () => 1))
+          .map((row) => (row as { detail: string }).detail)
+          .filter((detail) => detail.includes('merchant_orders'));
+      const never = plan().filter((detail) => detail.includes('merchant_orders_never_looked_up'));
+      expect(never).toHaveLength(1);
+      const plans = [plan()];
+      program.merchant.exec(`analyze; update sqlite_stat1 set stat = '5000000 5000000 500000 2 1'
       where idx = 'merchant_orders_due'; analyze sqlite_schema`);
-    plans.push(plan());
-    for (const details of plans) {
-      expect(details).toHaveLength(LOOKUP_SOURCES.length);
-      for (const detail of details) expect(detail).toMatch(/^SEARCH .* INDEX .*account=\? AND .*next_action_at/);
-    }
-  });
+      plans.push(plan());
+      for (const details of plans) {
+        expect(details).toHaveLength(LOOKUP_SOURCES.length);
+        for (const detail of details) expect(detail).toMatch(/^SEARCH .* INDEX .*account=\? AND .*next_action_at/);
+      }
+    },
+  );
 
   it('stops when the exchange fails, and goes on with all that is due when it is back', async () => {
     const ids = Array.from({ length: 100 }, (_, index) => `o${index}`);

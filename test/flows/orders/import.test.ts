@@ -1,29 +1,19 @@
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import Database from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/clock.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { importOrders, type ImportFormat, type ImportResult } from '../../../src/flows/orders/import.ts';
 import type { Store } from '../../../src/store/port.ts';
-import { openStore } from '../../../src/store/sqlite/store.ts';
-import { newDatabase, temporaryFolder } from '../../support/folders.ts';
+import { newTestDatabase } from '../../support/database.ts';
+import type { Merchant } from '../../support/merchant.ts';
 
 const HEADER = 'external_order_id,asset,from_currency,to_currency';
 const EXACT = '12345678901234567.123456789012345678';
 
-let folder = '';
 let store: Store;
-let merchant: Database.Database;
+let merchant: Merchant;
 beforeEach(async () => {
-  folder = temporaryFolder();
-  const path = join(folder, 'orders.db');
-  await newDatabase(path);
-  store = await openStore(path, systemClock(), { expect: 'current' });
-  merchant = new Database(store.address);
-});
-afterEach(async () => {
-  merchant.close();
-  await store.close();
+  const database = await newTestDatabase();
+  store = await database.open();
+  merchant = database.connect();
 });
 
 type Content = string | Buffer | Readable;
@@ -457,7 +447,7 @@ describe('an import', () => {
   });
 
   it('inserts all rows or none: the database refuses one of them', async () => {
-    merchant.exec(`create trigger full before insert on merchant_orders when new.external_order_id = 'o1500'
+    merchant.exec(`create trigger of_the_merchant before insert on merchant_orders when new.external_order_id = 'o1500'
       begin select raise(abort, 'no more'); end`);
     const lines = Array.from({ length: 2_000 }, (_, index) => `o${index},1,BTC,EUR\n`);
     await expect(csv(`${HEADER}\n${lines.join('')}`)).rejects.toMatchObject({ problem: 'refused' });

@@ -1,5 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../../src/clock.ts';
+import { describe, expect, it } from 'vitest';
 import type { Judgement } from '../../../src/domain/orders/operator-decisions.ts';
 import type { OrderState } from '../../../src/domain/orders/states.ts';
 import { createPass } from '../../../src/flows/orders/create.ts';
@@ -11,7 +10,6 @@ import {
   type OperatorResult,
 } from '../../../src/flows/orders/operator-decisions.ts';
 import { sweep } from '../../../src/flows/findings/sweep.ts';
-import { openStore } from '../../../src/store/sqlite/store.ts';
 import { scriptedProgram } from '../../support/test-program.ts';
 import {
   echo,
@@ -32,8 +30,7 @@ async function desk(create?: ScriptedAnswer) {
   const { program, exchange } = await scriptedProgram();
   const answers: { create: ScriptedAnswer | undefined; lookup: ScriptedAnswer } = { create, lookup: NOT_FOUND };
   exchange.answer = (request) => (request.method === 'POST' ? (answers.create ?? echo(request)) : answers.lookup);
-  const store = await openStore(program.config.database.path, systemClock(), { expect: 'current' });
-  onTestFinished(() => store.close());
+  const store = await program.database.open();
   const deps: OperatorDeps = { ...program.app, store };
   const action = (judgement: Judgement) => ({ judgement, ...WHO });
   return {
@@ -195,7 +192,9 @@ describe("a person's decision", () => {
     await create();
     await decide(RETRY, 'a');
     const events = program.merchant
-      .prepare('select old_value, new_value, source, reason, actor, observed_at from order_events where actor not null')
+      .prepare(
+        'select old_value, new_value, source, reason, actor, observed_at from order_events where actor is not null',
+      )
       .raw()
       .all();
     const now = program.clock.now().toISOString();

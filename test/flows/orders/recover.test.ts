@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { createApp } from '../../../src/app.ts';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { followPass } from '../../../src/flows/orders/follow.ts';
 import { spentByLastOwner } from '../../../src/flows/pass/lease.ts';
@@ -11,22 +10,24 @@ import { scriptedProgram } from '../../support/test-program.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../support/tracking.ts';
 import type { TestProgram } from '../../support/test-program.ts';
 import { unguarded } from '../../support/unguarded.ts';
+import { ofSqlite } from '../../support/database.ts';
 
 const NEVER = new AbortController().signal;
 const BEGAN_AT = new Date('2026-01-05T12:00:00.000Z');
 
 /** What stands in the database when the last owner died; then a new one takes over. */
-async function afterCrash(program: TestProgram, requestsUntil: Date | undefined, change = '') {
+async function afterCrash(program: TestProgram, requestsUntil: Date | undefined, change = '', also = () => {}) {
   const log = capturedLog();
   await program.app[Symbol.asyncDispose]();
   unguarded(program.merchant, () => program.merchant.exec(change));
+  also();
   program.merchant.exec('delete from request_leases');
   if (requestsUntil !== undefined) {
     program.merchant
       .prepare(`insert into request_leases values ('default', ?, 100000, 1000, '[]', 8, 15000)`)
       .run(requestsUntil.toISOString());
   }
-  program.app = await createApp(program.config, { clock: program.clock, log: log.logger });
+  program.app = await program.start({ log: log.logger });
   return log;
 }
 
@@ -57,12 +58,10 @@ describe('orders found sending at start', () => {
   it('do not keep the program from starting where one of them cannot be changed', async () => {
     const { program } = await scriptedProgram();
     program.insert(...Array.from({ length: 201 }, (_, index) => ({ external_order_id: `o${index}` })));
-    const log = await afterCrash(
-      program,
-      undefined,
-      `update merchant_orders set revision = revision + 1, state = 'sending', attempts = 1, next_action_at = null;
-      create trigger of_the_merchant before update of state on merchant_orders
-        when new.external_order_id in ('o0', 'o99') begin select raise(abort, 'not now'); end`,
+    const dying = `update merchant_orders set revision = revision + 1, state = 'sending', attempts = 1, next_action_at = null`;
+    const log = await afterCrash(program, undefined, dying, () =>
+      program.merchant.exec(`create trigger of_the_merchant before update of state on merchant_orders
+        when new.external_order_id in ('o0', 'o99') begin select raise(abort, 'not now'); end`),
     );
     expect(log.with(/cannot be written/)).toMatchObject([{ externalOrderId: 'o0' }, { externalOrderId: 'o99' }]);
     const count = (state: string) =>
@@ -70,32 +69,36 @@ describe('orders found sending at start', () => {
     expect([count('sending'), count('unknown')]).toEqual([2, 199]);
   });
 
-  it('are at most as many as requests may be in flight, at whatever commit the process dies', async () => {
-    const sending: number[] = [];
-    let countSending = () => 0;
-    const { program, exchange } = await scriptedProgram({
-      environment: { ORDER_SYNC_EXCHANGE_CONCURRENCY: '3' },
-      overrides: {
-        store: {
-          wrap: (text, statement) => {
-            if (text !== 'commit') return statement;
-            const run = (parameters: readonly unknown[]) => {
-              const result = statement.run(parameters);
-              sending.push(countSending());
-              return result;
-            };
-            return { reader: false, run, all: () => [], iterate: (parameters) => statement.iterate(parameters) };
+  it(
+    'are at most as many as requests may be in flight, at whatever commit the process dies',
+    ofSqlite('its commits'),
+    async () => {
+      const sending: number[] = [];
+      let countSending = () => 0;
+      const { program, exchange } = await scriptedProgram({
+        environment: { ORDER_SYNC_EXCHANGE_CONCURRENCY: '3' },
+        overrides: {
+          store: {
+            wrap: (text, statement) => {
+              if (text !== 'commit') return statement;
+              const run = (parameters: readonly unknown[]) => {
+                const result = statement.run(parameters);
+                sending.push(countSending());
+                return result;
+              };
+              return { reader: false, run, all: () => [], iterate: (parameters) => statement.iterate(parameters) };
+            },
           },
         },
-      },
-    });
-    const count = program.merchant.prepare(`select count(*) from merchant_orders where state = 'sending'`).pluck();
-    countSending = () => count.get() as number;
-    program.insert(...Array.from({ length: 60 }, (_, index) => ({ external_order_id: `o${index}` })));
-    await createPass(program.app, NEVER);
-    expect(exchange.count('POST')).toBe(60);
-    expect(Math.max(...sending)).toBe(3);
-  });
+      });
+      const count = program.merchant.prepare(`select count(*) from merchant_orders where state = 'sending'`).pluck();
+      countSending = () => count.get() as number;
+      program.insert(...Array.from({ length: 60 }, (_, index) => ({ external_order_id: `o${index}` })));
+      await createPass(program.app, NEVER);
+      expect(exchange.count('POST')).toBe(60);
+      expect(Math.max(...sending)).toBe(3);
+    },
+  );
 });
 
 describe('due times at start', () => {
@@ -156,7 +159,7 @@ describe('due times at start', () => {
         return result;
       },
     });
-    program.app = await createApp(program.config, { clock: program.clock, store: { wrap } });
+    program.app = await program.start({ store: { wrap } });
     const late = program.merchant.prepare(`select count(*) from merchant_orders where next_action_at = '2099'`);
     expect(late.pluck().get()).toBe(0);
     expect(Math.max(...changes)).toBeLessThanOrEqual(200);

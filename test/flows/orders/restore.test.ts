@@ -37,7 +37,7 @@ it('another older copy, put in place after one was accepted, is noticed too', as
   const { path } = config.database;
   const copy = async (name: string) => {
     await program.app[Symbol.asyncDispose]();
-    merchant.pragma('wal_checkpoint(truncate)');
+    merchant.exec('pragma wal_checkpoint(truncate)');
     copyFileSync(path, `${path}.${name}`);
   };
   const putBack = (name: string) => {

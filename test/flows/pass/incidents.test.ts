@@ -8,6 +8,7 @@ import { setHold } from '../../../src/store/account-holds.ts';
 import { echo, record, refusal, type ScriptedAnswer } from '../../support/scripted-exchange.ts';
 import { scriptedProgram, type TestProgram } from '../../support/test-program.ts';
 import { HOUR, MINUTE, SECOND } from '../../support/tracking.ts';
+import { ofSqlite } from '../../support/database.ts';
 
 const NEVER = new AbortController().signal;
 const DOWN: ScriptedAnswer = { status: 502, body: '<html>bad gateway</html>' };
@@ -175,40 +176,44 @@ describe('a pass that the database broke off', () => {
 });
 
 describe('the log of a database that cannot be written', () => {
-  it('is one line for all passes that fail, one a minute, and one when it can', async () => {
-    const { on, insert } = await program();
-    insert(7);
-    // What stands in the queue would share the group that fails.
-    await on.app.store.writer.write(async () => {});
-    let isFull = true;
-    const stop = new AbortController();
-    const wakers = [new Waker(), new Waker()];
-    const passes = wakers.map((waker) =>
-      repeatPass(on.app, waker, stop.signal, () =>
-        on.app.store.writer.write(async () => {
-          if (isFull) throw new StoreError('disk', 'the disk is full');
-        }),
-      ),
-    );
-    const said = story(on);
-    const second = async () => {
-      for (const waker of wakers) waker.wake();
-      await on.clock.turn();
-      await on.app.incidents.report();
-      on.clock.advance(SECOND);
-    };
-    for (let seconds = 0; seconds < 150; seconds += 1) await second();
-    isFull = false;
-    for (let seconds = 0; seconds < 10; seconds += 1) await second();
-    stop.abort();
-    await Promise.all(passes);
-    expect(said()).toEqual({
-      'the database cannot be written; nothing is sent until it can': 1,
-      'the database still cannot be written': 2,
-      'the database can be written again': 1,
-    });
-    expect(on.log.with('still cannot be written')[0]).toMatchObject({ cause: 'the disk is full', pending: 7 });
-  });
+  it(
+    'is one line for all passes that fail, one a minute, and one when it can',
+    ofSqlite('it writes within a turn'),
+    async () => {
+      const { on, insert } = await program();
+      insert(7);
+      // What stands in the queue would share the group that fails.
+      await on.app.store.writer.write(async () => {});
+      let isFull = true;
+      const stop = new AbortController();
+      const wakers = [new Waker(), new Waker()];
+      const passes = wakers.map((waker) =>
+        repeatPass(on.app, waker, stop.signal, () =>
+          on.app.store.writer.write(async () => {
+            if (isFull) throw new StoreError('disk', 'the disk is full');
+          }),
+        ),
+      );
+      const said = story(on);
+      const second = async () => {
+        for (const waker of wakers) waker.wake();
+        await on.clock.turn();
+        await on.app.incidents.report();
+        on.clock.advance(SECOND);
+      };
+      for (let seconds = 0; seconds < 150; seconds += 1) await second();
+      isFull = false;
+      for (let seconds = 0; seconds < 10; seconds += 1) await second();
+      stop.abort();
+      await Promise.all(passes);
+      expect(said()).toEqual({
+        'the database cannot be written; nothing is sent until it can': 1,
+        'the database still cannot be written': 2,
+        'the database can be written again': 1,
+      });
+      expect(on.log.with('still cannot be written')[0]).toMatchObject({ cause: 'the disk is full', pending: 7 });
+    },
+  );
 });
 
 describe('a failure that is about one order', () => {

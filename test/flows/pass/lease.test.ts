@@ -1,5 +1,4 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createApp } from '../../../src/app.ts';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { followPass } from '../../../src/flows/orders/follow.ts';
 import { RateWindow } from '../../../src/exchange/rate-window.ts';
@@ -11,6 +10,7 @@ import { OwnedError, StoreError } from '../../../src/store/errors.ts';
 import { ownershipOf } from '../../../src/store/sqlite/owner.ts';
 import type { ScriptedExchange } from '../../support/scripted-exchange.ts';
 import { scriptedProgram, type TestProgram } from '../../support/test-program.ts';
+import { ofSqlite } from '../../support/database.ts';
 
 const NEVER = new AbortController().signal;
 
@@ -26,7 +26,7 @@ const LOCKLESS = { store: { lockFile: async () => ({ release: () => {} }) } };
 async function takeOver(program: TestProgram): Promise<void> {
   const killed = program.app;
   onTestFinished(() => killed[Symbol.asyncDispose]());
-  program.app = await createApp(program.config, { clock: program.clock, log: killed.log, ...LOCKLESS });
+  program.app = await program.start(LOCKLESS);
 }
 
 /** Asks as many times as the limit lets through now. */
@@ -51,21 +51,25 @@ describe('requests of an owner', () => {
     expect(exchange.count('GET')).toBe(3);
   });
 
-  it('count for the next one as what was granted, after a kill, and as what was sent, after a stop', async () => {
-    const { program, exchange } = await scriptedProgram({ environment: rate(64, '10m'), overrides: LOCKLESS });
-    expect(await askUntilFull(program, exchange)).toBe(64);
-    program.clock.advance(610_000);
-    await program.app.exchange.showOrder('a');
-    await takeOver(program);
-    // Of leases of two requests the second was granted ahead.
-    expect(await askUntilFull(program, exchange)).toBeLessThanOrEqual(63);
-    await program.restart();
-    expect(await askUntilFull(program, exchange)).toBe(0);
-    program.clock.advance(610_000);
-    await program.app.exchange.showOrder('a');
-    await program.restart();
-    expect(await askUntilFull(program, exchange)).toBe(63);
-  });
+  it(
+    'count for the next one as what was granted, after a kill, and as what was sent, after a stop',
+    ofSqlite('it writes within a turn'),
+    async () => {
+      const { program, exchange } = await scriptedProgram({ environment: rate(64, '10m'), overrides: LOCKLESS });
+      expect(await askUntilFull(program, exchange)).toBe(64);
+      program.clock.advance(610_000);
+      await program.app.exchange.showOrder('a');
+      await takeOver(program);
+      // Of leases of two requests the second was granted ahead.
+      expect(await askUntilFull(program, exchange)).toBeLessThanOrEqual(63);
+      await program.restart();
+      expect(await askUntilFull(program, exchange)).toBe(0);
+      program.clock.advance(610_000);
+      await program.app.exchange.showOrder('a');
+      await program.restart();
+      expect(await askUntilFull(program, exchange)).toBe(63);
+    },
+  );
 
   it('count whole where the window was shorter for the last one: what left it before is not known', async () => {
     const { program, exchange } = await scriptedProgram({ environment: rate(64, '1s') });
@@ -73,10 +77,7 @@ describe('requests of an owner', () => {
     const { config } = await scriptedProgram({ environment: rate(64, '10m') }).then((other) => other.program);
     await program.app[Symbol.asyncDispose]();
     const exchangeSettings = { ...program.config.exchange, rate: config.exchange.rate };
-    program.app = await createApp(
-      { ...program.config, exchange: exchangeSettings },
-      { clock: program.clock, log: program.log.logger },
-    );
+    program.app = await program.start({}, { ...program.config, exchange: exchangeSettings });
     expect(await askUntilFull(program, exchange)).toBe(0);
   });
 });
@@ -221,7 +222,7 @@ describe('an owner that another has followed although the lock was to prevent it
     const { program, exchange } = await scriptedProgram();
     program.insert({ external_order_id: 'a' });
     await createPass(program.app, NEVER);
-    await using second = await createApp(program.config, { clock: program.clock, log: program.app.log, ...LOCKLESS });
+    await using second = await program.start(LOCKLESS);
     program.insert({ external_order_id: 'b' });
     program.clock.advance(laterMs);
     await expect(createPass(program.app, NEVER)).rejects.toThrow(OwnedError);
@@ -238,7 +239,7 @@ describe('an owner that another has followed although the lock was to prevent it
   });
 });
 
-describe('a commit that takes longer than the right to send lasts', () => {
+describe('a commit that takes longer than the right to send lasts', ofSqlite('its commits'), () => {
   /** The next commits take three seconds each. */
   async function slowly() {
     let slowCommits = 0;

@@ -1,16 +1,14 @@
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
 import { reconcileOrders } from '../../../src/flows/reports/reconciliation.ts';
 import { drawFigures } from '../../../src/reports/formats/chart.ts';
-import { openSnapshot } from '../../../src/store/sqlite/snapshot.ts';
-import { temporaryFolder } from '../../support/folders.ts';
-import { MONTH, MONTH_AS_OF, monthDatabase } from '../../support/month.ts';
+import { newTestDatabase } from '../../support/database.ts';
+import { MONTH, MONTH_AS_OF, fillMonth } from '../../support/month.ts';
 
 it('reconciles a month of orders: a few of them want a person, all others agree', async () => {
-  const path = join(temporaryFolder(), 'orders.db');
-  await monthDatabase(path);
-  const store = { snapshot: () => openSnapshot(path) };
+  const database = await newTestDatabase();
+  fillMonth(database.connect());
+  const store = await database.open();
   const settings = { tolerance: '0', freshFor: 86_400_000, orderMissingAfter: 86_400_000 };
   using report = await reconcileOrders(
     { store, clock: systemClock() },

@@ -3,10 +3,10 @@ import Database from 'better-sqlite3';
 import type { Compilable } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { askPreOrders } from '../../../src/flows/reports/pre-orders.ts';
-import { openSnapshot } from '../../../src/store/sqlite/snapshot.ts';
 import { knownFindings, nextPreOrders, reconciledRows } from '../../../src/store/reports/reconciliation.ts';
 import { summaryParts } from '../../../src/store/reports/summary.ts';
-import { AS_OF, filledDatabase, type ReconciledOrder } from '../../support/filled-database.ts';
+import { newTestDatabase, ofSqlite } from '../../support/database.ts';
+import { AS_OF, fillDatabase, filledDatabase, type ReconciledOrder } from '../../support/filled-database.ts';
 import { temporaryFolder } from '../../support/folders.ts';
 import { factsOf, reportOf, rowsOf } from '../../support/reconciled.ts';
 
@@ -46,9 +46,9 @@ describe('a period of completion', () => {
   });
 
   it('has the same orders in a summary, and has their pre-orders asked for, each once', async () => {
-    const path = join(temporaryFolder(), 'orders.db');
-    await filledDatabase(path, ORDERS);
-    const store = { snapshot: () => openSnapshot(path) };
+    const database = await newTestDatabase();
+    fillDatabase(database.connect(), ORDERS);
+    const store = await database.open();
     const parts = await Array.fromAsync(summaryParts(store, { account: 'default', ...PERIOD }));
     expect(parts).toMatchObject([{ orders: 2, asset: '2', state: 'final' }]);
     const asked: string[] = [];
@@ -60,7 +60,7 @@ describe('a period of completion', () => {
     expect(asked).toEqual(['pre-first', 'pre-last']);
   });
 
-  it('is found in its index, so that no table is read whole', async () => {
+  it('is found in its index, so that no table is read whole', ofSqlite('its plans'), async () => {
     const path = join(temporaryFolder(), 'orders.db');
     await filledDatabase(path, ORDERS);
     const scope = { account: 'default', ...PERIOD, asOf: AS_OF };

@@ -1,16 +1,11 @@
-import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
 import { askPreOrders, recordPreOrderFindings } from '../../../src/flows/reports/pre-orders.ts';
 import { listFindings } from '../../../src/store/listed-findings.ts';
-import { openStore } from '../../../src/store/sqlite/store.ts';
-import { AS_OF, filledDatabase } from '../../support/filled-database.ts';
-import { temporaryFolder } from '../../support/folders.ts';
+import { AS_OF, fillDatabase } from '../../support/filled-database.ts';
+import { newTestDatabase } from '../../support/database.ts';
 
 const ACCOUNT = 'default';
-
-let folder = '';
-beforeEach(() => void (folder = temporaryFolder()));
 
 /** The pre-order of order a, as the exchange answers with it. */
 function preOrder(changes: Readonly<Record<string, string>> = {}): string {
@@ -30,9 +25,9 @@ function preOrder(changes: Readonly<Record<string, string>> = {}): string {
 
 /** What comes of asking for it once after the other, and which findings stand after each time. */
 async function asked(...bodies: readonly string[]) {
-  const path = join(folder, 'orders.db');
-  await filledDatabase(path, [{ id: 'a' }]);
-  const store = await openStore(path, systemClock(), { expect: 'current' });
+  const database = await newTestDatabase();
+  fillDatabase(database.connect(), [{ id: 'a' }]);
+  const store = await database.open();
   const seen = [];
   for (const body of bodies) {
     const answers = await askPreOrders(
@@ -46,7 +41,6 @@ async function asked(...bodies: readonly string[]) {
     const lines = findings.map((row) => `${row.class} ${row.status}: ${row.expected}, ${row.actual}`);
     seen.push([answers.unanswered, answers.differing, lines]);
   }
-  await store.close();
   return seen;
 }
 

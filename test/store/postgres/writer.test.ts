@@ -45,7 +45,12 @@ describe('writes of an account that are asked for together', () => {
       see(account, 'b', () => {
         throw bug;
       }),
-      account.writer.write((tx) => tx.insertInto('event_heads').values({ account: 'x', id: 1, hash: '\0' }).execute()),
+      account.writer.write((tx) =>
+        tx
+          .insertInto('event_heads')
+          .values({ account: 'x', id: 1, hash: null as never })
+          .execute(),
+      ),
       see(account, 'c'),
     ]);
     expect(results).toMatchObject([

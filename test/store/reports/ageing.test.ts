@@ -1,14 +1,13 @@
-import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AgeGroup } from '../../../src/reports/ageing.ts';
 import { Ages } from '../../../src/reports/ages.ts';
 import { seededRandom } from '../../../src/sandbox/random.ts';
-import { openSnapshot } from '../../../src/store/sqlite/snapshot.ts';
 import { readAges, type AgeingScope } from '../../../src/store/reports/ageing.ts';
-import { newDatabase, temporaryFolder } from '../../support/folders.ts';
 import { eventWriter } from '../../support/events.ts';
 import { unguarded } from '../../support/unguarded.ts';
+import { newTestDatabase } from '../../support/database.ts';
+import type { Merchant } from '../../support/merchant.ts';
+import type { Store } from '../../../src/store/port.ts';
 
 const SCOPE = { account: 'default', from: null, to: null, asOf: '2026-02-01T00:00:00.000Z' };
 const FIELDS = ['state', 'order.status', 'cryptoTransaction.status'];
@@ -20,16 +19,15 @@ interface Order {
   readonly events: readonly { field: string; value: string; at: string }[];
 }
 
-let folder = '';
-let path = '';
+let store: Store;
+let merchant: Merchant;
 beforeEach(async () => {
-  folder = temporaryFolder();
-  path = join(folder, 'orders.db');
-  await newDatabase(path);
+  const database = await newTestDatabase();
+  store = await database.open();
+  merchant = database.connect();
 });
 
 function put(orders: readonly Order[]): void {
-  const merchant = new Database(path);
   const order = merchant.prepare(
     `insert into merchant_orders (external_order_id, asset, from_currency, to_currency, created_at) values (?, '1', 'BTC', ?, ?)`,
   );
@@ -46,12 +44,11 @@ function put(orders: readonly Order[]): void {
       }
     }
   });
-  merchant.close();
 }
 
 async function read(scope: Partial<AgeingScope> = {}, states: readonly string[] = [], limit = 0): Promise<Ages> {
   const ages = new Ages(states, limit);
-  await readAges({ snapshot: () => openSnapshot(path) }, { ...SCOPE, ...scope }, ages);
+  await readAges(store, { ...SCOPE, ...scope }, ages);
   return ages;
 }
 
@@ -119,11 +116,9 @@ describe('where orders stand', () => {
     const before = await told();
     const later = '2026-02-01T00:00:00.001Z';
     put(orders.slice(40).map((order) => ({ ...order, createdAt: later })));
-    const merchant = new Database(path);
-    const ids = merchant.prepare<[], string>('select external_order_id from merchant_orders').pluck().all();
+    const ids = merchant.prepare('select external_order_id from merchant_orders').pluck().all() as string[];
     const write = eventWriter(merchant);
     for (const external_order_id of ids) write({ external_order_id, new_value: 'final', observed_at: later });
-    merchant.close();
     expect(await told()).toBe(before);
   });
 
@@ -140,10 +135,8 @@ describe('where orders stand', () => {
   it('counts every order once, however many there are, also one whose id is empty', async () => {
     const at = '2026-01-05T00:00:00.000Z';
     put([{ id: '', to: 'EUR', createdAt: at, events: [] }]);
-    const merchant = new Database(path);
     merchant.exec(`with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000)
       insert into merchant_orders (external_order_id, asset, created_at) select 'order-' || i, '1', '${at}' from n`);
-    merchant.close();
     const ageing = await read({}, ['pending'], 1);
     expect(ageing.orders).toBe(20_001);
     expect(ageing.byPair()).toMatchObject([

@@ -1,33 +1,25 @@
-import { join } from 'node:path';
-import Database from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/clock.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { newestEventId } from '../../../src/store/events.ts';
 import { changesOf, type ChangesScope } from '../../../src/store/reports/changes.ts';
 import type { Store } from '../../../src/store/port.ts';
-import { openStore } from '../../../src/store/sqlite/store.ts';
-import { newDatabase, temporaryFolder } from '../../support/folders.ts';
 import { eventWriter } from '../../support/events.ts';
+import { newTestDatabase } from '../../support/database.ts';
+import type { Merchant } from '../../support/merchant.ts';
 
 const DAY_MS = 86_400_000;
 const BEGIN = Date.parse('2026-01-01T00:00:00.000Z');
 const EVERYTHING: ChangesScope = { account: 'default', from: null, to: null, lastId: Number.MAX_SAFE_INTEGER };
 
-let folder = '';
 let store: Store;
+let merchant: Merchant;
 beforeEach(async () => {
-  folder = temporaryFolder();
-  const path = join(folder, 'orders.db');
-  await newDatabase(path);
-  store = await openStore(path, systemClock(), { expect: 'current' });
-});
-afterEach(async () => {
-  await store.close();
+  const database = await newTestDatabase();
+  store = await database.open();
+  merchant = database.connect();
 });
 
 /** So many events, one a minute from the beginning of the year on. */
 function put(count: number, account = 'default'): void {
-  const merchant = new Database(store.address);
   const write = eventWriter(merchant);
   const event = { account, external_order_id: 'a', field: 'order.status' };
   merchant.transaction(() => {
@@ -35,7 +27,6 @@ function put(count: number, account = 'default'): void {
       write({ ...event, new_value: String(index), observed_at: new Date(BEGIN + index * 60_000).toISOString() });
     }
   })();
-  merchant.close();
 }
 
 async function values(scope: ChangesScope): Promise<(string | null)[]> {

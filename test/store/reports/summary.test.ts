@@ -1,22 +1,21 @@
-import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { summarize } from '../../../src/reports/summary.ts';
-import { openSnapshot } from '../../../src/store/sqlite/snapshot.ts';
 import { summaryParts, type RowFilter } from '../../../src/store/reports/summary.ts';
-import { newDatabase, temporaryFolder } from '../../support/folders.ts';
+import { isSqlite, newTestDatabase, ofSqlite } from '../../support/database.ts';
+import type { Merchant } from '../../support/merchant.ts';
+import type { Store } from '../../../src/store/port.ts';
 
-let path = '';
+let store: Store;
+let merchant: Merchant;
 beforeEach(async () => {
-  path = join(temporaryFolder(), 'orders.db');
-  await newDatabase(path);
+  const database = await newTestDatabase();
+  store = await database.open();
+  merchant = database.connect();
 });
 
 function run(sql: string, rows: readonly (readonly unknown[])[] = [[]]): void {
-  const merchant = new Database(path);
   const statement = merchant.prepare(sql);
   merchant.transaction(() => rows.forEach((values) => statement.run(...values)))();
-  merchant.close();
 }
 
 const insert = (...assets: unknown[]) =>
@@ -25,9 +24,7 @@ const insert = (...assets: unknown[]) =>
     assets.map((asset, index) => [`o${index}`, asset]),
   );
 const summary = async (filter: Partial<RowFilter> = {}) =>
-  summarize(
-    await Array.fromAsync(summaryParts({ snapshot: () => openSnapshot(path) }, { account: 'default', ...filter })),
-  );
+  summarize(await Array.fromAsync(summaryParts(store, { account: 'default', ...filter })));
 
 describe('the summary of a database', () => {
   it.each([
@@ -47,19 +44,25 @@ describe('the summary of a database', () => {
   });
 
   it('counts orders whose asset is no number, and sums the others', async () => {
-    insert('one', null, Buffer.from('1'), '2');
+    insert('one', null, isSqlite() ? Buffer.from('1') : 'x', '2');
     expect(await summary()).toEqual([expect.objectContaining({ orders: 4, asset: '2', unreadable: 3 })]);
   });
 
-  it('meets each row once, over many pages, with an empty id and with one that is no text', async () => {
-    run(`with recursive n(i) as (select 1 union all select i + 1 from n where i < 45000)
+  it(
+    'meets each row once, over many pages, with an empty id and with one that is no text',
+    ofSqlite('text that is none'),
+    async () => {
+      run(`with recursive n(i) as (select 1 union all select i + 1 from n where i < 45000)
       insert into merchant_orders (external_order_id, asset) select printf('%05d', i), '0.000000000000000001' from n`);
-    run(`insert into merchant_orders (external_order_id) values (''), (cast(x'ff41' as text)), (cast(x'ff' as text))`);
-    run(`insert into merchant_orders (account, external_order_id) values ('other', 'x')`);
-    expect(await summary()).toEqual([
-      expect.objectContaining({ orders: 45_003, asset: '0.000000000000045', unreadable: 3 }),
-    ]);
-  });
+      run(
+        `insert into merchant_orders (external_order_id) values (''), (cast(x'ff41' as text)), (cast(x'ff' as text))`,
+      );
+      run(`insert into merchant_orders (account, external_order_id) values ('other', 'x')`);
+      expect(await summary()).toEqual([
+        expect.objectContaining({ orders: 45_003, asset: '0.000000000000045', unreadable: 3 }),
+      ]);
+    },
+  );
 
   it('is that of the rows inserted from a time on, and before another', async () => {
     const time = (day: string) => `2026-01-${day}T00:00:00.000Z`;
