@@ -67,16 +67,16 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const holding = holdings.find((one) => one.account === account);
   if (holding === undefined) throw new OwnedError(`the account ${account} cannot be driven`);
   const rateGroup = holdings.length > 1 ? new RateGroup(holdings) : undefined;
-  const app = undo.use(
-    await startApp(config, { store: store.forAccount(account, holding), holding, clock, log, transport, rateGroup }),
-  );
+  const owned = store.forAccount(account, holding);
+  const app = undo.use(await startApp(config, { store: owned, holding, clock, log, transport, rateGroup }));
+  const endWaiting = () => [store, owned].forEach(({ writer }) => writer.endGracePeriod());
   // At once or not at all: the next owner waits two seconds for a lease that is left, a locked database lasts longer.
-  undo.defer(() => store.writer.endGracePeriod());
+  undo.defer(endWaiting);
   const disposal = undo.move();
   return {
     ...app,
     endGracePeriod() {
-      store.writer.endGracePeriod();
+      endWaiting();
       app.endGracePeriod();
     },
     [Symbol.asyncDispose]: () => disposal.disposeAsync(),

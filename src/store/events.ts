@@ -4,7 +4,7 @@ import type { LinkEvent } from '../domain/clients/link.ts';
 import type { OrderEvent } from '../domain/orders/tracking.ts';
 import { storable } from '../domain/text.ts';
 import { unindexed } from './dialect.ts';
-import type { Database, Transaction } from './port.ts';
+import type { Database, EventHead, Transaction } from './port.ts';
 import type { EventsTable } from './schema.ts';
 import { queries, statement, together } from './statement.ts';
 
@@ -84,8 +84,7 @@ export async function insertEvents(
 
 /** Records events of an account at the end of its chain. */
 export async function appendToChain(tx: Transaction, account: string, events: readonly NewEvent[]): Promise<void> {
-  const { rows: heads } = await headStatement(tx, { account });
-  let head = heads[0] ?? { id: 0, hash: '' };
+  let head = tx.heads?.get(account) ?? (await readHead(tx, account));
   const chained = events.map((event) => {
     const { old_value: oldValue, new_value: newValue } = event;
     const stored = columnsOf({ ...event, old_value: bounded(oldValue), new_value: bounded(newValue) }, storedText);
@@ -95,7 +94,18 @@ export async function appendToChain(tx: Transaction, account: string, events: re
   });
   const inserted = await together(...chained.map((event) => insertStatement(tx, event)));
   for (const { rows } of inserted) for (const { id } of rows) head = { ...head, id };
-  await moveHeadStatement(tx, { account, ...head });
+  if (tx.heads === undefined) await moveHeadStatement(tx, { account, ...head });
+  else tx.heads.set(account, head);
+}
+
+/** Writes where the chains end that a transaction has added to. */
+export async function endChains(tx: Transaction): Promise<void> {
+  for (const [account, head] of tx.heads ?? []) await moveHeadStatement(tx, { account, ...head });
+}
+
+async function readHead(tx: Transaction, account: string): Promise<EventHead> {
+  const { rows } = await headStatement(tx, { account });
+  return rows[0] ?? { id: 0, hash: '' };
 }
 
 /** By name: what compiles a statement gives a placeholder for each name that is asked for. */

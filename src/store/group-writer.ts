@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { RowLockedError, StoreError } from './errors.ts';
-import type { Transaction, Work, Writer } from './port.ts';
+import { endChains } from './events.ts';
+import type { EventHead, Transaction, Work, Writer } from './port.ts';
 
 /** The durable transactions of a database, one at a time. */
 export interface Transactions {
@@ -121,8 +122,10 @@ export class GroupWriter implements Writer {
     try {
       const work = async (tx: Transaction) => {
         await this.#mark?.assertNotOlder(tx);
+        const chained = Object.assign(tx, { heads: new Map<string, EventHead>() });
         const done: unknown[] = [];
-        for (const one of group) done.push(await one.work(tx));
+        for (const one of group) done.push(await one.work(chained));
+        await endChains(chained);
         return done;
       };
       const results = await this.#transactions.run(work, this.#gracePeriodOver.signal, onFailure);

@@ -10,6 +10,14 @@ export interface Database extends Kysely<Tables> {
    * ten promises. On SQLite only within a transaction, which has the driver to itself.
    */
   readonly run?: <Row>(query: CompiledQuery<Row>) => QueryResult<Row> | Promise<QueryResult<Row>>;
+  /** In a transaction of a writer: where the chains of events end that it has added to, by account. It writes them once. */
+  readonly heads?: Map<string, EventHead>;
+}
+
+/** The newest event of a chain; id 0 and no hash before the first. */
+export interface EventHead {
+  readonly id: number;
+  readonly hash: string;
 }
 
 /**

@@ -151,11 +151,11 @@ describe('writes that are asked for together', () => {
   });
 
   it('wait no longer for another program once the writer gives up', async () => {
-    const { program, writer, see, seen } = await counted();
+    const { program, see, seen } = await counted();
     program.merchant.exec('begin immediate');
     const waiting = Promise.allSettled([see('a')]);
     await program.clock.turn();
-    writer.endGracePeriod();
+    program.app.endGracePeriod();
     expect(await waiting).toMatchObject([{ reason: { problem: 'busy' } }]);
     await expect(see('b')).rejects.toMatchObject({ problem: 'busy' });
     program.merchant.exec('rollback');
