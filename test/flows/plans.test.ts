@@ -1,22 +1,8 @@
 import Database from 'better-sqlite3';
 import { expect, it } from 'vitest';
-import { linksPass } from '../../src/flows/clients/links.ts';
-import { sweep } from '../../src/flows/findings/sweep.ts';
-import { createPass } from '../../src/flows/orders/create.ts';
-import { followPass } from '../../src/flows/orders/follow.ts';
-import { decideOrders, listTargets } from '../../src/flows/orders/operator-decisions.ts';
-import { syncOnce } from '../../src/flows/orders/sync.ts';
-import { countWaiting } from '../../src/store/waiting-orders.ts';
-import { listFindings } from '../../src/store/listed-findings.ts';
-import { listOrders } from '../../src/store/listed-orders.ts';
 import type { WrapStatement } from '../../src/store/sqlite/connection.ts';
-import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from '../support/scripted-exchange.ts';
-import { hastyClock } from '../support/test-clock.ts';
-import { scriptedProgram, type TestProgram } from '../support/test-program.ts';
-import { DAY, HOUR, MINUTE } from '../support/tracking.ts';
-import { unguarded } from '../support/unguarded.ts';
+import { doEverything } from '../support/everything.ts';
 
-const NEVER = new AbortController().signal;
 const MILLIONS = 5_000_000;
 
 /** Each statement that the program ran, with the values of its first run. */
@@ -62,80 +48,6 @@ function collecting(statements: Statements): WrapStatement {
       iterate: (parameters) => statement.iterate(note(parameters)),
     };
   };
-}
-
-const CREATES: Readonly<Record<string, ScriptedAnswer>> = {
-  refused: refusal(400),
-  blocked: refusal(403),
-  lost: 'reset',
-};
-
-/** Has the program do all that it does by itself: starts, passes, sweeps, `sync`, and a decision of a person. */
-async function doEverything(statements: Statements): Promise<TestProgram> {
-  const overrides = { store: { wrap: collecting(statements) } };
-  const { program, exchange } = await scriptedProgram({ clock: hastyClock(), overrides });
-  exchange.answer = (request) => {
-    const { externalOrderId: id, method } = request;
-    if (method === 'POST') return CREATES[id] ?? echo(request, { id });
-    if (id === 'ended') return record(id, { status: 'COMPLETED', crypto: 'DONE' });
-    return id === 'open' ? record(id) : NOT_FOUND;
-  };
-  program.insert(
-    ...['refused', 'blocked', 'lost', 'ended', 'open', 'waiting', 'dying'].map((external_order_id) => ({
-      external_order_id,
-    })),
-    { external_order_id: 'wrong', asset: 'x' },
-  );
-  program.merchant.exec(`insert into links (account, link_id, source, status, created_at, updated_at, last_checked_at)
-    values ('default', 'l1', 'create', 'NOT_VERIFIED', '2026', '2026', '2026')`);
-  await createPass(program.app, NEVER);
-  for (const ms of [MINUTE, HOUR, DAY, 7 * DAY]) {
-    program.clock.advance(ms);
-    await createPass(program.app, NEVER);
-    await followPass(program.app, 'due', NEVER);
-    await followPass(program.app, 'all', NEVER);
-    await sweep(program.app, NEVER);
-  }
-  await linksPass(program.app, NEVER);
-  await countWaiting(program.app.store.db, { account: 'default', now: program.clock.now() });
-  const action = { actor: 'a', reason: 'r', judgement: { kind: 'abandoned' } } as const;
-  await listTargets(program.app, { state: 'held', limit: 10 }, action);
-  for (const state of ['held', 'final'] as const)
-    await listOrders(program.app.store.db, { account: 'default', state, limit: 10 });
-  await listEverything(program);
-  const decided = await Array.fromAsync(decideOrders(program.app, [{ externalOrderId: 'waiting' }], action));
-  expect(decided).toMatchObject([{ kind: 'done' }]);
-  await program.app[Symbol.asyncDispose]();
-  unguarded(program.merchant, () =>
-    program.merchant
-      .exec(`update merchant_orders set state = 'sending', next_action_at = '2099', revision = revision + 1
-      where external_order_id in ('dying', 'open')`),
-  );
-  program.merchant.exec('update order_records set compared_at = null');
-  await program.restart();
-  await syncOnce(program.app, 'all', NEVER);
-  return program;
-}
-
-/** Has the lists read by each of their filters. */
-async function listEverything({ app: { store } }: TestProgram): Promise<void> {
-  const [period, pair] = [
-    { from: '2025', to: '2099' },
-    { from: 'BTC', to: 'EUR' },
-  ];
-  for (const filter of [
-    {},
-    { ...period, pair },
-    { state: 'final', pair },
-    { class: 'STUCK', ...period },
-    { order: { id: 'open', isPrefix: false } },
-    { order: { id: 'o', isPrefix: true }, pair },
-  ] as const) {
-    const query = { account: 'default', limit: 10, ...filter };
-    await listOrders(store.db, query);
-    await listFindings(store.db, query);
-    await listFindings(store.db, { ...query, status: 'open' });
-  }
 }
 
 /** The columns that distinguish rows; of all others every row may have the same. */
@@ -185,7 +97,7 @@ it.each([
   ['with the statistics of millions of orders', pretendLarge],
 ])('nothing that the program does by itself reads a table whole, %s', async (_name, prepare) => {
   const statements: Statements = new Map();
-  const program = await doEverything(statements);
+  const program = await doEverything({ store: { wrap: collecting(statements) } });
   const { path } = program.config.database;
   const statistics = new Database(path);
   prepare(statistics);

@@ -1,0 +1,108 @@
+import pg from 'pg';
+import { expect, it, vi } from 'vitest';
+import { doEverything } from '../../support/everything.ts';
+
+/** Tables with a few rows an account. */
+const FEW = /^(account_\w+|request_leases|event_heads|seen_statuses|workers|database_moves|kysely_migration)$/;
+
+/**
+ * Scans that compare no column but the account, each followed by its statement, and why they do not read a table whole all the
+ * same. A scan that is new here wants an index, another condition, or its reason in this list.
+ */
+const BOUNDED: readonly (readonly [scan: RegExp, why: string])[] = [
+  [/^merchant_orders merchant_orders_pending .* limit \$\d+\)/, 'the pending ones alone, counted up to a limit'],
+  [/^merchant_orders merchant_orders_by_age .* limit 1 offset \$\d+$/, 'the newest, as many as a list looks at'],
+];
+
+const COUNT = 20_000;
+const AT = `to_char(timestamp '2026-01-01' + i * interval '10 seconds', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+/** So many orders of one account that the planner takes the ways that it takes for millions, and others of a hundred accounts. */
+const MANY = [
+  'alter table merchant_orders disable trigger user',
+  `insert into merchant_orders (account, external_order_id, asset, from_currency, to_currency, state, pre_order_id,
+      attempts, next_action_at, last_lookup_at, created_at, updated_at)
+    select case when i % 10 > 0 then 'default' else 'account ' || i % 1000 end, md5(i::text), '1.5', 'BTC', 'EUR', state,
+      case when state <> 'pending' then 'pre-' || i end, 1, ${AT}, case when i % 7 > 0 then ${AT} end, ${AT}, ${AT}
+    from generate_series(1, ${COUNT}) i, lateral (select case when i % 100 < 1 then 'held' when i % 100 < 2 then 'unknown'
+      when i % 100 < 5 then 'accepted' when i % 100 < 8 then 'open' when i % 100 < 12 then 'pending'
+      when i % 100 < 13 then 'disputed' when i % 100 < 20 then 'rejected' else 'final' end as state) s`,
+  'alter table merchant_orders enable trigger user',
+  `insert into events (account, type, subject, field, new_value, observed_at, source, previous_hash, hash)
+    select account, 'order', external_order_id, field, 'x', created_at, 'lookup', '', ''
+    from merchant_orders, unnest(array['state', 'order.status', 'record.ratio']) field`,
+  `insert into order_records (account, external_order_id, body, received_at, order_id, transaction_hash, completed_at,
+      compared_at)
+    select account, external_order_id, '{}', created_at, 'o-' || external_order_id, 'h-' || external_order_id, created_at,
+      case when random() > 0.001 then created_at end
+    from merchant_orders where state = 'final' on conflict do nothing`,
+  `insert into findings (account, class, severity, external_order_id, first_seen_at, last_seen_at, status)
+    select account, (array['STUCK', 'UNCHECKED', 'AMOUNT_MISMATCH'])[1 + i % 3], 'warning', external_order_id, created_at,
+      created_at, (array['open', 'acknowledged', 'resolved', 'resolved'])[1 + i % 4]
+    from (select *, row_number() over () as i from merchant_orders) o`,
+  `insert into links (account, link_id, source, status, created_at, updated_at, last_checked_at)
+    select 'default', 'l' || i, 'create', 'NOT_VERIFIED', ${AT}, ${AT}, ${AT} from generate_series(2, ${COUNT}) i`,
+  'analyze',
+];
+
+/** The statements that connections are given while `work` runs. */
+async function statementsOf(work: () => Promise<unknown>): Promise<ReadonlySet<string>> {
+  const statements = new Set<string>();
+  const query = Reflect.get(pg.Client.prototype, 'query') as (...given: unknown[]) => unknown;
+  const spy = vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (
+    this: pg.Client,
+    ...given: unknown[]
+  ) {
+    const [first] = given;
+    const text = typeof first === 'string' ? first : (first as { readonly text?: string } | undefined)?.text;
+    if (text !== undefined && /^\s*(select|insert|update|delete|with)\b/i.test(text)) statements.add(text);
+    return query.apply(this, given);
+  });
+  try {
+    await work();
+  } finally {
+    spy.mockRestore();
+  }
+  return statements;
+}
+
+/** The scans of a plan: of which table, by which index, with which condition. */
+function scansOf(plan: readonly string[]): { table: string; index: string; condition: string }[] {
+  return plan.flatMap((line, place) => {
+    const [, kind, index = '', table = ''] =
+      /(Seq Scan|Index Scan|Index Only Scan|Bitmap Index Scan)(?: Backward)?(?: using (\S+))? on (\S+)/.exec(line) ??
+      [];
+    if (kind === undefined) return [];
+    const condition = /^\s*Index Cond: (.*)$/.exec(plan[place + 1] ?? '')?.[1] ?? '';
+    return [{ table, index: kind === 'Bitmap Index Scan' ? table : index, condition }];
+  });
+}
+
+it('nothing that the program does by itself reads a table whole, also with plans that know no values', async () => {
+  let url = '';
+  const statements = await statementsOf(async () => {
+    const program = await doEverything();
+    for (const statement of MANY) program.merchant.exec(statement);
+    ({ url } = program.database);
+  });
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query('set enable_seqscan = off; set plan_cache_mode = force_generic_plan');
+  const whole: string[] = [];
+  for (const text of statements) {
+    await client.query(`prepare one as ${text}`);
+    const values = new Set(text.match(/\$\d+/g) ?? []).size;
+    const given = values === 0 ? '' : `(${Array.from({ length: values }, () => 'null').join(', ')})`;
+    const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain (costs off) execute one${given}`);
+    await client.query('deallocate one');
+    for (const { table, index, condition } of scansOf(rows.map((row) => row['QUERY PLAN']))) {
+      if (FEW.test(table)) continue;
+      const others = condition.replaceAll(/\(+account = [^)]*\)+( AND)?/g, '').trim();
+      const scan = `${table} ${index} ${condition}: ${text.replaceAll(/\s+/g, ' ').trim()}`;
+      if (others === '' && !BOUNDED.some(([bounded]) => bounded.test(scan))) whole.push(scan);
+    }
+  }
+  await client.end();
+  expect(statements.size).toBeGreaterThan(40);
+  expect(whole).toEqual([]);
+});
