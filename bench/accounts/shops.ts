@@ -11,7 +11,7 @@ import { KEY } from '../settings.ts';
 import { makeDatabase, type ServerBench } from './server.ts';
 
 /** Each shop inserts an order so often. */
-const INSERT_EVERY_MS = 200;
+const INSERT_EVERY_MS = 1_000;
 const LOOK_MS = 50;
 /** What takes longer than this will not happen. */
 const LONGEST_MS = 30_000;
@@ -25,6 +25,8 @@ export interface SeenWorker {
 /** Shops that insert orders all the time, and workers that share them. */
 export interface Shops extends AsyncDisposable {
   readonly workers: Workers;
+  /** Inserts an order in each account. */
+  insert(): Promise<void>;
   /** Reads who drives which account. */
   seen(): Promise<readonly SeenWorker[]>;
   /** Waits until each account is driven and no worker has more than one account over another; how long it took, NaN where it did not happen. */
@@ -71,7 +73,8 @@ export async function openShops(
   const admin = undo.adopt(bench.server.admin(name), (pool) => pool.end());
   const workers = undo.use(new Workers(folder, file));
   const isOver = new AbortController();
-  const inserting = insertOrders(admin, accounts, isOver.signal);
+  const insert = inserterOf(admin, accounts);
+  const inserting = insertAllTheTime(insert, isOver.signal);
   undo.defer(async () => {
     isOver.abort();
     await inserting;
@@ -80,6 +83,7 @@ export async function openShops(
   const seen = () => seenWorkers(admin);
   return {
     workers,
+    insert,
     seen,
     async untilFair(wanted) {
       const start = performance.now();
@@ -101,13 +105,21 @@ function keyOf(account: string): string {
   return `${KEY}-${account}`;
 }
 
-async function insertOrders(shops: pg.Pool, accounts: readonly string[], isOver: AbortSignal): Promise<void> {
-  for (let number = 1; !isOver.aborted; number += 1) {
+function inserterOf(shops: pg.Pool, accounts: readonly string[]): () => Promise<void> {
+  let number = 0;
+  return async () => {
+    number += 1;
     await shops.query(
       `insert into merchant_orders (account, external_order_id, asset, from_currency, to_currency)
         select account, account || ':' || $2::text, '1.5', 'BTC', 'EUR' from unnest($1::text[]) as account`,
       [accounts, String(number)],
     );
+  };
+}
+
+async function insertAllTheTime(insert: () => Promise<void>, isOver: AbortSignal): Promise<void> {
+  while (!isOver.aborted) {
+    await insert();
     await delay(INSERT_EVERY_MS, undefined, { signal: isOver }).catch(() => undefined);
   }
 }

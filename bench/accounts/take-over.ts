@@ -52,7 +52,8 @@ async function killOne(shops: Shops, arrivals: Arrivals): Promise<number[]> {
   const driven = (await shops.seen()).find(({ holder }) => holder.includes(`:${killed.process.pid}:`))?.accounts ?? [];
   const at = systemClock().monotonic();
   await workers.kill(killed);
-  const [taken] = await Promise.all([arrivals.after(driven, at), workers.start()]);
+  // Something is due in each of its accounts when it is taken over.
+  const [taken] = await Promise.all([arrivals.after(driven, at), workers.start(), shops.insert()]);
   return taken;
 }
 
