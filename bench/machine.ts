@@ -1,6 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
+import { join } from 'node:path';
 import Database from 'better-sqlite3';
+import { findPostgres } from '../test/support/postgres-server.ts';
 
 /** What the figures were measured on, and with. */
 export function machine() {
@@ -21,10 +24,18 @@ export function machine() {
         'order-sync': version('../package.json'),
         node: process.versions.node,
         sqlite: String(sqlite.prepare('select sqlite_version()').pluck().get()),
+        postgresql: postgresVersion(),
         got: version('../node_modules/got/package.json'),
       },
     };
   } finally {
     sqlite.close();
   }
+}
+
+function postgresVersion(): string {
+  const bin = findPostgres();
+  if (bin === undefined) return 'none';
+  const said = execFileSync(join(bin, 'postgres'), ['--version'], { encoding: 'utf8' });
+  return /\d+(\.\d+)*/.exec(said)?.[0] ?? 'unknown';
 }
