@@ -96,7 +96,9 @@ const wrongTimesStatement = statement<Latest, { account: string }>((v) =>
       const never = CORRECTED_STATES.filter(mayNotBeNever).map((state) =>
         orders(state).where('late.next_action_at', 'is', null),
       );
-      return where.or([lease, ...late, ...never].map((rows) => where.exists(rows as typeof lease)));
+      return where.or(
+        [lease, ...late, ...never].map((rows) => where(sql`(select 1 from ${rows} as found limit 1)`, 'is not', null)),
+      );
     }),
 );
 
@@ -150,7 +152,10 @@ const accountsWhere = (rowsOf: () => readonly Expression<unknown>[]) =>
       .select('account')
       .where('account', '>=', v.from)
       .where('account', '<=', v.to)
-      .where((where) => where.or(rowsOf().map((rows) => where.exists(rows)))),
+      // As a value: SQLite makes a join of `exists`, and may begin it with the rows of all these accounts.
+      .where((where) =>
+        where.or(rowsOf().map((rows) => where(sql`(select 1 from ${rows} as found limit 1)`, 'is not', null))),
+      ),
   );
 const sweptStatements = { links: accountsWhere(() => [linked()]), findings: accountsWhere(judged) };
 

@@ -6,6 +6,7 @@ import { endHolds, setHold } from '../../src/store/account-holds.ts';
 import type { Transaction } from '../../src/store/port.ts';
 import type { WrapStatement } from '../../src/store/sqlite/connection.ts';
 import { openStore } from '../../src/store/sqlite/store.ts';
+import { runProgram } from '../support/cli-function.ts';
 import { temporaryFolder } from '../support/folders.ts';
 import { keyOf, manyAccounts, type ManyAccounts } from '../support/many-accounts.ts';
 import { openMerchant } from '../support/merchant-postgres.ts';
@@ -166,6 +167,26 @@ describe('an account of several', () => {
     await on.until(() => leases().join() === '0');
     on.insert('two', 'b');
     await on.until(() => accepted(on, 'b', ['two']));
+  });
+
+  it('is driven for a command that asks for it', async () => {
+    const on = await manyAccounts(THREE);
+    await on.start();
+    const environment = { ORDER_SYNC_CONFIG: on.file };
+    const asked = await runProgram(['lookup', 'a', '--account', 'two'], { cwd: on.folder, environment });
+    expect([asked.code, sentBy(on, 'two', 'GET').length, on.exchange.requests.length]).toEqual([2, 1, 1]);
+  });
+
+  it('shares the limit of its rate group with the other accounts of the group, and with no other', async () => {
+    const rated = (name: string) =>
+      `rateGroup: together, exchange: {apiKey: ${name}, rate: {requests: 1, interval: 10s}}`;
+    const on = await manyAccounts({ one: rated('one'), two: rated('two'), three: '' });
+    for (const name of NAMES) on.insert(name, 'a');
+    await on.start();
+    await on.until(() => accepted(on, 'a', ['three']));
+    await on.pass(9 * SECOND);
+    expect(sentBy(on, 'one').length + sentBy(on, 'two').length).toBe(1);
+    await on.until(() => accepted(on, 'a'));
   });
 
   it('costs no statement while nothing is due in it: all are read again in turn, some with one statement', async () => {

@@ -18,7 +18,14 @@ const BOUNDED: readonly (readonly [step: RegExp, why: string])[] = [
     'a few rows an account',
   ],
   [/USING (COVERING )?INDEX (merchant_orders_followed|order_records_uncompared) /, 'the index has the few rows alone'],
-  [/^SCAN (CONSTANT ROW|late|never|due|accounts):/, 'what the statement has just found, a page or one row an account'],
+  [
+    /^SEARCH merchant_orders USING COVERING INDEX merchant_orders_(pending|corrected) \(account>\?\)/,
+    'the first entry',
+  ],
+  [
+    /^SCAN (CONSTANT ROW|late|never|due|accounts|first|waiting|of_pending|of_invalid):/,
+    'what the statement has just found, a page or one row an account',
+  ],
   [/^SEARCH merchant_orders USING COVERING INDEX \w+( \(account>\?\))?: .* min\(account\)/, 'the first entry'],
   [
     /^SEARCH merchant_orders USING (COVERING )?INDEX merchant_orders_by_age \(account=\?.* order by created_at desc/,

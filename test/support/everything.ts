@@ -6,6 +6,7 @@ import { createPass } from '../../src/flows/orders/create.ts';
 import { followPass } from '../../src/flows/orders/follow.ts';
 import { decideOrders, listTargets } from '../../src/flows/orders/operator-decisions.ts';
 import { syncOnce } from '../../src/flows/orders/sync.ts';
+import { accountsOfAnotherClock, accountsToSend, accountsWith, dueTimes } from '../../src/store/due-times.ts';
 import { countWaiting } from '../../src/store/waiting-orders.ts';
 import { listFindings } from '../../src/store/listed-findings.ts';
 import { listOrders } from '../../src/store/listed-orders.ts';
@@ -50,6 +51,15 @@ export async function doEverything(overrides: Overrides = {}): Promise<TestProgr
   }
   await linksPass(program.app, NEVER);
   await countWaiting(program.app.store.db, { account: 'default', now: program.clock.now() });
+  await dueTimes(program.app.store.db, 'a', 'z');
+  await accountsToSend(program.app.store.db, '');
+  await accountsOfAnotherClock(program.app.store.db, {
+    from: 'a',
+    to: 'z',
+    due: program.clock.now(),
+    lease: program.clock.now(),
+  });
+  for (const pass of ['links', 'findings'] as const) await accountsWith(pass, program.app.store.db, 'a', 'z');
   const action = { actor: 'a', reason: 'r', judgement: { kind: 'abandoned' } } as const;
   await listTargets(program.app, { state: 'held', limit: 10 }, action);
   for (const state of ['held', 'final'] as const)

@@ -18,6 +18,8 @@ const YEARLY = '0 0 1 1 *';
 export interface ManyAccounts {
   readonly folder: string;
   readonly path: string;
+  /** The file of settings. */
+  readonly file: string;
   readonly clock: TestClock;
   readonly log: CapturedLog;
   readonly exchange: ScriptedExchange;
@@ -76,6 +78,7 @@ accounts:\n${settings.join('\n')}\n`,
   return {
     folder,
     path,
+    file,
     clock,
     log,
     exchange,

@@ -11,6 +11,8 @@ const FEW = /^(account_\w+|request_leases|event_heads|seen_statuses|workers|data
  */
 const BOUNDED: readonly (readonly [scan: RegExp, why: string])[] = [
   [/^merchant_orders merchant_orders_pending .* limit \$\d+\)/, 'the pending ones alone, counted up to a limit'],
+  [/^merchant_orders merchant_orders_(pending|corrected) \(account = waiting\w*\.account.*\bmin\(/, 'the first entry'],
+  [/ \(account = account_owners\.account\): .* as found limit 1\)/, 'one entry'],
   [/^merchant_orders merchant_orders_by_age .* limit 1 offset \$\d+$/, 'the newest, as many as a list looks at'],
 ];
 
