@@ -74,6 +74,8 @@ export async function runDaemon(
   await using receiver =
     listen === undefined ? undefined : await servePhotos({ ...shared, photos: config.photos }, listen, stop);
   const control = await serveControl({ ...shared, use: (name) => accounts.use(name) }, reach.socket, stop);
+  await using name = new AsyncDisposableStack();
+  name.use(await reach.publish());
   const tasks = [
     ownership.share(groupsOf(config), (holding) => accounts.take(holding), stop),
     accounts.heedChanges(),

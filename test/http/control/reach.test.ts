@@ -1,11 +1,20 @@
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
-import { loadConfig } from '../../../src/config/config.ts';
+import { ConfigError, loadConfig } from '../../../src/config/config.ts';
 import { reachOf } from '../../../src/http/control/reach.ts';
 
 let folder = '';
@@ -21,10 +30,14 @@ beforeEach(() => {
   });
 });
 
-async function serve(more: NodeJS.ProcessEnv = {}): Promise<string> {
+async function reachWith(more: NodeJS.ProcessEnv = {}) {
   const env = { ORDER_SYNC_DATABASE_URL: 'postgres://a@localhost/orders', ...more };
   const config = loadConfig({ env, cwd: folder, file: null, requireExchange: false });
-  return (await reachOf(config, systemClock())).socket;
+  return await reachOf(config, systemClock());
+}
+
+async function serve(): Promise<string> {
+  return (await reachWith()).socket;
 }
 
 /** Has somebody listen on a path. */
@@ -50,15 +63,26 @@ describe('the control socket of a worker', () => {
     expect(other).not.toBe(one);
   });
 
-  it('is the one of the settings, which the first worker of the machine has', async () => {
-    const env = { ORDER_SYNC_CONTROL_SOCKET: 'control.sock' };
+  it('is found under the name of the settings too, which one worker of the machine has at a time', async () => {
     const path = join(folder, 'control.sock');
-    expect(await serve(env)).toBe(path);
+    const start = async () => {
+      const reach = await reachWith({ ORDER_SYNC_CONTROL_SOCKET: 'control.sock' });
+      await listening(reach.socket);
+      return { socket: reach.socket, name: await reach.publish() };
+    };
     await left(path);
-    expect(await serve(env)).toBe(path);
-    await listening(`${path}.new`);
-    renameSync(`${path}.new`, path);
-    expect((await serve(env)).startsWith(`${shared}/`)).toBe(true);
+    const [one, other] = [await start(), await start()];
+    expect(readlinkSync(path)).toBe(one.socket);
+    other.name[Symbol.dispose]();
+    expect(readlinkSync(path)).toBe(one.socket);
+    one.name[Symbol.dispose]();
+    expect(existsSync(path)).toBe(false);
+  });
+
+  it('takes no file that is no socket', async () => {
+    writeFileSync(join(folder, 'control.sock'), 'orders');
+    const reach = await reachWith({ ORDER_SYNC_CONTROL_SOCKET: 'control.sock' });
+    await expect(reach.publish()).rejects.toThrow(ConfigError);
   });
 
   it('takes away what killed workers have left, and nothing that is new, is served or is no socket', async () => {
