@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { postgresOfTests } from './test/support/postgres-server.ts';
 
 /** What takes long, the longest first: begun last, it would run on alone at the end. */
 const LONGEST = [
@@ -32,6 +33,8 @@ const OF_SQLITE = [
   'test/flows/orders/restore.test.ts',
 ];
 const OF_POSTGRES = ['test/store/postgres/**/*.test.ts'];
+/** What runs where no server is found: PGlite takes seconds for each test. */
+const ON_PGLITE = ['test/store/postgres/{contract,dialect,guards,schema}.test.ts'];
 
 export default defineConfig({
   test: {
@@ -49,7 +52,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'postgres',
-          include: [...ON_BOTH, ...OF_POSTGRES],
+          include: postgresOfTests() === undefined ? ON_PGLITE : [...ON_BOTH, ...OF_POSTGRES],
           exclude: OF_SQLITE,
           provide: { dialect: 'postgres' },
         },

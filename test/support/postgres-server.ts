@@ -55,6 +55,11 @@ export function findPostgres(): string | undefined {
   return ['postgres', 'pg_ctl'].every((name) => isExecutable(join(bin, name))) ? bin : undefined;
 }
 
+/** As `findPostgres`; nothing where a machine with a server is to show that the tests pass without one. */
+export function postgresOfTests(): string | undefined {
+  return process.env['TEST_POSTGRES'] === 'pglite' ? undefined : findPostgres();
+}
+
 /** Makes a new server in a folder of its own in `place`, and starts it. It ends with this process, however that ends. */
 export async function startPostgres(
   bin: string,

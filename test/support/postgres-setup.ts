@@ -8,7 +8,7 @@ import { Kysely, PostgresDialect } from 'kysely';
 import { migrate } from '../../src/store/migrations.ts';
 import type { Tables } from '../../src/store/schema.ts';
 import type { PostgresTestDatabase } from './postgres.ts';
-import { findPostgres, OWNER, startPostgres, type PostgresServer } from './postgres-server.ts';
+import { OWNER, startPostgres, type PostgresServer, postgresOfTests } from './postgres-server.ts';
 
 const TEMPLATE = 'order_sync_template';
 /** Databases that are made before they are asked for, while tests run. */
@@ -62,8 +62,7 @@ class Databases {
   }
 
   static async start(): Promise<Databases | undefined> {
-    // So that a machine with a server can show that the tests pass without one.
-    const bin = process.env['TEST_POSTGRES'] === 'pglite' ? undefined : findPostgres();
+    const bin = postgresOfTests();
     if (bin === undefined) return undefined;
     const server = await startPostgres(bin);
     const admin = server.admin();
