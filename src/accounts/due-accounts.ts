@@ -77,7 +77,7 @@ export class DueAccounts {
         const account = owned.get(name);
         if (!this.#known.has(name)) unknown.push(name);
         if (account === undefined) continue;
-        if (create > now) this.#times.create.bringForward(name, create);
+        if (create > now) this.#times.create.setEarlier(name, create);
         // The same as before, where something keeps it from being sent.
         else if (account.due.create !== create) {
           account.due = { ...account.due, create };

@@ -12,14 +12,14 @@ export interface StoppableClock extends Clock {
 
 export function stoppableClock(): StoppableClock {
   const clock = systemClock();
-  let standing: PromiseWithResolvers<void> | undefined;
+  let stopped: PromiseWithResolvers<void> | undefined;
   return {
     ...clock,
-    stop: () => (standing = Promise.withResolvers()),
-    wake: () => standing?.resolve(),
+    stop: () => (stopped = Promise.withResolvers()),
+    wake: () => stopped?.resolve(),
     async sleep(ms, signal) {
       await clock.sleep(ms, signal);
-      await standing?.promise;
+      await stopped?.promise;
     },
   };
 }

@@ -26,7 +26,7 @@ export class DueTimes {
   }
 
   /** Plans a time where none is planned, or a later one. */
-  bringForward(account: string, at: number): void {
+  setEarlier(account: string, at: number): void {
     if (at < (this.#planned.get(account) ?? Number.POSITIVE_INFINITY)) this.plan(account, at);
   }
 

@@ -6,7 +6,7 @@ export const TRUSTED_MS = 2_500;
 const SILENT_MS = 6_000;
 /** After so long without an answer of the database nobody's silence means anything: others may have had none either. */
 const UNANSWERED_MS = 2_000;
-/** Clocks that drift apart, and slow answers, move the clock of the database by less. */
+/** The drift of clocks, and slow answers, move the clock of the database by less. */
 const JUMP_MS = 400;
 /** A worker that is over is remembered for so long: its accounts are claimed soon. */
 const REMEMBERED_MS = 60_000;

@@ -77,9 +77,9 @@ function evenOut(loads: readonly Load[]): boolean {
 
 /** The first unit that brings both workers closer together: sums of squares shrink, so that this comes to an end. */
 function movable(from: Load, to: Load): Unit | undefined {
-  const apart = from.size - to.size;
-  if (apart < 2) return undefined;
-  for (const unit of from.units.values()) if (unit.size < apart && to.worker.knows(unit.key)) return unit;
+  const difference = from.size - to.size;
+  if (difference < 2) return undefined;
+  for (const unit of from.units.values()) if (unit.size < difference && to.worker.knows(unit.key)) return unit;
   return undefined;
 }
 

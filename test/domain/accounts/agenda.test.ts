@@ -6,7 +6,7 @@ const account = fc.integer({ min: 0, max: 20 }).map((number) => `shop-${number}`
 const at = fc.integer({ min: 0, max: 50 });
 const step = fc.oneof(
   fc.record({ kind: fc.constant('plan'), account, at: fc.option(at, { nil: undefined }) }),
-  fc.record({ kind: fc.constant('bringForward'), account, at }),
+  fc.record({ kind: fc.constant('setEarlier'), account, at }),
   fc.record({ kind: fc.constant('take'), account, at }),
 );
 
@@ -21,8 +21,8 @@ describe('times of accounts', () => {
             times.plan(name, time);
             if (time === undefined) model.delete(name);
             else model.set(name, time);
-          } else if (kind === 'bringForward') {
-            times.bringForward(name, time ?? 0);
+          } else if (kind === 'setEarlier') {
+            times.setEarlier(name, time ?? 0);
             model.set(name, Math.min(time ?? 0, model.get(name) ?? Number.POSITIVE_INFINITY));
           } else {
             const due = [...model].filter(([, planned]) => planned <= (time ?? 0));
