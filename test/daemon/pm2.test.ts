@@ -44,7 +44,7 @@ async function setUp(): Promise<Setting> {
 
 /** Resolves with the process id of the next daemon that is ready. */
 async function ready(pm2: Pm2, name = 'order-sync'): Promise<number> {
-  const line = /"pid":(\d+),"msg":"order-sync is ready"/;
+  const line = /"pid":(\d+),.*"msg":"order-sync is ready"/;
   const { text } = await pm2.next((event) => event.name === name && line.test(event.text));
   return Number(line.exec(text)?.[1]);
 }
