@@ -76,7 +76,10 @@ export class Accounts implements UsableAccounts {
     this.#failed = new FailedAccounts(clock, log);
     this.#clockWatch = new ClockWatch(deps, () => this.#correctAll());
     this.#driving = {
-      start: (holding, isTakenUp) => this.#starts.add(() => this.#start(holding, isTakenUp)),
+      start: (holding, isTakenUp) =>
+        this.#starts.add(async () =>
+          stop.aborted || holding.ending.aborted ? undefined : await this.#start(holding, isTakenUp),
+        ),
       passesOf,
       stop,
       onPass: (account) => this.#due.read(account),

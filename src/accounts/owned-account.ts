@@ -4,8 +4,11 @@ import { DrivenAccount, type PassesOf, type PassName } from './driven-account.ts
 
 /** What an owned account is driven with. */
 export interface Driving {
-  /** Wires the account; with `isTakenUp` what the last owner left is put right already. */
-  readonly start: (holding: Holding, isTakenUp: boolean) => Promise<App>;
+  /**
+   * Wires the account, once it is its turn; undefined where it is to end by then. With `isTakenUp` what the last owner left is put
+   * right already.
+   */
+  readonly start: (holding: Holding, isTakenUp: boolean) => Promise<App | undefined>;
   readonly passesOf: PassesOf;
   /** The process stops. */
   readonly stop: AbortSignal;
@@ -115,6 +118,7 @@ export class OwnedAccount {
   async #drive(): Promise<void> {
     const { start, passesOf, stop, onPass } = this.#driving;
     await using app = await start(this.holding, this.#isTakenUp);
+    if (app === undefined) return;
     this.#isTakenUp = true;
     const driven = new DrivenAccount(app, passesOf, AbortSignal.any([stop, this.holding.ending]), () => onPass(this));
     this.#driven = driven;

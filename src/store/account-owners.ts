@@ -61,27 +61,36 @@ export async function claimAccounts(db: Database, holder: string, claims: readon
   return claimed;
 }
 
-/** Gives accounts back, of those that the worker still has. One that it has claimed again since, by a later generation, stays. */
+/**
+ * Gives accounts back, of those that the worker still has. One that it has claimed again since, by a later generation, stays. One
+ * whose row is locked is left out; gives those, for another try.
+ */
 export async function releaseAccounts(
   db: Database,
   holder: string,
   held: readonly Pick<AccountOwner, 'account' | 'generation'>[],
-): Promise<void> {
+): Promise<ReadonlySet<string>> {
+  const left = new Set<string>();
   for (const batch of batches(held)) {
-    await sql`update account_owners o set holder = null
-      from (select had.account from account_owners had
+    const { rows } = await sql<{ account: string }>`with had as (
+        select o.account from account_owners o
         join unnest(${batch.map(({ account }) => account)}::text[],
           ${batch.map(({ generation }) => generation)}::bigint[]) as k (account, generation)
-        on had.account = k.account and had.generation = k.generation
-        where had.holder = ${holder} order by had.account for update of had) given
-      where o.account = given.account`.execute(db);
+        on o.account = k.account and o.generation = k.generation
+        where o.holder = ${holder}),
+      free as (select o.account from account_owners o join had on o.account = had.account
+        where o.holder = ${holder} order by o.account for update of o skip locked),
+      given as (update account_owners o set holder = null from free where o.account = free.account returning o.account)
+      select account from had where account not in (select account from given)`.execute(db);
+    for (const { account } of rows) left.add(account);
   }
+  return left;
 }
 
-/** Gives back all that a worker still has. */
+/** Gives back all that a worker still has. One whose row is locked stays: it is free once the worker has left. */
 export async function releaseAll(db: Database, holder: string): Promise<void> {
   await sql`update account_owners o set holder = null
-    from (select account from account_owners where holder = ${holder} order by account for update) given
+    from (select account from account_owners where holder = ${holder} order by account for update skip locked) given
     where o.account = given.account`.execute(db);
 }
 

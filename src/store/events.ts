@@ -84,18 +84,18 @@ export async function insertEvents(
 
 /** Records events of an account at the end of its chain. */
 export async function appendToChain(tx: Transaction, account: string, events: readonly NewEvent[]): Promise<void> {
-  let head = tx.heads?.get(account) ?? (await readHead(tx, account));
+  const head = await headOf(tx, account);
+  // Nothing is awaited until the statements are on their way: what others add meanwhile comes after.
   const chained = events.map((event) => {
     const { old_value: oldValue, new_value: newValue } = event;
     const stored = columnsOf({ ...event, old_value: bounded(oldValue), new_value: bounded(newValue) }, storedText);
     const previousHash = head.hash;
-    head = { ...head, hash: hash('sha256', hashedText(previousHash, stored)) };
+    head.hash = hash('sha256', hashedText(previousHash, stored));
     return { ...stored, previousHash, hash: head.hash };
   });
   const inserted = await together(...chained.map((event) => insertStatement(tx, event)));
-  for (const { rows } of inserted) for (const { id } of rows) head = { ...head, id };
+  for (const { rows } of inserted) for (const { id } of rows) head.id = Math.max(head.id, id);
   if (tx.heads === undefined) await moveHeadStatement(tx, { account, ...head });
-  else tx.heads.set(account, head);
 }
 
 /** Writes where the chains end that a transaction has added to. */
@@ -103,9 +103,15 @@ export async function endChains(tx: Transaction): Promise<void> {
   for (const [account, head] of tx.heads ?? []) await moveHeadStatement(tx, { account, ...head });
 }
 
-async function readHead(tx: Transaction, account: string): Promise<EventHead> {
+/** The end of the chain, as it is with what this transaction has added. */
+async function headOf(tx: Transaction, account: string): Promise<EventHead> {
+  const known = tx.heads?.get(account);
+  if (known !== undefined) return known;
   const { rows } = await headStatement(tx, { account });
-  return rows[0] ?? { id: 0, hash: '' };
+  // Another work may have read it meanwhile, and added to it.
+  const head = tx.heads?.get(account) ?? rows[0] ?? { id: 0, hash: '' };
+  tx.heads?.set(account, head);
+  return head;
 }
 
 /** By name: what compiles a statement gives a placeholder for each name that is asked for. */

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import { RowLockedError, StoreError } from './errors.ts';
 import { endChains } from './events.ts';
 import type { EventHead, Transaction, Work, Writer } from './port.ts';
+import { together } from './statement.ts';
 
 /** The durable transactions of a database, one at a time. */
 export interface Transactions {
@@ -13,6 +14,8 @@ export interface Transactions {
   run<Result>(work: Work<Result>, signal: AbortSignal, onFailure: (failure: StoreError) => void): Promise<Result>;
   /** False once waiting makes nothing better: what would be written is lost. */
   isInPlace(): boolean;
+  /** True where each statement takes a way to a server and back: works about different orders are then run beside each other. */
+  readonly isRemote: boolean;
 }
 
 /** The mark that follows the commits of a writer. */
@@ -25,6 +28,7 @@ export interface FollowingMark {
 
 interface Waiting {
   readonly work: Work<unknown>;
+  readonly externalOrderId: string | undefined;
   resolve(result: unknown): void;
   reject(error: unknown): void;
 }
@@ -54,9 +58,9 @@ export class GroupWriter implements Writer {
     this.#mark = mark;
   }
 
-  write<Result>(work: Work<Result>): Promise<Result> {
+  write<Result>(work: Work<Result>, externalOrderId?: string): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
-      this.#waiting.push({ work, resolve, reject });
+      this.#waiting.push({ work, externalOrderId, resolve, reject });
       if (!this.#isRunning) {
         this.#isRunning = true;
         void this.#run();
@@ -76,10 +80,11 @@ export class GroupWriter implements Writer {
     work: Work<Result>,
     signal: AbortSignal,
     onFailure: (error: StoreError) => void,
+    externalOrderId?: string,
   ): Promise<Result> {
     for (;;) {
       try {
-        return await this.write(work);
+        return await this.write(work, externalOrderId);
       } catch (error) {
         if (!isWorthWaiting(error) || signal.aborted || !this.#transactions.isInPlace()) throw error;
         onFailure(error);
@@ -123,8 +128,7 @@ export class GroupWriter implements Writer {
       const work = async (tx: Transaction) => {
         await this.#mark?.assertNotOlder(tx);
         const chained = Object.assign(tx, { heads: new Map<string, EventHead>() });
-        const done: unknown[] = [];
-        for (const one of group) done.push(await one.work(chained));
+        const done = this.#transactions.isRemote ? await runBeside(group, chained) : await runEach(group, chained);
         await endChains(chained);
         return done;
       };
@@ -139,6 +143,32 @@ export class GroupWriter implements Writer {
       return failure;
     }
   }
+}
+
+async function runEach(group: readonly Waiting[], tx: Transaction): Promise<unknown[]> {
+  const done: unknown[] = [];
+  for (const one of group) done.push(await one.work(tx));
+  return done;
+}
+
+/** Runs works that follow each other together as long as they are about different orders. */
+async function runBeside(group: readonly Waiting[], tx: Transaction): Promise<unknown[]> {
+  const done: unknown[] = [];
+  for (let first = 0; first < group.length; first = done.length) {
+    const part = group.slice(first, first + countDifferent(group, first));
+    done.push(...(await together(...part.map(async ({ work }) => await work(tx)))));
+  }
+  return done;
+}
+
+/** Counts the works from one on that are each about another order; 1 where that says no order. */
+function countDifferent(group: readonly Waiting[], first: number): number {
+  const ids = new Set<string>();
+  for (const { externalOrderId } of group.slice(first)) {
+    if (externalOrderId === undefined || ids.has(externalOrderId)) break;
+    ids.add(externalOrderId);
+  }
+  return Math.max(1, ids.size);
 }
 
 /** True when the database takes no work at all for now: it is locked, out of reach, or the disk is full. */

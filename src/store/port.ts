@@ -16,8 +16,8 @@ export interface Database extends Kysely<Tables> {
 
 /** The newest event of a chain; id 0 and no hash before the first. */
 export interface EventHead {
-  readonly id: number;
-  readonly hash: string;
+  id: number;
+  hash: string;
 }
 
 /**
@@ -31,8 +31,11 @@ export type Work<Result> = (tx: Transaction) => Promise<Result>;
 
 /** Every write goes through here. Work that is asked for together may share a transaction. */
 export interface Writer {
-  /** Runs the work in a durable transaction. Rejects with `StoreError` when the database cannot take it. */
-  write<Result>(work: Work<Result>): Promise<Result>;
+  /**
+   * Runs the work in a durable transaction. Work that says about which order it is decides on the rows of that order alone: it
+   * may run beside work about others. Rejects with `StoreError` when the database cannot take it.
+   */
+  write<Result>(work: Work<Result>, externalOrderId?: string): Promise<Result>;
   /**
    * Writes what must not be lost, the result of a request that was sent: a full disk or a locked database is waited
    * out, once a second, until `signal` says that there is no time left.
@@ -41,6 +44,7 @@ export interface Writer {
     work: Work<Result>,
     signal: AbortSignal,
     onFailure: (error: StoreError) => void,
+    externalOrderId?: string,
   ): Promise<Result>;
   /** Why the last group could not be committed: the database is locked or its disk is full. Undefined once one could. */
   readonly failure: StoreError | undefined;

@@ -32,6 +32,20 @@ const sentBy = (on: ManyAccounts, key: string, method = 'POST') =>
 const accepted = (on: ManyAccounts, id: string, names: readonly string[] = NAMES) =>
   names.every((name) => on.stateOf(name, id) === 'accepted');
 
+/** Tells of each statement that is run. */
+function heard(onStatement: (text: string) => void): WrapStatement {
+  const told = <Value>(text: string, run: () => Value) => {
+    onStatement(text);
+    return run();
+  };
+  return (text, statement) => ({
+    reader: statement.reader,
+    all: (parameters) => told(text, () => statement.all(parameters)),
+    run: (parameters) => told(text, () => statement.run(parameters)),
+    iterate: (parameters) => told(text, () => statement.iterate(parameters)),
+  });
+}
+
 describe('a daemon for several accounts', () => {
   it('sends the rows of each with its own key, those that were there and new ones at once', async () => {
     const on = await manyAccounts(THREE);
@@ -117,6 +131,24 @@ describe('a daemon for several accounts', () => {
     expect(on.merchant.prepare(`select count(*) from request_leases where requests > 0`).pluck().get()).toBe(0);
   });
 
+  it('begins with no account that waits for its turn once it stops', async () => {
+    const names = Array.from({ length: 100 }, (_, number) => `shop-${number}`);
+    const on = await manyAccounts(Object.fromEntries(names.map((name) => [name, ''])));
+    let [starts, stopped] = [0, undefined as Promise<void> | undefined];
+    const wrap = heard((text) => {
+      if (!text.startsWith('select * from "request_leases"')) return;
+      starts += 1;
+      stopped ??= daemon.stop();
+    });
+    const daemon = await on.start({ store: { wrap } });
+    for (const name of names) on.insert(name, 'a');
+    await on.until(() => stopped !== undefined);
+    await stopped;
+    expect(starts).toBeGreaterThan(0);
+    expect(starts).toBeLessThanOrEqual(8);
+    expect(on.exchange.count('POST')).toBe(0);
+  });
+
   it('says once in which accounts that are not configured rows wait', async () => {
     const on = await manyAccounts(THREE);
     on.insert('nobody', 'a');
@@ -193,17 +225,7 @@ describe('an account of several', () => {
     const accounts = Object.fromEntries(Array.from({ length: 2_000 }, (_, number) => [`shop-${number}`, '']));
     const on = await manyAccounts(accounts);
     let statements = 0;
-    const counted = <Value>(value: Value) => {
-      statements += 1;
-      return value;
-    };
-    const wrap: WrapStatement = (_sql, statement) => ({
-      reader: statement.reader,
-      all: (parameters) => counted(statement.all(parameters)),
-      run: (parameters) => counted(statement.run(parameters)),
-      iterate: (parameters) => counted(statement.iterate(parameters)),
-    });
-    await on.start({ store: { wrap } });
+    await on.start({ store: { wrap: heard(() => (statements += 1)) } });
     on.insert('shop-7', 'a');
     await on.until(() => on.stateOf('shop-7', 'a') === 'accepted');
     await on.pass(2 * MINUTE);

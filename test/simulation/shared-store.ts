@@ -33,6 +33,7 @@ export function sharedStore(store: Store, clock: Clock, holding: Holding, fateOf
 function ofSqlite(transactions: Transactions, address: string): Transactions {
   return {
     isInPlace: () => true,
+    isRemote: true,
     run: async (work, signal, onFailure) =>
       await transactions.run(
         async (tx) => {

@@ -116,7 +116,7 @@ async function claim(
     // Together with the intent: once that is durable nothing but the request may come in between.
     const [, onLeased] = await together(saveDecision(tx, before, decided.decision, now), lease.renewWithin(tx));
     return { ...decided, onDurable: [onLeased, await holds.claimWithin(tx)] };
-  });
+  }, externalOrderId);
   if (claimed === undefined) {
     // SQLite also takes bytes that are no text; the id that is read is then not the id that is there.
     if (externalOrderId.includes('\uFFFD')) {

@@ -10,6 +10,7 @@ import { trackingOf } from '../../store/order-columns.ts';
 import { keepAnswer } from '../../store/kept-answers.ts';
 import { keepPreOrder } from '../../store/pre-orders.ts';
 import { together } from '../../store/statement.ts';
+import type { StoreError } from '../../store/errors.ts';
 import type { Transaction, Work } from '../../store/port.ts';
 import { recordFindings, recordUnknownOutcome, type NewFindings } from '../findings/record-findings.ts';
 import { countFindings } from '../pass/counters.ts';
@@ -57,12 +58,13 @@ async function writeOutcome<Recorded>(
   outcome: CreateOutcome,
   writing: (isWhole: boolean) => Work<Recorded>,
 ): Promise<Recorded> {
+  const tell = ({ message: cause }: StoreError) => {
+    const message = 'the outcome of a create cannot be written yet';
+    const facts = { externalOrderId };
+    incidents.failed({ level: 'error', message, cause, subject: externalOrderId, kind: 'database', facts });
+  };
   const write = async (isWhole: boolean) =>
-    await store.writer.writeUntilDurable(writing(isWhole), gracePeriodOver, ({ message: cause }) => {
-      const message = 'the outcome of a create cannot be written yet';
-      const facts = { externalOrderId };
-      incidents.failed({ level: 'error', message, cause, subject: externalOrderId, kind: 'database', facts });
-    });
+    await store.writer.writeUntilDurable(writing(isWhole), gracePeriodOver, tell, externalOrderId);
   try {
     return await write(true);
   } catch (error) {

@@ -170,7 +170,8 @@ export async function spentByLastOwner(
 
 /**
  * What was granted may have been sent until the lease ended. Where the process of that owner may be stopped and wake, those that
- * it had begun may leave for as long as a request takes.
+ * it had begun may leave for as long as a request takes; they count for both times, as the lease may also be one of this process,
+ * from before the account rested.
  */
 function granted(lease: Lease, until: number, lastOwnerUntil: number | undefined, limit: RateLimit): SpentRequests[] {
   const requests = requestsOf(lease, limit);
@@ -179,6 +180,7 @@ function granted(lease: Lease, until: number, lastOwnerUntil: number | undefined
   return [
     // The clock by which leases are written may have been set forward.
     { at: Math.max(until, lastOwnerUntil), requests: Math.max(0, requests - begun) },
+    { at: until, requests: begun },
     { at: Math.min(until, lastOwnerUntil) + lease.timeoutMs, requests: begun },
   ];
 }

@@ -168,22 +168,28 @@ export class Holdings {
     return held;
   }
 
-  /** All that are released in the same turn share a statement. What fails is tried again with the next heartbeat. */
+  /**
+   * All that are released in the same turn share a statement. What fails, and what another has locked, is tried again with the
+   * next heartbeat.
+   */
   async #writeReleased(): Promise<void> {
     const { clock, db } = this.#deps;
     while (this.#released.length > 0) {
       await clock.turn();
       const released = this.#released;
       this.#released = [];
+      const locked: HeldAccount[] = [];
       try {
         for (const [holder, accounts] of Map.groupBy(released, ({ worker }) => worker.holder)) {
-          await releaseAccounts(db, holder, accounts);
+          const left = await releaseAccounts(db, holder, accounts);
+          locked.push(...accounts.filter(({ account }) => left.has(account)));
         }
       } catch (error) {
         if (!(error instanceof StoreError)) throw error;
         this.#released = [...released, ...this.#released];
         return;
       }
+      if (locked.length > 0) return void this.#released.push(...locked);
     }
   }
 }

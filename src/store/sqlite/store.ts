@@ -71,8 +71,8 @@ export async function openStore(path: string, clock: Clock, options: OpenOptions
 /** The writer of the file as one account uses it: its end keeps no other account from waiting for a locked database. */
 function sharedWriter(writer: Writer): Writer {
   return {
-    write: (work) => writer.write(work),
-    writeUntilDurable: (work, signal, onFailure) => writer.writeUntilDurable(work, signal, onFailure),
+    write: (...args) => writer.write(...args),
+    writeUntilDurable: (...args) => writer.writeUntilDurable(...args),
     get failure() {
       return writer.failure;
     },

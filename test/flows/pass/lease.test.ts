@@ -84,7 +84,7 @@ describe('requests of an owner', () => {
 
 describe('the last owner, whose process was stopped and may wake', () => {
   /** The room that is left for others, by the second, with a limit of 20 a second: it lost the account now. */
-  async function roomAfter(lease: Omit<Lease, 'intervalMs' | 'timeoutMs'>, seconds: readonly number[]) {
+  async function roomAfter(lease: Omit<Lease, 'intervalMs' | 'timeoutMs'>, seconds: readonly number[], lostMsAgo = 0) {
     const { program } = await scriptedProgram();
     const { app, clock } = program;
     clock.advance(3_600_000);
@@ -93,7 +93,7 @@ describe('the last owner, whose process was stopped and may wake', () => {
       { intervalMs: 1_000, timeoutMs: 15_000 },
     ];
     await app.store.writer.write((tx) => leaseRequests(tx, 'default', { ...lease, ...limits }));
-    const holding = { now: () => clock.now(), lastOwnerUntil: clock.monotonic() };
+    const holding = { now: () => clock.now(), lastOwnerUntil: clock.monotonic() - lostMsAgo };
     const { spent } = await spentByLastOwner({ ...app, holding }, limit);
     return seconds.map((second) => {
       const window = new RateWindow(limit, spent);
@@ -112,12 +112,17 @@ describe('the last owner, whose process was stopped and may wake', () => {
 
   it('keeps room for no more than it was granted', async () => {
     const lease = { until: new Date(BEGAN - 500), requests: 2, concurrency: 8, spent: [] };
-    expect(await roomAfter(lease, [0, 1, 16])).toEqual([18, 18, 20]);
+    expect(await roomAfter(lease, [0, 1, 16])).toEqual([16, 18, 20]);
   });
 
   it('keeps none where it had sent nothing for long', async () => {
     const lease = { until: new Date(BEGAN - 60_000), requests: 8, concurrency: 8, spent: [] };
     expect(await roomAfter(lease, [0, 1])).toEqual([20, 20]);
+  });
+
+  it('takes nothing from a lease of this process, which it could not give back before the account rested', async () => {
+    const lease = { until: new Date(BEGAN - 500), requests: 20, concurrency: 8, spent: [] };
+    expect(await roomAfter(lease, [0, 0.499, 0.5], 3_600_000)).toEqual([0, 0, 20]);
   });
 
   it('leaves no room at all where it may have begun as many as the limit allows: the limit goes first', async () => {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
-import { claimAccounts, readOwners, releaseAccounts } from '../../../src/store/account-owners.ts';
+import { claimAccounts, readOwners, releaseAccounts, releaseAll } from '../../../src/store/account-owners.ts';
 import { setAccountFact } from '../../../src/store/accounts.ts';
 import { OwnedError } from '../../../src/store/errors.ts';
 import { openAsOwner, type OwnedStore, type OwnerOptions } from '../../../src/store/open.ts';
@@ -10,6 +10,8 @@ import { newPostgresDatabase } from '../../support/postgres.ts';
 import { placeOf } from '../../support/postgres-store.ts';
 import { SharingWorker, untilHeld } from '../../support/sharing-worker.ts';
 
+/** The test's own limit holds. */
+const NO_LIMIT = { timeout: 100_000 };
 const NEVER = new AbortController().signal;
 
 const accounts = (count: number) => Array.from({ length: count }, (_, index) => [`a${index}`]);
@@ -35,11 +37,15 @@ async function writeFact({ store }: OwnedStore, holding: Holding, given: string)
 /** Resolves when the workers have renewed their heartbeats so many times. */
 async function heartbeats({ db }: Store, times: number): Promise<void> {
   for (let [renewed, last] = [0, '']; renewed <= times;) {
-    const { rows } = await sql<{ until: string }>`select min(seen_until) as until, pg_sleep(0.1) from workers`.execute(
-      db,
-    );
-    if (rows[0]!.until !== last) renewed += 1;
-    last = rows[0]!.until;
+    const renewedAt = async () => {
+      const { rows } = await sql<{ until: string }>`select min(seen_until) as until from workers`.execute(db);
+      return rows[0]?.until;
+    };
+    last = await vi.waitUntil(async () => {
+      const until = await renewedAt();
+      return until !== last && until;
+    }, NO_LIMIT);
+    renewed += 1;
   }
 }
 
@@ -165,6 +171,42 @@ it('gives back what a worker had by then, not what it has claimed again since', 
   expect((await readOwners(db, ['a'])).get('a')).toMatchObject({ generation: 2, holder: 'one' });
   await releaseAccounts(db, 'one', [{ account: 'a', generation: 2 }]);
   expect((await readOwners(db, ['a'])).get('a')).toMatchObject({ generation: 2, holder: null });
+});
+
+it('waits for no account that another transaction has locked when it gives accounts back', async () => {
+  const { db } = (await command(await newPlace())).store;
+  const claims = ['a', 'b'].map((account) => ({ account, generation: 0, settings: '{}' }));
+  await claimAccounts(db, 'one', claims);
+  const held = claims.map(({ account }) => ({ account, generation: 1 }));
+  await db.transaction().execute(async (tx) => {
+    await sql`select from account_owners where account = 'a' for update`.execute(tx);
+    expect(await releaseAccounts(db, 'one', held)).toEqual(new Set(['a']));
+    await releaseAll(db, 'one');
+  });
+  const owners = await readOwners(db, ['a', 'b']);
+  expect([owners.get('a')?.holder, owners.get('b')?.holder]).toEqual(['one', null]);
+  expect(await releaseAccounts(db, 'one', held)).toEqual(new Set());
+  expect((await readOwners(db, ['a'])).get('a')?.holder).toBeNull();
+});
+
+it('tries again to give back an account that was locked', async () => {
+  const place = await newPlace();
+  const first = await SharingWorker.start(place, accounts(2));
+  await untilHeld([first], 2);
+  const { db } = first.owned.store;
+  const locked = Promise.withResolvers<void>();
+  const isTold = Promise.withResolvers<void>();
+  const locking = db.transaction().execute(async (tx) => {
+    await sql`select from account_owners for update`.execute(tx);
+    isTold.resolve();
+    await locked.promise;
+  });
+  await isTold.promise;
+  const second = await SharingWorker.start(place, accounts(2));
+  await untilHeld([first, second], 0, 1);
+  locked.resolve();
+  await locking;
+  await untilHeld([first, second], 1, 1);
 });
 
 describe('a command', () => {

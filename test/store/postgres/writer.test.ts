@@ -1,8 +1,21 @@
 import { describe, expect, it } from 'vitest';
+import { sql } from 'kysely';
 import { rememberStatus } from '../../../src/store/accounts.ts';
+import { checkChains } from '../../../src/store/chain.ts';
 import { OwnedError } from '../../../src/store/errors.ts';
+import { insertEvents } from '../../../src/store/events.ts';
 import type { Store } from '../../../src/store/port.ts';
 import { openPostgresStore, ownedStore as owned } from '../../support/postgres-store.ts';
+
+const SUBJECT = { account: 'default', type: 'order', lookedUpBefore: null, now: new Date(0) } as const;
+const CHANGE = {
+  field: 'state',
+  oldValue: null,
+  newValue: 'open',
+  exchangeTime: null,
+  source: 'lookup',
+  reason: null,
+} as const;
 
 const see = async ({ writer }: Store, value: string, then = () => {}) =>
   await writer.write(async (tx) => {
@@ -60,6 +73,67 @@ describe('writes of an account that are asked for together', () => {
       { status: 'fulfilled', value: 'c' },
     ]);
     expect(await seen(store)).toEqual(['a', 'c']);
+  });
+});
+
+describe('works of one transaction', () => {
+  /** Writes beside each other; gives what began and ended, in its order. */
+  async function written(ids: readonly (string | undefined)[]) {
+    const { store } = await openPostgresStore();
+    const account = await owned(store, 'default');
+    const trace: string[] = [];
+    await Promise.all(
+      ids.map((id, index) =>
+        account.writer.write(async (tx) => {
+          trace.push(`${index} begins`);
+          await insertEvents(tx, { ...SUBJECT, subject: `o-${id}` }, [CHANGE, CHANGE]);
+          trace.push(`${index} ends`);
+        }, id),
+      ),
+    );
+    expect(await checkChains(store.db)).toEqual({ events: 2 * ids.length, broken: null });
+    const { rows } = await sql<{ subject: string }>`select subject from events order by id`.execute(store.db);
+    return { trace, subjects: rows.map(({ subject }) => subject) };
+  }
+
+  it('run beside each other where they are about different orders, and their events are one chain', async () => {
+    const { trace, subjects } = await written(['a', 'b', 'c']);
+    expect(trace.slice(0, 3)).toEqual(['0 begins', '1 begins', '2 begins']);
+    expect(subjects).toEqual(['o-a', 'o-a', 'o-b', 'o-b', 'o-c', 'o-c']);
+  });
+
+  it('run one after the other where they are about the same order, or do not say about which', async () => {
+    const { trace } = await written(['a', 'b', 'a', undefined, undefined, 'c', 'd']);
+    const places = Object.fromEntries(trace.map((step, place) => [step, place]));
+    const isBefore = (one: string, other: string) => (places[one] ?? NaN) < (places[other] ?? NaN);
+    expect(isBefore('1 begins', '0 ends')).toBe(true);
+    for (const [before, next] of [
+      [0, 2],
+      [1, 2],
+      [2, 3],
+      [3, 4],
+      [4, 5],
+    ] as const) {
+      expect(isBefore(`${before} ends`, `${next} begins`)).toBe(true);
+    }
+    expect(isBefore('6 begins', '5 ends')).toBe(true);
+  });
+
+  it('fail alone also where they ran beside others', async () => {
+    const { store } = await openPostgresStore();
+    const account = await owned(store, 'default');
+    const bug = new Error('a bug in one of them');
+    const results = await Promise.allSettled(
+      ['a', 'b', 'c'].map((id) =>
+        account.writer.write(async (tx) => {
+          await insertEvents(tx, { ...SUBJECT, subject: id }, [CHANGE]);
+          if (id === 'b') throw bug;
+          return id;
+        }, id),
+      ),
+    );
+    expect(results).toMatchObject([{ value: 'a' }, { reason: bug }, { value: 'c' }]);
+    expect(await checkChains(store.db)).toEqual({ events: 2, broken: null });
   });
 });
 
