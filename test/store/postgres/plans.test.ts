@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { expect, it, vi } from 'vitest';
 import { doEverything } from '../../support/everything.ts';
+import { newPostgresDatabase } from '../../support/postgres.ts';
 
 /** Tables with a few rows an account. */
 const FEW = /^(account_\w+|request_leases|event_heads|seen_statuses|workers|database_moves|kysely_migration)$/;
@@ -107,4 +108,21 @@ it('nothing that the program does by itself reads a table whole, also with plans
   await client.end();
   expect(statements.size).toBeGreaterThan(40);
   expect(whole).toEqual([]);
+});
+
+it('an order or a link is found by its key also with a plan that was made when there were none', async () => {
+  const database = await newPostgresDatabase();
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  await client.query('set plan_cache_mode = force_generic_plan');
+  for (const [table, id] of [
+    ['merchant_orders', 'external_order_id'],
+    ['links', 'link_id'],
+  ]) {
+    await client.query(`prepare one as select * from ${table} where account = $1 and ${id} = $2 for no key update`);
+    const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain (costs off) execute one ('a', 'b')`);
+    await client.query('deallocate one');
+    expect(scansOf(rows.map((row) => row['QUERY PLAN'])).map(({ index }) => index)).toEqual([`${table}_key`]);
+  }
+  await client.end();
 });
