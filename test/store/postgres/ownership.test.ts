@@ -207,6 +207,7 @@ it('tries again to give back an account that was locked', async () => {
   locked.resolve();
   await locking;
   await untilHeld([first, second], 1, 1);
+  expect(second.taken.map(({ generation, lastOwnerUntil }) => [generation, lastOwnerUntil])).toEqual([[2, undefined]]);
 });
 
 describe('a command', () => {
