@@ -132,8 +132,6 @@ describe('the fair share', () => {
         }
         expect(fairOwners(workers, units, now)).toEqual(now);
       }),
-      // Groups of unequal size that some workers alone know may take more rounds: always the same situations are tried.
-      { seed: 12, numRuns: 200 },
     );
   });
 
