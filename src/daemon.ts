@@ -18,7 +18,7 @@ import { repeatEvery } from './flows/pass/repeat.ts';
 import { Cron } from './flows/pass/waker.ts';
 import { reachOf } from './http/control/reach.ts';
 import { serveControl } from './http/control/server.ts';
-import { servePhotos } from './http/photos/receiver.ts';
+import { receivePhotos } from './http/photos/one-receiver.ts';
 import { createLog } from './log.ts';
 import { assertNotNewer } from './store/migrations.ts';
 import { openAsOwner } from './store/open.ts';
@@ -70,15 +70,14 @@ export async function runDaemon(
   await using linkTicks = new Cron(clock, config.links.cron, () => accounts.sweep('links'));
   await using sweepTicks = new Cron(clock, config.reconcile.cron, () => accounts.sweep('findings'));
 
-  const { listen } = config.photos;
-  await using receiver =
-    listen === undefined ? undefined : await servePhotos({ ...shared, photos: config.photos }, listen, stop);
+  await using photos = await receivePhotos({ ...shared, photos: config.photos }, stop);
   const control = await serveControl({ ...shared, use: (name) => accounts.use(name) }, reach.socket, stop);
   await using name = new AsyncDisposableStack();
   name.use(await reach.publish());
   const tasks = [
     ownership.share(groupsOf(config), (holding) => accounts.take(holding), stop),
     accounts.heedChanges(),
+    photos.waiting,
     reach.relay(shared, stop),
     repeatEvery(clock, LOOK_FOR_TIMES_MS, stop, () => accounts.wakeDue()),
     repeatEvery(clock, READ_VERSION_MS, stop, () => assertNotNewer(store)),
@@ -95,7 +94,7 @@ export async function runDaemon(
   log.info({}, 'stopping: nothing new is taken, requests in flight are finished');
   gracePeriodOver.signal.addEventListener('abort', () => accounts.endGracePeriod());
   await withGracePeriod({ clock, endGracePeriod: () => gracePeriodOver.abort() }, stop, () =>
-    Promise.allSettled([...tasks, accounts.ended(), control.close(), receiver?.close()]),
+    Promise.allSettled([...tasks, accounts.ended(), control.close(), photos.close()]),
   );
   if (failed.signal.aborted) throw failed.signal.reason;
   log.info({}, 'stopped');

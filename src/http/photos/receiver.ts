@@ -30,6 +30,9 @@ const STATUS_OF = {
 
 type ReceiverDeps = DeliveryDeps & Pick<FlowDeps, 'gracePeriodOver'>;
 
+/** The address is taken by another process. */
+export class AddressInUseError extends ConfigError {}
+
 /** A receiver of photos that listens. */
 export interface PhotoReceiver extends AsyncDisposable {
   /** The address that it listens on; the system chooses the port when the setting's is 0. */
@@ -47,10 +50,20 @@ export async function servePhotos(
   listen: ListenAddress,
   stopping: AbortSignal,
 ): Promise<PhotoReceiver> {
-  await sweepPhotos(deps);
   const running = new Set<Promise<unknown>>();
-  const server = await receivingServer(deps, stopping, running);
+  const swept = Promise.withResolvers<void>();
+  const server = await receivingServer(deps, stopping, running, swept.promise);
   await listenOn(server, listen);
+  try {
+    // Who has the address has the folder: what lies there is of no other process now.
+    await sweepPhotos(deps);
+    swept.resolve();
+  } catch (error) {
+    swept.promise.catch(() => undefined);
+    swept.reject(error);
+    await server.close();
+    throw error;
+  }
   const { port } = server.server.address() as AddressInfo;
   const host = listen.host.includes(':') ? `[${listen.host}]` : listen.host;
   const url = `http://${host}:${port}/photos`;
@@ -66,6 +79,7 @@ async function receivingServer(
   deps: ReceiverDeps,
   stopping: AbortSignal,
   running: Set<Promise<unknown>>,
+  swept: Promise<void>,
 ): Promise<FastifyInstance> {
   const { photos, clock } = deps;
   const server = createServer({
@@ -91,6 +105,7 @@ async function receivingServer(
   server.addHook('onRequest', async (request, reply) => {
     uploads.set(request, new Upload(request.raw, reply.raw, photos, clock));
     if (stopping.aborted) reply.header('connection', 'close');
+    await swept;
   });
   server.addHook('onResponse', async (request) => uploads.get(request)?.discard());
   server.setNotFoundHandler((_request, reply) => refuse(reply, 404, 'there is only POST /photos'));
@@ -191,6 +206,7 @@ async function listenOn(server: FastifyInstance, { host, port }: ListenAddress):
     const why = { EADDRINUSE: 'another program listens there', EACCES: 'it is not permitted' };
     const code = (error as NodeJS.ErrnoException).code ?? '';
     const reason = code in why ? why[code as keyof typeof why] : `it is no address of this machine (${code})`;
-    throw new ConfigError(`photos.listen ${host}:${port} cannot be used: ${reason}`, { cause: error });
+    const Problem = code === 'EADDRINUSE' ? AddressInUseError : ConfigError;
+    throw new Problem(`photos.listen ${host}:${port} cannot be used: ${reason}`, { cause: error });
   }
 }

@@ -305,7 +305,7 @@ describe('the receiver', () => {
     expect(kept(on)).toEqual(NOTHING);
   });
 
-  it('sweeps before it listens', async () => {
+  it('has swept before it answers', async () => {
     const on = await photoReceiver();
     await on.receiver.close();
     writeFileSync(join(on.folder, '.incoming', 'left'), JPEG);
