@@ -1,4 +1,5 @@
 import { after } from '../instant.ts';
+import { accountWords } from './words.ts';
 
 /** What a hold stops: creates, the look-ups of orders and links, or also what a person asks for. */
 export type HeldLane = 'create' | 'lookup' | 'person';
@@ -192,8 +193,9 @@ export function viewOf({ kind, since, until, reason, actor }: Hold): HoldView {
 }
 
 /** Says why an account is held, since when, and until when. */
-export function describeHold({ kind, since, until, reason, actor }: HoldView): string {
+export function describeHold({ kind, since, until, reason, actor }: HoldView, account: string): string {
   const by = actor === null ? '' : ` by ${actor}`;
-  const end = until === null ? 'until: order-sync resume --reason TEXT' : `until ${until}, or longer`;
+  const end =
+    until === null ? `until: order-sync resume${accountWords(account)} --reason TEXT` : `until ${until}, or longer`;
   return `the account is held (${kind}) since ${since}${by}: ${reason}; ${end}`;
 }

@@ -1,4 +1,5 @@
 import { REFUSALS } from '../../domain/accounts/holds.ts';
+import { accountWords } from '../../domain/accounts/words.ts';
 import {
   decideChecked,
   decideRemembered,
@@ -27,10 +28,10 @@ type LinkDeps = Pick<FlowDeps, 'account' | 'store' | 'exchange' | 'clock' | 'log
 const PAGE = 200;
 /** Status values that the interface document shows (§3). */
 const DOCUMENTED_STATUSES: readonly string[] = ['NOT_VERIFIED'];
-const WHEN_UNKNOWN =
-  'nobody knows whether the link was created. Run: order-sync client validate EMAIL. If the answer is OK, it was not ' +
-  'created: create it again. If the answer is LINK_ALREADY_EXISTS, it was created now or earlier: ask the exchange for ' +
-  'the link id and run: order-sync client follow LINK';
+const whenUnknown = (account: string) =>
+  `nobody knows whether the link was created. Run: order-sync client validate EMAIL${accountWords(account)}. If the answer is OK, ` +
+  'it was not created: create it again. If the answer is LINK_ALREADY_EXISTS, it was created now or earlier: ask the exchange ' +
+  `for the link id and run: order-sync client follow LINK${accountWords(account)}`;
 
 /**
  * Creates a link (§4.1) and stores it. The e-mail address goes to the exchange and nowhere else. Throws
@@ -51,9 +52,9 @@ export async function makeLink(
   });
   if (unread !== undefined) {
     const seen = await keepUnread(deps, unread, reference);
-    return { kind: 'unknown', why: `the answer cannot be read; ${seen}; ${WHEN_UNKNOWN}` };
+    return { kind: 'unknown', why: `the answer cannot be read; ${seen}; ${whenUnknown(deps.account)}` };
   }
-  if (answer.kind === 'unknown') return { ...answer, why: `${answer.why}; ${WHEN_UNKNOWN}` };
+  if (answer.kind === 'unknown') return { ...answer, why: `${answer.why}; ${whenUnknown(deps.account)}` };
   if (answer.kind !== 'ok') return answer;
   const { linkId } = answer.value;
   const { store, log, gracePeriodOver, incidents } = deps;
@@ -71,7 +72,7 @@ export async function makeLink(
   } catch (error) {
     log.error({ linkId }, 'a created link could not be stored');
     if (!(error instanceof StoreError)) throw error;
-    const message = `the link ${JSON.stringify(linkId)} was created but cannot be stored: ${error.message}; then run: order-sync client follow ${linkId}`;
+    const message = `the link ${JSON.stringify(linkId)} was created but cannot be stored: ${error.message}; then run: order-sync client follow ${linkId}${accountWords(deps.account)}`;
     throw new StoreError(error.problem, message, { cause: error });
   }
   return answer;

@@ -57,11 +57,11 @@ export function buildStory(evidence: StoryEvidence, asOf: Date, settings: StoryS
 }
 
 /** Why what comes next has to wait: a hold of the account that stops it. */
-function heldLines({ holds }: StoryEvidence, state: OrderState, until: string): readonly string[] {
+function heldLines({ holds, order }: StoryEvidence, state: OrderState, until: string): readonly string[] {
   const isFollowed = (FOLLOWED_STATES as readonly OrderState[]).includes(state);
   const lane = state === 'pending' ? 'create' : isFollowed ? 'lookup' : undefined;
   const waiting = holds.filter((hold) => lane !== undefined && stops(hold, lane) && hold.since <= until);
-  return waiting.map((hold) => `It waits: ${describeHold(hold)}.`);
+  return waiting.map((hold) => `It waits: ${describeHold(hold, order.account)}.`);
 }
 
 /** The events of the order. Those of stored findings are left out: the findings have entries of their own. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decideSending, type Hold, type HoldKind } from '../../../src/domain/accounts/holds.ts';
+import { decideSending, describeHold, viewOf, type Hold, type HoldKind } from '../../../src/domain/accounts/holds.ts';
 import { after } from '../../../src/domain/instant.ts';
 
 const NOW = new Date('2026-01-05T12:00:00.000Z');
@@ -35,4 +35,10 @@ describe('what the holds of an account let through', () => {
       hold: { kind: 'restored' },
     });
   });
+});
+
+it('a hold that a person ends is described with the command for its account', () => {
+  const paused = viewOf(hold('creates-paused', null));
+  expect(describeHold(paused, 'shop 1')).toContain("order-sync resume --account 'shop 1' --reason TEXT");
+  expect(describeHold(paused, 'default')).toContain('order-sync resume --reason TEXT');
 });

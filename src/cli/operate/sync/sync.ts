@@ -51,13 +51,11 @@ export function define(command: Command): void {
         throw stop.aborted ? new CommandError(EXIT.unavailable, STOPPED, { cause: error }) : error;
       });
       progress[Symbol.dispose]();
+      const account = accountOf(command);
       print(
         result,
-        verdictOf(result, {
-          account: accountOf(command),
-          isStopped: stop.aborted,
-          requests: progress.latest?.requests,
-        }),
+        account,
+        verdictOf(result, { account, isStopped: stop.aborted, requests: progress.latest?.requests }),
         json === true,
       );
       process.exitCode = EXIT_OF[result.end];
@@ -96,7 +94,12 @@ async function besideDaemon(lines: AsyncGenerator<SyncLine>, progress: ProgressL
   throw new OwnerGoneError('the daemon stopped before its pass was done; run sync again');
 }
 
-function print({ summary, end, holds }: SyncResult, { tone, text }: SyncVerdict, asJson: boolean): void {
+function print(
+  { summary, end, holds }: SyncResult,
+  account: string,
+  { tone, text }: SyncVerdict,
+  asJson: boolean,
+): void {
   if (asJson) {
     process.stdout.write(`${JSON.stringify({ ...summary, holds })}\n`);
     if (end !== 'done') process.stderr.write(`${text}\n`);
@@ -111,5 +114,5 @@ function print({ summary, end, holds }: SyncResult, { tone, text }: SyncVerdict,
       `${toned(tone, wrapped(text, screen.width), screen)}\n\n${fieldsText([...fields, took], screen)}`,
     );
   }
-  for (const hold of holds) process.stderr.write(`${printable(describeHold(hold))}\n`);
+  for (const hold of holds) process.stderr.write(`${printable(describeHold(hold, account))}\n`);
 }
