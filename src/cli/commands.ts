@@ -43,8 +43,8 @@ export const COMMANDS: Readonly<Record<string, Entries>> = {
       () => import('./operate/sync/sync.ts'),
       'one',
     ],
-    pause: ['stops creates, or all requests of the program', () => import('./operate/pause.ts'), 'one'],
-    resume: ['ends what pause began, and other holds of creates', () => import('./operate/pause.ts'), 'one'],
+    pause: ['stops creates of an account, or look-ups as well', () => import('./operate/pause.ts'), 'one-or-all'],
+    resume: ['ends what pause began, and other holds of creates', () => import('./operate/pause.ts'), 'one-or-all'],
     orders: {
       text: 'put orders in, look at them, decide about them',
       example: 'order-sync orders list --state held',

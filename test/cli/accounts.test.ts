@@ -25,7 +25,7 @@ const DIALECTS: Readonly<Record<string, (folder: string) => Promise<Place>>> = {
   },
 };
 
-describe.each(Object.entries(DIALECTS))('--account, on %s,', (_dialect, newPlace) => {
+describe.each(Object.entries(DIALECTS))('--account, on %s,', (dialect, newPlace) => {
   let folder = '';
   let settings = '';
   let merchant: Merchant;
@@ -84,6 +84,65 @@ describe.each(Object.entries(DIALECTS))('--account, on %s,', (_dialect, newPlace
     const added = await run('orders add --account old --external-order-id x --asset 1 --from BTC --to EUR');
     expect([added.code, added.stderr]).toEqual([78, expect.stringContaining('"old"')]);
     expect((await run('lookup same --account old')).code).toBe(78);
+  });
+
+  it('is asked for where accounts are named and none is default, also where default has orders', async () => {
+    merchant.exec(`insert into merchant_orders (external_order_id) values ('same')`);
+    const ofOne = [
+      ...['show same', 'explain same', 'retry same --reason r', 'cancel same --reason r'].map((one) => `orders ${one}`),
+      'orders resolve same --as abandoned --reason r',
+      'findings ack 1 --reason r',
+      'sync',
+      'lookup same',
+      'links show x',
+      'photos purge --older-than 1d',
+    ];
+    const ofAll = ['orders list', 'orders export', 'findings list', 'links', 'photos list', 'photos list --awaited'];
+    const reports = ['summary', 'reconciliation', 'ageing', 'changes'].map((name) => `report ${name}`);
+    const pauses = ['pause --all --reason r', 'resume --reason r'];
+    for (const line of [...ofOne, ...ofAll, ...reports, ...pauses]) {
+      const { code, stdout, stderr } = await run(line);
+      expect([line, code, stdout, stderr.split('\n').length]).toEqual([line, 78, '', 2]);
+      expect(stderr.includes('--account NAME')).toBe(true);
+      expect([line, stderr.includes('--account all')]).toEqual([line, !ofOne.includes(line)]);
+    }
+    const holds = merchant.prepare('select account from account_holds').pluck().all();
+    expect(holds).toEqual([]);
+    expect(await json('orders list --account default')).toMatchObject([{ account: 'default', state: 'pending' }]);
+    expect((await run('pause --account default --reason r')).code).toBe(0);
+  });
+
+  it('is asked for to accept a restore where each account has a mark of its own', async () => {
+    expect((await run('db accept-restore --yes --reason r')).code).toBe(dialect === 'PostgreSQL' ? 78 : 0);
+    expect((await run('db accept-restore --yes --reason r --account all')).code).toBe(
+      dialect === 'PostgreSQL' ? 0 : 64,
+    );
+  });
+
+  it('pauses one that orders name and no settings, and says that it stands in none', async () => {
+    expect(await run('pause --account old --reason r')).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('the account old ') as string,
+    });
+    expect((await run('pause --account a --reason r')).stderr).toBe('');
+    expect((await run('pause --account nobody --reason r')).code).toBe(78);
+  });
+
+  it('all pauses and resumes every account of the settings', async () => {
+    const paused = () => merchant.prepare('select account from account_holds order by account').pluck().all();
+    await run('pause --account old --reason r');
+    expect((await run('resume --account all --reason r')).code).toBe(2);
+    expect(await run('pause --account all --reason r')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^.* 2 accounts .*--account all .*\n$/) as string,
+    });
+    expect(paused()).toEqual(['a', 'b', 'old']);
+    await run('resume --account b --reason r');
+    expect(await run('resume --account all --reason r')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^1 account .*\n$/) as string,
+    });
+    expect(paused()).toEqual(['old']);
   });
 
   it('pauses and resumes that account alone', async () => {

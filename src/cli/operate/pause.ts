@@ -1,13 +1,15 @@
 import type { Command } from 'commander';
 import { systemClock } from '../../clock.ts';
+import { DEFAULT_ACCOUNT } from '../../domain/accounts/name.ts';
 import { accountWords } from '../../domain/accounts/words.ts';
 import { RESUMED_HOLDS, type HoldKind } from '../../domain/accounts/holds.ts';
 import { printable } from '../../reports/formats/text.ts';
+import { counted } from '../../reports/formats/words.ts';
 import { endHolds, setHold } from '../../store/account-holds.ts';
-import { accountOf } from '../shared/account.ts';
+import { isOfAll } from '../shared/account.ts';
 import { actorOf, addReasonOptions, type DecisionOptions } from '../shared/decision.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
-import { withAccount } from '../shared/store.ts';
+import { withEachAccount } from '../shared/store.ts';
 
 /** What goes again after the end of a hold. */
 const ENDED: Readonly<Partial<Record<HoldKind, string>>> = {
@@ -16,6 +18,18 @@ const ENDED: Readonly<Partial<Record<HoldKind, string>>> = {
   restored: 'orders are created again, on the database that was put back',
   slowed: 'orders are created at full speed again',
 };
+
+const PAUSE_HELP = `
+With --account all it is about every account of the settings, also about those
+that other workers drive.
+
+Examples:
+  order-sync pause --all --reason 'maintenance at the exchange until 14:00'
+  order-sync pause --account all --reason 'no orders during the holidays'`;
+const RESUME_HELP = `
+Examples:
+  order-sync resume --reason 'the maintenance is over'
+  order-sync resume --account all --reason 'the holidays are over'`;
 
 interface PauseOptions extends DecisionOptions {
   readonly creates?: boolean;
@@ -33,32 +47,39 @@ function definePause(command: Command): void {
   command
     .option('--creates', 'nothing is created; orders are looked up (the default)')
     .option('--all', 'nothing is created or looked up')
-    .addHelpText('after', "\nExample:\n  order-sync pause --all --reason 'maintenance at the exchange until 14:00'")
+    .addHelpText('after', PAUSE_HELP)
     .action(async (options: PauseOptions) => {
       if (options.creates === true && options.all === true) command.error('error: give either --creates or --all');
       const kind = options.all === true ? 'all-paused' : 'creates-paused';
       const actor = actorOf(options);
       const now = systemClock().now();
       const hold = { kind, since: now, until: null, reason: options.reason, actor } as const;
-      await withAccount(command, 'current', ({ writer }, { account }) =>
-        writer.write((tx) => setHold(tx, account, hold, now)),
-      );
+      const accounts = await withEachAccount(command, async ({ writer }, account) => {
+        await writer.write((tx) => setHold(tx, account, hold, now));
+        return account;
+      });
+      const [words, scope] = isOfAll(command)
+        ? [' --account all', ` for ${counted(accounts.length, 'account')}`]
+        : [accountWords(accounts[0] ?? DEFAULT_ACCOUNT), ''];
       const stopped = kind === 'all-paused' ? 'nothing is created or looked up' : 'nothing is created';
-      process.stdout.write(`${stopped} until: order-sync resume${accountWords(accountOf(command))} --reason TEXT\n`);
+      process.stdout.write(`${stopped}${scope} until: order-sync resume${words} --reason TEXT\n`);
     });
 }
 
 function defineResume(command: Command): void {
-  command
-    .addHelpText('after', "\nExample:\n  order-sync resume --reason 'the maintenance is over'")
-    .action(async (options: DecisionOptions) => {
-      const how = { reason: options.reason, actor: actorOf(options), now: systemClock().now() };
-      const ended = await withAccount(command, 'current', ({ writer }, { account }) =>
-        writer.write((tx) => endHolds(tx, account, RESUMED_HOLDS, how)),
-      );
-      if (ended.length === 0) throw new CommandError(EXIT.absent, 'nothing is paused');
-      for (const { kind, reason } of ended) {
-        process.stdout.write(`${ENDED[kind]} (it was held: ${printable(reason)})\n`);
-      }
-    });
+  command.addHelpText('after', RESUME_HELP).action(async (options: DecisionOptions) => {
+    const how = { reason: options.reason, actor: actorOf(options), now: systemClock().now() };
+    const ended = await withEachAccount(command, ({ writer }, account) =>
+      writer.write((tx) => endHolds(tx, account, RESUMED_HOLDS, how)),
+    );
+    const resumed = ended.filter((holds) => holds.length > 0);
+    if (resumed.length === 0) throw new CommandError(EXIT.absent, 'nothing is paused');
+    if (isOfAll(command)) {
+      process.stdout.write(`${counted(resumed.length, 'account is', 'accounts are')} resumed\n`);
+      return;
+    }
+    for (const { kind, reason } of resumed.flat()) {
+      process.stdout.write(`${ENDED[kind]} (it was held: ${printable(reason)})\n`);
+    }
+  });
 }

@@ -16,7 +16,7 @@ import type { OrderTime, ReportScope } from '../../store/reports/reconciliation.
 import { commandError, withExchange, type Ask } from '../shared/exchange.ts';
 import { EXIT } from '../shared/exit.ts';
 import { withAccounts } from '../shared/store.ts';
-import { accountFilterOf } from '../shared/account.ts';
+import { isOfAll } from '../shared/account.ts';
 import { addAllowEmptyOption, emptyPeriod, type EmptyOptions } from './empty.ts';
 import { addReportOptions, writeReport, type OutputOptions } from './output.ts';
 import { addAsOfOption, addByOption, addPeriodOptions, type PeriodOptions } from '../shared/period.ts';
@@ -76,7 +76,7 @@ export function define(command: Command): void {
         command.error('error: --online asks what holds now: leave --as-of out');
       }
       if (options.asOf !== undefined && options.asOf > now) command.error('error: --as-of is in the future');
-      if (accountFilterOf(command) === undefined && (options.online === true || options.against !== undefined)) {
+      if (isOfAll(command) && (options.online === true || options.against !== undefined)) {
         command.error('error: --online and --against are for one account: name it with --account');
       }
       const isClean = await withAccounts(command, async (store, account, config) => {

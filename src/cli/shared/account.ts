@@ -1,5 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import type { Config } from '../../config/config.ts';
 import { ACCOUNT_NAME, ACCOUNT_NAME_FORM, DEFAULT_ACCOUNT } from '../../domain/accounts/name.ts';
+import { CommandError, EXIT } from './exit.ts';
 
 /** Whether a command is about one account, or may be about all of them too. */
 export type AccountScope = 'one' | 'one-or-all';
@@ -9,15 +11,23 @@ export interface AccountOptions {
   readonly account?: string;
 }
 
-/** Stands for every account that has orders, whether it is in the settings or not. */
+/** Stands for all accounts: to lists and reports those that have orders, to `pause` and `resume` those of the settings. */
 const ALL = 'all';
+
+/** `--account`, with what it may name. */
+class AccountOption extends Option {
+  readonly scope: AccountScope;
+  constructor(scope: AccountScope) {
+    const text = scope === 'one' ? 'the account' : 'the account, or all';
+    super('--account <name>', `${text} (default: ${DEFAULT_ACCOUNT})`);
+    this.scope = scope;
+  }
+}
 
 /** Adds `--account`. */
 export function addAccountOption(command: Command, scope: AccountScope): void {
-  const text = scope === 'one' ? 'the account' : 'the account, or all';
-  const option = new Option('--account <name>', `${text} (default: ${DEFAULT_ACCOUNT})`);
   command.addOption(
-    option.argParser((name) => {
+    new AccountOption(scope).argParser((name) => {
       if (ACCOUNT_NAME.test(name) || (name === ALL && scope === 'one-or-all')) return name;
       throw new InvalidArgumentError(
         name === ALL ? 'This command is about one account.' : `Give ${ACCOUNT_NAME_FORM}.`,
@@ -26,13 +36,29 @@ export function addAccountOption(command: Command, scope: AccountScope): void {
   );
 }
 
-/** The account that a command is about: the default one, unless `--account` says otherwise. */
-export function accountOf(command: Command): string {
-  return command.optsWithGlobals<AccountOptions>().account ?? DEFAULT_ACCOUNT;
+/**
+ * The account that a command is about: the default one, unless `--account` says otherwise. Throws `CommandError` where
+ * neither is given: the settings name accounts, and none is the default one, which nobody drives then.
+ */
+export function accountOf(command: Command, { accounts }: Pick<Config, 'accounts'>): string {
+  const given = command.optsWithGlobals<AccountOptions>().account;
+  if (given !== undefined || accounts.some(({ name }) => name === DEFAULT_ACCOUNT)) return given ?? DEFAULT_ACCOUNT;
+  const [first] = accounts;
+  const isOne = !command.options.some((option) => option instanceof AccountOption && option.scope === 'one-or-all');
+  const there =
+    accounts.length === 1
+      ? `there is one account, ${first?.name}, and it is not named ${DEFAULT_ACCOUNT}`
+      : `there are ${accounts.length} accounts and none is named ${DEFAULT_ACCOUNT}`;
+  throw new CommandError(EXIT.config, `${there}: give --account NAME${isOne ? '' : ' or --account all'}`);
 }
 
-/** The account that a list or a report is about; undefined for all of them. */
-export function accountFilterOf(command: Command): string | undefined {
-  const account = accountOf(command);
+/** The account that a list or a report is about; undefined for all of them. Throws as `accountOf` does. */
+export function accountFilterOf(command: Command, config: Pick<Config, 'accounts'>): string | undefined {
+  const account = accountOf(command, config);
   return account === ALL ? undefined : account;
+}
+
+/** Tells whether a command is about all accounts. */
+export function isOfAll(command: Command): boolean {
+  return command.optsWithGlobals<AccountOptions>().account === ALL;
 }

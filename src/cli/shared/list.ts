@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Cell, Column } from '../../reports/formats/document.ts';
 import { tableOf } from '../../reports/formats/terminal/layout.ts';
 import type { Screen } from '../../reports/formats/terminal/screen.ts';
-import { accountFilterOf } from './account.ts';
+import { isOfAll } from './account.ts';
 import { wholeNumber } from './options.ts';
 import { screenOf } from './screen.ts';
 
@@ -41,7 +41,7 @@ export function printList<Row>(
 
 /** The column of the account, for a list that may be of several. */
 export function accountColumn(command: Command): readonly ListColumn<{ readonly account: string }>[] {
-  return accountFilterOf(command) === undefined ? [{ label: 'account', of: (row) => row.account }] : [];
+  return isOfAll(command) ? [{ label: 'account', of: (row) => row.account }] : [];
 }
 
 /** Says that there may be more than a list has looked at, and what has it look at others. */

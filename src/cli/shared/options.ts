@@ -17,7 +17,8 @@ export function plainConfig(command: Command): Config {
 
 /** Loads the settings of the account that a command is about. Throws `ConfigError`, also where it is not in the settings. */
 export function accountConfig(command: Command): AccountSettings {
-  return configOf(plainConfig(command), accountOf(command));
+  const config = plainConfig(command);
+  return configOf(config, accountOf(command, config));
 }
 
 /** The places where a command finds its settings. */

@@ -14,7 +14,14 @@ export async function withStore<Result>(
   options: OpenOptions['expect'] | OpenOptions,
   work: (store: Store, config: Config) => Promise<Result>,
 ): Promise<Result> {
-  const config = plainConfig(command);
+  return await withStoreOf(plainConfig(command), options, work);
+}
+
+async function withStoreOf<Result>(
+  config: Config,
+  options: OpenOptions['expect'] | OpenOptions,
+  work: (store: Store, config: Config) => Promise<Result>,
+): Promise<Result> {
   const { database } = config;
   const isNew = database.kind === 'sqlite' && !existsSync(database.path);
   const store = await openStore(database, systemClock(), typeof options === 'string' ? { expect: options } : options);
@@ -36,9 +43,10 @@ export async function withAccount<Result>(
   expect: 'current' | 'migrate',
   work: (store: Store, settings: AccountSettings) => Promise<Result>,
 ): Promise<Result> {
-  const account = accountOf(command);
-  if (expect === 'migrate') configOf(plainConfig(command), account);
-  return await withStore(command, expect, async (store, config) =>
+  const config = plainConfig(command);
+  const account = accountOf(command, config);
+  if (expect === 'migrate') configOf(config, account);
+  return await withStoreOf(config, expect, async (store) =>
     work(store.forAccount(account), await settingsOf(store, config, account)),
   );
 }
@@ -48,13 +56,43 @@ export async function withAccounts<Result>(
   command: Command,
   work: (store: Store, account: string | undefined, config: Config) => Promise<Result>,
 ): Promise<Result> {
-  const account = accountFilterOf(command);
-  return await withStore(command, 'current', async (store, config) =>
+  const config = plainConfig(command);
+  const account = accountFilterOf(command, config);
+  return await withStoreOf(config, 'current', async (store) =>
     work(store, account, account === undefined ? config : await settingsOf(store, config, account)),
   );
 }
 
+/**
+ * Opens the database for a person's decision about an account, or about each account of the settings; gives the results.
+ * Says on stderr where the account stands in no settings of this machine.
+ */
+export async function withEachAccount<Result>(
+  command: Command,
+  work: (store: Store, account: string) => Promise<Result>,
+): Promise<readonly Result[]> {
+  const config = plainConfig(command);
+  const account = accountFilterOf(command, config);
+  return await withStoreOf(config, 'current', async (store) => {
+    if (account !== undefined) {
+      await settingsOf(store, config, account);
+      if (!isInSettings(config, account))
+        process.stderr.write(`the account ${account} stands in no settings of this machine\n`);
+    }
+    const results: Result[] = [];
+    for (const name of account === undefined ? config.accounts.map((one) => one.name) : [account]) {
+      results.push(await work(store.forAccount(name), name));
+    }
+    return results;
+  });
+}
+
+function isInSettings({ accounts }: Config, account: string): boolean {
+  return accounts.some(({ name }) => name === account);
+}
+
 async function settingsOf({ db }: Store, config: Config, account: string): Promise<AccountSettings> {
-  const isInSettings = config.accounts.some(({ name }) => name === account);
-  return !isInSettings && (await isKnownAccount(db, account)) ? { ...config, account } : configOf(config, account);
+  return !isInSettings(config, account) && (await isKnownAccount(db, account))
+    ? { ...config, account }
+    : configOf(config, account);
 }

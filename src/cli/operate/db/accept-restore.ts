@@ -8,7 +8,7 @@ import { signOfRestore } from '../../../store/mark.ts';
 import { openStore } from '../../../store/open.ts';
 import type { Store } from '../../../store/port.ts';
 import { lockFile } from '../../../store/sqlite/owner.ts';
-import { accountFilterOf, accountOf, type AccountOptions } from '../../shared/account.ts';
+import { accountFilterOf, type AccountOptions } from '../../shared/account.ts';
 import { actorOf, addReasonOptions, confirm, type DecisionOptions } from '../../shared/decision.ts';
 import { counted } from '../../../reports/formats/words.ts';
 import { plainConfig } from '../../shared/options.ts';
@@ -59,25 +59,21 @@ export function define(command: Command): void {
           store.mark.account === undefined ? config.accounts.map(({ name }) => name) : [store.mark.account];
         all.push(await acceptRestore({ accounts, store, clock, settings: config.create }, acceptance));
       }
-      print(
-        inAll(all),
-        options,
-        accountFilterOf(command) === undefined ? ' --account NAME' : accountWords(accountOf(command)),
-      );
+      print(inAll(all), options, restored.account);
     });
 }
 
 /** The database, and what has a mark in it: the whole file, or an account. */
 interface Restored extends AsyncDisposable {
+  /** The one account that it is about; undefined for several. */
+  readonly account: string | undefined;
   stores(): Promise<readonly Store[]>;
 }
 
 async function openRestored({ database, ...config }: Config, command: Command, clock: Clock): Promise<Restored> {
+  const account = accountAccepted(command, { database, ...config });
   await using undo = new AsyncDisposableStack();
   if (database.kind === 'sqlite') {
-    if (command.optsWithGlobals<AccountOptions>().account !== undefined) {
-      command.error('error: a SQLite file is put back with all its accounts; leave --account out');
-    }
     const lock = await lockFile(database.path, clock, 0);
     undo.defer(() => lock.release());
   }
@@ -87,11 +83,19 @@ async function openRestored({ database, ...config }: Config, command: Command, c
   const disposal = undo.move();
   const stores = async () => {
     if (database.kind === 'sqlite') return [store];
-    const account = accountFilterOf(command);
     const known = [...config.accounts.map(({ name }) => name), ...(await accountsIn(store.db, 'merchant_orders'))];
     return (account === undefined ? [...new Set(known)] : [account]).map((name) => store.forAccount(name));
   };
-  return { stores, [Symbol.asyncDispose]: () => disposal.disposeAsync() };
+  return { account, stores, [Symbol.asyncDispose]: () => disposal.disposeAsync() };
+}
+
+/** The account to accept; undefined for several. A SQLite file has one mark for all. */
+function accountAccepted(command: Command, { database, accounts }: Config): string | undefined {
+  if (database.kind === 'postgres') return accountFilterOf(command, { accounts });
+  if (command.optsWithGlobals<AccountOptions>().account !== undefined) {
+    command.error('error: a SQLite file is put back with all its accounts; leave --account out');
+  }
+  return accounts.length === 1 ? accounts[0]?.name : undefined;
 }
 
 async function showsRestore({ mark }: Store): Promise<boolean> {
@@ -120,7 +124,11 @@ function pick(
   return one === null || other === null ? null : isFirst(one, other) ? one : other;
 }
 
-function print({ missing, orders }: AcceptedRestore, { json, assumeNotSent }: RestoreOptions, account: string): void {
+function print(
+  { missing, orders }: AcceptedRestore,
+  { json, assumeNotSent }: RestoreOptions,
+  account: string | undefined,
+): void {
   if (json === true) {
     process.stdout.write(`${JSON.stringify({ missing, orders })}\n`);
     return;
@@ -132,9 +140,11 @@ function print({ missing, orders }: AcceptedRestore, { json, assumeNotSent }: Re
     process.stdout.write('orders are as they were, and are sent when they are due\n');
     return;
   }
+  const [one, all] =
+    account === undefined ? [' --account NAME', ' --account all'] : [accountWords(account), accountWords(account)];
   process.stdout.write(
     `${counted(orders, 'order')} may have been sent since; what may have been sent is unknown or held, and looked up\n` +
-      `put in what was ordered in that time: order-sync orders import FILE${account} --may-have-been-sent\n` +
-      `nothing is created until: order-sync resume${account} --reason TEXT\n`,
+      `put in what was ordered in that time: order-sync orders import FILE${one} --may-have-been-sent\n` +
+      `nothing is created until: order-sync resume${all} --reason TEXT\n`,
   );
 }

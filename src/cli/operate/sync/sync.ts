@@ -10,7 +10,6 @@ import { fieldsText } from '../../../reports/formats/terminal/fields.ts';
 import { toned, wrapped } from '../../../reports/formats/terminal/screen.ts';
 import { printable } from '../../../reports/formats/text.ts';
 import { StoreError } from '../../../store/errors.ts';
-import { accountOf } from '../../shared/account.ts';
 import { commandError, throughOwner } from '../../shared/exchange.ts';
 import { CommandError, EXIT } from '../../shared/exit.ts';
 import { accountConfig, durationOption } from '../../shared/options.ts';
@@ -37,12 +36,14 @@ export function define(command: Command): void {
     .option('--due-only', 'look up only the orders that are due')
     .addHelpText('after', '\nExample:\n  order-sync sync --json --timeout 2m')
     .action(async ({ json, timeout, dueOnly }: { json?: boolean; timeout: number; dueOnly?: boolean }) => {
+      const config = accountConfig(command);
+      const { account } = config;
       const stop = stopSignal();
       const signal = AbortSignal.any([stop, deadline(timeout)]);
       const scope = dueOnly === true ? 'due' : 'all';
       using progress = progressLine();
       const result = await throughOwner(
-        accountConfig(command),
+        config,
         (owner) => besideDaemon(owner.sync({ scope, timeoutMs: timeout }), progress),
         (app) => alone(app, scope, signal, progress),
         { signal: stop, onLog: (write) => progress.above(write) },
@@ -51,7 +52,6 @@ export function define(command: Command): void {
         throw stop.aborted ? new CommandError(EXIT.unavailable, STOPPED, { cause: error }) : error;
       });
       progress[Symbol.dispose]();
-      const account = accountOf(command);
       print(
         result,
         account,
