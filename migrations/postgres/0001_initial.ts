@@ -11,6 +11,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     ...PHOTOS,
     ...ACCOUNTS,
     ...OWNERS,
+    ...IDENTITY,
   ]) {
     await sql.raw(inBytes(statement)).execute(db);
   }
@@ -198,4 +199,11 @@ const OWNERS = [
     constraint account_requests_key primary key (account, id))`,
   'create index account_requests_to_take on account_requests (holder, asked_at) where taken_at is null',
   'create index account_requests_by_age on account_requests (asked_at)',
+];
+
+/** The id of the database, one row: a dump or a copy bears it, whatever name and server it is restored to. Marks are found by it. */
+const IDENTITY = [
+  'create table database_identity (id text primary key not null)',
+  'create unique index database_identity_is_one_row on database_identity ((true))',
+  'insert into database_identity values (gen_random_uuid()::text)',
 ];

@@ -138,6 +138,8 @@ export interface Mark {
   read(): Promise<MarkContent | undefined>;
   /** Reads how far the database has come, in what the mark speaks of. */
   position(): Promise<Position>;
+  /** True where the database has a history and no mark tells how far any of its accounts had come. */
+  isMissing(): Promise<boolean>;
   /** Writes what a person has decided about a restored database. Throws `StoreError`. */
   write(content: MarkContent): Promise<void>;
   /** Throws `StoreError` while the mark cannot be written: what is sent then would not be missed in an older copy. */

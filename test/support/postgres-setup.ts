@@ -30,8 +30,9 @@ export default function setup(project: TestProject): () => Promise<void> {
     databases ??= Databases.start();
     const answer = async () => {
       const all = await databases;
-      const dropped = url.searchParams.get('drop');
-      return await (dropped === null ? all?.take() : all?.drop(dropped));
+      const [dropped, copied] = ['drop', 'copy'].map((name) => url.searchParams.get(name));
+      if (typeof copied === 'string') return await all?.copy(copied);
+      return await (typeof dropped === 'string' ? all?.drop(dropped) : all?.take());
     };
     answer().then(
       (given) => response.end(JSON.stringify(given ?? null)),
@@ -72,15 +73,18 @@ class Databases {
 
   async take(): Promise<PostgresTestDatabase> {
     while (this.#ready.length <= READY) {
-      const making = this.#make();
+      const making = this.#makeNew();
       // It fails for the test that takes it.
       making.catch(() => undefined);
       this.#ready.push(making);
     }
     const name = await this.#ready.shift();
     if (name === undefined) throw new Error('no database was made');
-    const { folder, port } = this.#server;
-    return { url: this.#server.url(name), connection: { host: folder, port, user: OWNER, database: name } };
+    return this.#describe(name);
+  }
+
+  async copy(name: string): Promise<PostgresTestDatabase> {
+    return this.#describe(await this.#make(name));
   }
 
   /** Nobody waits for it. */
@@ -94,10 +98,24 @@ class Databases {
     await this.#server[Symbol.asyncDispose]();
   }
 
-  async #make(): Promise<string> {
-    const name = `test_${(this.#made += 1)}`;
-    await this.#admin.query(`create database ${name} template ${TEMPLATE} owner ${OWNER}`);
+  /** As a migration of its own makes it: with an id that no other has. */
+  async #makeNew(): Promise<string> {
+    const name = await this.#make(TEMPLATE);
+    const admin = this.#server.admin(name);
+    await admin.query('update database_identity set id = gen_random_uuid()');
+    await admin.end();
     return name;
+  }
+
+  async #make(template: string): Promise<string> {
+    const name = `test_${(this.#made += 1)}`;
+    await this.#admin.query(`create database ${name} template ${pg.escapeIdentifier(template)} owner ${OWNER}`);
+    return name;
+  }
+
+  #describe(name: string): PostgresTestDatabase {
+    const { folder, port } = this.#server;
+    return { url: this.#server.url(name), connection: { host: folder, port, user: OWNER, database: name } };
   }
 }
 

@@ -24,6 +24,14 @@ export async function newPostgresDatabase(): Promise<PostgresTestDatabase> {
   return given ?? (await pgliteDatabase());
 }
 
+/** Makes a copy as it is now, under another name; nobody may be connected with the original. Not in PGlite. */
+export async function copyPostgresDatabase({ connection }: PostgresTestDatabase): Promise<PostgresTestDatabase> {
+  const copy = await ask(`/?copy=${connection.database}`);
+  if (copy === undefined) throw new Error('there is no server that could copy a database');
+  onTestFinished(async () => void (await ask(`/?drop=${copy.connection.database}`)));
+  return copy;
+}
+
 async function pgliteDatabase(): Promise<PostgresTestDatabase> {
   const connection = { host: '127.0.0.1', port: await newPglite(), user: OWNER, database: 'postgres' };
   return { url: `postgres://${OWNER}@127.0.0.1:${connection.port}/postgres`, connection };

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Clock } from '../../clock.ts';
 import { forgetAccountFact, readAccountFact, setAccountFact } from '../accounts.ts';
 import { StoreError } from '../errors.ts';
@@ -19,6 +20,18 @@ const MOST_AT_ONCE = 500;
 const FOUND_OLDER = 'restore.found';
 /** The fact that tells which marks a person knew of who has accepted an older state: machines may still have them. */
 const ACCEPTED = 'restore.accepted';
+
+/** Reads the id by which marks know the database: another name or server is no other database. Throws `StoreError`. */
+export async function readIdentity(db: Database, address: string): Promise<string> {
+  const { rows } = await sql<{ id: string }>`select id from database_identity`.execute(db);
+  if (rows[0] !== undefined) return rows[0].id;
+  const advice =
+    'restore all tables of a dump, or run in psql: insert into database_identity values (gen_random_uuid())';
+  throw new StoreError(
+    'unusable',
+    `${address} has no row in database_identity, by which its marks are found; ${advice}`,
+  );
+}
 
 /** The things that the marks of a database work with. */
 export interface MarksDeps {
@@ -119,6 +132,11 @@ export class AccountMark implements Mark, FollowingMark {
 
   async position(): Promise<Position> {
     return await readPositionOf(this.#deps.db, this.account);
+  }
+
+  async isMissing(): Promise<boolean> {
+    if (this.#deps.file.hasAny()) return false;
+    return (await this.#deps.db.selectFrom('event_heads').select('id').limit(1).executeTakeFirst()) !== undefined;
   }
 
   async write(content: MarkContent): Promise<void> {

@@ -10,7 +10,7 @@ import type { Database, Holding, Store, Writer } from '../port.ts';
 import { MarksFile } from '../sqlite/marks.ts';
 import { openConnections, type Connections } from './connection.ts';
 import { isTwice, postgresError } from './errors.ts';
-import { AccountMarks } from './marks.ts';
+import { AccountMarks, readIdentity } from './marks.ts';
 import { openSnapshot } from './snapshot.ts';
 import { AccountTransactions } from './writer.ts';
 
@@ -45,6 +45,9 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
   if (!isUpToDate('postgres', applied)) await bringUpToDate(place, applied, expect);
   // Who makes the tables may be about to end a move.
   if (expect === 'current' || expect === 'upgrade') await assertNotMoved(connections.db, address);
+  // Only a command that takes any database is here without tables, and it asks for no marks.
+  const hasTables = applied.length > 0 || expect !== 'any';
+  const identity = hasTables ? await readIdentity(connections.db, address) : '';
   const readings = undo.use(openConnections(place, { max: MOST_SNAPSHOTS }));
   const deps = { address, connections, clock };
   const personsWriter = (account: string) => new GroupWriter(new AccountTransactions(deps, account), clock);
@@ -52,7 +55,7 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
     address,
     db: connections.db,
     clock,
-    file: new MarksFile(place.marks, address),
+    file: new MarksFile(place.marks, identity),
     write: async (account, work) => await personsWriter(account).write(work),
   });
   undo.defer(() => marks.close());

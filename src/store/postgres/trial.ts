@@ -9,6 +9,7 @@ const TABLES = [
   'database_moves',
   'workers',
   'account_requests',
+  'database_identity',
   'kysely_migration',
   'kysely_migration_lock',
 ];

@@ -69,6 +69,10 @@ export class FileMark implements Mark {
     return await readPosition(this.#db);
   }
 
+  async isMissing(): Promise<boolean> {
+    return (await this.read()) === undefined && (await this.position()).eventId > 0;
+  }
+
   async write(content: MarkContent): Promise<void> {
     try {
       await this.#replaceFile(this.path, `${JSON.stringify(content)}\n`);

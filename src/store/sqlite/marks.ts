@@ -17,7 +17,10 @@ const NAME = `insert into marks values (:database, :account, :generation, :event
   on conflict do update set generation = excluded.generation, event_id = excluded.event_id, content = excluded.content
   where (excluded.generation, excluded.event_id) >= (generation, event_id)`;
 
-/** The marks of the accounts that the processes of this machine drive in a database elsewhere: a SQLite file, made when it is needed. */
+/**
+ * The marks of the accounts that the processes of this machine drive in a database elsewhere, which is known by its id: a SQLite
+ * file, made when it is needed.
+ */
 export class MarksFile {
   readonly path: string;
   readonly #database: string;
@@ -41,6 +44,14 @@ export class MarksFile {
       const text = file.prepare('select content from marks where database = ? and account = ?').pluck();
       return readMark(String(text.get(this.#database, account)));
     });
+  }
+
+  /** True where there is a mark of any account. Throws `StoreError`. */
+  hasAny(): boolean {
+    if (this.#opened === undefined && !existsSync(this.path)) return false;
+    return this.#with(
+      (file) => file.prepare('select 1 from marks where database = ? limit 1').get(this.#database) !== undefined,
+    );
   }
 
   /** Names how far accounts have come; all or none. Throws `StoreError`. */

@@ -54,6 +54,7 @@ describe("the role of a merchant's application, as documented", () => {
     'select * from events',
     'select * from account_owners',
     'select * from account_requests',
+    'select * from database_identity',
     'update account_owners set generation = 0',
     'select * from photo_tokens',
   ])('may not "%s"', (text) => {

@@ -1,13 +1,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { sql } from 'kysely';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
 import { acceptRestore } from '../../../src/flows/orders/restore.ts';
 import { appendToChain } from '../../../src/store/events.ts';
 import type { MarkContent, Store } from '../../../src/store/port.ts';
 import { openStore } from '../../../src/store/postgres/store.ts';
 import { MarksFile } from '../../../src/store/sqlite/marks.ts';
-import { newPostgresDatabase } from '../../support/postgres.ts';
+import { copyPostgresDatabase, newPostgresDatabase } from '../../support/postgres.ts';
+import { postgresOfTests } from '../../support/postgres-server.ts';
 import { ownedStore, placeOf } from '../../support/postgres-store.ts';
 
 const VERIFYING = { verifyAfter: [], onUnknown: 'hold' } as const;
@@ -46,6 +48,11 @@ async function commit({ writer }: Store, account = 'default'): Promise<void> {
   await writer.write((tx) => appendToChain(tx, account, [{ ...event, ...rest, observed_at: 'now' }]));
 }
 
+async function identityOf({ db }: Store): Promise<string> {
+  const { rows } = await sql<{ id: string }>`select id from database_identity`.execute(db);
+  return rows[0]?.id ?? '';
+}
+
 /** A mark that names more than the database has. */
 const later: MarkContent = { generation: 1, eventId: 1_000, at: '2026-01-05T12:00:00.000Z' };
 
@@ -54,8 +61,9 @@ it('follows the commits of the accounts that a worker drives, outside of the dat
   const { place, store, close } = await worker(url);
   for (const account of ['a', 'b']) await drive(store, account);
   const positions = await Promise.all(['a', 'b'].map((account) => store.forAccount(account).mark.position()));
+  const id = await identityOf(store);
   await close();
-  const file = new MarksFile(place.marks, place.address);
+  const file = new MarksFile(place.marks, id);
   expect(positions.map(({ eventId }) => eventId > 0)).toEqual([true, true]);
   expect(['a', 'b'].map((account) => file.read(account))).toMatchObject(positions);
   expect(new MarksFile(place.marks, 'another').read('a')).toBeUndefined();
@@ -69,8 +77,8 @@ it('keeps every worker from an account that came back in an older state, until a
   const { url } = await newPostgresDatabase();
   const first = await worker(url);
   await drive(first.store);
+  const file = new MarksFile(first.place.marks, await identityOf(first.store));
   await first.close();
-  const file = new MarksFile(first.place.marks, first.place.address);
   file.name([['default', later]], new Date(later.at));
   file.close();
 
@@ -106,12 +114,40 @@ it('stops an account whose newest commit is gone while it is driven, also for th
   await expect(drive((await worker(url)).store, 'one')).rejects.toMatchObject({ problem: 'unusable' });
 });
 
-it('asks for nothing where this machine has no mark of an account that has a history', async () => {
+it('asks for nothing where this machine has no mark of an account that has a history, and says that it has none', async () => {
   const { url } = await newPostgresDatabase();
-  await drive((await worker(url)).store);
-  const { store } = await worker(url);
+  const first = await worker(url);
+  const isMissing = async ({ store: { mark } }: Awaited<ReturnType<typeof worker>>) => await mark.isMissing();
+  expect(await isMissing(first)).toBe(false);
+  await drive(first.store);
+  const { store, place, close } = await worker(url);
+  expect(await isMissing({ store, place, close })).toBe(true);
   expect(await store.forAccount('default').mark.read()).toBeUndefined();
   await drive(store);
+  await close();
+  expect(await isMissing(await worker(url, place.marks))).toBe(false);
+});
+
+describe.skipIf(postgresOfTests() === undefined)('a database that was restored under another name', () => {
+  it('is noticed by the marks of the original', async () => {
+    const original = await newPostgresDatabase();
+    const first = await worker(original.url);
+    for (const account of ['a', 'b']) await drive(first.store, account);
+    await first.close();
+    const restored = await copyPostgresDatabase(original);
+    const second = await worker(original.url, first.place.marks);
+    await drive(second.store, 'a');
+    await second.close();
+
+    const { store, place } = await worker(restored.url, first.place.marks);
+    expect(place.address).not.toBe(first.place.address);
+    await expect(drive(store, 'a')).rejects.toMatchObject({
+      problem: 'unusable',
+      message: expect.stringContaining(place.address) as string,
+    });
+    // Nothing is missing of it.
+    await drive(store, 'b');
+  });
 });
 
 it('lets no owner begin where it cannot be written', async () => {
