@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { Accounts } from './accounts.ts';
 import type { PassesOf } from './accounts/driven-account.ts';
@@ -22,6 +21,7 @@ import { receivePhotos } from './http/photos/one-receiver.ts';
 import { createLog } from './log.ts';
 import { assertNotNewer } from './store/migrations.ts';
 import { openAsOwner } from './store/open.ts';
+import type { Store } from './store/port.ts';
 import { countWaiting } from './store/waiting-orders.ts';
 
 /** A second daemon waits this long for the first to go, as when pm2 restarts it. */
@@ -53,7 +53,7 @@ export async function runDaemon(
   const worker = { ...reach, settingsOf: settingsInForce(config) };
   await using owned = await openAsOwner(config.database, clock, { patienceMs, worker, ...overrides.store });
   const { store, ownership } = owned;
-  tellOfMarks(config, log);
+  await tellOfMarks(config, store, log);
   const failed = new AbortController();
   const stop = AbortSignal.any([stopping, failed.signal]);
   const gracePeriodOver = new AbortController();
@@ -111,10 +111,11 @@ function passesBy({ reconcile }: Config, tickedAt: () => Date): PassesOf {
   });
 }
 
-/** On PostgreSQL the marks are of this machine, and a new one has none. */
-function tellOfMarks({ database }: Config, log: Logger): void {
-  if (database.kind !== 'postgres' || existsSync(database.marks)) return;
-  log.info({ marks: database.marks }, 'no marks here yet: a database in an older state is noticed from now on');
+/** On PostgreSQL the marks are of this machine: one that has none drives a database that was put back as any other. */
+async function tellOfMarks({ database }: Config, { mark }: Store, log: Logger): Promise<void> {
+  if (database.kind !== 'postgres' || !(await mark.isMissing())) return;
+  const advice = 'after a restore stop all workers and run: order-sync db accept-restore --account all';
+  log.warn({ marks: mark.path, advice }, 'no mark here of any account: an older state is noticed from now on');
 }
 
 /** Waits until the first accounts are known, and says so. */

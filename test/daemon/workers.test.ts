@@ -1,8 +1,10 @@
+import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { openStore } from '../../src/store/postgres/store.ts';
 import { runProgram, type CommandResult } from '../support/cli-function.ts';
+import { temporaryFolder } from '../support/folders.ts';
 import { openMerchant } from '../support/merchant-postgres.ts';
 import { newPostgresDatabase } from '../support/postgres.ts';
 import { placeOf } from '../support/postgres-store.ts';
@@ -20,14 +22,15 @@ async function workers() {
   const store = await openStore(placeOf(database.url), systemClock(), { expect: 'current' });
   onTestFinished(() => store.close());
   const merchant = openMerchant(database);
+  const folder = temporaryFolder();
   const read = async (query: string) => (await sql.raw<Record<string, unknown>>(query).execute(store.db)).rows;
   return {
     exchange,
     read,
-    start: () => on.start(['run']),
+    start: (environment: Record<string, string> = {}) => on.start(['run'], environment),
     /** Commands find no socket: as on another machine. */
     hide: () => read(`update workers set host = 'elsewhere'`),
-    run: (...args: string[]) => runProgram(args, { environment: on.environment }),
+    run: (...args: string[]) => runProgram(args, { cwd: folder, environment: on.environment }),
     insert: (id: string) =>
       merchant
         .prepare(
@@ -72,6 +75,20 @@ describe('a worker on PostgreSQL', () => {
     ]);
     expect(await on.read('select holder from workers')).toEqual([]);
     expect(await on.read(`select id from account_requests`)).toEqual([]);
+  });
+
+  it('warns at its start where this machine has no mark of a database with a history', async () => {
+    const on = await workers();
+    const marks = { ORDER_SYNC_DATABASE_MARKS: join(temporaryFolder(), 'marks.db') };
+    const logged = async (environment?: Record<string, string>) => {
+      const daemon = await on.start(environment);
+      if (on.state('a') === undefined) on.insert('a');
+      await vi.waitFor(() => expect(on.state('a')).toBe('open'), { timeout: 20_000 });
+      daemon.process.kill('SIGTERM');
+      await daemon.exit;
+      return daemon.output().includes('"advice":"after a restore');
+    };
+    expect([await logged(), await logged(), await logged(marks)]).toEqual([false, false, true]);
   });
 
   it('leaves nothing of what it was asked and answered in the database, in whatever column', async () => {

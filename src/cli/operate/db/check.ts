@@ -13,7 +13,8 @@ import { withStore } from '../../shared/store.ts';
 const HELP = `
 Checks that a file is sound and not older than its mark; in PostgreSQL, that no
 account is older than its mark on this machine. With --chain also that no event
-was changed, removed or put in. What it finds wrong makes it end with 65.
+was changed, removed or put in. What it finds wrong makes it end with 65. A
+machine without a mark of any account cannot tell: then it ends with 1.
 
 Example:
   order-sync db check --chain`;
@@ -41,6 +42,10 @@ export function define(command: Command): void {
         process.stdout.write(
           json === true ? `${JSON.stringify({ path, ...marks.found, chain })}\n` : fieldsText(rows, screenOf()),
         );
+        if (marks.unknown !== undefined) {
+          process.stderr.write(`${path}: ${marks.unknown}\n`);
+          process.exitCode = EXIT.look;
+        }
         for (const why of marks.older) process.stderr.write(`${path} ${why}\n`);
         if (broken !== null)
           process.stderr.write(`event ${broken.id} breaks the chain: ${broken.why}; compare with a backup\n`);
@@ -49,11 +54,12 @@ export function define(command: Command): void {
     });
 }
 
-/** What marks tell of a database: for people, for programs, and what is older than its mark. */
+/** What marks tell of a database: for people, for programs, what is older than its mark, and why they may tell nothing. */
 interface Marks {
   readonly rows: readonly { readonly label: string; readonly value: string | number }[];
   readonly found: object;
   readonly older: readonly string[];
+  readonly unknown?: string | undefined;
 }
 
 async function markOfFile(mark: Mark): Promise<Marks> {
@@ -76,23 +82,32 @@ async function markOfFile(mark: Mark): Promise<Marks> {
 async function marksOfAccounts(store: Store): Promise<Marks> {
   const accounts = await accountsIn(store.db, 'account_owners');
   const olderAccounts: { account: string; why: string }[] = [];
-  let named = 0;
+  const unmarked: string[] = [];
   for (const account of accounts) {
     const { mark } = store.forAccount(account);
     const content = await mark.read();
-    if (content === undefined) continue;
-    named += 1;
-    const why = signOfRestore(content, await mark.position());
+    if (content === undefined) unmarked.push(account);
+    const why = content === undefined ? undefined : signOfRestore(content, await mark.position());
     if (why !== undefined) olderAccounts.push({ account, why });
   }
+  const marks = accounts.length - unmarked.length;
   const rows = [
     { label: 'accounts', value: accounts.length },
-    { label: 'marks', value: `${named} of them, in ${store.mark.path}` },
+    { label: 'marks', value: `${marks} of them, in ${store.mark.path}` },
+    { label: 'without a mark', value: unmarked.length },
     { label: 'older', value: olderAccounts.length },
   ];
   const older = olderAccounts.map(
     ({ account, why }) =>
       `${why}: the account ${account}; if it was put back, run: order-sync db accept-restore --account ${account}`,
   );
-  return { rows, found: { accounts: accounts.length, marks: named, olderAccounts }, older };
+  const unknown = unmarked.length > 0 && (await store.mark.isMissing()) ? unknownWords(unmarked) : undefined;
+  const found = { accounts: accounts.length, marks, withoutMark: unmarked.length, olderAccounts };
+  return { rows, found, older, unknown };
+}
+
+function unknownWords(accounts: readonly string[]): string {
+  const which = accounts.length === 1 ? 'the one account' : `these ${accounts.length} accounts`;
+  const advice = 'after a restore run: order-sync db accept-restore --account all';
+  return `this machine has no mark of ${which}, so it cannot tell whether the database was put back; ${advice}`;
 }
