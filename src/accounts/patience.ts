@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { isPassing } from '../flows/pass/repeat.ts';
+import { isPassing } from '../store/errors.ts';
 import type { Store } from '../store/port.ts';
 
 /** Waits out a database that cannot be read for a while, where what was to be read is read again anyway. */

@@ -78,7 +78,7 @@ export function processEnvironment(): NodeJS.ProcessEnv {
 export function loadConfig(options: ConfigOptions & { readonly requireExchange: boolean }): Config {
   const layers = readLayers(options);
   const { values, accounts } = valuesOf(layers, options.requireExchange);
-  const config = toConfig(values, accounts, options.cwd, layers.entries.get('exchange.apiKey')?.file);
+  const config = toConfig(values, accounts, options.cwd, layers.entries);
   const problems = [
     ...config.accounts.flatMap((account) => contradictions(account.follow, (path) => placeOf(layers, account, path))),
     ...rateGroupProblems(config.accounts, layers.accounts),
@@ -220,7 +220,7 @@ function valuesOf({ entries, accounts, problems, isWhole }: Layers, isExchangeRe
   return { values: values as Values, accounts: own };
 }
 
-function toConfig(values: Values, own: AccountValues, cwd: string, apiKeyFile: string | undefined): Config {
+function toConfig(values: Values, own: AccountValues, cwd: string, entries: Layers['entries']): Config {
   const config: Record<string, Record<string, unknown>> = {};
   for (const path of PATHS) {
     const names = path.split('.');
@@ -229,11 +229,13 @@ function toConfig(values: Values, own: AccountValues, cwd: string, apiKeyFile: s
     for (const name of names) section = (section[name] ??= {}) as Record<string, unknown>;
     section[last] = values[path];
   }
+  const apiKeyFile = entries.get('exchange.apiKey')?.file;
   if (apiKeyFile !== undefined) config['exchange'] = { ...config['exchange'], apiKeyFile };
   config['photos'] = { ...config['photos'], folder: resolve(cwd, values['photos.folder']) };
   const socket = values['control.socket'];
   config['control'] = { socket: socket === undefined ? undefined : resolve(cwd, socket) };
-  const general = { ...config, database: databaseOf(values, cwd) } as unknown as Omit<Config, 'accounts'>;
+  const database = databaseOf(values, cwd, entries.get('database.password')?.file);
+  const general = { ...config, database } as unknown as Omit<Config, 'accounts'>;
   return freeze({ ...general, accounts: accountsOf(own, general) });
 }
 

@@ -1,9 +1,10 @@
-import { realpathSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { POSTGRES_PORT } from './database-url.ts';
 import { ConfigError, type Values } from './settings.ts';
-import { isLoopback } from './values.ts';
+import { readValueFile } from './settings-file.ts';
+import { isLoopback, plainText } from './values.ts';
 
 /** A SQLite file. Its path is absolute, and the same one by whatever symbolic links it is named. */
 export interface SqliteDatabase {
@@ -27,6 +28,8 @@ export interface PostgresDatabase {
   readonly user: string;
   readonly name: string;
   readonly password: string | undefined;
+  /** Absolute path of the file that the password is from; there it may be changed while the program runs. */
+  readonly passwordFile: string | undefined;
   /** Where it belongs into a file, it stands in the URL. */
   readonly isPasswordInUrl: boolean;
   /** Most connections of this process at the same time. */
@@ -42,8 +45,8 @@ export interface PostgresDatabase {
 /** The place of the orders. */
 export type DatabaseConfig = SqliteDatabase | PostgresDatabase;
 
-/** The place that the settings name. Throws `ConfigError`. */
-export function databaseOf(values: Values, cwd: string): DatabaseConfig {
+/** The place that the settings name, and the file that they name for its password. Throws `ConfigError`. */
+export function databaseOf(values: Values, cwd: string, passwordFile: string | undefined): DatabaseConfig {
   const place = values['database.url'];
   if (place.kind === 'sqlite') {
     const path = realPath(resolve(cwd, place.file));
@@ -65,12 +68,24 @@ export function databaseOf(values: Values, cwd: string): DatabaseConfig {
     user,
     name,
     password: values['database.password'] ?? place.password,
+    passwordFile,
     isPasswordInUrl: place.password !== undefined,
     poolSize: values['database.poolSize'],
     tls: values['database.tls'] ?? (isFolder || isLoopback(machine) ? 'off' : 'verify'),
     tlsCaFile: caFile === undefined ? undefined : resolve(cwd, caFile),
     marks: resolve(cwd, values['database.marks']),
   };
+}
+
+/** Reads the password of a database again from its file; undefined where there is none, or it cannot be read now. */
+export function rereadPassword({ passwordFile }: Pick<PostgresDatabase, 'passwordFile'>): string | undefined {
+  if (passwordFile === undefined) return undefined;
+  try {
+    // A pipe can be read only once.
+    return statSync(passwordFile).isFile() ? plainText(readValueFile(passwordFile, 'database.password')) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The path of the SQLite file. Throws `ConfigError`, which says what to use with PostgreSQL, where it is no such file. */

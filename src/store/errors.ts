@@ -1,5 +1,8 @@
-/** The kinds of problems with the database; they decide the exit code. */
-export const STORE_PROBLEMS = ['unusable', 'disk', 'busy', 'refused'] as const;
+/**
+ * The kinds of problems with the database; they decide the exit code. `denied` is said by a server that takes neither this user
+ * nor this password, or that does not give it the rights: while the program runs a person may be changing them.
+ */
+export const STORE_PROBLEMS = ['unusable', 'denied', 'disk', 'busy', 'refused'] as const;
 export type StoreProblem = (typeof STORE_PROBLEMS)[number];
 
 /** The database cannot do what was asked. The message says what happened and what to do. */
@@ -22,6 +25,11 @@ export class RowLockedError extends StoreError {
 /** Another process drives this account. */
 export class OwnedError extends Error {
   override readonly name = 'OwnedError';
+}
+
+/** True where the database takes nothing for now, which passes by itself or with what a person does there. */
+export function isPassing(error: unknown): error is StoreError {
+  return error instanceof StoreError && ['denied', 'disk', 'busy'].includes(error.problem);
 }
 
 /** True when the database failed, not the program: unlike the errors of our own code, those of a driver bear a code. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { RowLockedError, StoreError } from './errors.ts';
+import { isPassing, RowLockedError, type StoreError } from './errors.ts';
 import { endChains } from './events.ts';
 import type { EventHead, Transaction, Work, Writer } from './port.ts';
 import { together } from './statement.ts';
@@ -86,7 +86,7 @@ export class GroupWriter implements Writer {
       try {
         return await this.write(work, externalOrderId);
       } catch (error) {
-        if (!isWorthWaiting(error) || signal.aborted || !this.#transactions.isInPlace()) throw error;
+        if (!isPassing(error) || signal.aborted || !this.#transactions.isInPlace()) throw error;
         onFailure(error);
         await this.#clock.sleep(FULL_DISK_WAIT_MS, signal).catch(() => undefined);
       }
@@ -173,10 +173,5 @@ function countDifferent(group: readonly Waiting[], first: number): number {
 
 /** True when the database takes no work at all for now: it is locked, out of reach, or the disk is full. */
 function isTransient(error: unknown): error is StoreError {
-  return isWorthWaiting(error) && !(error instanceof RowLockedError);
-}
-
-/** True when the same work may come through later. */
-function isWorthWaiting(error: unknown): error is StoreError {
-  return error instanceof StoreError && (error.problem === 'busy' || error.problem === 'disk');
+  return isPassing(error) && !(error instanceof RowLockedError);
 }

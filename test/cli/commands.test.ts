@@ -244,6 +244,7 @@ describe('the exit code of an error', () => {
   it.each<[string, unknown, number]>([
     ['wrong settings', new ConfigError('x'), 78],
     ['an unusable database', new StoreError('unusable', 'x'), 65],
+    ['a password that the server refuses', new StoreError('denied', 'x'), 65],
     ['a row that the database refuses', new StoreError('refused', 'x'), 65],
     ['a full disk', new StoreError('disk', 'x'), 74],
     ['a locked database', new StoreError('busy', 'x'), 75],

@@ -23,6 +23,7 @@ export const EXIT = {
 
 const STORE_EXIT: Readonly<Record<StoreProblem, number>> = {
   unusable: EXIT.data,
+  denied: EXIT.data,
   refused: EXIT.data,
   disk: EXIT.disk,
   busy: EXIT.owned,

@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { KeyRefusedError } from '../../exchange/refusals.ts';
-import { StoreError } from '../../store/errors.ts';
+import { isPassing } from '../../store/errors.ts';
 import type { FlowDeps } from './deps.ts';
 import type { Waker } from './waker.ts';
 
@@ -48,11 +48,6 @@ export async function repeatPass(
     }
     await waker.next(stop);
   }
-}
-
-/** True where the database takes nothing for now, which passes by itself. */
-export function isPassing(error: unknown): error is StoreError {
-  return error instanceof StoreError && (error.problem === 'disk' || error.problem === 'busy');
 }
 
 /** Does the work every `ms` until `stop` aborts. Rejects with what the work throws. */

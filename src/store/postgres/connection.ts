@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Kysely, PostgresAdapter, PostgresDialect, sql, type CompiledQuery, type MigrationLockOptions } from 'kysely';
 import pg from 'pg';
-import type { PostgresDatabase } from '../../config/database.ts';
+import { rereadPassword, type PostgresDatabase } from '../../config/database.ts';
 import { storable } from '../../domain/text.ts';
 import { PostgresCompiler } from '../dialect.ts';
 import { StoreError } from '../errors.ts';
@@ -49,7 +49,7 @@ export function openConnections(place: PostgresDatabase, options: ConnectionOpti
     user: place.user,
     database: place.name,
     // A function, or the driver would look for a password in the environment and in a file of the user's.
-    password: () => place.password ?? '',
+    password: passwordsOf(place),
     ssl: tlsOf(place),
     max: options.max,
     Client: Client as never,
@@ -68,11 +68,24 @@ export function openConnections(place: PostgresDatabase, options: ConnectionOpti
   return new Pool(pool, place.address, options.answerTimeoutMs);
 }
 
+/** Gives the password for each new connection. One that was changed in its file holds for the next. */
+function passwordsOf(place: PostgresDatabase): () => string {
+  let { password = '' } = place;
+  return () => {
+    password = rereadPassword(place) ?? password;
+    // The driver sends no empty one.
+    if (password !== '') return password;
+    throw new StoreError('denied', `${place.address} asks for a password and none is set; set database.passwordFile`);
+  };
+}
+
 /** Waiting for a connection of the pool has no limit, making one has. */
 class Client extends pg.Client {
   constructor(config: pg.ClientConfig) {
     // The pool hides the password from whoever lists its options.
     super({ ...config, password: config.password, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+    // A server that waits for an answer which never comes would keep the connection, and that this process, for a minute.
+    this.connection.on('error', () => this.connection.stream.destroy());
   }
 }
 

@@ -8,11 +8,11 @@ const MEANINGS: readonly Meaning[] = [
   [/^3D000/, 'unusable', 'is not there', 'make it with createdb, or correct database.url'],
   [
     /^28/,
-    'unusable',
+    'denied',
     'takes neither this user nor this password',
     'correct database.url and database.password, or the rules of the server',
   ],
-  [/^42501/, 'disk', 'refuses what the user may not do', 'grant the rights that docs/operating.md names'],
+  [/^42501/, 'denied', 'refuses what the user may not do', 'use the role that owns the tables'],
   [/^25006/, 'disk', 'is read-only, as a standby is', 'set database.url to the primary server'],
   [/^(53300|53400)/, 'busy', 'takes no more connections', 'lower database.poolSize, or raise its max_connections'],
   [/^(53|58|XX00[12])/, 'disk', 'cannot be written', 'check the disk and the memory of the server'],
@@ -27,9 +27,6 @@ const MEANINGS: readonly Meaning[] = [
  */
 const REFUSED = /^(2[23]|44|P0|(?!5[3-8]|72|XX)[5-9I-Z])/;
 
-/** What the server would say to a password that the driver does not even send: an empty one. */
-const NO_PASSWORD = '28P01';
-
 /** The codes of a connection that cannot be encrypted in the way that is set. */
 const TLS = /^(CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|ERR_TLS|ERR_SSL|EPROTO)/;
 
@@ -41,7 +38,7 @@ export function postgresError(error: unknown, address: string): StoreError {
   if (error instanceof StoreError) return error;
   const cause = { cause: error };
   const message = messageOf(error);
-  const code = message.startsWith('SASL') ? NO_PASSWORD : codeOf(error);
+  const code = codeOf(error);
   if (REFUSED.test(code)) return new StoreError('refused', message, cause);
   const [, problem, meaning, advice] = MEANINGS.find(([codes]) => codes.test(code)) ?? [];
   if (problem !== undefined) return new StoreError(problem, `${address} ${meaning} (${message}); ${advice}`, cause);

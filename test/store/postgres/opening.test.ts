@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import type { AddressInfo } from 'node:net';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MIGRATIONS } from '../../../migrations/index.ts';
@@ -95,7 +94,8 @@ describe.skipIf(BIN === undefined)('a database of PostgreSQL', () => {
     ['has another encoding', `encoding 'LATIN1' locale 'C' template template0`, undefined, 'unusable'],
     ['does not wait for the disk', '', 'alter database NAME set synchronous_commit = off', 'unusable'],
     ['is for reading only', '', 'alter database NAME set default_transaction_read_only = on', 'disk'],
-    ['lets the user make no tables', '', 'alter database NAME owner to postgres', 'disk'],
+    ['lets the user make no tables', '', 'alter database NAME owner to postgres', 'denied'],
+    ['does not let the user in', '', `revoke connect on database NAME from public, ${OWNER}`, 'denied'],
     ['takes no more connections', 'connection limit 0', undefined, 'busy'],
     ['takes no connections', 'allow_connections false', undefined, 'unusable'],
   ])('is refused in one line where it %s', async (_what, how, then, problem) => {
@@ -113,38 +113,15 @@ describe.skipIf(BIN === undefined)('a database of PostgreSQL', () => {
       return other.href;
     };
     expect(await problemOf(open(server.url('absent'), 'migrate'))).toBe('unusable');
-    expect(
-      await problemOf(
-        open(
-          changed((other) => (other.password = 'wrong')),
-          'migrate',
-        ),
-      ),
-    ).toBe('unusable');
-    expect(
-      await problemOf(
-        open(
-          changed((other) => (other.password = '')),
-          'migrate',
-        ),
-      ),
-    ).toBe('unusable');
-    expect(
-      await problemOf(
-        open(
-          changed((other) => (other.username = 'nobody')),
-          'migrate',
-        ),
-      ),
-    ).toBe('unusable');
-    expect(
-      await problemOf(
-        open(
-          changed((other) => (other.port = '1')),
-          'migrate',
-        ),
-      ),
-    ).toBe('disk');
+    const places: readonly [problem: string, change: (url: URL) => void][] = [
+      ['denied', (other) => (other.password = 'wrong')],
+      ['denied', (other) => (other.password = '')],
+      ['denied', (other) => (other.username = 'nobody')],
+      ['disk', (other) => (other.port = '1')],
+    ];
+    for (const [problem, change] of places) {
+      expect(await problemOf(open(changed(change), 'migrate'))).toBe(problem);
+    }
     for (const tls of ['require', 'verify']) {
       expect(await problemOf(open(url.href, 'migrate', { ORDER_SYNC_DATABASE_TLS: tls }))).toBe('unusable');
     }
@@ -161,6 +138,23 @@ describe.skipIf(BIN === undefined)('a database of PostgreSQL', () => {
     other.close();
   });
 
+  it('closes its connection at once where a password is asked for that it has not', async () => {
+    const asked = Promise.withResolvers<Socket>();
+    const other = createServer((socket) => {
+      // "SCRAM-SHA-256 is wanted", and then it waits.
+      socket.once('data', () => socket.write(Buffer.from('R\0\0\0\x17\0\0\0\x0aSCRAM-SHA-256\0\0', 'latin1')));
+      asked.resolve(socket.on('error', () => undefined));
+    });
+    other.listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const opening = problemOf(open(`postgres://someone@127.0.0.1:${port}/some`, 'current'));
+    const closed = once(await asked.promise, 'close');
+    expect(await opening).toBe('denied');
+    await closed;
+    other.close();
+  });
+
   it('takes neither a password nor anything else from the environment of the driver', async () => {
     const name = await newDatabase();
     await visit(name, 'migrate');
@@ -169,7 +163,7 @@ describe.skipIf(BIN === undefined)('a database of PostgreSQL', () => {
     const { env } = process;
     Object.assign(env, { PGPASSWORD: PASSWORD, PGSSLMODE: 'require' });
     try {
-      expect(await problemOf(open(url.href, 'current'))).toBe('unusable');
+      expect(await problemOf(open(url.href, 'current'))).toBe('denied');
       await visit(name, 'current');
     } finally {
       delete env['PGPASSWORD'];
