@@ -76,8 +76,12 @@ describe.skipIf(postgresOfTests() === undefined)('a database that was restored u
       { accounts: 1, marks: 1, withoutMark: 0, olderAccounts: [{ account: 'shop' }] },
     ]);
     expect(await run(restored, 'sync', '--account', 'shop')).toMatchObject({ code: 65 });
-    expect(on.state(restored, 'later')).toBe('pending');
+    // Rows may be inserted, and are not sent before a person has decided.
+    const added = ['--external-order-id', 'added', '--asset', '1', '--from', 'BTC', '--to', 'EUR'];
+    expect(await run(restored, 'orders', 'add', '--account', 'shop', ...added)).toMatchObject({ code: 0 });
+    expect(['later', 'added'].map((id) => on.state(restored, id))).toEqual(['pending', 'pending']);
     expect(await run(restored, 'db', 'accept-restore', '--account', 'all')).toMatchObject({ code: 0 });
+    expect(['later', 'added'].map((id) => on.state(restored, id))).toEqual(['unknown', 'unknown']);
     expect(await run(restored, 'resume', '--account', 'shop', ...REASON)).toMatchObject({ code: 0 });
     await run(restored, 'sync', '--account', 'shop');
     expect([on.state(restored, 'later'), on.created()]).toEqual(['open', ['earlier', 'later']]);

@@ -7,10 +7,11 @@ import { newPostgresDatabase } from '../../support/postgres.ts';
 
 const DOCS = new URL('../../../docs/integrating.md', import.meta.url);
 
-/** The statements that the documentation gives for the role of the merchant's application. */
-function documentedGrants(role: string): string {
-  const [, statements = ''] = /```sql\n(create role shop .*?)```/s.exec(readFileSync(DOCS, 'utf8')) ?? [];
-  return statements.replaceAll(/\bshop\b/g, role);
+/** The statements that the documentation gives for the role of the merchant's application: those that make it, and its rights. */
+function documentedStatements(role: string): readonly string[] {
+  const blocks = [...readFileSync(DOCS, 'utf8').matchAll(/```sql\n((?:create role|grant) .*?)```/gs)];
+  // What psql does by itself is no statement.
+  return blocks.map(([, block = '']) => block.replaceAll(/^\\.*$/gm, '').replaceAll(/\bshop\b/g, role));
 }
 
 describe("the role of a merchant's application, as documented", () => {
@@ -19,8 +20,10 @@ describe("the role of a merchant's application, as documented", () => {
   beforeEach(async () => {
     const database = await newPostgresDatabase();
     const role = `shop_${randomBytes(6).toString('hex')}`;
-    openMerchant(database, 'postgres').exec(documentedGrants(role));
+    const [make = '', grant = ''] = documentedStatements(role);
     owner = openMerchant(database);
+    openMerchant(database, 'postgres').exec(make);
+    owner.exec(grant);
     shop = openMerchant(database, role);
   });
 
