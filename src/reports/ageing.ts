@@ -1,6 +1,6 @@
 import { instantMs } from '../domain/instant.ts';
 import { ORDER_STATES, WAITING_STATES, type OrderState } from '../domain/orders/states.ts';
-import { accountColumns, accountFact } from './formats/accounts.ts';
+import { accountAdvice, accountColumns, accountFact } from './formats/accounts.ts';
 import type { Card, Chart, Column, ReportDocument, Row, Span, Verdict } from './formats/document.ts';
 import { counted, cut, emptyReason, inWords } from './formats/words.ts';
 import { waitingChart } from './reconciliation/charts.ts';
@@ -110,7 +110,7 @@ export function ageingDocument(
       {
         name: 'oldest',
         title: 'Orders that have waited the longest',
-        lead: 'The story of an order: order-sync orders explain ORDER.',
+        lead: `The story of an order: order-sync orders explain ORDER${accountAdvice(facts.account)}.`,
         empty: 'No order waits.',
         columns: [...accountColumns(facts.account), ...OLDEST],
         rows: oldestRows,
@@ -124,7 +124,7 @@ export function ageingDocument(
 
 /** Says how many orders wait, and whether a person has to decide about some of them. */
 function verdictOf(
-  { asOf, orders, mayBeEmpty }: AgeingFacts,
+  { account, asOf, orders, mayBeEmpty }: AgeingFacts,
   byStatus: readonly AgeGroup[],
   [longest]: readonly OldestOrder[],
 ): Verdict {
@@ -138,7 +138,9 @@ function verdictOf(
   const reasons = [
     ...(undecided === 0
       ? []
-      : [`${statesOf(byStatus, PERSON_STATES)}: order-sync orders explain ORDER says what to do.`]),
+      : [
+          `${statesOf(byStatus, PERSON_STATES)}: order-sync orders explain ORDER${accountAdvice(account)} says what to do.`,
+        ]),
     ...(ms === null ? [] : [`The longest has waited for ${inWords(ms)}.`]),
   ];
   if (undecided > 0)

@@ -119,6 +119,24 @@ export async function readOrder(db: Database, account: string, externalOrderId: 
   return rows[0];
 }
 
+/** The first of these accounts that has an order with the id; undefined where none has. One search of the key for each. */
+export async function accountWithOrder(
+  db: Database,
+  accounts: readonly string[],
+  externalOrderId: string,
+): Promise<string | undefined> {
+  if (accounts.length === 0) return undefined;
+  const row = await db
+    .selectFrom('merchant_orders')
+    .select('account')
+    .where('account', 'in', accounts)
+    .where('external_order_id', '=', externalOrderId)
+    .orderBy('account')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.account;
+}
+
 /**
  * Reads one row that is to be decided on, and locks it: the merchant's own programs write it too. Undefined where there is
  * none. Throws `RowLockedError` where one of them has it locked for longer than a moment.

@@ -234,10 +234,37 @@ describe.each(Object.entries(DIALECTS))('--account, on %s,', (dialect, newPlace)
       (JSON.parse((await run(`report reconciliation --account ${account} --json`)).stdout) as { facts: object }).facts;
     expect(await factsOf('b')).toMatchObject({ account: 'b', orders: 1, errors: 1, other_accounts: 1 });
     expect(await factsOf('all')).toMatchObject({ orders: 4, other_accounts: 1 });
+    expect((await run('report reconciliation --account b')).stdout).toMatch(/1 row is of the account stray, /);
+  });
+
+  it('is named where another account of the settings has the order', async () => {
+    merchant.exec(`insert into merchant_orders (account, external_order_id) values ('b', 'of-b'), ('old', 'of-old')`);
+    for (const command of ['show', 'explain']) {
+      expect(await run(`orders ${command} of-b --account a`)).toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(/ account a; b has one: --account b\n$/) as string,
+      });
+      const { code, stderr } = await run(`orders ${command} of-old --account a`);
+      expect([code, stderr]).toEqual([2, expect.not.stringContaining('has one')]);
+    }
+  });
+
+  it('is told by the story of an order that stands in no settings, which nothing sends', async () => {
+    merchant.exec(`insert into merchant_orders (account, external_order_id) values ('old', 'waits')`);
+    expect((await run('orders explain waits --account old')).stdout).toContain('It is not sent: the account old ');
+    expect((await run('orders explain same --account a')).stdout).not.toContain('It is not sent');
+  });
+
+  it('is part of what reports advise', async () => {
+    const textOf = async (report: string) =>
+      (await run(`report ${report} --format html`)).stdout.replaceAll(/<[^>]*>/g, '');
+    expect(await textOf('ageing --account all')).toContain('orders explain ORDER --account NAME');
+    expect(await textOf('ageing --account b')).toContain('orders explain ORDER --account b');
+    expect(await textOf('reconciliation --account b')).toContain('findings ack ID --account b');
   });
 
   it('takes no other word for an account, and all only where a command is a list or a report', async () => {
-    expect((await run('orders list --account a/b')).code).toBe(64);
+    for (const name of ['a/b', '..', '-a']) expect((await run(`orders list --account=${name}`)).code).toBe(64);
     expect((await run('orders show same --account all')).code).toBe(64);
     expect((await run('db status --account a')).code).toBe(64);
   });

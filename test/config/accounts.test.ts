@@ -45,6 +45,10 @@ accounts:
 `;
 
 describe('accounts', () => {
+  it.each(['..', '.', '-shop', 'all', 'a/b', ''])('have no such name: %j', (name) => {
+    expect(problemsOf(`accounts: {'${name}': }`)[0]).toMatchObject({ setting: 'accounts' });
+  });
+
   it('are each complete: their own settings, then the general ones, then the defaults', () => {
     const { accounts } = load(TWO);
     expect(accounts.map(({ name, rateGroup }) => [name, rateGroup])).toEqual([

@@ -128,11 +128,11 @@ function checkMayDuplicate(command: Command, { iKnowItMayDuplicate }: OrderOptio
   if (iKnowItMayDuplicate === true) command.error('error: --i-know-it-may-duplicate goes with --as not-created');
 }
 
-function checkTargets(command: Command, ids: readonly string[], { state, from, to, yes }: OrderOptions): void {
+function checkTargets(command: Command, ids: readonly string[], { state, from, to }: OrderOptions): void {
   if (state === undefined && ids.length === 0) command.error('error: name an order, or give --state');
   if (state !== undefined && ids.length > 0) command.error('error: give either ids or --state');
-  const isFiltered = from !== undefined || to !== undefined || yes === true;
-  if (state === undefined && isFiltered) command.error('error: --from, --to and --yes go with --state');
+  const isFiltered = from !== undefined || to !== undefined;
+  if (state === undefined && isFiltered) command.error('error: --from and --to go with --state');
 }
 
 /** The orders that the person agrees to change, after seeing them. */

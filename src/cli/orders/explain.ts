@@ -11,11 +11,11 @@ import { buildStory, type Story } from '../../reports/story/story.ts';
 import type { Store } from '../../store/port.ts';
 import { readStory } from '../../store/reports/story.ts';
 import { chooseFormat, isFolder, writeReport } from '../report/output.ts';
-import { CommandError, EXIT } from '../shared/exit.ts';
 import { utcTime } from '../shared/period.ts';
 import { screenOf } from '../shared/screen.ts';
 import { withAccount } from '../shared/store.ts';
 import { writePieces, type Pieces } from '../shared/write.ts';
+import { absentOrder } from './absent.ts';
 
 /** Of a time, and the space that follows. */
 const TIME_WIDTH = 26;
@@ -41,15 +41,14 @@ export function define(command: Command): void {
       if (isFolder(out)) command.error('error: --out is a folder: name a file');
       const format = chooseFormat(FORMATS, json === true ? 'json' : given, out) ?? 'table';
       const until = asOf === undefined ? systemClock().now() : new Date(asOf);
-      const { story, document } = await withAccount(
-        command,
-        'current',
-        async (store, { account, create, follow, exchange }) => {
-          const evidence = await evidenceOf(store, account, externalOrderId);
-          const told = buildStory(evidence, until, { ...create, ...follow });
-          return { story: told, document: storyDocument(told, evidence, exchange) };
-        },
-      );
+      const { story, document } = await withAccount(command, 'current', async (store, settings) => {
+        const { account, accounts, create, follow, exchange } = settings;
+        const evidence = await evidenceOf(store, account, externalOrderId);
+        if (evidence === undefined) throw await absentOrder(store.db, settings, externalOrderId);
+        const isDriven = accounts.some(({ name }) => name === account);
+        const told = buildStory(evidence, until, { ...create, ...follow, isDriven });
+        return { story: told, document: storyDocument(told, evidence, exchange) };
+      });
       if (format === 'html') await writeReport(document, out === undefined ? { format } : { format, out });
       else {
         const screen = out === undefined ? screenOf() : PLAIN;
@@ -58,11 +57,9 @@ export function define(command: Command): void {
     });
 }
 
-async function evidenceOf(store: Store, account: string, externalOrderId: string): Promise<StoryEvidence> {
+async function evidenceOf(store: Store, account: string, externalOrderId: string): Promise<StoryEvidence | undefined> {
   const rows = await readStory(store, account, externalOrderId);
-  if (rows === undefined) {
-    throw new CommandError(EXIT.absent, `there is no order ${JSON.stringify(externalOrderId)} in the table`);
-  }
+  if (rows === undefined) return undefined;
   const record = rows.record && { ...rows.record, view: readRecordView(rows.record.body) };
   const keptAnswers = rows.keptAnswers.map(({ body, ...kept }) => ({ ...kept, ids: preOrderIdsIn(body) }));
   return { ...rows, record, keptAnswers };

@@ -6,12 +6,12 @@ import { readPreOrder } from '../../store/pre-orders.ts';
 import type { Database } from '../../store/port.ts';
 import { orderEvents } from '../../store/events.ts';
 import { answerText } from '../shared/answer.ts';
-import { CommandError, EXIT } from '../shared/exit.ts';
 import { rowWithHistory } from '../shared/history.ts';
 import { screenOf } from '../shared/screen.ts';
 import { withAccount } from '../shared/store.ts';
 import { withoutTokens } from '../../exchange/hidden.ts';
 import { REVEAL, withoutToken } from '../shared/tokens.ts';
+import { absentOrder } from './absent.ts';
 
 /** `order-sync orders show`. */
 export function define(command: Command): void {
@@ -21,10 +21,11 @@ export function define(command: Command): void {
     .option(...REVEAL)
     .addHelpText('after', '\nExample:\n  order-sync orders show shop-1001')
     .action(async (externalOrderId: string, { json, reveal }: { json?: boolean; reveal?: boolean }) => {
-      const all = await withAccount(command, 'current', ({ db }, { account }) => readAll(db, account, externalOrderId));
-      if (all === undefined) {
-        throw new CommandError(EXIT.absent, `there is no order ${JSON.stringify(externalOrderId)} in the table`);
-      }
+      const all = await withAccount(command, 'current', async ({ db }, settings) => {
+        const found = await readAll(db, settings.account, externalOrderId);
+        if (found === undefined) throw await absentOrder(db, settings, externalOrderId);
+        return found;
+      });
       const shown = reveal === true ? all : hidden(all);
       process.stdout.write(json === true ? `${JSON.stringify(shown, null, 2)}\n` : asSections(shown));
     });

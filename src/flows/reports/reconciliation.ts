@@ -115,9 +115,10 @@ async function addUp(
   }
   const unknownAge = await countOf(snapshot, rowsOfUnknownAge(account, asOf));
   const driven = new Set(drivenAccounts);
-  let otherAccounts = 0;
+  const otherAccounts: { name: string; rows: number }[] = [];
   for (const name of inDatabase.filter((one) => !driven.has(one))) {
-    otherAccounts += await countOf(snapshot, rowsToDrive({ account: name, asOf }));
+    const waiting = await countOf(snapshot, rowsToDrive({ account: name, asOf }));
+    if (waiting > 0) otherAccounts.push({ name, rows: waiting });
   }
   const rows = {
     findings: () => scratch.findings(),

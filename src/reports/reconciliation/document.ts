@@ -8,7 +8,7 @@ import { moneyDaysSection, moneySection, NO_ORDER } from './money.ts';
 import { dayOf } from './rows.ts';
 import { DAY_COLUMNS, PAIR_COLUMNS } from './totals.ts';
 import { disputedOrdersSection, uncheckedOrdersSection, uncheckedSection, type UncheckedOrder } from './unchecked.ts';
-import { cardsOf, EMPTY, problemsOf, verdictOf, type Counted, type Problem } from './verdict.ts';
+import { cardsOf, EMPTY, problemsOf, rowsOf, verdictOf, type Counted, type Problem } from './verdict.ts';
 
 /** Name and version of the JSON form. A change that breaks its readers needs the next number. */
 export const RECONCILIATION_SCHEMA = 'order-sync.reconciliation/1';
@@ -169,7 +169,7 @@ function factsOf(scope: ReconciliationScope, reconciled: Reconciled, problems: r
     { key: 'infos', label: 'Open infos', value: counts.infos },
     { key: 'acknowledged', label: 'Acknowledged', value: counts.acknowledged },
     { key: 'unknown_age', label: 'Rows of unknown age', value: unknownAge },
-    { key: 'other_accounts', label: 'Rows of other accounts', value: otherAccounts },
+    { key: 'other_accounts', label: 'Rows of other accounts', value: rowsOf(otherAccounts) },
     { key: 'oldest_lookup', label: 'Oldest look-up, not final', value: oldestLookup.open },
     { key: 'oldest_lookup_final', label: 'Oldest look-up, final', value: oldestLookup.final },
     { key: 'fresh_for_seconds', label: 'Look-ups count for (s)', value: scope.freshFor / 1_000 },

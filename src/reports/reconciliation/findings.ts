@@ -2,7 +2,7 @@ import type { AmountSettings } from '../../domain/amounts.ts';
 import { FINDING_CLASSES, type FindingClass, type Severity } from '../../domain/findings/classes.ts';
 import type { Finding } from '../../domain/findings/finding.ts';
 import { instantMs } from '../../domain/instant.ts';
-import { accountColumns } from '../formats/accounts.ts';
+import { accountAdvice, accountColumns } from '../formats/accounts.ts';
 import type { Cell, Column, GroupHead, Row, Section, Tone } from '../formats/document.ts';
 import { printable } from '../formats/text.ts';
 import { capitalized, cut, inWords } from '../formats/words.ts';
@@ -54,8 +54,6 @@ const ATTENTION_COLUMNS: readonly Column[] = [
   { key: 'reason', label: 'Reason given', kind: 'text', rank: 3 },
   { key: 'id', label: 'Id', kind: 'count', rank: 1 },
 ];
-const LEAD =
-  'A finding is something that does not agree, is late or odd. For whoever runs order-sync: order-sync orders explain ORDER tells the story of an order, and order-sync findings ack ID --reason TEXT says that a finding has been dealt with.';
 const LONGEST_IN_LINE = 60;
 
 const RANKS: Readonly<Record<string, number>> = { error: 1, warning: 2, info: 3 } satisfies Record<Severity, number>;
@@ -112,13 +110,18 @@ export function attentionSection(
     name: 'attention',
     title: 'Findings',
     part: 'attention',
-    lead: LEAD,
+    lead: leadOf(account),
     empty: 'There is no finding.',
     columns: [...accountColumns(account), ...ATTENTION_COLUMNS],
     rows: attentionRows(findings, instantMs(asOf) ?? 0),
     groups: { key: 'group', describe: headOf },
     isForPeople: true,
   };
+}
+
+function leadOf(account: string | undefined): string {
+  const words = accountAdvice(account);
+  return `A finding is something that does not agree, is late or odd. For whoever runs order-sync: order-sync orders explain ORDER${words} tells the story of an order, and order-sync findings ack ID${words} --reason TEXT says that a finding has been dealt with.`;
 }
 
 function* attentionRows(findings: Iterable<ReportFinding>, asOfMs: number): Generator<Row> {

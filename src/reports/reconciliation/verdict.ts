@@ -1,5 +1,5 @@
 import type { Card, Tone, Verdict } from '../formats/document.ts';
-import { counted, emptyReason } from '../formats/words.ts';
+import { counted, cut, emptyReason } from '../formats/words.ts';
 import { UNCHECKED_REASONS } from './judge.ts';
 import { differencesByCurrency, type CurrencyDifference } from './money.ts';
 import type { ReconciliationTotals } from './totals.ts';
@@ -17,8 +17,8 @@ export interface Problem {
 /** What the verdict is about. */
 export interface Counted {
   readonly totals: ReconciliationTotals;
-  /** Rows of other accounts. */
-  readonly otherAccounts: number;
+  /** Accounts that stand in no settings, and have so many rows that wait to be sent or followed. */
+  readonly otherAccounts: readonly { readonly name: string; readonly rows: number }[];
   /** Rows whose creation time does not tell whether they are of the period. */
   readonly unknownAge: number;
   /** Orders that are unchecked or disputed, or have an open finding of severity error or warning. */
@@ -26,6 +26,9 @@ export interface Counted {
 }
 
 const MOST_DIFFERENCES = 6;
+const MOST_NAMES = 5;
+/** An application may write any text as the account of a row. */
+const LONGEST_NAME = 64;
 
 /** Everything that keeps a report from being clean. */
 export function problemsOf({ totals, otherAccounts, unknownAge }: Counted): readonly Problem[] {
@@ -57,9 +60,9 @@ export function problemsOf({ totals, otherAccounts, unknownAge }: Counted): read
       tone: 'warning',
     },
     {
-      count: otherAccounts,
-      because: `rows of other accounts, which are not driven: ${otherAccounts}`,
-      reason: `${counted(otherAccounts, 'row is', 'rows are')} of other accounts: nothing sends or compares them.`,
+      count: rowsOf(otherAccounts),
+      because: `rows of other accounts, which are not driven: ${rowsOf(otherAccounts)}`,
+      reason: othersReason(otherAccounts),
       tone: 'warning',
     },
   ];
@@ -68,6 +71,21 @@ export function problemsOf({ totals, otherAccounts, unknownAge }: Counted): read
 
 /** The problem of a period without orders, where there is nothing else to say. */
 export const EMPTY: Problem = { because: 'no orders in the period', reason: emptyReason('order'), tone: 'warning' };
+
+/** The rows of accounts that stand in no settings. */
+export function rowsOf(others: Counted['otherAccounts']): number {
+  return others.reduce((sum, { rows }) => sum + rows, 0);
+}
+
+function othersReason(others: Counted['otherAccounts']): string {
+  const names = others.slice(0, MOST_NAMES).map(({ name }) => cut(name, LONGEST_NAME));
+  const [row, account] = [
+    counted(rowsOf(others), 'row is', 'rows are'),
+    others.length === 1 ? 'the account' : 'accounts',
+  ];
+  const some = `${names.join(', ')}${others.length > names.length ? ', …' : ''}`;
+  return `${row} of ${account} ${some}, which ${others.length === 1 ? 'stands' : 'stand'} in no settings of this machine: it sends and follows none of them.`;
+}
 
 const REPEATED = 'An order may stand in several of these lines.';
 

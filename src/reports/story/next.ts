@@ -10,6 +10,8 @@ export interface StorySettings {
   readonly verifyAfter: readonly number[];
   readonly recheckFinalAfter: readonly number[];
   readonly onUnknown: 'hold' | 'resend';
+  /** False where the account stands in no settings of this machine, so that nothing is sent or looked up for it. */
+  readonly isDriven?: boolean;
 }
 
 /** An order at a moment; `events` are those until then. */
@@ -18,6 +20,8 @@ export interface Moment {
   readonly events: readonly StoryEvent[];
   readonly state: OrderState;
   readonly asOf: Date;
+  /** Something stops what comes next, and is said already. */
+  readonly isStopped: boolean;
 }
 
 /** Says what happens next to an order by itself, and what a person may do: each command is a line of its own. */
@@ -26,7 +30,7 @@ export function whatNext(moment: Moment, settings: StorySettings): readonly stri
   switch (state) {
     case 'pending':
       return [
-        sending(moment),
+        ...sending(moment),
         ...(isSentAgain(moment)
           ? ['It cannot be cancelled: the exchange may have taken it before.']
           : offer('To keep it from being sent', moment)),
@@ -74,11 +78,12 @@ export function whatNext(moment: Moment, settings: StorySettings): readonly stri
   }
 }
 
-function sending(moment: Moment): string {
+function sending(moment: Moment): readonly string[] {
+  if (moment.isStopped) return [];
   const how = hasLeft(moment) ? 'It is sent again' : 'It is sent';
-  if (!isNewest(moment)) return `${how} when its time has come.`;
+  if (!isNewest(moment)) return [`${how} when its time has come.`];
   const next = dueAt(moment);
-  return next === null || next <= moment.asOf ? `${how} as soon as a pass runs.` : `${how} at ${next.toISOString()}.`;
+  return [next === null || next <= moment.asOf ? `${how} as soon as a pass runs.` : `${how} at ${next.toISOString()}.`];
 }
 
 /** A request of the order has left, whatever came of it. */
@@ -122,13 +127,13 @@ function nextOf(moment: Moment, planned: Date | null): Date | null {
 
 function at(moment: Moment, planned: Date | null): string {
   const next = nextOf(moment, planned);
-  if (next === null) return '';
+  if (next === null || moment.isStopped) return '';
   if (next <= moment.asOf) return ', next as soon as a pass runs';
   return isNewest(moment) ? `, next at ${next.toISOString()}` : `, next by ${next.toISOString()} if nothing delays it`;
 }
 
 /** The row is as it was then: nothing has changed it since, nor a look-up its due time. */
-function isNewest({ order, asOf }: Moment): boolean {
+export function isNewest({ order, asOf }: Pick<Moment, 'order' | 'asOf'>): boolean {
   const until = asOf.toISOString();
   return order.updatedAt <= until && (order.lastLookupAt ?? '') <= until;
 }

@@ -3,7 +3,7 @@ import { describeHold, stops } from '../../domain/accounts/holds.ts';
 import { FOLLOWED_STATES, type OrderState } from '../../domain/orders/states.ts';
 import { eventSentence } from './events.ts';
 import type { StoryEvent, StoryEvidence, StoryFinding, StoryKeptAnswer, StoryRecord } from './evidence.ts';
-import { whatNext, type StorySettings } from './next.ts';
+import { isNewest, whatNext, type Moment, type StorySettings } from './next.ts';
 
 /** One thing that happened, as a sentence. */
 export interface StoryEntry {
@@ -42,6 +42,7 @@ export function buildStory(evidence: StoryEvidence, asOf: Date, settings: StoryS
     ...findings.flatMap(findingEntries),
   ].filter(({ at }) => at <= until);
   const open = findings.filter((finding) => isOpen(finding, until));
+  const stopped = stopLines(evidence, { state, asOf }, settings);
   return {
     externalOrderId,
     asOf: until,
@@ -49,19 +50,29 @@ export function buildStory(evidence: StoryEvidence, asOf: Date, settings: StoryS
     // The sort keeps entries of one moment in the order of the list above.
     told: entries.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)),
     next: [
-      ...heldLines(evidence, state, until),
-      ...whatNext({ order, events, state, asOf }, settings),
+      ...stopped,
+      ...whatNext({ order, events, state, asOf, isStopped: stopped.length > 0 }, settings),
       ...open.map(adviceOn),
     ],
   };
 }
 
-/** Why what comes next has to wait: a hold of the account that stops it. */
-function heldLines({ holds, order }: StoryEvidence, state: OrderState, until: string): readonly string[] {
+/** Why what comes next has to wait, or never comes: a hold of the account that stops it, or an account that nobody drives. */
+function stopLines(
+  { holds, order }: StoryEvidence,
+  { state, asOf }: Pick<Moment, 'state' | 'asOf'>,
+  { isDriven = true }: StorySettings,
+): readonly string[] {
   const isFollowed = (FOLLOWED_STATES as readonly OrderState[]).includes(state);
   const lane = state === 'pending' ? 'create' : isFollowed ? 'lookup' : undefined;
-  const waiting = holds.filter((hold) => lane !== undefined && stops(hold, lane) && hold.since <= until);
-  return waiting.map((hold) => `It waits: ${describeHold(hold, order.account)}.`);
+  if (lane === undefined) return [];
+  const until = asOf.toISOString();
+  const waiting = holds.filter((hold) => stops(hold, lane) && hold.since <= until);
+  const lines = waiting.map((hold) => `It waits: ${describeHold(hold, order.account)}.`);
+  // Of the past nobody knows who drove it.
+  if (isDriven || !isNewest({ order, asOf })) return lines;
+  const what = lane === 'create' ? 'sent' : 'looked up';
+  return [...lines, `It is not ${what}: the account ${order.account} stands in no settings of this machine.`];
 }
 
 /** The events of the order. Those of stored findings are left out: the findings have entries of their own. */

@@ -127,7 +127,6 @@ describe('findings ack', () => {
   it.each([
     [['--reason', 'x'], /give either ids, or --class or --severity/],
     [['1', '--class', 'STUCK', '--reason', 'x'], /give either ids, or --class or --severity/],
-    [['1', '--yes', '--reason', 'x'], /--yes goes with --class or --severity/],
     [['1'], /required option '--reason <text>' not specified/],
     [['1', '--reason', ' '], /--reason/],
     [['one', '--reason', 'x'], /The id of a finding is a whole number/],

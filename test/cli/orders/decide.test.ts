@@ -54,7 +54,7 @@ describe('orders resolve, retry and cancel', () => {
       await ordersProcess('resolve', 'a', '--as', 'exists', '--pre-order-id', 'p1', ...REASON, '--actor', ' Anna '),
       await orders('resolve', 'b', '--as', 'abandoned', ...REASON),
       await orders('retry', 'c', 'c', ...REASON),
-      await orders('cancel', 'd', ...REASON),
+      await orders('cancel', 'd', '--yes', ...REASON),
     ];
     expect(told.map(({ code, stdout, stderr }) => [code, stdout, stderr])).toEqual([
       [0, 'a: held → accepted\n', ''],
@@ -131,7 +131,7 @@ describe('orders resolve, retry and cancel', () => {
     const wrong = [
       [['resolve', '--as', 'abandoned', ...REASON], 'name an order, or give --state'],
       [['cancel', 'a', '--state', 'pending', ...REASON], 'give either ids or --state'],
-      [['cancel', 'a', '--yes', ...REASON], '--from, --to and --yes go with --state'],
+      [['cancel', 'a', '--from', '2026-01-03', ...REASON], '--from and --to go with --state'],
       [['cancel', 'a'], "required option '--reason <text>' not specified"],
       [['cancel', 'a', '--reason', ' '], '--reason'],
       [['cancel', 'a', ...REASON, '--actor', ''], '--actor'],

@@ -70,6 +70,7 @@ describe('an order whose account is held', () => {
       expect.stringMatching(/creates-paused.* by ann: maintenance; .*resume/),
       expect.stringContaining(`rate-limited`),
     ]);
+    expect(tell(held).next.join()).not.toContain('as soon as a pass runs');
     const accepted = [event(1, {}), event(2, { oldValue: 'sending', newValue: 'accepted' })];
     const followed = tell({ ...held, events: accepted }).next.filter((line) => line.startsWith('It waits'));
     expect(followed).toEqual([expect.stringContaining('rate-limited')]);
@@ -77,6 +78,26 @@ describe('an order whose account is held', () => {
 
   it('did not wait before the hold began', () => {
     expect(tell(evidence({ holds: [hold] }), 4).next.join()).not.toContain('It waits');
+  });
+});
+
+describe('an order whose account stands in no settings', () => {
+  const untold = (events: readonly StoryEvent[], seconds = 1_000) =>
+    buildStory(evidence({ events }), new Date(at(seconds)), { ...SETTINGS, isDriven: false }).next;
+
+  it('is neither sent nor looked up, and can still be decided about', () => {
+    const [pending, ...more] = untold([]);
+    expect(pending).toMatch(/^It is not sent: the account default /);
+    expect(more.filter(isCommand)).toHaveLength(1);
+    const accepted = [event(1, {}), event(2, { oldValue: 'sending', newValue: 'accepted' })];
+    const followed = untold(accepted);
+    expect(followed[0]).toMatch(/^It is not looked up: the account default /);
+    expect([...untold([]), ...followed].join()).not.toContain('as soon as a pass runs');
+  });
+
+  it('has ended where it has ended', () => {
+    const final = [event(1, {}), event(2, { oldValue: 'sending', newValue: 'final' })];
+    expect(untold(final).join()).not.toContain('settings');
   });
 });
 

@@ -34,7 +34,6 @@ export function define(command: Command): void {
       const { class: name, severity, reason, yes } = options;
       const isFiltered = name !== undefined || severity !== undefined;
       if (isFiltered === wanted.length > 0) command.error('error: give either ids, or --class or --severity');
-      if (!isFiltered && yes === true) command.error('error: --yes goes with --class or --severity');
       const actor = actorOf(options);
       await withAccount(command, 'current', async (store, { account }) => {
         const rows = isFiltered
