@@ -259,7 +259,7 @@ describe.each(Object.entries(DIALECTS))('--account, on %s,', (dialect, newPlace)
     const textOf = async (report: string) =>
       (await run(`report ${report} --format html`)).stdout.replaceAll(/<[^>]*>/g, '');
     expect(await textOf('ageing --account all')).toContain('orders explain ORDER --account NAME');
-    expect(await textOf('ageing --account b')).toContain('orders explain ORDER --account b');
+    expect(await textOf('ageing --account a')).toContain('orders explain ORDER --account a');
     expect(await textOf('reconciliation --account b')).toContain('findings ack ID --account b');
   });
 
