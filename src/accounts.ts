@@ -4,6 +4,7 @@ import { DueAccounts } from './accounts/due-accounts.ts';
 import type { PassesOf } from './accounts/driven-account.ts';
 import { FailedAccounts, isOfAll, isOvertaken } from './accounts/failed-accounts.ts';
 import { OwnedAccount, type Driving } from './accounts/owned-account.ts';
+import { OwnershipLog } from './accounts/ownership-log.ts';
 import { Patience } from './accounts/patience.ts';
 import { RateGroups } from './accounts/rate-groups.ts';
 import { Sweeps } from './accounts/sweeps.ts';
@@ -61,6 +62,7 @@ export class Accounts implements UsableAccounts {
   readonly #clockWatch: ClockWatch;
   readonly #sweeps: Sweeps;
   readonly #rateGroups: RateGroups;
+  readonly #ownershipLog: OwnershipLog;
   readonly #begun = Promise.withResolvers<void>();
   #names: readonly string[] | undefined;
   #taken: string[] = [];
@@ -68,18 +70,16 @@ export class Accounts implements UsableAccounts {
 
   constructor(deps: AccountsDeps) {
     this.#deps = deps;
-    const { store, clock, log, stop, passesOf, tickedAt } = deps;
-    this.#due = new DueAccounts({ config: deps.config, store, clock, log, tickedAt, owned: this.#owned });
+    const { store, clock, log, stop, passesOf } = deps;
+    this.#due = new DueAccounts({ ...deps, owned: this.#owned });
     this.#sweeps = new Sweeps({ store, owned: this.#owned, names: () => this.names });
     this.#rateGroups = new RateGroups(deps.config, this.#owned);
     this.#patience = new Patience(deps);
+    this.#ownershipLog = new OwnershipLog(deps);
     this.#failed = new FailedAccounts(clock, log);
     this.#clockWatch = new ClockWatch(deps, () => this.#correctAll());
     this.#driving = {
-      start: (holding, isTakenUp) =>
-        this.#starts.add(async () =>
-          stop.aborted || holding.ending.aborted ? undefined : await this.#start(holding, isTakenUp),
-        ),
+      start: (holding, isTakenUp) => this.#starts.add(() => this.#start(holding, isTakenUp)),
       passesOf,
       stop,
       onPass: (account) => this.#due.read(account),
@@ -151,9 +151,7 @@ export class Accounts implements UsableAccounts {
     if (account === undefined) return;
     await account.driven?.app.holds.read();
     await this.#due.read(account);
-    if (account.driven === undefined) return;
-    account.wake('create');
-    account.wake('lookup');
+    if (account.driven !== undefined) for (const pass of ['create', 'lookup'] as const) account.wake(pass);
   }
 
   /** Wakes the accounts in which something has come due. */
@@ -211,8 +209,9 @@ export class Accounts implements UsableAccounts {
   }
 
   async #start(holding: Holding, isTakenUp: boolean) {
-    const { config, store, clock, log, transport } = this.#deps;
-    const { account } = holding;
+    const { config, store, clock, log, transport, stop } = this.#deps;
+    const { account, ending } = holding;
+    if (stop.aborted || ending.aborted) return undefined;
     return await startApp(requireExchange(configOf(config, account)), {
       store: store.forAccount(account, holding),
       holding,
@@ -227,17 +226,15 @@ export class Accounts implements UsableAccounts {
   /** Reads what is due in accounts that were taken; those that another clock left wrong times in are put right. */
   async #begin(names: readonly string[]): Promise<void> {
     const { store, clock } = this.#deps;
+    this.#ownershipLog.taken(names);
     await this.#due.look();
-    if (this.isOnly) {
-      for (const name of names) await this.#beginOnly(name);
-      return;
-    }
+    if (this.isOnly) return void (await Promise.all(names.map((name) => this.#beginOnly(name))));
     for (let first = 0; first < names.length; first += SLICE) {
       const slice = names.slice(first, first + SLICE);
       await this.#readSlice(slice);
-      const [from = '', to = from] = [slice[0], slice.at(-1)];
-      const [due, lease] = [after(clock.now(), LONGEST_WAIT_MS), after(clock.now(), LEASE_MS)];
-      const wrong = await accountsOfAnotherClock(store.db, { from, to, due, lease });
+      const [from = '', to = from, now] = [slice[0], slice.at(-1), clock.now()];
+      const late = { due: after(now, LONGEST_WAIT_MS), lease: after(now, LEASE_MS) };
+      const wrong = await accountsOfAnotherClock(store.db, { from, to, ...late });
       for (const name of wrong) this.#owned.get(name)?.wake('create');
       await clock.turn();
     }
@@ -296,5 +293,6 @@ export class Accounts implements UsableAccounts {
     this.#owned.delete(account.name);
     this.#due.forget(account.name);
     this.#names = undefined;
+    await this.#ownershipLog.left(account.name);
   }
 }

@@ -143,8 +143,10 @@ async function takeOver(
 ): Promise<RateWindow> {
   const { clock, log, holding, rateGroup, isTakenUp = false } = deps;
   if (!isTakenUp && holding.differsIn.length > 0) {
-    const facts = { account: holding.account, settings: holding.differsIn };
-    log.warn(facts, 'another worker drove the account with other settings; those of this process hold now');
+    log.warn(
+      { settings: holding.differsIn },
+      'another worker drove the account with other settings; those of this process hold now',
+    );
   }
   const { spent, clockWentBack } = await spentByLastOwner(deps, rate);
   if (!isTakenUp) await recover(deps, clockWentBack);

@@ -135,5 +135,5 @@ async function begun(
   }
   const { names, waiting } = accounts;
   const counts = { accounts: names.length, configured: config.accounts.length, waiting: waiting.length };
-  log.info({ ...facts, ...counts, first: waiting.slice(0, MOST_NAMED) }, 'order-sync is ready');
+  log.info({ ...facts, ...counts, firstWaiting: waiting.slice(0, MOST_NAMED) }, 'order-sync is ready');
 }

@@ -73,12 +73,13 @@ export async function releaseAccounts(
   const left = new Set<string>();
   for (const batch of batches(held)) {
     const { rows } = await sql<{ account: string }>`with had as (
-        select o.account from account_owners o
+        select o.account, o.generation from account_owners o
         join unnest(${batch.map(({ account }) => account)}::text[],
           ${batch.map(({ generation }) => generation)}::bigint[]) as k (account, generation)
         on o.account = k.account and o.generation = k.generation
         where o.holder = ${holder}),
       free as (select o.account from account_owners o join had on o.account = had.account
+          and o.generation = had.generation
         where o.holder = ${holder} order by o.account for update of o skip locked),
       given as (update account_owners o set holder = null from free where o.account = free.account returning o.account)
       select account from had where account not in (select account from given)`.execute(db);

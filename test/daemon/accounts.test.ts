@@ -59,7 +59,7 @@ describe('a daemon for several accounts', () => {
     );
     expect(on.clock.monotonic() - begin).toBeLessThan(SECOND);
     expect(sentBy(on, 'one')).toHaveLength(1);
-    expect(on.log.with('order-sync is ready')).toMatchObject([{ accounts: 3, waiting: 1, first: ['two'] }]);
+    expect(on.log.with('order-sync is ready')).toMatchObject([{ accounts: 3, waiting: 1, firstWaiting: ['two'] }]);
   });
 
   it('goes on with the others where the exchange refuses the key of one, and with that one once its file has another', async () => {

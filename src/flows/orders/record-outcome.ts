@@ -10,7 +10,7 @@ import { trackingOf } from '../../store/order-columns.ts';
 import { keepAnswer } from '../../store/kept-answers.ts';
 import { keepPreOrder } from '../../store/pre-orders.ts';
 import { together } from '../../store/statement.ts';
-import type { StoreError } from '../../store/errors.ts';
+import { OwnedError, type StoreError } from '../../store/errors.ts';
 import type { Transaction, Work } from '../../store/port.ts';
 import { recordFindings, recordUnknownOutcome, type NewFindings } from '../findings/record-findings.ts';
 import { countFindings } from '../pass/counters.ts';
@@ -68,13 +68,21 @@ async function writeOutcome<Recorded>(
   try {
     return await write(true);
   } catch (error) {
-    const cause = String(error);
+    const cause = error instanceof Error ? error.message : String(error);
+    if (error instanceof OwnedError) {
+      const message = 'the outcome of a create came too late: who drives the account now looks the order up';
+      log.warn({ externalOrderId, outcome: loggedOutcome(outcome) }, message);
+      throw error;
+    }
     log.error({ externalOrderId, cause }, 'the outcome of a create cannot be written whole, its state alone is tried');
   }
   try {
     return await write(false);
   } catch (error) {
-    log.error({ externalOrderId, outcome: loggedOutcome(outcome) }, 'the outcome of a create is not recorded, keep it');
+    log.error(
+      { externalOrderId, outcome: loggedOutcome(outcome) },
+      'the outcome of a create is not recorded: keep this line',
+    );
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import type { WorkerView } from '../../domain/accounts/heartbeats.ts';
 import { fairOwners, mostGivenBack, type Sharer, type Unit } from '../../domain/accounts/share.ts';
-import { readOwners, type AccountOwner } from '../account-owners.ts';
+import { readOwners, releaseAccounts, type AccountOwner } from '../account-owners.ts';
 import type { AccountGroup, Database, Holding } from '../port.ts';
 import { otherUnits, type SeenWorker } from '../workers.ts';
 import type { HeldAccount, Holdings } from './holdings.ts';
@@ -71,8 +71,25 @@ export class Sharing {
     if (wanted.length > 0) {
       for (const claimed of await holdings.claim(worker, wanted, owners)) this.#deps.onTaken(claimed);
     }
+    await this.#releaseUnwanted(worker, owners, wanted.flat());
     const isSettled = free.length === 0 && [...owned].every(([key, owner]) => (fair.get(key) ?? owner) === owner);
     this.#settled = isSettled ? { seen, until: clock.monotonic() + SETTLED_MS } : undefined;
+  }
+
+  /**
+   * Gives back what the database says that this worker has, and it does not know: the answer to a claim was lost, or a part of a
+   * group could not be given back. What it is to have it claims instead.
+   */
+  async #releaseUnwanted(
+    worker: Worker,
+    owners: ReadonlyMap<string, AccountOwner>,
+    wanted: readonly string[],
+  ): Promise<void> {
+    const { db, holdings } = this.#deps;
+    const isUnknown = ({ account, holder }: AccountOwner) =>
+      holder === worker.holder && holdings.get(account)?.worker !== worker;
+    const unwanted = [...owners.values()].filter((owner) => isUnknown(owner) && !wanted.includes(owner.account));
+    if (unwanted.length > 0) await releaseAccounts(db, worker.holder, unwanted);
   }
 
   /**

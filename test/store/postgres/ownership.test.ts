@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import pg from 'pg';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
 import { claimAccounts, readOwners, releaseAccounts, releaseAll } from '../../../src/store/account-owners.ts';
@@ -130,6 +131,32 @@ describe('workers on one database', () => {
     await owned[Symbol.asyncDispose]();
     await untilHeld([worker], 2);
     expect(worker.held.get('a0')?.generation).toBe(3);
+  });
+
+  it('give back what the database says that they have, and they neither know nor are to have', async () => {
+    const place = await newPlace();
+    const groups = accounts(4);
+    const query = Reflect.get(pg.Client.prototype, 'query') as (...given: unknown[]) => Promise<unknown>;
+    const claimed = Promise.withResolvers<void>();
+    const isLost = Promise.withResolvers<never>();
+    // The first claim is committed, and its answer lost later.
+    const spy = vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (
+      this: pg.Client,
+      ...given: unknown[]
+    ) {
+      const asked = query.apply(this, given);
+      const { text = '' } = Object(given[0]) as { text?: string };
+      if (!text.includes('with due as')) return asked as never;
+      spy.mockRestore();
+      return asked.then(() => (claimed.resolve(), isLost.promise)) as never;
+    });
+    const first = await SharingWorker.start(place, groups);
+    await claimed.promise;
+    const second = await SharingWorker.start(place, groups);
+    await heartbeats(second.owned.store, 3);
+    isLost.reject(new Error('read ECONNRESET'));
+    await untilHeld([first, second], 2, 2);
+    expect([...first.held.keys(), ...second.held.keys()].toSorted()).toEqual(['a0', 'a1', 'a2', 'a3']);
   });
 
   it('see by themselves, in time, that the database has other owners: it was put back to an older state', async () => {
