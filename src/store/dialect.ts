@@ -13,7 +13,7 @@ import {
   type SqlBool,
 } from 'kysely';
 import { isTime } from '../../migrations/postgres/guards.ts';
-import { INDEXED_CHARACTERS } from '../../migrations/postgres/0001_initial.ts';
+import { INDEXED_CHARACTERS, IS_FOLLOWED } from '../../migrations/postgres/0001_initial.ts';
 import { MAX_DIGITS } from '../domain/decimal.ts';
 import type { Tables } from './schema.ts';
 
@@ -70,6 +70,14 @@ export function hasLongText(column: string, value: string): RawBuilder<SqlBool> 
 /** Names the index of a table that SQLite is to take; it stands behind the table. */
 export function indexedBy(index: string): RawBuilder<unknown> {
   return worded({ sqlite: sql`indexed by ${sql.ref(index)}`, postgres: sql`` });
+}
+
+/** The condition of the index `merchant_orders_followed`, in the words that each database has it in. */
+export function isFollowed(): RawBuilder<SqlBool> {
+  return worded({
+    sqlite: sql`state in ('sending', 'unknown', 'held', 'accepted', 'open', 'disputed')`,
+    postgres: sql.raw(IS_FOLLOWED),
+  });
 }
 
 /** A text as its bytes: in SQLite an id need not be text that can be read. */

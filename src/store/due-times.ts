@@ -187,13 +187,14 @@ const toSendStatement = statement<Place, { account: string; at: string; state: S
   waitingIn('pending', v).unionAll(waitingIn('invalid', v)),
 );
 
+/** By `limit 1`: with `min()` a plan that was made while there were few reads all rows that wait. */
 function waitingIn(state: SentState, v: Place) {
   const rows = queries
     .selectFrom('merchant_orders')
     .where('state', '=', sql.lit(state))
     .where('next_action_at', 'is not', null);
   const firstAfter = (account: Expression<string>) =>
-    rows.where('account', '>', account).select((row) => row.fn.min('account').as('account'));
+    rows.where('account', '>', account).select('account').orderBy('account').limit(1);
   const following = sql<string>`(${firstAfter(sql.ref<string>('waiting.account'))})`;
   const accounts = queries
     .withRecursive('waiting(account)', (db) =>
@@ -208,7 +209,9 @@ function waitingIn(state: SentState, v: Place) {
     .select(
       rows
         .where('account', '=', sql.ref<string>('waiting.account'))
-        .select((row) => row.fn.min('next_action_at').as('at'))
+        .select(sql<string>`next_action_at`.as('at'))
+        .orderBy('next_action_at')
+        .limit(1)
         .as('at'),
     )
     .select(sql.lit(state).as('state'))

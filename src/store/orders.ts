@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { FOLLOWED_STATES, OrderState } from '../domain/orders/states.ts';
 import type { Decision, Tracking } from '../domain/orders/tracking.ts';
-import { hasLongText, indexedBy } from './dialect.ts';
+import { hasLongText, indexedBy, isFollowed } from './dialect.ts';
 import { StoreError } from './errors.ts';
 import { insertEvents } from './events.ts';
 import { trackedColumnsOf, type OrderRow } from './order-columns.ts';
@@ -60,7 +60,7 @@ export async function orderIds(
   const ids = sql<{ external_order_id: string }>`
     select external_order_id from merchant_orders ${indexedBy('merchant_orders_followed')}
     where account = ${account} and external_order_id > ${fromId} and state in (${sql.join(states)}) and ${isToLookUp}
-      and state in ('sending', 'unknown', 'held', 'accepted', 'open', 'disputed')
+      and ${isFollowed()}
     order by external_order_id limit ${limit}`;
   return (await ids.execute(db)).rows.map((row) => row.external_order_id);
 }
@@ -85,8 +85,10 @@ const sendingStatement = statement((v: { account: string; until: string; limit: 
     .selectFrom('merchant_orders')
     .select('external_order_id')
     .where('account', '=', v.account)
-    .where('state', '=', 'sending')
+    .where('state', '=', sql.lit('sending'))
     .where((where) => where.or([where('next_action_at', 'is', null), where('next_action_at', '<=', v.until)]))
+    // The index of due orders has them so; the key, which a plan that is kept would read all orders by, does not.
+    .orderBy('next_action_at')
     .limit(v.limit),
 );
 

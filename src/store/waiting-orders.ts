@@ -27,6 +27,8 @@ function countOf(state: string, v: Values) {
     .select('external_order_id')
     .where('account', '=', v.account)
     .where('state', '=', sql.lit(state))
+    // As the index of due orders has them: a plan that is kept takes no other one.
+    .orderBy('next_action_at')
     .limit(v.limit);
   const waiting = state === 'pending' ? orders : orders.where('next_action_at', '<=', v.until);
   return queries

@@ -11,6 +11,8 @@ import { isConnectionLost, postgresError } from './errors.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const IDLE_MS = 10_000;
+/** Connections keep plans, and one that was made for a small table is slow on a large one. One in use is closed when it is given back. */
+const LIFETIME_S = 60;
 /** A connection that was not used for so long asks whether the other side is still there. */
 const KEEP_ALIVE_MS = 10_000;
 /** Statements that have a name: they are parsed and planned once a connection. The program has fewer of them. */
@@ -54,6 +56,7 @@ export function openConnections(place: PostgresDatabase, options: ConnectionOpti
     max: options.max,
     Client: Client as never,
     idleTimeoutMillis: IDLE_MS,
+    maxLifetimeSeconds: LIFETIME_S,
     // Statements that do not wait for each other share a way to the server and back.
     pipeline: true,
     keepAlive: true,

@@ -1,7 +1,15 @@
 import pg from 'pg';
 import { expect, it, vi } from 'vitest';
+import { dueLookups } from '../../../src/store/due-lookups.ts';
+import { accountsToSend } from '../../../src/store/due-times.ts';
+import { findingsOf } from '../../../src/store/findings.ts';
+import { sendingOrders } from '../../../src/store/orders.ts';
+import type { Database } from '../../../src/store/port.ts';
+import { openConnections } from '../../../src/store/postgres/connection.ts';
+import { countWaiting } from '../../../src/store/waiting-orders.ts';
 import { doEverything } from '../../support/everything.ts';
 import { newPostgresDatabase } from '../../support/postgres.ts';
+import { placeOf } from '../../support/postgres-store.ts';
 
 /** Tables with a few rows an account. */
 const FEW = /^(account_\w+|request_leases|event_heads|seen_statuses|workers|database_\w+|kysely_migration)$/;
@@ -12,24 +20,34 @@ const FEW = /^(account_\w+|request_leases|event_heads|seen_statuses|workers|data
  */
 const BOUNDED: readonly (readonly [scan: RegExp, why: string])[] = [
   [/^merchant_orders merchant_orders_pending .* limit \$\d+\)/, 'the pending ones alone, counted up to a limit'],
-  [/^merchant_orders merchant_orders_(pending|corrected) \(account = waiting\w*\.account.*\bmin\(/, 'the first entry'],
+  [
+    /^merchant_orders merchant_orders_corrected \(account = waiting\w*\.account.* limit \$\d+\) as "at"/,
+    'the first entry',
+  ],
   [/ \(account = account_owners\.account\): .* as found limit 1\)/, 'one entry'],
   [/^merchant_orders merchant_orders_by_age .* limit 1 offset \$\d+$/, 'the newest, as many as a list looks at'],
 ];
 
 const COUNT = 20_000;
+/** Pages that a statement reads at the most to find a few of so many. */
+const MOST_READ = 300;
+const LATER = new Date('2027-01-01');
 const AT = `to_char(timestamp '2026-01-01' + i * interval '10 seconds', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-/** So many orders of one account that the planner takes the ways that it takes for millions, and others of a hundred accounts. */
-const MANY = [
-  'alter table merchant_orders disable trigger user',
+/** Orders, nine in ten of one account and the others of a hundred; a few in each state, most final. */
+const orders = (from: number, to: number) =>
   `insert into merchant_orders (account, external_order_id, asset, from_currency, to_currency, state, pre_order_id,
       attempts, next_action_at, last_lookup_at, created_at, updated_at)
     select case when i % 10 > 0 then 'default' else 'account ' || i % 1000 end, md5(i::text), '1.5', 'BTC', 'EUR', state,
       case when state <> 'pending' then 'pre-' || i end, 1, ${AT}, case when i % 7 > 0 then ${AT} end, ${AT}, ${AT}
-    from generate_series(1, ${COUNT}) i, lateral (select case when i % 100 < 1 then 'held' when i % 100 < 2 then 'unknown'
+    from generate_series(${from}, ${to}) i, lateral (select case when i % 100 < 1 then 'held' when i % 100 < 2 then 'unknown'
       when i % 100 < 5 then 'accepted' when i % 100 < 8 then 'open' when i % 100 < 12 then 'pending'
-      when i % 100 < 13 then 'disputed' when i % 100 < 20 then 'rejected' else 'final' end as state) s`,
+      when i % 100 < 13 then 'disputed' when i % 100 < 20 then 'rejected' else 'final' end as state) s`;
+
+/** So many orders of one account that the planner takes the ways that it takes for millions. */
+const MANY = [
+  'alter table merchant_orders disable trigger user',
+  orders(1, COUNT),
   'alter table merchant_orders enable trigger user',
   `insert into events (account, type, subject, field, new_value, observed_at, source, previous_hash, hash)
     select account, 'order', external_order_id, field, 'x', created_at, 'lookup', '', ''
@@ -48,17 +66,17 @@ const MANY = [
   'analyze',
 ];
 
-/** The statements that connections are given while `work` runs. */
-async function statementsOf(work: () => Promise<unknown>): Promise<ReadonlySet<string>> {
-  const statements = new Set<string>();
+/** The statements that connections are given while `work` runs, each with the values of its last run. */
+async function statementsOf(work: () => Promise<unknown>): Promise<ReadonlyMap<string, readonly unknown[]>> {
+  const statements = new Map<string, readonly unknown[]>();
   const query = Reflect.get(pg.Client.prototype, 'query') as (...given: unknown[]) => unknown;
   const spy = vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (
     this: pg.Client,
     ...given: unknown[]
   ) {
-    const [first] = given;
-    const text = typeof first === 'string' ? first : (first as { readonly text?: string } | undefined)?.text;
-    if (text !== undefined && /^\s*(select|insert|update|delete|with)\b/i.test(text)) statements.add(text);
+    const [first] = given as [string | { readonly text?: string; readonly values?: readonly unknown[] } | undefined];
+    const { text, values = [] } = typeof first === 'string' ? { text: first } : (first ?? {});
+    if (text !== undefined && /^\s*(select|insert|update|delete|with)\b/i.test(text)) statements.set(text, values);
     return query.apply(this, given);
   });
   try {
@@ -92,7 +110,7 @@ it('nothing that the program does by itself reads a table whole, also with plans
   await client.connect();
   await client.query('set enable_seqscan = off; set plan_cache_mode = force_generic_plan');
   const whole: string[] = [];
-  for (const text of statements) {
+  for (const text of statements.keys()) {
     await client.query(`prepare one as ${text}`);
     const values = new Set(text.match(/\$\d+/g) ?? []).size;
     const given = values === 0 ? '' : `(${Array.from({ length: values }, () => 'null').join(', ')})`;
@@ -125,4 +143,56 @@ it('an order or a link is found by its key also with a plan that was made when t
     expect(scansOf(rows.map((row) => row['QUERY PLAN'])).map(({ index }) => index)).toEqual([`${table}_key`]);
   }
   await client.end();
+});
+
+/** What is asked many times a minute, of an account or of all. */
+const ASKED: Readonly<Record<string, (db: Database) => Promise<unknown>>> = {
+  sendingOrders: (db) => sendingOrders(db, { account: 'default', until: LATER, limit: 100 }),
+  dueLookups: (db) =>
+    dueLookups(db, { account: 'default', limit: 10, placeOf: () => ({ until: LATER, after: undefined }) }),
+  findingsOf: (db) => findingsOf(db, 'default', 'none'),
+  accountsToSend: (db) => accountsToSend(db, ''),
+  countWaiting: (db) => countWaiting(db, { account: 'default', now: LATER, limit: 10 }),
+};
+
+/** Prepares what is asked, with plans for the tables as they are. Gives how each is run. */
+async function keepPlans(client: pg.Client, url: string, made: string): Promise<readonly string[]> {
+  await using connections = openConnections(placeOf(url), { max: 1 });
+  const runs: string[] = [];
+  for (const [name, ask] of Object.entries(ASKED)) {
+    const [[text, values] = ['', []]] = await statementsOf(() => ask(connections.db));
+    await client.query(`prepare "${name} ${made}" as ${text}`);
+    runs.push(`execute "${name} ${made}" (${values.map((value) => pg.escapeLiteral(String(value))).join(', ')})`);
+    await client.query(`explain ${runs.at(-1)}`);
+  }
+  return runs;
+}
+
+it('what is asked again and again reads little also with plans that were made for a smaller table', async () => {
+  const { url } = await newPostgresDatabase();
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query('set plan_cache_mode = force_generic_plan');
+  // Statistics would have the plans made anew.
+  for (const table of ['merchant_orders', 'findings'])
+    await client.query(`alter table ${table} disable trigger user, set (autovacuum_enabled = off)`);
+  const grow = async (from: number, to: number) => {
+    await client.query(orders(from, to));
+    await client.query(`insert into findings (account, class, severity, external_order_id, first_seen_at, last_seen_at)
+      select 'default', 'STUCK', 'warning', md5(i::text), ${AT}, ${AT} from generate_series(${from}, ${to}) i`);
+  };
+  const runs = [...(await keepPlans(client, url, 'for none'))];
+  await grow(1, COUNT / 2);
+  runs.push(...(await keepPlans(client, url, 'for half')));
+  await grow(COUNT / 2 + 1, COUNT);
+  const slow: string[] = [];
+  for (const run of runs) {
+    const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain (analyze, buffers) ${run}`);
+    const [, hit = 0, read = 0] =
+      /Buffers: shared(?: hit=(\d+))?(?: read=(\d+))?/.exec(rows.map((row) => row['QUERY PLAN']).join('\n')) ?? [];
+    if (Number(hit) + Number(read) > MOST_READ) slow.push(`${run}: ${hit} + ${read} pages`);
+  }
+  await client.end();
+  expect(runs).toHaveLength(2 * Object.keys(ASKED).length);
+  expect(slow).toEqual([]);
 });
