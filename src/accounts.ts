@@ -5,7 +5,6 @@ import type { PassesOf } from './accounts/driven-account.ts';
 import { FailedAccounts, isOfAll, isOvertaken } from './accounts/failed-accounts.ts';
 import { OwnedAccount, type Driving } from './accounts/owned-account.ts';
 import { OwnershipLog } from './accounts/ownership-log.ts';
-import { Patience } from './accounts/patience.ts';
 import { RateGroups } from './accounts/rate-groups.ts';
 import { Sweeps } from './accounts/sweeps.ts';
 import { startApp } from './app.ts';
@@ -16,6 +15,7 @@ import { LONGEST_WAIT_MS } from './domain/orders/schedule.ts';
 import type { Transport } from './exchange/transport.ts';
 import { ClockWatch } from './flows/orders/clock-watch.ts';
 import { LEASE_MS } from './flows/pass/lease.ts';
+import type { Patience } from './flows/pass/patience.ts';
 import type { AccountInUse, Accounts as UsableAccounts } from './http/control/operations/operation.ts';
 import { accountsOfAnotherClock, type SweptPass } from './store/due-times.ts';
 import type { Holding, Store } from './store/port.ts';
@@ -38,6 +38,7 @@ export interface AccountsDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly patience: Patience;
   readonly transport?: Transport | undefined;
   readonly passesOf: PassesOf;
   /** The last tick of `schedule.cron`. */
@@ -58,7 +59,6 @@ export class Accounts implements UsableAccounts {
   readonly #due: DueAccounts;
   readonly #starts = new PQueue({ concurrency: STARTS });
   readonly #failed: FailedAccounts;
-  readonly #patience: Patience;
   readonly #clockWatch: ClockWatch;
   readonly #sweeps: Sweeps;
   readonly #rateGroups: RateGroups;
@@ -74,7 +74,6 @@ export class Accounts implements UsableAccounts {
     this.#due = new DueAccounts({ ...deps, owned: this.#owned });
     this.#sweeps = new Sweeps({ store, owned: this.#owned, names: () => this.names });
     this.#rateGroups = new RateGroups(deps.config, this.#owned);
-    this.#patience = new Patience(deps);
     this.#ownershipLog = new OwnershipLog(deps);
     this.#failed = new FailedAccounts(clock, log);
     this.#clockWatch = new ClockWatch(deps, () => this.#correctAll());
@@ -119,7 +118,7 @@ export class Accounts implements UsableAccounts {
     // Accounts mostly come together.
     void deps.clock
       .turn()
-      .then(() => this.#patience.with(() => this.#begin(this.#taken.splice(0).toSorted())))
+      .then(() => this.#deps.patience.with(() => this.#begin(this.#taken.splice(0).toSorted())))
       .then(() => this.#begun.resolve())
       .catch((error: unknown) => isOvertaken(deps, error) || deps.onFailure(error));
   }
@@ -138,7 +137,7 @@ export class Accounts implements UsableAccounts {
     const decided = new Set<string>();
     for await (const names of store.changes(stop)) {
       for (const name of names) decided.add(name);
-      await this.#patience.with(async () => {
+      await this.#deps.patience.with(async () => {
         for (const name of decided) await this.heedDecision(name).then(() => decided.delete(name));
         await this.#due.look();
       });
@@ -173,7 +172,7 @@ export class Accounts implements UsableAccounts {
   /** Does what is done each second: nothing is asked of the database but of accounts at work, and of the next few others. */
   async eachSecond(): Promise<void> {
     this.#failed.tryAgain();
-    await this.#patience.with(() => this.#attendAll());
+    await this.#deps.patience.with(() => this.#attendAll());
   }
 
   async #attendAll(): Promise<void> {

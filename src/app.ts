@@ -4,6 +4,7 @@ import { ConfigError, type Config } from './config/config.ts';
 import { groupOf, settingsInForce } from './config/rate-groups.ts';
 import { MerchantKey } from './config/merchant-key.ts';
 import { DEFAULT_ACCOUNT } from './domain/accounts/name.ts';
+import { messageOf } from './domain/text.ts';
 import { ExchangeClient } from './exchange/client.ts';
 import { RateWindow, type RateLimit } from './exchange/rate-window.ts';
 import { httpTransport, type Transport } from './exchange/transport.ts';
@@ -113,7 +114,7 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
   undo.defer(() => exchange.close());
   incidents.watch({ exchange, holds });
   undo.defer(() =>
-    lease.release().catch((error: unknown) => log.warn({ cause: String(error) }, 'the lease was not released')),
+    lease.release().catch((error: unknown) => log.warn({ cause: messageOf(error) }, 'the lease was not released')),
   );
 
   const disposal = undo.move();

@@ -13,6 +13,7 @@ import { createPass } from './flows/orders/create.ts';
 import { lookUpDue } from './flows/orders/follow.ts';
 import { correctTimes } from './flows/orders/recover.ts';
 import { withGracePeriod } from './flows/pass/grace-period.ts';
+import { Patience } from './flows/pass/patience.ts';
 import { repeatEvery } from './flows/pass/repeat.ts';
 import { Cron } from './flows/pass/waker.ts';
 import { reachOf } from './http/control/reach.ts';
@@ -57,7 +58,8 @@ export async function runDaemon(
   const failed = new AbortController();
   const stop = AbortSignal.any([stopping, failed.signal]);
   const gracePeriodOver = new AbortController();
-  const shared = { config, store, clock, log, stop, gracePeriodOver: gracePeriodOver.signal };
+  const patience = new Patience({ store, clock, log });
+  const shared = { config, store, clock, log, patience, stop, gracePeriodOver: gracePeriodOver.signal };
 
   const accounts = new Accounts({
     ...shared,

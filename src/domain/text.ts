@@ -74,3 +74,8 @@ export function isPlainText(text: string): boolean {
 export function withoutNul(text: string): string {
   return text.replaceAll('\0', '\u2400');
 }
+
+/** What is said of anything that was thrown, without the name of its class. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

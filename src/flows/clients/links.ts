@@ -8,7 +8,7 @@ import {
   type LinkSource,
   type TrackedLink,
 } from '../../domain/clients/link.ts';
-import { isPlainText, LONGEST_PLAIN_TEXT } from '../../domain/text.ts';
+import { isPlainText, LONGEST_PLAIN_TEXT, messageOf } from '../../domain/text.ts';
 import type { Answer } from '../../domain/record.ts';
 import { linkIdsIn, UnusableIdError } from '../../exchange/ids.ts';
 import type { Reply } from '../../exchange/reply.ts';
@@ -99,7 +99,7 @@ async function keepUnread(
     );
     return `${seen}, and it is kept`;
   } catch (error) {
-    log.error({ cause: String(error) }, 'an answer that made a link could not be stored');
+    log.error({ cause: messageOf(error) }, 'an answer that made a link could not be stored');
     return seen;
   }
 }

@@ -14,6 +14,7 @@ import {
   type RestraintChange,
 } from '../../domain/accounts/holds.ts';
 import { after } from '../../domain/instant.ts';
+import { messageOf } from '../../domain/text.ts';
 import type { AccountState } from '../../exchange/account.ts';
 import { endHolds, readHolds, setHold } from '../../store/account-holds.ts';
 import { readAccountFact, setAccountFact } from '../../store/accounts.ts';
@@ -186,7 +187,7 @@ export class AccountHolds implements AccountState {
     } catch (error) {
       if (set !== undefined) this.#unwritten.add(set.kind);
       // It binds this process all the same.
-      log.error({ cause: String(error) }, 'a hold of the account cannot be written');
+      log.error({ cause: messageOf(error) }, 'a hold of the account cannot be written');
     } finally {
       this.#writing -= 1;
     }

@@ -9,6 +9,7 @@ import {
 } from '../../domain/accounts/incidents.ts';
 import type { Hold } from '../../domain/accounts/holds.ts';
 import { after } from '../../domain/instant.ts';
+import { messageOf } from '../../domain/text.ts';
 import { BREAKER_LANES, type BreakerLane } from '../../exchange/breaker.ts';
 import type { ExchangeClient } from '../../exchange/client.ts';
 import type { Store } from '../../store/port.ts';
@@ -152,7 +153,7 @@ export class Incidents {
     try {
       mark.assertWritten();
     } catch (error) {
-      return error instanceof Error ? error.message : String(error);
+      return messageOf(error);
     }
     return writer.failure?.message;
   }

@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts';
+import { messageOf } from '../../domain/text.ts';
 import {
   answerRequest,
   awaitedOf,
@@ -9,6 +10,7 @@ import {
 } from '../../store/account-requests.ts';
 import { isOfDatabase } from '../../store/errors.ts';
 import type { FlowDeps } from '../../flows/pass/deps.ts';
+import type { Patience } from '../../flows/pass/patience.ts';
 import type { Store } from '../../store/port.ts';
 import { writeEnvelope, type Envelope } from './envelope.ts';
 import { NOT_OWNER_RESULT } from './operations/errors.ts';
@@ -29,6 +31,7 @@ const GONE = 'the daemon went away before it answered; nobody can tell whether i
 /** What requests of other machines are answered with. */
 export interface RelayDeps extends Pick<FlowDeps, 'clock' | 'log' | 'gracePeriodOver'> {
   readonly store: Pick<Store, 'db'>;
+  readonly patience: Patience;
   /** The keys of this process; the others know the public one. */
   readonly keys: KeyPair;
   /** Its control socket, which does what is asked. */
@@ -40,12 +43,11 @@ export interface RelayDeps extends Pick<FlowDeps, 'clock' | 'log' | 'gracePeriod
  * until `stop` aborts; then those that run are finished. So whatever is true of the socket is true from elsewhere.
  */
 export async function relayRequests(deps: RelayDeps, stop: AbortSignal): Promise<void> {
-  const { store, clock, log, keys } = deps;
+  const { store, clock, patience, keys } = deps;
   const running = new Map<string, Relayed>();
   let purgeAt = clock.monotonic() + PURGE_MS;
-  let isFailing = false;
   while (!stop.aborted) {
-    try {
+    const look = async () => {
       const requests = running.size < MOST_AT_ONCE ? await takeRequests(store.db, keys.publicKey) : [];
       for (const request of requests) begin(deps, request, running);
       if (running.size > 0) await endUnawaited(store, running);
@@ -53,12 +55,8 @@ export async function relayRequests(deps: RelayDeps, stop: AbortSignal): Promise
         purgeAt = clock.monotonic() + PURGE_MS;
         await purgeRequests(store.db);
       }
-      isFailing = false;
-    } catch (error) {
-      if (!isOfDatabase(error)) throw error;
-      if (!isFailing) log.warn({ cause: String(error) }, 'requests of other machines cannot be read');
-      isFailing = true;
-    }
+    };
+    await patience.with(look, isOfDatabase);
     await clock.sleep(POLL_MS, stop).catch(() => undefined);
   }
   while (running.size > 0 && !deps.gracePeriodOver.aborted) {
@@ -80,7 +78,7 @@ function begin(deps: RelayDeps, request: NewRequest, running: Map<string, Relaye
   const unawaited = new AbortController();
   const done = relay(deps, request, unawaited)
     .catch((error: unknown) =>
-      deps.log.warn({ account, cause: String(error) }, 'a request of another machine was not answered'),
+      deps.log.warn({ account, cause: messageOf(error) }, 'a request of another machine was not answered'),
     )
     .finally(() => running.delete(id));
   running.set(id, { request, unawaited, done });

@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
+import { Patience } from '../../../src/flows/pass/patience.ts';
 import { relayRequests } from '../../../src/http/control/relay.ts';
 import { newKeyPair } from '../../../src/http/control/seal.ts';
 import { runProgram } from '../../support/cli-function.ts';
@@ -19,7 +20,8 @@ async function worker(host: string, { socket }: { readonly socket?: string | nul
   await drivenBy(store, { holder: 'w1', host, socket: socket === undefined ? on.socketPath : socket, publicKey });
   const stop = new AbortController();
   const { gracePeriodOver } = on.program.app;
-  const deps = { store, clock: systemClock(), log: on.log.logger, gracePeriodOver };
+  const [clock, log] = [systemClock(), on.log.logger];
+  const deps = { store, clock, log, patience: new Patience({ store, clock, log }), gracePeriodOver };
   const relaying = relayRequests({ ...deps, keys, socketPath: on.socketPath }, stop.signal);
   onTestFinished(() => {
     stop.abort();

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
 import { Owner } from '../../../src/http/control/client.ts';
+import { Patience } from '../../../src/flows/pass/patience.ts';
 import { relayRequests } from '../../../src/http/control/relay.ts';
 import { newKeyPair } from '../../../src/http/control/seal.ts';
 import { tableTransport } from '../../../src/http/control/table-transport.ts';
@@ -24,7 +25,8 @@ async function elsewhere(on: ServedSocket) {
   await drivenBy(store, { holder: HOLDER, socket: on.socketPath, publicKey });
   const stop = new AbortController();
   const { gracePeriodOver } = on.program.app;
-  const deps = { store, clock, log: on.log.logger, gracePeriodOver, keys, socketPath: on.socketPath };
+  const patience = new Patience({ store, clock, log: on.log.logger });
+  const deps = { store, clock, log: on.log.logger, patience, gracePeriodOver, keys, socketPath: on.socketPath };
   const relaying = relayRequests(deps, stop.signal);
   const end = () => {
     stop.abort();

@@ -2,6 +2,7 @@ import type { FastifySchema } from 'fastify';
 import { z } from 'zod';
 import { syncOnce, type SyncResult } from '../../../flows/orders/sync.ts';
 import type { Counters } from '../../../flows/pass/counters.ts';
+import { messageOf } from '../../../domain/text.ts';
 import { STORE_PROBLEMS, StoreError, type StoreProblem } from '../../../store/errors.ts';
 import type { OperationId } from './addresses.ts';
 import { OWN_ERRORS } from './errors.ts';
@@ -89,7 +90,7 @@ export function syncLines(
   const running = syncOnce(app, scope, signal, (counts, requests) => (progress = { counts, requests }))
     .then((result) => (last = { type: 'result', ...result }))
     .catch((error: unknown) => {
-      app.log.error({ cause: String(error) }, 'a pass that was asked for failed');
+      app.log.error({ cause: messageOf(error) }, 'a pass that was asked for failed');
       const message = error instanceof Error ? error.message : 'the pass failed';
       last = { type: 'error', message, ...(error instanceof StoreError && { problem: error.problem }) };
     })
