@@ -12,6 +12,7 @@ import { openConnections, type Connections } from './connection.ts';
 import { isTwice, postgresError } from './errors.ts';
 import { AccountMarks, readIdentity } from './marks.ts';
 import { openSnapshot } from './snapshot.ts';
+import { takenNames } from './tables.ts';
 import { AccountTransactions } from './writer.ts';
 
 /** A server that is silent for so long is taken for lost; it ends what it works on after less. */
@@ -42,7 +43,7 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
   await assertSound(connections, address, expect);
   const applied = await appliedMigrations(connections);
   assertKnownVersion({ kind: 'postgres', address }, applied, expect);
-  if (!isUpToDate('postgres', applied)) await bringUpToDate(place, applied, expect);
+  if (!isUpToDate('postgres', applied)) await bringUpToDate(place, { applied, expect, probed: connections });
   // Who makes the tables may be about to end a move.
   if (expect === 'current' || expect === 'upgrade') await assertNotMoved(connections.db, address);
   // Only a command that takes any database is here without tables, and it asks for no marks.
@@ -133,13 +134,17 @@ function faultOf({ version, encoding, fsync, commits }: Readonly<Record<string, 
 }
 
 /** Makes the tables, or brings them up to date, where the command is one that does. */
-async function bringUpToDate(place: PostgresDatabase, applied: readonly string[], expect: Expectation): Promise<void> {
+async function bringUpToDate(
+  place: PostgresDatabase,
+  { applied, expect, probed }: { applied: readonly string[]; expect: Expectation; probed: Connections },
+): Promise<void> {
   const { address } = place;
   if (expect === 'upgrade' && applied.length === 0) {
     const hint = 'make them with: order-sync db migrate';
     throw new StoreError('unusable', `${address} has no tables of order-sync; ${hint}`);
   }
   if (expect !== 'migrate' && expect !== 'upgrade') return;
+  if (applied.length === 0) await assertNoneForeign(probed, address);
   // A change of a large table takes its time.
   await using connections = openConnections(place, { max: 2 });
   for (let tries = 1; ; tries += 1) {
@@ -150,6 +155,15 @@ async function bringUpToDate(place: PostgresDatabase, applied: readonly string[]
       if (tries >= MOST_MIGRATION_TRIES || !isTwice(error)) throw error;
     }
   }
+}
+
+/** Throws `StoreError` where tables have the names of ours and are not of a migration: nothing is made beside them. */
+async function assertNoneForeign(connections: Connections, address: string): Promise<void> {
+  const names = await takenNames(connections.db);
+  // Another process may have made them meanwhile.
+  if (names.length === 0 || (await appliedMigrations(connections)).length > 0) return;
+  const message = `${address} holds tables of another program (${names.join(', ')}); name an empty database`;
+  throw new StoreError('unusable', message);
 }
 
 async function appliedMigrations({ db }: Connections): Promise<readonly string[]> {

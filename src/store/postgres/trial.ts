@@ -1,18 +1,10 @@
 import { sql } from 'kysely';
 import { StoreError } from '../errors.ts';
-import { COPIED_TABLES } from '../move/tables.ts';
 import type { Database } from '../port.ts';
+import { OWN_TABLES } from './tables.ts';
 
 /** Everything that migrations make, but for functions and what goes with its table. */
-const TABLES = [
-  ...COPIED_TABLES,
-  'database_moves',
-  'workers',
-  'account_requests',
-  'database_identity',
-  'kysely_migration',
-  'kysely_migration_lock',
-];
+const TABLES = [...OWN_TABLES, 'kysely_migration', 'kysely_migration_lock'];
 
 /** Throws `StoreError` where a database has a table with the name of one of order-sync: a trial would use it and take it away. */
 export async function assertNoTables(db: Database, address: string): Promise<void> {

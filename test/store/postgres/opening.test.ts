@@ -3,6 +3,7 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type pg from 'pg';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MIGRATIONS } from '../../../migrations/index.ts';
 import { systemClock } from '../../../src/clock.ts';
@@ -73,6 +74,23 @@ describe.skipIf(BIN === undefined)('a database of PostgreSQL', () => {
     }
     const name = new URL(url).pathname.slice(1);
     for (const expectation of ['upgrade', 'current', 'any', 'migrate'] as const) await visit(name, expectation);
+  });
+
+  it('is not touched where another program has tables with such names, and shared where they have others', async () => {
+    const name = await newDatabase();
+    const store = await open(server.url(name), 'any');
+    const relations = async () => {
+      const query = sql<{ name: string }>`select relname::text as name from pg_class
+        where relnamespace = 'public'::regnamespace`;
+      return (await query.execute(store.db)).rows.map((row) => row.name);
+    };
+    await sql`create table merchant_orders (id text)`.execute(store.db);
+    expect(await problemOf(open(server.url(name), 'migrate'))).toBe('unusable');
+    expect(await relations()).toEqual(['merchant_orders']);
+    await sql`alter table merchant_orders rename to shop_orders`.execute(store.db);
+    await visit(name, 'migrate');
+    expect(await relations()).toEqual(expect.arrayContaining(['shop_orders', 'merchant_orders', 'kysely_migration']));
+    await store.close();
   });
 
   it('is not touched where another version made it', async () => {

@@ -1,0 +1,14 @@
+import { sql } from 'kysely';
+import { COPIED_TABLES } from '../move/tables.ts';
+import type { Database } from '../port.ts';
+
+/** Tables of order-sync. */
+export const OWN_TABLES = [...COPIED_TABLES, 'database_moves', 'workers', 'account_requests'];
+
+/** The names of tables and views of order-sync that something in this schema has already, in their order. */
+export async function takenNames(db: Database): Promise<readonly string[]> {
+  const names = sql.join([...OWN_TABLES, 'order_events']);
+  const { rows } = await sql<{ name: string }>`select relname::text as name from pg_class
+    where relnamespace = current_schema()::regnamespace and relname in (${names}) order by 1`.execute(db);
+  return rows.map(({ name }) => name);
+}
