@@ -97,11 +97,12 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
   const base = { account, store, clock, log, incidents, settings, counters: newCounters() };
   const { concurrency, timeout: timeoutMs } = config.exchange;
   const window = await takeOver({ ...base, ...deps }, rate);
-  const lease = new RequestLease({ ...base, holding, window, concurrency, timeoutMs });
+  const gracePeriodOver = new AbortController();
+  const { signal } = gracePeriodOver;
+  const lease = new RequestLease({ ...base, holding, window, concurrency, timeoutMs, gracePeriodOver: signal });
   const key = merchantKey(config, log);
   const holds = new AccountHolds({ ...base, rereadKey: key.reread });
   await holds.open();
-  const gracePeriodOver = new AbortController();
   const exchange = new ExchangeClient({
     transport: deps.transport ?? connect(config, key.current),
     clock,
@@ -109,7 +110,7 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
     window,
     account: holds,
     lease,
-    gracePeriodOver: gracePeriodOver.signal,
+    gracePeriodOver: signal,
   });
   undo.defer(() => exchange.close());
   incidents.watch({ exchange, holds });
@@ -128,7 +129,7 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
     lease,
     holds,
     inFlight: new CreatesInFlight(),
-    gracePeriodOver: gracePeriodOver.signal,
+    gracePeriodOver: signal,
     endGracePeriod() {
       store.writer.endGracePeriod();
       gracePeriodOver.abort();

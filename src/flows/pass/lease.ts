@@ -15,6 +15,8 @@ const MOST_GRANTED = 32;
 /** A request that is ready to leave waits so long for this process to know again that it drives the account. */
 const TRUST_WAIT_MS = 3_000;
 const TRUST_LOOK_MS = 100;
+/** So often a request has a lease written that is over before it is durable. */
+const MOST_WRITES = 5;
 
 interface LeaseDeps {
   readonly account: string;
@@ -25,6 +27,8 @@ interface LeaseDeps {
   /** Most requests under way at a time, and the longest that each takes, in milliseconds. */
   readonly concurrency: number;
   readonly timeoutMs: number;
+  /** Nothing more is waited for. */
+  readonly gracePeriodOver?: AbortSignal;
 }
 
 /**
@@ -46,15 +50,14 @@ export class RequestLease {
   }
 
   /**
-   * Resolves once a request may go out; each one asks for itself. Rejects when that cannot be made durable, when the database
+   * Resolves once a request may go out; each one asks for itself. Rejects when that cannot be made durable in time, when the database
    * does not say in time that this process drives the account, or with `OwnedError` when another owner has taken over: then
    * nothing may be sent.
    */
   async ensure(): Promise<void> {
     do {
       await this.#trust();
-      // A write that waits for the database may be durable only when what it asked for is over.
-      while (!this.#lasts(UNUSED_MS, 1)) await this.#renew();
+      await this.#untilItLasts();
     } while (!this.#deps.holding.isTrusted());
     this.#started += 1;
     // Ahead of need, so that no request waits. A failure comes again where the lease is needed.
@@ -79,6 +82,16 @@ export class RequestLease {
   /** Ends the lease: this owner sends nothing more. */
   async release(): Promise<void> {
     if (this.#until !== Number.NEGATIVE_INFINITY) await this.#write(0, 0);
+  }
+
+  /** A write that waits for the database may be durable only when what it asked for is over. */
+  async #untilItLasts(): Promise<void> {
+    for (let writes = 0; !this.#lasts(UNUSED_MS, 1); writes += 1) {
+      if (writes === MOST_WRITES || this.#deps.gracePeriodOver?.aborted === true) {
+        throw new StoreError('busy', 'the database takes longer to write the lease of requests than the lease lasts');
+      }
+      await this.#renew();
+    }
   }
 
   async #trust(): Promise<void> {

@@ -185,6 +185,32 @@ describe('a request of an owner that does not know whether it still is one', () 
   });
 });
 
+it.each([
+  ['it was written five times', false, 5],
+  ['the process has no time left', true, 0],
+])('a lease that is over before it is durable is asked for until %s', async (_when, isOver, mostWrites) => {
+  const { program } = await scriptedProgram();
+  const { app, clock } = program;
+  let writes = 0;
+  const write: typeof app.store.writer.write = async (work) => {
+    const result = await app.store.writer.write(work);
+    writes += 1;
+    clock.advance(1_600);
+    return result;
+  };
+  const lease = new RequestLease({
+    ...app,
+    store: { ...app.store, writer: { ...app.store.writer, write } },
+    holding: { generation: 1, isTrusted: () => true, now: () => clock.now(), ending: NEVER },
+    window: new RateWindow({ requests: 10, intervalMs: 1_000 }),
+    concurrency: 8,
+    timeoutMs: 15_000,
+    gracePeriodOver: isOver ? AbortSignal.abort() : NEVER,
+  });
+  await expect(lease.ensure()).rejects.toThrow(StoreError);
+  expect(writes).toBe(mostWrites);
+});
+
 describe('accounts that share a limit', () => {
   it('count what the last owners of all of them sent, once, and what each sends, for all', async () => {
     const { program } = await scriptedProgram();
