@@ -28,7 +28,7 @@ export interface FollowingMark {
 
 interface Waiting {
   readonly work: Work<unknown>;
-  readonly externalOrderId: string | undefined;
+  readonly about: readonly string[] | undefined;
   resolve(result: unknown): void;
   reject(error: unknown): void;
 }
@@ -58,9 +58,9 @@ export class GroupWriter implements Writer {
     this.#mark = mark;
   }
 
-  write<Result>(work: Work<Result>, externalOrderId?: string): Promise<Result> {
+  write<Result>(work: Work<Result>, about?: readonly string[]): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
-      this.#waiting.push({ work, externalOrderId, resolve, reject });
+      this.#waiting.push({ work, about, resolve, reject });
       if (!this.#isRunning) {
         this.#isRunning = true;
         void this.#run();
@@ -80,11 +80,11 @@ export class GroupWriter implements Writer {
     work: Work<Result>,
     signal: AbortSignal,
     onFailure: (error: StoreError) => void,
-    externalOrderId?: string,
+    about?: readonly string[],
   ): Promise<Result> {
     for (;;) {
       try {
-        return await this.write(work, externalOrderId);
+        return await this.write(work, about);
       } catch (error) {
         if (!isPassing(error) || signal.aborted || !this.#transactions.isInPlace()) throw error;
         onFailure(error);
@@ -151,7 +151,7 @@ async function runEach(group: readonly Waiting[], tx: Transaction): Promise<unkn
   return done;
 }
 
-/** Runs works that follow each other together as long as they are about different orders. */
+/** Runs works that follow each other together as long as each is about something else. */
 async function runBeside(group: readonly Waiting[], tx: Transaction): Promise<unknown[]> {
   const done: unknown[] = [];
   for (let first = 0; first < group.length; first = done.length) {
@@ -161,14 +161,17 @@ async function runBeside(group: readonly Waiting[], tx: Transaction): Promise<un
   return done;
 }
 
-/** Counts the works from one on that are each about another order; 1 where that says no order. */
+/** Counts the works from one on that are each about something else; 1 where that does not say about what. */
 function countDifferent(group: readonly Waiting[], first: number): number {
-  const ids = new Set<string>();
-  for (const { externalOrderId } of group.slice(first)) {
-    if (externalOrderId === undefined || ids.has(externalOrderId)) break;
-    ids.add(externalOrderId);
+  const known = new Set<string>();
+  const isKnown = (id: string) => known.has(id);
+  let count = 0;
+  for (const { about } of group.slice(first)) {
+    if (about === undefined || about.some(isKnown)) break;
+    for (const id of about) known.add(id);
+    count += 1;
   }
-  return Math.max(1, ids.size);
+  return Math.max(1, count);
 }
 
 /** True when the database takes no work at all for now: it is locked, out of reach, or the disk is full. */

@@ -32,10 +32,10 @@ export type Work<Result> = (tx: Transaction) => Promise<Result>;
 /** Every write goes through here. Work that is asked for together may share a transaction. */
 export interface Writer {
   /**
-   * Runs the work in a durable transaction. Work that says about which order it is decides on the rows of that order alone: it
-   * may run beside work about others. Rejects with `StoreError` when the database cannot take it.
+   * Runs the work in a durable transaction. Work that says what it is `about`, as the ids of an order and its pre-order, decides on
+   * rows of those alone: it may run beside work about others. Rejects with `StoreError` when the database cannot take it.
    */
-  write<Result>(work: Work<Result>, externalOrderId?: string): Promise<Result>;
+  write<Result>(work: Work<Result>, about?: readonly string[]): Promise<Result>;
   /**
    * Writes what must not be lost, the result of a request that was sent: a full disk or a locked database is waited
    * out, once a second, until `signal` says that there is no time left.
@@ -44,7 +44,7 @@ export interface Writer {
     work: Work<Result>,
     signal: AbortSignal,
     onFailure: (error: StoreError) => void,
-    externalOrderId?: string,
+    about?: readonly string[],
   ): Promise<Result>;
   /** Why the last group could not be committed: the database is locked or its disk is full. Undefined once one could. */
   readonly failure: StoreError | undefined;

@@ -104,19 +104,22 @@ async function claim(
   create: Pick<CreateInFlight, 'intends'>,
 ): Promise<{ order: MerchantOrder; tracking: Tracking } | undefined> {
   store.mark.assertWritten();
-  const claimed = await store.writer.write(async (tx) => {
-    create.intends(false);
-    const row = await lockFreeOrder(tx, account, externalOrderId);
-    if (row === undefined) return undefined;
-    const now = clock.now();
-    const before = trackingOf(row);
-    const decided = decideClaim(before, uncheckedOrderOf(row), now);
-    if (decided.kind === 'skip') return undefined;
-    create.intends(decided.kind === 'send');
-    // Together with the intent: once that is durable nothing but the request may come in between.
-    const [, onLeased] = await together(saveDecision(tx, before, decided.decision, now), lease.renewWithin(tx));
-    return { ...decided, onDurable: [onLeased, await holds.claimWithin(tx)] };
-  }, externalOrderId);
+  const claimed = await store.writer.write(
+    async (tx) => {
+      create.intends(false);
+      const row = await lockFreeOrder(tx, account, externalOrderId);
+      if (row === undefined) return undefined;
+      const now = clock.now();
+      const before = trackingOf(row);
+      const decided = decideClaim(before, uncheckedOrderOf(row), now);
+      if (decided.kind === 'skip') return undefined;
+      create.intends(decided.kind === 'send');
+      // Together with the intent: once that is durable nothing but the request may come in between.
+      const [, onLeased] = await together(saveDecision(tx, before, decided.decision, now), lease.renewWithin(tx));
+      return { ...decided, onDurable: [onLeased, await holds.claimWithin(tx)] };
+    },
+    [externalOrderId],
+  );
   if (claimed === undefined) {
     // SQLite also takes bytes that are no text; the id that is read is then not the id that is there.
     if (externalOrderId.includes('\uFFFD')) {

@@ -63,8 +63,10 @@ async function writeOutcome<Recorded>(
     const facts = { externalOrderId };
     incidents.failed({ level: 'error', message, cause, subject: externalOrderId, kind: 'database', facts });
   };
+  // Where two orders are given the same pre-order, the second finds the first.
+  const about = [externalOrderId, ...(outcome.kind === 'accepted' ? [`pre-order ${outcome.preOrder.id}`] : [])];
   const write = async (isWhole: boolean) =>
-    await store.writer.writeUntilDurable(writing(isWhole), gracePeriodOver, tell, externalOrderId);
+    await store.writer.writeUntilDurable(writing(isWhole), gracePeriodOver, tell, about);
   try {
     return await write(true);
   } catch (error) {

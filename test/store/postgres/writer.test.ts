@@ -78,17 +78,20 @@ describe('writes of an account that are asked for together', () => {
 
 describe('works of one transaction', () => {
   /** Writes beside each other; gives what began and ended, in its order. */
-  async function written(ids: readonly (string | undefined)[]) {
+  async function written(ids: readonly (string | undefined)[], more: readonly string[] = []) {
     const { store } = await openPostgresStore();
     const account = await owned(store, 'default');
     const trace: string[] = [];
     await Promise.all(
       ids.map((id, index) =>
-        account.writer.write(async (tx) => {
-          trace.push(`${index} begins`);
-          await insertEvents(tx, { ...SUBJECT, subject: `o-${id}` }, [CHANGE, CHANGE]);
-          trace.push(`${index} ends`);
-        }, id),
+        account.writer.write(
+          async (tx) => {
+            trace.push(`${index} begins`);
+            await insertEvents(tx, { ...SUBJECT, subject: `o-${id}` }, [CHANGE, CHANGE]);
+            trace.push(`${index} ends`);
+          },
+          id === undefined ? undefined : [id, ...more],
+        ),
       ),
     );
     expect(await checkChains(store.db)).toEqual({ events: 2 * ids.length, broken: null });
@@ -119,17 +122,25 @@ describe('works of one transaction', () => {
     expect(isBefore('6 begins', '5 ends')).toBe(true);
   });
 
+  it('run one after the other where they share something beside their orders', async () => {
+    const { trace } = await written(['a', 'b'], ['pre-order 1']);
+    expect(trace).toEqual(['0 begins', '0 ends', '1 begins', '1 ends']);
+  });
+
   it('fail alone also where they ran beside others', async () => {
     const { store } = await openPostgresStore();
     const account = await owned(store, 'default');
     const bug = new Error('a bug in one of them');
     const results = await Promise.allSettled(
       ['a', 'b', 'c'].map((id) =>
-        account.writer.write(async (tx) => {
-          await insertEvents(tx, { ...SUBJECT, subject: id }, [CHANGE]);
-          if (id === 'b') throw bug;
-          return id;
-        }, id),
+        account.writer.write(
+          async (tx) => {
+            await insertEvents(tx, { ...SUBJECT, subject: id }, [CHANGE]);
+            if (id === 'b') throw bug;
+            return id;
+          },
+          [id],
+        ),
       ),
     );
     expect(results).toMatchObject([{ value: 'a' }, { reason: bug }, { value: 'c' }]);
