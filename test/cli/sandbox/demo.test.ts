@@ -44,12 +44,16 @@ describe('demo', () => {
     'has three daemons share five accounts of PostgreSQL, kills one, and leaves the database as it was',
     async () => {
       const database = await newPostgresDatabase();
-      const demo = async () =>
-        await runCommand(['demo', '--orders', '21', '--database', database.url], {
+      const demo = async (...more: readonly string[]) =>
+        await runCommand(['demo', '--orders', '21', '--database', database.url, ...more], {
           cwd: folder,
           environment: { TMPDIR: folder },
         });
-      expect(await demo()).toMatchObject({ code: 65, stderr: expect.stringContaining('has a table') as string });
+      expect(await demo()).toMatchObject({
+        code: 65,
+        stdout: '',
+        stderr: expect.stringContaining('has a table') as string,
+      });
 
       const merchant = openMerchant(database);
       merchant.exec('drop schema public cascade; create schema public; create table theirs (id text)');
@@ -63,6 +67,11 @@ describe('demo', () => {
         union all select proname from pg_proc where pronamespace = 'public'::regnamespace`;
       expect(merchant.prepare(objects).pluck().all()).toEqual(['theirs']);
       expect(readdirSync(folder).filter((name) => name.startsWith('order-sync'))).toEqual([]);
+      expect(stdout).toMatch(/demo --scenario mismatch --keep --database \S+\n[^]* config check\n[^]* db migrate\n/);
+
+      const kept = await demo('--keep', '--orders', '5');
+      expect([kept.code, kept.stdout]).toEqual([0, expect.stringContaining('drop owned by current_user')]);
+      expect(merchant.prepare('select count(*) from public.merchant_orders').pluck().all()).toEqual([5]);
     },
   );
 });

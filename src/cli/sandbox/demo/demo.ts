@@ -4,12 +4,14 @@ import { systemClock, type Clock } from '../../../clock.ts';
 import { processEnvironment, type DatabaseConfig as Place } from '../../../config/config.ts';
 import { DEFAULT_ACCOUNT } from '../../../domain/accounts/name.ts';
 import { shellWord } from '../../../domain/text.ts';
+import { wrapped } from '../../../reports/formats/terminal/screen.ts';
 import { counted } from '../../../reports/formats/words.ts';
 import type { Sandbox } from '../../../sandbox/server.ts';
 import { placeOf } from '../../shared/database-place.ts';
 import { CommandError, EXIT } from '../../shared/exit.ts';
 import { wholeNumber } from '../../shared/options.ts';
 import { nextSteps } from '../../shared/program-name.ts';
+import { screenOf } from '../../shared/screen.ts';
 import { stopSignal } from '../../shared/stop-signal.ts';
 import { DEMO_SCENARIOS, demoOrders, MOST_ORDERS, type DemoScenario } from './orders.ts';
 import { cancelStrays, censusOf, insertOrders, openExchange, shopsOf, type Shop } from './shops.ts';
@@ -35,6 +37,11 @@ const NEXT = [
   ['init', 'sets it up for your own exchange'],
   ['sandbox', 'runs an exchange to try your own shop on'],
 ] as const;
+const NEXT_ON_POSTGRES = [
+  ['config check', 'says what settings of your own lack; database.url in them names the database'],
+  ['db migrate', 'makes the tables in that database'],
+  ['sandbox', 'runs an exchange to try your own shop on'],
+] as const;
 const HELP = `
 Scenarios:
   clean     both sides agree in the end
@@ -46,7 +53,9 @@ true.
 
 With --database three daemons share the accounts of five shops, and one of them
 is killed. The database must have no tables of order-sync in it, and has none
-after.
+after. With --keep its tables and functions stay: dropdb removes them with the
+database; "drop owned by current_user" in psql, where the user is no superuser,
+with all that the user owns in it.
 
 Examples:
   npm run demo -- --scenario mismatch --keep
@@ -76,14 +85,26 @@ async function demonstrate(options: DemoOptions, database: Place | undefined, si
   const shops = shopsOf(accounts, demoOrders(scenario, count));
   await using resources = new AsyncDisposableStack();
   const sandbox = resources.adopt(await openExchange(shops, clock), (exchange) => exchange.close());
-  say(`A sandbox exchange listens on ${sandbox.url}; a few of its answers are lost on purpose.`);
   const stage = resources.use(await setStage({ shops, exchangeUrl: sandbox.url, clock, database, isKept }));
+  say(`A sandbox exchange listens on ${sandbox.url}; a few of its answers are lost on purpose.`);
   const play: Play = { ...stage, shops, sandbox, clock, signal };
   const isSettled = workers === 1 ? await perform(play) : await performTogether(play, workers);
   const isRight = await judge(play);
   if (!isSettled || !isRight) process.exitCode = EXIT.look;
   if (isKept) sayHowToLook(stage);
-  else say(`\nWhat to do next:\n${nextSteps(NEXT)}`.trimEnd());
+  else print(`\nWhat to do next:\n${nextSteps(stepsAfter(database))}`.trimEnd());
+}
+
+function stepsAfter(database: Place | undefined): Parameters<typeof nextSteps>[0] {
+  if (database === undefined) return NEXT;
+  const [tampering, text] = [
+    'demo --scenario mismatch --keep',
+    'has the exchange tamper with some orders, and keeps the tables',
+  ];
+  // The address bears no password.
+  const isAsked = database.kind === 'postgres' && database.isPasswordInUrl;
+  const again = `${tampering} --database ${shellWord(database.address)}`;
+  return [[again, isAsked ? `${text}; give the password as before` : text], ...NEXT_ON_POSTGRES];
 }
 
 /** What a demonstration has at hand. */
@@ -144,16 +165,17 @@ function sayTampered(shops: readonly Shop[]): void {
 
 /** Reports what came of it. True where it is what should come of it. */
 async function judge({ shops, store, sandbox, clock }: Play): Promise<boolean> {
-  say('');
+  print('');
   const accounts = shops.map(({ account }) => account);
   process.stdout.write(await summaryOf({ store, accounts }));
   const made = shops.map((shop) => censusOf(sandbox, shop));
   const preOrders = made.reduce((sum, census) => sum + census.preOrders, 0);
   const duplicated = made.flatMap((census) => census.duplicated);
   const sent = shops.flatMap((shop) => shop.orders).length;
-  say(`${counted(sent, 'order')} sent, ${preOrders} pre-orders at the exchange, ${duplicated.length} created twice.\n`);
+  say(`${counted(sent, 'order')} sent, ${preOrders} pre-orders at the exchange, ${duplicated.length} created twice.`);
+  print('');
   const expected = shops.flatMap((shop) => shop.expected);
-  const isAsExpected = await reconcileDemo({ store, clock, accounts, expected }, say);
+  const isAsExpected = await reconcileDemo({ store, clock, accounts, expected }, print);
   return isAsExpected && duplicated.length === 0 && preOrders === sent;
 }
 
@@ -165,14 +187,23 @@ function sayHowToLook({ folder, settingsFile, config: { database, accounts } }: 
     [`report reconciliation${all}`, 'our orders beside those of the exchange'],
     [`report reconciliation${all} --out ${page}`, 'the same as a page for a browser'],
   ] as const;
-  say(`\nThe database is kept, with its settings. To look at it:\n${nextSteps(steps, settingsFile)}`.trimEnd());
-  const tables = database.kind === 'sqlite' ? '' : `; the tables stay in ${database.address}`;
-  say(`To remove it: rm -r ${shellWord(folder)}${tables}`);
+  print(`\nThe database is kept, with its settings. To look at it:\n${nextSteps(steps, settingsFile)}`.trimEnd());
+  print(`To remove it: rm -r ${shellWord(folder)}`);
+  if (database.kind === 'postgres') {
+    say(`Its tables and functions stay in ${database.address}: dropdb removes them with the database.`);
+    print('To remove all that its user owns in it, where that is no superuser, in psql:\n  drop owned by current_user');
+  }
   const variables = Object.keys(processEnvironment()).filter((name) => name.startsWith('ORDER_SYNC_'));
   const over = variables.filter((name) => name !== 'ORDER_SYNC_CONFIG').join(', ');
   if (over !== '') say(`Your environment goes over these settings. Unset it first: ${over}`);
 }
 
+/** Says a sentence, in the width of the terminal. */
 function say(text: string): void {
+  print(wrapped(text, screenOf().width));
+}
+
+/** Prints what is laid out already. */
+function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
