@@ -13,7 +13,7 @@ const WORST_S = 5;
 const BEAT_MS = 1_000;
 /** A request that a process has sent before it was killed may arrive so long after; nobody takes an account over so early. */
 const ON_ITS_WAY_MS = 1_000;
-/** An account that nobody drives for so long is told as that. */
+/** An account that nobody drives for so long counts as driven by nobody. */
 const LONGEST_MS = 30_000;
 
 /** The time from a SIGKILL until the next request of each account that the process drove arrives at the exchange. */

@@ -18,7 +18,7 @@ export class OwnershipLog {
     this.#stop = stop;
   }
 
-  /** The first accounts are told of when all is ready. */
+  /** The first time it logs nothing: the line "order-sync is ready" counts those accounts. */
   taken(names: readonly string[]): void {
     if (this.#isBegun) this.#log.info(factsOf(names), 'accounts are driven here from now on');
     this.#isBegun = true;

@@ -4,10 +4,10 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { endHolds, setHold } from '../../src/store/account-holds.ts';
 import type { Transaction } from '../../src/store/port.ts';
-import type { WrapStatement } from '../../src/store/sqlite/connection.ts';
 import { openStore } from '../../src/store/sqlite/store.ts';
 import { runProgram } from '../support/cli-function.ts';
 import { temporaryFolder } from '../support/folders.ts';
+import { heardStatements } from '../support/heard-statements.ts';
 import { keyOf, manyAccounts, type ManyAccounts } from '../support/many-accounts.ts';
 import { openMerchant } from '../support/merchant-postgres.ts';
 import { newPostgresDatabase } from '../support/postgres.ts';
@@ -31,20 +31,6 @@ const sentBy = (on: ManyAccounts, key: string, method = 'POST') =>
 /** Rows of this id are accepted in all these accounts. */
 const accepted = (on: ManyAccounts, id: string, names: readonly string[] = NAMES) =>
   names.every((name) => on.stateOf(name, id) === 'accepted');
-
-/** Tells of each statement that is run. */
-function heard(onStatement: (text: string) => void): WrapStatement {
-  const told = <Value>(text: string, run: () => Value) => {
-    onStatement(text);
-    return run();
-  };
-  return (text, statement) => ({
-    reader: statement.reader,
-    all: (parameters) => told(text, () => statement.all(parameters)),
-    run: (parameters) => told(text, () => statement.run(parameters)),
-    iterate: (parameters) => told(text, () => statement.iterate(parameters)),
-  });
-}
 
 describe('a daemon for several accounts', () => {
   it('sends the rows of each with its own key, those that were there and new ones at once', async () => {
@@ -135,7 +121,7 @@ describe('a daemon for several accounts', () => {
     const names = Array.from({ length: 100 }, (_, number) => `shop-${number}`);
     const on = await manyAccounts(Object.fromEntries(names.map((name) => [name, ''])));
     let [starts, stopped] = [0, undefined as Promise<void> | undefined];
-    const wrap = heard((text) => {
+    const wrap = heardStatements((text) => {
       if (!text.startsWith('select * from "request_leases"')) return;
       starts += 1;
       stopped ??= daemon.stop();
@@ -225,7 +211,7 @@ describe('an account of several', () => {
     const accounts = Object.fromEntries(Array.from({ length: 2_000 }, (_, number) => [`shop-${number}`, '']));
     const on = await manyAccounts(accounts);
     let statements = 0;
-    await on.start({ store: { wrap: heard(() => (statements += 1)) } });
+    await on.start({ store: { wrap: heardStatements(() => (statements += 1)) } });
     on.insert('shop-7', 'a');
     await on.until(() => on.stateOf('shop-7', 'a') === 'accepted');
     await on.pass(2 * MINUTE);

@@ -28,7 +28,7 @@ interface LeaseDeps {
   readonly concurrency: number;
   readonly timeoutMs: number;
   /** Nothing more is waited for. */
-  readonly gracePeriodOver?: AbortSignal;
+  readonly gracePeriodOver: AbortSignal;
 }
 
 /**
@@ -87,7 +87,7 @@ export class RequestLease {
   /** A write that waits for the database may be durable only when what it asked for is over. */
   async #untilItLasts(): Promise<void> {
     for (let writes = 0; !this.#lasts(UNUSED_MS, 1); writes += 1) {
-      if (writes === MOST_WRITES || this.#deps.gracePeriodOver?.aborted === true) {
+      if (writes === MOST_WRITES || this.#deps.gracePeriodOver.aborted) {
         throw new StoreError('busy', 'the database takes longer to write the lease of requests than the lease lasts');
       }
       await this.#renew();

@@ -83,7 +83,7 @@ export class AccountTransactions implements Transactions {
     }
   }
 
-  /** An older state that is found is told to all that may drive the account; where that fails, it is found again. */
+  /** An older state that is found is written down for all that may drive the account; where that fails, it is found again. */
   async #attemptAndTell<Result>(work: Work<Result>): Promise<Attempt<Result>> {
     try {
       return await this.#attempt(work);

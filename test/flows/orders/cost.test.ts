@@ -1,29 +1,20 @@
 import { expect, it } from 'vitest';
-import type { Overrides } from '../../../src/app.ts';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { followPass } from '../../../src/flows/orders/follow.ts';
 import { ofSqlite } from '../../support/database.ts';
+import { heardStatements } from '../../support/heard-statements.ts';
 import { echo, NOT_FOUND, record, type ScriptedAnswer } from '../../support/scripted-exchange.ts';
 import { scriptedProgram } from '../../support/test-program.ts';
 import { DAY } from '../../support/tracking.ts';
-
-type WrapStatement = NonNullable<NonNullable<Overrides['store']>['wrap']>;
 
 const NEVER = new AbortController().signal;
 const FINAL = { status: 'DONE', completionDate: '2026-01-05T12:00:00Z', serverDate: '2026-01-05T12:00:00Z' };
 
 it('an order costs these statements and commits on SQLite', ofSqlite('statements are counted there'), async () => {
   let [statements, commits] = [0, 0];
-  const count = <Value>(text: string, run: () => Value) => {
+  const wrap = heardStatements((text) => {
     if (/^(select|insert|update|delete|with)\b/i.test(text)) statements += 1;
     if (/^commit\b/i.test(text)) commits += 1;
-    return run();
-  };
-  const wrap: WrapStatement = (text, statement) => ({
-    reader: statement.reader,
-    all: (parameters) => count(text, () => statement.all(parameters)),
-    run: (parameters) => count(text, () => statement.run(parameters)),
-    iterate: (parameters) => count(text, () => statement.iterate(parameters)),
   });
   const { program, exchange } = await scriptedProgram({ overrides: { store: { wrap } } });
   let answer: ScriptedAnswer = NOT_FOUND;

@@ -21,7 +21,7 @@ function begun() {
   return { log, levels: () => log.lines.map(({ level }) => level), fail, succeed, pass };
 }
 
-it('a database that is read now and then not is told of once, each minute, and when it was well for a while', async () => {
+it('a database that is read now and then not is logged once, each minute, and when it was well for a while', async () => {
   const { log, levels, fail, succeed, pass } = begun();
   await succeed();
   for (let passed = 0; passed < 2 * MINUTE; passed += SECOND) {

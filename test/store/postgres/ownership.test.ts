@@ -222,13 +222,13 @@ it('tries again to give back an account that was locked', async () => {
   await untilHeld([first], 2);
   const { db } = first.owned.store;
   const locked = Promise.withResolvers<void>();
-  const isTold = Promise.withResolvers<void>();
+  const isLocked = Promise.withResolvers<void>();
   const locking = db.transaction().execute(async (tx) => {
     await sql`select from account_owners for update`.execute(tx);
-    isTold.resolve();
+    isLocked.resolve();
     await locked.promise;
   });
-  await isTold.promise;
+  await isLocked.promise;
   const second = await SharingWorker.start(place, accounts(2));
   await untilHeld([first, second], 0, 1);
   locked.resolve();
