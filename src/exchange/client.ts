@@ -226,7 +226,7 @@ export class ExchangeClient {
     using turn = await this.#gate.turn({ lane: 'person' }, signal);
     if (turn === undefined) return notExamined(request, NO_TURN, clock);
     await lease.ensure();
-    turn.report = { wasSent: true, health: 'nothing' };
+    turn.leave();
     const askedAt = account.now();
     const examined = await examine(transport, clock, request, gracePeriodOver);
     const { reply } = examined;
@@ -268,7 +268,7 @@ export class ExchangeClient {
   }
 
   async #send(request: HttpRequest, turn: Turn): Promise<UnreadReply> {
-    turn.report = { wasSent: true, health: 'nothing' };
+    turn.leave();
     const { transport, clock, gracePeriodOver, account } = this.#options;
     const askedAt = account.now();
     const reply = await ask(transport, clock, request, gracePeriodOver);
@@ -277,8 +277,9 @@ export class ExchangeClient {
   }
 
   #note(reply: UnreadReply, turn: Turn, askedAt: Date): void {
-    turn.report = { wasSent: reply.kind !== 'not-sent', health: healthOf(reply, turn.lane) };
     const news = newsOf(reply, turn.lane);
+    const isRateLimited = news?.kind === 'rate-limited';
+    turn.report = { wasSent: reply.kind !== 'not-sent', health: healthOf(reply, turn.lane), isRateLimited };
     if (news === undefined) return;
     const hadRoom = reply.kind === 'rate-limited' && this.#gate.hasRoom;
     this.#options.account.note(hadRoom ? { ...reply, hadRoom } : news, askedAt);

@@ -24,6 +24,8 @@ export interface TurnReport {
   /** False where it is proved that nothing left: then the turn does not count against the rate. */
   readonly wasSent: boolean;
   readonly health: Health;
+  /** True where the exchange said that requests come too fast. */
+  readonly isRateLimited?: boolean;
 }
 
 /** What a turn is asked for. */
@@ -40,12 +42,20 @@ export class Turn implements Disposable {
   readonly lane: Lane;
   /** Set by whoever sends; a turn in which nothing was sent counts for nothing. */
   report: TurnReport = { wasSent: false, health: 'nothing' };
+  readonly #onLeave: () => void;
   readonly #onEnd: (report: TurnReport) => void;
   #isOver = false;
 
-  constructor(lane: Lane, onEnd: (report: TurnReport) => void) {
+  constructor(lane: Lane, onLeave: () => void, onEnd: (report: TurnReport) => void) {
     this.lane = lane;
+    this.#onLeave = onLeave;
     this.#onEnd = onEnd;
+  }
+
+  /** The request leaves now, and was sent unless a later report proves that it was not. */
+  leave(): void {
+    this.report = { wasSent: true, health: 'nothing' };
+    this.#onLeave();
   }
 
   end(): void {
@@ -203,11 +213,20 @@ export class Gate {
   #begin(request: TurnRequest, onEnd: () => void): Turn {
     const { lane } = request;
     this.#inFlight[lane] += 1;
-    this.#window.start();
+    this.#window.start(this.#clock.monotonic());
     this.#pauseWhileFull();
-    return new Turn(lane, (report) => {
+    let isOverForWindow = false;
+    const endForWindow = (wasSent: boolean) => {
+      if (!isOverForWindow) this.#window.end(this.#clock.monotonic(), wasSent);
+      isOverForWindow = true;
+    };
+    const onLeave = () => {
+      if (this.#window.limit.mode === 'paced') endForWindow(true);
+    };
+    return new Turn(lane, onLeave, (report) => {
       this.#inFlight[lane] -= 1;
-      this.#window.end(this.#clock.monotonic(), report.wasSent);
+      endForWindow(report.wasSent);
+      if (report.isRateLimited === true) this.#window.slowDown(this.#clock.monotonic());
       this.#feedBreakers(request, report);
       for (const queueUp of this.#behind.splice(0)) queueUp();
       this.#pauseWhileFull();

@@ -1,7 +1,11 @@
+import { Spacing } from './spacing.ts';
+
 /** So many requests in any window of so many milliseconds, at most. */
 export interface RateLimit {
   readonly requests: number;
   readonly intervalMs: number;
+  /** How long a request counts: until an interval after its end (`proved`), or after it left, with starts evenly spaced (`paced`). */
+  readonly mode?: 'proved' | 'paced';
 }
 
 /** Requests that ended at `at` or shortly before, on the monotonic clock; where `at` is to come, requests that may leave until then. */
@@ -17,19 +21,23 @@ const REMEMBERED_PARTS = 32;
 
 /**
  * Counts requests in a sliding window of monotonic time. A request counts from its start until `intervalMs` after its
- * end: the exchange saw it somewhere in between, so that no window the exchange can measure holds more than the limit.
+ * end: the exchange saw it somewhere in between, so that no window the exchange can measure holds more than the limit. Where
+ * the limit is paced it is over for the window when it has left, and starts are spaced evenly: an answer that takes long then
+ * costs no room, and the exchange may see requests closer together than they left.
  */
 export class RateWindow {
   readonly limit: RateLimit;
   /** Of earlier owners: some may still leave, so that they are no group with those that have ended here. */
   readonly #earlier: Group[] = [];
   readonly #ended: Group[] = [];
+  readonly #spacing: Spacing | undefined;
   #counted = 0;
   #running = 0;
 
   /** `spent` are requests of earlier owners. */
   constructor(limit: RateLimit, spent: readonly SpentRequests[] = []) {
     this.limit = limit;
+    if (limit.mode === 'paced') this.#spacing = new Spacing(limit);
     for (const { at, requests } of spent.toSorted((one, other) => one.at - other.at)) {
       this.#earlier.push({ from: at, at, requests });
       this.#counted += requests;
@@ -47,17 +55,24 @@ export class RateWindow {
   /** Milliseconds until one more request may start: 0 for now, undefined until one that is running has ended. */
   waitMs(now: number): number | undefined {
     this.#forget(now);
-    if (this.#running + this.#counted < this.limit.requests) return 0;
+    const spacedMs = this.#spacing?.waitMs(now) ?? 0;
+    if (this.#running + this.#counted < this.limit.requests) return spacedMs;
     const oldest = Math.min(this.#ended[0]?.at ?? Infinity, this.#earlier[0]?.at ?? Infinity);
-    return oldest === Infinity ? undefined : oldest + this.limit.intervalMs - now;
+    return oldest === Infinity ? undefined : Math.max(oldest + this.limit.intervalMs - now, spacedMs);
   }
 
-  /** One request starts. */
-  start(): void {
+  /** One request starts at `now`. */
+  start(now: number): void {
     this.#running += 1;
+    this.#spacing?.start(now);
   }
 
-  /** It has ended at `now`; one that was proved not to have left does not count. */
+  /** The exchange said at `now` that requests come too fast: a paced limit goes on at half its rate for a minute. */
+  slowDown(now: number): void {
+    this.#spacing?.slowDown(now);
+  }
+
+  /** It has ended at `now`, or left where the limit is paced; one that was proved not to have left does not count. */
   end(now: number, wasSent: boolean): void {
     this.#running -= 1;
     if (!wasSent) return;

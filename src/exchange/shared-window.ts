@@ -24,8 +24,8 @@ export class SharedWindow {
   member(spent: readonly SpentRequests[]): RateWindow {
     return new Member(this.#all.limit, spent, {
       waitMs: (member, now) => (this.#isDealing && this.#turnOf !== member ? undefined : this.#all.waitMs(now)),
-      started: (member) => {
-        this.#all.start();
+      started: (member, now) => {
+        this.#all.start(now);
         if (this.#turnOf === member) this.#turnOf = undefined;
         const others = this.#members.filter((one) => one !== member);
         if (others.length < this.#members.length) this.#members = [...others, member];
@@ -37,6 +37,7 @@ export class SharedWindow {
         this.#deal();
       },
       roomCame: () => this.#deal(),
+      slowDown: (now) => this.#all.slowDown(now),
       join: (member) => {
         this.#members.unshift(member);
         return { [Symbol.dispose]: () => (this.#members = this.#members.filter((one) => one !== member)) };
@@ -64,9 +65,10 @@ export class SharedWindow {
 
 interface Sharing {
   waitMs(member: Member, now: number): number | undefined;
-  started(member: Member): void;
+  started(member: Member, now: number): void;
   ended(now: number, wasSent: boolean): void;
   roomCame(): void;
+  slowDown(now: number): void;
   join(member: Member): Disposable;
 }
 
@@ -97,9 +99,13 @@ class Member extends RateWindow {
     return this.#sharing.waitMs(this, now);
   }
 
-  override start(): void {
-    super.start();
-    this.#sharing.started(this);
+  override start(now: number): void {
+    super.start(now);
+    this.#sharing.started(this, now);
+  }
+
+  override slowDown(now: number): void {
+    this.#sharing.slowDown(now);
   }
 
   override end(now: number, wasSent: boolean): void {

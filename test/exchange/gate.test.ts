@@ -75,7 +75,7 @@ describe('the rate window', () => {
           now += waitMs;
           endThose(now);
           if (window.waitMs(now) !== 0) continue;
-          window.start();
+          window.start(now);
           const span = { from: now, to: now + lastsMs };
           spans.push(span);
           running.push(span);
@@ -91,7 +91,7 @@ describe('the rate window', () => {
 
   it('does not count a request that never left', () => {
     const window = new RateWindow({ requests: 1, intervalMs: 100 });
-    window.start();
+    window.start(0);
     expect(window.waitMs(0)).toBeUndefined();
     window.end(0, false);
     expect(window.waitMs(0)).toBe(0);

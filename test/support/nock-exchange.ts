@@ -36,7 +36,7 @@ export interface NockExchange {
 /** The real client against recorded answers: what is sent, byte for byte, and how each answer is read. */
 export function nockExchange(
   clock: Clock = systemClock(),
-  options: Pick<LoneClientOptions, 'reading'> = {},
+  options: Pick<LoneClientOptions, 'reading' | 'rate'> = {},
 ): NockExchange {
   if (!nock.isActive()) nock.activate();
   nock.disableNetConnect();

@@ -99,7 +99,7 @@ describe('the last owner, whose process was stopped and may wake', () => {
       const window = new RateWindow(limit, spent);
       const now = clock.monotonic() + second * 1_000;
       let room = 0;
-      for (; window.waitMs(now) === 0; room += 1) window.start();
+      for (; window.waitMs(now) === 0; room += 1) window.start(now);
       return room;
     });
   }
@@ -225,9 +225,9 @@ describe('accounts that share a limit', () => {
       await group.windowOf({ store, clock }, limit, own),
       await group.windowOf({ store, clock }, limit, own),
     ];
-    for (let sent = 0; sent < 3; sent += 1) a.start();
+    for (let sent = 0; sent < 3; sent += 1) a.start(0);
     expect([a.waitMs(0), b.waitMs(0), a.spent(0).running, b.spent(0).running]).toEqual([0, 0, 3, 0]);
-    b.start();
+    b.start(0);
     expect([a.waitMs(0), b.waitMs(0)]).toEqual([1_000, 1_000]);
     expect([a.spent(0).ended, b.spent(0).ended]).toEqual([[{ at: 0, requests: 3 }], [{ at: 0, requests: 3 }]]);
     a.end(0, false);
