@@ -14,6 +14,7 @@ import { after } from './domain/instant.ts';
 import { LONGEST_WAIT_MS } from './domain/orders/schedule.ts';
 import type { Transport } from './exchange/transport.ts';
 import { ClockWatch } from './flows/orders/clock-watch.ts';
+import type { FollowPace } from './flows/pass/follow-pace.ts';
 import { LEASE_MS } from './flows/pass/lease.ts';
 import type { Patience } from './flows/pass/patience.ts';
 import type { AccountInUse, Accounts as UsableAccounts } from './http/control/operations/operation.ts';
@@ -78,7 +79,7 @@ export class Accounts implements UsableAccounts {
     this.#failed = new FailedAccounts(clock, log);
     this.#clockWatch = new ClockWatch(deps, () => this.#correctAll());
     this.#driving = {
-      start: (holding, isTakenUp) => this.#starts.add(() => this.#start(holding, isTakenUp)),
+      start: (holding, pace) => this.#starts.add(() => this.#start(holding, pace)),
       passesOf,
       stop,
       onPass: (account) => this.#due.read(account),
@@ -207,7 +208,7 @@ export class Accounts implements UsableAccounts {
     await Promise.all([...this.#owned.values()].map(async ({ life }) => await life));
   }
 
-  async #start(holding: Holding, isTakenUp: boolean) {
+  async #start(holding: Holding, pace: FollowPace | undefined) {
     const { config, store, clock, log, transport, stop } = this.#deps;
     const { account, ending } = holding;
     if (stop.aborted || ending.aborted) return undefined;
@@ -218,7 +219,8 @@ export class Accounts implements UsableAccounts {
       log: this.isOnly ? log : log.child({ account }),
       transport,
       rateGroup: this.#rateGroups.of(account),
-      isTakenUp,
+      isTakenUp: pace !== undefined,
+      pace,
     });
   }
 

@@ -16,6 +16,8 @@ import { RequestLease, spentByLastOwner } from './flows/pass/lease.ts';
 import { RateGroup } from './flows/pass/rate-group.ts';
 import { recover } from './flows/orders/recover.ts';
 import { newCounters } from './flows/pass/counters.ts';
+import type { FollowPace } from './flows/pass/follow-pace.ts';
+import { flowSettings } from './flows/pass/settings.ts';
 import { createLog } from './log.ts';
 import { OwnedError } from './store/errors.ts';
 import { openAsOwner, type OwnerOptions } from './store/open.ts';
@@ -51,6 +53,8 @@ interface AccountDeps {
   readonly rateGroup?: RateGroup | undefined;
   /** This process has put right already what the last owner left. */
   readonly isTakenUp?: boolean;
+  /** The pace of look-ups by what was learned while it was driven before. */
+  readonly pace?: FollowPace | undefined;
 }
 
 /**
@@ -89,8 +93,7 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
   const { store, holding, clock, log } = deps;
   const { account } = holding;
   await using undo = new AsyncDisposableStack();
-  const { outputPosition } = config.exchange;
-  const settings = { ...config.create, ...config.follow, ...config.reconcile, outputPosition };
+  const settings = { ...flowSettings(config, deps.rateGroup?.size), ...(deps.pace && { pace: deps.pace }) };
   const { rate, ...asking } = exchangeSettings(config);
   const incidents = new Incidents({ account, store, clock, log });
   undo.defer(() => incidents.close());

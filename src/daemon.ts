@@ -7,12 +7,12 @@ import { systemClock } from './clock.ts';
 import type { Config } from './config/config.ts';
 import { groupsOf, settingsInForce } from './config/rate-groups.ts';
 import { linksPass } from './flows/clients/links.ts';
-import { compareNewRecords } from './flows/findings/new-records.ts';
-import { sweep } from './flows/findings/sweep.ts';
+import { sweep, sweepWithoutFindings } from './flows/findings/sweep.ts';
 import { createPass } from './flows/orders/create.ts';
 import { lookUpDue } from './flows/orders/follow.ts';
 import { correctTimes } from './flows/orders/recover.ts';
 import { withGracePeriod } from './flows/pass/grace-period.ts';
+import { learnFirst } from './flows/pass/learn-pace.ts';
 import { Patience } from './flows/pass/patience.ts';
 import { repeatEvery } from './flows/pass/repeat.ts';
 import { Cron } from './flows/pass/waker.ts';
@@ -106,9 +106,12 @@ export async function runDaemon(
 function passesBy({ reconcile }: Config, tickedAt: () => Date): PassesOf {
   return (app, end) => ({
     create: () => createPass(app, end),
-    lookup: () => lookUpDue(app, tickedAt, end),
+    lookup: async () => {
+      await learnFirst(app, end);
+      await lookUpDue(app, tickedAt, end);
+    },
     links: () => linksPass(app, end),
-    findings: () => (reconcile.cron === undefined ? compareNewRecords(app, end) : sweep(app, end)),
+    findings: () => (reconcile.cron === undefined ? sweepWithoutFindings(app, end) : sweep(app, end)),
     clock: () => correctTimes(app, true),
   });
 }

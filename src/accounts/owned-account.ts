@@ -1,14 +1,15 @@
 import type { App } from '../app.ts';
+import type { FollowPace } from '../flows/pass/follow-pace.ts';
 import type { Holding } from '../store/port.ts';
 import { DrivenAccount, type PassesOf, type PassName } from './driven-account.ts';
 
 /** What an owned account is driven with. */
 export interface Driving {
   /**
-   * Wires the account, once it is its turn; undefined where it is to end by then. With `isTakenUp` what the last owner left is put
-   * right already.
+   * Wires the account, once it is its turn; undefined where it is to end by then. `pace` is that of the time before, when it was
+   * driven here; what the last owner left is put right then.
    */
-  readonly start: (holding: Holding, isTakenUp: boolean) => Promise<App | undefined>;
+  readonly start: (holding: Holding, pace: FollowPace | undefined) => Promise<App | undefined>;
   readonly passesOf: PassesOf;
   /** The process stops. */
   readonly stop: AbortSignal;
@@ -35,7 +36,7 @@ export class OwnedAccount {
   #driven: DrivenAccount | undefined;
   #life: Promise<void> | undefined;
   #onDriven: PromiseWithResolvers<void> | undefined;
-  #isTakenUp = false;
+  #pace: FollowPace | undefined;
   #failure: { readonly error: unknown } | undefined;
 
   constructor(holding: Holding, driving: Driving) {
@@ -117,9 +118,9 @@ export class OwnedAccount {
 
   async #drive(): Promise<void> {
     const { start, passesOf, stop, onPass } = this.#driving;
-    await using app = await start(this.holding, this.#isTakenUp);
+    await using app = await start(this.holding, this.#pace);
     if (app === undefined) return;
-    this.#isTakenUp = true;
+    this.#pace = app.settings.pace;
     const driven = new DrivenAccount(app, passesOf, AbortSignal.any([stop, this.holding.ending]), () => onPass(this));
     this.#driven = driven;
     for (const pass of this.#wanted) driven.wake(pass);

@@ -4,7 +4,7 @@ import { CONTRADICTION_KINDS } from '../domain/contradictions.ts';
 import { AMOUNT_FIELDS } from '../domain/amounts.ts';
 import { cron } from './cron.ts';
 import { databaseUrl } from './database-url.ts';
-import { durations, words, wordsOf } from './lists.ts';
+import { durations, steps, words, wordsOf } from './lists.ts';
 import { absenceShapes, tolerance } from './shapes.ts';
 import * as type from './values.ts';
 
@@ -75,6 +75,10 @@ export const SETTINGS = {
   'follow.disputedBy': wordsOf(...CONTRADICTION_KINDS),
   'follow.recheckFinalAfter': durations(0),
   'follow.giveUpAfter': type.optional(type.duration('3650d')),
+  'follow.pace': type.oneOf('learned', 'spaced', 'every-tick'),
+  'follow.worth': type.duration('1d'),
+  'follow.share': type.share,
+  'follow.steps': steps,
   'reconcile.tolerance': tolerance,
   'reconcile.orderMissingAfter': type.duration('365d'),
   'reconcile.freshFor': type.duration('365d'),

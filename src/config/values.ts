@@ -55,6 +55,16 @@ export const wholeNumber = (min: number, max: number) =>
     { type: 'integer', minimum: min, maximum: max },
   );
 
+/** A part of a whole: a decimal above 0, up to 1. */
+export const share = single(
+  (value) => {
+    const parsed = /^[01](\.\d{1,6})?$/.test(value) ? Number(value) : Number.NaN;
+    if (!(parsed > 0 && parsed <= 1)) throw new Error('must be a number above 0, up to 1, such as 0.5');
+    return parsed;
+  },
+  { type: 'number', exclusiveMinimum: 0, maximum: 1 },
+);
+
 /** A duration such as `15s`, in milliseconds, from 1 ms to `max`. */
 export const duration = (max: string) => single((value) => parseDuration(value, parseDuration(max)), DURATION_SCHEMA);
 

@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto';
-import { sql, type SqlBool } from 'kysely';
+import { sql } from 'kysely';
 import type { LinkEvent } from '../domain/clients/link.ts';
 import type { OrderEvent } from '../domain/orders/tracking.ts';
 import { storable } from '../domain/text.ts';
-import { unindexed } from './dialect.ts';
 import type { Database, EventHead, Transaction } from './port.ts';
 import type { EventsTable } from './schema.ts';
 import { queries, statement, together } from './statement.ts';
@@ -210,64 +209,4 @@ export async function newestEventTime(db: Database): Promise<string | null> {
     .limit(1)
     .executeTakeFirst();
   return row?.observed_at ?? null;
-}
-
-/** A change of a status and the change of the same order before it. */
-export interface StatusChange {
-  readonly externalOrderId: string;
-  readonly at: string;
-  readonly before: string | null;
-}
-
-const STATUS_FIELDS = ['order.status', 'cryptoTransaction.status', 'fiatTransaction.status'];
-
-/**
- * Reads the changes of statuses among the events with an id from `fromId` to `toId`, and no other rows. What an order showed
- * while it was disputed is left out: it may be of another order.
- */
-export async function statusChanges(
-  db: Database,
-  query: { account: string; fromId: number; toId: number },
-): Promise<StatusChange[]> {
-  return await db
-    .selectFrom('order_events as e')
-    .select((select) => [
-      'e.external_order_id as externalOrderId',
-      'e.observed_at as at',
-      select
-        .selectFrom('order_events as b')
-        .select('b.observed_at')
-        .whereRef('b.account', '=', 'e.account')
-        .whereRef('b.external_order_id', '=', 'e.external_order_id')
-        .whereRef('b.id', '<', 'e.id')
-        .whereRef('b.observed_at', '<', 'e.observed_at')
-        .where('b.field', 'in', STATUS_FIELDS)
-        .where(notDisputed('b'))
-        .orderBy('b.id', 'desc')
-        .limit(1)
-        .as('before'),
-    ])
-    .where('e.id', '>=', query.fromId)
-    .where('e.id', '<=', query.toId)
-    // With the sign no index of accounts is used, which would lead through all events of the account.
-    .where(unindexed('e.account'), '=', query.account)
-    .where('e.field', 'in', STATUS_FIELDS)
-    .where(notDisputed('e'))
-    .execute();
-}
-
-/** A decision records at most so many events. */
-const MOST_EVENTS = 100;
-
-/**
- * Looks for the state of the order at the moment of an event. The move to it may be recorded after the event, together with
- * it; without the bound of its id a long history would be read for each event.
- */
-function notDisputed(event: 'e' | 'b') {
-  const of = (column: string) => sql.ref(`${event}.${column}`);
-  return sql<SqlBool>`coalesce((
-    select s.new_value from order_events as s
-    where s.account = ${of('account')} and s.external_order_id = ${of('external_order_id')}
-      and s.field = 'state' and s.observed_at <= ${of('observed_at')} and s.id < ${of('id')} + ${MOST_EVENTS}
-    order by s.id desc limit 1), '') <> 'disputed'`;
 }

@@ -71,8 +71,12 @@ export async function lockFollowed(tx: Transaction, account: string, externalOrd
   return rows[0] as FollowedRow | undefined;
 }
 
-/** The facts that decide whether an order waits for too long, and its place among the due orders. */
-export interface AgedOrder extends OrderAge, DueKey {}
+/** The facts that decide whether an order waits for too long, its statuses, and its place among the due orders. */
+export interface AgedOrder extends OrderAge, DueKey {
+  readonly orderStatus: string | null;
+  readonly cryptoStatus: string | null;
+  readonly fiatStatus: string | null;
+}
 
 /** Reads the ages of orders of one state, in the order in which they are due, after `from`. */
 export async function orderAges(
@@ -111,6 +115,7 @@ function withAge(db: Database) {
     )
     .select(['o.external_order_id as externalOrderId', 'o.state', 'o.asset_position as assetPosition'])
     .select(['o.resends', 'o.stale_date as staleDate', 'o.next_action_at as nextActionAt'])
+    .select(['o.order_status as orderStatus', 'o.crypto_status as cryptoStatus', 'o.fiat_status as fiatStatus'])
     .select(['o.sent_at as sentAt', 'o.changed_at as changedAt', 'o.last_lookup_at as lastLookupAt'])
     .select(['r.input_asset as inputAsset', 'r.output_asset as outputAsset'])
     .select(['r.from_currency as fromCurrency', 'r.to_currency as toCurrency']);

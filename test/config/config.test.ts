@@ -1,3 +1,4 @@
+import { STEPS } from '../support/tracking.ts';
 import { chmodSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -75,6 +76,10 @@ describe('the layers', () => {
         succeededStatuses: [],
         disputedBy: ['merchant', 'age', 'pair', 'type', 'amount', 'id'],
         recheckFinalAfter: [3_600_000, 86_400_000, 604_800_000],
+        pace: 'learned',
+        worth: 2_000,
+        share: 0.5,
+        steps: STEPS,
       },
       reconcile: { tolerance: '0', orderMissingAfter: 86_400_000, freshFor: 86_400_000, cron: '*/10 * * * *' },
       links: { cron: '*/10 * * * *', finalStatuses: [] },

@@ -13,6 +13,7 @@ import { Person } from './person.ts';
 import { Chance, planOf, type Plan, type PlannedDecision, type PlannedOrder } from './plan.ts';
 import { SimulatedProcess, type Surroundings } from './process.ts';
 import { Scheduler } from './scheduler.ts';
+import { flowSettings } from '../../src/flows/pass/settings.ts';
 
 /** Later than any real clock that a trigger of the database may read. */
 const BEGINNING = Date.parse('2040-01-01T00:00:00.000Z');
@@ -198,8 +199,7 @@ class World implements Surroundings, Disposable {
   async #person(): Promise<Person> {
     const clock = { ...frozenClock(), now: () => new Date(this.wallMs) };
     const store = await openStore(this.config.database.path, clock, { expect: 'current', synchronous: 'off' });
-    const { create, follow, reconcile } = this.config;
-    const deps = { account: 'default', store, clock, settings: { ...create, ...follow, ...reconcile } };
+    const deps = { account: 'default', store, clock, settings: flowSettings(this.config) };
     return new Person(deps, this.exchange.sandbox, this.observer);
   }
 

@@ -10,6 +10,7 @@ import {
   type OperatorResult,
   type OperatorTarget,
 } from '../../flows/orders/operator-decisions.ts';
+import { flowSettings } from '../../flows/pass/settings.ts';
 import { tableOf, textColumns } from '../../reports/formats/terminal/layout.ts';
 import { printable } from '../../reports/formats/text.ts';
 import { counted } from '../../reports/formats/words.ts';
@@ -78,9 +79,9 @@ export function define(command: Command): void {
       const judgement = judgementOf(command, ids, options);
       checkTargets(command, ids, options);
       const action = { judgement, reason: options.reason, actor: actorOf(options) };
-      await withAccount(command, 'current', async (store, { account, create, follow, reconcile }) => {
-        const settings = { ...create, ...follow, ...reconcile };
-        const deps: OperatorDeps = { account, store, clock: systemClock(), settings };
+      await withAccount(command, 'current', async (store, config) => {
+        const { account } = config;
+        const deps: OperatorDeps = { account, store, clock: systemClock(), settings: flowSettings(config) };
         const targets =
           state === undefined
             ? [...new Set(ids)].map((externalOrderId) => ({ externalOrderId }))

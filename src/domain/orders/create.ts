@@ -1,7 +1,8 @@
 import { checkOrder, describeProblems } from './check.ts';
 import type { Answer, Difference, MerchantOrder, UncheckedOrder } from '../record.ts';
-import { createBackoffMs, followIntervalMs, plannedGapMs, REJECTED_LOOKUPS_MS } from './schedule.ts';
+import { createBackoffMs, plannedGapMs, REJECTED_LOOKUPS_MS, spreadMs } from './schedule.ts';
 import { after } from '../instant.ts';
+import { LEAST_GAP_MS, type Pace } from './pace/pace.ts';
 import { finding, move, type Decision, type Tracking } from './tracking.ts';
 
 /** The outcome of one create request (§4.9). Only `unknown` leaves open whether the exchange took the order. */
@@ -33,6 +34,8 @@ export type ClaimDecision =
 /** Settings that decide about creates; times in milliseconds after the request. */
 export interface CreateSettings {
   readonly verifyAfter: readonly number[];
+  /** How soon an accepted order is looked up. */
+  readonly pace: Pace;
 }
 
 /** Decides about a row that a pass found due. The row is read in the transaction that records the intent. */
@@ -72,11 +75,12 @@ export function decideCreated(
   settings: CreateSettings,
   forbiddenHold = 1,
 ): readonly Decision[] {
-  if (tracking.state !== 'sending') return outcome.kind === 'accepted' ? acceptedLate(tracking, outcome, now) : [];
+  if (tracking.state !== 'sending')
+    return outcome.kind === 'accepted' ? acceptedLate(tracking, outcome, now, random, settings) : [];
   const backoffMs = createBackoffMs(tracking.attempts, random);
   switch (outcome.kind) {
     case 'accepted':
-      return [accepted(tracking, outcome, now)];
+      return [accepted(tracking, outcome, now, random, settings)];
     case 'rejected': {
       const { reason } = outcome;
       // An exchange may refuse the second because it took the first.
@@ -110,7 +114,12 @@ export function whyNeverLeft(reason: string | null): string | undefined {
 }
 
 /** Moves an order whose create has no known outcome to unknown: it is looked up, never just sent again. */
-export function becomesUnknown(tracking: Tracking, why: string, now: Date, settings: CreateSettings): Decision {
+export function becomesUnknown(
+  tracking: Tracking,
+  why: string,
+  now: Date,
+  settings: Pick<CreateSettings, 'verifyAfter'>,
+): Decision {
   const firstMs = plannedGapMs(0, settings.verifyAfter) ?? 0;
   const changes = { nextActionAt: after(now, firstMs), verifications: 0, changedAt: now };
   return move(tracking, 'unknown', { source: 'create', reason: why }, changes);
@@ -122,18 +131,24 @@ type Accepted = Extract<CreateOutcome, { kind: 'accepted' }>;
  * Decides what is done when the exchange has an order that is not `sending` any more. One that waits for an answer, or to be
  * sent again, becomes accepted by the moves of the table; any other keeps its state and gets the id where it has none.
  */
-function acceptedLate(tracking: Tracking, outcome: Accepted, now: Date): readonly Decision[] {
+function acceptedLate(
+  tracking: Tracking,
+  outcome: Accepted,
+  now: Date,
+  random: number,
+  settings: CreateSettings,
+): readonly Decision[] {
   const how = { source: 'create', reason: 'the exchange answered an earlier request late' } as const;
   switch (tracking.state) {
     case 'held':
-      return [accepted(tracking, outcome, now)];
+      return [accepted(tracking, outcome, now, random, settings)];
     case 'unknown': {
       const held = move(tracking, 'held', how);
-      return [held, accepted(held.tracking, outcome, now)];
+      return [held, accepted(held.tracking, outcome, now, random, settings)];
     }
     case 'pending': {
       const sending = move(tracking, 'sending', how, { attempts: tracking.attempts + 1, nextActionAt: null });
-      return [sending, accepted(sending.tracking, outcome, now)];
+      return [sending, accepted(sending.tracking, outcome, now, random, settings)];
     }
     default:
       return tracking.preOrderId === null
@@ -142,9 +157,18 @@ function acceptedLate(tracking: Tracking, outcome: Accepted, now: Date): readonl
   }
 }
 
-function accepted(tracking: Tracking, outcome: Accepted, now: Date): Decision {
+/** Orders that were accepted together are not looked up together. */
+function accepted(
+  tracking: Tracking,
+  outcome: Accepted,
+  now: Date,
+  random: number,
+  { pace }: CreateSettings,
+): Decision {
   const { id: preOrderId, exchangeType } = outcome.preOrder;
-  const changes = { preOrderId, exchangeType, changedAt: now, nextActionAt: after(now, followIntervalMs(0)) };
+  const gapMs = pace.gapMs({ ...tracking, state: 'accepted' }, 0);
+  const firstMs = Math.max(LEAST_GAP_MS, spreadMs(gapMs, random));
+  const changes = { preOrderId, exchangeType, changedAt: now, nextActionAt: after(now, firstMs) };
   const decision = move(tracking, 'accepted', { source: 'create' }, changes);
   if (outcome.differences.length === 0) return decision;
   const differences = outcome.differences.map(({ expected, actual }) => `sent ${expected}, echoed ${actual}`);

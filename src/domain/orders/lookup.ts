@@ -1,6 +1,7 @@
 import type { ContradictionKind } from '../contradictions.ts';
 import { instant } from '../instant.ts';
 import type { Difference, RecordView } from '../record.ts';
+import type { Pace } from './pace/pace.ts';
 import type { RecordComparison, Turns } from './record-change.ts';
 import type { Decision, Tracking } from './tracking.ts';
 
@@ -47,6 +48,8 @@ export interface FollowSettings {
   readonly giveUpAfter?: number | undefined;
   /** The time for which a look-up counts as fresh; orders that are not final are looked up before it is over. */
   readonly freshFor: number;
+  /** How soon an order that is followed is looked up again. */
+  readonly pace: Pace;
 }
 
 /** The writes after a look-up. */

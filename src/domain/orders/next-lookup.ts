@@ -1,13 +1,6 @@
 import { after } from '../instant.ts';
 import type { FollowSettings } from './lookup.ts';
-import {
-  followIntervalMs,
-  HELD_LOOKUP_MS,
-  longestFreshMs,
-  plannedGapMs,
-  REJECTED_LOOKUPS_MS,
-  unansweredLookupMs,
-} from './schedule.ts';
+import { HELD_LOOKUP_MS, longestFreshMs, plannedGapMs, REJECTED_LOOKUPS_MS, unansweredLookupMs } from './schedule.ts';
 import { RECHECKED_STATES, type OrderState } from './states.ts';
 import type { Decision, Tracking } from './tracking.ts';
 
@@ -24,7 +17,7 @@ export function nextLookupAt(
   if (tracking.state === 'held') return after(now, heldLookupMs(settings));
   if (tracking.state === 'unknown') return tracking.nextActionAt;
   const sinceChangeMs = now.getTime() - (tracking.changedAt ?? now).getTime();
-  return after(now, followIntervalMs(sinceChangeMs, longestFreshMs(settings.freshFor)));
+  return after(now, settings.pace.gapMs(tracking, sinceChangeMs));
 }
 
 /** The time of the next look-up of an order that has ended; null for never. */
@@ -48,8 +41,8 @@ export function afterNoAnswer(tracking: Tracking, now: Date, random: number): Da
 }
 
 /** An answer about another order is none either, but the exchange is well: look-ups are spaced as those with an answer. */
-export function afterOtherOrder(tracking: Tracking, now: Date): Date {
-  return planned(tracking, now) ?? after(now, followIntervalMs(silentForMs(tracking, now)));
+export function afterOtherOrder(tracking: Tracking, now: Date, { pace }: Pick<FollowSettings, 'pace'>): Date {
+  return planned(tracking, now) ?? after(now, pace.gapMs(tracking, silentForMs(tracking, now)));
 }
 
 function planned({ nextActionAt }: Tracking, now: Date): Date | undefined {

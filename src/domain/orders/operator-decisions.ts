@@ -2,7 +2,7 @@ import { RESEND_NOT_BEFORE_MS } from './absent.ts';
 import { decideOurs, type NewestRecord } from './disputes.ts';
 import type { FollowSettings } from './lookup.ts';
 import type { OrderState } from './states.ts';
-import { followIntervalMs, plannedGapMs } from './schedule.ts';
+import { plannedGapMs } from './schedule.ts';
 import { after } from '../instant.ts';
 import { quote } from '../text.ts';
 import { move, type Decision, type Tracking } from './tracking.ts';
@@ -178,7 +178,11 @@ function changesOf(
 ): Partial<Tracking> {
   switch (judgement.kind) {
     case 'exists':
-      return { preOrderId: judgement.preOrderId, changedAt: now, nextActionAt: after(now, followIntervalMs(0)) };
+      return {
+        preOrderId: judgement.preOrderId,
+        changedAt: now,
+        nextActionAt: after(now, settings.pace.gapMs({ ...tracking, state: 'accepted' }, 0)),
+      };
     case 'not-created':
       // The person may be wrong: the outcome of the next create proves nothing about this one.
       return { resends: tracking.resends + 1, verifications: 0, nextActionAt: now };

@@ -11,7 +11,12 @@ export type Assumption = Pick<OrderEvent, 'source' | 'reason' | 'actor'>;
  * person says so. The request counts as one that was repeated, and as made now: only a look-up from now on proves that
  * there is no order.
  */
-export function assumeSent(tracking: Tracking, how: Assumption, now: Date, settings: CreateSettings): Decision {
+export function assumeSent(
+  tracking: Tracking,
+  how: Assumption,
+  now: Date,
+  settings: Pick<CreateSettings, 'verifyAfter'>,
+): Decision {
   const request = {
     attempts: tracking.attempts + 1,
     resends: tracking.resends + 1,

@@ -11,29 +11,19 @@ export function withJitter(ms: number, random: number): number {
   return Math.round(ms * (0.5 + random / 2));
 }
 
+/** Makes a time shorter or longer by up to a quarter, so that what began together is not due together. `random` is in [0, 1). */
+export function spreadMs(ms: number, random: number): number {
+  return Math.round(ms * (0.75 + random / 2));
+}
+
 /** Backoff before attempt `attempt + 1` of an order that was certainly not taken: 1 s doubling to 5 min, with jitter. */
 export function createBackoffMs(attempt: number, random: number): number {
   return Math.max(SECOND, withJitter(Math.min(2 ** Math.min(attempt, 12) * SECOND, 5 * MINUTE), random));
 }
 
-/**
- * Wait until the next look-up of a followed order, `sinceChangeMs` after its last change: 5 s, doubling to 10 min within
- * the first hour, then hourly, daily after 3 days, weekly after 90; never more than `mostMs`.
- */
-export function followIntervalMs(sinceChangeMs: number, mostMs = Number.POSITIVE_INFINITY): number {
-  return Math.min(mostMs, spacedMs(sinceChangeMs));
-}
-
 /** The longest wait between look-ups that count as fresh for `freshForMs`; a tenth is left for the look-up itself. */
 export function longestFreshMs(freshForMs: number): number {
   return Math.max(5 * SECOND, 0.9 * freshForMs);
-}
-
-function spacedMs(sinceChangeMs: number): number {
-  if (sinceChangeMs < HOUR) return Math.min(Math.max(5 * SECOND, sinceChangeMs), 10 * MINUTE);
-  if (sinceChangeMs < 3 * DAY) return HOUR;
-  if (sinceChangeMs < 90 * DAY) return DAY;
-  return 7 * DAY;
 }
 
 /**

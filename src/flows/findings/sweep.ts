@@ -6,72 +6,77 @@ import {
   type OverdueSettings,
 } from '../../domain/findings/age.ts';
 import type { FindingClassName } from '../../domain/findings/classes.ts';
-import { FOLLOWED_STATES, type OrderState } from '../../domain/orders/states.ts';
+import type { Stay } from '../../domain/orders/pace/history.ts';
+import { isPaced } from '../../domain/orders/pace/status.ts';
+import { FOLLOWED_STATES } from '../../domain/orders/states.ts';
 import { FIRST_DUE } from '../../store/orders.ts';
-import { newestEventId, statusChanges } from '../../store/events.ts';
 import { orderAges, orderAgesById, type AgedOrder } from '../../store/orders-with-records.ts';
 import { unresolvedFindings, unresolvedPage } from '../../store/findings.ts';
+import { PaceLearner } from '../../domain/orders/pace/pace.ts';
 import { countFindings } from '../pass/counters.ts';
 import type { FlowDeps } from '../pass/deps.ts';
+import { staysInHistory } from '../pass/learn-pace.ts';
 import { compareNewRecords } from './new-records.ts';
 import { recordFindings } from './record-findings.ts';
 
 const PAGE = 200;
 /** Orders that one transaction judges: other writers wait for it. */
 const GROUP = 50;
-const LEARNED_FROM_EVENTS = 10_000;
-const EVENTS_AT_A_TIME = 1_000;
 /** A finding that stays true is written again no more often than this: there may be 100,000 of them. */
 const SEEN_AGAIN_AFTER_MS = 24 * 60 * 60_000;
 
 type SweepDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'settings' | 'counters' | 'log' | 'incidents'>;
 
 /**
- * Compares the records that were not compared yet, and judges what time alone brings. Orders are read in pages and
- * judged in short transactions, so that other writers need not wait for the whole sweep.
+ * Compares the records that were not compared yet, learns the pace of look-ups anew, and judges what time alone brings. Orders
+ * are read in pages and judged in short transactions, so that other writers need not wait for the whole sweep.
  */
 export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<void> {
   await compareNewRecords(deps, signal);
-  const settings = { ...deps.settings, stuckAfter: await learnFromHistory(deps, signal) };
-  for (const state of FOLLOWED_STATES) await openOverdue(deps, settings, state, signal);
+  const stays = await staysInHistory(deps, signal);
+  const settings = { ...deps.settings, stuckAfter: stuckAfter(stays) };
+  await learnPace(deps, stays, signal, async (page, now) => {
+    const overdue = page.filter((order) => findOverdue(order, now, settings).length > 0);
+    await judgeChanged(deps, overdue, settings);
+  });
   for (const status of ['open', 'acknowledged']) {
     for (const name of OVERDUE_CLASSES) await resolveOverdue(deps, settings, { status, class: name }, signal);
   }
 }
 
-/** Learns after what time without a change an order is stuck, from the newest events alone: the history may be long. */
-async function learnFromHistory({ account, store, clock }: SweepDeps, signal: AbortSignal): Promise<number> {
-  const gaps = new Map<string, number>();
-  const newest = await newestEventId(store.db, account);
-  const oldest = Math.max(1, newest - LEARNED_FROM_EVENTS + 1);
-  for (let fromId = oldest; fromId <= newest && !signal.aborted; fromId += EVENTS_AT_A_TIME) {
-    const toId = Math.min(newest, fromId + EVENTS_AT_A_TIME - 1);
-    for (const { externalOrderId, at, before } of await statusChanges(store.db, { account, fromId, toId })) {
-      // Several statuses that change at one moment are one change.
-      if (before !== null) gaps.set(JSON.stringify([externalOrderId, at]), Date.parse(at) - Date.parse(before));
-    }
-    await clock.turn();
-  }
-  return learnStuckAfter([...gaps.values()]);
+/** Compares the records that were not compared yet, and learns the pace of look-ups: what time alone brings is not judged. */
+export async function sweepWithoutFindings(deps: SweepDeps, signal: AbortSignal): Promise<void> {
+  await compareNewRecords(deps, signal);
+  await learnPace(deps, await staysInHistory(deps, signal), signal, async () => {});
 }
 
-async function openOverdue(
-  deps: SweepDeps,
-  settings: OverdueSettings,
-  state: OrderState,
+/** Learns after what time without a change an order is stuck. */
+function stuckAfter(stays: readonly Stay[]): number {
+  const changed = stays.filter(({ state, isByExchange }) => state === 'open' && isByExchange);
+  return learnStuckAfter(changed.map(({ to }) => to));
+}
+
+/** Reads the followed orders, whose number and ages decide the price of a look-up; `onPage` is given them, too. */
+async function learnPace(
+  { account, store, clock, settings: { pace } }: SweepDeps,
+  stays: readonly Stay[],
   signal: AbortSignal,
+  onPage: (page: readonly AgedOrder[], now: Date) => Promise<void>,
 ): Promise<void> {
-  const { account, store, clock } = deps;
-  let from = FIRST_DUE;
-  while (!signal.aborted) {
-    const page = await orderAges(store.db, { account, state, from, limit: PAGE });
-    const now = clock.now();
-    const overdue = page.filter((order) => findOverdue(order, now, settings).length > 0);
-    await judgeChanged(deps, overdue, settings);
-    from = page.at(-1) ?? from;
-    if (page.length < PAGE) return;
-    await clock.turn();
+  const learner = new PaceLearner();
+  learner.addStays(stays);
+  for (const state of FOLLOWED_STATES) {
+    for (let [from, isLast] = [FIRST_DUE, false]; !isLast && !signal.aborted;) {
+      const page = await orderAges(store.db, { account, state, from, limit: PAGE });
+      const now = clock.now();
+      if (isPaced(state)) for (const order of page) learner.addOrder(order, order.changedAt, order.lastLookupAt, now);
+      await onPage(page, now);
+      from = page.at(-1) ?? from;
+      isLast = page.length < PAGE;
+      await clock.turn();
+    }
   }
+  if (!signal.aborted) pace.take(learner);
 }
 
 /** Resolves the findings of one class that are no longer true, whatever state their orders are in now. */

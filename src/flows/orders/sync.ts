@@ -7,6 +7,7 @@ import { createPass } from './create.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { followPass, type FollowScope } from './follow.ts';
 import { sweep } from '../findings/sweep.ts';
+import { learnFirst } from '../pass/learn-pace.ts';
 import { newCounters, type Counters } from '../pass/counters.ts';
 
 /**
@@ -47,6 +48,7 @@ export async function syncOnce(
   const since = deps.clock.now();
   // Whoever asks for a pass may have paused the account just before.
   await deps.holds.read();
+  await learnFirst(deps, signal);
   if (onProgress !== undefined) onProgress(counters, await requestsToMake(deps, scope, since));
   await repeatWhileOpen(pass, 'create', signal, () => createPass(pass, signal));
   await repeatWhileOpen(pass, 'lookup', signal, () => followPass(pass, scope, signal, since));

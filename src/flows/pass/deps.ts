@@ -7,6 +7,7 @@ import type { OverdueSettings } from '../../domain/findings/age.ts';
 import type { ReconcileSettings } from '../../domain/findings/finding.ts';
 import type { ExchangeClient } from '../../exchange/client.ts';
 import type { Store } from '../../store/port.ts';
+import type { FollowPace } from './follow-pace.ts';
 import type { AccountHolds } from './holds.ts';
 import type { Incidents } from './incidents.ts';
 import type { CreatesInFlight } from './in-flight.ts';
@@ -25,7 +26,7 @@ export interface FlowDeps {
   readonly log: Logger;
   /** What fails for a while, or again and again: it is not logged at each request. */
   readonly incidents: Incidents;
-  readonly settings: CreateSettings & FollowSettings & FindingSettings;
+  readonly settings: CreateSettings & FollowSettings & FindingSettings & { readonly pace: FollowPace };
   readonly links: { readonly finalStatuses: readonly string[] };
   readonly photos: Config['photos'];
   /** Most orders that one pass works on at a time. */

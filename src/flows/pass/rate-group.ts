@@ -16,6 +16,11 @@ export class RateGroup {
     this.#holdings = holdings;
   }
 
+  /** The number of its accounts. */
+  get size(): number {
+    return this.#holdings.length;
+  }
+
   /** The window of one account of the group; `spent` are the requests of its lease. */
   async windowOf(
     deps: { readonly store: Store; readonly clock: Clock },

@@ -1,6 +1,6 @@
 import { whyNeverLeft } from '../../domain/orders/create.ts';
 import type { OrderState } from '../../domain/orders/states.ts';
-import { followIntervalMs, HELD_LOOKUP_MS, REJECTED_LOOKUPS_MS } from '../../domain/orders/schedule.ts';
+import { HELD_LOOKUP_MS, REJECTED_LOOKUPS_MS } from '../../domain/orders/schedule.ts';
 import { after, readTime } from '../../domain/instant.ts';
 import { decisionCommands, lookupCommand } from './commands.ts';
 import type { StoryEvent, StoryOrder } from './evidence.ts';
@@ -49,17 +49,17 @@ export function whatNext(moment: Moment, settings: StorySettings): readonly stri
       ];
     case 'accepted':
       return [
-        `It is looked up until its order appears${at(moment, spaced(moment))}.`,
+        `It is looked up until its order appears${at(moment, undefined)}.`,
         ...offer('When it is certain that it was never taken up', moment),
       ];
     case 'open':
-      return [`It is followed to its end${at(moment, spaced(moment))}.`];
+      return [`It is followed to its end${at(moment, undefined)}.`];
     case 'disputed':
       return [
         'Its order contradicts it, so nobody should act on it.',
-        nextOf(moment, spaced(moment)) === null
+        nextOf(moment, undefined) === null
           ? 'It is looked up no more: its order has ended.'
-          : `It is looked up, in case its order changes${at(moment, spaced(moment))}.`,
+          : `It is looked up, in case its order changes${at(moment, undefined)}.`,
         ...asking(moment),
         ...offer('A person must decide', moment),
       ];
@@ -120,13 +120,13 @@ function asking({ order }: Moment): readonly string[] {
   return ['To see what the exchange answers now:', lookupCommand(order)];
 }
 
-/** When the order is looked up next: now the row has the time, of the past only the plan is known. */
-function nextOf(moment: Moment, planned: Date | null): Date | null {
+/** When the order is looked up next: now the row has the time; of the past only the plan is known, undefined where it has none. */
+function nextOf(moment: Moment, planned: Date | null | undefined): Date | null | undefined {
   return isNewest(moment) ? dueAt(moment) : planned;
 }
 
-function at(moment: Moment, planned: Date | null): string {
-  const next = nextOf(moment, planned);
+function at(moment: Moment, planned: Date | null | undefined): string {
+  const next = nextOf(moment, planned) ?? null;
   if (next === null || moment.isStopped) return '';
   if (next <= moment.asOf) return ', next as soon as a pass runs';
   return isNewest(moment) ? `, next at ${next.toISOString()}` : `, next by ${next.toISOString()} if nothing delays it`;
@@ -149,13 +149,6 @@ function since({ events, order }: Moment): Date {
 function upcoming(from: Date, plan: readonly number[], asOf: Date): Date | null {
   const ms = plan.find((one) => after(from, one) > asOf);
   return ms === undefined ? null : after(from, ms);
-}
-
-/** The time since the last change decides how look-ups are spaced. */
-function spaced({ events, order, asOf }: Moment): Date {
-  const changes = events.filter(({ field }) => field === 'state' || field.endsWith('.status'));
-  const changed = new Date(changes.at(-1)?.observedAt ?? order.createdAt);
-  return after(asOf, followIntervalMs(asOf.getTime() - changed.getTime()));
 }
 
 function daily(moment: Moment): Date {

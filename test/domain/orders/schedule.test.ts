@@ -2,65 +2,16 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   createBackoffMs,
-  followIntervalMs,
   longestFreshMs,
   HELD_LOOKUP_MS,
-  LONGEST_WAIT_MS,
   plannedGapMs,
+  spreadMs,
   unansweredLookupMs,
   withJitter,
 } from '../../../src/domain/orders/schedule.ts';
 import { DAY, HOUR, MINUTE, SECOND, SETTINGS } from '../../support/tracking.ts';
 
 const chance = () => fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
-
-/** Look-ups of an order that does not change, in milliseconds since its last change, up to `untilMs`. */
-function lookupsUntil(untilMs: number): number[] {
-  const times = [];
-  for (let at = followIntervalMs(0); at <= untilMs; at += followIntervalMs(at)) times.push(at);
-  return times;
-}
-
-describe('the interval between look-ups', () => {
-  it.each([
-    [-HOUR, 5 * SECOND],
-    [0, 5 * SECOND],
-    [5 * SECOND, 5 * SECOND],
-    [10 * SECOND, 10 * SECOND],
-    [5 * MINUTE, 5 * MINUTE],
-    [10 * MINUTE, 10 * MINUTE],
-    [HOUR - 1, 10 * MINUTE],
-    [HOUR, HOUR],
-    [3 * DAY - 1, HOUR],
-    [3 * DAY, DAY],
-    [90 * DAY - 1, DAY],
-    [90 * DAY, 7 * DAY],
-    [1_000 * DAY, 7 * DAY],
-  ])('%d ms after the last change is %d ms', (sinceChangeMs, intervalMs) => {
-    expect(followIntervalMs(sinceChangeMs)).toBe(intervalMs);
-  });
-
-  it('doubles from 5 s to 10 min in the first hour', () => {
-    const times = lookupsUntil(HOUR - 1);
-    expect(times.slice(0, 8)).toEqual([5, 10, 20, 40, 80, 160, 320, 640].map((seconds) => seconds * SECOND));
-    expect(times.slice(8).map((at, index) => at - (times[index + 7] ?? 0))).toEqual([
-      600_000, 600_000, 600_000, 600_000,
-    ]);
-  });
-
-  it('never shrinks as an order gets older, and never passes the longest wait', () => {
-    fc.assert(
-      fc.property(fc.nat(200 * DAY), fc.nat(200 * DAY), (a, b) => {
-        expect(followIntervalMs(Math.min(a, b))).toBeLessThanOrEqual(followIntervalMs(Math.max(a, b)));
-        expect(followIntervalMs(a)).toBeLessThan(LONGEST_WAIT_MS);
-      }),
-    );
-  });
-
-  it('keeps a year of an order that never changes under 250 look-ups', () => {
-    expect(lookupsUntil(365 * DAY).length).toBeLessThan(250);
-  });
-});
 
 describe('jitter', () => {
   it('draws from the upper half of the time', () => {
@@ -72,6 +23,10 @@ describe('jitter', () => {
         expect(drawn).toBeLessThanOrEqual(ms);
       }),
     );
+  });
+
+  it('of a first look-up is a quarter to either side', () => {
+    expect([spreadMs(1_000, 0), spreadMs(1_000, 0.5), spreadMs(1_000, 0.999_999)]).toEqual([750, 1_000, 1_250]);
   });
 
   it('gives retries of different chance different times', () => {
@@ -114,15 +69,6 @@ describe('other waits', () => {
 
   it('is never longer than a look-up counts as fresh, with a tenth to spare', () => {
     expect([1_000, DAY, 9 * DAY].map(longestFreshMs)).toEqual([5_000, 0.9 * DAY, 8.1 * DAY]);
-    fc.assert(
-      fc.property(
-        fc.integer({ min: 0, max: 200 * DAY }),
-        fc.integer({ min: 10_000, max: 30 * DAY }),
-        (since, fresh) => {
-          expect(followIntervalMs(since, longestFreshMs(fresh))).toBeLessThan(fresh);
-        },
-      ),
-    );
   });
 
   it('looks a held order up once a day', () => {

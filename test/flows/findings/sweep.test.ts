@@ -39,7 +39,9 @@ function changesAfter(program: TestProgram, count: number, gapMs: number): void 
   const began = program.clock.now().getTime() - 90 * DAY;
   for (let index = 0; index < count; index += 1) {
     const order = { external_order_id: `old-${index}`, field: 'order.status' };
-    write({ ...order, new_value: 'REQUEST', observed_at: new Date(began).toISOString() });
+    const found = new Date(began).toISOString();
+    write({ ...order, new_value: 'REQUEST', observed_at: found });
+    write({ ...order, field: 'state', old_value: 'pending', new_value: 'open', observed_at: found });
     write({ ...order, old_value: 'REQUEST', new_value: 'DONE', observed_at: new Date(began + gapMs).toISOString() });
   }
 }

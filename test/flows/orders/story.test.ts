@@ -85,14 +85,14 @@ describe('the story of an order', () => {
       "12:00:00.000Z The row was inserted.
       12:00:00.000Z Create request 1 was about to go out.
       12:00:00.000Z The exchange accepted it as pre-order p1: 1.50 BTC to EUR.
-          > It is looked up until its order appears, next by 12:00:05.000Z if nothing delays it.
+          > It is looked up until its order appears.
           > When it is certain that it was never taken up:
           > order-sync orders resolve a --as abandoned --reason TEXT
       12:00:10.000Z The status of the order is REQUEST (the exchange dates it 12:00:06Z).
       12:00:10.000Z The status of the crypto transaction is NEW (the exchange dates it 12:00:06Z).
       12:00:10.000Z The status of the fiat transaction is NEW (the exchange dates it 12:00:06Z).
       12:00:10.000Z The exchange has the order now; it is followed.
-          > It is followed to its end, next by 12:00:15.000Z if nothing delays it.
+          > It is followed to its end.
       12:00:20.000Z The status of the order went from REQUEST to COMPLETED (the exchange dates it 12:00:07Z).
       12:00:20.000Z The modificationDate of the record went from 12:00:06Z to 12:00:07Z.
       12:00:20.000Z The completionDate of the record went from nothing to 12:00:07Z.
@@ -227,7 +227,7 @@ describe('the story of an order', () => {
       12:01:00.000Z anna said that it exists at the exchange as pre-order p7: asked the exchange.
       12:01:00.000Z Finding CREATE_UNKNOWN was seen again. Expected: a known outcome; is: sent 12:00:00.000Z, unknown.
       12:01:00.000Z Finding CREATE_UNKNOWN is no longer true.
-          > It is looked up until its order appears, next by 12:01:05.000Z if nothing delays it.
+          > It is looked up until its order appears.
           > When it is certain that it was never taken up:
           > order-sync orders resolve a --as abandoned --reason TEXT
       13:01:00.000Z anna gave it up: asked the exchange.
@@ -358,7 +358,7 @@ describe('the story of an order', () => {
       "12:00:00.000Z The row was inserted.
       12:00:00.000Z Create request 1 was about to go out.
       12:00:00.000Z The exchange accepted it as pre-order p1: 1.50 BTC to EUR.
-          > It is looked up until its order appears, next by 12:00:05.000Z if nothing delays it.
+          > It is looked up until its order appears.
           > When it is certain that it was never taken up:
           > order-sync orders resolve a --as abandoned --reason TEXT
       12:00:05.000Z The status of the order is COMPLETED (the exchange dates it 12:00:07Z).

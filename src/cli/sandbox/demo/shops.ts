@@ -4,6 +4,7 @@ import { seededRandom } from '../../../sandbox/random.ts';
 import type { Clock } from '../../../clock.ts';
 import { addOrder } from '../../../flows/orders/add.ts';
 import { decideOrders } from '../../../flows/orders/operator-decisions.ts';
+import { flowSettings } from '../../../flows/pass/settings.ts';
 import type { Config } from '../../../config/config.ts';
 import type { Store } from '../../../store/port.ts';
 import { expectedFindings, isStray, type DemoOrder } from './orders.ts';
@@ -60,8 +61,7 @@ export async function cancelStrays(
 ): Promise<void> {
   const { store, clock, config } = deps;
   await insertOrders(store, shop, shop.strays);
-  const { create, follow, reconcile } = config;
-  const deciding = { account: shop.account, store, clock, settings: { ...create, ...follow, ...reconcile } };
+  const deciding = { account: shop.account, store, clock, settings: flowSettings(config) };
   const targets = shop.strays.map(({ external_order_id: externalOrderId }) => ({ externalOrderId }));
   const action = { judgement: { kind: 'cancel' }, actor: 'shop', reason: 'the client changed their mind' } as const;
   for await (const result of decideOrders(deciding, targets, action))

@@ -1,0 +1,116 @@
+import type { OrderState } from '../states.ts';
+import { isPaced, statusKey, type PacedOrder } from './status.ts';
+import type { EndedStay } from './stay-times.ts';
+
+/** A change of the state or of a status of an order, by the columns of `events`; times in milliseconds of UTC, NaN where they cannot be read. */
+export interface StatusEvent {
+  readonly id: number;
+  readonly field: string;
+  readonly oldValue: string | null;
+  readonly newValue: string | null;
+  readonly observedAt: number;
+  /** The look-up before; null where there was none. */
+  readonly lookedUpBefore: number | null;
+  /** `modificationDate` of the record that brought it; null where it has none. */
+  readonly exchangeTime: number | null;
+  readonly source: string;
+}
+
+/** A time that an order was in a status, and how it ended. */
+export interface Stay extends EndedStay {
+  /** The status, as `statusKey` names it. */
+  readonly key: string;
+  readonly state: OrderState;
+  /** False where the program or a person ended it: then the order was only watched for so long. */
+  readonly isByExchange: boolean;
+  /** How long after the change it was seen, in milliseconds; undefined where the exchange does not say when it was. */
+  readonly lateMs: number | undefined;
+}
+
+/** Clocks differ by no more than this. */
+const CLOCKS_DIFFER_MS = 60_000;
+
+/** The columns of the row that a field of `events` is about. */
+const COLUMNS = {
+  state: 'state',
+  'order.status': 'orderStatus',
+  'cryptoTransaction.status': 'cryptoStatus',
+  'fiatTransaction.status': 'fiatStatus',
+} as const satisfies Record<string, keyof PacedOrder>;
+type ChangeField = keyof typeof COLUMNS;
+
+/** The fields of `events` that say how long orders stay in a status. */
+export const CHANGE_FIELDS = Object.keys(COLUMNS) as ChangeField[];
+
+/**
+ * Gives the stays of one order that ended with an event from `fromId` on. `events` are all its changes of states and
+ * statuses, oldest first; those of one moment are one change.
+ */
+export function staysOf(events: readonly StatusEvent[], fromId: number): Stay[] {
+  const stays: Stay[] = [];
+  const changes = changesOf(events);
+  const known: Known = isWhole(changes) ? { orderStatus: null, cryptoStatus: null, fiatStatus: null } : {};
+  let enteredAt: number | undefined;
+  for (const change of changes) {
+    for (const { field, oldValue } of change) known[columnOf(field)] ??= oldValue;
+    const [{ id, observedAt }] = change;
+    const order = pacedOrder(known);
+    if (enteredAt !== undefined && id >= fromId && order !== undefined) stays.push(stayOf(order, change, enteredAt));
+    for (const { field, newValue } of change) known[columnOf(field)] = newValue;
+    enteredAt = observedAt;
+  }
+  return stays;
+}
+
+type Known = { -readonly [Column in keyof PacedOrder]?: string | null };
+
+/** Of a long history the beginning is not read. */
+function isWhole([first = []]: readonly (readonly StatusEvent[])[]): boolean {
+  return first.some(({ field, oldValue }) => field === 'state' && oldValue === 'pending');
+}
+
+/** The order as it was; undefined where that is not known, or it was looked up at no pace. */
+function pacedOrder({ state, orderStatus, cryptoStatus, fiatStatus }: Known): PacedOrder | undefined {
+  if (state === 'accepted') return { state, orderStatus: null, cryptoStatus: null, fiatStatus: null };
+  const isKnown = orderStatus !== undefined && cryptoStatus !== undefined && fiatStatus !== undefined;
+  if (!isKnown || !isPaced(state ?? '')) return undefined;
+  return { state: state as OrderState, orderStatus, cryptoStatus, fiatStatus };
+}
+
+type Change = readonly [StatusEvent, ...StatusEvent[]];
+
+/** Events of one decision have one time. */
+function changesOf(events: readonly StatusEvent[]): readonly Change[] {
+  const changes: [StatusEvent, ...StatusEvent[]][] = [];
+  for (const event of events) {
+    const last = changes.at(-1);
+    if (last !== undefined && Object.is(last[0].observedAt, event.observedAt)) last.push(event);
+    else changes.push([event]);
+  }
+  return changes;
+}
+
+function stayOf(order: PacedOrder, change: Change, enteredAt: number): Stay {
+  const { observedAt, lookedUpBefore } = change[0];
+  const exchangeTime = change.find((event) => event.exchangeTime !== null)?.exchangeTime ?? null;
+  return {
+    key: statusKey(order),
+    state: order.state,
+    from: (lookedUpBefore ?? enteredAt) - enteredAt,
+    to: observedAt - enteredAt,
+    isByExchange: change.every(({ source, newValue }) => source === 'lookup' && newValue !== 'abandoned'),
+    lateMs: lateMs(exchangeTime, Math.max(lookedUpBefore ?? enteredAt, enteredAt), observedAt),
+  };
+}
+
+/** A date that lies before the look-up that found no change is not that of the change. */
+function lateMs(exchangeTime: number | null, unchangedAt: number, observedAt: number): number | undefined {
+  if (exchangeTime === null) return undefined;
+  const isOfChange = exchangeTime >= unchangedAt - CLOCKS_DIFFER_MS && exchangeTime <= observedAt + CLOCKS_DIFFER_MS;
+  if (!isOfChange) return undefined;
+  return Math.max(0, observedAt - Math.max(exchangeTime, unchangedAt));
+}
+
+function columnOf(field: string): keyof PacedOrder {
+  return COLUMNS[field as ChangeField];
+}

@@ -1,0 +1,205 @@
+import { AGE_BINS, binOf } from './ages.ts';
+import type { Stay } from './history.ts';
+import { demandAt, solvePrice, type PacedGroup } from './price.ts';
+import { statusKey, type PacedOrder } from './status.ts';
+import { gapMs, lasting, StayTimes } from './stay-times.ts';
+
+/** How soon an order that is followed is looked up again. */
+export interface Pace {
+  /** The time until the next look-up, in milliseconds, of an order that has been as it is for `sinceChangeMs`. */
+  gapMs(order: PacedOrder, sinceChangeMs: number): number;
+}
+
+/** An order is due at the first tick of `schedule.cron` after this time; a tenth of 5 s is left for the look-up itself. */
+export const LEAST_GAP_MS = 4_500;
+/** No order that is followed waits for longer. */
+export const LONGEST_GAP_MS = 7 * 24 * 60 * 60_000;
+
+/** The bounds of each pace, and what a learned one may spend; times in milliseconds. */
+export interface PaceLimits {
+  /** An order is looked up no sooner than this, and no later than that, after its last look-up. */
+  readonly leastMs: number;
+  readonly mostMs: number;
+  /** A look-up is made once news is expected to be this late (`follow.worth`), or later where that would be too many. */
+  readonly worthMs: number;
+  /** Look-ups a millisecond that may go to followed orders (`follow.share` of the rate). */
+  readonly budget: number;
+}
+
+/** From an age on, in milliseconds since the last change, orders are looked up every `everyMs`. */
+export interface Step {
+  readonly fromMs: number;
+  readonly everyMs: number;
+}
+
+/** More statuses than these share what is assumed where nothing is known. */
+export const MOST_STATUSES = 200;
+/** Stands for all statuses for which there is no room. */
+export const OTHERS = '';
+
+/** An order is due at each tick of `schedule.cron`; of those that are due, the one that was looked up least recently goes first. */
+export const EVERY_TICK: Pace = { gapMs: () => 1 };
+
+/** Spaces look-ups by the time since the last change alone. `steps` begin at 0, in the order of their ages. */
+export function spacedPace(steps: readonly Step[], { leastMs, mostMs }: Pick<PaceLimits, 'leastMs' | 'mostMs'>): Pace {
+  return {
+    gapMs: (_order, sinceChangeMs) => {
+      const step = steps.findLast(({ fromMs }) => fromMs <= sinceChangeMs) ?? steps[0];
+      return Math.min(mostMs, Math.max(leastMs, step?.everyMs ?? mostMs));
+    },
+  };
+}
+
+/** Orders of one status and one bin of age that are followed now. */
+interface Followed {
+  orders: number;
+  ageMs: number;
+}
+
+/** Of a status: its times, how many orders are in it by age, and how late the ends of stays were seen. */
+interface StatusFacts {
+  readonly times: StayTimes;
+  readonly followed: readonly Followed[];
+  readonly lateMs: number[];
+}
+
+/** What is known of a status now. */
+export interface LearnedStatus {
+  readonly key: string;
+  /** Stays that have ended, of those that were learned from. */
+  readonly stays: number;
+  /** Orders that are in it. */
+  readonly orders: number;
+  readonly hazards: Float64Array;
+  /** How late the ends of its stays were seen, in milliseconds, where the exchange says when they were. */
+  readonly lateMs: readonly number[];
+  /** Look-ups a millisecond of its orders, and how many of those are expected to bring news. */
+  readonly demand: number;
+  readonly news: number;
+}
+
+/** A pace that was learned; it does not change. */
+export interface LearnedPace extends Pace {
+  /** The price of a look-up in milliseconds of delay. */
+  readonly priceMs: number;
+  /** Look-ups a millisecond that it makes while orders are as they were when it was learned. */
+  readonly demand: number;
+  readonly statuses: readonly LearnedStatus[];
+  /** The chance to leave a status by age; that of one that is not known is what is assumed of all. */
+  hazardsOf(key: string): Float64Array;
+}
+
+/** Collects what a pace is learned from: what ended, and what is followed now. */
+export class PaceLearner {
+  readonly #stays: Stay[] = [];
+  readonly #facts = new Map<string, StatusFacts>();
+  readonly #others = newFacts();
+  #isSorted = false;
+
+  /** Adds stays that have ended; all of them come before the first order. */
+  addStays(stays: readonly Stay[]): void {
+    this.#stays.push(...stays);
+  }
+
+  /** Adds an order that is followed: it was as it is from `changedAt` to its last look-up. */
+  addOrder(order: PacedOrder, changedAt: Date | null, lastLookupAt: Date | null, now: Date): void {
+    const facts = this.#factsOf(statusKey(order));
+    const since = changedAt?.getTime() ?? Number.NaN;
+    const ageMs = Math.max(0, now.getTime() - since) || 0;
+    const group = facts.followed[binOf(ageMs)]!;
+    group.orders += 1;
+    group.ageMs += ageMs;
+    facts.times.watched((lastLookupAt?.getTime() ?? since) - since);
+  }
+
+  /** The pace that follows from all that was added. */
+  pace(limits: PaceLimits): LearnedPace {
+    const assumed = new StayTimes().hazards();
+    const statuses = [...this.#known(), [OTHERS, this.#others] as const].map(([key, facts]) => {
+      const hazards = key === OTHERS ? assumed : facts.times.hazards();
+      return { key, facts, hazards, groups: groupsOf(facts, hazards, limits) };
+    });
+    const priceMs = solvePrice(
+      statuses.flatMap(({ groups }) => groups),
+      limits.budget,
+      limits.worthMs,
+    );
+    const learned = statuses.map(({ key, facts, hazards, groups }) => ({
+      key,
+      stays: facts.times.stays,
+      orders: groups.reduce((sum, { orders }) => sum + orders, 0),
+      hazards,
+      lateMs: facts.lateMs,
+      demand: demandAt(groups, priceMs),
+      news: groups.reduce((sum, group) => sum + newsOf(group, hazards, priceMs), 0),
+    }));
+    const byKey = new Map(learned.map(({ key, hazards }) => [key, hazards]));
+    const hazardsOf = (key: string) => byKey.get(key) ?? assumed;
+    return {
+      priceMs,
+      demand: learned.reduce((sum, { demand }) => sum + demand, 0),
+      statuses: learned.filter(({ stays, orders }) => stays + orders > 0),
+      hazardsOf,
+      gapMs: (order, sinceChangeMs) => boundedGap(hazardsOf(statusKey(order)), sinceChangeMs, priceMs, limits),
+    };
+  }
+
+  /** Of more statuses than there is room for, those with the most stays are known. */
+  #known(): Map<string, StatusFacts> {
+    if (this.#isSorted) return this.#facts;
+    this.#isSorted = true;
+    const byKey = [...Map.groupBy(this.#stays, ({ key }) => key)];
+    const most = byKey.toSorted(([, one], [, other]) => other.length - one.length).slice(0, MOST_STATUSES);
+    for (const [key, stays] of most) {
+      const facts = newFacts();
+      this.#facts.set(key, facts);
+      for (const stay of stays) {
+        if (stay.isByExchange) facts.times.ended(stay);
+        else facts.times.watched(stay.from);
+        if (stay.isByExchange && stay.lateMs !== undefined) facts.lateMs.push(stay.lateMs);
+      }
+    }
+    return this.#facts;
+  }
+
+  #factsOf(key: string): StatusFacts {
+    const known = this.#known();
+    const facts = known.get(key);
+    if (facts !== undefined) return facts;
+    if (known.size >= MOST_STATUSES) return this.#others;
+    const made = newFacts();
+    known.set(key, made);
+    return made;
+  }
+}
+
+function newFacts(): StatusFacts {
+  const followed = Array.from({ length: AGE_BINS }, () => ({ orders: 0, ageMs: 0 }));
+  return { times: new StayTimes(), followed, lateMs: [] };
+}
+
+type StatusGroup = PacedGroup & { readonly ageMs: number };
+
+/** The orders of each bin count as one of their mean age each. */
+function groupsOf({ followed }: StatusFacts, hazards: Float64Array, limits: PaceLimits): readonly StatusGroup[] {
+  return followed
+    .filter(({ orders }) => orders > 0)
+    .map(({ orders, ageMs }) => {
+      const mean = ageMs / orders;
+      return { orders, ageMs: mean, gapMs: (priceMs) => boundedGap(hazards, mean, priceMs, limits) };
+    });
+}
+
+function newsOf(group: StatusGroup, hazards: Float64Array, priceMs: number): number {
+  const gap = group.gapMs(priceMs);
+  return (group.orders * (1 - lasting(hazards, group.ageMs, gap))) / gap;
+}
+
+function boundedGap(
+  hazards: Float64Array,
+  ageMs: number,
+  priceMs: number,
+  { leastMs, mostMs }: Pick<PaceLimits, 'leastMs' | 'mostMs'>,
+): number {
+  return Math.max(leastMs, gapMs(hazards, Math.max(0, ageMs), priceMs, Math.max(leastMs, mostMs)));
+}

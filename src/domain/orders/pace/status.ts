@@ -1,0 +1,18 @@
+import type { OrderState } from '../states.ts';
+import type { Tracking } from '../tracking.ts';
+
+/** What decides how soon an order may change: its state, and the statuses of its record (§2.7). */
+export type PacedOrder = Pick<Tracking, 'state' | 'orderStatus' | 'cryptoStatus' | 'fiatStatus'>;
+
+/** States whose orders are looked up at a pace; those of other states have times of their own. */
+export const PACED_STATES = ['accepted', 'open', 'disputed'] as const satisfies readonly OrderState[];
+
+/** Tells whether the orders of a state are looked up at a pace. */
+export function isPaced(state: string): boolean {
+  return (PACED_STATES as readonly string[]).includes(state);
+}
+
+/** The text by which orders that wait for the same are known. An accepted pre-order has no record yet. */
+export function statusKey({ state, orderStatus, cryptoStatus, fiatStatus }: PacedOrder): string {
+  return state === 'accepted' ? state : JSON.stringify([state, orderStatus, cryptoStatus, fiatStatus]);
+}

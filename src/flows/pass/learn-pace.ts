@@ -1,0 +1,49 @@
+import { PaceLearner } from '../../domain/orders/pace/pace.ts';
+import { staysOf, type Stay } from '../../domain/orders/pace/history.ts';
+import { beforeNewestChanges, changedOrders, ORDERS_A_READ, statusEvents } from '../../store/status-events.ts';
+import type { FlowDeps } from './deps.ts';
+
+type LearnDeps = Pick<FlowDeps, 'account' | 'store' | 'clock'>;
+
+/** How long orders stay in a status is learned from so many changes of states and statuses, the newest. */
+const LEARNED_FROM = 20_000;
+/** Changes of one page. */
+const PAGE = 1_000;
+
+/**
+ * Reads how long orders stayed in their statuses, from the newest changes alone: the history may be long. Of an order that
+ * changed in this part of the history, what came before it is read too, so that it is known when it entered its status.
+ */
+export async function staysInHistory(
+  { account, store, clock }: LearnDeps,
+  signal: AbortSignal,
+): Promise<readonly Stay[]> {
+  const stays: Stay[] = [];
+  const known = new Set<string>();
+  const startId = await beforeNewestChanges(store.db, account, LEARNED_FROM);
+  for (let afterId: number | undefined = startId; afterId !== undefined && !signal.aborted;) {
+    const page: Awaited<ReturnType<typeof changedOrders>> = await changedOrders(store.db, {
+      account,
+      afterId,
+      limit: PAGE,
+    });
+    const unread = page.externalOrderIds.filter((id) => !known.has(id));
+    for (const id of unread) known.add(id);
+    for (let first = 0; first < unread.length; first += ORDERS_A_READ) {
+      const orders = await statusEvents(store.db, account, unread.slice(first, first + ORDERS_A_READ));
+      stays.push(...orders.flatMap((events) => staysOf(events, startId)));
+      await clock.turn();
+    }
+    afterId = page.lastId;
+  }
+  return stays;
+}
+
+/** Has an account that has learned nothing yet go by its history; the price of a look-up is solved by the first sweep. */
+export async function learnFirst(deps: LearnDeps & Pick<FlowDeps, 'settings'>, signal: AbortSignal): Promise<void> {
+  const { pace } = deps.settings;
+  if (!pace.isNew) return;
+  const learner = new PaceLearner();
+  learner.addStays(await staysInHistory(deps, signal));
+  if (!signal.aborted) pace.take(learner);
+}

@@ -1,0 +1,103 @@
+import { sql } from 'kysely';
+import { instantMs } from '../domain/instant.ts';
+import { CHANGE_FIELDS, type StatusEvent } from '../domain/orders/pace/history.ts';
+import type { Database } from './port.ts';
+import { queries, statement } from './statement.ts';
+
+/** The condition of the index `events_of_statuses`, word for word. */
+const CHANGES = CHANGE_FIELDS.map((field) => sql.lit(field));
+
+const changes = () =>
+  queries
+    .selectFrom('events')
+    .where('type', '=', sql.lit('order'))
+    .where('field', 'in', CHANGES)
+    .orderBy('account')
+    .orderBy('id');
+
+const startStatement = statement((v: { account: string; newest: number }) =>
+  queries
+    .selectFrom('events')
+    .select('id')
+    .where('account', '=', v.account)
+    .where('type', '=', sql.lit('order'))
+    .where('field', 'in', CHANGES)
+    .orderBy('account', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .offset(v.newest),
+);
+
+const pageStatement = statement((v: { account: string; afterId: number; limit: number }) =>
+  changes().select(['id', 'subject']).where('account', '=', v.account).where('id', '>', v.afterId).limit(v.limit),
+);
+
+/** Gives the id after which an account has its newest so many changes of states and statuses; 0 where it has no more. */
+export async function beforeNewestChanges(db: Database, account: string, newest: number): Promise<number> {
+  return (await startStatement(db, { account, newest })).rows[0]?.id ?? 0;
+}
+
+/** Reads which orders changed their state or a status after an event: the orders of so many changes, and the last of these. */
+export async function changedOrders(
+  db: Database,
+  query: { account: string; afterId: number; limit: number },
+): Promise<{ readonly externalOrderIds: readonly string[]; readonly lastId: number | undefined }> {
+  const { rows } = await pageStatement(db, query);
+  return { externalOrderIds: [...new Set(rows.map(({ subject }) => subject))], lastId: rows.at(-1)?.id };
+}
+
+/** Orders of one statement. */
+export const ORDERS_A_READ = 50;
+/** Of a longer history the newest events are read alone. */
+const EVENTS_OF_AN_ORDER = 200;
+
+const COLUMNS = ['id', 'subject', 'field', 'old_value', 'new_value', 'observed_at'] as const;
+const MORE_COLUMNS = ['looked_up_before', 'exchange_time', 'source'] as const;
+
+/** A range of the index of subjects for each order: with a list of them an order with a long history would be read whole. */
+const eventsStatement = statement((v: Record<string, string>) => {
+  const orders = Array.from({ length: ORDERS_A_READ }, (_, index) =>
+    queries
+      .selectFrom(
+        queries
+          .selectFrom('events')
+          .select([...COLUMNS, ...MORE_COLUMNS])
+          .where('account', '=', v['account'] as string)
+          .where('type', '=', sql.lit('order'))
+          .where('subject', '=', v[`order ${index}`] as string)
+          .orderBy('id', 'desc')
+          .limit(sql.lit(EVENTS_OF_AN_ORDER))
+          .as('newest'),
+      )
+      .selectAll()
+      .where('field', 'in', CHANGES),
+  );
+  const [first, ...rest] = orders;
+  if (first === undefined) throw new Error('a read is of some orders');
+  return rest.reduce((all, one) => all.unionAll(one), first);
+});
+
+/** Reads the changes of states and statuses of up to `ORDERS_A_READ` orders, of each the oldest first. */
+export async function statusEvents(
+  db: Database,
+  account: string,
+  externalOrderIds: readonly string[],
+): Promise<readonly (readonly StatusEvent[])[]> {
+  const orders = Array.from({ length: ORDERS_A_READ }, (_, index) => [`order ${index}`, externalOrderIds[index] ?? '']);
+  const { rows } = await eventsStatement(db, { account, ...Object.fromEntries(orders) });
+  const byOrder = Map.groupBy(rows, ({ subject }) => subject);
+  return [...byOrder.values()].map((events) =>
+    events
+      .map((row) => ({
+        id: row.id,
+        field: row.field,
+        oldValue: row.old_value,
+        newValue: row.new_value,
+        observedAt: instantMs(row.observed_at) ?? Number.NaN,
+        lookedUpBefore: instantMs(row.looked_up_before) ?? null,
+        exchangeTime: instantMs(row.exchange_time) ?? null,
+        source: row.source,
+      }))
+      .toSorted((one, other) => one.id - other.id),
+  );
+}

@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import { staysOf, type StatusEvent } from '../../../../src/domain/orders/pace/history.ts';
+import { statusKey } from '../../../../src/domain/orders/pace/status.ts';
+import { MINUTE, SECOND } from '../../../support/tracking.ts';
+
+let id = 0;
+
+/** Changes of one moment, in seconds; `before` is the look-up before them. */
+function change(
+  at: number,
+  before: number | null,
+  fields: Record<string, [string | null, string | null]>,
+  more: Partial<StatusEvent> = {},
+) {
+  return Object.entries(fields).map(([field, [oldValue, newValue]]) => ({
+    id: (id += 1),
+    field,
+    oldValue,
+    newValue,
+    observedAt: at * SECOND,
+    lookedUpBefore: before === null ? null : before * SECOND,
+    exchangeTime: null,
+    source: 'lookup',
+    ...more,
+  }));
+}
+
+const sent = () => [
+  ...change(0, null, { state: ['pending', 'sending'] }, { source: 'create' }),
+  ...change(1, null, { state: ['sending', 'accepted'] }, { source: 'create' }),
+];
+const taken = (at: number, before: number | null, more: Partial<StatusEvent> = {}) =>
+  change(
+    at,
+    before,
+    {
+      'order.status': [null, 'REQUEST'],
+      'cryptoTransaction.status': [null, 'NEW'],
+      'fiatTransaction.status': [null, 'NEW'],
+      state: ['accepted', 'open'],
+    },
+    more,
+  );
+const open = (orderStatus: string, fiatStatus = 'NEW') =>
+  statusKey({ state: 'open', orderStatus, cryptoStatus: 'NEW', fiatStatus });
+const seen = (events: readonly StatusEvent[], fromId = 0) =>
+  staysOf(events, fromId).map(({ key, from, to }) => [key, from / SECOND, to / SECOND]);
+
+describe('the stays of an order', () => {
+  it('begin and end with its changes, each between the two looks at its end', () => {
+    const events = [
+      ...sent(),
+      ...taken(31, 21),
+      ...change(91, 61, { 'fiatTransaction.status': ['NEW', 'PAID'] }),
+      ...change(301, 291, { 'order.status': ['REQUEST', 'DONE'], state: ['open', 'final'] }),
+      ...change(901, 801, { state: ['final', 'open'], 'order.status': ['DONE', 'REQUEST'] }),
+    ];
+    expect(seen(events)).toEqual([
+      ['accepted', 20, 30],
+      [open('REQUEST'), 30, 60],
+      [open('REQUEST', 'PAID'), 200, 210],
+    ]);
+  });
+
+  it('begin where nobody looked before', () => {
+    expect(seen([...sent(), ...taken(31, null)])).toEqual([['accepted', 0, 30]]);
+    expect(seen([...sent(), ...taken(31, -500)])).toEqual([['accepted', -501, 30]]);
+  });
+
+  it('are those that ended in the part of the history that is learned from', () => {
+    const events = [...sent(), ...taken(31, 21), ...change(91, 61, { 'fiatTransaction.status': ['NEW', 'PAID'] })];
+    expect(seen(events, events.at(-1)!.id)).toEqual([[open('REQUEST'), 30, 60]]);
+  });
+
+  it('of a history whose beginning is not read are those whose statuses are known', () => {
+    const cut = [
+      ...change(91, 61, { 'fiatTransaction.status': ['NEW', 'PAID'] }),
+      ...change(191, 181, { 'fiatTransaction.status': ['PAID', 'SENT'] }),
+      ...change(291, 281, {
+        'order.status': ['A', 'B'],
+        'cryptoTransaction.status': ['NEW', 'C'],
+        state: ['open', 'disputed'],
+      }),
+      ...change(391, 381, { 'order.status': ['B', 'D'] }),
+    ];
+    const disputed = statusKey({ state: 'disputed', orderStatus: 'B', cryptoStatus: 'C', fiatStatus: 'SENT' });
+    expect(seen(cut).map(([key]) => key)).toEqual([
+      statusKey({ state: 'open', orderStatus: 'A', cryptoStatus: 'NEW', fiatStatus: 'SENT' }),
+      disputed,
+    ]);
+  });
+
+  it('that a person or the program ended are told from those that the exchange ended', () => {
+    const byPerson = change(61, 51, { state: ['accepted', 'abandoned'] }, { source: 'operator' });
+    const givenUp = change(61, 51, { state: ['accepted', 'abandoned'] });
+    for (const end of [byPerson, givenUp]) {
+      expect(staysOf([...sent(), ...end], 0)).toMatchObject([{ key: 'accepted', isByExchange: false }]);
+    }
+    expect(staysOf([...sent(), ...taken(31, 21)], 0)).toMatchObject([{ isByExchange: true }]);
+  });
+
+  it.each([
+    ['in between', 25, 6],
+    ['a little before the look-up that found none, as clocks differ', 15, 10],
+    ['a little ahead', 40, 0],
+    ['long before', -300, undefined],
+    ['far ahead', 300, undefined],
+    ['not there', undefined, undefined],
+  ])('are known to have been seen late by the date of the exchange: %s', (_, date, late) => {
+    const exchangeTime = date === undefined ? null : date * SECOND;
+    const [stay] = staysOf([...sent(), ...taken(31, 21, { exchangeTime })], 0);
+    expect(stay?.lateMs).toBe(late === undefined ? undefined : late * SECOND);
+  });
+
+  it('have no length where times cannot be read', () => {
+    const broken = taken(31, null, { observedAt: Number.NaN, lookedUpBefore: Number.NaN, exchangeTime: MINUTE });
+    expect(seen([...sent(), ...broken])).toEqual([['accepted', Number.NaN, Number.NaN]]);
+    expect(staysOf([], 0)).toEqual([]);
+  });
+});

@@ -1,0 +1,192 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Stay } from '../../../../src/domain/orders/pace/history.ts';
+import {
+  EVERY_TICK,
+  LEAST_GAP_MS,
+  LONGEST_GAP_MS,
+  MOST_STATUSES,
+  PaceLearner,
+  spacedPace,
+} from '../../../../src/domain/orders/pace/pace.ts';
+import { demandAt, solvePrice } from '../../../../src/domain/orders/pace/price.ts';
+import { statusKey, type PacedOrder } from '../../../../src/domain/orders/pace/status.ts';
+import { LONGEST_WAIT_MS } from '../../../../src/domain/orders/schedule.ts';
+import { DAY, HOUR, MINUTE, SECOND, STEPS } from '../../../support/tracking.ts';
+
+const LIMITS = { leastMs: LEAST_GAP_MS, mostMs: 0.9 * DAY, worthMs: 2 * SECOND, budget: 5 / SECOND };
+const NOW = new Date('2026-03-01T12:00:00Z');
+const ago = (ms: number) => new Date(NOW.getTime() - ms);
+const OPEN: PacedOrder = { state: 'open', orderStatus: 'REQUEST', cryptoStatus: 'NEW', fiatStatus: 'NEW' };
+const ACCEPTED: PacedOrder = { state: 'accepted', orderStatus: null, cryptoStatus: null, fiatStatus: null };
+
+function stay(order: PacedOrder, to: number, changes: Partial<Stay> = {}): Stay {
+  const { state } = order;
+  return { key: statusKey(order), state, from: 0.9 * to, to, isByExchange: true, lateMs: undefined, ...changes };
+}
+
+const stays = (order: PacedOrder, to: number, count = 100) => Array.from({ length: count }, () => stay(order, to));
+
+/** Orders of an age, of which each was looked up just now. */
+function learnerWith(ended: readonly Stay[], followed: readonly (readonly [PacedOrder, number, number])[] = []) {
+  const learner = new PaceLearner();
+  learner.addStays(ended);
+  for (const [order, ageMs, count] of followed) {
+    for (let index = 0; index < count; index += 1) learner.addOrder(order, ago(ageMs), NOW, NOW);
+  }
+  return learner;
+}
+
+describe('a learned pace', () => {
+  it('has each status looked up when its orders change', () => {
+    const pace = learnerWith([...stays(ACCEPTED, 10 * MINUTE), ...stays(OPEN, 30 * SECOND)]).pace(LIMITS);
+    expect(pace.gapMs(OPEN, 0)).toBeLessThan(40 * SECOND);
+    expect(pace.gapMs(ACCEPTED, 0)).toBeGreaterThan(7 * MINUTE);
+  });
+
+  it('keeps within its bounds, whatever was learned and whatever it is asked', () => {
+    const time = () => fc.double({ min: -1e12, max: 1e12 });
+    const history = fc.array(fc.record({ from: time(), to: time() }), { maxLength: 10 });
+    fc.assert(
+      fc.property(history, time(), fc.double({ min: 1, max: 1e9, noNaN: true }), (ended, since, worthMs) => {
+        const learner = learnerWith(
+          ended.map((one) => stay(OPEN, one.to, one)),
+          [[OPEN, HOUR, 3]],
+        );
+        const gap = learner.pace({ ...LIMITS, worthMs }).gapMs(OPEN, since);
+        expect(gap).toBeGreaterThanOrEqual(LIMITS.leastMs);
+        expect(gap).toBeLessThanOrEqual(LIMITS.mostMs);
+      }),
+    );
+    expect(LONGEST_GAP_MS).toBeLessThan(LONGEST_WAIT_MS);
+  });
+
+  it('spaces look-ups by age where nothing is known', () => {
+    const pace = new PaceLearner().pace(LIMITS);
+    const gaps = [0, MINUTE, HOUR, DAY, 30 * DAY].map((since) => pace.gapMs(OPEN, since));
+    expect(gaps).toEqual(gaps.toSorted((one, other) => one - other));
+    expect(gaps[0]).toBeLessThan(15 * SECOND);
+  });
+
+  it('falls back to that where the history is broken', () => {
+    const nothing = new PaceLearner().pace(LIMITS);
+    const times = [Number.NaN, -HOUR, 1e300, Number.POSITIVE_INFINITY];
+    const broken = learnerWith(times.map((to) => stay(OPEN, to, { from: -to })));
+    broken.addOrder(OPEN, new Date(Number.NaN), new Date(Number.NaN), NOW);
+    broken.addOrder(OPEN, ago(-DAY), ago(HOUR), NOW);
+    broken.addOrder(OPEN, null, null, NOW);
+    const pace = broken.pace(LIMITS);
+    for (const since of [0, MINUTE, DAY]) expect(pace.gapMs(OPEN, since)).toBe(nothing.gapMs(OPEN, since));
+  });
+
+  it('knows the statuses with the most stays, and the others share what is assumed', () => {
+    const many = Array.from({ length: 5_000 }, (_, index) => stay({ ...OPEN, orderStatus: `S${index}` }, 30 * SECOND));
+    const learner = learnerWith([...many, ...stays(OPEN, 30 * SECOND)]);
+    for (let index = 0; index < 5_000; index += 1)
+      learner.addOrder({ ...OPEN, orderStatus: `T${index}` }, ago(HOUR), NOW, NOW);
+    const pace = learner.pace(LIMITS);
+    expect(pace.statuses.length).toBeLessThanOrEqual(MOST_STATUSES + 1);
+    expect(pace.statuses.reduce((sum, { orders }) => sum + orders, 0)).toBe(5_000);
+    const nothing = new PaceLearner().pace(LIMITS).gapMs(OPEN, 0);
+    expect(pace.gapMs(OPEN, 0)).not.toBe(nothing);
+    expect(pace.hazardsOf(statusKey({ ...OPEN, orderStatus: 'T4999' }))).toEqual(pace.hazardsOf('never seen'));
+  });
+
+  it('does not take the decision of a person for a change of the exchange', () => {
+    const given = learnerWith(stays(ACCEPTED, HOUR).map((one) => ({ ...one, isByExchange: false }))).pace(LIMITS);
+    expect(given.gapMs(ACCEPTED, 30 * MINUTE)).toBeGreaterThan(
+      new PaceLearner().pace(LIMITS).gapMs(ACCEPTED, 30 * MINUTE),
+    );
+  });
+
+  it('is the same for the same history and the same orders, in whatever order they come', () => {
+    const ended = [...stays(OPEN, 30 * SECOND), ...stays(ACCEPTED, HOUR)];
+    const followed = [
+      [OPEN, MINUTE, 5],
+      [ACCEPTED, DAY, 50],
+    ] as const;
+    const one = learnerWith(ended, followed).pace(LIMITS);
+    const other = learnerWith(ended.toReversed(), followed.toReversed()).pace(LIMITS);
+    expect(other.priceMs).toBe(one.priceMs);
+    for (const order of [OPEN, ACCEPTED]) expect(other.gapMs(order, MINUTE)).toBeCloseTo(one.gapMs(order, MINUTE), 3);
+  });
+});
+
+describe('the price of a look-up', () => {
+  it('is the worth of news while the budget is not used up', () => {
+    const pace = learnerWith(stays(OPEN, HOUR), [[OPEN, MINUTE, 10]]).pace(LIMITS);
+    expect(pace.priceMs).toBe(LIMITS.worthMs);
+    expect(pace.demand).toBeLessThan(LIMITS.budget);
+  });
+
+  it('is as high as it takes to keep within the budget, most of which is used', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 100, max: 5_000 }),
+        fc.double({ min: 0.001, max: 0.02, noNaN: true }),
+        (orders, budget) => {
+          const groups = [
+            [OPEN, MINUTE, orders],
+            [ACCEPTED, HOUR, orders],
+          ] as const;
+          const pace = learnerWith([...stays(OPEN, 10 * MINUTE), ...stays(ACCEPTED, HOUR)], groups).pace({
+            ...LIMITS,
+            budget,
+          });
+          expect(pace.demand).toBeLessThanOrEqual(budget);
+          if (pace.priceMs > LIMITS.worthMs) expect(pace.demand).toBeGreaterThan(0.5 * budget);
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+
+  it('is the lowest that keeps within the budget', () => {
+    const orders = () => fc.integer({ min: 1, max: 1e6 });
+    // Each order is looked up at least once a day, whatever it costs: that much is there.
+    const extra = () => fc.double({ min: 1e-6, max: 10, noNaN: true });
+    fc.assert(
+      fc.property(orders(), extra(), (count, more) => {
+        const groups = [
+          { orders: count, gapMs: (priceMs: number) => Math.min(DAY, SECOND * (1 + Math.sqrt(priceMs))) },
+        ];
+        const budget = (count / DAY) * (1 + more);
+        const price = solvePrice(groups, budget, 2);
+        expect(demandAt(groups, price)).toBeLessThanOrEqual(budget);
+        expect(price === 2 || demandAt(groups, price / 1.02) > budget).toBe(true);
+      }),
+    );
+  });
+
+  it('is so high under overload that each order is looked up as late as it may', () => {
+    const pace = learnerWith([], [[OPEN, 20 * DAY, 1_000]]).pace({ ...LIMITS, budget: 1e-9 });
+    expect(pace.gapMs(OPEN, 20 * DAY)).toBe(LIMITS.mostMs);
+  });
+});
+
+describe('other paces', () => {
+  const spaced = spacedPace(STEPS, { leastMs: LEAST_GAP_MS, mostMs: LONGEST_GAP_MS });
+
+  it.each([
+    [-HOUR, 5 * SECOND],
+    [0, 5 * SECOND],
+    [10 * SECOND, 10 * SECOND],
+    [5 * MINUTE, 160 * SECOND],
+    [HOUR - 1, 10 * MINUTE],
+    [HOUR, HOUR],
+    [3 * DAY - 1, HOUR],
+    [3 * DAY, DAY],
+    [90 * DAY, 7 * DAY],
+  ])('spaced by steps, %d ms after the last change, is %d ms', (since, gap) => {
+    expect(spaced.gapMs(OPEN, since)).toBe(gap);
+  });
+
+  it('spaced by steps keeps within its bounds', () => {
+    const bounded = spacedPace(STEPS, { leastMs: MINUTE, mostMs: HOUR });
+    expect([0, 100 * DAY].map((since) => bounded.gapMs(OPEN, since))).toEqual([MINUTE, HOUR]);
+  });
+
+  it('at every tick makes an order due again before the next one, and not within the same', () => {
+    expect(EVERY_TICK.gapMs(OPEN, 0)).toBe(1);
+  });
+});
