@@ -162,7 +162,7 @@ async function takeOver(
 
 /** The settings by which the exchange is asked and its answers are read. */
 function exchangeSettings({ exchange: { rate, concurrency, absence }, create: { refusedBy } }: Config) {
-  const limit = { requests: rate.requests, intervalMs: rate.interval };
+  const limit = { requests: rate.requests, intervalMs: rate.interval, mode: rate.mode };
   return { concurrency, rate: limit, reading: { absence, refusedBy } };
 }
 

@@ -77,10 +77,10 @@ function withValue(section: Section, [path, value]: readonly [string, unknown]):
 interface Rated {
   readonly name: string;
   readonly rateGroup: string | undefined;
-  readonly exchange: { readonly rate: { readonly requests: number; readonly interval: number } };
+  readonly exchange: { readonly rate: Readonly<Record<'requests' | 'interval' | 'mode', number | string>> };
 }
 
-/** Accounts that share one limit and say differently how large it is. */
+/** Accounts that share one limit and say differently how large it is, or how it is kept. */
 export function rateGroupProblems(accounts: readonly Rated[], entries: FileSettings['accounts']): ConfigProblem[] {
   const first = new Map<string, Rated>();
   return accounts.flatMap((account) => {
@@ -89,7 +89,8 @@ export function rateGroupProblems(accounts: readonly Rated[], entries: FileSetti
     const other = first.get(group);
     if (other === undefined) first.set(group, account);
     const rate = other?.exchange.rate ?? exchange.rate;
-    if (rate.requests === exchange.rate.requests && rate.interval === exchange.rate.interval) return [];
+    const { requests, interval, mode } = exchange.rate;
+    if (rate.requests === requests && rate.interval === interval && rate.mode === mode) return [];
     const setting = `accounts.${name}.exchange.rate`;
     const source = entries.get(name)?.get('rateGroup')?.source;
     const problem = `${setting} is not that of ${other?.name}, and both are of the rateGroup ${group}: give all of a group one rate`;

@@ -37,6 +37,7 @@ function settingsOf({ name, rateGroup, exchange, create, follow }: AccountConfig
     'exchange.baseUrl': baseUrl,
     'exchange.apiKey': hashOfKey(name, exchange),
     'exchange.rate': `${rate.requests} in ${rate.interval} ms`,
+    'exchange.rate.mode': rate.mode,
     'exchange.concurrency': concurrency,
     'exchange.timeout': timeout,
     'exchange.absence': absence,

@@ -51,6 +51,7 @@ export const SETTINGS = {
   'exchange.apiKey': type.optional(type.headerText),
   'exchange.rate.requests': type.wholeNumber(1, 1_000_000),
   'exchange.rate.interval': type.duration('1d'),
+  'exchange.rate.mode': type.oneOf('proved', 'paced'),
   'exchange.concurrency': type.wholeNumber(1, 1_000),
   'exchange.timeout': type.duration('1h'),
   'exchange.maxResponseBytes': type.size,

@@ -146,9 +146,9 @@ describe('accounts', () => {
     const of = (rate: string) =>
       `exchange: {baseUrl: https://a.example, apiKey: k}\naccounts:\n  a: {rateGroup: g}\n  b: {rateGroup: g, exchange: {rate: ${rate}}}`;
     expect(load(of('{requests: 10}')).accounts).toHaveLength(2);
-    expect(problemsOf(of('{requests: 9}'))).toMatchObject([
-      { setting: 'accounts.b.exchange.rate', source: 'own.yaml:4' },
-    ]);
+    for (const other of ['{requests: 9}', '{mode: paced}']) {
+      expect(problemsOf(of(other))).toMatchObject([{ setting: 'accounts.b.exchange.rate', source: 'own.yaml:4' }]);
+    }
   });
 
   it('are shown with their own settings alone, without their keys', () => {
@@ -196,6 +196,7 @@ describe('what workers compare of the settings of an account', () => {
     expect(settings).toMatchObject({
       rateGroup: 'shops',
       'exchange.rate': '10 in 1000 ms',
+      'exchange.rate.mode': 'proved',
       'exchange.timeout': '9000',
     });
     expect(Object.values({ ...settings, ...other }).join()).not.toMatch(new RegExp(`${KEY}|general`));

@@ -48,7 +48,7 @@ describe('the layers', () => {
       exchange: {
         baseUrl: 'https://exchange.example',
         apiKey: KEY,
-        rate: { requests: 10, interval: 1_000 },
+        rate: { requests: 10, interval: 1_000, mode: 'proved' },
         concurrency: 8,
         timeout: 15_000,
         maxResponseBytes: 1_048_576,

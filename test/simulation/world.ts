@@ -292,7 +292,7 @@ function withPlan(config: SqliteConfig, plan: Plan, path: string): SqliteConfig 
     exchange: {
       ...config.exchange,
       concurrency: plan.concurrency,
-      rate: { requests: plan.rate.requests, interval: plan.rate.intervalMs },
+      rate: { ...config.exchange.rate, requests: plan.rate.requests, interval: plan.rate.intervalMs },
     },
   };
 }
