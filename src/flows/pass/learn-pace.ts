@@ -31,7 +31,7 @@ export async function staysInHistory(
     for (const id of unread) known.add(id);
     for (let first = 0; first < unread.length; first += ORDERS_A_READ) {
       const orders = await statusEvents(store.db, account, unread.slice(first, first + ORDERS_A_READ));
-      stays.push(...orders.flatMap((events) => staysOf(events, startId)));
+      stays.push(...orders.flatMap((events) => staysOf(events, startId + 1)));
       await clock.turn();
     }
     afterId = page.lastId;

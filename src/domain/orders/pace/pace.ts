@@ -1,7 +1,7 @@
 import { AGE_BINS, binOf } from './ages.ts';
 import type { Stay } from './history.ts';
-import { demandAt, solvePrice, type PacedGroup } from './price.ts';
-import { statusKey, type PacedOrder } from './status.ts';
+import { demandAt, solvePrices, type PacedGroup } from './price.ts';
+import { isAccepted, statusKey, type PacedOrder } from './status.ts';
 import { gapMs, lasting, StayTimes } from './stay-times.ts';
 
 /** How soon an order that is followed is looked up again. */
@@ -71,6 +71,8 @@ export interface LearnedStatus {
   /** Orders that are in it. */
   readonly orders: number;
   readonly hazards: Float64Array;
+  /** The price of a look-up of one of them in milliseconds of delay. */
+  readonly priceMs: number;
   /** How late the ends of its stays were seen, in milliseconds, where the exchange says when they were. */
   readonly lateMs: readonly number[];
   /** Look-ups a millisecond of its orders, and how many of those are expected to bring news. */
@@ -80,7 +82,7 @@ export interface LearnedStatus {
 
 /** A pace that was learned; it does not change. */
 export interface LearnedPace extends Pace {
-  /** The price of a look-up in milliseconds of delay. */
+  /** The price of a look-up in milliseconds of delay: the higher one, where accepted orders have another than those that exist. */
   readonly priceMs: number;
   /** Look-ups a millisecond that it makes while orders are as they were when it was learned. */
   readonly demand: number;
@@ -119,28 +121,31 @@ export class PaceLearner {
       const hazards = key === OTHERS ? assumed : facts.times.hazards();
       return { key, facts, hazards, groups: groupsOf(facts, hazards, limits) };
     });
-    const priceMs = solvePrice(
-      statuses.flatMap(({ groups }) => groups),
-      limits.budget,
-      limits.worthMs,
-    );
+    const groupsIf = (wanted: boolean) =>
+      statuses.filter(({ key }) => isAccepted(key) === wanted).flatMap(({ groups }) => groups);
+    const prices = solvePrices([groupsIf(true), groupsIf(false)], limits.budget, limits.worthMs);
+    const priceOf = (key: string) => prices[isAccepted(key) ? 0 : 1];
     const learned = statuses.map(({ key, facts, hazards, groups }) => ({
       key,
       stays: facts.times.stays,
       orders: groups.reduce((sum, { orders }) => sum + orders, 0),
       hazards,
+      priceMs: priceOf(key),
       lateMs: facts.lateMs,
-      demand: demandAt(groups, priceMs),
-      news: groups.reduce((sum, group) => sum + newsOf(group, hazards, priceMs), 0),
+      demand: demandAt(groups, priceOf(key)),
+      news: groups.reduce((sum, group) => sum + newsOf(group, hazards, priceOf(key)), 0),
     }));
     const byKey = new Map(learned.map(({ key, hazards }) => [key, hazards]));
     const hazardsOf = (key: string) => byKey.get(key) ?? assumed;
     return {
-      priceMs,
+      priceMs: Math.max(...prices),
       demand: learned.reduce((sum, { demand }) => sum + demand, 0),
       statuses: learned.filter(({ stays, orders }) => stays + orders > 0),
       hazardsOf,
-      gapMs: (order, sinceChangeMs) => boundedGap(hazardsOf(statusKey(order)), sinceChangeMs, priceMs, limits),
+      gapMs: (order, sinceChangeMs) => {
+        const key = statusKey(order);
+        return boundedGap(hazardsOf(key), sinceChangeMs, priceOf(key), limits);
+      },
     };
   }
 

@@ -16,3 +16,8 @@ export function isPaced(state: string): boolean {
 export function statusKey({ state, orderStatus, cryptoStatus, fiatStatus }: PacedOrder): string {
   return state === 'accepted' ? state : JSON.stringify([state, orderStatus, cryptoStatus, fiatStatus]);
 }
+
+/** Tells whether a key is that of the accepted pre-orders. */
+export function isAccepted(key: string): boolean {
+  return key === ('accepted' satisfies OrderState);
+}

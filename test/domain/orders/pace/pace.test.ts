@@ -8,6 +8,7 @@ import {
   MOST_STATUSES,
   PaceLearner,
   spacedPace,
+  type Pace,
 } from '../../../../src/domain/orders/pace/pace.ts';
 import { demandAt, solvePrice } from '../../../../src/domain/orders/pace/price.ts';
 import { statusKey, type PacedOrder } from '../../../../src/domain/orders/pace/status.ts';
@@ -143,8 +144,8 @@ describe('the price of a look-up', () => {
 
   it('is the lowest that keeps within the budget', () => {
     const orders = () => fc.integer({ min: 1, max: 1e6 });
-    // Each order is looked up at least once a day, whatever it costs: that much is there.
-    const extra = () => fc.double({ min: 1e-6, max: 10, noNaN: true });
+    // Each order is looked up at least once a day, whatever it costs: that much is there, and a fifth for the others.
+    const extra = () => fc.double({ min: 0.25, max: 10, noNaN: true });
     fc.assert(
       fc.property(orders(), extra(), (count, more) => {
         const groups = [
@@ -161,6 +162,36 @@ describe('the price of a look-up', () => {
   it('is so high under overload that each order is looked up as late as it may', () => {
     const pace = learnerWith([], [[OPEN, 20 * DAY, 1_000]]).pace({ ...LIMITS, budget: 1e-9 });
     expect(pace.gapMs(OPEN, 20 * DAY)).toBe(LIMITS.mostMs);
+  });
+});
+
+describe('a great many orders', () => {
+  const ended = [...stays(OPEN, 30 * SECOND), ...stays(ACCEPTED, 3 * MINUTE)];
+  const few = [OPEN, 20 * SECOND, 5] as const;
+  const gaps = (pace: Pace, order = OPEN) => [0, 25 * SECOND, 2 * MINUTE, HOUR].map((age) => pace.gapMs(order, age));
+  const alone = gaps(learnerWith(ended, [few]).pace(LIMITS));
+
+  it.each([
+    ['20,000 that were just accepted', 20_000, MINUTE],
+    ['500,000 that were accepted long ago', 500_000, 20 * DAY],
+    ['500,000 that were just accepted', 500_000, MINUTE],
+  ])('that are accepted hardly delay open ones: %s', (_, count, ageMs) => {
+    const pace = learnerWith(ended, [few, [ACCEPTED, ageMs, count]]).pace(LIMITS);
+    for (const [index, gap] of gaps(pace).entries()) expect(gap).toBeLessThan(2 * alone[index]!);
+  });
+
+  it('that are open and never change delay neither a new one of them much, nor accepted ones', () => {
+    const never = [{ ...OPEN, orderStatus: 'NEVER' }, 20 * DAY, 500_000] as const;
+    const pace = learnerWith(ended, [few, never]).pace(LIMITS);
+    for (const [index, gap] of gaps(pace).entries()) expect(gap).toBeLessThan(2 * alone[index]!);
+    expect(gaps(pace, ACCEPTED)).toEqual(gaps(learnerWith(ended).pace(LIMITS), ACCEPTED));
+  });
+
+  it('take what those of the other kind leave', () => {
+    const accepted = [ACCEPTED, MINUTE, 20_000] as const;
+    const { demand } = learnerWith(ended, [few, accepted]).pace(LIMITS);
+    expect(demand).toBeLessThanOrEqual(LIMITS.budget);
+    expect(demand).toBeGreaterThan(0.9 * LIMITS.budget);
   });
 });
 
