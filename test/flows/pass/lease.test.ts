@@ -71,6 +71,22 @@ describe('requests of an owner', () => {
     },
   );
 
+  it.each(['stop', 'kill'])('count for the next one after a %s where the rate is paced, too', async (end) => {
+    const environment = { ...rate(2, '10m'), ORDER_SYNC_EXCHANGE_RATE_MODE: 'paced' };
+    const { program, exchange } = await scriptedProgram({ environment, overrides: LOCKLESS });
+    expect(await askUntilFull(program, exchange)).toBe(1);
+    program.clock.advance(320_000);
+    expect(await askUntilFull(program, exchange)).toBe(1);
+    if (end === 'kill') await takeOver(program);
+    else await program.restart();
+    program.clock.advance(250_000);
+    expect(await askUntilFull(program, exchange)).toBe(0);
+    program.clock.advance(40_000);
+    expect(await askUntilFull(program, exchange)).toBe(end === 'kill' ? 0 : 1);
+    program.clock.advance(610_000);
+    expect(await askUntilFull(program, exchange)).toBe(1);
+  });
+
   it('count whole where the window was shorter for the last one: what left it before is not known', async () => {
     const { program, exchange } = await scriptedProgram({ environment: rate(64, '1s') });
     await program.app.exchange.showOrder('a');
