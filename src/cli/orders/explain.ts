@@ -1,7 +1,11 @@
 import { Option, type Command } from 'commander';
 import { systemClock } from '../../clock.ts';
+import type { AccountSettings } from '../../config/config.ts';
+import { groupOf } from '../../config/rate-groups.ts';
 import { preOrderIdsIn } from '../../exchange/ids.ts';
 import { readRecordView } from '../../exchange/record-view.ts';
+import { flowSettings } from '../../flows/pass/settings.ts';
+import { paceOfOrder } from '../../flows/reports/following.ts';
 import { PLAIN, wrapped, type Screen } from '../../reports/formats/terminal/screen.ts';
 import { printable } from '../../reports/formats/text.ts';
 import { isCommand } from '../../reports/story/commands.ts';
@@ -43,7 +47,7 @@ export function define(command: Command): void {
       const until = asOf === undefined ? systemClock().now() : new Date(asOf);
       const { story, document } = await withAccount(command, 'current', async (store, settings) => {
         const { account, accounts, create, follow, exchange } = settings;
-        const evidence = await evidenceOf(store, account, externalOrderId);
+        const evidence = await evidenceOf(store, settings, externalOrderId);
         if (evidence === undefined) throw await absentOrder(store.db, settings, externalOrderId);
         const isDriven = accounts.some(({ name }) => name === account);
         const told = buildStory(evidence, until, { ...create, ...follow, isDriven });
@@ -57,12 +61,24 @@ export function define(command: Command): void {
     });
 }
 
-async function evidenceOf(store: Store, account: string, externalOrderId: string): Promise<StoryEvidence | undefined> {
+async function evidenceOf(
+  store: Store,
+  settings: AccountSettings,
+  externalOrderId: string,
+): Promise<StoryEvidence | undefined> {
+  const { account } = settings;
   const rows = await readStory(store, account, externalOrderId);
   if (rows === undefined) return undefined;
   const record = rows.record && { ...rows.record, view: readRecordView(rows.record.body) };
   const keptAnswers = rows.keptAnswers.map(({ body, ...kept }) => ({ ...kept, ids: preOrderIdsIn(body) }));
-  return { ...rows, record, keptAnswers };
+  const { pace } = flowSettings(settings, groupOf(settings, account).length);
+  const following = { account, store, clock: systemClock(), pace };
+  return {
+    ...rows,
+    record,
+    keptAnswers,
+    pace: await paceOfOrder(following, rows.order, new AbortController().signal),
+  };
 }
 
 function asJson(story: Story): string {

@@ -7,15 +7,11 @@ import {
 } from '../../domain/findings/age.ts';
 import type { FindingClassName } from '../../domain/findings/classes.ts';
 import type { Stay } from '../../domain/orders/pace/history.ts';
-import { isPaced } from '../../domain/orders/pace/status.ts';
-import { FOLLOWED_STATES } from '../../domain/orders/states.ts';
-import { FIRST_DUE } from '../../store/orders.ts';
-import { orderAges, orderAgesById, type AgedOrder } from '../../store/orders-with-records.ts';
+import { orderAgesById, type AgedOrder } from '../../store/orders-with-records.ts';
 import { unresolvedFindings, unresolvedPage } from '../../store/findings.ts';
-import { PaceLearner } from '../../domain/orders/pace/pace.ts';
 import { countFindings } from '../pass/counters.ts';
 import type { FlowDeps } from '../pass/deps.ts';
-import { staysInHistory } from '../pass/learn-pace.ts';
+import { learnPace, staysInHistory } from '../pass/learn-pace.ts';
 import { compareNewRecords } from './new-records.ts';
 import { recordFindings } from './record-findings.ts';
 
@@ -35,10 +31,11 @@ export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<void>
   await compareNewRecords(deps, signal);
   const stays = await staysInHistory(deps, signal);
   const settings = { ...deps.settings, stuckAfter: stuckAfter(stays) };
-  await learnPace(deps, stays, signal, async (page, now) => {
+  const learner = await learnPace(deps, stays, signal, async (page, now) => {
     const overdue = page.filter((order) => findOverdue(order, now, settings).length > 0);
     await judgeChanged(deps, overdue, settings);
   });
+  if (!signal.aborted) settings.pace.take(learner);
   for (const status of ['open', 'acknowledged']) {
     for (const name of OVERDUE_CLASSES) await resolveOverdue(deps, settings, { status, class: name }, signal);
   }
@@ -47,36 +44,14 @@ export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<void>
 /** Compares the records that were not compared yet, and learns the pace of look-ups: what time alone brings is not judged. */
 export async function sweepWithoutFindings(deps: SweepDeps, signal: AbortSignal): Promise<void> {
   await compareNewRecords(deps, signal);
-  await learnPace(deps, await staysInHistory(deps, signal), signal, async () => {});
+  const learner = await learnPace(deps, await staysInHistory(deps, signal), signal);
+  if (!signal.aborted) deps.settings.pace.take(learner);
 }
 
 /** Learns after what time without a change an order is stuck. */
 function stuckAfter(stays: readonly Stay[]): number {
   const changed = stays.filter(({ state, isByExchange }) => state === 'open' && isByExchange);
   return learnStuckAfter(changed.map(({ to }) => to));
-}
-
-/** Reads the followed orders, whose number and ages decide the price of a look-up; `onPage` is given them, too. */
-async function learnPace(
-  { account, store, clock, settings: { pace } }: SweepDeps,
-  stays: readonly Stay[],
-  signal: AbortSignal,
-  onPage: (page: readonly AgedOrder[], now: Date) => Promise<void>,
-): Promise<void> {
-  const learner = new PaceLearner();
-  learner.addStays(stays);
-  for (const state of FOLLOWED_STATES) {
-    for (let [from, isLast] = [FIRST_DUE, false]; !isLast && !signal.aborted;) {
-      const page = await orderAges(store.db, { account, state, from, limit: PAGE });
-      const now = clock.now();
-      if (isPaced(state)) for (const order of page) learner.addOrder(order, order.changedAt, order.lastLookupAt, now);
-      await onPage(page, now);
-      from = page.at(-1) ?? from;
-      isLast = page.length < PAGE;
-      await clock.turn();
-    }
-  }
-  if (!signal.aborted) pace.take(learner);
 }
 
 /** Resolves the findings of one class that are no longer true, whatever state their orders are in now. */

@@ -22,12 +22,14 @@ export type PaceSettings = Pick<Config['follow'], 'pace' | 'worth' | 'share' | '
 
 /** The pace of an account: by the settings, or, where they say so, by what was learned last. */
 export class FollowPace implements Pace {
+  readonly kind: PaceSettings['pace'];
   readonly limits: PaceLimits;
   readonly #fixed: Pace | undefined;
   #learned: LearnedPace;
   #isLearned = false;
 
   constructor({ pace, worth, share, steps, freshFor, rate, accounts }: PaceSettings) {
+    this.kind = pace;
     this.limits = {
       leastMs: LEAST_GAP_MS,
       mostMs: Math.min(LONGEST_GAP_MS, longestFreshMs(freshFor)),

@@ -1,6 +1,10 @@
 import { PaceLearner } from '../../domain/orders/pace/pace.ts';
 import { staysOf, type Stay } from '../../domain/orders/pace/history.ts';
+import { isPaced, PACED_STATES } from '../../domain/orders/pace/status.ts';
+import { FOLLOWED_STATES } from '../../domain/orders/states.ts';
 import { beforeNewestChanges, changedOrders, ORDERS_A_READ, statusEvents } from '../../store/status-events.ts';
+import { orderAges, type AgedOrder } from '../../store/orders-with-records.ts';
+import { FIRST_DUE } from '../../store/orders.ts';
 import type { FlowDeps } from './deps.ts';
 
 type LearnDeps = Pick<FlowDeps, 'account' | 'store' | 'clock'>;
@@ -9,6 +13,8 @@ type LearnDeps = Pick<FlowDeps, 'account' | 'store' | 'clock'>;
 const LEARNED_FROM = 20_000;
 /** Changes of one page. */
 const PAGE = 1_000;
+/** Orders of one page. */
+const ORDERS_PAGE = 200;
 
 /**
  * Reads how long orders stayed in their statuses, from the newest changes alone: the history may be long. Of an order that
@@ -37,6 +43,32 @@ export async function staysInHistory(
     afterId = page.lastId;
   }
   return stays;
+}
+
+/**
+ * Reads the orders that are followed, whose number and ages decide the price of a look-up, beside the stays that have ended.
+ * `onPage` is given the followed orders of every state, also of those that are looked up at times of their own.
+ */
+export async function learnPace(
+  { account, store, clock }: LearnDeps,
+  stays: readonly Stay[],
+  signal: AbortSignal,
+  onPage?: (page: readonly AgedOrder[], now: Date) => Promise<void>,
+): Promise<PaceLearner> {
+  const learner = new PaceLearner();
+  learner.addStays(stays);
+  for (const state of onPage === undefined ? PACED_STATES : FOLLOWED_STATES) {
+    for (let [from, isLast] = [FIRST_DUE, false]; !isLast && !signal.aborted;) {
+      const page = await orderAges(store.db, { account, state, from, limit: ORDERS_PAGE });
+      const now = clock.now();
+      if (isPaced(state)) for (const order of page) learner.addOrder(order, order.changedAt, order.lastLookupAt, now);
+      await onPage?.(page, now);
+      from = page.at(-1) ?? from;
+      isLast = page.length < ORDERS_PAGE;
+      await clock.turn();
+    }
+  }
+  return learner;
 }
 
 /** Has an account that has learned nothing yet go by its history; the price of a look-up is solved by the first sweep. */

@@ -19,6 +19,21 @@ export function inWords(ms: number): string {
   return ms < 2 * DAY_MS ? counted(Math.floor(ms / HOUR_MS), 'hour') : counted(Math.floor(ms / DAY_MS), 'day');
 }
 
+const UNITS = [
+  [365 * DAY_MS, 'y'],
+  [DAY_MS, 'd'],
+  [HOUR_MS, 'h'],
+  [MINUTE_MS, 'min'],
+  [1_000, 's'],
+] as const;
+
+/** A duration in the unit that suits it, to two digits: `0.4 s`, `45 s`, `2.5 min`, `12 h`, `3 d`. */
+export function inUnits(ms: number): string {
+  const [unit, name] = UNITS.find(([one]) => ms >= one) ?? [1_000, 's'];
+  const count = ms / unit;
+  return `${count < 10 ? Math.round(count * 10) / 10 : Math.round(count)} ${name}`;
+}
+
 /** Cuts a text for one line after `most` characters. */
 export function cut(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;

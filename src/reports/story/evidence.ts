@@ -1,5 +1,6 @@
 import type { HoldView } from '../../domain/accounts/holds.ts';
 import type { RecordView } from '../../domain/record.ts';
+import type { StoryPace } from './pace.ts';
 
 /** Everything that the database knows of one order. Times are UTC, ISO 8601. */
 export interface StoryEvidence {
@@ -12,6 +13,8 @@ export interface StoryEvidence {
   readonly findings: readonly StoryFinding[];
   /** The holds of its account, as they are now. */
   readonly holds: readonly HoldView[];
+  /** How soon it is looked up as it is now; undefined where it is not looked up at a pace. */
+  readonly pace?: StoryPace | undefined;
 }
 
 /** The fields of the row that the story needs, as they are now. */

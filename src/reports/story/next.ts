@@ -4,6 +4,7 @@ import { HELD_LOOKUP_MS, REJECTED_LOOKUPS_MS } from '../../domain/orders/schedul
 import { after, readTime } from '../../domain/instant.ts';
 import { decisionCommands, lookupCommand } from './commands.ts';
 import type { StoryEvent, StoryOrder } from './evidence.ts';
+import { paceSentence, type StoryPace } from './pace.ts';
 
 /** Settings that decide what happens next to an order; times in milliseconds. */
 export interface StorySettings {
@@ -20,6 +21,8 @@ export interface Moment {
   readonly events: readonly StoryEvent[];
   readonly state: OrderState;
   readonly asOf: Date;
+  /** What decides when the order is looked up; of the past nobody knows what was known at the time. */
+  readonly pace?: StoryPace | undefined;
   /** Something stops what comes next, and is said already. */
   readonly isStopped: boolean;
 }
@@ -50,16 +53,18 @@ export function whatNext(moment: Moment, settings: StorySettings): readonly stri
     case 'accepted':
       return [
         `It is looked up until its order appears${at(moment, undefined)}.`,
+        ...paceLines(moment),
         ...offer('When it is certain that it was never taken up', moment),
       ];
     case 'open':
-      return [`It is followed to its end${at(moment, undefined)}.`];
+      return [`It is followed to its end${at(moment, undefined)}.`, ...paceLines(moment)];
     case 'disputed':
       return [
         'Its order contradicts it, so nobody should act on it.',
         nextOf(moment, undefined) === null
           ? 'It is looked up no more: its order has ended.'
           : `It is looked up, in case its order changes${at(moment, undefined)}.`,
+        ...paceLines(moment),
         ...asking(moment),
         ...offer('A person must decide', moment),
       ];
@@ -118,6 +123,11 @@ function offer(when: string, { order, state }: Moment): readonly string[] {
 
 function asking({ order }: Moment): readonly string[] {
   return ['To see what the exchange answers now:', lookupCommand(order)];
+}
+
+/** Why it is looked up then. */
+function paceLines({ pace, asOf }: Moment): readonly string[] {
+  return pace === undefined ? [] : [paceSentence(pace, asOf)];
 }
 
 /** When the order is looked up next: now the row has the time; of the past only the plan is known, undefined where it has none. */

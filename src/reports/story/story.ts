@@ -4,6 +4,7 @@ import { FOLLOWED_STATES, type OrderState } from '../../domain/orders/states.ts'
 import { eventSentence } from './events.ts';
 import type { StoryEvent, StoryEvidence, StoryFinding, StoryKeptAnswer, StoryRecord } from './evidence.ts';
 import { isNewest, whatNext, type Moment, type StorySettings } from './next.ts';
+import type { StoryPace } from './pace.ts';
 
 /** One thing that happened, as a sentence. */
 export interface StoryEntry {
@@ -18,6 +19,8 @@ export interface Story {
   /** Null where the order was not inserted yet. */
   readonly state: OrderState | null;
   readonly told: readonly StoryEntry[];
+  /** What decides when it is looked up; null where nothing does now, and of the past. */
+  readonly pace: StoryPace | null;
   readonly next: readonly string[];
 }
 
@@ -30,7 +33,7 @@ export function buildStory(evidence: StoryEvidence, asOf: Date, settings: StoryS
   const { externalOrderId } = order;
   const until = asOf.toISOString();
   if (order.createdAt > until) {
-    return { externalOrderId, asOf: until, state: null, told: [], next: ['There is no such order yet.'] };
+    return { externalOrderId, asOf: until, state: null, told: [], pace: null, next: ['There is no such order yet.'] };
   }
   const events = evidence.events.filter(({ observedAt }) => observedAt <= until);
   const state = (events.findLast(({ field }) => field === 'state')?.newValue ?? 'pending') as OrderState;
@@ -43,15 +46,18 @@ export function buildStory(evidence: StoryEvidence, asOf: Date, settings: StoryS
   ].filter(({ at }) => at <= until);
   const open = findings.filter((finding) => isOpen(finding, until));
   const stopped = stopLines(evidence, { state, asOf }, settings);
+  const isLookedUp = stopped.length === 0 && isNewest({ order, asOf }) && order.nextActionAt !== null;
+  const pace = isLookedUp ? evidence.pace : undefined;
   return {
     externalOrderId,
     asOf: until,
     state,
     // The sort keeps entries of one moment in the order of the list above.
     told: entries.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)),
+    pace: pace ?? null,
     next: [
       ...stopped,
-      ...whatNext({ order, events, state, asOf, isStopped: stopped.length > 0 }, settings),
+      ...whatNext({ order, events, state, asOf, pace, isStopped: stopped.length > 0 }, settings),
       ...open.map(adviceOn),
     ],
   };

@@ -1,12 +1,14 @@
 import type { StoryEvent, StoryFinding, StoryOrder } from '../../reports/story/evidence.ts';
 import type { HoldView } from '../../domain/accounts/holds.ts';
+import type { PacedOrder } from '../../domain/orders/pace/status.ts';
 import { queries } from '../statement.ts';
 import type { Store } from '../port.ts';
 import { allRows } from '../snapshot.ts';
 
 /** Everything that the database knows of one order, at one moment; the record as received. */
 export interface StoryRows {
-  readonly order: StoryOrder;
+  /** With what decides how soon it is looked up, as it is now. */
+  readonly order: StoryOrder & PacedOrder & { readonly changedAt: string | null };
   readonly events: readonly StoryEvent[];
   readonly record: { readonly receivedAt: string; readonly body: string } | null;
   /** Answers to its creates that could not be read or named another pre-order, as received. */
@@ -35,6 +37,8 @@ export async function readStory(
     ])
     .select(['created_at as createdAt', 'updated_at as updatedAt'])
     .select(['next_action_at as nextActionAt', 'last_lookup_at as lastLookupAt', 'adopted_at as adoptedAt'])
+    .select(['state', 'changed_at as changedAt'])
+    .select(['order_status as orderStatus', 'crypto_status as cryptoStatus', 'fiat_status as fiatStatus'])
     .where((order) => order.and(ofOrder));
   const events = queries
     .selectFrom('order_events')
@@ -62,7 +66,7 @@ export async function readStory(
     .selectFrom('account_holds')
     .select(['kind', 'since', 'until', 'reason', 'actor'])
     .where('account', '=', account);
-  const [order] = await allRows<StoryOrder>(snapshot, orders);
+  const [order] = await allRows<StoryRows['order']>(snapshot, orders);
   if (order === undefined) return undefined;
   const [record] = await allRows(snapshot, records);
   return {

@@ -386,6 +386,7 @@ describe('the story of an order', () => {
       externalOrderId: 'a',
       asOf: '2026-01-05T11:59:59.999Z',
       state: null,
+      pace: null,
       told: [],
       next: ['There is no such order yet.'],
     });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { FINDING_CLASSES } from '../../../src/domain/findings/classes.ts';
 import { ORDER_STATES, type OrderState } from '../../../src/domain/orders/states.ts';
 import type { StoryEvent, StoryEvidence, StoryFinding, StoryOrder } from '../../../src/reports/story/evidence.ts';
+import type { StoryPace } from '../../../src/reports/story/pace.ts';
 import { isCommand } from '../../../src/reports/story/commands.ts';
 import { buildStory } from '../../../src/reports/story/story.ts';
 import { SETTINGS } from '../../support/tracking.ts';
@@ -98,6 +99,38 @@ describe('an order whose account stands in no settings', () => {
   it('has ended where it has ended', () => {
     const final = [event(1, {}), event(2, { oldValue: 'sending', newValue: 'final' })];
     expect(untold(final).join()).not.toContain('settings');
+  });
+});
+
+describe('an order that is looked up at a pace', () => {
+  const accepted = [event(1, {}), event(2, { oldValue: 'sending', newValue: 'accepted' })];
+  const order = { ...ORDER, updatedAt: at(2), nextActionAt: at(1_010) };
+  const stay = { status: 'accepted', since: at(640) } as const;
+  const line = (pace: StoryPace, changes: Partial<StoryEvidence> = {}) => {
+    const { next } = tell(evidence({ order, events: accepted, pace, ...changes }));
+    return next[next.findIndex((one) => one.includes(at(1_010))) + 1];
+  };
+
+  it('is compared with the stays of others in the same status', () => {
+    const learned = { kind: 'learned', ...stay, stays: 1_204, halfMs: 240_000 } as const;
+    expect(line(learned)).toMatch(/\b1,204 .*\baccepted\b.*\b4 min\b.*\b6 min\b/);
+    expect(line({ ...learned, halfMs: Number.POSITIVE_INFINITY })).not.toMatch(/Infinity|NaN/);
+    expect(line({ ...learned, stays: 9 })).not.toContain('4 min');
+  });
+
+  it('is looked up as the settings say where they say it', () => {
+    expect(line({ kind: 'spaced', ...stay, everyMs: 600_000 })).toMatch(/\b10 min\b.*\b6 min\b.*follow\.steps/);
+    expect(line({ kind: 'every-tick', ...stay })).toContain('schedule.cron');
+  });
+
+  it('has no pace in the past, nor where nothing looks it up', () => {
+    const pace = { kind: 'every-tick', ...stay } as const;
+    const given = evidence({ order, events: accepted, pace });
+    const hold = { kind: 'all-paused', since: at(5), until: null, reason: 'maintenance', actor: 'ann' } as const;
+    expect(tell(given).pace).toEqual(pace);
+    expect(tell(given, 1).pace).toBeNull();
+    expect(tell({ ...given, holds: [hold] }).pace).toBeNull();
+    expect(tell({ ...given, order: { ...order, nextActionAt: null } }).pace).toBeNull();
   });
 });
 
@@ -308,7 +341,6 @@ describe('what happens next', () => {
     ['unknown', 11, '2026-01-05T12:00:20.000Z'],
     ['held', 86_405, '2026-01-07T12:00:05.000Z'],
     ['final', 100, '2026-01-05T13:00:05.000Z'],
-    ['open', 65, '2026-01-05T12:02:05.000Z'],
   ] as const)('of the past goes by the plan: %s at second %i', (state, seconds, expected) => {
     const order = { ...ORDER, updatedAt: at(900_000) };
     const given = evidence({ order, events: [event(5, { newValue: state })] });

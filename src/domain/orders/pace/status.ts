@@ -21,3 +21,11 @@ export function statusKey({ state, orderStatus, cryptoStatus, fiatStatus }: Pace
 export function isAccepted(key: string): boolean {
   return key === ('accepted' satisfies OrderState);
 }
+
+/** The name of what an order waits for, for people: its three statuses, or its state where it has none. */
+export function statusName({ state, orderStatus, cryptoStatus, fiatStatus }: PacedOrder): string {
+  const statuses = [orderStatus, cryptoStatus, fiatStatus];
+  if (state === 'accepted' || statuses.every((status) => status === null)) return state;
+  const name = statuses.map((status) => status ?? 'none').join(' / ');
+  return state === 'open' ? name : `${name}, ${state}`;
+}

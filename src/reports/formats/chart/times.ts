@@ -1,18 +1,11 @@
 import type { Span } from '../document.ts';
+import { inUnits } from '../words.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const YEAR_MS = 365 * DAY_MS;
-const UNITS = [
-  [YEAR_MS, 'y'],
-  [DAY_MS, 'd'],
-  [HOUR_MS, 'h'],
-  [MINUTE_MS, 'min'],
-  [SECOND_MS, 's'],
-] as const;
-
 /** Times that an axis may name, those to name first before the others. */
 const TICKS_MS: readonly (readonly number[])[] = [
   [
@@ -40,10 +33,7 @@ export interface Tick {
 
 /** A duration in the unit that suits it, to two digits, but none below a second: `45 s`, `2.5 min`, `12 h`, `3 d`. */
 export function durationText(ms: number): string {
-  const shown = Math.max(ms, SECOND_MS);
-  const [unit, name] = UNITS.find(([one]) => shown >= one) ?? [SECOND_MS, 's'];
-  const count = shown / unit;
-  return `${count < 10 ? Math.round(count * 10) / 10 : Math.round(count)}\u00a0${name}`;
+  return inUnits(Math.max(ms, SECOND_MS)).replace(' ', '\u00a0');
 }
 
 /** The place of a duration on an axis on which each step is so many times the one before: seconds and days have room on it. */

@@ -1,0 +1,35 @@
+import { instantMs } from '../../domain/instant.ts';
+import { counted, inUnits, withCommas } from '../formats/words.ts';
+
+/** What decides when an order that is followed is looked up; times in milliseconds. */
+export type StoryPace = {
+  /** The status that it is in, for people. */
+  readonly status: string;
+  /** When it came into it: UTC, ISO 8601. */
+  readonly since: string;
+} & (
+  | { readonly kind: 'every-tick' }
+  | { readonly kind: 'spaced'; readonly everyMs: number }
+  /** So many stays in the status have ended, half of them within `halfMs`; infinite where it is not known. */
+  | { readonly kind: 'learned'; readonly stays: number; readonly halfMs: number }
+);
+
+/** With fewer stays than these nothing is said of how long they took. */
+const FEW_STAYS = 10;
+
+/** Says why an order is looked up when it is. */
+export function paceSentence(pace: StoryPace, asOf: Date): string {
+  const forMs = Math.max(0, asOf.getTime() - (instantMs(pace.since) ?? 0));
+  if (pace.kind === 'every-tick') return 'It is looked up at each tick of schedule.cron (follow.pace).';
+  if (pace.kind === 'spaced') {
+    return `It is looked up every ${inUnits(pace.everyMs)}, as nothing has changed for ${inUnits(forMs)} (follow.steps).`;
+  }
+  const { status, stays, halfMs } = pace;
+  if (stays < FEW_STAYS) {
+    const known = stays === 0 ? 'no order has been seen to leave it' : `only ${counted(stays, 'order')} left it`;
+    return `Not much is known of ${status} yet, as ${known}: it is looked up by its time in it, ${inUnits(forMs)}.`;
+  }
+  const of = `Of ${withCommas(stays)} orders in ${status}`;
+  const half = Number.isFinite(halfMs) ? `half changed within ${inUnits(halfMs)}` : 'fewer than half changed';
+  return `${of} ${half}; this one has been there for ${inUnits(forMs)}.`;
+}

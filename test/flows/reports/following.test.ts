@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest';
+import { paceOfOrder } from '../../../src/flows/reports/following.ts';
+import { flowSettings } from '../../../src/flows/pass/settings.ts';
+import { readStory } from '../../../src/store/reports/story.ts';
+import { record } from '../../support/scripted-exchange.ts';
+import { acceptedOrders, type TestProgram } from '../../support/test-program.ts';
+import { MINUTE, SECOND } from '../../support/tracking.ts';
+
+const { signal } = new AbortController();
+const LEARNED = { environment: { ORDER_SYNC_FOLLOW_PACE: 'learned' } };
+
+async function paceOf({ app, config, clock }: TestProgram, externalOrderId: string) {
+  const rows = await readStory(app.store, 'default', externalOrderId);
+  if (rows === undefined) throw new Error('there is no order');
+  const deps = { account: 'default', store: app.store, clock, pace: flowSettings(config).pace };
+  return await paceOfOrder(deps, rows.order, signal);
+}
+
+const ids = Array.from({ length: 12 }, (_, index) => `a-${index}`);
+
+it('an order is compared with all that have left its status', async () => {
+  const { program, answers, lookUp } = await acceptedOrders([...ids, 'b'], LEARNED);
+  await lookUp(3 * MINUTE);
+  for (const id of ids) answers.set(id, record(id));
+  await lookUp(MINUTE);
+  const pace = await paceOf(program, 'b');
+  expect(pace).toMatchObject({ kind: 'learned', status: 'accepted', since: '2026-01-05T12:00:00.000Z', stays: 12 });
+  const { halfMs } = pace as { halfMs: number };
+  expect(halfMs / MINUTE).toBeGreaterThan(2.5);
+  expect(halfMs / MINUTE).toBeLessThan(4);
+  expect(await paceOf(program, 'a-0')).toMatchObject({ status: 'REQUEST / NEW / NEW', stays: 0 });
+});
+
+it('an order is looked up as the settings say, whatever others did', async () => {
+  const { program, lookUp } = await acceptedOrders(['a'], {
+    environment: { ORDER_SYNC_FOLLOW_STEPS: '5s,10m after 1m' },
+  });
+  await lookUp(2 * MINUTE);
+  expect(await paceOf(program, 'a')).toMatchObject({ kind: 'spaced', everyMs: 10 * MINUTE });
+  const cron = await acceptedOrders(['a'], { environment: { ORDER_SYNC_FOLLOW_PACE: 'every-tick' } });
+  await cron.lookUp(SECOND);
+  expect(await paceOf(cron.program, 'a')).toMatchObject({ kind: 'every-tick', status: 'accepted' });
+});
