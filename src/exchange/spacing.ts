@@ -1,8 +1,8 @@
-/** The part of the limit that is used: the rest is in hand for requests that the network brings closer together. */
+/** The part of the limit that is used; the rest is for requests that the network brings closer together. */
 const USED = 0.95;
 /** A start that comes late by less is made up for by the next ones: timers and commits delay single starts. */
 const MOST_LATE_MS = 50;
-/** The same as a part of the interval. It is less than what is in hand, so that no window has more starts than the limit. */
+/** The same as a part of the interval. It is less than the unused part, so that no window has more starts than the limit. */
 const MOST_LATE = 1 / 25;
 const SLOW_MS = 60_000;
 const SLOWER = 2;
