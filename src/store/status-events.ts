@@ -55,7 +55,7 @@ const COLUMNS = ['id', 'subject', 'field', 'old_value', 'new_value', 'observed_a
 const MORE_COLUMNS = ['looked_up_before', 'exchange_time', 'source'] as const;
 
 /** A range of the index of subjects for each order: with a list of them an order with a long history would be read whole. */
-const eventsStatement = statement((v: Record<string, string>) => {
+const eventsStatement = statement((v: Record<string, string | null>) => {
   const orders = Array.from({ length: ORDERS_A_READ }, (_, index) =>
     queries
       .selectFrom(
@@ -83,7 +83,11 @@ export async function statusEvents(
   account: string,
   externalOrderIds: readonly string[],
 ): Promise<readonly (readonly StatusEvent[])[]> {
-  const orders = Array.from({ length: ORDERS_A_READ }, (_, index) => [`order ${index}`, externalOrderIds[index] ?? '']);
+  // No event is of null, as one may be of the empty id.
+  const orders = Array.from({ length: ORDERS_A_READ }, (_, index) => [
+    `order ${index}`,
+    externalOrderIds[index] ?? null,
+  ]);
   const { rows } = await eventsStatement(db, { account, ...Object.fromEntries(orders) });
   const byOrder = Map.groupBy(rows, ({ subject }) => subject);
   return [...byOrder.values()].map((events) =>

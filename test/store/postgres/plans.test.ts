@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { expect, it, vi } from 'vitest';
 import { dueLookups } from '../../../src/store/due-lookups.ts';
@@ -6,6 +7,7 @@ import { findingsOf } from '../../../src/store/findings.ts';
 import { sendingOrders } from '../../../src/store/orders.ts';
 import type { Database } from '../../../src/store/port.ts';
 import { openConnections } from '../../../src/store/postgres/connection.ts';
+import { beforeNewestChanges, changedOrders, statusEvents } from '../../../src/store/status-events.ts';
 import { countWaiting } from '../../../src/store/waiting-orders.ts';
 import { doEverything } from '../../support/everything.ts';
 import { newPostgresDatabase } from '../../support/postgres.ts';
@@ -25,6 +27,7 @@ const BOUNDED: readonly (readonly [scan: RegExp, why: string])[] = [
     'the first entry',
   ],
   [/ \(account = account_owners\.account\): .* as found limit 1\)/, 'one entry'],
+  [/^events events_of_statuses .* limit \$\d+ offset \$\d+$/, 'the newest changes, as many as are learned from'],
   [/^merchant_orders merchant_orders_by_age .* limit 1 offset \$\d+$/, 'the newest, as many as a list looks at'],
 ];
 
@@ -153,7 +156,14 @@ const ASKED: Readonly<Record<string, (db: Database) => Promise<unknown>>> = {
   findingsOf: (db) => findingsOf(db, 'default', 'none'),
   accountsToSend: (db) => accountsToSend(db, ''),
   countWaiting: (db) => countWaiting(db, { account: 'default', now: LATER, limit: 10 }),
+  beforeNewestChanges: (db) => beforeNewestChanges(db, 'default', 100),
+  changedOrders: (db) => changedOrders(db, { account: 'default', afterId: 20, limit: 100 }),
+  statusEvents: (db) => statusEvents(db, 'default', [1, 2, 4, 5, 7].map(idOf)),
 };
+
+function idOf(order: number): string {
+  return createHash('md5').update(`${order}`).digest('hex');
+}
 
 /** Prepares what is asked, with plans for the tables as they are. Gives how each is run. */
 async function keepPlans(client: pg.Client, url: string, made: string): Promise<readonly string[]> {
@@ -174,12 +184,15 @@ it('what is asked again and again reads little also with plans that were made fo
   await client.connect();
   await client.query('set plan_cache_mode = force_generic_plan');
   // Statistics would have the plans made anew.
-  for (const table of ['merchant_orders', 'findings'])
+  for (const table of ['merchant_orders', 'findings', 'events'])
     await client.query(`alter table ${table} disable trigger user, set (autovacuum_enabled = off)`);
   const grow = async (from: number, to: number) => {
     await client.query(orders(from, to));
     await client.query(`insert into findings (account, class, severity, external_order_id, first_seen_at, last_seen_at)
       select 'default', 'STUCK', 'warning', md5(i::text), ${AT}, ${AT} from generate_series(${from}, ${to}) i`);
+    await client.query(`insert into events (account, type, subject, field, observed_at, source, previous_hash, hash)
+      select 'default', 'order', md5(i::text), field, ${AT}, 'lookup', '', ''
+      from generate_series(${from}, ${to}) i, unnest(array['state', 'order.status', 'record.ratio']) field`);
   };
   const runs = [...(await keepPlans(client, url, 'for none'))];
   await grow(1, COUNT / 2);
