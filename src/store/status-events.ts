@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { instantMs } from '../domain/instant.ts';
+import { instantMs, readTime } from '../domain/instant.ts';
 import { CHANGE_FIELDS, type StatusEvent } from '../domain/orders/pace/history.ts';
 import type { Database } from './port.ts';
 import { queries, statement } from './statement.ts';
@@ -35,6 +35,15 @@ const pageStatement = statement((v: { account: string; afterId: number; limit: n
 /** Gives the id after which an account has its newest so many changes of states and statuses; 0 where it has no more. */
 export async function beforeNewestChanges(db: Database, account: string, newest: number): Promise<number> {
   return (await startStatement(db, { account, newest })).rows[0]?.id ?? 0;
+}
+
+const timeStatement = statement((v: { id: number }) =>
+  queries.selectFrom('events').select('observed_at').where('id', '=', v.id),
+);
+
+/** Reads when a change was observed; null where there is none with this id. */
+export async function changeTime(db: Database, id: number): Promise<Date | null> {
+  return readTime((await timeStatement(db, { id })).rows[0]?.observed_at);
 }
 
 /** Reads which orders changed their state or a status after an event: the orders of so many changes, and the last of these. */

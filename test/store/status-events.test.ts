@@ -1,5 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { beforeNewestChanges, changedOrders, ORDERS_A_READ, statusEvents } from '../../src/store/status-events.ts';
+import {
+  beforeNewestChanges,
+  changedOrders,
+  changeTime,
+  ORDERS_A_READ,
+  statusEvents,
+} from '../../src/store/status-events.ts';
 import type { Store } from '../../src/store/port.ts';
 import { newTestDatabase } from '../support/database.ts';
 import { eventWriter, type WrittenEvent } from '../support/events.ts';
@@ -36,6 +42,8 @@ describe('the newest changes of states and statuses', () => {
     }
     expect([await newest(10), await newest(4), await newest(3), await newest(1)]).toEqual([0, 0, 4, 12]);
     expect(await changed(await newest(1))).toEqual({ externalOrderIds: ['d'], lastId: 16 });
+    expect(await changeTime(store.db, await newest(1))).toEqual(new Date(AT));
+    expect(await changeTime(store.db, await newest(10))).toBeNull();
   });
 
   it('name their orders page by page, each of a page once', async () => {

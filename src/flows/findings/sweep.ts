@@ -11,7 +11,7 @@ import { orderAgesById, type AgedOrder } from '../../store/orders-with-records.t
 import { unresolvedFindings, unresolvedPage } from '../../store/findings.ts';
 import { countFindings } from '../pass/counters.ts';
 import type { FlowDeps } from '../pass/deps.ts';
-import { learnPace, staysInHistory } from '../pass/learn-pace.ts';
+import { learnPace, readHistory } from '../pass/learn-pace.ts';
 import { compareNewRecords } from './new-records.ts';
 import { recordFindings } from './record-findings.ts';
 
@@ -29,9 +29,9 @@ type SweepDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'settings' | 'co
  */
 export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<void> {
   await compareNewRecords(deps, signal);
-  const stays = await staysInHistory(deps, signal);
-  const settings = { ...deps.settings, stuckAfter: stuckAfter(stays) };
-  const learner = await learnPace(deps, stays, signal, async (page, now) => {
+  const history = await readHistory(deps, signal);
+  const settings = { ...deps.settings, stuckAfter: stuckAfter(history.stays) };
+  const learner = await learnPace(deps, history, signal, async (page, now) => {
     const overdue = page.filter((order) => findOverdue(order, now, settings).length > 0);
     await judgeChanged(deps, overdue, settings);
   });
@@ -44,7 +44,7 @@ export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<void>
 /** Compares the records that were not compared yet, and learns the pace of look-ups: what time alone brings is not judged. */
 export async function sweepWithoutFindings(deps: SweepDeps, signal: AbortSignal): Promise<void> {
   await compareNewRecords(deps, signal);
-  const learner = await learnPace(deps, await staysInHistory(deps, signal), signal);
+  const learner = await learnPace(deps, await readHistory(deps, signal), signal);
   if (!signal.aborted) deps.settings.pace.take(learner);
 }
 

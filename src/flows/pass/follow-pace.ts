@@ -30,11 +30,13 @@ export class FollowPace implements Pace {
 
   constructor({ pace, worth, share, steps, freshFor, rate, accounts }: PaceSettings) {
     this.kind = pace;
+    const perMs = rate.requests / rate.interval / accounts;
     this.limits = {
       leastMs: LEAST_GAP_MS,
       mostMs: Math.min(LONGEST_GAP_MS, longestFreshMs(freshFor)),
       worthMs: worth,
-      budget: (share * rate.requests) / rate.interval / accounts,
+      rate: perMs,
+      budget: share * perMs,
     };
     if (pace !== 'learned') this.#fixed = pace === 'spaced' ? spacedPace(steps, this.limits) : EVERY_TICK;
     this.#learned = new PaceLearner().pace(this.limits);

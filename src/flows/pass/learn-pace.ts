@@ -2,7 +2,13 @@ import { PaceLearner } from '../../domain/orders/pace/pace.ts';
 import { staysOf, type Stay } from '../../domain/orders/pace/history.ts';
 import { isPaced, PACED_STATES } from '../../domain/orders/pace/status.ts';
 import { FOLLOWED_STATES } from '../../domain/orders/states.ts';
-import { beforeNewestChanges, changedOrders, ORDERS_A_READ, statusEvents } from '../../store/status-events.ts';
+import {
+  beforeNewestChanges,
+  changedOrders,
+  changeTime,
+  ORDERS_A_READ,
+  statusEvents,
+} from '../../store/status-events.ts';
 import { orderAges, type AgedOrder } from '../../store/orders-with-records.ts';
 import { FIRST_DUE } from '../../store/orders.ts';
 import type { FlowDeps } from './deps.ts';
@@ -16,14 +22,18 @@ const PAGE = 1_000;
 /** Orders of one page. */
 const ORDERS_PAGE = 200;
 
+/** How long orders stayed in their statuses. */
+export interface History {
+  readonly stays: readonly Stay[];
+  /** When the part of it begins that was read; null where that is all. */
+  readonly from: Date | null;
+}
+
 /**
  * Reads how long orders stayed in their statuses, from the newest changes alone: the history may be long. Of an order that
  * changed in this part of the history, what came before it is read too, so that it is known when it entered its status.
  */
-export async function staysInHistory(
-  { account, store, clock }: LearnDeps,
-  signal: AbortSignal,
-): Promise<readonly Stay[]> {
+export async function readHistory({ account, store, clock }: LearnDeps, signal: AbortSignal): Promise<History> {
   const stays: Stay[] = [];
   const known = new Set<string>();
   const startId = await beforeNewestChanges(store.db, account, LEARNED_FROM);
@@ -42,7 +52,7 @@ export async function staysInHistory(
     }
     afterId = page.lastId;
   }
-  return stays;
+  return { stays, from: await changeTime(store.db, startId) };
 }
 
 /**
@@ -51,17 +61,17 @@ export async function staysInHistory(
  */
 export async function learnPace(
   { account, store, clock }: LearnDeps,
-  stays: readonly Stay[],
+  history: History,
   signal: AbortSignal,
   onPage?: (page: readonly AgedOrder[], now: Date) => Promise<void>,
 ): Promise<PaceLearner> {
-  const learner = new PaceLearner();
-  learner.addStays(stays);
+  const learner = new PaceLearner(history.from);
+  learner.addStays(history.stays);
   for (const state of onPage === undefined ? PACED_STATES : FOLLOWED_STATES) {
     for (let [from, isLast] = [FIRST_DUE, false]; !isLast && !signal.aborted;) {
       const page = await orderAges(store.db, { account, state, from, limit: ORDERS_PAGE });
       const now = clock.now();
-      if (isPaced(state)) for (const order of page) learner.addOrder(order, order.changedAt, order.lastLookupAt, now);
+      if (isPaced(state)) for (const order of page) learner.addOrder(order, now);
       await onPage?.(page, now);
       from = page.at(-1) ?? from;
       isLast = page.length < ORDERS_PAGE;
@@ -75,7 +85,8 @@ export async function learnPace(
 export async function learnFirst(deps: LearnDeps & Pick<FlowDeps, 'settings'>, signal: AbortSignal): Promise<void> {
   const { pace } = deps.settings;
   if (!pace.isNew) return;
-  const learner = new PaceLearner();
-  learner.addStays(await staysInHistory(deps, signal));
+  const history = await readHistory(deps, signal);
+  const learner = new PaceLearner(history.from);
+  learner.addStays(history.stays);
   if (!signal.aborted) pace.take(learner);
 }

@@ -4,7 +4,7 @@ import { isPaced, statusKey, statusName, type PacedOrder } from '../../domain/or
 import { ageBy } from '../../domain/orders/pace/stay-times.ts';
 import type { StoryPace } from '../../reports/story/pace.ts';
 import type { FlowDeps } from '../pass/deps.ts';
-import { staysInHistory } from '../pass/learn-pace.ts';
+import { readHistory } from '../pass/learn-pace.ts';
 import type { FollowPace } from '../pass/follow-pace.ts';
 
 /** What the pace of an account is read with: nothing is written. */
@@ -24,8 +24,9 @@ export async function paceOfOrder(
   if (pace.kind === 'spaced') {
     return { kind: pace.kind, ...of, everyMs: pace.gapMs(order, deps.clock.now().getTime() - sinceMs) };
   }
-  const learner = new PaceLearner();
-  learner.addStays(await staysInHistory(deps, signal));
+  const history = await readHistory(deps, signal);
+  const learner = new PaceLearner(history.from);
+  learner.addStays(history.stays);
   const learned = learner.pace(pace.limits);
   const key = statusKey(order);
   const stays = learned.statuses.find((one) => one.key === key)?.stays ?? 0;

@@ -1,8 +1,9 @@
+import { instantMs } from '../../instant.ts';
 import { AGE_BINS, binOf } from './ages.ts';
 import type { Stay } from './history.ts';
-import { demandAt, solvePrices, type PacedGroup } from './price.ts';
+import { demandAt, solvePrices, type Budget, type PacedGroup } from './price.ts';
 import { isAccepted, statusKey, type PacedOrder } from './status.ts';
-import { gapMs, lasting, StayTimes } from './stay-times.ts';
+import { gapMs, leaving, StayTimes } from './stay-times.ts';
 
 /** How soon an order that is followed is looked up again. */
 export interface Pace {
@@ -16,14 +17,12 @@ export const LEAST_GAP_MS = 4_500;
 export const LONGEST_GAP_MS = 7 * 24 * 60 * 60_000;
 
 /** The bounds of each pace, and what a learned one may spend; times in milliseconds. */
-export interface PaceLimits {
+export interface PaceLimits extends Budget {
   /** An order is looked up no sooner than this, and no later than that, after its last look-up. */
   readonly leastMs: number;
   readonly mostMs: number;
   /** A look-up is made once news is expected to be this late (`follow.worth`), or later where that would be too many. */
   readonly worthMs: number;
-  /** Look-ups a millisecond that may go to followed orders (`follow.share` of the rate). */
-  readonly budget: number;
 }
 
 /** From an age on, in milliseconds since the last change, orders are looked up every `everyMs`. */
@@ -50,10 +49,19 @@ export function spacedPace(steps: readonly Step[], { leastMs, mostMs }: Pick<Pac
   };
 }
 
-/** Orders of one status and one bin of age that are followed now. */
+/** An order that is followed: its look-ups so far, and the next one. */
+export interface FollowedOrder extends PacedOrder {
+  readonly changedAt: Date | null;
+  readonly lastLookupAt: Date | null;
+  /** UTC, empty where there is none. */
+  readonly nextActionAt: string;
+}
+
+/** Orders of one status and one bin of age, each as at its last look-up: their number, the sum of their ages, and of 1 / gap. */
 interface Followed {
   orders: number;
   ageMs: number;
+  lookups: number;
 }
 
 /** Of a status: its times, how many orders are in it by age, and how late the ends of stays were seen. */
@@ -75,7 +83,7 @@ export interface LearnedStatus {
   readonly priceMs: number;
   /** How late the ends of its stays were seen, in milliseconds, where the exchange says when they were. */
   readonly lateMs: readonly number[];
-  /** Look-ups a millisecond of its orders, and how many of those are expected to bring news. */
+  /** Look-ups a millisecond of its orders, and how many of them are expected to leave it in that time. */
   readonly demand: number;
   readonly news: number;
 }
@@ -96,22 +104,36 @@ export class PaceLearner {
   readonly #stays: Stay[] = [];
   readonly #facts = new Map<string, StatusFacts>();
   readonly #others = newFacts();
+  readonly #historyFrom: number;
   #isSorted = false;
+
+  /** `historyFrom` is when the part of the history begins that is learned from; null where all of it is. */
+  constructor(historyFrom: Date | null = null) {
+    this.#historyFrom = historyFrom?.getTime() ?? Number.NEGATIVE_INFINITY;
+  }
 
   /** Adds stays that have ended; all of them come before the first order. */
   addStays(stays: readonly Stay[]): void {
     this.#stays.push(...stays);
   }
 
-  /** Adds an order that is followed: it was as it is from `changedAt` to its last look-up. */
-  addOrder(order: PacedOrder, changedAt: Date | null, lastLookupAt: Date | null, now: Date): void {
+  /**
+   * Adds an order that is followed. It was as it is from its last change to its last look-up; only the time in which its end
+   * would be in the history counts: orders that are older than that would hide how soon others leave.
+   */
+  addOrder(order: FollowedOrder, now: Date): void {
+    const { changedAt, lastLookupAt, nextActionAt } = order;
     const facts = this.#factsOf(statusKey(order));
     const since = changedAt?.getTime() ?? Number.NaN;
-    const ageMs = Math.max(0, now.getTime() - since) || 0;
+    const lookedUpAt = lastLookupAt?.getTime() ?? since;
+    facts.times.watched(lookedUpAt - since, this.#historyFrom - since);
+    const ageMs = Math.max(0, lookedUpAt - since) || 0;
+    // What is overdue waits for longer than was planned.
+    const gap = Math.max(now.getTime(), instantMs(nextActionAt) ?? 0) - lookedUpAt;
     const group = facts.followed[binOf(ageMs)]!;
     group.orders += 1;
     group.ageMs += ageMs;
-    facts.times.watched((lastLookupAt?.getTime() ?? since) - since);
+    group.lookups += 1 / (Math.max(LEAST_GAP_MS, gap) || LEAST_GAP_MS);
   }
 
   /** The pace that follows from all that was added. */
@@ -123,7 +145,7 @@ export class PaceLearner {
     });
     const groupsIf = (wanted: boolean) =>
       statuses.filter(({ key }) => isAccepted(key) === wanted).flatMap(({ groups }) => groups);
-    const prices = solvePrices([groupsIf(true), groupsIf(false)], limits.budget, limits.worthMs);
+    const prices = solvePrices([groupsIf(true), groupsIf(false)], limits, limits.worthMs);
     const priceOf = (key: string) => prices[isAccepted(key) ? 0 : 1];
     const learned = statuses.map(({ key, facts, hazards, groups }) => ({
       key,
@@ -133,7 +155,7 @@ export class PaceLearner {
       priceMs: priceOf(key),
       lateMs: facts.lateMs,
       demand: demandAt(groups, priceOf(key)),
-      news: groups.reduce((sum, group) => sum + newsOf(group, hazards, priceOf(key)), 0),
+      news: groups.reduce((sum, { news }) => sum + news, 0),
     }));
     const byKey = new Map(learned.map(({ key, hazards }) => [key, hazards]));
     const hazardsOf = (key: string) => byKey.get(key) ?? assumed;
@@ -179,25 +201,26 @@ export class PaceLearner {
 }
 
 function newFacts(): StatusFacts {
-  const followed = Array.from({ length: AGE_BINS }, () => ({ orders: 0, ageMs: 0 }));
+  const followed = Array.from({ length: AGE_BINS }, () => ({ orders: 0, ageMs: 0, lookups: 0 }));
   return { times: new StayTimes(), followed, lateMs: [] };
 }
 
-type StatusGroup = PacedGroup & { readonly ageMs: number };
+type StatusGroup = PacedGroup & { readonly orders: number; readonly news: number };
 
-/** The orders of each bin count as one of their mean age each. */
+/**
+ * The orders of each bin count as alike. Of n orders that are looked up after a gap, n·F(gap) / gap a millisecond are found to
+ * have left; as many will come, and each of them takes 1 / F look-ups at any other gap. Where F is small that is a look-up
+ * for each order and gap; but orders that the next look-up will find gone are not taken for ones that are looked up for ever.
+ */
 function groupsOf({ followed }: StatusFacts, hazards: Float64Array, limits: PaceLimits): readonly StatusGroup[] {
   return followed
     .filter(({ orders }) => orders > 0)
-    .map(({ orders, ageMs }) => {
+    .map(({ orders, ageMs, lookups }) => {
       const mean = ageMs / orders;
-      return { orders, ageMs: mean, gapMs: (priceMs) => boundedGap(hazards, mean, priceMs, limits) };
+      const news = lookups * leaving(hazards, mean, orders / lookups);
+      const demand = (priceMs: number) => news / leaving(hazards, mean, boundedGap(hazards, mean, priceMs, limits));
+      return { orders, news, demand };
     });
-}
-
-function newsOf(group: StatusGroup, hazards: Float64Array, priceMs: number): number {
-  const gap = group.gapMs(priceMs);
-  return (group.orders * (1 - lasting(hazards, group.ageMs, gap))) / gap;
 }
 
 function boundedGap(

@@ -55,12 +55,13 @@ export class StayTimes {
     }
   }
 
-  /** Counts an order that is in the status, and was there until its age `untilMs` at least. */
-  watched(untilMs: number): void {
+  /** Counts an order that was in the status from its age `fromMs`, from which on its end would be known, to `untilMs` at least. */
+  watched(untilMs: number, fromMs = 0): void {
     const until = Math.min(untilMs, LONGEST_MS);
-    if (!(until > 0)) return;
-    for (let bin = 0; bin <= binOf(until); bin += 1) {
-      this.#watchedMs[bin]! += Math.min(until, binEnd(bin)) - BIN_STARTS[bin]!;
+    const from = Math.max(0, fromMs);
+    if (!(until > from)) return;
+    for (let bin = binOf(from); bin <= binOf(until); bin += 1) {
+      this.#watchedMs[bin]! += Math.min(until, binEnd(bin)) - Math.max(from, BIN_STARTS[bin]!);
     }
   }
 
@@ -89,76 +90,55 @@ export function ageBy(part: number, hazards: Float64Array): number {
 
 /** The part of the stays that last until `ageMs` which last `ms` longer at least. */
 export function lasting(hazards: Float64Array, ageMs: number, ms: number): number {
-  const end = ageMs + ms;
-  let exponent = 0;
-  for (let bin = binOf(ageMs); bin < AGE_BINS && BIN_STARTS[bin]! < end; bin += 1) {
-    exponent += hazards[bin]! * (Math.min(end, binEnd(bin)) - Math.max(ageMs, BIN_STARTS[bin]!));
-  }
-  return Math.exp(-exponent);
+  return Math.exp(-passed(hazards, ageMs, ms));
 }
 
-/** Halvings of the time within a bin in which the gap is sought: a bin of a month is known to a tenth of a second. */
-const HALVINGS = 26;
+/** The part of them that ends within `ms`; exact for the smallest chance too. */
+export function leaving(hazards: Float64Array, ageMs: number, ms: number): number {
+  return -Math.expm1(-passed(hazards, ageMs, ms));
+}
+
+/** The sum of the hazard over the time `ms` from the age `ageMs` on. */
+function passed(hazards: Float64Array, ageMs: number, ms: number): number {
+  const end = ageMs + ms;
+  let sum = 0;
+  for (let bin = binOf(ageMs); bin < AGE_BINS && BIN_STARTS[bin]! < end; bin += 1) {
+    sum += hazards[bin]! * (Math.min(end, binEnd(bin)) - Math.max(ageMs, BIN_STARTS[bin]!));
+  }
+  return sum;
+}
 
 /**
- * The time after which an order is looked up again that was in its status at the age `ageMs`, of at most `mostMs`.
+ * The time after which an order is looked up again that was in its status at the age `ageMs`, of at most `mostMs`; it rises
+ * with the price.
  *
- * With F the distribution of the time until it leaves, and a price C of a look-up in milliseconds of delay, look-ups every x cost
- * (C + ∫₀ˣF) / F(x) until one of them finds the change: so much for each, and 1 / F(x) of them. The gap is the x at which that is
- * least; it rises with the price. A look-up that costs more than a whole stay is late, but it comes: the change waits until it is
- * seen. (With x in the place of F(x), the cost of each moment, a stay that is shorter than the price is never looked up.)
- *
- * Within a bin, in which the hazard h is constant, the cost falls while F² / (h·S) − ∫₀ˣF is below C, which rises with x.
+ * An order leaves a status once, and waits there until that is seen. With F the distribution of the time until it leaves, and
+ * a price C of a look-up in milliseconds of delay, look-ups every x cost (C + ∫₀ˣF) / F(x) until one of them finds the change.
+ * Where the hazard h is constant, that is least where the sum of the hazard, u = h·x, has e^u − 1 − u = h·C. So an order is
+ * looked up once the hazard that it has passed through, of all bins on the way, is enough by the hazard of the bin that it has
+ * come to. Where orders leave no more, little is enough: what has happened is seen at once. (With x in the place of F(x), the
+ * cost of each moment, a stay that is shorter than the price would never be looked up.)
  */
 export function gapMs(hazards: Float64Array, ageMs: number, priceMs: number, mostMs: number): number {
-  let best = { gap: mostMs, cost: Number.POSITIVE_INFINITY };
-  const weigh = ({ gap, left, lateMs }: Look) => {
-    const cost = (priceMs + lateMs) / left;
-    if (cost < best.cost) best = { gap, cost };
-  };
-  let from: Look = { gap: 0, exponent: 0, left: 0, lateMs: 0 };
-  // As F is at most 1, what comes later costs more than the delay until then.
-  for (let bin = binOf(ageMs); bin < AGE_BINS && from.gap < mostMs && priceMs + from.lateMs < best.cost; bin += 1) {
+  let sum = 0;
+  for (let bin = binOf(ageMs); bin < AGE_BINS; bin += 1) {
     const hazard = hazards[bin]!;
-    const end = lookAfter(from, Math.min(mostMs, binEnd(bin) - ageMs) - from.gap, hazard);
-    weigh(end);
-    if (isEnough(end, hazard, priceMs) && !isEnough(from, hazard, priceMs)) {
-      let [least, most] = [0, end.gap - from.gap];
-      for (let halving = 0; halving < HALVINGS; halving += 1) {
-        const middle = (least + most) / 2;
-        if (isEnough(lookAfter(from, middle, hazard), hazard, priceMs)) most = middle;
-        else least = middle;
-      }
-      weigh(lookAfter(from, most, hazard));
-    }
-    from = end;
+    const start = Math.max(0, BIN_STARTS[bin]! - ageMs);
+    const end = binEnd(bin) - ageMs;
+    const gap = start + Math.max(0, enough(hazard * priceMs) - sum) / hazard;
+    if (gap < end || end >= mostMs) return Math.min(gap, mostMs);
+    sum += hazard * (end - start);
   }
-  return best.gap;
+  return mostMs;
 }
 
-/** A look-up after a time: the chance that the order has left by then, and how late that is seen in the mean of all, ∫₀ˣF. */
-interface Look {
-  readonly gap: number;
-  readonly exponent: number;
-  readonly left: number;
-  readonly lateMs: number;
-}
+/** Below this, the first two terms of the series are exact. */
+const SMALL = 1e-6;
 
-/** The same look-up by so much later, with one hazard in between. */
-function lookAfter({ gap, exponent, left, lateMs }: Look, ms: number, hazard: number): Look {
-  const rise = hazard * ms;
-  const later = exponent + rise;
-  // The difference of two numbers that are nearly the same would be noise.
-  const unleft = rise < 1e-4 ? (rise * ms * (1 - rise / 3)) / 2 : ms + Math.expm1(-rise) / hazard;
-  return {
-    gap: gap + ms,
-    exponent: later,
-    left: -Math.expm1(-later),
-    lateMs: lateMs + left * ms + (1 - left) * unleft,
-  };
-}
-
-/** From here on, with this hazard, each moment adds more delay than the better chance is worth. */
-function isEnough({ exponent, left, lateMs }: Look, hazard: number, priceMs: number): boolean {
-  return (left * left) / (hazard * Math.exp(-exponent)) - lateMs >= priceMs;
+/** The root u of e^u − 1 − u = cost, by Newton's method. */
+function enough(cost: number): number {
+  if (cost < SMALL) return Math.sqrt(2 * cost) - cost / 3;
+  let u = cost < 1 ? Math.sqrt(2 * cost) : Math.log1p(cost + Math.log1p(cost));
+  for (let step = 0; step < 4; step += 1) u -= (Math.expm1(u) - u - cost) / Math.expm1(u);
+  return u;
 }

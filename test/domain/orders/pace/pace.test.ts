@@ -8,6 +8,7 @@ import {
   MOST_STATUSES,
   PaceLearner,
   spacedPace,
+  type FollowedOrder,
   type Pace,
 } from '../../../../src/domain/orders/pace/pace.ts';
 import { demandAt, solvePrice } from '../../../../src/domain/orders/pace/price.ts';
@@ -15,7 +16,7 @@ import { statusKey, type PacedOrder } from '../../../../src/domain/orders/pace/s
 import { LONGEST_WAIT_MS } from '../../../../src/domain/orders/schedule.ts';
 import { DAY, HOUR, MINUTE, SECOND, STEPS } from '../../../support/tracking.ts';
 
-const LIMITS = { leastMs: LEAST_GAP_MS, mostMs: 0.9 * DAY, worthMs: 2 * SECOND, budget: 5 / SECOND };
+const LIMITS = { leastMs: LEAST_GAP_MS, mostMs: 0.9 * DAY, worthMs: 2 * SECOND, rate: 10 / SECOND, budget: 5 / SECOND };
 const NOW = new Date('2026-03-01T12:00:00Z');
 const ago = (ms: number) => new Date(NOW.getTime() - ms);
 const OPEN: PacedOrder = { state: 'open', orderStatus: 'REQUEST', cryptoStatus: 'NEW', fiatStatus: 'NEW' };
@@ -26,14 +27,20 @@ function stay(order: PacedOrder, to: number, changes: Partial<Stay> = {}): Stay 
   return { key: statusKey(order), state, from: 0.9 * to, to, isByExchange: true, lateMs: undefined, ...changes };
 }
 
+const spread = (order: PacedOrder) =>
+  Array.from({ length: 200 }, (_, index) => stay(order, 30 * SECOND * 1.03 ** index));
 const stays = (order: PacedOrder, to: number, count = 100) => Array.from({ length: count }, () => stay(order, to));
 
-/** Orders of an age, of which each was looked up just now. */
-function learnerWith(ended: readonly Stay[], followed: readonly (readonly [PacedOrder, number, number])[] = []) {
+/** An order of an age that was looked up just now, and will be again in a minute. */
+function followed(order: PacedOrder, ageMs: number, changes: Partial<FollowedOrder> = {}): FollowedOrder {
+  return { ...order, changedAt: ago(ageMs), lastLookupAt: NOW, nextActionAt: ago(-MINUTE).toISOString(), ...changes };
+}
+
+function learnerWith(ended: readonly Stay[], orders: readonly (readonly [PacedOrder, number, number])[] = []) {
   const learner = new PaceLearner();
   learner.addStays(ended);
-  for (const [order, ageMs, count] of followed) {
-    for (let index = 0; index < count; index += 1) learner.addOrder(order, ago(ageMs), NOW, NOW);
+  for (const [order, ageMs, count] of orders) {
+    for (let index = 0; index < count; index += 1) learner.addOrder(followed(order, ageMs), NOW);
   }
   return learner;
 }
@@ -42,7 +49,8 @@ describe('a learned pace', () => {
   it('has each status looked up when its orders change', () => {
     const pace = learnerWith([...stays(ACCEPTED, 10 * MINUTE), ...stays(OPEN, 30 * SECOND)]).pace(LIMITS);
     expect(pace.gapMs(OPEN, 0)).toBeLessThan(40 * SECOND);
-    expect(pace.gapMs(ACCEPTED, 0)).toBeGreaterThan(7 * MINUTE);
+    expect(pace.gapMs(ACCEPTED, 0)).toBeGreaterThan(2 * MINUTE);
+    expect(pace.gapMs(ACCEPTED, 9 * MINUTE)).toBeLessThan(MINUTE);
   });
 
   it('keeps within its bounds, whatever was learned and whatever it is asked', () => {
@@ -73,9 +81,10 @@ describe('a learned pace', () => {
     const nothing = new PaceLearner().pace(LIMITS);
     const times = [Number.NaN, -HOUR, 1e300, Number.POSITIVE_INFINITY];
     const broken = learnerWith(times.map((to) => stay(OPEN, to, { from: -to })));
-    broken.addOrder(OPEN, new Date(Number.NaN), new Date(Number.NaN), NOW);
-    broken.addOrder(OPEN, ago(-DAY), ago(HOUR), NOW);
-    broken.addOrder(OPEN, null, null, NOW);
+    const never = new Date(Number.NaN);
+    broken.addOrder(followed(OPEN, 0, { changedAt: never, lastLookupAt: never, nextActionAt: 'soon' }), NOW);
+    broken.addOrder(followed(OPEN, -DAY, { lastLookupAt: ago(HOUR), nextActionAt: '' }), NOW);
+    broken.addOrder(followed(OPEN, 0, { changedAt: null, lastLookupAt: null }), NOW);
     const pace = broken.pace(LIMITS);
     for (const since of [0, MINUTE, DAY]) expect(pace.gapMs(OPEN, since)).toBe(nothing.gapMs(OPEN, since));
   });
@@ -84,13 +93,25 @@ describe('a learned pace', () => {
     const many = Array.from({ length: 5_000 }, (_, index) => stay({ ...OPEN, orderStatus: `S${index}` }, 30 * SECOND));
     const learner = learnerWith([...many, ...stays(OPEN, 30 * SECOND)]);
     for (let index = 0; index < 5_000; index += 1)
-      learner.addOrder({ ...OPEN, orderStatus: `T${index}` }, ago(HOUR), NOW, NOW);
+      learner.addOrder(followed({ ...OPEN, orderStatus: `T${index}` }, HOUR), NOW);
     const pace = learner.pace(LIMITS);
     expect(pace.statuses.length).toBeLessThanOrEqual(MOST_STATUSES + 1);
     expect(pace.statuses.reduce((sum, { orders }) => sum + orders, 0)).toBe(5_000);
     const nothing = new PaceLearner().pace(LIMITS).gapMs(OPEN, 0);
     expect(pace.gapMs(OPEN, 0)).not.toBe(nothing);
     expect(pace.hazardsOf(statusKey({ ...OPEN, orderStatus: 'T4999' }))).toEqual(pace.hazardsOf('never seen'));
+  });
+
+  it('does not take orders that are older than the history that was read for ones that never change', () => {
+    const gapWith = (historyFrom: Date | null) => {
+      const learner = new PaceLearner(historyFrom);
+      learner.addStays(stays(ACCEPTED, MINUTE));
+      for (let index = 0; index < 10_000; index += 1) learner.addOrder(followed(ACCEPTED, 20 * DAY), NOW);
+      return learner.pace({ ...LIMITS, rate: 1, budget: 1 }).gapMs(ACCEPTED, 0);
+    };
+    const alone = learnerWith(stays(ACCEPTED, MINUTE)).pace(LIMITS).gapMs(ACCEPTED, 0);
+    expect(gapWith(ago(HOUR))).toBe(alone);
+    expect(gapWith(null)).toBeGreaterThan(alone);
   });
 
   it('does not take the decision of a person for a change of the exchange', () => {
@@ -102,12 +123,12 @@ describe('a learned pace', () => {
 
   it('is the same for the same history and the same orders, in whatever order they come', () => {
     const ended = [...stays(OPEN, 30 * SECOND), ...stays(ACCEPTED, HOUR)];
-    const followed = [
+    const orders = [
       [OPEN, MINUTE, 5],
       [ACCEPTED, DAY, 50],
     ] as const;
-    const one = learnerWith(ended, followed).pace(LIMITS);
-    const other = learnerWith(ended.toReversed(), followed.toReversed()).pace(LIMITS);
+    const one = learnerWith(ended, orders).pace(LIMITS);
+    const other = learnerWith(ended.toReversed(), orders.toReversed()).pace(LIMITS);
     expect(other.priceMs).toBe(one.priceMs);
     for (const order of [OPEN, ACCEPTED]) expect(other.gapMs(order, MINUTE)).toBeCloseTo(one.gapMs(order, MINUTE), 3);
   });
@@ -123,14 +144,14 @@ describe('the price of a look-up', () => {
   it('is as high as it takes to keep within the budget, most of which is used', () => {
     fc.assert(
       fc.property(
-        fc.integer({ min: 100, max: 5_000 }),
-        fc.double({ min: 0.001, max: 0.02, noNaN: true }),
+        fc.integer({ min: 100, max: 500 }),
+        fc.double({ min: 0.003, max: 0.02, noNaN: true }),
         (orders, budget) => {
           const groups = [
             [OPEN, MINUTE, orders],
             [ACCEPTED, HOUR, orders],
           ] as const;
-          const pace = learnerWith([...stays(OPEN, 10 * MINUTE), ...stays(ACCEPTED, HOUR)], groups).pace({
+          const pace = learnerWith([...spread(OPEN), ...spread(ACCEPTED)], groups).pace({
             ...LIMITS,
             budget,
           });
@@ -148,20 +169,38 @@ describe('the price of a look-up', () => {
     const extra = () => fc.double({ min: 0.25, max: 10, noNaN: true });
     fc.assert(
       fc.property(orders(), extra(), (count, more) => {
-        const groups = [
-          { orders: count, gapMs: (priceMs: number) => Math.min(DAY, SECOND * (1 + Math.sqrt(priceMs))) },
-        ];
+        const groups = [{ demand: (priceMs: number) => count / Math.min(DAY, SECOND * (1 + priceMs)) }];
         const budget = (count / DAY) * (1 + more);
-        const price = solvePrice(groups, budget, 2);
+        const price = solvePrice(groups, { budget, rate: 2 * budget }, 2);
         expect(demandAt(groups, price)).toBeLessThanOrEqual(budget);
         expect(price === 2 || demandAt(groups, price / 1.02) > budget).toBe(true);
       }),
     );
   });
 
-  it('is so high under overload that each order is looked up as late as it may', () => {
-    const pace = learnerWith([], [[OPEN, 20 * DAY, 1_000]]).pace({ ...LIMITS, budget: 1e-9 });
+  it('leaves an order of which nothing is expected until the end of its time under overload', () => {
+    const pace = learnerWith([], [[OPEN, 20 * DAY, 1_000]]).pace({ ...LIMITS, rate: 2e-9, budget: 1e-9 });
     expect(pace.gapMs(OPEN, 20 * DAY)).toBe(LIMITS.mostMs);
+  });
+
+  it('stays within reach where orders that never change take the whole budget', () => {
+    const idle = 20_000;
+    const budget = idle / LIMITS.mostMs;
+    const learner = learnerWith(stays(OPEN, MINUTE), [
+      [ACCEPTED, 20 * DAY, idle],
+      [OPEN, 0, 1],
+    ]);
+    const pace = learner.pace({ ...LIMITS, rate: 2 * budget, budget });
+    expect(pace.gapMs(OPEN, 0)).toBeLessThan(10 * MINUTE);
+    expect(pace.demand).toBeLessThan(1.3 * budget);
+  });
+
+  it('does not rise with orders that wait for a look-up which will find them gone', () => {
+    const learner = learnerWith([...stays(ACCEPTED, SECOND, 1_000), ...stays(OPEN, HOUR)], [[OPEN, 0, 10]]);
+    const waiting = { lastLookupAt: null, nextActionAt: ago(-HOUR).toISOString() };
+    for (let index = 0; index < 1_000; index += 1) learner.addOrder(followed(ACCEPTED, HOUR, waiting), NOW);
+    // That is one look-up each within two hours, not one every few seconds.
+    expect(learner.pace({ ...LIMITS, budget: 1 / SECOND }).priceMs).toBe(LIMITS.worthMs);
   });
 });
 
@@ -188,8 +227,8 @@ describe('a great many orders', () => {
   });
 
   it('take what those of the other kind leave', () => {
-    const accepted = [ACCEPTED, MINUTE, 20_000] as const;
-    const { demand } = learnerWith(ended, [few, accepted]).pace(LIMITS);
+    const accepted = [ACCEPTED, MINUTE, 1_000] as const;
+    const { demand } = learnerWith([...spread(OPEN), ...spread(ACCEPTED)], [few, accepted]).pace(LIMITS);
     expect(demand).toBeLessThanOrEqual(LIMITS.budget);
     expect(demand).toBeGreaterThan(0.9 * LIMITS.budget);
   });
