@@ -2,9 +2,10 @@ import { instantMs } from '../../domain/instant.ts';
 import { PaceLearner } from '../../domain/orders/pace/pace.ts';
 import { isPaced, statusKey, statusName, type PacedOrder } from '../../domain/orders/pace/status.ts';
 import { ageBy } from '../../domain/orders/pace/stay-times.ts';
+import type { FollowedAccount } from '../../reports/following/statuses.ts';
 import type { StoryPace } from '../../reports/story/pace.ts';
 import type { FlowDeps } from '../pass/deps.ts';
-import { readHistory } from '../pass/learn-pace.ts';
+import { learnPace, readHistory } from '../pass/learn-pace.ts';
 import type { FollowPace } from '../pass/follow-pace.ts';
 
 /** What the pace of an account is read with: nothing is written. */
@@ -31,4 +32,11 @@ export async function paceOfOrder(
   const key = statusKey(order);
   const stays = learned.statuses.find((one) => one.key === key)?.stays ?? 0;
   return { kind: pace.kind, ...of, stays, halfMs: ageBy(0.5, learned.hazardsOf(key)) };
+}
+
+/** Reads how soon the orders of an account are looked up, and how late their changes were seen. Not at one moment: orders go on. */
+export async function followingOf({ pace, ...deps }: FollowingDeps, signal: AbortSignal): Promise<FollowedAccount> {
+  const { kind, limits } = pace;
+  const learner = await learnPace(deps, await readHistory(deps, signal), signal);
+  return { account: deps.account, pace: kind, budget: limits.budget, learned: learner.pace(limits) };
 }

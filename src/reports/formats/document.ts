@@ -139,7 +139,8 @@ export interface Span {
 /** Times, as a row each. */
 export interface SpanChart extends ChartHead {
   readonly kind: 'spans';
-  readonly rows: readonly (Series & { readonly span: Span })[];
+  /** `marks` are moments on the same axis, in milliseconds, as short strokes below the strip. */
+  readonly rows: readonly (Series & { readonly span: Span; readonly marks?: readonly number[] })[];
 }
 
 /** What a report says as a whole, and why. */

@@ -104,6 +104,7 @@ describe('--section', () => {
     const reports = [
       ['reconciliation', LEDGER, ['--account', 'all']],
       ['ageing', []],
+      ['following', []],
       ['changes', []],
     ] as const;
     for (const [name, ...ways] of reports) {

@@ -7,6 +7,9 @@ import { findPostgres, PASSWORD } from '../../support/postgres-server.ts';
 import { newPostgresDatabase } from '../../support/postgres.ts';
 import { temporaryFolder } from '../../support/folders.ts';
 
+/** How late the changes were seen, in the mean and at 95 %. */
+const SEEN_LATE = /^\d+ changes were seen [\d.]+ s .*\b95 % within [\d.]+ s\.$/m;
+
 let folder = '';
 beforeEach(() => void (folder = temporaryFolder()));
 
@@ -20,6 +23,7 @@ describe('demo', () => {
     expect(stdout).toMatch(/^final 21$/m);
     expect(stdout).toMatch(/^BTC\/USD +final +COMPLETED +succeeded +INPUT +\d+ +0\.0000000\d+ /m);
     expect(stdout).toMatch(/\n21 orders sent, 21 pre-orders at the exchange, 0 created twice\.\n/);
+    expect(stdout).toMatch(SEEN_LATE);
     expect(stdout).not.toContain('\u001b');
     expect(stdout).toMatch(/demo --scenario mismatch --keep\n[^]* init\n[^]* sandbox\n/);
     expect(readdirSync(folder).filter((name) => name.startsWith('order-sync'))).toEqual([]);
@@ -61,6 +65,7 @@ describe('demo', () => {
       expect(code).toBe(0);
       expect(stdout).toMatch(/^Process \d+ is killed; the others take its accounts over\.$/m);
       expect(stdout).toMatch(/\n21 orders sent, 21 pre-orders at the exchange, 0 created twice\.\n/);
+      expect(stdout).toMatch(SEEN_LATE);
       expect(stdout).toMatch(/^Reconciliation of 21 orders of 5 accounts: clean\.$/m);
       expect(stdout).not.toContain(encodeURIComponent(PASSWORD));
       const objects = `select relname from pg_class where relnamespace = 'public'::regnamespace

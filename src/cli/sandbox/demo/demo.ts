@@ -16,7 +16,7 @@ import { stopSignal } from '../../shared/stop-signal.ts';
 import { DEMO_SCENARIOS, demoOrders, MOST_ORDERS, type DemoScenario } from './orders.ts';
 import { cancelStrays, censusOf, insertOrders, openExchange, shopsOf, type Shop } from './shops.ts';
 import { setStage, type Stage } from './stage.ts';
-import { reconcileDemo, summaryOf } from './verdict.ts';
+import { lateChanges, reconcileDemo, summaryOf } from './verdict.ts';
 import { untilSent, untilSettled, type Watched } from './watch.ts';
 import { Workers } from './workers.ts';
 
@@ -164,7 +164,7 @@ function sayTampered(shops: readonly Shop[]): void {
 }
 
 /** Reports what came of it. True where it is what should come of it. */
-async function judge({ shops, store, sandbox, clock }: Play): Promise<boolean> {
+async function judge({ shops, store, config, sandbox, clock }: Play): Promise<boolean> {
   print('');
   const accounts = shops.map(({ account }) => account);
   process.stdout.write(await summaryOf({ store, accounts }));
@@ -173,6 +173,7 @@ async function judge({ shops, store, sandbox, clock }: Play): Promise<boolean> {
   const duplicated = made.flatMap((census) => census.duplicated);
   const sent = shops.flatMap((shop) => shop.orders).length;
   say(`${counted(sent, 'order')} sent, ${preOrders} pre-orders at the exchange, ${duplicated.length} created twice.`);
+  say((await lateChanges({ store, clock, accounts, config })) ?? 'Nobody knows how late changes were seen.');
   print('');
   const expected = shops.flatMap((shop) => shop.expected);
   const isAsExpected = await reconcileDemo({ store, clock, accounts, expected }, print);

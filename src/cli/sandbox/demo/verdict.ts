@@ -1,7 +1,12 @@
 import type { Clock } from '../../../clock.ts';
+import { configOf, type Config } from '../../../config/config.ts';
+import type { LearnedPace } from '../../../domain/orders/pace/pace.ts';
+import { flowSettings } from '../../../flows/pass/settings.ts';
+import { followingOf } from '../../../flows/reports/following.ts';
 import { reconcileOrders } from '../../../flows/reports/reconciliation.ts';
 import { accountColumns } from '../../../reports/formats/accounts.ts';
 import type { Column, Row } from '../../../reports/formats/document.ts';
+import { lateSentence } from '../../../reports/following/statuses.ts';
 import { tableOf } from '../../../reports/formats/terminal/layout.ts';
 import { SUMMARY_COLUMNS, summarize, type SummaryPart } from '../../../reports/summary.ts';
 import type { Store } from '../../../store/port.ts';
@@ -38,6 +43,22 @@ export async function summaryOf({ store, accounts }: Pick<Verdict, 'store' | 'ac
 /** The account, where there is one alone. */
 function onlyOf(accounts: readonly string[]): string | undefined {
   return accounts.length === 1 ? accounts[0] : undefined;
+}
+
+/** Says how late the changes of the orders were seen, as `report following` does; undefined where it is known of none. */
+export async function lateChanges({
+  store,
+  clock,
+  accounts,
+  config,
+}: Omit<Verdict, 'expected'> & { readonly config: Config }): Promise<string | undefined> {
+  const { signal } = new AbortController();
+  const read: LearnedPace[] = [];
+  for (const account of accounts) {
+    const { pace } = flowSettings(configOf(config, account));
+    read.push((await followingOf({ account, store: store.forAccount(account), clock, pace }, signal)).learned);
+  }
+  return lateSentence(read);
 }
 
 /** Prints the verdict and the findings of the reconciliation report. True when it lists the expected findings and no others. */

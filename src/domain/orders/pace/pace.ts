@@ -81,6 +81,8 @@ export interface LearnedStatus {
   readonly hazards: Float64Array;
   /** The price of a look-up of one of them in milliseconds of delay. */
   readonly priceMs: number;
+  /** The time until the next look-up, in milliseconds, of one that has been in it for so long. */
+  gapMs(ageMs: number): number;
   /** How late the ends of its stays were seen, in milliseconds, where the exchange says when they were. */
   readonly lateMs: readonly number[];
   /** Look-ups a millisecond of its orders, and how many of them are expected to leave it in that time. */
@@ -153,6 +155,7 @@ export class PaceLearner {
       orders: groups.reduce((sum, { orders }) => sum + orders, 0),
       hazards,
       priceMs: priceOf(key),
+      gapMs: (ageMs: number) => boundedGap(hazards, ageMs, priceOf(key), limits),
       lateMs: facts.lateMs,
       demand: demandAt(groups, priceOf(key)),
       news: groups.reduce((sum, { news }) => sum + news, 0),

@@ -8,8 +8,8 @@ export interface EndedStay {
 
 const PRIOR_ENDS = 0.7;
 const PRIOR_AGE_MS = 30_000;
-/** Beyond this age nothing is told apart. */
-const LONGEST_MS = 2 * (BIN_STARTS.at(-1) ?? 0);
+/** Beyond this age, in milliseconds, nothing is told apart. */
+export const LONGEST_MS = 2 * (BIN_STARTS.at(-1) ?? 0);
 
 /** Of each bin, what is assumed while nothing is known: a hazard of 0.7 / (age + 30 s), as if one order had been watched through it. */
 const PRIOR = BIN_STARTS.map((start, bin) => {

@@ -3,7 +3,10 @@ import type { SpanChart } from '../document.ts';
 import { colorOf, INK, LINE, MUTED } from './paint.ts';
 import { rowNames, type RowLayout } from './rows.ts';
 import type { Drawing, Size } from './size.ts';
-import { placeOf, ticksOf } from './times.ts';
+import { placeOf, ticksOf, type Tick } from './times.ts';
+
+/** Pixels between two marks. */
+const LEAST_MARK_GAP = 3;
 
 /** Draws a strip for each thing: a line from 1 % to 99 %, a box for the middle half, and a mark at the median. */
 export function spanDrawings({ rows }: SpanChart, size: Size): readonly Drawing[] {
@@ -40,18 +43,35 @@ export function spanDrawings({ rows }: SpanChart, size: Size): readonly Drawing[
       },
     },
     yAxis: { type: 'value' as const, min: 0, max: rows.length, inverse: true, show: false },
-    series: rows.map(({ span }, index) => ({
+    series: rows.map(({ span, marks = [] }, index) => ({
       type: 'custom' as const,
       silent: true,
       clip: false,
       data: [[span.p1, span.p25, span.p50, span.p75, span.p99].map(placeOf)],
-      renderItem: strip(colorOf(index), index, layout),
+      renderItem: strip(colorOf(index), index, layout, shownMarks(marks, ticks, plot)),
     })),
   };
   return [{ option, width: size.width, height: rows.length * layout.pitch + 26 }];
 }
 
-function strip(color: string, row: number, { pitch, top, height }: RowLayout): CustomSeriesRenderItem {
+/** The places of the marks on the axis, without those beside it, and those that would run together. */
+function shownMarks(marks: readonly number[], ticks: readonly Tick[], plot: number): readonly number[] {
+  const [first, last] = [ticks[0]?.place ?? 0, ticks.at(-1)?.place ?? 1];
+  const least = ((last - first) / plot) * LEAST_MARK_GAP;
+  const shown: number[] = [];
+  for (const place of marks.map(placeOf)) {
+    const isApart = place - (shown.at(-1) ?? Number.NEGATIVE_INFINITY) >= least;
+    if (isApart && place >= first && place <= last) shown.push(place);
+  }
+  return shown;
+}
+
+function strip(
+  color: string,
+  row: number,
+  { pitch, top, height }: RowLayout,
+  marks: readonly number[],
+): CustomSeriesRenderItem {
   return (_, api) => {
     const [p1, p25, p50, p75, p99] = [0, 1, 2, 3, 4].map((place) => api.coord([api.value(place), 0])[0] ?? 0) as [
       number,
@@ -66,14 +86,17 @@ function strip(color: string, row: number, { pitch, top, height }: RowLayout): C
       shape: { x, y: y - tall / 2, width, height: tall },
       style: { fill: color },
     });
-    const mark = {
+    const stroke = (x: number, y1: number, y2: number, lineWidth: number, ink: string) => ({
       type: 'line' as const,
-      shape: { x1: p50, x2: p50, y1: y - height / 2 - 2, y2: y + height / 2 + 2 },
-      style: { stroke: INK, lineWidth: 2.5 },
-    };
+      shape: { x1: x, x2: x, y1, y2 },
+      style: { stroke: ink, lineWidth },
+    });
+    const median = stroke(p50, y - height / 2 - 2, y + height / 2 + 2, 2.5, INK);
+    const below = y + height / 2 + 3;
+    const strokes = marks.map((place) => stroke(api.coord([place, 0])[0] ?? 0, below, below + 5, 1, MUTED));
     return {
       type: 'group',
-      children: [box(p1, Math.max(2, p99 - p1), 3), box(p25, Math.max(2, p75 - p25), height), mark],
+      children: [box(p1, Math.max(2, p99 - p1), 3), box(p25, Math.max(2, p75 - p25), height), median, ...strokes],
     };
   };
 }

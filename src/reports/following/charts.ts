@@ -1,0 +1,60 @@
+import { atPart } from '../../domain/orders/pace/lookups.ts';
+import { ageBy, LONGEST_MS } from '../../domain/orders/pace/stay-times.ts';
+import type { Chart, Look, Span } from '../formats/document.ts';
+import { counted } from '../formats/words.ts';
+import { weightOf, type FollowedStatus } from './statuses.ts';
+
+/** More rows than these are a table. */
+const MOST_ROWS = 8;
+/** With fewer stays than these nothing is drawn of how long they took. */
+const FEW_STAYS = 10;
+const PLAIN: Look = { tone: 'info' };
+const READING = 'The box is the middle half, the mark the median, the line from 1\u00a0% to 99\u00a0%.';
+
+/** The statuses with most orders and stays, as rows of a chart. */
+function rowsOf(statuses: readonly FollowedStatus[], note: (status: FollowedStatus) => string) {
+  const hasMany = new Set(statuses.map(({ account }) => account)).size > 1;
+  const most = statuses.toSorted((a, b) => weightOf(b) - weightOf(a)).slice(0, MOST_ROWS);
+  return statuses
+    .filter((status) => most.includes(status))
+    .map((status) => {
+      const name = hasMany ? `${status.account.account}: ${status.name}` : status.name;
+      return { status, name, note: note(status), look: PLAIN };
+    });
+}
+
+/** For how long orders stay in the main statuses. */
+export function stayChart(statuses: readonly FollowedStatus[]): readonly Chart[] {
+  const rows = rowsOf(
+    statuses.filter(({ stays }) => stays >= FEW_STAYS),
+    ({ stays, lookups }) =>
+      `${counted(stays, 'order')}${lookups === undefined ? '' : `, ${lookups.perOrder.toFixed(1)} look-ups each`}`,
+  ).map(({ status, ...row }) => {
+    const by = (part: number) => Math.min(LONGEST_MS, ageBy(part, status.hazards));
+    const span = spanOf(by);
+    return { ...row, span, ...(status.lookups && { marks: status.lookups.agesMs }) };
+  });
+  if (rows.length === 0) return [];
+  const hasMarks = rows.some(({ marks }) => marks !== undefined);
+  const text = `The time in a status until the next change. ${READING}${
+    hasMarks ? ' The strokes below are the look-ups of an order that stays.' : ''
+  }`;
+  return [{ kind: 'spans', part: 'details', title: 'How long orders stay, and when they are looked up', text, rows }];
+}
+
+/** How late the changes of the main statuses were seen. */
+export function lateChart(statuses: readonly FollowedStatus[]): readonly Chart[] {
+  const rows = rowsOf(
+    statuses.filter(({ lateMs }) => lateMs.length >= FEW_STAYS),
+    ({ lateMs }) => counted(lateMs.length, 'change'),
+  ).map(({ status, ...row }) => {
+    const sorted = Float64Array.from(status.lateMs).toSorted();
+    return { ...row, span: spanOf((part) => atPart(sorted, part)) };
+  });
+  const text = `From the exchange's date of a change to the look-up that saw it, by the status that it ended. ${READING}`;
+  return rows.length === 0 ? [] : [{ kind: 'spans', part: 'details', title: 'How late changes were seen', text, rows }];
+}
+
+function spanOf(by: (part: number) => number): Span {
+  return { p1: by(0.01), p25: by(0.25), p50: by(0.5), p75: by(0.75), p99: by(0.99) };
+}

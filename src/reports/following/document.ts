@@ -1,0 +1,245 @@
+import { latenessOf, type Lateness } from '../../domain/orders/pace/lookups.ts';
+import { orderOfKey } from '../../domain/orders/pace/status.ts';
+import { ageBy, LONGEST_MS } from '../../domain/orders/pace/stay-times.ts';
+import { accountColumns, accountFact } from '../formats/accounts.ts';
+import type { Card, Column, ReportDocument, Row, Verdict } from '../formats/document.ts';
+import { cut, inUnits, withCommas } from '../formats/words.ts';
+import { lateChart, stayChart } from './charts.ts';
+import {
+  lateOf,
+  lateSentence,
+  newsOf,
+  ordersOf,
+  statusesOf,
+  type FollowedAccount,
+  type FollowedStatus,
+} from './statuses.ts';
+
+/** What the report is of. */
+interface FollowingFacts {
+  /** Undefined: all accounts. */
+  readonly account: string | undefined;
+  readonly asOf: string;
+}
+
+/** Name and version of the JSON form. A change that breaks its readers needs the next number. */
+export const FOLLOWING_SCHEMA = 'order-sync.following/1';
+
+const HOUR_MS = 60 * 60_000;
+/** The price keeps to the budget but for a rounding. */
+const MUCH = 1.05;
+const RULE =
+  "late is the time from the exchange's date of a change to the look-up that saw it, of changes among the newest 20,000 that it dates; look-ups are expected, at the pace in force, from how long earlier orders stayed";
+
+const LATE: readonly Column[] = [
+  { key: 'late_changes', label: 'Dated changes seen', kind: 'count', rank: 4 },
+  { key: 'late_mean', label: 'Seen late, mean', kind: 'text' },
+  { key: 'late_95', label: '95 % within', kind: 'text', rank: 1 },
+  { key: 'late_mean_seconds', label: 'Seen late, mean, seconds', kind: 'decimal', isForPrograms: true },
+  { key: 'late_95_seconds', label: 'Seen late, 95 % within, seconds', kind: 'decimal', isForPrograms: true },
+];
+const ACCOUNTS: readonly Column[] = [
+  { key: 'pace', label: 'Pace', kind: 'text' },
+  { key: 'orders', label: 'Followed orders', kind: 'count' },
+  { key: 'stays', label: 'Learned from', kind: 'count', rank: 2 },
+  { key: 'price', label: 'Price of a look-up', kind: 'text', rank: 3 },
+  { key: 'price_seconds', label: 'Price of a look-up, seconds', kind: 'decimal', isForPrograms: true },
+  { key: 'lookups_per_hour', label: 'Look-ups an hour', kind: 'decimal', rank: 1 },
+  { key: 'budget_used', label: '% of the budget', kind: 'decimal', rank: 2 },
+  { key: 'news', label: '% bring news', kind: 'decimal', rank: 3 },
+  ...LATE,
+];
+const STATUSES: readonly Column[] = [
+  { key: 'status', label: 'Status', kind: 'text' },
+  { key: 'state', label: 'State', kind: 'state', isForPrograms: true },
+  { key: 'order_status', label: 'Order status', kind: 'text', isForPrograms: true },
+  { key: 'crypto_status', label: 'Crypto status', kind: 'text', isForPrograms: true },
+  { key: 'fiat_status', label: 'Fiat status', kind: 'text', isForPrograms: true },
+  { key: 'orders', label: 'Orders', kind: 'count' },
+  { key: 'stays', label: 'Learned from', kind: 'count', rank: 3 },
+  { key: 'half', label: 'Half left within', kind: 'text', rank: 1 },
+  { key: 'ninety', label: '90 % within', kind: 'text', rank: 2 },
+  { key: 'half_seconds', label: 'Half left within, seconds', kind: 'decimal', isForPrograms: true },
+  { key: 'ninety_seconds', label: '90 % left within, seconds', kind: 'decimal', isForPrograms: true },
+  { key: 'price', label: 'Price of a look-up', kind: 'text', rank: 4 },
+  { key: 'price_seconds', label: 'Price of a look-up, seconds', kind: 'decimal', isForPrograms: true },
+  { key: 'lookups_per_order', label: 'Look-ups an order', kind: 'decimal' },
+  { key: 'lookups_per_hour', label: 'An hour', kind: 'decimal', rank: 3 },
+  ...LATE,
+];
+
+/** Builds the report: by status how long orders stay, how often they are looked up, and how late changes were seen. */
+export function followingDocument(facts: FollowingFacts, accounts: readonly FollowedAccount[]): ReportDocument {
+  const statuses = accounts.flatMap(statusesOf);
+  return {
+    schema: FOLLOWING_SCHEMA,
+    title: 'How soon orders are looked up',
+    verdict: verdictOf(accounts),
+    cards: cardsOf(accounts),
+    facts: [
+      accountFact(facts.account),
+      { key: 'asOf', label: 'As of', value: facts.asOf },
+      { key: 'rule', label: 'Rule', value: RULE },
+    ],
+    sections: [
+      {
+        name: 'accounts',
+        title: 'Pace of look-ups',
+        lead: 'Look-ups, their share of the budget (follow.share of exchange.rate) and of those that bring news are expected; how late changes were is what was seen.',
+        empty: 'There are no orders.',
+        columns: [...accountColumns(facts.account), ...ACCOUNTS],
+        rows: accounts.map(accountRow),
+      },
+      {
+        name: 'statuses',
+        title: 'By status',
+        lead: 'How long orders stay was learned from those that left, and from those that are still there. Look-ups are expected.',
+        empty: 'No order has been followed yet.',
+        columns: [...accountColumns(facts.account), ...STATUSES],
+        rows: statuses.map(statusRow),
+      },
+    ],
+    charts: [...stayChart(statuses), ...lateChart(statuses)],
+  };
+}
+
+function accountRow({ account, pace, budget, learned }: FollowedAccount): Row {
+  const { statuses, priceMs, demand } = learned;
+  const expected = pace === 'learned';
+  return {
+    account,
+    pace,
+    orders: ordersOf(statuses),
+    stays: statuses.reduce((sum, { stays }) => sum + stays, 0),
+    ...(expected && {
+      ...duration('price', priceMs),
+      lookups_per_hour: (demand * HOUR_MS).toFixed(1),
+      budget_used: percent(demand, budget),
+      news: percent(newsOf(learned), demand),
+    }),
+    ...lateCells(latenessOf(lateOf(learned))),
+  };
+}
+
+function statusRow({ account, key, name, orders, stays, hazards, lookups, ...status }: FollowedStatus): Row {
+  const order = orderOfKey(key);
+  return {
+    account: account.account,
+    status: name,
+    state: order?.state ?? null,
+    order_status: order?.orderStatus ?? null,
+    crypto_status: order?.cryptoStatus ?? null,
+    fiat_status: order?.fiatStatus ?? null,
+    orders,
+    stays,
+    ...duration('half', ageBy(0.5, hazards)),
+    ...duration('ninety', ageBy(0.9, hazards)),
+    ...(lookups !== undefined && {
+      ...duration('price', status.priceMs),
+      lookups_per_order: lookups.perOrder.toFixed(1),
+      lookups_per_hour: (status.demand * HOUR_MS).toFixed(1),
+    }),
+    ...lateCells(latenessOf(status.lateMs)),
+  };
+}
+
+function lateCells(late: Lateness | undefined): Row {
+  if (late === undefined) return { late_changes: 0 };
+  return { late_changes: late.changes, ...duration('late_mean', late.meanMs), ...duration('late_95', late.p95Ms) };
+}
+
+/** The cells of a duration: in words, and in seconds; one that is longer than anything is told apart has none. */
+function duration(key: string, ms: number): Row {
+  const isKnown = Number.isFinite(ms);
+  return {
+    [key]: isKnown ? inUnits(ms) : `over ${inUnits(LONGEST_MS)}`,
+    [`${key}_seconds`]: isKnown ? (ms / 1_000).toFixed(3) : null,
+  };
+}
+
+function percent(part: number, whole: number): string {
+  return whole === 0 ? '0.0' : ((part / whole) * 100).toFixed(1);
+}
+
+/** What was seen decides, and whether there are more orders than the budget has look-ups for. */
+function verdictOf(accounts: readonly FollowedAccount[]): Verdict {
+  const learned = accounts.map((account) => account.learned);
+  const late = latenessOf(learned.flatMap(lateOf));
+  const over = accounts.filter(({ pace, budget, learned: { demand } }) => pace === 'learned' && demand > budget * MUCH);
+  const fixed = accounts.filter(({ pace }) => pace !== 'learned');
+  const names = (some: readonly FollowedAccount[]) => cut(some.map(({ account }) => account).join(', '), 80);
+  return {
+    tone: over.length > 0 ? 'warning' : late === undefined ? 'neutral' : 'info',
+    text:
+      late === undefined
+        ? 'Nobody knows how late changes were seen'
+        : `Changes were seen ${inUnits(late.meanMs)} late in the mean`,
+    reasons: [
+      lateSentence(learned) ?? 'The exchange dates none of the newest changes (modificationDate).',
+      ...(over.length === 0
+        ? []
+        : [
+            `Keeping all orders fresh (reconcile.freshFor) takes more look-ups than follow.share of exchange.rate: ${names(over)}.`,
+          ]),
+      ...(fixed.length === 0
+        ? []
+        : [
+            `Look-ups go by ${fixed[0]?.pace} (follow.pace), so none are expected of what was learned: ${names(fixed)}.`,
+          ]),
+    ],
+  };
+}
+
+function cardsOf(accounts: readonly FollowedAccount[]): readonly Card[] {
+  const learned = accounts.filter(({ pace }) => pace === 'learned');
+  const sum = (of: (account: FollowedAccount) => number) => learned.reduce((all, account) => all + of(account), 0);
+  const demand = sum((account) => account.learned.demand);
+  const late = latenessOf(accounts.flatMap((account) => lateOf(account.learned)));
+  const orders = accounts.reduce((all, account) => all + ordersOf(account.learned.statuses), 0);
+  const [first] = learned;
+  return [
+    { label: 'Followed orders', value: withCommas(orders), section: 'statuses' },
+    ...(late === undefined
+      ? []
+      : [
+          {
+            label: 'Seen late, mean',
+            value: inUnits(late.meanMs),
+            note: `95 % within ${inUnits(late.p95Ms)}`,
+            section: 'statuses',
+          },
+        ]),
+    ...(first === undefined
+      ? []
+      : [
+          {
+            label: 'Look-ups an hour',
+            value: withCommas(Math.round(demand * HOUR_MS)),
+            note: `expected; ${percent(
+              demand,
+              sum(({ budget }) => budget),
+            )} % of the budget`,
+            section: 'accounts',
+          },
+          {
+            label: 'Bring news',
+            value: `${percent(
+              sum((account) => newsOf(account.learned)),
+              demand,
+            )} %`,
+            note: 'of the look-ups, expected',
+            section: 'accounts',
+          },
+          ...(learned.length > 1
+            ? []
+            : [
+                {
+                  label: 'Price of a look-up',
+                  value: inUnits(first.learned.priceMs),
+                  note: 'of delay',
+                  section: 'accounts',
+                },
+              ]),
+        ]),
+  ];
+}
