@@ -1,6 +1,6 @@
 import { checkOrder, describeProblems } from './check.ts';
 import type { Answer, Difference, MerchantOrder, UncheckedOrder } from '../record.ts';
-import { createBackoffMs, plannedGapMs, REJECTED_LOOKUPS_MS, spreadMs } from './schedule.ts';
+import { createBackoffMs, longestFreshMs, plannedGapMs, REJECTED_LOOKUPS_MS, spreadMs } from './schedule.ts';
 import { after } from '../instant.ts';
 import { LEAST_GAP_MS, type Pace } from './pace/pace.ts';
 import { finding, move, type Decision, type Tracking } from './tracking.ts';
@@ -34,8 +34,9 @@ export type ClaimDecision =
 /** Settings that decide about creates; times in milliseconds after the request. */
 export interface CreateSettings {
   readonly verifyAfter: readonly number[];
-  /** How soon an accepted order is looked up. */
+  /** How soon an accepted order is looked up; no later than it counts as fresh. */
   readonly pace: Pace;
+  readonly freshFor: number;
 }
 
 /** Decides about a row that a pass found due. The row is read in the transaction that records the intent. */
@@ -163,11 +164,11 @@ function accepted(
   outcome: Accepted,
   now: Date,
   random: number,
-  { pace }: CreateSettings,
+  { pace, freshFor }: CreateSettings,
 ): Decision {
   const { id: preOrderId, exchangeType } = outcome.preOrder;
   const gapMs = pace.gapMs({ ...tracking, state: 'accepted' }, 0);
-  const firstMs = Math.max(LEAST_GAP_MS, spreadMs(gapMs, random));
+  const firstMs = Math.min(longestFreshMs(freshFor), Math.max(LEAST_GAP_MS, spreadMs(gapMs, random)));
   const changes = { preOrderId, exchangeType, changedAt: now, nextActionAt: after(now, firstMs) };
   const decision = move(tracking, 'accepted', { source: 'create' }, changes);
   if (outcome.differences.length === 0) return decision;

@@ -1,5 +1,7 @@
 import { after } from '../instant.ts';
 import type { FollowSettings } from './lookup.ts';
+import { LEAST_GAP_MS } from './pace/pace.ts';
+import { isPaced } from './pace/status.ts';
 import { HELD_LOOKUP_MS, longestFreshMs, plannedGapMs, REJECTED_LOOKUPS_MS, unansweredLookupMs } from './schedule.ts';
 import { RECHECKED_STATES, type OrderState } from './states.ts';
 import type { Decision, Tracking } from './tracking.ts';
@@ -40,9 +42,18 @@ export function afterNoAnswer(tracking: Tracking, now: Date, random: number): Da
   return planned(tracking, now) ?? after(now, unansweredLookupMs(silentForMs(tracking, now), random));
 }
 
-/** An answer about another order is none either, but the exchange is well: look-ups are spaced as those with an answer. */
+/**
+ * An answer about another order is none either, but the exchange is well: look-ups are spaced as those with an answer. Where no
+ * pace is kept, they are the rarer the longer there was none.
+ */
 export function afterOtherOrder(tracking: Tracking, now: Date, { pace }: Pick<FollowSettings, 'pace'>): Date {
-  return planned(tracking, now) ?? after(now, pace.gapMs(tracking, silentForMs(tracking, now)));
+  const silentMs = silentForMs(tracking, now);
+  const gapMs = isPaced(tracking.state) ? pace.gapMs(tracking, silentMs) : rarerMs(silentMs);
+  return planned(tracking, now) ?? after(now, gapMs);
+}
+
+function rarerMs(silentMs: number): number {
+  return Math.min(Math.max(LEAST_GAP_MS, silentMs / 2), HELD_LOOKUP_MS);
 }
 
 function planned({ nextActionAt }: Tracking, now: Date): Date | undefined {

@@ -10,7 +10,8 @@ import { ORDER_STATES } from '../../../src/domain/orders/states.ts';
 import type { Decision } from '../../../src/domain/orders/tracking.ts';
 import type { UncheckedOrder } from '../../../src/domain/record.ts';
 import { after } from '../../../src/domain/instant.ts';
-import { HOUR, SECOND, SETTINGS, trackingWith } from '../../support/tracking.ts';
+import { LEAST_GAP_MS } from '../../../src/domain/orders/pace/pace.ts';
+import { DAY, HOUR, SECOND, SETTINGS, trackingWith } from '../../support/tracking.ts';
 
 const NOW = new Date('2026-01-05T12:00:00.000Z');
 const ROW: UncheckedOrder = {
@@ -79,6 +80,21 @@ describe('the outcome rule', () => {
     expect(tracking).toMatchObject({ state: 'accepted', preOrderId: 'p1', exchangeType: 'SELL', stateReason: null });
     expect(tracking.nextActionAt).toEqual(after(NOW, 5 * SECOND));
     expect(events.map(({ field }) => field)).toEqual(['state']);
+  });
+
+  it('accepted: orders of one import are not looked up together, none too soon and none too late', () => {
+    const dueAfter = (gapMs: number) =>
+      [0, 0.5, 0.999].map((random) => {
+        const settings = { ...SETTINGS, pace: { gapMs: () => gapMs }, freshFor: DAY };
+        const outcome = { kind: 'accepted', preOrder, differences: [] } as const;
+        const sending = trackingWith({ state: 'sending', attempts: 1, sentAt: NOW });
+        const { tracking } = only(decideCreated(sending, outcome, NOW, random, settings));
+        return (tracking.nextActionAt?.getTime() ?? 0) - NOW.getTime();
+      });
+    expect(dueAfter(HOUR)).toEqual([0.75 * HOUR, HOUR, 1.2495 * HOUR]);
+    expect(dueAfter(0.9 * DAY)).toEqual([58_320_000, 0.9 * DAY, 0.9 * DAY]);
+    expect(dueAfter(5 * SECOND)).toEqual([LEAST_GAP_MS, 5 * SECOND, 6_248]);
+    expect(dueAfter(1)).toEqual([LEAST_GAP_MS, LEAST_GAP_MS, LEAST_GAP_MS]);
   });
 
   it('accepted with another echo: a finding beside it', () => {

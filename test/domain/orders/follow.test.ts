@@ -5,6 +5,7 @@ import { isFinalRecord, type LookupAnswer } from '../../../src/domain/orders/loo
 import { isAcceptedAndAbsent, RESEND_NOT_BEFORE_MS } from '../../../src/domain/orders/absent.ts';
 import { isAllowedMove, type OrderState } from '../../../src/domain/orders/states.ts';
 import { spacedPace } from '../../../src/domain/orders/pace/pace.ts';
+import { PACED_STATES, type PacedOrder } from '../../../src/domain/orders/pace/status.ts';
 import { after } from '../../../src/domain/instant.ts';
 import type { OrderEvent, Tracking } from '../../../src/domain/orders/tracking.ts';
 import { DAY, newRecord, found, HOUR, MINUTE, SECOND, SETTINGS, STEPS, trackingWith } from '../../support/tracking.ts';
@@ -216,6 +217,34 @@ describe('an order that must stay fresh', () => {
     const fresh = { ...SETTINGS, freshFor: DAY, pace };
     const { tracking } = decideLookup(known, { kind: 'absent', evidence: 'documented' }, NOW, 0.5, fresh);
     expect(tracking.nextActionAt).toEqual(after(NOW, 0.9 * DAY));
+  });
+});
+
+describe('the pace of look-ups', () => {
+  const answers: LookupAnswer[] = [
+    NOT_FOUND,
+    { kind: 'absent', evidence: 'likely' },
+    { kind: 'unanswered', why: 'reset' },
+    { kind: 'unanswered', why: 'answered for another order', answeredFor: 'b' },
+  ];
+
+  it.each(['unknown', 'held', 'final', 'rejected', 'cancelled', 'abandoned'] as const)(
+    'is not asked about an order with times of its own: %s',
+    (state) => {
+      const gapMs = () => expect.fail('the pace was asked');
+      const known = trackingWith({ state, attempts: 1, sentAt: after(NOW, -HOUR), nextActionAt: NOW });
+      for (const answer of answers) {
+        const { tracking } = decideLookup(known, answer, NOW, 0.5, { ...SETTINGS, pace: { gapMs } });
+        expect((tracking.nextActionAt?.getTime() ?? Infinity) - NOW.getTime()).toBeGreaterThanOrEqual(5 * SECOND);
+      }
+    },
+  );
+
+  it.each(PACED_STATES)('is asked how soon an order is looked up: %s', (state) => {
+    const pace = { gapMs: ({ orderStatus }: PacedOrder, since: number) => (orderStatus === 'A' ? since : 1) };
+    const known = trackingWith({ state, orderStatus: 'A', changedAt: after(NOW, -42_000), nextActionAt: NOW });
+    const { tracking } = decideLookup(known, { kind: 'absent', evidence: 'likely' }, NOW, 0.5, { ...SETTINGS, pace });
+    expect(tracking.nextActionAt).toEqual(after(NOW, 42_000));
   });
 });
 
