@@ -37,13 +37,14 @@ export async function beforeNewestChanges(db: Database, account: string, newest:
   return (await startStatement(db, { account, newest })).rows[0]?.id ?? 0;
 }
 
-const timeStatement = statement((v: { id: number }) =>
-  queries.selectFrom('events').select('observed_at').where('id', '=', v.id),
+// By the account too: on PostgreSQL no other index finds an event by its id.
+const timeStatement = statement((v: { account: string; id: number }) =>
+  queries.selectFrom('events').select('observed_at').where('account', '=', v.account).where('id', '=', v.id),
 );
 
-/** Reads when a change was observed; null where there is none with this id. */
-export async function changeTime(db: Database, id: number): Promise<Date | null> {
-  return readTime((await timeStatement(db, { id })).rows[0]?.observed_at);
+/** Reads when a change of an account was observed; null where there is none with this id. */
+export async function changeTime(db: Database, account: string, id: number): Promise<Date | null> {
+  return readTime((await timeStatement(db, { account, id })).rows[0]?.observed_at);
 }
 
 /** Reads which orders changed their state or a status after an event: the orders of so many changes, and the last of these. */

@@ -42,8 +42,8 @@ describe('the newest changes of states and statuses', () => {
     }
     expect([await newest(10), await newest(4), await newest(3), await newest(1)]).toEqual([0, 0, 4, 12]);
     expect(await changed(await newest(1))).toEqual({ externalOrderIds: ['d'], lastId: 16 });
-    expect(await changeTime(store.db, await newest(1))).toEqual(new Date(AT));
-    expect(await changeTime(store.db, await newest(10))).toBeNull();
+    expect(await changeTime(store.db, 'default', await newest(1))).toEqual(new Date(AT));
+    expect(await changeTime(store.db, 'default', await newest(10))).toBeNull();
   });
 
   it('name their orders page by page, each of a page once', async () => {

@@ -52,7 +52,7 @@ export async function readHistory({ account, store, clock }: LearnDeps, signal: 
     }
     afterId = page.lastId;
   }
-  return { stays, from: await changeTime(store.db, startId) };
+  return { stays, from: await changeTime(store.db, account, startId) };
 }
 
 /**

@@ -5,7 +5,7 @@ import { statusKey, type PacedOrder } from '../../../src/domain/orders/pace/stat
 import { lookUpDue } from '../../../src/flows/orders/follow.ts';
 import { syncOnce } from '../../../src/flows/orders/sync.ts';
 import { sweep, sweepWithoutFindings } from '../../../src/flows/findings/sweep.ts';
-import { learnFirst, staysInHistory } from '../../../src/flows/pass/learn-pace.ts';
+import { learnFirst, readHistory } from '../../../src/flows/pass/learn-pace.ts';
 import { eventWriter } from '../../support/events.ts';
 import { record, type ScriptedAnswer } from '../../support/scripted-exchange.ts';
 import { acceptedOrders, scriptedProgram, type TestProgram } from '../../support/test-program.ts';
@@ -68,7 +68,8 @@ describe('the history', () => {
     await lookUp(MINUTE);
     answers.set('a', record('a', { status: 'COMPLETED', fiat: 'PAID' }));
     await lookUp(MINUTE);
-    const stays = await staysInHistory(program.app, NEVER);
+    const { stays, from: begin } = await readHistory(program.app, NEVER);
+    expect(begin).toBeNull();
     expect(stays.map(({ key, from, to }) => [key, from / SECOND, to / SECOND])).toEqual([
       [statusKey(ACCEPTED), 20, 30],
       [statusKey(OPEN), 30, 90],
@@ -86,7 +87,10 @@ describe('the history', () => {
     const filler = { field: `'state'`, subject: `concat('o', i % 100)`, observed_at: `'2026-01-02T00:00:00.000Z'` };
     writeMany(program, 19_999, { ...filler, old_value: `'final'`, new_value: `'open'` });
     write({ external_order_id: 'long', ...left, observed_at: '2026-01-03T00:00:00.000Z' });
-    expect(await staysInHistory(program.app, NEVER)).toMatchObject([{ key: 'accepted', to: 2 * DAY }]);
+    expect(await readHistory(program.app, NEVER)).toMatchObject({
+      stays: [{ key: 'accepted', to: 2 * DAY }],
+      from: new Date('2026-01-01T01:00:00.000Z'),
+    });
   });
 
   it.each([
@@ -100,7 +104,7 @@ describe('the history', () => {
     await begin(program);
     expect(program.app.settings.pace.isNew).toBe(false);
     expect(program.app.settings.pace.gapMs(OPEN, 0)).toBeLessThan(45 * SECOND);
-    expect(program.app.settings.pace.gapMs(ACCEPTED, 0)).toBeGreaterThan(5 * MINUTE);
+    expect(program.app.settings.pace.gapMs(ACCEPTED, 0)).toBeGreaterThan(assumed(program, ACCEPTED)[0]!);
   });
 
   it('is not read for a pace that does not learn', async () => {
