@@ -7,6 +7,7 @@ import { PLAIN } from '../src/reports/formats/terminal/screen.ts';
 import { measureAccounts } from './accounts.ts';
 import { runProgram } from './child.ts';
 import { isMet, lineOf, type Figure } from './figures.ts';
+import { measureFollowing } from './following.ts';
 import { measureIdle } from './idle.ts';
 import { measureLatency } from './latency.ts';
 import { machine } from './machine.ts';
@@ -24,14 +25,16 @@ const PARTS: Readonly<Record<string, (bench: Bench) => Promise<Figure[]>>> = {
   accounts: measureAccounts,
   reports: measureReports,
   size: measureSize,
+  following: measureFollowing,
 };
 const NAMES = Object.keys(PARTS);
-const USAGE = `usage: npm run bench [-- [${NAMES.join('|')}]… [--json] [--small]]
+const USAGE = `usage: npm run bench [-- [${NAMES.join('|')}]… [--json] [--small] [--write]]
   --json   for programs
   --small  tiny sizes, to see that it runs: its figures mean nothing and no target is held
+  --write  writes the table of \`following\` into docs/performance.md
 `;
 
-async function main(names: readonly string[], { json = false, small = false }): Promise<void> {
+async function main(names: readonly string[], { json = false, small = false, write = false }): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'order-sync-bench-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   process.once('SIGINT', () => process.exit(130));
@@ -47,7 +50,7 @@ async function main(names: readonly string[], { json = false, small = false }): 
       ORDER_SYNC_CONFIG: '/dev/null',
       ORDER_SYNC_DATABASE_URL: `sqlite:${path}`,
     });
-    const measured = await PARTS[name]?.({ folder: place, path, sizes: small ? SMALL : FULL, say });
+    const measured = await PARTS[name]?.({ folder: place, path, sizes: small ? SMALL : FULL, write, say });
     figures.push(...(measured ?? []));
   }
   const isReached = small || figures.every(isMet);
@@ -67,7 +70,7 @@ function describe(facts: Readonly<Record<string, string | number>>): string {
 
 try {
   const { values, positionals } = parseArgs({
-    options: { json: { type: 'boolean' }, small: { type: 'boolean' } },
+    options: { json: { type: 'boolean' }, small: { type: 'boolean' }, write: { type: 'boolean' } },
     allowPositionals: true,
   });
   const unknown = positionals.find((name) => !NAMES.includes(name));

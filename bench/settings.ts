@@ -79,6 +79,8 @@ export interface Bench {
   /** A new database in it. */
   readonly path: string;
   readonly sizes: Sizes;
+  /** Whether a table of the manual is to be written by the run. */
+  readonly write: boolean;
   /** Tells a person how far it is. */
   readonly say: (text: string) => void;
 }

@@ -136,7 +136,7 @@ export function gapMs(hazards: Float64Array, ageMs: number, priceMs: number, mos
 const SMALL = 1e-6;
 
 /** The root u of e^u − 1 − u = cost, by Newton's method. */
-function enough(cost: number): number {
+export function enough(cost: number): number {
   if (cost < SMALL) return Math.sqrt(2 * cost) - cost / 3;
   let u = cost < 1 ? Math.sqrt(2 * cost) : Math.log1p(cost + Math.log1p(cost));
   for (let step = 0; step < 4; step += 1) u -= (Math.expm1(u) - u - cost) / Math.expm1(u);
