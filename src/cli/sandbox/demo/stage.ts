@@ -60,6 +60,8 @@ const SETTINGS = {
   create: { verifyAfter: ['2s', '4s', '8s', '16s', '32s'] },
   follow: {
     finalStatuses: ['COMPLETED', 'REJECTED'],
+    // The orders of the sandbox change each few seconds.
+    worth: '250ms',
     succeededStatuses: ['COMPLETED'],
     openStatuses: ['REQUEST', 'IN_PROGRESS'],
     recheckFinalAfter: ['2s', '5s', '10s'],
