@@ -11,6 +11,7 @@ import { printable } from '../../reports/formats/text.ts';
 import { isCommand } from '../../reports/story/commands.ts';
 import { storyDocument } from '../../reports/story/document.ts';
 import type { StoryEvidence } from '../../reports/story/evidence.ts';
+import { isNewest } from '../../reports/story/next.ts';
 import { buildStory, type Story } from '../../reports/story/story.ts';
 import type { Store } from '../../store/port.ts';
 import { readStory } from '../../store/reports/story.ts';
@@ -47,7 +48,7 @@ export function define(command: Command): void {
       const until = asOf === undefined ? systemClock().now() : new Date(asOf);
       const { story, document } = await withAccount(command, 'current', async (store, settings) => {
         const { account, accounts, create, follow, exchange } = settings;
-        const evidence = await evidenceOf(store, settings, externalOrderId);
+        const evidence = await evidenceOf(store, settings, externalOrderId, until);
         if (evidence === undefined) throw await absentOrder(store.db, settings, externalOrderId);
         const isDriven = accounts.some(({ name }) => name === account);
         const told = buildStory(evidence, until, { ...create, ...follow, isDriven });
@@ -65,20 +66,19 @@ async function evidenceOf(
   store: Store,
   settings: AccountSettings,
   externalOrderId: string,
+  asOf: Date,
 ): Promise<StoryEvidence | undefined> {
   const { account } = settings;
   const rows = await readStory(store, account, externalOrderId);
   if (rows === undefined) return undefined;
   const record = rows.record && { ...rows.record, view: readRecordView(rows.record.body) };
   const keptAnswers = rows.keptAnswers.map(({ body, ...kept }) => ({ ...kept, ids: preOrderIdsIn(body) }));
+  // Of the past nobody tells the pace.
+  if (!isNewest({ order: rows.order, asOf })) return { ...rows, record, keptAnswers };
   const { pace } = flowSettings(settings, groupOf(settings, account).length);
   const following = { account, store, clock: systemClock(), pace };
-  return {
-    ...rows,
-    record,
-    keptAnswers,
-    pace: await paceOfOrder(following, rows.order, new AbortController().signal),
-  };
+  const { signal } = new AbortController();
+  return { ...rows, record, keptAnswers, pace: await paceOfOrder(following, rows.order, signal) };
 }
 
 function asJson(story: Story): string {

@@ -8,7 +8,6 @@ import { followingDocument } from '../../reports/following/document.ts';
 import type { FollowedAccount } from '../../reports/following/statuses.ts';
 import { reportedAccounts } from '../../store/accounts.ts';
 import type { Store } from '../../store/port.ts';
-import { stopSignal } from '../shared/stop-signal.ts';
 import { withAccounts } from '../shared/store.ts';
 import { addReportOptions, writeReport, type OutputOptions } from './output.ts';
 
@@ -17,13 +16,11 @@ export function define(command: Command): void {
   addReportOptions(command, ['accounts', 'statuses'])
     .addHelpText('after', '\nExample:\n  order-sync report following --out following.html')
     .action(async (output: OutputOptions) => {
-      const signal = stopSignal();
       const document = await withAccounts(command, async (store, account, config) => {
         const asOf = systemClock().now().toISOString();
-        const read = await readAccounts(store, account, config, signal);
+        const read = await readAccounts(store, account, config);
         return followingDocument({ account, asOf }, read);
       });
-      signal.throwIfAborted();
       await writeReport(document, output);
     });
 }
@@ -32,8 +29,8 @@ async function readAccounts(
   store: Store,
   account: string | undefined,
   config: Config,
-  signal: AbortSignal,
 ): Promise<readonly FollowedAccount[]> {
+  const { signal } = new AbortController();
   const read: FollowedAccount[] = [];
   for (const one of await reportedAccounts(store.db, account)) {
     // An account that stands in no settings is read with the general ones.

@@ -28,16 +28,15 @@ export function stayChart(statuses: readonly FollowedStatus[]): readonly Chart[]
   const rows = rowsOf(
     statuses.filter(({ stays }) => stays >= FEW_STAYS),
     ({ stays, lookups }) =>
-      `${counted(stays, 'order')}${lookups === undefined ? '' : `, ${lookups.perOrder.toFixed(1)} look-ups each`}`,
-  ).map(({ status, ...row }) => {
-    const by = (part: number) => Math.min(LONGEST_MS, ageBy(part, status.hazards));
-    const span = spanOf(by);
-    return { ...row, span, ...(status.lookups && { marks: status.lookups.agesMs }) };
+      lookups === undefined ? counted(stays, 'order') : `${lookups.perOrder.toFixed(1)} look-ups each`,
+  ).map(({ status: { hazards, lookups }, ...row }) => {
+    const span = spanOf((part) => Math.min(LONGEST_MS, ageBy(part, hazards)));
+    return { ...row, span, ...(lookups && { marks: lookups.agesMs.filter((ageMs) => ageMs <= span.p99) }) };
   });
   if (rows.length === 0) return [];
   const hasMarks = rows.some(({ marks }) => marks !== undefined);
   const text = `The time in a status until the next change. ${READING}${
-    hasMarks ? ' The strokes below are the look-ups of an order that stays.' : ''
+    hasMarks ? ' The strokes below are the look-ups of an order that stays that long.' : ''
   }`;
   return [{ kind: 'spans', part: 'details', title: 'How long orders stay, and when they are looked up', text, rows }];
 }

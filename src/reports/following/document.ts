@@ -1,5 +1,5 @@
 import { latenessOf, type Lateness } from '../../domain/orders/pace/lookups.ts';
-import { orderOfKey } from '../../domain/orders/pace/status.ts';
+import { orderOfKey, type PacedOrder } from '../../domain/orders/pace/status.ts';
 import { ageBy, LONGEST_MS } from '../../domain/orders/pace/stay-times.ts';
 import { accountColumns, accountFact } from '../formats/accounts.ts';
 import type { Card, Column, ReportDocument, Row, Verdict } from '../formats/document.ts';
@@ -9,6 +9,7 @@ import {
   lateOf,
   lateSentence,
   newsOf,
+  OTHERS,
   ordersOf,
   statusesOf,
   type FollowedAccount,
@@ -34,7 +35,7 @@ const RULE =
 const LATE: readonly Column[] = [
   { key: 'late_changes', label: 'Dated changes seen', kind: 'count', rank: 4 },
   { key: 'late_mean', label: 'Seen late, mean', kind: 'text' },
-  { key: 'late_95', label: '95 % within', kind: 'text', rank: 1 },
+  { key: 'late_95', label: '95 % within', kind: 'text', rank: 2 },
   { key: 'late_mean_seconds', label: 'Seen late, mean, seconds', kind: 'decimal', isForPrograms: true },
   { key: 'late_95_seconds', label: 'Seen late, 95 % within, seconds', kind: 'decimal', isForPrograms: true },
 ];
@@ -53,17 +54,17 @@ const STATUSES: readonly Column[] = [
   { key: 'status', label: 'Status', kind: 'text' },
   { key: 'state', label: 'State', kind: 'state', isForPrograms: true },
   { key: 'order_status', label: 'Order status', kind: 'text', isForPrograms: true },
-  { key: 'crypto_status', label: 'Crypto status', kind: 'text', isForPrograms: true },
-  { key: 'fiat_status', label: 'Fiat status', kind: 'text', isForPrograms: true },
+  { key: 'crypto_status', label: 'Crypto', kind: 'text' },
+  { key: 'fiat_status', label: 'Fiat', kind: 'text' },
   { key: 'orders', label: 'Orders', kind: 'count' },
   { key: 'stays', label: 'Learned from', kind: 'count', rank: 3 },
-  { key: 'half', label: 'Half left within', kind: 'text', rank: 1 },
+  { key: 'half', label: 'Half left within', kind: 'text' },
   { key: 'ninety', label: '90 % within', kind: 'text', rank: 2 },
   { key: 'half_seconds', label: 'Half left within, seconds', kind: 'decimal', isForPrograms: true },
   { key: 'ninety_seconds', label: '90 % left within, seconds', kind: 'decimal', isForPrograms: true },
-  { key: 'price', label: 'Price of a look-up', kind: 'text', rank: 4 },
+  { key: 'price', label: 'Price of a look-up', kind: 'text', rank: 5 },
   { key: 'price_seconds', label: 'Price of a look-up, seconds', kind: 'decimal', isForPrograms: true },
-  { key: 'lookups_per_order', label: 'Look-ups an order', kind: 'decimal' },
+  { key: 'lookups_per_order', label: 'Look-ups an order', kind: 'decimal', rank: 1 },
   { key: 'lookups_per_hour', label: 'An hour', kind: 'decimal', rank: 3 },
   ...LATE,
 ];
@@ -121,11 +122,11 @@ function accountRow({ account, pace, budget, learned }: FollowedAccount): Row {
   };
 }
 
-function statusRow({ account, key, name, orders, stays, hazards, lookups, ...status }: FollowedStatus): Row {
+function statusRow({ account, key, orders, stays, hazards, lookups, ...status }: FollowedStatus): Row {
   const order = orderOfKey(key);
   return {
     account: account.account,
-    status: name,
+    status: order === undefined ? OTHERS : shortName(order),
     state: order?.state ?? null,
     order_status: order?.orderStatus ?? null,
     crypto_status: order?.cryptoStatus ?? null,
@@ -141,6 +142,12 @@ function statusRow({ account, key, name, orders, stays, hazards, lookups, ...sta
     }),
     ...lateCells(latenessOf(status.lateMs)),
   };
+}
+
+/** The other two statuses stand beside it. */
+function shortName({ state, orderStatus }: PacedOrder): string {
+  if (orderStatus === null) return state;
+  return state === 'open' ? orderStatus : `${orderStatus}, ${state}`;
 }
 
 function lateCells(late: Lateness | undefined): Row {

@@ -3,6 +3,9 @@ import type { LearnedPace, LearnedStatus } from '../../domain/orders/pace/pace.t
 import { orderOfKey, PACED_STATES, statusName } from '../../domain/orders/pace/status.ts';
 import { inUnits, withCommas } from '../formats/words.ts';
 
+/** The name of all statuses for which there is no room. */
+export const OTHERS = 'all others';
+
 /** How soon the orders of an account are looked up, and what is known of how long they stay in a status. */
 export interface FollowedAccount {
   readonly account: string;
@@ -29,7 +32,7 @@ export function statusesOf(account: FollowedAccount): FollowedStatus[] {
     .toSorted((a, b) => place(a) - place(b) || weightOf(b) - weightOf(a))
     .map((status) => {
       const order = orderOfKey(status.key);
-      const name = order === undefined ? 'all others' : statusName(order);
+      const name = order === undefined ? OTHERS : statusName(order);
       return { ...status, account, name, lookups: account.pace === 'learned' ? lookupsOf(status) : undefined };
     });
 }

@@ -29,7 +29,8 @@ export function paceSentence(pace: StoryPace, asOf: Date): string {
     const known = stays === 0 ? 'no order has been seen to leave it' : `only ${counted(stays, 'order')} left it`;
     return `Not much is known of ${status} yet, as ${known}: it is looked up by its time in it, ${inUnits(forMs)}.`;
   }
-  const of = `Of ${withCommas(stays)} orders in ${status}`;
+  const orders = status === 'accepted' ? 'accepted orders' : `orders in ${status}`;
+  const of = `Of ${withCommas(stays)} ${orders}`;
   const half = Number.isFinite(halfMs) ? `half changed within ${inUnits(halfMs)}` : 'fewer than half changed';
   return `${of} ${half}; this one has been there for ${inUnits(forMs)}.`;
 }

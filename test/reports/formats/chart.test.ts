@@ -150,6 +150,23 @@ describe('a chart', () => {
   });
 });
 
+describe('a strip of durations', () => {
+  const strip = async (marks?: readonly number[]) => {
+    const span = { p1: 1_000, p25: 10_000, p50: 60_000, p75: 600_000, p99: 3_600_000 };
+    const rows = [{ name: 'REQUEST', look: { tone: 'info' as const }, span, ...(marks && { marks }) }];
+    const [text = ''] = await drawn({ kind: 'spans', part: 'details', title: 'Stays', text: '', rows });
+    return svgsOf(text).map((svg) => svg.match(/[Mm][\d.-]/g)?.length ?? 0);
+  };
+
+  it('has a stroke for each mark on its axis, but for those that run together', async () => {
+    const none = await strip();
+    const more = async (...marks: number[]) => (await strip(marks)).map((count, index) => count - (none[index] ?? 0));
+    expect(await more(5_000, 60_000, 3_600_000)).toEqual([3, 3]);
+    expect(await more(60_000, 60_001, 60_002)).toEqual([1, 1]);
+    expect(await more(100 * 86_400_000)).toEqual([0, 0]);
+  });
+});
+
 describe('an axis of durations', () => {
   const span = (p1: number, p99: number): SpanChart['rows'][number]['span'] => ({
     p1,
