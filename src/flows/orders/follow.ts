@@ -3,6 +3,7 @@ import { REFUSALS } from '../../domain/accounts/holds.ts';
 import { FINDING_CLASSES } from '../../domain/findings/classes.ts';
 import { decideLookup, isLookedUp, isOvertaken } from '../../domain/orders/follow.ts';
 import type { LookupAnswer, LookupDecision } from '../../domain/orders/lookup.ts';
+import { isPaced } from '../../domain/orders/pace/status.ts';
 import type { LookupSource } from '../../domain/orders/rounds.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES } from '../../domain/orders/states.ts';
 import type { OrderEvent, Tracking } from '../../domain/orders/tracking.ts';
@@ -58,11 +59,18 @@ export async function followPass(
 }
 
 /**
- * Looks up the orders that are due at `until`, which is asked anew at each round: the daemon moves it on by its cron.
- * Unknown outcomes are due at their own times. Ends like `followPass`.
+ * Looks up the orders that are due at `until`, which is asked anew at each round: the daemon moves it on by its cron. With the
+ * pace `every-tick` no tick begins for those that are followed while the pass goes on. Unknown outcomes are due at their own
+ * times. Ends like `followPass`.
  */
 export async function lookUpDue(deps: FollowDeps, until: () => Date, signal: AbortSignal): Promise<void> {
-  const dueUntil = (source: LookupSource) => (source === 'unknown' ? deps.clock.now() : until());
+  const begunAt = until();
+  const isOfOneTick = (source: LookupSource) =>
+    deps.settings.pace.kind === 'every-tick' && (source === 'new' || isPaced(source));
+  const dueUntil = (source: LookupSource) => {
+    if (source === 'unknown') return deps.clock.now();
+    return isOfOneTick(source) ? begunAt : until();
+  };
   await lookUpEach(
     deps,
     ordersToLookUp(deps, dueUntil, () => isOver(deps, signal)),
