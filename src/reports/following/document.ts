@@ -186,7 +186,7 @@ function verdictOf(accounts: readonly FollowedAccount[]): Verdict {
       ...(over.length === 0
         ? []
         : [
-            `Keeping all orders fresh (reconcile.freshFor) takes more look-ups than follow.share of exchange.rate: ${names(over)}.`,
+            `More look-ups are expected than follow.share of exchange.rate is for, so orders may wait for their turn: ${names(over)}.`,
           ]),
       ...(fixed.length === 0
         ? []

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { paceOfOrder } from '../../../src/flows/reports/following.ts';
+import { followingOf, paceOfOrder } from '../../../src/flows/reports/following.ts';
 import { flowSettings } from '../../../src/flows/pass/settings.ts';
 import { readStory } from '../../../src/store/reports/story.ts';
 import { record } from '../../support/scripted-exchange.ts';
@@ -7,6 +7,7 @@ import { acceptedOrders, type TestProgram } from '../../support/test-program.ts'
 import { MINUTE, SECOND } from '../../support/tracking.ts';
 
 const { signal } = new AbortController();
+const ids = Array.from({ length: 12 }, (_, index) => `a-${index}`);
 const LEARNED = { environment: { ORDER_SYNC_FOLLOW_PACE: 'learned' } };
 
 async function paceOf({ app, config, clock }: TestProgram, externalOrderId: string) {
@@ -16,7 +17,22 @@ async function paceOf({ app, config, clock }: TestProgram, externalOrderId: stri
   return await paceOfOrder(deps, rows.order, signal);
 }
 
-const ids = Array.from({ length: 12 }, (_, index) => `a-${index}`);
+it('an account is read as its pace would learn it, and no pace in force changes', async () => {
+  const { program, answers, lookUp } = await acceptedOrders([...ids, 'b'], LEARNED);
+  await lookUp(3 * MINUTE);
+  for (const id of ids) answers.set(id, record(id));
+  await lookUp(MINUTE);
+  const { app, config, clock } = program;
+  const inForce = app.settings.pace.learned;
+  const { pace } = flowSettings(config);
+  const { learned } = await followingOf({ account: 'default', store: app.store, clock, pace }, signal);
+  expect(learned.statuses.map(({ stays, orders }) => [stays, orders])).toEqual([
+    [12, 1],
+    [0, 12],
+  ]);
+  expect(learned.demand).toBeGreaterThan(0);
+  expect(app.settings.pace.learned).toBe(inForce);
+});
 
 it('an order is compared with all that have left its status', async () => {
   const { program, answers, lookUp } = await acceptedOrders([...ids, 'b'], LEARNED);
