@@ -18,6 +18,7 @@ const BREAKS: Readonly<Record<string, RegExp>> = {
   'in-flight-is-sent-again': /no order is created twice|unknown is never re-sent|intent before send|no bug/,
   'late-owner-goes-on': /rate kept|a person decides|unknown is never re-sent/,
   'older-record-wins': /no older record over a newer one/,
+  'order-never-comes-due': /no order is lost/,
   'pause-forgotten-at-restart': /a pause is kept/,
   'rate-forgotten-at-restart': /rate kept/,
   'recovery-sends-again': /unknown is never re-sent/,
