@@ -6,6 +6,8 @@ import { HELD_LOOKUP_MS, longestFreshMs, plannedGapMs, REJECTED_LOOKUPS_MS, unan
 import { RECHECKED_STATES, type OrderState } from './states.ts';
 import type { Decision, Tracking } from './tracking.ts';
 
+const HOUR_MS = 60 * 60_000;
+
 /** The time of the next look-up of an order that was looked up now; null for never. */
 export function nextLookupAt(
   tracking: Tracking,
@@ -48,12 +50,13 @@ export function afterNoAnswer(tracking: Tracking, now: Date, random: number): Da
  */
 export function afterOtherOrder(tracking: Tracking, now: Date, { pace }: Pick<FollowSettings, 'pace'>): Date {
   const silentMs = silentForMs(tracking, now);
-  const gapMs = isPaced(tracking.state) ? pace.gapMs(tracking, silentMs) : rarerMs(silentMs);
+  const gapMs = isPaced(tracking.state) ? pace.gapMs(tracking, silentMs) : rarerMs(tracking, silentMs);
   return planned(tracking, now) ?? after(now, gapMs);
 }
 
-function rarerMs(silentMs: number): number {
-  return Math.min(Math.max(LEAST_GAP_MS, silentMs / 2), HELD_LOOKUP_MS);
+/** An unknown outcome is not left alone for longer than an hour. */
+function rarerMs({ state }: Tracking, silentMs: number): number {
+  return Math.min(Math.max(LEAST_GAP_MS, silentMs / 2), state === 'unknown' ? HOUR_MS : HELD_LOOKUP_MS);
 }
 
 function planned({ nextActionAt }: Tracking, now: Date): Date | undefined {
