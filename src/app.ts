@@ -93,7 +93,7 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
   const { store, holding, clock, log } = deps;
   const { account } = holding;
   await using undo = new AsyncDisposableStack();
-  const settings = { ...flowSettings(config, deps.rateGroup?.size), ...(deps.pace && { pace: deps.pace }) };
+  const settings = { ...flowSettings(config, deps.rateGroup?.demand), ...(deps.pace && { pace: deps.pace }) };
   const { rate, ...asking } = exchangeSettings(config);
   const incidents = new Incidents({ account, store, clock, log });
   undo.defer(() => incidents.close());

@@ -55,8 +55,11 @@ export class Learned implements Follower {
     this.#lastIds.push({ id: this.#lastId, at: now });
     while ((this.#lastIds[1]?.id ?? Number.POSITIVE_INFINITY) <= firstId) this.#lastIds.shift();
     // What is older than the world is no longer among the newest changes.
-    const learner = new PaceLearner(new Date(Math.max(0, this.#lastIds[0]?.at ?? 0)));
-    learner.addStays(this.#stays.map(({ stay }) => stay));
+    const from = new Date(Math.max(0, this.#lastIds[0]?.at ?? 0));
+    const learner = new PaceLearner(
+      this.#stays.map(({ stay }) => stay),
+      from,
+    );
     for (const order of orders) {
       const changedAt = new Date(order.changedAt);
       const lastLookupAt = order.lookedUpAt === undefined ? null : new Date(order.lookedUpAt);

@@ -47,17 +47,22 @@ export async function changeTime(db: Database, account: string, id: number): Pro
   return readTime((await timeStatement(db, { account, id })).rows[0]?.observed_at);
 }
 
-/** Reads which orders changed their state or a status after an event: the orders of so many changes, and the last of these. */
+/** Reads which orders changed their state or a status after an event: the orders of up to so many changes, and the last of these. */
 export async function changedOrders(
   db: Database,
   query: { account: string; afterId: number; limit: number },
-): Promise<{ readonly externalOrderIds: readonly string[]; readonly lastId: number | undefined }> {
+): Promise<{
+  readonly externalOrderIds: readonly string[];
+  readonly changes: number;
+  readonly lastId: number | undefined;
+}> {
   const { rows } = await pageStatement(db, query);
-  return { externalOrderIds: [...new Set(rows.map(({ subject }) => subject))], lastId: rows.at(-1)?.id };
+  const externalOrderIds = [...new Set(rows.map(({ subject }) => subject))];
+  return { externalOrderIds, changes: rows.length, lastId: rows.at(-1)?.id };
 }
 
 /** Orders of one statement. */
-export const ORDERS_A_READ = 50;
+export const ORDERS_A_READ = 25;
 /** Of a longer history the newest events are read alone. */
 const EVENTS_OF_AN_ORDER = 200;
 

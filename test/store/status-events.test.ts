@@ -41,20 +41,20 @@ describe('the newest changes of states and statuses', () => {
       write(id);
     }
     expect([await newest(10), await newest(4), await newest(3), await newest(1)]).toEqual([0, 0, 4, 12]);
-    expect(await changed(await newest(1))).toEqual({ externalOrderIds: ['d'], lastId: 16 });
+    expect(await changed(await newest(1))).toEqual({ externalOrderIds: ['d'], changes: 1, lastId: 16 });
     expect(await changeTime(store.db, 'default', await newest(1))).toEqual(new Date(AT));
     expect(await changeTime(store.db, 'default', await newest(10))).toBeNull();
   });
 
   it('name their orders page by page, each of a page once', async () => {
-    expect(await changed(0)).toEqual({ externalOrderIds: [], lastId: undefined });
+    expect(await changed(0)).toEqual({ externalOrderIds: [], changes: 0, lastId: undefined });
     for (const id of ['a', 'b', 'a', 'c']) {
       write(id, { field: 'fiatTransaction.status' });
       writeOthers(id);
     }
-    expect(await changed(0, 3)).toEqual({ externalOrderIds: ['a', 'b'], lastId: 9 });
-    expect(await changed(9, 3)).toEqual({ externalOrderIds: ['c'], lastId: 13 });
-    expect(await changed(13, 3)).toEqual({ externalOrderIds: [], lastId: undefined });
+    expect(await changed(0, 3)).toEqual({ externalOrderIds: ['a', 'b'], changes: 3, lastId: 9 });
+    expect(await changed(9, 3)).toEqual({ externalOrderIds: ['c'], changes: 1, lastId: 13 });
+    expect(await changed(13, 3)).toEqual({ externalOrderIds: [], changes: 0, lastId: undefined });
   });
 });
 

@@ -1,7 +1,6 @@
 import { Option, type Command } from 'commander';
 import { systemClock } from '../../clock.ts';
 import type { AccountSettings } from '../../config/config.ts';
-import { groupOf } from '../../config/rate-groups.ts';
 import { preOrderIdsIn } from '../../exchange/ids.ts';
 import { readRecordView } from '../../exchange/record-view.ts';
 import { flowSettings } from '../../flows/pass/settings.ts';
@@ -75,7 +74,7 @@ async function evidenceOf(
   const keptAnswers = rows.keptAnswers.map(({ body, ...kept }) => ({ ...kept, ids: preOrderIdsIn(body) }));
   // Of the past nobody tells the pace.
   if (!isNewest({ order: rows.order, asOf })) return { ...rows, record, keptAnswers };
-  const { pace } = flowSettings(settings, groupOf(settings, account).length);
+  const { pace } = flowSettings(settings);
   const following = { account, store, clock: systemClock(), pace };
   const { signal } = new AbortController();
   return { ...rows, record, keptAnswers, pace: await paceOfOrder(following, rows.order, signal) };

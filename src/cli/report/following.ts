@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { systemClock } from '../../clock.ts';
 import { configOf, type Config } from '../../config/config.ts';
-import { groupOf } from '../../config/rate-groups.ts';
 import { flowSettings } from '../../flows/pass/settings.ts';
 import { followingOf } from '../../flows/reports/following.ts';
 import { followingDocument } from '../../reports/following/document.ts';
@@ -35,7 +34,7 @@ async function readAccounts(
   for (const one of await reportedAccounts(store.db, account)) {
     // An account that stands in no settings is read with the general ones.
     const settings = config.accounts.some(({ name }) => name === one) ? configOf(config, one) : config;
-    const { pace } = flowSettings(settings, groupOf(config, one).length);
+    const { pace } = flowSettings(settings);
     read.push(await followingOf({ account: one, store: store.forAccount(one), clock: systemClock(), pace }, signal));
   }
   return read;

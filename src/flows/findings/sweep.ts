@@ -1,17 +1,10 @@
-import {
-  findOverdue,
-  judgedIn,
-  learnStuckAfter,
-  OVERDUE_CLASSES,
-  type OverdueSettings,
-} from '../../domain/findings/age.ts';
+import { findOverdue, judgedIn, OVERDUE_CLASSES, type OverdueSettings } from '../../domain/findings/age.ts';
 import type { FindingClassName } from '../../domain/findings/classes.ts';
-import type { Stay } from '../../domain/orders/pace/history.ts';
 import { orderAgesById, type AgedOrder } from '../../store/orders-with-records.ts';
 import { unresolvedFindings, unresolvedPage } from '../../store/findings.ts';
 import { countFindings } from '../pass/counters.ts';
 import type { FlowDeps } from '../pass/deps.ts';
-import { learnPace, readHistory } from '../pass/learn-pace.ts';
+import { addFollowed, learnHistory, learnPace } from '../pass/learn-pace.ts';
 import { compareNewRecords } from './new-records.ts';
 import { recordFindings } from './record-findings.ts';
 
@@ -29,13 +22,13 @@ type SweepDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'settings' | 'co
  */
 export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<void> {
   await compareNewRecords(deps, signal);
-  const history = await readHistory(deps, signal);
-  const settings = { ...deps.settings, stuckAfter: stuckAfter(history.stays) };
-  const learner = await learnPace(deps, history, signal, async (page, now) => {
+  const { learner, stuckAfter } = await learnHistory(deps, signal);
+  const settings = { ...deps.settings, stuckAfter };
+  const all = await addFollowed(deps, learner.again(), signal, async (page, now) => {
     const overdue = page.filter((order) => findOverdue(order, now, settings).length > 0);
     await judgeChanged(deps, overdue, settings);
   });
-  if (!signal.aborted) settings.pace.take(learner);
+  if (!signal.aborted) settings.pace.take(all, deps.clock.monotonic());
   for (const status of ['open', 'acknowledged']) {
     for (const name of OVERDUE_CLASSES) await resolveOverdue(deps, settings, { status, class: name }, signal);
   }
@@ -44,14 +37,7 @@ export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<void>
 /** Compares the records that were not compared yet, and learns the pace of look-ups: what time alone brings is not judged. */
 export async function sweepWithoutFindings(deps: SweepDeps, signal: AbortSignal): Promise<void> {
   await compareNewRecords(deps, signal);
-  const learner = await learnPace(deps, await readHistory(deps, signal), signal);
-  if (!signal.aborted) deps.settings.pace.take(learner);
-}
-
-/** Learns after what time without a change an order is stuck. */
-function stuckAfter(stays: readonly Stay[]): number {
-  const changed = stays.filter(({ state, isByExchange }) => state === 'open' && isByExchange);
-  return learnStuckAfter(changed.map(({ to }) => to));
+  await learnPace(deps, signal);
 }
 
 /** Resolves the findings of one class that are no longer true, whatever state their orders are in now. */

@@ -8,18 +8,21 @@ export type DueUntil = (source: LookupSource) => Date;
 
 /**
  * Gives the orders that are due, round after round, until none is. Each round reads anew what is due, so that what comes
- * due meanwhile waits for one round. No order is given twice unless it comes due again. `isOver` ends it before that.
+ * due meanwhile waits for one round. No order is given twice unless it comes due again. `isOver` ends it before that. `onRound` is
+ * told the sources of which some are due.
  */
 export async function* ordersToLookUp(
   { account, store }: Pick<FlowDeps, 'account' | 'store'>,
   until: DueUntil,
   isOver: () => boolean,
+  onRound: (sources: ReadonlySet<LookupSource>) => void = () => {},
 ): AsyncGenerator<string> {
   const places = new Map<LookupSource, DueKey>();
   while (!isOver()) {
     const placeOf = (source: LookupSource) => ({ until: until(source), after: places.get(source) });
     const due = await dueLookups(store.db, { account, limit: LOOKUPS_A_ROUND, placeOf });
     if (due.length === 0) return;
+    onRound(new Set(due.map(({ source }) => source)));
     // An accepted order that was never looked up is given as a new one.
     const round = new Set(nextRound(due.filter(({ isNew }) => isNew === 0)));
     for (const { externalOrderId } of round) {

@@ -60,22 +60,28 @@ export async function followPass(
 
 /**
  * Looks up the orders that are due at `until`, which is asked anew at each round: the daemon moves it on by its cron. With the
- * pace `every-tick` no tick begins for those that are followed while the pass goes on. Unknown outcomes are due at their own
- * times. Ends like `followPass`.
+ * pace `every-tick` the next tick begins for those that are followed once all of them were looked up that were due at the last
+ * one. Unknown outcomes are due at their own times. Ends like `followPass`.
  */
 export async function lookUpDue(deps: FollowDeps, until: () => Date, signal: AbortSignal): Promise<void> {
-  const begunAt = until();
-  const isOfOneTick = (source: LookupSource) =>
-    deps.settings.pace.kind === 'every-tick' && (source === 'new' || isPaced(source));
+  const isEveryTick = deps.settings.pace.kind === 'every-tick';
+  let tick = until();
   const dueUntil = (source: LookupSource) => {
     if (source === 'unknown') return deps.clock.now();
-    return isOfOneTick(source) ? begunAt : until();
+    return isEveryTick && isFollowed(source) ? tick : until();
+  };
+  const onRound = (sources: ReadonlySet<LookupSource>) => {
+    if (![...sources].some(isFollowed)) tick = until();
   };
   await lookUpEach(
     deps,
-    ordersToLookUp(deps, dueUntil, () => isOver(deps, signal)),
+    ordersToLookUp(deps, dueUntil, () => isOver(deps, signal), onRound),
     signal,
   );
+}
+
+function isFollowed(source: LookupSource): boolean {
+  return source === 'new' || isPaced(source);
 }
 
 async function lookUpEach(deps: FollowDeps, orders: AsyncIterable<string>, signal: AbortSignal): Promise<void> {

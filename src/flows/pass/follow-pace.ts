@@ -12,25 +12,66 @@ import {
 } from '../../domain/orders/pace/pace.ts';
 import type { PacedOrder } from '../../domain/orders/pace/status.ts';
 
+/** What was learned from a history. */
+export interface Learned {
+  /** The changes that it was learned from, and the last of them. */
+  readonly changes: number;
+  readonly lastId: number;
+  /** What the orders are added to that are followed now. */
+  readonly learner: PaceLearner;
+  /** The time after which an order that has not changed is stuck, in milliseconds. */
+  readonly stuckAfter: number;
+}
+
+/** The look-ups that an account was planned to make is what it makes for so long; later it may be driven no more. */
+const PLANNED_FOR_MS = 60 * 60_000;
+
+/** The look-ups that accounts plan which share a rate. */
+export class SharedDemand {
+  readonly accounts: number;
+  readonly #planned = new Map<FollowPace, { readonly demand: number; readonly at: number }>();
+
+  /** `accounts` is their number, whether they look orders up or not. */
+  constructor(accounts: number) {
+    this.accounts = accounts;
+  }
+
+  /** Look-ups a millisecond that one account may plan of `all`: what the others leave, and an equal part in any case. */
+  leftFor(account: FollowPace, all: number, now: number): number {
+    let left = all;
+    for (const [other, { demand, at }] of this.#planned) {
+      if (other !== account && now - at < PLANNED_FOR_MS) left -= demand;
+    }
+    return Math.max(all / this.accounts, left);
+  }
+
+  plan(account: FollowPace, demand: number, now: number): void {
+    this.#planned.set(account, { demand, at: now });
+  }
+}
+
 /** Settings that decide how soon orders are looked up again. */
 export type PaceSettings = Pick<Config['follow'], 'pace' | 'worth' | 'share' | 'steps'> & {
   readonly freshFor: number;
   readonly rate: Config['exchange']['rate'];
-  /** The number of accounts that share the rate. */
-  readonly accounts: number;
 };
 
 /** The pace of an account: by the settings, or, where they say so, by what was learned last. */
 export class FollowPace implements Pace {
   readonly kind: PaceSettings['pace'];
+  /** Those of an account that has its rate for itself. */
   readonly limits: PaceLimits;
+  /** What was learned from the history. */
+  history: Learned | undefined;
   readonly #fixed: Pace | undefined;
+  readonly #shared: SharedDemand | undefined;
   #learned: LearnedPace;
   #isLearned = false;
 
-  constructor({ pace, worth, share, steps, freshFor, rate, accounts }: PaceSettings) {
+  constructor({ pace, worth, share, steps, freshFor, rate }: PaceSettings, shared?: SharedDemand) {
     this.kind = pace;
-    const perMs = rate.requests / rate.interval / accounts;
+    this.#shared = shared;
+    const perMs = rate.requests / rate.interval;
     this.limits = {
       leastMs: LEAST_GAP_MS,
       mostMs: Math.min(LONGEST_GAP_MS, longestFreshMs(freshFor)),
@@ -56,9 +97,12 @@ export class FollowPace implements Pace {
     return this.#learned;
   }
 
-  /** Goes by what was learned from now on. */
-  take(learner: PaceLearner): void {
-    this.#learned = learner.pace(this.limits);
+  /** Goes by what was learned from now on; `now` is on the monotonic clock. */
+  take(learner: PaceLearner, now: number): void {
+    const left = (all: number) => this.#shared?.leftFor(this, all, now) ?? all;
+    const limits = { ...this.limits, rate: left(this.limits.rate), budget: left(this.limits.budget) };
+    this.#learned = learner.pace(limits);
+    this.#shared?.plan(this, this.#learned.demand, now);
     this.#isLearned = true;
   }
 }

@@ -1,3 +1,4 @@
+import { learnStuckAfter } from '../../domain/findings/age.ts';
 import { PaceLearner } from '../../domain/orders/pace/pace.ts';
 import { staysOf, type Stay } from '../../domain/orders/pace/history.ts';
 import { isPaced, PACED_STATES } from '../../domain/orders/pace/status.ts';
@@ -12,6 +13,7 @@ import {
 import { orderAges, type AgedOrder } from '../../store/orders-with-records.ts';
 import { FIRST_DUE } from '../../store/orders.ts';
 import type { FlowDeps } from './deps.ts';
+import type { Learned } from './follow-pace.ts';
 
 type LearnDeps = Pick<FlowDeps, 'account' | 'store' | 'clock'>;
 
@@ -22,11 +24,18 @@ const PAGE = 1_000;
 /** Orders of one page. */
 const ORDERS_PAGE = 200;
 
+/** A history is read again once it has so many more changes: a fiftieth, and at least so many. */
+const GROWTH = 1 / 50;
+const LEAST_GROWTH = 20;
+
 /** How long orders stayed in their statuses. */
 export interface History {
   readonly stays: readonly Stay[];
   /** When the part of it begins that was read; null where that is all. */
   readonly from: Date | null;
+  /** The changes that were read, and the last of them. */
+  readonly changes: number;
+  readonly lastId: number;
 }
 
 /**
@@ -37,12 +46,10 @@ export async function readHistory({ account, store, clock }: LearnDeps, signal: 
   const stays: Stay[] = [];
   const known = new Set<string>();
   const startId = await beforeNewestChanges(store.db, account, LEARNED_FROM);
-  for (let afterId: number | undefined = startId; afterId !== undefined && !signal.aborted;) {
-    const page: Awaited<ReturnType<typeof changedOrders>> = await changedOrders(store.db, {
-      account,
-      afterId,
-      limit: PAGE,
-    });
+  let [lastId, changes] = [startId, 0];
+  while (!signal.aborted) {
+    const page = await changedOrders(store.db, { account, afterId: lastId, limit: PAGE });
+    if (page.lastId === undefined) break;
     const unread = page.externalOrderIds.filter((id) => !known.has(id));
     for (const id of unread) known.add(id);
     for (let first = 0; first < unread.length; first += ORDERS_A_READ) {
@@ -50,23 +57,46 @@ export async function readHistory({ account, store, clock }: LearnDeps, signal: 
       stays.push(...orders.flatMap((events) => staysOf(events, startId + 1)));
       await clock.turn();
     }
-    afterId = page.lastId;
+    lastId = page.lastId;
+    changes += page.changes;
   }
-  return { stays, from: await changeTime(store.db, account, startId) };
+  return { stays, from: await changeTime(store.db, account, startId), changes, lastId };
+}
+
+/** Learns from the history of an account, or gives what was learned before, where hardly more has happened since. */
+export async function learnHistory(
+  deps: LearnDeps & Pick<FlowDeps, 'settings'>,
+  signal: AbortSignal,
+): Promise<Learned> {
+  const { account, store, settings } = deps;
+  const known = settings.pace.history;
+  if (known !== undefined) {
+    const limit = Math.max(LEAST_GROWTH, Math.ceil(known.changes * GROWTH));
+    const { changes } = await changedOrders(store.db, { account, afterId: known.lastId, limit });
+    if (changes < limit) return known;
+  }
+  const { stays, from, changes, lastId } = await readHistory(deps, signal);
+  const changed = stays.filter(({ state, isByExchange }) => state === 'open' && isByExchange);
+  const learned = {
+    learner: new PaceLearner(stays, from).again(),
+    stuckAfter: learnStuckAfter(changed.map(({ to }) => to)),
+    changes,
+    lastId,
+  };
+  if (!signal.aborted) settings.pace.history = learned;
+  return learned;
 }
 
 /**
- * Reads the orders that are followed, whose number and ages decide the price of a look-up, beside the stays that have ended.
- * `onPage` is given the followed orders of every state, also of those that are looked up at times of their own.
+ * Reads the orders that are followed, whose number and ages decide the price of a look-up, into a learner of the stays that have
+ * ended. `onPage` is given the followed orders of every state, also of those that are looked up at times of their own.
  */
-export async function learnPace(
+export async function addFollowed(
   { account, store, clock }: LearnDeps,
-  history: History,
+  learner: PaceLearner,
   signal: AbortSignal,
   onPage?: (page: readonly AgedOrder[], now: Date) => Promise<void>,
 ): Promise<PaceLearner> {
-  const learner = new PaceLearner(history.from);
-  learner.addStays(history.stays);
   for (const state of onPage === undefined ? PACED_STATES : FOLLOWED_STATES) {
     for (let [from, isLast] = [FIRST_DUE, false]; !isLast && !signal.aborted;) {
       const page = await orderAges(store.db, { account, state, from, limit: ORDERS_PAGE });
@@ -81,12 +111,14 @@ export async function learnPace(
   return learner;
 }
 
-/** Has an account that has learned nothing yet go by its history; the price of a look-up is solved by the first sweep. */
+/** Learns the pace of an account anew. */
+export async function learnPace(deps: LearnDeps & Pick<FlowDeps, 'settings'>, signal: AbortSignal): Promise<void> {
+  const { learner } = await learnHistory(deps, signal);
+  const all = await addFollowed(deps, learner.again(), signal);
+  if (!signal.aborted) deps.settings.pace.take(all, deps.clock.monotonic());
+}
+
+/** Has an account that has learned nothing yet learn its pace. */
 export async function learnFirst(deps: LearnDeps & Pick<FlowDeps, 'settings'>, signal: AbortSignal): Promise<void> {
-  const { pace } = deps.settings;
-  if (!pace.isNew) return;
-  const history = await readHistory(deps, signal);
-  const learner = new PaceLearner(history.from);
-  learner.addStays(history.stays);
-  if (!signal.aborted) pace.take(learner);
+  if (deps.settings.pace.isNew) await learnPace(deps, signal);
 }

@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.ts';
 import type { RateLimit, RateWindow, SpentRequests } from '../../exchange/rate-window.ts';
 import { SharedWindow } from '../../exchange/shared-window.ts';
 import type { Holding, Store } from '../../store/port.ts';
+import { SharedDemand } from './follow-pace.ts';
 import { spentByLastOwner } from './lease.ts';
 
 /**
@@ -9,16 +10,14 @@ import { spentByLastOwner } from './lease.ts';
  * last owners before the first one here.
  */
 export class RateGroup {
+  /** The look-ups that its accounts plan. */
+  readonly demand: SharedDemand;
   readonly #holdings: readonly Holding[];
   #window: Promise<SharedWindow> | undefined;
 
   constructor(holdings: readonly Holding[]) {
     this.#holdings = holdings;
-  }
-
-  /** The number of its accounts. */
-  get size(): number {
-    return this.#holdings.length;
+    this.demand = new SharedDemand(holdings.length);
   }
 
   /** The window of one account of the group; `spent` are the requests of its lease. */

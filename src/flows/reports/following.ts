@@ -5,7 +5,7 @@ import { ageBy } from '../../domain/orders/pace/stay-times.ts';
 import type { FollowedAccount } from '../../reports/following/statuses.ts';
 import type { StoryPace } from '../../reports/story/pace.ts';
 import type { FlowDeps } from '../pass/deps.ts';
-import { learnPace, readHistory } from '../pass/learn-pace.ts';
+import { addFollowed, readHistory } from '../pass/learn-pace.ts';
 import type { FollowPace } from '../pass/follow-pace.ts';
 
 /** What the pace of an account is read with: nothing is written. */
@@ -25,10 +25,8 @@ export async function paceOfOrder(
   if (pace.kind === 'spaced') {
     return { kind: pace.kind, ...of, everyMs: pace.gapMs(order, deps.clock.now().getTime() - sinceMs) };
   }
-  const history = await readHistory(deps, signal);
-  const learner = new PaceLearner(history.from);
-  learner.addStays(history.stays);
-  const learned = learner.pace(pace.limits);
+  const { stays: ended, from } = await readHistory(deps, signal);
+  const learned = new PaceLearner(ended, from).pace(pace.limits);
   const key = statusKey(order);
   const stays = learned.statuses.find((one) => one.key === key)?.stays ?? 0;
   return { kind: pace.kind, ...of, stays, halfMs: ageBy(0.5, learned.hazardsOf(key)) };
@@ -37,6 +35,7 @@ export async function paceOfOrder(
 /** Reads how soon the orders of an account are looked up, and how late their changes were seen. Not at one moment: orders go on. */
 export async function followingOf({ pace, ...deps }: FollowingDeps, signal: AbortSignal): Promise<FollowedAccount> {
   const { kind, limits } = pace;
-  const learner = await learnPace(deps, await readHistory(deps, signal), signal);
+  const { stays, from } = await readHistory(deps, signal);
+  const learner = await addFollowed(deps, new PaceLearner(stays, from), signal);
   return { account: deps.account, pace: kind, budget: limits.budget, learned: learner.pace(limits) };
 }

@@ -3,7 +3,7 @@ import { createPass } from '../../../src/flows/orders/create.ts';
 import { lookUpDue } from '../../../src/flows/orders/follow.ts';
 import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from '../../support/scripted-exchange.ts';
 import { scriptedProgram } from '../../support/test-program.ts';
-import { DAY, SECOND } from '../../support/tracking.ts';
+import { DAY, HOUR, SECOND } from '../../support/tracking.ts';
 
 const NEVER = new AbortController().signal;
 const PERIOD_MS = 5 * SECOND;
@@ -76,5 +76,18 @@ describe('with the pace every-tick', () => {
     expect(await passAfter(PERIOD_MS)).toEqual(['a']);
     expect((await passAfter(DAY)).toSorted()).toEqual(['a', 'done', 'refused']);
     expect(await passAfter(PERIOD_MS)).toEqual(['a']);
+  });
+
+  it('a great many that have ended and are due do not keep those that are followed from their next tick', async () => {
+    const ended = names('ended', 100);
+    const { program, passAfter } = await atEachTick({
+      open: record('open'),
+      ...Object.fromEntries(ended.map((id) => [id, record(id, { status: 'DONE' })])),
+    });
+    await passAfter(PERIOD_MS);
+    program.clock.advance(2 * HOUR);
+    const looked = await passAfter(PERIOD_MS);
+    expect(looked.filter((id) => id !== 'open')).toHaveLength(ended.length);
+    expect(looked.filter((id) => id === 'open').length).toBeGreaterThan(2);
   });
 });

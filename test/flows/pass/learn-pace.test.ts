@@ -7,7 +7,7 @@ import { syncOnce } from '../../../src/flows/orders/sync.ts';
 import { sweep, sweepWithoutFindings } from '../../../src/flows/findings/sweep.ts';
 import { learnFirst, readHistory } from '../../../src/flows/pass/learn-pace.ts';
 import { eventWriter } from '../../support/events.ts';
-import { record, type ScriptedAnswer } from '../../support/scripted-exchange.ts';
+import { NOT_FOUND, record, type ScriptedAnswer } from '../../support/scripted-exchange.ts';
 import { acceptedOrders, scriptedProgram, type TestProgram } from '../../support/test-program.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../support/tracking.ts';
 
@@ -168,7 +168,41 @@ describe('the sweep', () => {
   });
 });
 
+describe('sync', () => {
+  it('keeps to the share where each one is a process of its own: the price is solved before orders are looked up', async () => {
+    // A look-up each ten seconds.
+    const environment = { ...LEARNED, ORDER_SYNC_FOLLOW_SHARE: '0.000001' };
+    const ids = Array.from({ length: 30 }, (_, index) => `o${index}`);
+    const { program, exchange } = await acceptedOrders(ids, { environment });
+    const prices: number[] = [];
+    exchange.answer = () => {
+      prices.push(program.app.settings.pace.learned.priceMs);
+      return NOT_FOUND;
+    };
+    await program.restart();
+    program.clock.advance(MINUTE);
+    await syncOnce(program.app, 'due', NEVER);
+    expect(prices).toHaveLength(30);
+    expect(Math.min(...prices)).toBeGreaterThan(10 * program.app.settings.pace.limits.worthMs);
+  });
+});
+
 describe('what was learned', () => {
+  it('is learned from the history again once that has grown by a part', async () => {
+    const { program } = await scriptedProgram({ environment: LEARNED });
+    const { pace } = program.app.settings;
+    writeHistory(program, 1_000, 10 * MINUTE, 40 * SECOND);
+    await sweep(program.app, NEVER);
+    const { history } = pace;
+    expect(history).toMatchObject({ changes: 6_000 });
+    writeMany(program, 119, { subject: `'x'`, field: `'state'`, observed_at: `'2026-01-04T00:00:00.000Z'` });
+    await sweep(program.app, NEVER);
+    expect(pace.history).toBe(history);
+    writeMany(program, 1, { subject: `'x'`, field: `'state'`, observed_at: `'2026-01-04T00:00:00.000Z'` });
+    await sweep(program.app, NEVER);
+    expect(pace.history).toMatchObject({ changes: 6_120 });
+  });
+
   /** When each order is due after the same answers, where the process was begun anew in between or not. */
   async function dueTimes(between: (program: TestProgram) => Promise<void>): Promise<unknown[]> {
     const { program, answers, lookUp } = await acceptedOrders(['a', 'b', 'c'], { environment: LEARNED });

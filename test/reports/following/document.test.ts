@@ -21,8 +21,7 @@ interface World {
 
 /** An account of which orders left REQUEST after 1 to 20 minutes, and accepted orders are followed. */
 function followed({ pace = 'learned', followed: count = 30, lateMs = [], ...limits }: World = {}): FollowedAccount {
-  const learner = new PaceLearner();
-  learner.addStays(
+  const learner = new PaceLearner(
     Array.from({ length: 20 }, (_, index) => ({
       key: statusKey(OPEN),
       state: 'open' as const,

@@ -64,11 +64,15 @@ interface Followed {
   lookups: number;
 }
 
-/** Of a status: its times, how many orders are in it by age, and how late the ends of stays were seen. */
-interface StatusFacts {
+/** Of a status: its times, and how late the ends of stays were seen. */
+interface StatusHistory {
   readonly times: StayTimes;
+  readonly lateMs: readonly number[];
+}
+
+/** The same with the orders that are in it by age. */
+interface StatusFacts extends StatusHistory {
   readonly followed: readonly Followed[];
-  readonly lateMs: number[];
 }
 
 /** What is known of a status now. */
@@ -103,20 +107,22 @@ export interface LearnedPace extends Pace {
 
 /** Collects what a pace is learned from: what ended, and what is followed now. */
 export class PaceLearner {
-  readonly #stays: Stay[] = [];
-  readonly #facts = new Map<string, StatusFacts>();
+  readonly #history: ReadonlyMap<string, StatusHistory>;
+  readonly #facts: Map<string, StatusFacts>;
   readonly #others = newFacts();
-  readonly #historyFrom: number;
-  #isSorted = false;
+  readonly #historyFrom: Date | null;
 
-  /** `historyFrom` is when the part of the history begins that is learned from; null where all of it is. */
-  constructor(historyFrom: Date | null = null) {
-    this.#historyFrom = historyFrom?.getTime() ?? Number.NEGATIVE_INFINITY;
+  /** `historyFrom` is when the part of the history begins whose stays these are; null where it is all. */
+  constructor(stays: readonly Stay[] | ReadonlyMap<string, StatusHistory> = [], historyFrom: Date | null = null) {
+    this.#history = stays instanceof Map ? stays : historyOf(stays as readonly Stay[]);
+    this.#facts = new Map([...this.#history].map(([key, history]) => [key, newFacts(history)]));
+    this.#historyFrom = historyFrom;
   }
 
-  /** Adds stays that have ended; all of them come before the first order. */
-  addStays(stays: readonly Stay[]): void {
-    this.#stays.push(...stays);
+  /** A learner of the same stays without any orders. It has forgotten how late their ends were seen, which nothing is learned from. */
+  again(): PaceLearner {
+    const history = [...this.#history].map(([key, { times }]) => [key, { times, lateMs: [] }] as const);
+    return new PaceLearner(new Map(history), this.#historyFrom);
   }
 
   /**
@@ -128,7 +134,7 @@ export class PaceLearner {
     const facts = this.#factsOf(statusKey(order));
     const since = changedAt?.getTime() ?? Number.NaN;
     const lookedUpAt = lastLookupAt?.getTime() ?? since;
-    facts.times.watched(lookedUpAt - since, this.#historyFrom - since);
+    facts.times.watched(lookedUpAt - since, (this.#historyFrom?.getTime() ?? Number.NEGATIVE_INFINITY) - since);
     const ageMs = Math.max(0, lookedUpAt - since) || 0;
     // What is overdue waits for longer than was planned.
     const gap = Math.max(now.getTime(), instantMs(nextActionAt) ?? 0) - lookedUpAt;
@@ -141,7 +147,7 @@ export class PaceLearner {
   /** The pace that follows from all that was added. */
   pace(limits: PaceLimits): LearnedPace {
     const assumed = new StayTimes().hazards();
-    const statuses = [...this.#known(), [OTHERS, this.#others] as const].map(([key, facts]) => {
+    const statuses = [...this.#facts, [OTHERS, this.#others] as const].map(([key, facts]) => {
       const hazards = key === OTHERS ? assumed : facts.times.hazards();
       return { key, facts, hazards, groups: groupsOf(facts, hazards, limits) };
     });
@@ -174,38 +180,37 @@ export class PaceLearner {
     };
   }
 
-  /** Of more statuses than there is room for, those with the most stays are known. */
-  #known(): Map<string, StatusFacts> {
-    if (this.#isSorted) return this.#facts;
-    this.#isSorted = true;
-    const byKey = [...Map.groupBy(this.#stays, ({ key }) => key)];
-    const most = byKey.toSorted(([, one], [, other]) => other.length - one.length).slice(0, MOST_STATUSES);
-    for (const [key, stays] of most) {
-      const facts = newFacts();
-      this.#facts.set(key, facts);
-      for (const stay of stays) {
-        if (stay.isByExchange) facts.times.ended(stay);
-        else facts.times.watched(stay.from);
-        if (stay.isByExchange && stay.lateMs !== undefined) facts.lateMs.push(stay.lateMs);
-      }
-    }
-    return this.#facts;
-  }
-
   #factsOf(key: string): StatusFacts {
-    const known = this.#known();
-    const facts = known.get(key);
+    const facts = this.#facts.get(key);
     if (facts !== undefined) return facts;
-    if (known.size >= MOST_STATUSES) return this.#others;
+    if (this.#facts.size >= MOST_STATUSES) return this.#others;
     const made = newFacts();
-    known.set(key, made);
+    this.#facts.set(key, made);
     return made;
   }
 }
 
-function newFacts(): StatusFacts {
+/** Of more statuses than there is room for, those with the most stays are known. */
+function historyOf(stays: readonly Stay[]): Map<string, StatusHistory> {
+  const byKey = [...Map.groupBy(stays, ({ key }) => key)];
+  const most = byKey.toSorted(([, one], [, other]) => other.length - one.length).slice(0, MOST_STATUSES);
+  return new Map(most.map(([key, ofStatus]) => [key, statusHistory(ofStatus)]));
+}
+
+function statusHistory(stays: readonly Stay[]): StatusHistory {
+  const times = new StayTimes();
+  const lateMs: number[] = [];
+  for (const stay of stays) {
+    if (stay.isByExchange) times.ended(stay);
+    else times.watched(stay.from);
+    if (stay.isByExchange && stay.lateMs !== undefined) lateMs.push(stay.lateMs);
+  }
+  return { times, lateMs };
+}
+
+function newFacts({ times, lateMs }: StatusHistory = { times: new StayTimes(), lateMs: [] }): StatusFacts {
   const followed = Array.from({ length: AGE_BINS }, () => ({ orders: 0, ageMs: 0, lookups: 0 }));
-  return { times: new StayTimes(), followed, lateMs: [] };
+  return { times: times.copy(), lateMs, followed };
 }
 
 type StatusGroup = PacedGroup & { readonly orders: number; readonly news: number };

@@ -26,6 +26,15 @@ export class StayTimes {
   readonly #watchedMs = new Float64Array(AGE_BINS);
   #stays = 0;
 
+  /** The same times, to which others are added. */
+  copy(): StayTimes {
+    const copy = new StayTimes();
+    copy.#ends.set(this.#ends);
+    copy.#watchedMs.set(this.#watchedMs);
+    copy.#stays = this.#stays;
+    return copy;
+  }
+
   /** The number of stays that have ended. */
   get stays(): number {
     return this.#stays;

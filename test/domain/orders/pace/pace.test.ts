@@ -37,8 +37,7 @@ function followed(order: PacedOrder, ageMs: number, changes: Partial<FollowedOrd
 }
 
 function learnerWith(ended: readonly Stay[], orders: readonly (readonly [PacedOrder, number, number])[] = []) {
-  const learner = new PaceLearner();
-  learner.addStays(ended);
+  const learner = new PaceLearner(ended);
   for (const [order, ageMs, count] of orders) {
     for (let index = 0; index < count; index += 1) learner.addOrder(followed(order, ageMs), NOW);
   }
@@ -104,8 +103,7 @@ describe('a learned pace', () => {
 
   it('does not take orders that are older than the history that was read for ones that never change', () => {
     const gapWith = (historyFrom: Date | null) => {
-      const learner = new PaceLearner(historyFrom);
-      learner.addStays(stays(ACCEPTED, MINUTE));
+      const learner = new PaceLearner(stays(ACCEPTED, MINUTE), historyFrom);
       for (let index = 0; index < 10_000; index += 1) learner.addOrder(followed(ACCEPTED, 20 * DAY), NOW);
       return learner.pace({ ...LIMITS, rate: 1, budget: 1 }).gapMs(ACCEPTED, 0);
     };
