@@ -101,7 +101,8 @@ const EVENTS = [
   'create index events_of_subject on events (account, type, subject, id, field, observed_at)',
   // How long orders stay in a status is learned from the newest of these.
   `create index events_of_statuses on events (account, id)
-    where type = 'order' and field in ('state', 'order.status', 'cryptoTransaction.status', 'fiatTransaction.status')`,
+    where type = 'order' and source = 'lookup'
+      and field in ('state', 'order.status', 'cryptoTransaction.status', 'fiatTransaction.status')`,
   // A report of all accounts reads the events in the order of their ids: nearly as they lie.
   'create index events_by_id on events using brin (id) with (autosummarize = on)',
   `create table event_heads (account text primary key not null, id bigint not null, hash text not null) ${CHANGED_OFTEN}`,

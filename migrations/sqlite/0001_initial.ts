@@ -65,7 +65,8 @@ const EVENTS = [
   'create index events_of_subject on events (account, type, subject, id, field, observed_at)',
   // How long orders stay in a status is learned from the newest of these.
   `create index events_of_statuses on events (account, id)
-    where type = 'order' and field in ('state', 'order.status', 'cryptoTransaction.status', 'fiatTransaction.status')`,
+    where type = 'order' and source = 'lookup'
+      and field in ('state', 'order.status', 'cryptoTransaction.status', 'fiatTransaction.status')`,
   'create table event_heads (account text primary key not null, id integer not null, hash text not null)',
   `create view order_events as
     select id, account, subject as external_order_id, field, old_value, new_value, observed_at, exchange_time, source,

@@ -46,6 +46,13 @@ describe('the newest changes of states and statuses', () => {
     expect(await changeTime(store.db, 'default', await newest(10))).toBeNull();
   });
 
+  it('are what the exchange told: what the program and persons did is not counted', async () => {
+    write('a');
+    for (const source of ['create', 'operator', 'import']) write('b', { source });
+    expect(await changed(0)).toEqual({ externalOrderIds: ['a'], changes: 1, lastId: 1 });
+    expect(await newest(1)).toBe(0);
+  });
+
   it('name their orders page by page, each of a page once', async () => {
     expect(await changed(0)).toEqual({ externalOrderIds: [], changes: 0, lastId: undefined });
     for (const id of ['a', 'b', 'a', 'c']) {

@@ -54,6 +54,8 @@ export class SharedDemand {
 export type PaceSettings = Pick<Config['follow'], 'pace' | 'worth' | 'share' | 'steps'> & {
   readonly freshFor: number;
   readonly rate: Config['exchange']['rate'];
+  /** The shortest time between two ticks of `schedule.cron`, in milliseconds. */
+  readonly tickMs: number;
 };
 
 /** The pace of an account: by the settings, or, where they say so, by what was learned last. */
@@ -68,12 +70,13 @@ export class FollowPace implements Pace {
   #learned: LearnedPace;
   #isLearned = false;
 
-  constructor({ pace, worth, share, steps, freshFor, rate }: PaceSettings, shared?: SharedDemand) {
+  constructor({ pace, worth, share, steps, freshFor, rate, tickMs }: PaceSettings, shared?: SharedDemand) {
     this.kind = pace;
     this.#shared = shared;
     const perMs = rate.requests / rate.interval;
     this.limits = {
       leastMs: LEAST_GAP_MS,
+      tickMs,
       mostMs: Math.min(LONGEST_GAP_MS, longestFreshMs(freshFor)),
       worthMs: worth,
       rate: perMs,

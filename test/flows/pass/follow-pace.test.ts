@@ -6,7 +6,14 @@ import { DAY, HOUR, MINUTE, SECOND, STEPS } from '../../support/tracking.ts';
 
 const NOW = new Date('2026-01-05T12:00:00.000Z');
 const ACCEPTED: PacedOrder = { state: 'accepted', orderStatus: null, cryptoStatus: null, fiatStatus: null };
-const SETTINGS = { pace: 'learned', worth: 2 * SECOND, share: 0.5, steps: STEPS, freshFor: DAY } as const;
+const SETTINGS = {
+  pace: 'learned',
+  worth: 2 * SECOND,
+  share: 0.5,
+  steps: STEPS,
+  freshFor: DAY,
+  tickMs: 5 * SECOND,
+} as const;
 
 /** Accounts that share one look-up a second, half of it for orders that are followed. */
 function accounts(count: number): readonly FollowPace[] {

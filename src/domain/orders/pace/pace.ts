@@ -21,6 +21,8 @@ export interface PaceLimits extends Budget {
   /** An order is looked up no sooner than this, and no later than that, after its last look-up. */
   readonly leastMs: number;
   readonly mostMs: number;
+  /** Between two ticks of `schedule.cron` an order that is due waits for the next one. */
+  readonly tickMs?: number;
   /** A look-up is made once news is expected to be this late (`follow.worth`), or later where that would be too many. */
   readonly worthMs: number;
 }
@@ -221,12 +223,13 @@ type StatusGroup = PacedGroup & { readonly orders: number; readonly news: number
  * for each order and gap; but orders that the next look-up will find gone are not taken for ones that are looked up for ever.
  */
 function groupsOf({ followed }: StatusFacts, hazards: Float64Array, limits: PaceLimits): readonly StatusGroup[] {
+  const atTicks = { ...limits, leastMs: Math.max(limits.leastMs, limits.tickMs ?? 0) };
   return followed
     .filter(({ orders }) => orders > 0)
     .map(({ orders, ageMs, lookups }) => {
       const mean = ageMs / orders;
       const news = lookups * leaving(hazards, mean, orders / lookups);
-      const demand = (priceMs: number) => news / leaving(hazards, mean, boundedGap(hazards, mean, priceMs, limits));
+      const demand = (priceMs: number) => news / leaving(hazards, mean, boundedGap(hazards, mean, priceMs, atTicks));
       return { orders, news, demand };
     });
 }

@@ -176,6 +176,13 @@ describe('the price of a look-up', () => {
     );
   });
 
+  it('counts an order once a tick at most, however often it would be worth a look-up', () => {
+    const learner = learnerWith(stays(OPEN, HOUR), [[OPEN, MINUTE, 100]]);
+    const demand = (tickMs: number) => learner.pace({ ...LIMITS, tickMs }).demand;
+    expect(demand(HOUR)).toBeLessThan(demand(5 * SECOND));
+    expect(demand(DAY)).toBeLessThan(demand(HOUR));
+  });
+
   it('leaves an order of which nothing is expected until the end of its time under overload', () => {
     const pace = learnerWith([], [[OPEN, 20 * DAY, 1_000]]).pace({ ...LIMITS, rate: 2e-9, budget: 1e-9 });
     expect(pace.gapMs(OPEN, 20 * DAY)).toBe(LIMITS.mostMs);
