@@ -1,5 +1,6 @@
 import { findOverdue, judgedIn, OVERDUE_CLASSES, type OverdueSettings } from '../../domain/findings/age.ts';
 import type { FindingClassName } from '../../domain/findings/classes.ts';
+import { OverdueOrders } from '../../domain/orders/pace/overdue.ts';
 import { orderAgesById, type AgedOrder } from '../../store/orders-with-records.ts';
 import { unresolvedFindings, unresolvedPage } from '../../store/findings.ts';
 import { countFindings } from '../pass/counters.ts';
@@ -14,7 +15,13 @@ const GROUP = 50;
 /** A finding that stays true is written again no more often than this: there may be 100,000 of them. */
 const SEEN_AGAIN_AFTER_MS = 24 * 60 * 60_000;
 
-type SweepDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'settings' | 'counters' | 'log' | 'incidents'>;
+/** Look-ups that wait for less after they were due are not logged. */
+const WORTH_TELLING_MS = 10 * 60_000;
+
+type SweepDeps = Pick<
+  FlowDeps,
+  'account' | 'store' | 'clock' | 'settings' | 'counters' | 'log' | 'incidents' | 'holds' | 'exchange'
+>;
 
 /**
  * Compares the records that were not compared yet, learns the pace of look-ups anew, and judges what time alone brings. Orders
@@ -24,11 +31,14 @@ export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<void>
   await compareNewRecords(deps, signal);
   const { learner, stuckAfter } = await learnHistory(deps, signal);
   const settings = { ...deps.settings, stuckAfter };
+  const waiting = new OverdueOrders(settings.pace.overdueAfterMs);
   const all = await addFollowed(deps, learner.again(), signal, async (page, now) => {
+    waiting.addAll(page, now);
     const overdue = page.filter((order) => findOverdue(order, now, settings).length > 0);
     await judgeChanged(deps, overdue, settings);
   });
   if (!signal.aborted) settings.pace.take(all, deps.clock.monotonic());
+  logOverdue(deps, waiting);
   for (const status of ['open', 'acknowledged']) {
     for (const name of OVERDUE_CLASSES) await resolveOverdue(deps, settings, { status, class: name }, signal);
   }
@@ -38,6 +48,15 @@ export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<void>
 export async function sweepWithoutFindings(deps: SweepDeps, signal: AbortSignal): Promise<void> {
   await compareNewRecords(deps, signal);
   await learnPace(deps, signal);
+}
+
+/** Logs that orders wait for their turn, where no hold of the account nor the exchange is why. */
+function logOverdue({ clock, exchange, holds, log, settings }: SweepDeps, waiting: OverdueOrders): void {
+  const overdue = waiting.all;
+  if (overdue === undefined || holds.all.length > 0 || exchange.breaker('lookup').openings > 0) return;
+  const { orders, since } = overdue;
+  if (clock.now().getTime() - since.getTime() <= WORTH_TELLING_MS + settings.pace.overdueAfterMs) return;
+  log.warn({ overdue: orders, since }, 'more look-ups are due than were made in time');
 }
 
 /** Resolves the findings of one class that are no longer true, whatever state their orders are in now. */

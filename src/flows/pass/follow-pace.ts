@@ -26,6 +26,9 @@ export interface Learned {
 /** The look-ups that an account was planned to make is what it makes for so long; later it may be driven no more. */
 const PLANNED_FOR_MS = 60 * 60_000;
 
+/** What is due at a tick is looked up within this time, where there is no more of it than the rate allows. */
+const LATE_MS = 60_000;
+
 /** The look-ups that accounts plan which share a rate. */
 export class SharedDemand {
   readonly accounts: number;
@@ -98,6 +101,11 @@ export class FollowPace implements Pace {
   /** What was learned last, whether it is in force or not. */
   get learned(): LearnedPace {
     return this.#learned;
+  }
+
+  /** An order whose look-up was due for longer waits for its turn, in milliseconds. With `every-tick` each is due all the time. */
+  get overdueAfterMs(): number {
+    return this.kind === 'every-tick' ? Number.POSITIVE_INFINITY : LATE_MS + (this.limits.tickMs ?? 0);
   }
 
   /** Goes by what was learned from now on; `now` is on the monotonic clock. */

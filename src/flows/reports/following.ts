@@ -1,4 +1,5 @@
 import { instantMs } from '../../domain/instant.ts';
+import { OverdueOrders } from '../../domain/orders/pace/overdue.ts';
 import { PaceLearner } from '../../domain/orders/pace/pace.ts';
 import { isPaced, statusKey, statusName, type PacedOrder } from '../../domain/orders/pace/status.ts';
 import { ageBy } from '../../domain/orders/pace/stay-times.ts';
@@ -36,6 +37,10 @@ export async function paceOfOrder(
 export async function followingOf({ pace, ...deps }: FollowingDeps, signal: AbortSignal): Promise<FollowedAccount> {
   const { kind, limits } = pace;
   const { stays, from } = await readHistory(deps, signal);
-  const learner = await addFollowed(deps, new PaceLearner(stays, from), signal);
-  return { account: deps.account, pace: kind, budget: limits.budget, learned: learner.pace(limits) };
+  const waiting = new OverdueOrders(pace.overdueAfterMs);
+  const learner = await addFollowed(deps, new PaceLearner(stays, from), signal, async (page, now) => {
+    waiting.addAll(page, now);
+  });
+  const { account } = deps;
+  return { account, pace: kind, budget: limits.budget, learned: learner.pace(limits), overdue: waiting.all };
 }
