@@ -53,7 +53,7 @@ export async function sweepWithoutFindings(deps: SweepDeps, signal: AbortSignal)
 /** Logs that orders wait for their turn, where no hold of the account nor the exchange is why. */
 function logOverdue({ clock, exchange, holds, log, settings }: SweepDeps, waiting: OverdueOrders): void {
   const overdue = waiting.all;
-  if (overdue === undefined || holds.all.length > 0 || exchange.breaker('lookup').openings > 0) return;
+  if (overdue === undefined || holds.heldForMs('lookup') > 0 || exchange.breaker('lookup').openings > 0) return;
   const { orders, since } = overdue;
   if (clock.now().getTime() - since.getTime() <= WORTH_TELLING_MS + settings.pace.overdueAfterMs) return;
   log.warn({ overdue: orders, since }, 'more look-ups are due than were made in time');

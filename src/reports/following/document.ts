@@ -1,20 +1,13 @@
 import { latenessOf, type Lateness } from '../../domain/orders/pace/lookups.ts';
+import type { LearnedPace } from '../../domain/orders/pace/pace.ts';
 import { orderOfKey, type PacedOrder } from '../../domain/orders/pace/status.ts';
 import { ageBy, LONGEST_MS } from '../../domain/orders/pace/stay-times.ts';
 import { accountColumns, accountFact } from '../formats/accounts.ts';
-import type { Card, Column, ReportDocument, Row, Verdict } from '../formats/document.ts';
-import { cut, inUnits, withCommas } from '../formats/words.ts';
+import type { Card, Column, ReportDocument, Row } from '../formats/document.ts';
+import { inUnits, withCommas } from '../formats/words.ts';
 import { lateChart, stayChart } from './charts.ts';
-import {
-  lateOf,
-  lateSentence,
-  newsOf,
-  OTHERS,
-  ordersOf,
-  statusesOf,
-  type FollowedAccount,
-  type FollowedStatus,
-} from './statuses.ts';
+import { lateOf, newsOf, OTHERS, ordersOf, statusesOf, type FollowedAccount, type FollowedStatus } from './statuses.ts';
+import { overdueOf, verdictOf } from './verdict.ts';
 
 /** What the report is of. */
 interface FollowingFacts {
@@ -27,10 +20,8 @@ interface FollowingFacts {
 export const FOLLOWING_SCHEMA = 'order-sync.following/1';
 
 const HOUR_MS = 60 * 60_000;
-/** The price keeps to the budget but for a rounding. */
-const MUCH = 1.05;
 const RULE =
-  "late is the time from the exchange's date of a change to the look-up that saw it, of changes among the newest 20,000 that it dates; look-ups are expected, at the pace in force, from how long earlier orders stayed";
+  "late is the time from the exchange's date of a change to the look-up that saw it, of changes among the newest 20,000 that it dates; look-ups are expected from how long earlier orders stayed, at the price that is solved for this report; the daemon solves its own at each tick of reconcile.cron";
 
 const LATE: readonly Column[] = [
   { key: 'late_changes', label: 'Dated changes seen', kind: 'count', rank: 4 },
@@ -44,8 +35,10 @@ const ACCOUNTS: readonly Column[] = [
   { key: 'orders', label: 'Followed orders', kind: 'count' },
   { key: 'stays', label: 'Learned from', kind: 'count', rank: 2 },
   { key: 'price', label: 'Price of a look-up', kind: 'text', rank: 3 },
-  { key: 'price_seconds', label: 'Price of a look-up, seconds', kind: 'decimal', isForPrograms: true },
-  { key: 'lookups_per_hour', label: 'Look-ups an hour', kind: 'decimal', rank: 1 },
+  { key: 'price_seconds', label: 'Price of a look-up, the higher one, seconds', kind: 'decimal', isForPrograms: true },
+  { key: 'lookups_per_hour', label: 'Look-ups an hour', kind: 'count', rank: 1 },
+  { key: 'overdue', label: 'Overdue', kind: 'count' },
+  { key: 'overdue_since', label: 'First due', kind: 'time', isForPrograms: true },
   { key: 'budget_used', label: '% of the budget', kind: 'decimal', rank: 2 },
   { key: 'news', label: '% bring news', kind: 'decimal', rank: 3 },
   ...LATE,
@@ -65,7 +58,8 @@ const STATUSES: readonly Column[] = [
   { key: 'price', label: 'Price of a look-up', kind: 'text', rank: 5 },
   { key: 'price_seconds', label: 'Price of a look-up, seconds', kind: 'decimal', isForPrograms: true },
   { key: 'lookups_per_order', label: 'Look-ups an order', kind: 'decimal', rank: 1 },
-  { key: 'lookups_per_hour', label: 'An hour', kind: 'decimal', rank: 3 },
+  { key: 'lookups_per_hour', label: 'An hour', kind: 'count', rank: 3 },
+  { key: 'overdue', label: 'Overdue', kind: 'count', rank: 1 },
   ...LATE,
 ];
 
@@ -86,7 +80,7 @@ export function followingDocument(facts: FollowingFacts, accounts: readonly Foll
       {
         name: 'accounts',
         title: 'Pace of look-ups',
-        lead: 'Look-ups, their share of the budget (follow.share of exchange.rate) and of those that bring news are expected; how late changes were is what was seen.',
+        lead: 'Look-ups, their share of the budget (follow.share of exchange.rate) and of those that bring news are expected, at the price of now: the daemon solves its own at each tick of reconcile.cron. How late changes were is what was seen; overdue are orders whose look-up was due more than a minute, or a tick, ago.',
         empty: 'There are no orders.',
         columns: [...accountColumns(facts.account), ...ACCOUNTS],
         rows: accounts.map(accountRow),
@@ -104,7 +98,7 @@ export function followingDocument(facts: FollowingFacts, accounts: readonly Foll
   };
 }
 
-function accountRow({ account, pace, budget, learned }: FollowedAccount): Row {
+function accountRow({ account, pace, budget, learned, overdue }: FollowedAccount): Row {
   const { statuses, priceMs, demand } = learned;
   const expected = pace === 'learned';
   return {
@@ -114,9 +108,14 @@ function accountRow({ account, pace, budget, learned }: FollowedAccount): Row {
     stays: statuses.reduce((sum, { stays }) => sum + stays, 0),
     ...(expected && {
       ...duration('price', priceMs),
-      lookups_per_hour: (demand * HOUR_MS).toFixed(1),
+      price: pricesOf(learned),
+      lookups_per_hour: Math.round(demand * HOUR_MS),
       budget_used: percent(demand, budget),
       news: percent(newsOf(learned), demand),
+    }),
+    ...(pace !== 'every-tick' && {
+      overdue: overdue?.orders ?? 0,
+      overdue_since: overdue?.since.toISOString() ?? null,
     }),
     ...lateCells(latenessOf(lateOf(learned))),
   };
@@ -138,10 +137,18 @@ function statusRow({ account, key, orders, stays, hazards, lookups, ...status }:
     ...(lookups !== undefined && {
       ...duration('price', status.priceMs),
       lookups_per_order: lookups.perOrder.toFixed(1),
-      lookups_per_hour: (status.demand * HOUR_MS).toFixed(1),
+      lookups_per_hour: Math.round(status.demand * HOUR_MS),
     }),
+    ...(account.pace !== 'every-tick' && { overdue: account.overdue?.byStatus.get(key) ?? 0 }),
     ...lateCells(latenessOf(status.lateMs)),
   };
+}
+
+/** Accepted orders may have another price than those that exist. */
+function pricesOf({ statuses, priceMs }: LearnedPace): string {
+  const prices = statuses.filter(({ orders }) => orders > 0).map((status) => status.priceMs);
+  const [least, most] = [inUnits(Math.min(priceMs, ...prices)), inUnits(priceMs)];
+  return least === most ? most : `${least} to ${most}`;
 }
 
 /** The other two statuses stand beside it. */
@@ -168,42 +175,12 @@ function percent(part: number, whole: number): string {
   return whole === 0 ? '0.0' : ((part / whole) * 100).toFixed(1);
 }
 
-/** What was seen decides, and whether there are more orders than the budget has look-ups for. */
-function verdictOf(accounts: readonly FollowedAccount[]): Verdict {
-  const learned = accounts.map((account) => account.learned);
-  const late = latenessOf(learned.flatMap(lateOf));
-  const over = accounts.filter(({ pace, budget, learned: { demand } }) => pace === 'learned' && demand > budget * MUCH);
-  const fixed = accounts.filter(({ pace }) => pace !== 'learned');
-  const names = (some: readonly FollowedAccount[]) => cut(some.map(({ account }) => account).join(', '), 80);
-  return {
-    tone: over.length > 0 ? 'warning' : late === undefined ? 'neutral' : 'info',
-    text:
-      late === undefined
-        ? 'Nobody knows how late changes were seen'
-        : `Changes were seen ${inUnits(late.meanMs)} late in the mean`,
-    reasons: [
-      lateSentence(learned) ?? 'The exchange dates none of the newest changes (modificationDate).',
-      ...(over.length === 0
-        ? []
-        : [
-            `More look-ups are expected than follow.share of exchange.rate is for, so orders may wait for their turn: ${names(over)}.`,
-          ]),
-      ...(fixed.length === 0
-        ? []
-        : [
-            `Look-ups go by ${fixed[0]?.pace} (follow.pace), so none are expected of what was learned: ${names(fixed)}.`,
-          ]),
-    ],
-  };
-}
-
 function cardsOf(accounts: readonly FollowedAccount[]): readonly Card[] {
   const learned = accounts.filter(({ pace }) => pace === 'learned');
   const sum = (of: (account: FollowedAccount) => number) => learned.reduce((all, account) => all + of(account), 0);
   const demand = sum((account) => account.learned.demand);
   const late = latenessOf(accounts.flatMap((account) => lateOf(account.learned)));
   const orders = accounts.reduce((all, account) => all + ordersOf(account.learned.statuses), 0);
-  const [first] = learned;
   return [
     { label: 'Followed orders', value: withCommas(orders), section: 'statuses' },
     ...(late === undefined
@@ -216,7 +193,8 @@ function cardsOf(accounts: readonly FollowedAccount[]): readonly Card[] {
             section: 'statuses',
           },
         ]),
-    ...(first === undefined
+    ...overdueCards(accounts),
+    ...(learned.length === 0
       ? []
       : [
           {
@@ -237,16 +215,14 @@ function cardsOf(accounts: readonly FollowedAccount[]): readonly Card[] {
             note: 'of the look-ups, expected',
             section: 'accounts',
           },
-          ...(learned.length > 1
-            ? []
-            : [
-                {
-                  label: 'Price of a look-up',
-                  value: inUnits(first.learned.priceMs),
-                  note: 'of delay',
-                  section: 'accounts',
-                },
-              ]),
         ]),
   ];
+}
+
+function overdueCards(accounts: readonly FollowedAccount[]): readonly Card[] {
+  const overdue = overdueOf(accounts);
+  if (overdue === undefined) return [];
+  const { orders, since } = overdue;
+  const note = `the first since ${since}`;
+  return [{ label: 'Overdue look-ups', value: withCommas(orders), note, tone: 'warning', section: 'statuses' }];
 }

@@ -1,6 +1,7 @@
 import { expectedLookups, latenessOf } from '../../domain/orders/pace/lookups.ts';
+import type { Overdue } from '../../domain/orders/pace/overdue.ts';
 import type { LearnedPace, LearnedStatus } from '../../domain/orders/pace/pace.ts';
-import { orderOfKey, PACED_STATES, statusName } from '../../domain/orders/pace/status.ts';
+import { orderOfKey, statusName } from '../../domain/orders/pace/status.ts';
 import { inUnits, withCommas } from '../formats/words.ts';
 
 /** The name of all statuses for which there is no room. */
@@ -15,6 +16,8 @@ export interface FollowedAccount {
   readonly budget: number;
   /** What was learned, whether it is in force or not. */
   readonly learned: LearnedPace;
+  /** The orders that wait for a look-up which was due; undefined where none does. */
+  readonly overdue: Overdue | undefined;
 }
 
 /** A status of an account in the report. */
@@ -25,11 +28,10 @@ export interface FollowedStatus extends LearnedStatus {
   readonly lookups: { readonly agesMs: readonly number[]; readonly perOrder: number } | undefined;
 }
 
-/** The statuses of an account: by state, those with most orders and stays first. */
+/** The statuses of an account: those with most orders first, then those with most stays. */
 export function statusesOf(account: FollowedAccount): FollowedStatus[] {
-  const place = ({ key }: LearnedStatus) => PACED_STATES.findIndex((state) => state === orderOfKey(key)?.state);
   return account.learned.statuses
-    .toSorted((a, b) => place(a) - place(b) || weightOf(b) - weightOf(a))
+    .toSorted((a, b) => b.orders - a.orders || b.stays - a.stays)
     .map((status) => {
       const order = orderOfKey(status.key);
       const name = order === undefined ? OTHERS : statusName(order);

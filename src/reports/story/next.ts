@@ -27,6 +27,9 @@ export interface Moment {
   readonly isStopped: boolean;
 }
 
+/** A look-up that was due for longer waits for its turn. */
+const OVERDUE_MS = 60_000;
+
 /** Says what happens next to an order by itself, and what a person may do: each command is a line of its own. */
 export function whatNext(moment: Moment, settings: StorySettings): readonly string[] {
   const { state } = moment;
@@ -138,6 +141,9 @@ function nextOf(moment: Moment, planned: Date | null | undefined): Date | null |
 function at(moment: Moment, planned: Date | null | undefined): string {
   const next = nextOf(moment, planned) ?? null;
   if (next === null || moment.isStopped) return '';
+  if (isNewest(moment) && moment.asOf.getTime() - next.getTime() > OVERDUE_MS) {
+    return `, next in its turn, when a pass runs: its look-up has been due since ${next.toISOString()}, and those that were due before it go first`;
+  }
   if (next <= moment.asOf) return ', next as soon as a pass runs';
   return isNewest(moment) ? `, next at ${next.toISOString()}` : `, next by ${next.toISOString()} if nothing delays it`;
 }

@@ -1,4 +1,5 @@
 import { instantMs } from '../../domain/instant.ts';
+import { LONGEST_MS } from '../../domain/orders/pace/stay-times.ts';
 import { counted, inUnits, withCommas } from '../formats/words.ts';
 
 /** What decides when an order that is followed is looked up; times in milliseconds. */
@@ -27,10 +28,12 @@ export function paceSentence(pace: StoryPace, asOf: Date): string {
   const { status, stays, halfMs } = pace;
   if (stays < FEW_STAYS) {
     const known = stays === 0 ? 'no order has been seen to leave it' : `only ${counted(stays, 'order')} left it`;
-    return `Not much is known of ${status} yet, as ${known}: it is looked up by its time in it, ${inUnits(forMs)}.`;
+    return `Not much is known of ${status} yet, as ${known}. Until then look-ups are spaced by how long an order has been there: this one for ${inUnits(forMs)} so far.`;
   }
   const orders = status === 'accepted' ? 'accepted orders' : `orders in ${status}`;
-  const of = `Of ${withCommas(stays)} ${orders}`;
-  const half = Number.isFinite(halfMs) ? `half changed within ${inUnits(halfMs)}` : 'fewer than half changed';
-  return `${of} ${half}; this one has been there for ${inUnits(forMs)}.`;
+  const [part, withinMs] = Number.isFinite(halfMs)
+    ? (['Half', halfMs] as const)
+    : (['Fewer than half', LONGEST_MS] as const);
+  const of = `${part} of the ${withCommas(stays)} ${orders} that changed did so within ${inUnits(withinMs)}`;
+  return `${of}; this one has been there, unchanged, for ${inUnits(forMs)}.`;
 }

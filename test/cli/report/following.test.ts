@@ -28,8 +28,8 @@ describe('report following', () => {
     const late = { late_changes: 12, late_mean_seconds: '30.000', late_95_seconds: '30.000' };
     expect(sections['accounts']).toMatchObject([{ pace: 'learned', orders: 13, stays: 12, ...late }]);
     expect(sections['statuses']).toMatchObject([
-      { state: 'accepted', orders: 1, stays: 12, ...late },
       { state: 'open', order_status: 'REQUEST', orders: 12, stays: 0 },
+      { state: 'accepted', orders: 1, stays: 12, ...late },
     ]);
     for (const more of [[], ['--section', 'statuses', '--format', 'csv'], ['--format', 'html']]) {
       const written = await run('report', 'following', ...more);

@@ -4,9 +4,10 @@ import { followPass } from '../../../src/flows/orders/follow.ts';
 import { compareNewRecords } from '../../../src/flows/findings/new-records.ts';
 import { sweep } from '../../../src/flows/findings/sweep.ts';
 import { syncOnce } from '../../../src/flows/orders/sync.ts';
+import { setHold } from '../../../src/store/account-holds.ts';
 import { scriptedProgram } from '../../support/test-program.ts';
 import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from '../../support/scripted-exchange.ts';
-import { DAY, HOUR, SECOND } from '../../support/tracking.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../../support/tracking.ts';
 import type { TestProgram, TestProgramOptions } from '../../support/test-program.ts';
 import { eventWriter } from '../../support/events.ts';
 import { ofSqlite } from '../../support/database.ts';
@@ -168,6 +169,22 @@ describe('the sweep', () => {
     await sweep(program.app, NEVER);
     const seen = program.merchant.prepare('select distinct last_seen_at from findings').pluck().all();
     expect(seen).toEqual([program.clock.now().toISOString()]);
+  });
+
+  it('logs that look-ups are not made in time, where nothing that holds them back is logged already', async () => {
+    const { program } = await followed({ a: record('a'), b: record('b') });
+    const line = 'more look-ups are due than were made in time';
+    program.clock.advance(10 * MINUTE);
+    await sweep(program.app, NEVER);
+    expect(program.log.with(line)).toEqual([]);
+    program.clock.advance(10 * MINUTE);
+    await sweep(program.app, NEVER);
+    expect(program.log.with(line)).toMatchObject([{ level: 'warn', overdue: 2 }]);
+    const pause = { kind: 'all-paused', since: program.clock.now(), until: null, reason: 'r', actor: 'ann' } as const;
+    await program.app.store.writer.write((tx) => setHold(tx, program.app.account, pause, program.clock.now()));
+    await program.app.holds.read();
+    await sweep(program.app, NEVER);
+    expect(program.log.with(line)).toHaveLength(1);
   });
 
   it('stops between two pages when it must', async () => {

@@ -34,6 +34,20 @@ it('an account is read as its pace would learn it, and no pace in force changes'
   expect(app.settings.pace.learned).toBe(inForce);
 });
 
+it('orders that were due before the last tick wait for their turn, but not where each is due all the time', async () => {
+  const { program, lookUp } = await acceptedOrders(ids);
+  await lookUp(3 * MINUTE);
+  const { app, config, clock } = program;
+  const read = async (kind: 'spaced' | 'every-tick') => {
+    const { pace } = flowSettings({ ...config, follow: { ...config.follow, pace: kind } });
+    return (await followingOf({ account: 'default', store: app.store, clock, pace }, signal)).overdue;
+  };
+  expect(await read('spaced')).toBeUndefined();
+  clock.advance(30 * MINUTE);
+  expect(await read('spaced')).toMatchObject({ orders: 12, isSilent: true, byStatus: new Map([['accepted', 12]]) });
+  expect(await read('every-tick')).toBeUndefined();
+});
+
 it('an order is compared with all that have left its status', async () => {
   const { program, answers, lookUp } = await acceptedOrders([...ids, 'b'], LEARNED);
   await lookUp(3 * MINUTE);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { OverdueOrders } from '../../../src/domain/orders/pace/overdue.ts';
 import { PaceLearner } from '../../../src/domain/orders/pace/pace.ts';
 import { orderOfKey, statusKey, type PacedOrder } from '../../../src/domain/orders/pace/status.ts';
 import { followingDocument } from '../../../src/reports/following/document.ts';
@@ -17,12 +18,23 @@ interface World {
   readonly followed?: number;
   readonly lateMs?: readonly number[];
   readonly budget?: number;
+  /** Orders whose look-up was due 20 minutes ago, and when any was looked up last. */
+  readonly waiting?: number;
+  readonly lookedUpAt?: Date;
+  /** Orders that left REQUEST. */
+  readonly left?: number;
 }
 
 /** An account of which orders left REQUEST after 1 to 20 minutes, and accepted orders are followed. */
-function followed({ pace = 'learned', followed: count = 30, lateMs = [], ...limits }: World = {}): FollowedAccount {
+function followed({
+  pace = 'learned',
+  followed: count = 30,
+  lateMs = [],
+  left = 20,
+  ...rest
+}: World = {}): FollowedAccount {
   const learner = new PaceLearner(
-    Array.from({ length: 20 }, (_, index) => ({
+    Array.from({ length: left }, (_, index) => ({
       key: statusKey(OPEN),
       state: 'open' as const,
       from: index * MINUTE,
@@ -34,8 +46,15 @@ function followed({ pace = 'learned', followed: count = 30, lateMs = [], ...limi
   const since = new Date(NOW.getTime() - 10 * MINUTE);
   const order = { ...ACCEPTED, changedAt: since, lastLookupAt: NOW, nextActionAt: '' };
   for (let added = 0; added < count; added += 1) learner.addOrder(order, NOW);
+  const { waiting = 0, lookedUpAt = NOW, ...limits } = rest;
+  const overdue = new OverdueOrders(MINUTE);
+  const due = { ...order, lastLookupAt: lookedUpAt, nextActionAt: new Date(NOW.getTime() - 20 * MINUTE).toISOString() };
+  overdue.addAll(
+    Array.from({ length: waiting }, () => due),
+    NOW,
+  );
   const all = { ...LIMITS, ...limits };
-  return { account: 'default', pace, budget: all.budget, learned: learner.pace(all) };
+  return { account: 'default', pace, budget: all.budget, learned: learner.pace(all), overdue: overdue.all };
 }
 
 const rowsOf = (name: string, ...accounts: readonly FollowedAccount[]) =>
@@ -86,6 +105,44 @@ describe('the report of following', () => {
     expect(tone({ lateMs: [1_000] })).toBe('info');
     expect(tone({})).toBe('neutral');
     expect(tone({ followed: 1_000, budget: 1e-6 })).toBe('warning');
+  });
+
+  it('warns where orders wait for a look-up that was due, and tells a rate that is used up from one that is not used', () => {
+    const waiting = followed({ waiting: 1_200 });
+    const { verdict, cards } = followingDocument(FACTS, [waiting]);
+    expect(verdict).toMatchObject({ tone: 'warning' });
+    expect(verdict?.reasons[0]).toMatch(/^1,200 orders .*2026-01-05T11:40Z.* rate\b/);
+    expect(cards).toContainEqual(expect.objectContaining({ value: '1,200', tone: 'warning' }));
+    expect(rowsOf('accounts', waiting)[0]).toMatchObject({ overdue: 1_200, overdue_since: '2026-01-05T11:40:00.000Z' });
+    expect(rowsOf('statuses', waiting).map(({ overdue }) => overdue)).toEqual([1_200, 0]);
+    expect(rowsOf('accounts', followed())[0]).toMatchObject({ overdue: 0, overdue_since: null });
+    const silent = followed({ waiting: 1, lookedUpAt: new Date(NOW.getTime() - 5 * MINUTE) });
+    expect(followingDocument(FACTS, [silent]).verdict?.reasons[0]).toMatch(/^One order .*2026-01-05T11:40Z.*\bpass\b/);
+  });
+
+  it('names each pace with its accounts', () => {
+    const { verdict } = followingDocument({ ...FACTS, account: undefined }, [
+      { ...followed({ pace: 'spaced' }), account: 'one' },
+      { ...followed({ pace: 'every-tick' }), account: 'two' },
+      { ...followed({ pace: 'spaced' }), account: 'three' },
+    ]);
+    expect(verdict?.reasons.at(-1)).toMatch(/\bspaced\b[^;]*\bone, three; every-tick\b.*\btwo\./);
+  });
+
+  it('does not blame the exchange where nothing has changed yet', () => {
+    const reasons = (world: World) => followingDocument(FACTS, [followed(world)]).verdict?.reasons.join();
+    expect(reasons({})).toContain('modificationDate');
+    expect(reasons({ left: 0 })).not.toContain('modificationDate');
+  });
+
+  it('names the statuses that have no row in the chart, and tells apart those that begin alike', () => {
+    const key = (fiatStatus: string) => statusKey({ ...OPEN, orderStatus: 'WAITING_FOR_THE_CUSTOMER', fiatStatus });
+    const stay = { state: 'open' as const, from: 0, to: MINUTE, isByExchange: true, lateMs: undefined };
+    const stays = [...Array<string>(10).fill(key('NEW')), ...Array<string>(10).fill(key('PAID')), key('RARE')];
+    const learned = new PaceLearner(stays.map((one) => ({ key: one, ...stay }))).pace(LIMITS);
+    const [chart] = followingDocument(FACTS, [{ ...followed(), learned }]).charts as readonly SpanChart[];
+    expect(chart?.rows.map(({ name }) => name)).toEqual(['… NEW', '… PAID']);
+    expect(chart?.text).toContain('WAITING_FOR_THE_CUSTOMER / none / RARE');
   });
 
   it('draws the stays of a status with its look-ups, and how late changes were', () => {

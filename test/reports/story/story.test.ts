@@ -118,6 +118,13 @@ describe('an order that is looked up at a pace', () => {
     expect(line({ ...learned, stays: 9 })).not.toContain('4 min');
   });
 
+  it('says since when its look-up is due, where others went before it for more than a minute', () => {
+    const [first] = tell(evidence({ order: { ...order, nextActionAt: at(900) }, events: accepted })).next;
+    expect(first).toContain(at(900));
+    const [soon] = tell(evidence({ order: { ...order, nextActionAt: at(950) }, events: accepted })).next;
+    expect(soon).not.toContain(at(950));
+  });
+
   it('is looked up as the settings say where they say it', () => {
     expect(line({ kind: 'spaced', ...stay, everyMs: 600_000 })).toMatch(/\b10 min\b.*\b6 min\b.*follow\.steps/);
     expect(line({ kind: 'every-tick', ...stay })).toContain('schedule.cron');
@@ -348,7 +355,7 @@ describe('what happens next', () => {
   });
 
   it('is a pass where the time has come', () => {
-    const due = evidence({ order: { ...ORDER, nextActionAt: at(1) } });
+    const due = evidence({ order: { ...ORDER, nextActionAt: at(990) } });
     expect(tell(due).next[0]).toBe('It is sent as soon as a pass runs.');
     expect(tell({ ...due, events: [event(0, { newValue: 'open' })] }).next[0]).toBe(
       'It is followed to its end, next as soon as a pass runs.',

@@ -7,8 +7,8 @@ export interface Overdue {
   readonly orders: number;
   /** When the first of them was due. */
   readonly since: Date;
-  /** When an order was looked up last; null where none was. */
-  readonly lastLookupAt: Date | null;
+  /** No order was looked up for as long, so it is not others that they wait for. */
+  readonly isSilent: boolean;
   /** Their number by the key of their status. */
   readonly byStatus: ReadonlyMap<string, number>;
 }
@@ -20,6 +20,7 @@ export class OverdueOrders {
   #orders = 0;
   #sinceMs = Number.POSITIVE_INFINITY;
   #lookedUpMs = Number.NEGATIVE_INFINITY;
+  #readMs = 0;
 
   /** An order counts that was due longer than `afterMs` ago. */
   constructor(afterMs: number) {
@@ -37,13 +38,14 @@ export class OverdueOrders {
     return {
       orders: this.#orders,
       since: new Date(this.#sinceMs),
-      lastLookupAt: Number.isFinite(this.#lookedUpMs) ? new Date(this.#lookedUpMs) : null,
+      isSilent: this.#readMs - this.#lookedUpMs > this.#afterMs,
       byStatus: this.#byStatus,
     };
   }
 
   #add(order: FollowedOrder, now: Date): void {
     this.#lookedUpMs = Math.max(this.#lookedUpMs, order.lastLookupAt?.getTime() || Number.NEGATIVE_INFINITY);
+    this.#readMs = now.getTime();
     const dueMs = instantMs(order.nextActionAt);
     if (dueMs === undefined || now.getTime() - dueMs <= this.#afterMs) return;
     const key = statusKey(order);
