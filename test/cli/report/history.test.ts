@@ -96,6 +96,7 @@ What happens next:
         { at: '2026-01-03T00:00:01.000Z', text: 'anna cancelled it before it was sent: a mistake.' },
       ],
       next: ['Nothing: it has ended.'],
+      pace: null,
     });
     expect(text.stdout).not.toContain('\u001b');
   });
