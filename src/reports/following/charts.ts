@@ -9,7 +9,8 @@ const MOST_ROWS = 8;
 /** With fewer stays than these nothing is drawn of how long they took. */
 const FEW_STAYS = 10;
 /** A label of a drawing shows so much of a name. */
-const LABEL = 22;
+const LABEL = 21;
+const LEAST_HEAD = 3;
 const PLAIN: Look = { tone: 'info' };
 const READING = 'The box is the middle half, the mark the median, the line from 1\u00a0% to 99\u00a0%.';
 
@@ -22,7 +23,7 @@ function rowsOf(statuses: readonly FollowedStatus[], note: (status: FollowedStat
   return shown.map((status, row) => ({ status, name: names[row] ?? status.name, note: note(status), look: PLAIN }));
 }
 
-/** Names that would be cut alike begin with the part that differs. */
+/** Names that would be cut alike are cut before the part that differs. */
 function toldApart(names: readonly string[]): readonly string[] {
   return names.map((name) => {
     const alike = names.filter((other) => other !== name && other.slice(0, LABEL) === name.slice(0, LABEL));
@@ -30,7 +31,8 @@ function toldApart(names: readonly string[]): readonly string[] {
     let same = LABEL;
     while (alike.every((other) => other[same] === name[same])) same += 1;
     const word = name.lastIndexOf(' ', same) + 1;
-    return `… ${name.slice(same - word < LABEL ? word : same)}`;
+    const end = name.slice(same - word < LABEL ? word : same);
+    return `${name.slice(0, Math.max(LEAST_HEAD, LABEL - end.length)).trimEnd()}… ${end}`;
   });
 }
 

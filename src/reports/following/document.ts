@@ -4,7 +4,7 @@ import { orderOfKey, type PacedOrder } from '../../domain/orders/pace/status.ts'
 import { ageBy, LONGEST_MS } from '../../domain/orders/pace/stay-times.ts';
 import { accountColumns, accountFact } from '../formats/accounts.ts';
 import type { Card, Column, ReportDocument, Row } from '../formats/document.ts';
-import { inUnits, withCommas } from '../formats/words.ts';
+import { inUnits } from '../formats/words.ts';
 import { lateChart, stayChart } from './charts.ts';
 import { lateOf, newsOf, OTHERS, ordersOf, statusesOf, type FollowedAccount, type FollowedStatus } from './statuses.ts';
 import { overdueOf, verdictOf } from './verdict.ts';
@@ -21,7 +21,7 @@ export const FOLLOWING_SCHEMA = 'order-sync.following/1';
 
 const HOUR_MS = 60 * 60_000;
 const RULE =
-  "late is the time from the exchange's date of a change to the look-up that saw it, of changes among the newest 20,000 that it dates; look-ups are expected from how long earlier orders stayed, at the price that is solved for this report; the daemon solves its own at each tick of reconcile.cron";
+  "late is the time from the exchange's date of a change to the look-up that saw it, of changes among the newest 20,000 that it dates; look-ups are expected from how long earlier orders stayed; overdue are orders whose look-up was due more than a minute, or a tick of schedule.cron, ago";
 
 const LATE: readonly Column[] = [
   { key: 'late_changes', label: 'Dated changes seen', kind: 'count', rank: 4 },
@@ -80,7 +80,7 @@ export function followingDocument(facts: FollowingFacts, accounts: readonly Foll
       {
         name: 'accounts',
         title: 'Pace of look-ups',
-        lead: 'Look-ups, their share of the budget (follow.share of exchange.rate) and of those that bring news are expected, at the price of now: the daemon solves its own at each tick of reconcile.cron. How late changes were is what was seen; overdue are orders whose look-up was due more than a minute, or a tick, ago.',
+        lead: 'Look-ups, their share of the budget (follow.share of exchange.rate) and of those that bring news are expected, at a price solved for this report; the daemon solves its own at each tick of reconcile.cron. How late changes were is what was seen.',
         empty: 'There are no orders.',
         columns: [...accountColumns(facts.account), ...ACCOUNTS],
         rows: accounts.map(accountRow),
@@ -182,7 +182,7 @@ function cardsOf(accounts: readonly FollowedAccount[]): readonly Card[] {
   const late = latenessOf(accounts.flatMap((account) => lateOf(account.learned)));
   const orders = accounts.reduce((all, account) => all + ordersOf(account.learned.statuses), 0);
   return [
-    { label: 'Followed orders', value: withCommas(orders), section: 'statuses' },
+    { label: 'Followed orders', value: String(orders), section: 'statuses' },
     ...(late === undefined
       ? []
       : [
@@ -199,7 +199,7 @@ function cardsOf(accounts: readonly FollowedAccount[]): readonly Card[] {
       : [
           {
             label: 'Look-ups an hour',
-            value: withCommas(Math.round(demand * HOUR_MS)),
+            value: String(Math.round(demand * HOUR_MS)),
             note: `expected; ${percent(
               demand,
               sum(({ budget }) => budget),
@@ -224,5 +224,5 @@ function overdueCards(accounts: readonly FollowedAccount[]): readonly Card[] {
   if (overdue === undefined) return [];
   const { orders, since } = overdue;
   const note = `the first since ${since}`;
-  return [{ label: 'Overdue look-ups', value: withCommas(orders), note, tone: 'warning', section: 'statuses' }];
+  return [{ label: 'Overdue look-ups', value: String(orders), note, tone: 'warning', section: 'statuses' }];
 }

@@ -50,7 +50,9 @@ function overdueSentences(accounts: readonly FollowedAccount[]): readonly string
     const why = isSilent
       ? 'none is made, as no pass runs or requests are held back'
       : 'more is due than the rate allows';
-    return [`${wait} for a look-up that was due, the first since ${since}: ${why}: ${namesOf(some)}.`];
+    return [
+      `${wait} for a look-up that was due, the first since ${since}: ${why}${accounts.length > 1 ? `: ${namesOf(some)}` : ''}.`,
+    ];
   });
 }
 
