@@ -3,20 +3,20 @@ import { LONGEST_GAP_MS } from '../src/domain/orders/pace/pace.ts';
 import { longestFreshMs } from '../src/domain/orders/schedule.ts';
 import type { Figure } from './figures.ts';
 import { compare, type Comparison, type FollowedBy } from './following/compare.ts';
-import { writeTable } from './following/table.ts';
-import { HOUR, SECOND } from './following/world.ts';
+import { writeTables } from './following/table.ts';
+import { RATIOS, ratiosOf } from './following/targets.ts';
+import { HOUR, SECOND, type World } from './following/world.ts';
 import { worldsOf, type WorldSize } from './following/worlds.ts';
 import { SMALL, type Bench } from './settings.ts';
 
 const SIZE: WorldSize = { ordersADay: 12_000, warmUpMs: 6 * HOUR, measuredMs: 5 * HOUR };
 const SMALL_SIZE: WorldSize = { ordersADay: 3_000, warmUpMs: 2 * HOUR, measuredMs: HOUR };
-const ORDINARY = ['logNormal', 'heavy', 'atOnce', 'rhythm', 'regime', 'neverEnd', 'hourly'] as const;
+const ORDINARY = ['logNormal', 'heavy', 'atOnce', 'rhythm', 'regime', 'neverEnd', 'hourly', 'nothingKnown'] as const;
 /** Look-ups a second that are set aside for orders that are followed. */
 const BUDGETS = [0.65, 1, 2, 4, 8];
 
-const OF_STEPS = 0.5;
-const OF_STEPS_UNKNOWN = 1.1;
-const OF_ORACLE = 1.15;
+/** A worth beside the default of `follow.worth`. */
+const LOW_WORTH_MS = 100;
 const QUIET_SECONDS = 60;
 const QUIET_PART = 0.05;
 const IDLE_PART = 0.01;
@@ -28,52 +28,37 @@ export async function measureFollowing({ folder, sizes, say, write }: Bench): Pr
   const longestMs = Math.min(LONGEST_GAP_MS, longestFreshMs(reconcile.freshFor));
   const settings: FollowedBy = { steps: follow.steps, worthMs: follow.worth, share: follow.share, longestMs };
   const worlds = worldsOf(sizes === SMALL ? SMALL_SIZE : SIZE, longestMs);
-  const followed = (name: keyof typeof worlds, budgets: readonly number[]) => {
-    const world = worlds[name]();
-    return budgets.map((budget) => {
-      say(`following: ${world.name}, ${budget} look-ups a second`);
-      return compare(world, budget, settings);
-    });
+  const followed = (world: World, budget: number, worthMs = settings.worthMs) => {
+    say(`following: ${world.name}, ${budget} look-ups a second`);
+    return compare(world, budget, { ...settings, worthMs });
   };
-  if (sizes === SMALL) return followed('logNormal', [2]).flatMap(figuresOf);
-  const ordinary = ORDINARY.flatMap((name) => followed(name, BUDGETS));
-  const unknown = followed('nothingKnown', BUDGETS);
-  const quiet = followed('quiet', [(follow.share * exchange.rate.requests * SECOND) / exchange.rate.interval]);
-  const overload = followed('overload', [0.65]);
-  if (write) writeTable([...ordinary, ...unknown, ...quiet, ...overload]);
-  return [
-    ...ordinary.flatMap(figuresOf),
-    ...unknown.map((one) => besideSteps(one, OF_STEPS_UNKNOWN)),
-    ...quiet.flatMap((one) => figuresOfQuiet(one, follow.share)),
-    ...overload.map((one) => longestWait(one, reconcile.freshFor)),
+  const atEach = (world: World, budgets: readonly number[]) => budgets.map((budget) => followed(world, budget));
+  if (sizes === SMALL) return atEach(worlds.logNormal(), [2]).flatMap(figuresOf);
+  const ordinary = ORDINARY.flatMap((name) => atEach(worlds[name](), BUDGETS));
+  const atDefault = (follow.share * exchange.rate.requests * SECOND) / exchange.rate.interval;
+  const quiet = followed(worlds.quiet(), atDefault);
+  const few = worlds.fewTakenUp();
+  const fewTakenUp = [
+    followed(few, atDefault),
+    followed({ ...few, name: `${few.name}, worth ${LOW_WORTH_MS} ms` }, atDefault, LOW_WORTH_MS),
   ];
+  const overload = followed(worlds.overload(), 0.65);
+  const all = [...ordinary, quiet, ...fewTakenUp, overload];
+  if (write) writeTables(all);
+  return [...all.flatMap(figuresOf), ...figuresOfQuiet(quiet, follow.share), longestWait(overload, reconcile.freshFor)];
 }
 
 function figuresOf(comparison: Comparison): Figure[] {
-  const { learned, oracle, roundRobin } = comparison.results;
+  const ratios = ratiosOf(comparison);
   return [
-    { name: nameOf(comparison, 'mean delay'), unit: 's', value: learned.mean },
-    besideSteps(comparison, OF_STEPS),
-    {
-      name: nameOf(comparison, 'beside oracle'),
+    { name: nameOf(comparison, 'mean delay'), unit: 's', value: comparison.results.learned.mean },
+    ...RATIOS.map((name) => ({
+      name: nameOf(comparison, name),
       unit: 'of it',
-      value: learned.mean / oracle.mean,
-      target: { atMost: OF_ORACLE },
-    },
-    {
-      name: nameOf(comparison, '95th percentile beside round robin'),
-      unit: 'of it',
-      value: learned.late / roundRobin.late,
-      target: { atMost: 1 },
-    },
+      value: ratios[name].value,
+      target: { atMost: ratios[name].atMost },
+    })),
   ];
-}
-
-/** It has no target where even one who knows the distributions does not reach it: the budget does not allow that. */
-function besideSteps(comparison: Comparison, atMost: number): Figure {
-  const { learned, oracle, steps } = comparison.results;
-  const figure = { name: nameOf(comparison, 'beside steps'), unit: 'of it', value: learned.mean / steps.mean };
-  return oracle.mean > atMost * steps.mean ? figure : { ...figure, target: { atMost } };
 }
 
 function figuresOfQuiet(comparison: Comparison, share: number): Figure[] {
@@ -82,8 +67,12 @@ function figuresOfQuiet(comparison: Comparison, share: number): Figure[] {
   const used = { name: nameOf(comparison, 'part of the budget'), unit: '', value: lookups / budget };
   const vain = { name: nameOf(comparison, 'final and idle, of the rate'), unit: '', value: (idle * share) / budget };
   return [
-    { name: nameOf(comparison, 'mean delay'), unit: 's', value: mean, target: { atMost: QUIET_SECONDS } },
-    besideSteps(comparison, OF_STEPS),
+    {
+      name: nameOf(comparison, 'mean delay in quiet times'),
+      unit: 's',
+      value: mean,
+      target: { atMost: QUIET_SECONDS },
+    },
     { ...used, target: { atMost: QUIET_PART } },
     { ...vain, target: { atMost: IDLE_PART } },
   ];

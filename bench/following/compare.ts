@@ -35,6 +35,8 @@ export interface Result {
 export interface Comparison {
   readonly world: string;
   readonly budget: number;
+  /** Nothing is known where the time begins that is measured. */
+  readonly isUnknown: boolean;
   readonly results: Readonly<Record<Strategy, Result>>;
 }
 
@@ -52,11 +54,12 @@ export function compare(world: World, budget: number, settings: FollowedBy): Com
     roundRobin: roundRobin(world, budget, limits),
     backOff: simulate(world, rate, backOff(limits)),
     steps: simulate(world, rate, following(spacedPace(settings.steps, limits))),
-    learned: simulate(world, rate, new Learned(limits)),
+    learned: simulate(world, rate, new Learned(world, limits)),
     oracle: simulate(world, rate, new Oracle(world, limits)),
   };
   const named = STRATEGIES.map((name) => [name, resultOf(results[name], world)]);
-  return { world: world.name, budget, results: Object.fromEntries(named) as Record<Strategy, Result> };
+  const isUnknown = world.measuredFrom === 0;
+  return { world: world.name, budget, isUnknown, results: Object.fromEntries(named) as Record<Strategy, Result> };
 }
 
 function resultOf({ delays, ...outcome }: Outcome, { measuredFrom, measuredTo }: World): Result {

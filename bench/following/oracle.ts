@@ -86,13 +86,15 @@ export class Oracle implements Follower {
       this.#stages = stages;
       this.#times = new Map(stages.map(({ status, duration }) => [statusKey(status), new TrueTimes(duration)]));
     }
-    const priceMs = solvePrice(this.#groupsOf(orders, now), this.#limits, this.#limits.worthMs);
+    const leastMs = Math.max(this.#limits.leastMs, this.#world.tickMs(now));
+    const groups = this.#groupsOf(orders, now, { ...this.#limits, leastMs });
+    const priceMs = solvePrice(groups, this.#limits, this.#limits.worthMs);
     this.#gaps = new Map(
       [...this.#times].map(([key, times]) => [key, AGES.map((ms) => times.gapMs(ms, priceMs, this.#limits))]),
     );
   }
 
-  #groupsOf(orders: Iterable<SeenOrder>, now: number) {
+  #groupsOf(orders: Iterable<SeenOrder>, now: number, atTicks: PaceLimits) {
     const cells = new Map([...this.#times].map(([key]) => [key, AGES.map((): Cell => ({ orders: 0, lookups: 0 }))]));
     for (const order of orders) {
       const lookedUpAt = order.lookedUpAt ?? order.plan.createdAt;
@@ -102,15 +104,15 @@ export class Oracle implements Follower {
       cell.lookups += 1 / Math.max(this.#limits.leastMs, Math.max(order.dueAt, now) - lookedUpAt);
     }
     return [...this.#times].flatMap(([key, times]) =>
-      (cells.get(key) ?? []).flatMap((cell, index) => this.#groupOf(times, AGES[index] ?? 0, cell)),
+      (cells.get(key) ?? []).flatMap((cell, index) => this.#groupOf(times, AGES[index] ?? 0, cell, atTicks)),
     );
   }
 
-  #groupOf(times: TrueTimes, ageMs: number, { orders, lookups }: Cell) {
+  #groupOf(times: TrueTimes, ageMs: number, { orders, lookups }: Cell, atTicks: PaceLimits) {
     if (orders === 0) return [];
     const leaving = times.leaving(ageMs, orders / lookups);
     const demand = (priceMs: number) => {
-      const gapMs = times.gapMs(ageMs, priceMs, this.#limits);
+      const gapMs = times.gapMs(ageMs, priceMs, atTicks);
       return leaving < NOBODY ? orders / gapMs : (lookups * leaving) / times.leaving(ageMs, gapMs);
     };
     return [{ demand }];

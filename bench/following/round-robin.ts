@@ -11,11 +11,12 @@ interface QueuedOrder {
 
 /** Looks up all orders that are followed, one after another, `rate` of them a second, and none sooner than it may be. */
 export function roundRobin(world: World, rate: number, { leastMs }: PaceLimits): Outcome {
-  const { plans, measuredFrom, measuredTo, end } = world;
+  const { plans, measuredFrom, measuredTo, measuredChanges, end } = world;
   const outcome: Outcome = { delays: [], lookups: 0, ofFinal: 0, ofIdle: 0, longestWaitMs: 0 };
   const isMeasured = (at: number) => at >= measuredFrom && at < measuredTo;
-  const count = (at: number, seenAt: number) => {
-    if (isMeasured(at)) outcome.delays.push(seenAt - at);
+  const count = ({ plan, seen }: QueuedOrder, seenAt: number) => {
+    const at = plan.leavesAt[seen]!;
+    if (seen < measuredChanges && isMeasured(at)) outcome.delays.push(seenAt - at);
   };
   const queue: QueuedOrder[] = [];
   let [head, arrived] = [0, 0];
@@ -40,10 +41,10 @@ export function roundRobin(world: World, rate: number, { leastMs }: PaceLimits):
   return outcome;
 }
 
-function lookUp(order: QueuedOrder, now: number, count: (at: number, seenAt: number) => void): void {
+function lookUp(order: QueuedOrder, now: number, count: (order: QueuedOrder, seenAt: number) => void): void {
   const { leavesAt } = order.plan;
-  for (let at = leavesAt[order.seen]; at !== undefined && at <= now; at = leavesAt[order.seen]) {
-    count(at, now);
+  while ((leavesAt[order.seen] ?? Number.POSITIVE_INFINITY) <= now) {
+    count(order, now);
     order.seen += 1;
     order.changedAt = now;
   }

@@ -164,7 +164,7 @@ class Run {
     }
     const { plan, seen } = order;
     while ((plan.leavesAt[order.seen] ?? Number.POSITIVE_INFINITY) <= now) {
-      this.#count(plan.leavesAt[order.seen]!, now);
+      this.#count(order, now);
       order.seen += 1;
     }
     if (order.seen > seen) {
@@ -192,8 +192,10 @@ class Run {
     return at >= this.#world.measuredFrom && at < this.#world.measuredTo;
   }
 
-  #count(changedAt: number, seenAt: number): void {
-    if (this.#isMeasured(changedAt)) this.#outcome.delays.push(seenAt - changedAt);
+  /** Counts the next change of an order that was not seen before. */
+  #count({ plan, seen }: SeenOrder, seenAt: number): void {
+    const at = plan.leavesAt[seen]!;
+    if (seen < this.#world.measuredChanges && this.#isMeasured(at)) this.#outcome.delays.push(seenAt - at);
   }
 
   #waited({ lookedUpAt, plan }: SeenOrder, now: number): void {
@@ -205,7 +207,7 @@ class Run {
     const { end } = this.#world;
     for (const order of this.#orders) {
       this.#waited(order, end);
-      for (const at of order.plan.leavesAt.slice(order.seen)) if (at < end) this.#count(at, end);
+      for (; (order.plan.leavesAt[order.seen] ?? end) < end; order.seen += 1) this.#count(order, end);
     }
   }
 }

@@ -1,9 +1,9 @@
 import { staysOf, type Stay, type StatusEvent } from '../../src/domain/orders/pace/history.ts';
 import { PaceLearner, type LearnedPace, type Pace, type PaceLimits } from '../../src/domain/orders/pace/pace.ts';
 import { statusOf, type Follower, type SeenOrder } from './simulate.ts';
-import { HOUR } from './world.ts';
+import { HOUR, type World } from './world.ts';
 
-/** As the program learns: the newest changes. */
+/** As the program learns: the newest changes that look-ups found. */
 const NEWEST_CHANGES = 20_000;
 
 /** Goes by a pace that does not change. */
@@ -18,15 +18,17 @@ export function backOff({ leastMs }: PaceLimits): Follower {
 
 /** The pace of the program, learned from the history that its own look-ups make. */
 export class Learned implements Follower {
+  readonly #world: World;
   readonly #limits: PaceLimits;
   readonly #events = new Map<SeenOrder, StatusEvent[]>();
   #stays: { readonly id: number; readonly stay: Stay }[] = [];
-  /** Ids of events by the time when they were the last ones. */
+  /** Numbers of changes by the time when they were the last ones. */
   readonly #lastIds: { readonly id: number; readonly at: number }[] = [];
   #lastId = 0;
   #pace: LearnedPace;
 
-  constructor(limits: PaceLimits) {
+  constructor(world: World, limits: PaceLimits) {
+    this.#world = world;
     this.#limits = limits;
     this.#pace = new PaceLearner().pace(limits);
   }
@@ -66,7 +68,7 @@ export class Learned implements Follower {
       const nextActionAt = new Date(order.dueAt).toISOString();
       learner.addOrder({ ...statusOf(order), changedAt, lastLookupAt, nextActionAt }, new Date(now));
     }
-    this.#pace = learner.pace(this.#limits);
+    this.#pace = learner.pace({ ...this.#limits, tickMs: this.#world.tickMs(now) });
   }
 
   #changesOf({ plan, seen, lookedUpAt }: SeenOrder, before: number, now: number): StatusEvent[] {
@@ -87,7 +89,7 @@ export class Learned implements Follower {
   #event(
     change: Pick<StatusEvent, 'oldValue' | 'newValue' | 'observedAt' | 'source'> & Partial<StatusEvent>,
   ): StatusEvent {
-    this.#lastId += 1;
+    if (change.source === 'lookup') this.#lastId += 1;
     return { id: this.#lastId, field: 'state', lookedUpBefore: null, exchangeTime: null, ...change };
   }
 }

@@ -34,6 +34,8 @@ export interface World {
   /** Changes from then until then are measured; it goes on until the end, so that they are seen. */
   readonly measuredFrom: number;
   readonly measuredTo: number;
+  /** Of an order so many changes are measured, the first ones. */
+  readonly measuredChanges: number;
   readonly end: number;
   /** The time between ticks of `schedule.cron` at a time. */
   readonly tickMs: (ms: number) => number;

@@ -4,6 +4,7 @@ import { DAY, drawPlans, HOUR, MINUTE, SECOND, type OrderPlan, type Stage, type 
 
 const SEED = 20_260_101;
 const NEVER_TAKEN_UP = 0.3;
+const MOST_NEVER_TAKEN_UP = 0.95;
 const TICK_MS = 5 * SECOND;
 const STATUSES = ['NEW', 'PROCESSING', 'PAYING'];
 const ACCEPTED: PacedOrder = { state: 'accepted', orderStatus: null, cryptoStatus: null, fiatStatus: null };
@@ -25,6 +26,10 @@ const LOG_NORMAL = stages(
   logNormal(10 * MINUTE, 1),
   logNormal(40 * MINUTE, 1),
 );
+const FEW_TAKEN_UP = LOG_NORMAL.with(0, {
+  status: ACCEPTED,
+  duration: withStaying(MOST_NEVER_TAKEN_UP, logNormal(MINUTE, 1)),
+});
 const HEAVY = stages(logNormal(2 * MINUTE, 2), pareto(MINUTE, 1.1), logNormal(8 * MINUTE, 2), pareto(20 * MINUTE, 1.1));
 const AT_ONCE = stages(
   between(0, 2 * SECOND),
@@ -68,9 +73,10 @@ export function worldsOf({ ordersADay, warmUpMs, measuredMs }: WorldSize, longes
   const world = (name: string, traits: Traits = {}): World => {
     const { mostADay = ordersADay, older = [], measuredFrom = warmUpMs, stagesAt = () => LOG_NORMAL } = traits;
     const { aDay = () => mostADay, measuredTo = measuredFrom + measuredMs, tickMs = () => TICK_MS } = traits;
+    const { measuredChanges = Number.POSITIVE_INFINITY } = traits;
     const end = measuredTo + HOUR;
     const plans = [...older, ...drawPlans(SEED, { end, mostADay, aDay, stagesAt })];
-    return { name, plans, stagesAt, measuredFrom, measuredTo, end, tickMs };
+    return { name, plans, stagesAt, measuredFrom, measuredTo, measuredChanges, end, tickMs };
   };
   return {
     logNormal: () => world('log-normal stages'),
@@ -92,6 +98,14 @@ export function worldsOf({ ordersADay, warmUpMs, measuredMs }: WorldSize, longes
       }),
     nothingKnown: () => world('nothing to learn from', { measuredFrom: 0, measuredTo: 2 * HOUR }),
     quiet: () => world('100 orders a day', { mostADay: 100, measuredFrom: 3 * DAY, measuredTo: 8 * DAY }),
+    fewTakenUp: () =>
+      world('few are taken up', {
+        mostADay: 1_000,
+        stagesAt: () => FEW_TAKEN_UP,
+        measuredFrom: 4 * DAY,
+        measuredTo: 8 * DAY,
+        measuredChanges: 1,
+      }),
     overload: () =>
       world('100,000 that never end', {
         mostADay: 100,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { compare } from '../../bench/following/compare.ts';
-import { tableOf } from '../../bench/following/table.ts';
+import { missedTableOf, tableOf } from '../../bench/following/table.ts';
 import { worldsOf } from '../../bench/following/worlds.ts';
 import { DAY, HOUR, SECOND, STEPS } from '../support/tracking.ts';
 
@@ -26,5 +26,16 @@ describe('the simulation of following', () => {
 
   it('shows each world in a line', () => {
     expect(tableOf([one]).split('\n')).toHaveLength(3);
+  });
+
+  it('lists every target that is missed, marked where the oracle misses it too', () => {
+    const { learned } = one.results;
+    const steps = { ...learned, mean: 1.6 * learned.mean };
+    const oracle = { ...learned, mean: 0.9 * learned.mean, late: 0 };
+    const roundRobin = { ...learned, late: 0.8 * learned.late };
+    const worse = { ...one, results: { ...one.results, steps, oracle, roundRobin } };
+    const cells = missedTableOf([worse]).split('\n').at(-1)?.split('|') ?? [];
+    expect(cells.map((cell) => cell.trim())).toEqual(['', one.world, String.raw`1 (0.63\*)`, '', '1 (1.25)', '']);
+    expect(missedTableOf([{ ...worse, isUnknown: true }])).not.toContain('0.63');
   });
 });
