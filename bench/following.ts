@@ -45,7 +45,12 @@ export async function measureFollowing({ folder, sizes, say, write }: Bench): Pr
   const overload = followed(worlds.overload(), 0.65);
   const all = [...ordinary, quiet, ...fewTakenUp, overload];
   if (write) writeTables(all);
-  return [...all.flatMap(figuresOf), ...figuresOfQuiet(quiet, follow.share), longestWait(overload, reconcile.freshFor)];
+  return [
+    ...all.flatMap(figuresOf),
+    ...figuresOfQuiet(quiet, follow.share),
+    ...fewTakenUp.map(partOfBudget),
+    longestWait(overload, reconcile.freshFor),
+  ];
 }
 
 function figuresOf(comparison: Comparison): Figure[] {
@@ -63,8 +68,7 @@ function figuresOf(comparison: Comparison): Figure[] {
 
 function figuresOfQuiet(comparison: Comparison, share: number): Figure[] {
   const { budget, results } = comparison;
-  const { mean, lookups, idle } = results.learned;
-  const used = { name: nameOf(comparison, 'part of the budget'), unit: '', value: lookups / budget };
+  const { mean, idle } = results.learned;
   const vain = { name: nameOf(comparison, 'final and idle, of the rate'), unit: '', value: (idle * share) / budget };
   return [
     {
@@ -73,9 +77,14 @@ function figuresOfQuiet(comparison: Comparison, share: number): Figure[] {
       value: mean,
       target: { atMost: QUIET_SECONDS },
     },
-    { ...used, target: { atMost: QUIET_PART } },
+    { ...partOfBudget(comparison), target: { atMost: QUIET_PART } },
     { ...vain, target: { atMost: IDLE_PART } },
   ];
+}
+
+function partOfBudget(comparison: Comparison): Figure {
+  const { budget, results } = comparison;
+  return { name: nameOf(comparison, 'part of the budget'), unit: '', value: results.learned.lookups / budget };
 }
 
 function longestWait(comparison: Comparison, freshForMs: number): Figure {

@@ -10,7 +10,7 @@ interface QueuedOrder {
 }
 
 /** Looks up all orders that are followed, one after another, `rate` of them a second, and none sooner than it may be. */
-export function roundRobin(world: World, rate: number, { leastMs }: PaceLimits): Outcome {
+export function roundRobin(world: World, rate: number, { leastMs }: Pick<PaceLimits, 'leastMs'>): Outcome {
   const { plans, measuredFrom, measuredTo, measuredChanges, end } = world;
   const outcome: Outcome = { delays: [], lookups: 0, ofFinal: 0, ofIdle: 0, longestWaitMs: 0 };
   const isMeasured = (at: number) => at >= measuredFrom && at < measuredTo;

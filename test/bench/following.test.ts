@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { compare } from '../../bench/following/compare.ts';
+import { roundRobin } from '../../bench/following/round-robin.ts';
+import { simulate } from '../../bench/following/simulate.ts';
+import { following } from '../../bench/following/strategies.ts';
 import { missedTableOf, tableOf } from '../../bench/following/table.ts';
 import { worldsOf } from '../../bench/following/worlds.ts';
+import { spacedPace } from '../../src/domain/orders/pace/pace.ts';
 import { DAY, HOUR, SECOND, STEPS } from '../support/tracking.ts';
 
 const SETTINGS = { steps: STEPS, worthMs: 2 * SECOND, share: 0.5, longestMs: 0.9 * DAY };
@@ -22,6 +26,16 @@ describe('the simulation of following', () => {
 
   it('has every order looked up before it is no longer fresh', () => {
     for (const { longestWait } of Object.values(one.results)) expect(longestWait).toBeLessThan(DAY / SECOND);
+  });
+
+  it('measures as many changes of each order as a world says', () => {
+    const world = { ...worlds.logNormal(), measuredChanges: 1 };
+    const limits = { leastMs: 5 * SECOND, mostMs: DAY };
+    const { length } = world.plans.filter(
+      ({ leavesAt: [takenUpAt = 0] }) => takenUpAt >= world.measuredFrom && takenUpAt < world.measuredTo,
+    );
+    expect(roundRobin(world, 10, limits).delays).toHaveLength(length);
+    expect(simulate(world, 10, following(spacedPace(STEPS, limits))).delays).toHaveLength(length);
   });
 
   it('shows each world in a line', () => {
