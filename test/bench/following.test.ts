@@ -46,8 +46,8 @@ describe('the simulation of following', () => {
     const { learned } = one.results;
     const steps = { ...learned, mean: 1.6 * learned.mean };
     const oracle = { ...learned, mean: 0.9 * learned.mean, late: 0 };
-    const roundRobin = { ...learned, late: 0.8 * learned.late };
-    const worse = { ...one, results: { ...one.results, steps, oracle, roundRobin } };
+    const inTurn = { ...learned, late: 0.8 * learned.late };
+    const worse = { ...one, results: { ...one.results, steps, oracle, roundRobin: inTurn } };
     const cells = missedTableOf([worse]).split('\n').at(-1)?.split('|') ?? [];
     expect(cells.map((cell) => cell.trim())).toEqual(['', one.world, String.raw`1 (0.63\*)`, '', '1 (1.25)', '']);
     expect(missedTableOf([{ ...worse, isUnknown: true }])).not.toContain('0.63');
