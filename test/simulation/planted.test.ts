@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PATCHES = join(ROOT, 'test/simulation/planted');
 const NEEDED = ['src', 'migrations', 'config/default.yaml', 'test/simulation', 'package.json', 'tsconfig.json'];
-const SEEDS = '200';
+const SEEDS = '300';
 
 /** The promise that each planted bug breaks first. */
 const BREAKS: Readonly<Record<string, RegExp>> = {
