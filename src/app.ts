@@ -131,7 +131,7 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
     concurrency: config.exchange.concurrency * 2,
     lease,
     holds,
-    inFlight: new CreatesInFlight(),
+    inFlight: new CreatesInFlight(concurrency),
     gracePeriodOver: signal,
     endGracePeriod() {
       store.writer.endGracePeriod();

@@ -289,6 +289,8 @@ function withPlan(config: SqliteConfig, plan: Plan, path: string): SqliteConfig 
     ...config,
     database: { ...config.database, url: `sqlite:${path}`, path, address: path },
     create: { ...config.create, onUnknown: plan.onUnknown },
+    // Worlds last for days: with the default worth they would be mostly look-ups of orders that never end.
+    follow: { ...config.follow, worth: 30_000 },
     exchange: {
       ...config.exchange,
       concurrency: plan.concurrency,

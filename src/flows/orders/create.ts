@@ -42,7 +42,7 @@ async function sendUnforbidden(deps: CreateDeps, signal: AbortSignal): Promise<v
 }
 
 async function* dueIn(
-  { account, store, clock, exchange }: CreateDeps,
+  { account, store, clock, exchange, inFlight }: CreateDeps,
   state: 'pending' | 'invalid',
   signal: AbortSignal,
 ): AsyncGenerator<string> {
@@ -51,7 +51,7 @@ async function* dueIn(
     const page = await dueOrders(store.db, { account, state, until: clock.now(), from, limit: PAGE });
     const before = from;
     for (const due of page) {
-      if (signal.aborted || (state === 'pending' && isStopped(exchange))) return;
+      if (signal.aborted || (state === 'pending' && (isStopped(exchange) || inFlight.isFull))) return;
       yield due.externalOrderId;
       from = due;
     }
@@ -93,13 +93,13 @@ export async function sendOrder(deps: CreateDeps, externalOrderId: string, signa
   const isForbiddenAlone = forbiddenIn > 0 && forbiddenIn < deps.holds.forbiddenHold;
   const outcome = await exchange.createPreOrder(claimed.order, turn, isForbiddenAlone);
   if (outcome.kind === 'not-sent') create.neverLeft();
-  await recordOutcome(deps, claimed.tracking, outcome);
+  await recordOutcome(deps, claimed.tracking, outcome, () => create.isHeldUp());
   create.isRecorded();
 }
 
 /** Makes the intent durable, for the row as it stands now. Undefined when there is nothing to send. */
 async function claim(
-  { account, store, clock, counters, log, lease, holds, incidents }: CreateDeps,
+  { account, store, clock, counters, log, lease, holds, incidents, inFlight }: CreateDeps,
   externalOrderId: string,
   create: Pick<CreateInFlight, 'intends'>,
 ): Promise<{ order: MerchantOrder; tracking: Tracking } | undefined> {
@@ -107,6 +107,7 @@ async function claim(
   const claimed = await store.writer.write(
     async (tx) => {
       create.intends(false);
+      if (inFlight.isOverfull) return undefined;
       const row = await lockFreeOrder(tx, account, externalOrderId);
       if (row === undefined) return undefined;
       const now = clock.now();

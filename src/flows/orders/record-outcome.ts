@@ -21,7 +21,12 @@ type OutcomeDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'log' | 'setti
   Pick<FlowDeps, 'gracePeriodOver' | 'incidents'>;
 
 /** Decides what came of the request for the row as it stands now: another owner may have moved it meanwhile. */
-export async function recordOutcome(deps: OutcomeDeps, claimed: Tracking, outcome: CreateOutcome): Promise<void> {
+export async function recordOutcome(
+  deps: OutcomeDeps,
+  claimed: Tracking,
+  outcome: CreateOutcome,
+  onHeldUp: () => void,
+): Promise<void> {
   const { clock, settings, holds } = deps;
   const { account, externalOrderId } = claimed;
   const random = clock.random();
@@ -45,7 +50,7 @@ export async function recordOutcome(deps: OutcomeDeps, claimed: Tracking, outcom
     );
     return { before, after, isLate, findings };
   };
-  countOutcome(deps, outcome, await writeOutcome(deps, externalOrderId, outcome, writing));
+  countOutcome(deps, outcome, await writeOutcome(deps, externalOrderId, outcome, writing, onHeldUp));
 }
 
 /**
@@ -57,8 +62,10 @@ async function writeOutcome<Recorded>(
   externalOrderId: string,
   outcome: CreateOutcome,
   writing: (isWhole: boolean) => Work<Recorded>,
+  onHeldUp: () => void,
 ): Promise<Recorded> {
   const tell = ({ message: cause }: StoreError) => {
+    onHeldUp();
     const message = 'the outcome of a create cannot be written yet';
     const facts = { externalOrderId };
     incidents.failed({ level: 'error', message, cause, subject: externalOrderId, kind: 'database', facts });

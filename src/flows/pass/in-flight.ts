@@ -6,6 +6,8 @@ export interface CreateInFlight extends Disposable {
   leaves(): void;
   /** It is proved that it has not left. */
   neverLeft(): void;
+  /** Its outcome cannot be written for now. */
+  isHeldUp(): void;
   /** Nothing of the create is left to be written. */
   isRecorded(): void;
 }
@@ -15,11 +17,28 @@ export interface CreateInFlight extends Disposable {
  * order that is `sending` and not among them has an outcome that could not be written.
  */
 export class CreatesInFlight {
+  readonly #most: number;
   readonly #running = new Map<string, number>();
   readonly #unsent = new Set<string>();
+  #heldUp = 0;
+
+  /** `most` requests go at a time. A process that is killed leaves as many orders unknown at the most. */
+  constructor(most: number) {
+    this.#most = most;
+  }
 
   get size(): number {
     return this.#running.size;
+  }
+
+  /** Outcomes cannot be written, so that with one more create more orders than that would be without an outcome. */
+  get isFull(): boolean {
+    return this.#heldUp > 0 && this.size >= this.#most;
+  }
+
+  /** The same as one of these creates sees it, before its intent is written. */
+  get isOverfull(): boolean {
+    return this.#heldUp > 0 && this.size > this.#most;
   }
 
   has(externalOrderId: string): boolean {
@@ -29,7 +48,7 @@ export class CreatesInFlight {
   /** Two passes may begin with one order; the database decides which of them sends it. */
   begin(externalOrderId: string): CreateInFlight {
     this.#running.set(externalOrderId, (this.#running.get(externalOrderId) ?? 0) + 1);
-    let isUnsent = false;
+    let [isUnsent, isHeldUp] = [false, false];
     return {
       intends: (isIntended) => {
         isUnsent = isIntended;
@@ -41,6 +60,10 @@ export class CreatesInFlight {
       neverLeft: () => {
         isUnsent = true;
       },
+      isHeldUp: () => {
+        if (!isHeldUp) this.#heldUp += 1;
+        isHeldUp = true;
+      },
       isRecorded: () => {
         isUnsent = false;
       },
@@ -49,6 +72,7 @@ export class CreatesInFlight {
         if (others === 0) this.#running.delete(externalOrderId);
         else this.#running.set(externalOrderId, others);
         if (isUnsent) this.#unsent.add(externalOrderId);
+        if (isHeldUp) this.#heldUp -= 1;
       },
     };
   }

@@ -55,10 +55,11 @@ export class RequestLease {
    * nothing may be sent.
    */
   async ensure(): Promise<void> {
+    // Others may have waited for the same: what is left when they have started is looked at last.
     do {
       await this.#trust();
       await this.#untilItLasts();
-    } while (!this.#deps.holding.isTrusted());
+    } while (!this.#deps.holding.isTrusted() || !this.#lasts(UNUSED_MS, 1));
     this.#started += 1;
     // Ahead of need, so that no request waits. A failure comes again where the lease is needed.
     if (this.#isRunningOut()) this.#renew().catch(() => undefined);

@@ -3,7 +3,7 @@ import { CreatesInFlight } from '../../../src/flows/pass/in-flight.ts';
 
 describe('creates in flight', () => {
   it('are those that have begun and not ended, also where two passes began with one order', () => {
-    const creates = new CreatesInFlight();
+    const creates = new CreatesInFlight(2);
     const [first, second] = [creates.begin('a'), creates.begin('a')];
     second[Symbol.dispose]();
     expect([creates.has('a'), creates.size]).toEqual([true, 1]);
@@ -12,7 +12,7 @@ describe('creates in flight', () => {
   });
 
   it('are not unsent where another create of the order, which has left, wrote its intent', () => {
-    const creates = new CreatesInFlight();
+    const creates = new CreatesInFlight(2);
     const [first, second] = [creates.begin('a'), creates.begin('a')];
     first.intends(true);
     first.leaves();
@@ -24,7 +24,7 @@ describe('creates in flight', () => {
   });
 
   it('are unsent where they ended before their request left, or where that is proved, and were not recorded', () => {
-    const creates = new CreatesInFlight();
+    const creates = new CreatesInFlight(2);
     const ended = (id: string, ...steps: ('leaves' | 'neverLeft' | 'isRecorded')[]) => {
       using create = creates.begin(id);
       create.intends(true);
@@ -40,5 +40,18 @@ describe('creates in flight', () => {
     ended('broken off', 'leaves');
     creates.forget('refused');
     expect(ids.map((id) => creates.isUnsent(id))).toEqual([false, false, false, false]);
+  });
+
+  it('are no more than the requests that may go at a time while an outcome cannot be written', () => {
+    const inFlight = new CreatesInFlight(2);
+    const views = () => [inFlight.isFull, inFlight.isOverfull];
+    const [first] = [inFlight.begin('a'), inFlight.begin('b'), inFlight.begin('c')];
+    expect(views()).toEqual([false, false]);
+    first.isHeldUp();
+    first.isHeldUp();
+    expect(views()).toEqual([true, true]);
+    first.isRecorded();
+    first[Symbol.dispose]();
+    expect(views()).toEqual([false, false]);
   });
 });

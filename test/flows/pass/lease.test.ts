@@ -5,6 +5,7 @@ import { RateWindow } from '../../../src/exchange/rate-window.ts';
 import { RequestLease, spentByLastOwner } from '../../../src/flows/pass/lease.ts';
 import { RateGroup } from '../../../src/flows/pass/rate-group.ts';
 import { leaseRequests, type Lease } from '../../../src/store/accounts.ts';
+import type { Work, Writer } from '../../../src/store/port.ts';
 import type { WrapStatement } from '../../../src/store/sqlite/connection.ts';
 import { OwnedError, StoreError } from '../../../src/store/errors.ts';
 import { ownershipOf } from '../../../src/store/sqlite/owner.ts';
@@ -248,6 +249,32 @@ describe('accounts that share a limit', () => {
     expect([a.spent(0).ended, b.spent(0).ended]).toEqual([[{ at: 0, requests: 3 }], [{ at: 0, requests: 3 }]]);
     a.end(0, false);
     expect([a.waitMs(0), b.waitMs(0)]).toEqual([0, 0]);
+  });
+});
+
+describe('requests that are ready at one time', () => {
+  it('leave no more at once than their lease has room for: what the next owner counts', async () => {
+    const { program } = await scriptedProgram();
+    const { app, clock } = program;
+    // One request a lease.
+    const limit = { requests: 6, intervalMs: 60_000 };
+    const signal = new AbortController().signal;
+    const holding = { generation: 1, isTrusted: () => true, now: () => clock.now(), ending: signal };
+    let writes = 0;
+    const counting: Writer = Object.create(app.store.writer, {
+      write: {
+        value: async (work: Work<unknown>) => {
+          writes += 1;
+          return await app.store.writer.write(work);
+        },
+      },
+    }) as Writer;
+    const store = { ...app.store, writer: counting };
+    const window = new RateWindow(limit);
+    const lease = new RequestLease({ ...app, store, holding, window, concurrency: 8, timeoutMs: 15_000 });
+    await Promise.all(Array.from({ length: 4 }, () => lease.ensure()));
+    // Each has a lease of its own, and the one that comes after them is written ahead of need.
+    expect(writes).toBeGreaterThanOrEqual(4);
   });
 });
 
