@@ -1,3 +1,4 @@
+import type { Step } from '../domain/orders/pace/pace.ts';
 import {
   DURATION_SCHEMA,
   meantBy,
@@ -18,12 +19,6 @@ export const durations = (minCount: number): SettingType<readonly number[]> =>
     }
     return Object.freeze(moments);
   });
-
-/** From an age on, in milliseconds, something is done every `everyMs`. */
-export interface Step {
-  readonly fromMs: number;
-  readonly everyMs: number;
-}
 
 /** Steps, the first one without an age: `[5s, 1m after 10m, 1h after 1d]`. */
 export const steps: SettingType<readonly Step[]> = settingType(

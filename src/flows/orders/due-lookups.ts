@@ -9,7 +9,7 @@ export type DueUntil = (source: LookupSource) => Date;
 /**
  * Gives the orders that are due, round after round, until none is. Each round reads anew what is due, so that what comes
  * due meanwhile waits for one round. No order is given twice unless it comes due again. `isOver` ends it before that. `onRound` is
- * told the sources of which some are due.
+ * given the sources of which some are due.
  */
 export async function* ordersToLookUp(
   { account, store }: Pick<FlowDeps, 'account' | 'store'>,

@@ -162,7 +162,7 @@ function lateCells(late: Lateness | undefined): Row {
   return { late_changes: late.changes, ...duration('late_mean', late.meanMs), ...duration('late_95', late.p95Ms) };
 }
 
-/** The cells of a duration: in words, and in seconds; one that is longer than anything is told apart has none. */
+/** The cells of a duration: in words, and in seconds; one above `LONGEST_MS` has no seconds. */
 function duration(key: string, ms: number): Row {
   const isKnown = Number.isFinite(ms);
   return {

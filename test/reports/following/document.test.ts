@@ -135,7 +135,7 @@ describe('the report of following', () => {
     expect(reasons({ left: 0 })).not.toContain('modificationDate');
   });
 
-  it('names the statuses that have no row in the chart, and tells apart those that begin alike', () => {
+  it('names the statuses that have no row in the chart, and distinguishes those that begin alike', () => {
     const key = (fiatStatus: string) => statusKey({ ...OPEN, orderStatus: 'WAITING_FOR_THE_CUSTOMER', fiatStatus });
     const stay = { state: 'open' as const, from: 0, to: MINUTE, isByExchange: true, lateMs: undefined };
     const stays = [...Array<string>(10).fill(key('NEW')), ...Array<string>(10).fill(key('PAID')), key('RARE')];

@@ -8,7 +8,7 @@ export interface EndedStay {
 
 const PRIOR_ENDS = 0.7;
 const PRIOR_AGE_MS = 30_000;
-/** Beyond this age, in milliseconds, nothing is told apart. */
+/** The highest age that is distinguished from others, in milliseconds. */
 export const LONGEST_MS = 2 * (BIN_STARTS.at(-1) ?? 0);
 
 /** Of each bin, what is assumed while nothing is known: a hazard of 0.7 / (age + 30 s), as if one order had been watched through it. */
@@ -82,7 +82,7 @@ export class StayTimes {
   }
 }
 
-/** The age by which a part of all stays has ended, such as 0.5; infinite where it is beyond all that is told apart. */
+/** The age by which a part of all stays has ended, such as 0.5; infinite where that is above `LONGEST_MS`. */
 export function ageBy(part: number, hazards: Float64Array): number {
   let left = -Math.log(1 - part);
   for (let bin = 0; bin < AGE_BINS; bin += 1) {
