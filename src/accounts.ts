@@ -147,6 +147,7 @@ export class Accounts implements UsableAccounts {
 
   /** A person or another program has decided something in an account. */
   async heedDecision(name: string): Promise<void> {
+    this.#deps.store.newEvents.tell(name);
     const account = this.#owned.get(name);
     if (account === undefined) return;
     await account.driven?.app.holds.read();

@@ -96,6 +96,7 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
   const settings = { ...flowSettings(config, deps.rateGroup?.demand), ...(deps.pace && { pace: deps.pace }) };
   const { rate, ...asking } = exchangeSettings(config);
   const incidents = new Incidents({ account, store, clock, log });
+  await incidents.open();
   undo.defer(() => incidents.close());
   const base = { account, store, clock, log, incidents, settings, counters: newCounters() };
   const { concurrency, timeout: timeoutMs } = config.exchange;

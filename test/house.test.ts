@@ -14,6 +14,7 @@ const FLOORS: readonly (readonly (readonly string[])[])[] = [
     ['domain'],
     ['domain/orders'],
     ['domain/findings', 'domain/clients', 'domain/accounts'],
+    ['domain/events'],
     ['config'],
   ],
   [['reports/formats'], ['reports/reconciliation', 'reports/story'], ['reports'], ['sandbox']],

@@ -61,6 +61,8 @@ const EVENTS = [
     account text not null, type text not null, subject text not null, field text not null,
     old_value text, new_value text, observed_at text not null, looked_up_before text, exchange_time text,
     source text not null, reason text, actor text, previous_hash text not null, hash text not null)`,
+  // The feed reads the events of one account from a cursor on.
+  'create index events_of_account on events (account, id)',
   // Reports ask for the time of the newest change of each order: the index has it, the events lie far from each other.
   'create index events_of_subject on events (account, type, subject, id, field, observed_at)',
   // How long orders stay in a status is learned from the newest of these.

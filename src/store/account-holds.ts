@@ -1,5 +1,5 @@
 import type { Hold, HoldKind } from '../domain/accounts/holds.ts';
-import { appendToChain } from './events.ts';
+import { insertHappenings } from './events.ts';
 import type { Database, Transaction } from './port.ts';
 import { queries, statement } from './statement.ts';
 
@@ -61,20 +61,8 @@ interface Change {
 async function recordChange(tx: Transaction, account: string, { from, to, reason, actor, now }: Change): Promise<void> {
   // Waits of the rate are nothing that anybody looks back at, and may be many.
   if ((from ?? to)?.kind === 'rate-limited') return;
-  await appendToChain(tx, account, [
-    {
-      account,
-      type: 'account',
-      subject: account,
-      field: 'hold',
-      old_value: from?.kind ?? null,
-      new_value: to?.kind ?? null,
-      observed_at: now.toISOString(),
-      looked_up_before: null,
-      exchange_time: null,
-      source: actor === null ? 'exchange' : 'operator',
-      reason,
-      actor,
-    },
-  ]);
+  const event = { account, type: 'account', subject: account, field: 'hold' } as const;
+  const values = { old_value: from?.kind ?? null, new_value: to?.kind ?? null };
+  const source = actor === null ? 'exchange' : 'operator';
+  await insertHappenings(tx, [{ ...event, ...values, source, reason, actor }], now);
 }

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { sql } from 'kysely';
 import type { LinkEvent } from '../domain/clients/link.ts';
 import type { OrderEvent } from '../domain/orders/tracking.ts';
+import { ATTENTION_STATES } from '../domain/orders/states.ts';
 import { storable } from '../domain/text.ts';
 import type { Database, EventHead, Transaction } from './port.ts';
 import type { EventsTable } from './schema.ts';
@@ -55,13 +56,34 @@ const moveHeadStatement = statement((v: { account: string; id: number; hash: str
     .onConflict((conflict) => conflict.column('account').doUpdateSet({ id: v.id, hash: v.hash })),
 );
 
+/** What happened to an order, a link or an account, where no column of theirs changed; a finding also where one did. */
+export type Happening = Pick<NewEvent, 'account' | 'type' | 'subject' | 'field' | 'source'> &
+  Partial<Pick<NewEvent, 'old_value' | 'new_value' | 'reason' | 'actor'>>;
+
+/** Records what happened, in its order. */
+export async function insertHappenings(tx: Transaction, happenings: readonly Happening[], now: Date): Promise<void> {
+  const [first] = happenings;
+  if (first === undefined) return;
+  const unsaid = {
+    old_value: null,
+    new_value: null,
+    looked_up_before: null,
+    exchange_time: null,
+    reason: null,
+    actor: null,
+  };
+  const observed_at = now.toISOString();
+  const events = happenings.map((happening) => ({ ...unsaid, ...happening, observed_at }));
+  await appendToChain(tx, first.account, events);
+}
+
 /** The order or link whose changes are recorded, when they were seen, and when it was looked up before. */
 interface EventSubject extends Pick<NewEvent, 'account' | 'type' | 'subject'> {
   readonly lookedUpBefore: Date | null;
   readonly now: Date;
 }
 
-/** Records the changes of an order or a link, in their order. */
+/** Records the changes of an order or a link, in their order. A state that waits for a person is an event of its own. */
 export async function insertEvents(
   tx: Transaction,
   { lookedUpBefore, now, ...subject }: EventSubject,
@@ -78,7 +100,14 @@ export async function insertEvents(
     exchange_time: exchangeTime,
     actor,
   }));
-  if (changes.length > 0) await appendToChain(tx, subject.account, changes);
+  const asking = changes
+    .filter(asksForAttention)
+    .map((event) => ({ ...event, type: 'order.needs_attention' as const }));
+  if (changes.length > 0) await appendToChain(tx, subject.account, [...changes, ...asking]);
+}
+
+function asksForAttention({ type, field, new_value: to }: NewEvent): boolean {
+  return type === 'order' && field === 'state' && (ATTENTION_STATES as readonly (string | null)[]).includes(to);
 }
 
 /** Records events of an account at the end of its chain. */
@@ -164,6 +193,25 @@ const firstSentStatement = statement((v: { account: string; externalOrderId: str
 export async function firstSentAt(db: Database, account: string, externalOrderId: string): Promise<Date | null> {
   const { rows } = await firstSentStatement(db, { account, externalOrderId });
   return rows[0] === undefined ? null : new Date(rows[0].observed_at);
+}
+
+const reachStatement = statement((v: { account: string }) =>
+  queries
+    .selectFrom('events')
+    .select('new_value')
+    .where('account', '=', v.account)
+    .where('type', '=', sql.lit('account'))
+    .where('subject', '=', v.account)
+    .where('field', '=', sql.lit('exchange'))
+    .orderBy('type')
+    .orderBy('subject')
+    .orderBy('id', 'desc')
+    .limit(1),
+);
+
+/** Reads what the newest event says of the reach of the exchange: null where it is within reach. */
+export async function newestReach(db: Database, account: string): Promise<string | null> {
+  return (await reachStatement(db, { account })).rows[0]?.new_value ?? null;
 }
 
 /** Reads the id of the newest event of an account, or of all where none is named; 0 when there is none. */

@@ -1,6 +1,7 @@
 import type { Selectable, Updateable } from 'kysely';
 import type { FindingChanges, KnownFinding } from '../domain/findings/lifecycle.ts';
 import { FINDING_CLASSES, type FindingClassName } from '../domain/findings/classes.ts';
+import { insertHappenings, type Happening } from './events.ts';
 import type { Database, Transaction } from './port.ts';
 import type { FindingsTable } from './schema.ts';
 import { queries, statement } from './statement.ts';
@@ -27,7 +28,7 @@ export async function findingsOf(
   return known.toSorted((one, other) => one.id - other.id);
 }
 
-/** Writes the changes of an order's findings. */
+/** Writes the changes of an order's findings, with an event for each that is open or resolved from now on. */
 export async function saveFindings(
   tx: Transaction,
   order: { account: string; externalOrderId: string },
@@ -51,6 +52,20 @@ export async function saveFindings(
   }
   for (const { id, expected, actual } of seenAgain) await change(id, { expected, actual, last_seen_at: at });
   for (const { id } of resolved) await change(id, { status: 'resolved', resolved_at: at });
+  const happenings = [
+    ...[...opened, ...reopened].map((finding) => happeningOf('finding.opened', order, finding)),
+    ...resolved.map((finding) => happeningOf('finding.resolved', order, finding)),
+  ];
+  await insertHappenings(tx, happenings, now);
+}
+
+function happeningOf(
+  type: 'finding.opened' | 'finding.resolved' | 'finding.acknowledged',
+  { account, externalOrderId }: { account: string; externalOrderId: string },
+  { class: field, expected, actual }: { class: string; expected: string | null; actual: string | null },
+): Happening {
+  const values = { old_value: expected, new_value: actual };
+  return { account, type, subject: externalOrderId, field, ...values, source: 'reconciliation' };
 }
 
 /** A row of `findings` as it is stored. */
@@ -67,17 +82,21 @@ export async function findingsById(db: Database, account: string, ids: readonly 
  */
 export async function acknowledge(
   tx: Transaction,
-  { id, account, expected, actual }: Pick<FindingRow, 'id' | 'account' | 'expected' | 'actual'>,
-  by: { readonly actor: string; readonly reason: string; readonly now: Date },
+  row: FindingRow,
+  { now, ...by }: { readonly actor: string; readonly reason: string; readonly now: Date },
 ): Promise<boolean> {
+  const { id, account, expected, actual, external_order_id: externalOrderId } = row;
   const result = await tx
     .updateTable('findings')
-    .set({ status: 'acknowledged', changed_by: by.actor, reason: by.reason, changed_at: by.now.toISOString() })
+    .set({ status: 'acknowledged', changed_by: by.actor, reason: by.reason, changed_at: now.toISOString() })
     .where((finding) => finding.and({ account, id, status: 'open' }))
     .where('expected', 'is not distinct from', expected)
     .where('actual', 'is not distinct from', actual)
     .executeTakeFirstOrThrow();
-  return result.numUpdatedRows === 1n;
+  if (result.numUpdatedRows !== 1n) return false;
+  const happening = happeningOf('finding.acknowledged', { account, externalOrderId: externalOrderId ?? '' }, row);
+  await insertHappenings(tx, [{ ...happening, source: 'operator', ...by }], now);
+  return true;
 }
 
 /** Reads the unresolved findings of some classes, of orders with these ids. */

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { isPassing, RowLockedError, type StoreError } from './errors.ts';
 import { endChains } from './events.ts';
+import type { NewEvents } from './new-events.ts';
 import type { EventHead, Transaction, Work, Writer } from './port.ts';
 import { together } from './statement.ts';
 
@@ -46,16 +47,18 @@ export class GroupWriter implements Writer {
   readonly #transactions: Transactions;
   readonly #clock: Clock;
   readonly #mark: FollowingMark | undefined;
+  readonly #newEvents: NewEvents | undefined;
   #waiting: Waiting[] = [];
   #isRunning = false;
   #failure: StoreError | undefined;
   readonly #gracePeriodOver = new AbortController();
 
   /** Without a mark it writes also to a database that was put back to an older state. */
-  constructor(transactions: Transactions, clock: Clock, mark?: FollowingMark) {
+  constructor(transactions: Transactions, clock: Clock, mark?: FollowingMark, newEvents?: NewEvents) {
     this.#transactions = transactions;
     this.#clock = clock;
     this.#mark = mark;
+    this.#newEvents = newEvents;
   }
 
   write<Result>(work: Work<Result>, about?: readonly string[]): Promise<Result> {
@@ -124,10 +127,13 @@ export class GroupWriter implements Writer {
     const onFailure = (failure: StoreError) => {
       this.#failure = failure;
     };
+    // A transaction may be tried several times; the last one counts.
+    let heads = new Map<string, EventHead>();
     try {
       const work = async (tx: Transaction) => {
         await this.#mark?.assertNotOlder(tx);
-        const chained = Object.assign(tx, { heads: new Map<string, EventHead>() });
+        heads = new Map();
+        const chained = Object.assign(tx, { heads });
         const done = this.#transactions.isRemote ? await runBeside(group, chained) : await runEach(group, chained);
         await endChains(chained);
         return done;
@@ -136,6 +142,7 @@ export class GroupWriter implements Writer {
       this.#failure = undefined;
       this.#mark?.committed();
       group.forEach((one, index) => one.resolve(results[index]));
+      for (const account of heads.keys()) this.#newEvents?.tell(account);
       return undefined;
     } catch (error) {
       const failure = error ?? new Error('the database failed without a reason');

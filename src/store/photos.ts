@@ -1,6 +1,7 @@
 import type { Insertable, Selectable } from 'kysely';
 import type { KnownToken } from '../domain/clients/photo.ts';
 import { accountsIn } from './accounts.ts';
+import { insertHappenings } from './events.ts';
 import { listAccounts, newestFirst, type ListQuery, type OfAccount } from './listed.ts';
 import type { Database, Transaction } from './port.ts';
 import type { PhotosTable, PhotoTokensTable } from './schema.ts';
@@ -63,6 +64,10 @@ export async function recordDelivery(
     .where((token) => token.and({ account, token_hash: tokenHash, delivery: null }))
     .execute();
   for (const photo of photos) await tx.insertInto('photos').values(photo).execute();
+  const [first] = photos;
+  if (first === undefined) return;
+  const event = { account, type: 'photos', subject: first.link_id, field: first.level, source: 'delivery' } as const;
+  await insertHappenings(tx, [{ ...event, new_value: delivery }], new Date(first.received_at));
 }
 
 /** Reads the files of one delivery. */

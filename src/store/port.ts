@@ -1,6 +1,7 @@
 import type { CompiledQuery, Kysely, QueryResult } from 'kysely';
 import type { Query } from './dialect.ts';
 import type { StoreError } from './errors.ts';
+import type { NewEvents } from './new-events.ts';
 import type { Tables } from './schema.ts';
 
 /** The tables, for queries: outside of a transaction or within one. Queries are compiled in the dialect of the database. */
@@ -154,6 +155,8 @@ export interface Store {
   /** Writes the rows of one account. */
   readonly writer: Writer;
   readonly mark: Mark;
+  /** Of all accounts: tells of events that this process has committed, and of others where `changes` is read. */
+  readonly newEvents: NewEvents;
   /**
    * Opens a snapshot: what is committed from now on is not seen. It holds up no writer, but what is written meanwhile cannot
    * be cleaned up: it is kept for the reading alone and never while output waits for a reader.

@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely';
+import type { EventRow } from '../domain/events/feed.ts';
 
 /** A row of `merchant_orders`. Times are UTC ISO 8601 text with milliseconds; amounts are decimal text. */
 export interface MerchantOrdersTable {
@@ -45,13 +46,14 @@ export interface MerchantOrdersTable {
   ours_despite: string | null;
 }
 
-/** A row of `events`: one change of one field of an order, a link or an account. */
+/** A row of `events`: one change of one field of an order, a link or an account, or one that happened to an order or a link. */
 export interface EventsTable {
   id: Generated<number>;
   account: string;
-  type: 'order' | 'link' | 'account';
-  /** The id of the order or link, or the name of the account. */
+  type: EventRow['type'];
+  /** The external order id, the link id, or the name of the account. */
   subject: string;
+  /** What changed; the class of a finding, the level of photos. */
   field: string;
   old_value: string | null;
   new_value: string | null;

@@ -42,6 +42,9 @@ export const FOLLOWED_STATES = [
   'held',
 ] as const satisfies readonly OrderState[];
 
+/** States that an order leaves only when a person decides, or when the exchange shows something new. */
+export const ATTENTION_STATES = ['held', 'disputed'] as const satisfies readonly OrderState[];
+
 /** States whose orders are looked up a few times more, at `follow.recheckFinalAfter`. */
 export const RECHECKED_STATES = [
   'final',

@@ -1,7 +1,7 @@
 import type { Assumption } from '../../domain/orders/restore.ts';
 import { accountsIn, nextGeneration } from '../../store/accounts.ts';
 import { setHold } from '../../store/account-holds.ts';
-import { appendToChain, newestEventTime } from '../../store/events.ts';
+import { insertHappenings, newestEventTime } from '../../store/events.ts';
 import { isBefore } from '../../store/mark.ts';
 import { forgetMove } from '../../store/moves.ts';
 import { orderIds } from '../../store/orders.ts';
@@ -62,19 +62,9 @@ export async function acceptRestore(deps: RestoreDeps, acceptance: Acceptance): 
 
 async function record(tx: Transaction, account: string, acceptance: Acceptance, now: Date): Promise<void> {
   const { actor, reason, isNothingSent } = acceptance;
-  const event = { account, type: 'account', subject: account, field: 'restore', old_value: null } as const;
-  await appendToChain(tx, account, [
-    {
-      ...event,
-      new_value: isNothingSent ? 'nothing-sent' : 'may-be-sent',
-      observed_at: now.toISOString(),
-      looked_up_before: null,
-      exchange_time: null,
-      source: 'operator',
-      reason,
-      actor,
-    },
-  ]);
+  const event = { account, type: 'account', subject: account, field: 'restore' } as const;
+  const newValue = isNothingSent ? 'nothing-sent' : 'may-be-sent';
+  await insertHappenings(tx, [{ ...event, new_value: newValue, source: 'operator', reason, actor }], now);
   if (isNothingSent) return;
   await setHold(tx, account, { kind: 'restored', since: now, until: null, reason, actor }, now);
 }

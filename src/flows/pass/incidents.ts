@@ -13,6 +13,7 @@ import { messageOf } from '../../domain/text.ts';
 import { BREAKER_LANES, type BreakerLane } from '../../exchange/breaker.ts';
 import type { ExchangeClient } from '../../exchange/client.ts';
 import type { Store } from '../../store/port.ts';
+import { ExchangeReach } from './reach.ts';
 import { countWaiting, MOST_COUNTED, type WaitingOrders } from '../../store/waiting-orders.ts';
 
 interface IncidentDeps {
@@ -66,6 +67,7 @@ const MOST_STATUSES = 20;
 export class Incidents {
   readonly #deps: IncidentDeps;
   readonly #story = new IncidentStory();
+  readonly #reach: ExchangeReach;
   readonly #since = new Map<IncidentKind, string>();
   /** The most that was seen to wait for an incident. */
   readonly #heldUp = new Map<IncidentKind, WaitingOrders>();
@@ -78,6 +80,17 @@ export class Incidents {
 
   constructor(deps: IncidentDeps) {
     this.#deps = deps;
+    this.#reach = new ExchangeReach(deps);
+  }
+
+  /** Takes over what the last owner recorded. */
+  async open(): Promise<void> {
+    await this.#reach.open();
+  }
+
+  /** The exchange served a request. */
+  served(): void {
+    if (this.#failingLanes().length === 0) this.#reach.found();
   }
 
   /** From now on the exchange and the holds of the account are watched as well. */
@@ -191,6 +204,7 @@ export class Incidents {
     const since = this.#since.get(kind) ?? after(clock.now(), -lastedMs).toISOString();
     this.#since.set(kind, since);
     const facts = { kind, since, ...this.#factsOf(kind), cause };
+    if (kind === 'exchange' && stage === 'begun') this.#reach.lost(cause);
     if (stage === 'begun') log[level](facts, begun);
     if (stage === 'lasting') log[level]({ ...waiting, failures, lastedMs, ...facts }, lasting);
     if (stage !== 'ended') return;

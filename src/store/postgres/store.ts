@@ -10,10 +10,11 @@ import type { Database, Holding, Store, Writer } from '../port.ts';
 import { MarksFile } from '../sqlite/marks.ts';
 import { openConnections, type Connections } from './connection.ts';
 import { isTwice, postgresError } from './errors.ts';
-import { AccountMarks, readIdentity } from './marks.ts';
+import { NewEvents } from '../new-events.ts';
+import { AccountMarks, readIdentity, type AccountMark } from './marks.ts';
 import { openSnapshot } from './snapshot.ts';
 import { takenNames } from './tables.ts';
-import { AccountTransactions } from './writer.ts';
+import { AccountTransactions, type OwnerWriting } from './writer.ts';
 
 /** A server that is silent for so long is taken for lost; it ends what it works on after less. */
 const ANSWER_TIMEOUT_MS = 35_000;
@@ -51,7 +52,10 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
   const identity = hasTables ? await readIdentity(connections.db, address) : '';
   const readings = undo.use(openConnections(place, { max: MOST_SNAPSHOTS }));
   const deps = { address, connections, clock };
-  const personsWriter = (account: string) => new GroupWriter(new AccountTransactions(deps, account), clock);
+  const newEvents = new NewEvents();
+  const writerOf = (account: string, owner?: OwnerWriting, mark?: AccountMark) =>
+    new GroupWriter(new AccountTransactions(deps, account, owner), clock, mark, newEvents);
+  const personsWriter = (account: string) => writerOf(account);
   const marks = new AccountMarks({
     address,
     db: connections.db,
@@ -66,7 +70,7 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
   const ownersWriter = (account: string, holding: Fence): Writer => {
     const mark = marks.of(account);
     const owner = { generation: holding.generation, mark };
-    const writer = writers.get(holding) ?? new GroupWriter(new AccountTransactions(deps, account, owner), clock, mark);
+    const writer = writers.get(holding) ?? writerOf(account, owner, mark);
     writers.set(holding, writer);
     return writer;
   };
@@ -75,6 +79,7 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
     db: connections.db,
     writer: holding === undefined ? personsWriter(account) : ownersWriter(account, holding),
     mark: marks.of(account),
+    newEvents,
     snapshot: () => openSnapshot(readings),
     migrations: async () => migrationStatus('postgres', await appliedMigrations(connections)),
     changes: (signal) => changesFor(publicKey, connections.db, clock, signal),

@@ -33,7 +33,7 @@ interface TransactionDeps {
 }
 
 /** An owner that writes, and the mark that tells an older state of what it has written. */
-interface OwnerWriting extends Pick<Holding, 'generation'> {
+export interface OwnerWriting extends Pick<Holding, 'generation'> {
   readonly mark: Pick<AccountMark, 'lostCommit' | 'tellOthers'>;
 }
 

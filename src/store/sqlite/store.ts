@@ -9,6 +9,7 @@ import { assertKnownVersion, isUpToDate, migrate, migrationStatus, type Expectat
 import type { Store, Writer } from '../port.ts';
 import { missingDatabase, openError, storeError } from './errors.ts';
 import { FileMark, type ReplaceFile } from './mark.ts';
+import { NewEvents } from '../new-events.ts';
 import { openSnapshot } from './snapshot.ts';
 import { FileTransactions } from './writer.ts';
 
@@ -43,17 +44,16 @@ export async function openStore(path: string, clock: Clock, options: OpenOptions
   const db = connection.kysely;
   const isDurable = options.synchronous !== 'off';
   const mark = new FileMark({ path, db, clock, isDurable, replaceFile: options.replaceFile });
-  const writer = new GroupWriter(
-    new FileTransactions(connection, clock),
-    clock,
-    options.isRestored === true ? undefined : mark,
-  );
+  const newEvents = new NewEvents();
+  const followed = options.isRestored === true ? undefined : mark;
+  const writer = new GroupWriter(new FileTransactions(connection, clock), clock, followed, newEvents);
   const shared = sharedWriter(writer);
   const store: Store = {
     address: path,
     db,
     writer,
     mark,
+    newEvents,
     snapshot: () => openSnapshot(path),
     changes: (signal) => changesOf(connection, clock, signal),
     migrations: async () => migrationStatus('sqlite', appliedMigrations(connection.sqlite)),
