@@ -15,6 +15,7 @@ export function settingsFor(url: string, database: string): Record<string, strin
     ORDER_SYNC_EXCHANGE_API_KEY: KEY,
     ORDER_SYNC_EXCHANGE_CONCURRENCY: String(CONCURRENCY),
     ORDER_SYNC_EXCHANGE_RATE_REQUESTS: '1000000',
+    ORDER_SYNC_OPS_LISTEN: 'off',
     ORDER_SYNC_DATABASE_URL: database.startsWith('postgres:') ? database : `sqlite:${database}`,
   };
 }

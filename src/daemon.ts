@@ -18,6 +18,7 @@ import { repeatEvery } from './flows/pass/repeat.ts';
 import { Cron } from './flows/pass/waker.ts';
 import { reachOf } from './http/control/reach.ts';
 import { serveControl } from './http/control/server.ts';
+import { serveOps } from './http/ops/server.ts';
 import { receivePhotos } from './http/photos/one-receiver.ts';
 import { createLog } from './log.ts';
 import { assertNotNewer } from './store/migrations.ts';
@@ -73,6 +74,7 @@ export async function runDaemon(
   await using sweepTicks = new Cron(clock, config.reconcile.cron, () => accounts.sweep('findings'));
 
   await using photos = await receivePhotos({ ...shared, photos: config.photos }, stop);
+  const ops = await serveOps(shared, stop);
   const control = await serveControl({ ...shared, use: (name) => accounts.use(name) }, reach.socket, stop);
   await using name = new AsyncDisposableStack();
   name.use(await reach.publish());
@@ -96,7 +98,7 @@ export async function runDaemon(
   log.info({}, 'stopping: nothing new is taken, requests in flight are finished');
   gracePeriodOver.signal.addEventListener('abort', () => accounts.endGracePeriod());
   await withGracePeriod({ clock, endGracePeriod: () => gracePeriodOver.abort() }, stop, () =>
-    Promise.allSettled([...tasks, accounts.ended(), control.close(), photos.close()]),
+    Promise.allSettled([...tasks, accounts.ended(), control.close(), photos.close(), ops.close()]),
   );
   if (failed.signal.aborted) throw failed.signal.reason;
   log.info({}, 'stopped');

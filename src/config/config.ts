@@ -23,7 +23,7 @@ import {
   type Values,
 } from './settings.ts';
 import type { Entry } from './settings-file.ts';
-import type { ListenAddress } from './values.ts';
+import { isLoopback, type ListenAddress } from './values.ts';
 
 export { ConfigError, type ListenAddress, type ConfigOptions };
 export { sqlitePath, type DatabaseConfig, type SqliteDatabase } from './database.ts';
@@ -213,6 +213,12 @@ function valuesOf({ entries, accounts, problems, isWhole }: Layers, isExchangeRe
   if (values['database.url']?.kind === 'sqlite' && (values['workers.instances'] ?? 1) > 1) {
     const setting = 'workers.instances';
     const problem = `${setting} is above 1, and one process drives all accounts of a SQLite file: leave it at 1, or use PostgreSQL`;
+    all.push({ setting, source: entries.get(setting)?.source ?? 'default', problem });
+  }
+  const { 'ops.listen': listen, 'ops.token': token } = values;
+  if (listen !== undefined && !isLoopback(listen.host) && token === undefined) {
+    const setting = 'ops.listen';
+    const problem = `${setting} is not an address of this machine alone: set ops.token, or listen on 127.0.0.1`;
     all.push({ setting, source: entries.get(setting)?.source ?? 'default', problem });
   }
   const own = readAccounts(accounts, all);

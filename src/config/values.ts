@@ -118,6 +118,14 @@ export const headerText = single((value) => {
   return value;
 }, TEXT_OR_NUMBER);
 
+/** A secret of at least `min` characters that may stand in an HTTP header. */
+export const token = (min: number) =>
+  single((value) => {
+    const text = headerText(value);
+    if (text.length < min) throw new Error(`must have at least ${min} characters (the value is not shown)`);
+    return text;
+  }, TEXT_OR_NUMBER);
+
 /** Text that is not empty and has no control characters. */
 export const plainText = single((value) => {
   if (value === '') throw new Error('must not be empty');
@@ -146,7 +154,7 @@ export const secureUrl = single(
 
 /** Tells that the host name of an address is this machine. */
 export function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
+  return ['localhost', '::1', '[::1]'].includes(hostname) || /^127(\.\d{1,3}){3}$/.test(hostname);
 }
 
 /** An address to listen on. */

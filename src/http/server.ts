@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import type { Socket } from 'node:net';
+import { lookup } from 'node:dns/promises';
+import type { AddressInfo, Socket } from 'node:net';
 import Fastify, {
   type FastifyHttpOptions,
   type FastifyInstance,
@@ -7,6 +8,7 @@ import Fastify, {
   type RawServerDefault,
 } from 'fastify';
 import type { Clock } from '../clock.ts';
+import type { ListenAddress } from '../config/values.ts';
 
 /** Answers have this long to be read when a server closes. */
 const FLUSH_MS = 1_000;
@@ -15,7 +17,7 @@ const STATUS_OF_CODE: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
 };
 
-/** The options in which the two servers differ. */
+/** The options in which the servers differ. */
 export interface ServerOptions {
   /** Its time limits and sizes. */
   readonly limits: Pick<
@@ -58,6 +60,15 @@ function answerBrokenClient(
   const body = unreadable(httpStatus, new Error('this is no request that can be read'));
   const head = `HTTP/1.1 ${httpStatus} \r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n`;
   socket.end(`${head}${body}`, () => socket.destroy());
+}
+
+/** Listens on an address; gives the URL of its root, with the port that the system chose where it is 0. */
+export async function listenAt(server: FastifyInstance, { host, port }: ListenAddress): Promise<string> {
+  // By its address: for a name like localhost Fastify makes several servers, and knows only one.
+  const { address } = await lookup(host, { order: 'ipv4first' });
+  await server.listen({ host: address, port });
+  const name = host.includes(':') ? `[${host}]` : host;
+  return `http://${name}:${(server.server.address() as AddressInfo).port}`;
 }
 
 /**

@@ -104,6 +104,7 @@ describe('the layers', () => {
         timeout: 120_000,
         concurrency: 4,
       },
+      ops: { listen: { host: '127.0.0.1', port: 9464 } },
       log: { level: 'info' },
     });
     expect(Object.isFrozen(config.exchange.rate) && Object.isFrozen(config.create.verifyAfter)).toBe(true);
@@ -312,6 +313,22 @@ describe('files with values', () => {
     expect(refusal({ ORDER_SYNC_EXCHANGE_BASE_URL: 'https://a.example' }, 'own.yaml')).toMatch(
       /own\.yaml holds exchange\.apiKey/,
     );
+  });
+});
+
+describe('the ops endpoint', () => {
+  it.each(['0.0.0.0:9464', '[::]:9464', 'shop.example:9464'])('listens on %s with a token only', (listen) => {
+    const env = { ORDER_SYNC_OPS_LISTEN: listen };
+    expect(refusalOf(env)).toContain('ops.token');
+    expect(load({ ...env, ORDER_SYNC_OPS_TOKEN: KEY }).ops.token).toBe(KEY);
+  });
+
+  it.each(['127.0.0.1:0', '[::1]:9464', 'localhost:9464', 'off'])('listens on %s without one', (listen) => {
+    expect(load({ ORDER_SYNC_OPS_LISTEN: listen }).ops.token).toBeUndefined();
+  });
+
+  it('takes no token that can be guessed', () => {
+    expect(refusalOf({ ORDER_SYNC_OPS_TOKEN: 'fifteen-letters' })).toContain('at least 16');
   });
 });
 

@@ -55,6 +55,7 @@ export async function manyAccounts(accounts: Readonly<Record<string, string>>): 
 schedule: {cron: '${YEARLY}'}
 reconcile: {cron: '${YEARLY}'}
 links: {cron: '${YEARLY}'}
+ops: {listen: off}
 database: {url: 'sqlite:${path}'}
 accounts:\n${settings.join('\n')}\n`,
     { mode: 0o600 },

@@ -65,6 +65,8 @@ export async function programProcesses(
     ORDER_SYNC_EXCHANGE_RATE_REQUESTS: '100000',
     ORDER_SYNC_DATABASE_URL: `sqlite:${path}`,
     ORDER_SYNC_SCHEDULE_CRON: '* * * * * *',
+    // Many run at the same time.
+    ORDER_SYNC_OPS_LISTEN: 'off',
     ...environment,
   };
   loadConfig({ env: settings, cwd: folder, requireExchange: true });

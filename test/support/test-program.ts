@@ -154,6 +154,7 @@ async function start(url: string, clock: TestClock, options: TestProgramOptions)
       ORDER_SYNC_DATABASE_URL: database.url,
       // The times of look-ups are those of the steps.
       ORDER_SYNC_FOLLOW_PACE: 'spaced',
+      ORDER_SYNC_OPS_LISTEN: 'off',
       ...options.environment,
     },
   }) as SqliteConfig;

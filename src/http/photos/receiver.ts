@@ -1,5 +1,3 @@
-import { lookup } from 'node:dns/promises';
-import type { AddressInfo } from 'node:net';
 import multipart from '@fastify/multipart';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ConfigError, type ListenAddress } from '../../config/config.ts';
@@ -7,7 +5,7 @@ import type { FlowDeps } from '../../flows/pass/deps.ts';
 import { DeliveryRefusal, type DeliveryPart } from '../../flows/clients/photo-form.ts';
 import { acceptDelivery, sweepPhotos, type DeliveryDeps, type DeliveryOutcome } from '../../flows/clients/photos.ts';
 import { StoreError } from '../../store/errors.ts';
-import { closeServer, createServer } from '../server.ts';
+import { closeServer, createServer, listenAt } from '../server.ts';
 import { maxBodyBytes, Upload } from './upload.ts';
 
 /** Parts of a delivery beside its files: `details`, and unknown ones. */
@@ -53,7 +51,7 @@ export async function servePhotos(
   const running = new Set<Promise<unknown>>();
   const swept = Promise.withResolvers<void>();
   const server = await receivingServer(deps, stopping, running, swept.promise);
-  await listenOn(server, listen);
+  const origin = await listenOn(server, listen);
   try {
     // Who has the address has the folder: what lies there is of no other process now.
     await sweepPhotos(deps);
@@ -64,9 +62,7 @@ export async function servePhotos(
     await server.close();
     throw error;
   }
-  const { port } = server.server.address() as AddressInfo;
-  const host = listen.host.includes(':') ? `[${listen.host}]` : listen.host;
-  const url = `http://${host}:${port}/photos`;
+  const url = `${origin}/photos`;
   deps.log.info({ url }, 'listening for photos');
   let closed: Promise<void> | undefined;
   const close = () =>
@@ -196,11 +192,9 @@ function fail({ log }: ReceiverDeps, reply: FastifyReply, error: unknown): Fasti
   return isTransient ? refuse(reply, 503, 'it cannot be stored now') : refuse(reply, 500, 'the receiver failed');
 }
 
-async function listenOn(server: FastifyInstance, { host, port }: ListenAddress): Promise<void> {
+async function listenOn(server: FastifyInstance, { host, port }: ListenAddress): Promise<string> {
   try {
-    // By its address: for a name like localhost Fastify makes several servers, and knows only one.
-    const { address } = await lookup(host, { order: 'ipv4first' });
-    await server.listen({ host: address, port });
+    return await listenAt(server, { host, port });
   } catch (error) {
     await server.close();
     const why = { EADDRINUSE: 'another program listens there', EACCES: 'it is not permitted' };

@@ -56,6 +56,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
 }
 
 const SETTINGS = {
+  ops: { listen: 'off' },
   schedule: { cron: '* * * * * *' },
   create: { verifyAfter: ['2s', '4s', '8s', '16s', '32s'] },
   follow: {

@@ -1,0 +1,20 @@
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import type { Clock } from '../../clock.ts';
+import type { Config } from '../../config/config.ts';
+import type { Store } from '../../store/port.ts';
+
+/** What the pages of the ops endpoint show. */
+export interface OpsSources {
+  readonly config: Config;
+  /** The database, for any account. */
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Adds every page of the ops endpoint. */
+export function addRoutes(server: FastifyInstance, _sources: OpsSources): void {
+  // That it answers says it: the event loop turns.
+  server.get('/livez', (_request, reply) => reply.send({ status: 'ok' }));
+}

@@ -1,0 +1,95 @@
+import type { FastifyInstance } from 'fastify';
+import { messageOf } from '../../domain/text.ts';
+import { closeServer, createServer, listenAt } from '../server.ts';
+import { guard } from './guard.ts';
+import { addRoutes, type OpsSources } from './routes.ts';
+
+/** The address is tried again after this time, as when pm2 restarts, or another worker of this machine has it. */
+const TRY_AGAIN_MS = 30_000;
+const LIMITS = {
+  /** Far above any form of ours, in bytes. */
+  bodyLimit: 64 * 1_024,
+  /** ms in which a request has to arrive. */
+  requestTimeout: 10_000,
+  keepAliveTimeout: 5_000,
+  http: { headersTimeout: 5_000, connectionsCheckingInterval: 2_500 },
+};
+const MAX_CONNECTIONS = 128;
+
+/** What the ops endpoint is served with: what it shows, and what closing it needs. */
+export interface OpsDeps extends OpsSources {
+  readonly gracePeriodOver: AbortSignal;
+}
+
+/** The ops endpoint of a process. */
+export interface OpsEndpoint extends AsyncDisposable {
+  /** The address of its root; undefined while it does not listen. */
+  readonly url: string | undefined;
+  /** Takes nothing new, and returns when it is closed. Never rejects. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves the ops endpoint where `ops.listen` is not off. That it cannot listen stops nobody: it is said once, and tried again
+ * until it can.
+ */
+export async function serveOps(deps: OpsDeps, stopping: AbortSignal): Promise<OpsEndpoint> {
+  const { config, log, clock } = deps;
+  const { listen } = config.ops;
+  let served: { readonly server: FastifyInstance; readonly url: string } | undefined;
+  /** Why it cannot listen. */
+  const begin = async (): Promise<string | undefined> => {
+    if (listen === undefined) return undefined;
+    const server = opsServer(deps, stopping);
+    try {
+      served = { server, url: await listenAt(server, listen) };
+      log.info({ url: served.url }, 'listening for ops');
+      return undefined;
+    } catch (error) {
+      await server.close();
+      return messageOf(error);
+    }
+  };
+  const tryAgain = async () => {
+    for (let cause: string | undefined = ''; cause !== undefined;) {
+      await clock.sleep(TRY_AGAIN_MS, stopping).catch(() => undefined);
+      if (stopping.aborted) return;
+      cause = await begin();
+    }
+  };
+  const cause = await begin();
+  if (cause !== undefined) log.warn({ ...listen, cause }, 'ops.listen cannot be used: tried again each 30 s');
+  const waiting = cause === undefined ? Promise.resolve() : tryAgain();
+  const close = async () => {
+    await waiting;
+    if (served !== undefined) await closeServer(served.server, new Set(), deps);
+  };
+  return {
+    get url() {
+      return served?.url;
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function opsServer(deps: OpsDeps, stopping: AbortSignal): FastifyInstance {
+  const unreadable = () => JSON.stringify({ status: 'refused', reason: 'this is no request that can be read' });
+  const server = createServer({ limits: LIMITS, maxConnections: MAX_CONNECTIONS, unreadable });
+  guard(server, deps.config.ops.token);
+  server.addHook('onRequest', async (_request, reply) => {
+    if (stopping.aborted) reply.header('connection', 'close');
+  });
+  server.setNotFoundHandler((_request, reply) =>
+    reply.code(404).send({ status: 'refused', reason: 'there is no such page' }),
+  );
+  server.setErrorHandler((error, _request, reply) => {
+    const httpStatus = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
+    if (httpStatus < 500)
+      return reply.code(httpStatus).send({ status: 'refused', reason: 'this request cannot be taken' });
+    deps.log.error({ cause: messageOf(error) }, 'a page of the ops endpoint failed');
+    return reply.code(500).send({ status: 'failed', reason: 'the daemon failed; its log says why' });
+  });
+  addRoutes(server, deps);
+  return server;
+}
