@@ -13,10 +13,24 @@ export interface ChainCheck {
   readonly broken: { readonly id: number; readonly why: string } | null;
 }
 
+/** An event that was written down elsewhere, by its id and its hash. */
+export interface KnownHead {
+  readonly id: number;
+  readonly hash: string;
+}
+
 type ChainedEvent = Omit<EventsTable, 'id'> & { readonly id: number };
 
-/** Checks that the events of each account form one chain that ends where its head says, a page at a time. */
-export async function checkChains(db: Database, onProgress?: (events: number) => void): Promise<ChainCheck> {
+/**
+ * Checks that the events of each account form one chain that ends where its head says, a page at a time, and that the
+ * `known` events are in it.
+ */
+export async function checkChains(
+  db: Database,
+  known: readonly KnownHead[] = [],
+  onProgress?: (events: number) => void,
+): Promise<ChainCheck> {
+  const unmet = new Map(known.map(({ id, hash: expected }) => [id, expected]));
   // Read first: events that come meanwhile follow the head.
   const heads = new Map((await db.selectFrom('event_heads').selectAll().execute()).map((head) => [head.account, head]));
   const last = new Map<string, string>();
@@ -33,6 +47,10 @@ export async function checkChains(db: Database, onProgress?: (events: number) =>
     for (const event of page) {
       const why = problemOf(event, last.get(event.account) ?? '');
       if (why !== undefined) return { events, broken: { id: event.id, why } };
+      if ((unmet.get(event.id) ?? event.hash) !== event.hash) {
+        return { events, broken: { id: event.id, why: 'it is another one than the one that was written down' } };
+      }
+      unmet.delete(event.id);
       last.set(event.account, event.hash);
       const head = heads.get(event.account);
       if (head?.id === event.id && head.hash === event.hash) heads.delete(event.account);
@@ -48,6 +66,7 @@ export async function checkChains(db: Database, onProgress?: (events: number) =>
       broken: { id, why: `the newest event of the account ${JSON.stringify(account)} is not this one` },
     };
   }
+  for (const id of unmet.keys()) return { events, broken: { id, why: 'it was written down, and is not there' } };
   return { events, broken: null };
 }
 

@@ -12,6 +12,11 @@ const positionStatement = statement(() =>
       .select((event) => event.fn.max('id').as('id'))
       .as('eventId'),
     select
+      .selectFrom('events as newest')
+      .select('newest.hash')
+      .where('newest.id', '=', (event) => event.selectFrom('events').select((one) => one.fn.max('id').as('id')))
+      .as('hash'),
+    select
       .selectFrom('account_owners')
       .select((owner) => owner.fn.sum<number>('generation').as('owners'))
       .as('generation'),
@@ -30,12 +35,26 @@ const accountPositionsStatement = (accounts: readonly string[]) =>
         .whereRef('events.account', '=', 'owner.account')
         .select((event) => event.fn.max('events.id').as('id'))
         .as('eventId'),
+      owner
+        .selectFrom('events as newest')
+        .select('newest.hash')
+        .whereRef('newest.account', '=', 'owner.account')
+        .orderBy('newest.id', 'desc')
+        .limit(1)
+        .as('hash'),
     ]);
+
+const hashStatement = statement((v: { id: number }) =>
+  queries.selectFrom('events').select('hash').where('id', '=', v.id).limit(1),
+);
+const hashOfAccountStatement = statement((v: { account: string; id: number }) =>
+  queries.selectFrom('events').select('hash').where('account', '=', v.account).where('id', '=', v.id),
+);
 
 /** Reads how far accounts have come; those that never had an owner are left out. */
 export async function readPositions(db: Database, accounts: readonly string[]): Promise<ReadonlyMap<string, Position>> {
   const { rows } = await db.executeQuery(compileFor(db, accountPositionsStatement(accounts)));
-  return new Map(rows.map(({ account, generation, eventId }) => [account, { generation, eventId: eventId ?? 0 }]));
+  return new Map(rows.map(({ account, ...row }) => [account, positionOf(row)]));
 }
 
 /** Reads how far an account has come. */
@@ -46,7 +65,12 @@ export async function readPositionOf(db: Database, account: string): Promise<Pos
 /** Reads how far the database has come. */
 export async function readPosition(db: Database): Promise<Position> {
   const { rows } = await positionStatement(db, {});
-  return { generation: rows[0]?.generation ?? 0, eventId: rows[0]?.eventId ?? 0 };
+  return positionOf(rows[0]);
+}
+
+function positionOf(row?: { generation: number | null; eventId: number | null; hash: string | null }): Position {
+  const { generation, eventId, hash } = row ?? {};
+  return { generation: generation ?? 0, eventId: eventId ?? 0, hash: hash ?? undefined };
 }
 
 /** True when a database that is at `position` has not come as far as `other`. */
@@ -65,8 +89,28 @@ export function readMark(text: string): MarkContent | undefined {
   }
 }
 
+/**
+ * Reads by what a database, or an account in it, shows that it is an older copy, or went on from one: then it has another
+ * event where the mark names one. Undefined where nothing shows it.
+ */
+export async function readSignOfRestore(
+  db: Database,
+  mark: MarkContent | undefined,
+  account?: string,
+): Promise<string | undefined> {
+  const position = account === undefined ? await readPosition(db) : await readPositionOf(db, account);
+  const sign = signOfRestore(mark, position);
+  if (sign !== undefined || mark?.hash === undefined) return sign;
+  const { eventId: id, hash, at } = mark;
+  const { rows } = await (account === undefined
+    ? hashStatement(db, { id })
+    : hashOfAccountStatement(db, { account, id }));
+  if (rows[0]?.hash === hash) return undefined;
+  return `has ${rows.length === 0 ? 'no' : 'another'} event ${id}, which the mark of ${at} names: it went on from an older state, or was changed`;
+}
+
 /** Says by what a database that is at `position` shows that it is an older copy; undefined where nothing shows it. */
-export function signOfRestore(mark: MarkContent | undefined, position: Position): string | undefined {
+function signOfRestore(mark: MarkContent | undefined, position: Position): string | undefined {
   if (mark === undefined) {
     return position.eventId === 0 ? undefined : 'has a history, and no mark beside it says how far it had come';
   }

@@ -111,6 +111,8 @@ export interface MigrationStatus {
 export interface Position {
   readonly generation: number;
   readonly eventId: number;
+  /** That of the newest event; undefined where there is none, and in a mark that an earlier version wrote. */
+  readonly hash?: string | undefined;
 }
 
 /** The time of which a restored database lacks the changes; null where nothing tells its beginning or end. */
@@ -139,6 +141,8 @@ export interface Mark {
   read(): Promise<MarkContent | undefined>;
   /** Reads how far the database has come, in what the mark speaks of. */
   position(): Promise<Position>;
+  /** Says by what the database shows that it is an older copy, or one that went on from an older copy; undefined where nothing does. */
+  sign(): Promise<string | undefined>;
   /** True where the database has a history and no mark tells how far any of its accounts had come. */
   isMissing(): Promise<boolean>;
   /** Writes what a person has decided about a restored database. Throws `StoreError`. */

@@ -2,7 +2,6 @@ import type { Assumption } from '../../domain/orders/restore.ts';
 import { accountsIn, nextGeneration } from '../../store/accounts.ts';
 import { setHold } from '../../store/account-holds.ts';
 import { insertHappenings, newestEventTime } from '../../store/events.ts';
-import { isBefore } from '../../store/mark.ts';
 import { forgetMove } from '../../store/moves.ts';
 import { orderIds } from '../../store/orders.ts';
 import { someOrderIds } from '../../store/restored-orders.ts';
@@ -38,8 +37,9 @@ export async function acceptRestore(deps: RestoreDeps, acceptance: Acceptance): 
   const { store, clock } = deps;
   const mark = await store.mark.read();
   const position = await store.mark.position();
+  const isShown = mark !== undefined && (await store.mark.sign()) !== undefined;
   // A mark that was put back together with the database does not tell until when it was used.
-  const to = mark !== undefined && isBefore(position, mark) ? mark.at : null;
+  const to = isShown ? mark.at : null;
   const missing = mark?.restoring ?? { from: await newestEventTime(store.db), to };
   await store.mark.write({ ...(mark ?? { ...position, at: clock.now().toISOString() }), restoring: missing });
   let orders = 0;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import { accountsIn } from '../accounts.ts';
 import { StoreError } from '../errors.ts';
-import { readPosition, RESTORE_ADVICE, signOfRestore } from '../mark.ts';
+import { readSignOfRestore, RESTORE_ADVICE } from '../mark.ts';
 import { readMove, recordMove, type Move } from '../moves.ts';
 import type { Store } from '../port.ts';
 import type { Session } from './rows.ts';
@@ -33,7 +33,7 @@ export async function moveDatabase(deps: MoveDeps, show: ShowProgress): Promise<
   const move = { id: randomUUID(), source: source.address, target: target.address, at: clock.now().toISOString() };
   const here = await source.db.startTransaction().execute();
   try {
-    const sign = signOfRestore(await source.mark.read(), await readPosition(here));
+    const sign = await readSignOfRestore(here, await source.mark.read());
     if (sign !== undefined) throw new StoreError('unusable', `${source.address} ${sign}; ${RESTORE_ADVICE}`);
     const copied = await copyTo(deps, move, (isBrokenOff) =>
       copyTables({ source: here, session, address: target.address, isBrokenOff }, show),

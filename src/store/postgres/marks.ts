@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts';
 import { forgetAccountFact, readAccountFact, setAccountFact } from '../accounts.ts';
 import { StoreError } from '../errors.ts';
 import type { FollowingMark } from '../group-writer.ts';
-import { isBefore, readMark, readPositionOf, readPositions, signOfRestore } from '../mark.ts';
+import { isBefore, readMark, readPositionOf, readPositions, readSignOfRestore } from '../mark.ts';
 import type { Database, Mark, MarkContent, Position, Transaction, Work } from '../port.ts';
 import type { MarksFile } from '../sqlite/marks.ts';
 
@@ -134,6 +134,11 @@ export class AccountMark implements Mark, FollowingMark {
     return await readPositionOf(this.#deps.db, this.account);
   }
 
+  async sign(): Promise<string | undefined> {
+    const mark = await this.read();
+    return mark === undefined ? undefined : await readSignOfRestore(this.#deps.db, mark, this.account);
+  }
+
   async isMissing(): Promise<boolean> {
     if (this.#deps.file.hasAny()) return false;
     return (await this.#deps.db.selectFrom('event_heads').select('id').limit(1).executeTakeFirst()) !== undefined;
@@ -159,7 +164,7 @@ export class AccountMark implements Mark, FollowingMark {
     if (this.#isChecked) return;
     this.#deps.file.open();
     const mark = await this.#readWith(tx);
-    const sign = mark === undefined ? undefined : signOfRestore(mark, await readPositionOf(tx, this.account));
+    const sign = mark === undefined ? undefined : await readSignOfRestore(tx, mark, this.account);
     if (mark !== undefined && sign !== undefined) throw this.#older(sign, mark);
     this.#isChecked = true;
   }

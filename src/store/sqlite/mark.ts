@@ -4,7 +4,7 @@ import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Clock } from '../../clock.ts';
 import { StoreError } from '../errors.ts';
-import { isBefore, readMark, RESTORE_ADVICE, readPosition, signOfRestore } from '../mark.ts';
+import { isBefore, readMark, RESTORE_ADVICE, readPosition, readSignOfRestore } from '../mark.ts';
 import { assertNotMoved } from '../moves.ts';
 import type { Database, Mark, MarkContent, Position } from '../port.ts';
 
@@ -69,6 +69,10 @@ export class FileMark implements Mark {
     return await readPosition(this.#db);
   }
 
+  async sign(): Promise<string | undefined> {
+    return await readSignOfRestore(this.#db, await this.read());
+  }
+
   async isMissing(): Promise<boolean> {
     return (await this.read()) === undefined && (await this.position()).eventId > 0;
   }
@@ -95,10 +99,9 @@ export class FileMark implements Mark {
     if (this.#isChecked) return;
     await assertNotMoved(tx, this.#database);
     const mark = await this.read();
-    const position = await readPosition(tx);
-    const sign = signOfRestore(mark, position);
+    const sign = await readSignOfRestore(tx, mark);
     if (sign !== undefined) throw new StoreError('unusable', `${this.#database} ${sign}; ${RESTORE_ADVICE}`);
-    if (mark === undefined) await this.#name(position);
+    if (mark === undefined) await this.#name(await readPosition(tx));
     this.#isChecked = true;
   }
 

@@ -141,4 +141,27 @@ describe('db check', () => {
     const { code, stdout } = await run('db', 'check', '--chain', '--json');
     expect([code, JSON.parse(stdout)]).toMatchObject([65, { chain: { broken: { id } } }]);
   });
+
+  it('finds by the mark that the newest events are gone, also where the chain ends in order', async () => {
+    const { program, run } = await withHistory();
+    await stop(program);
+    for (const trigger of ['no_update', 'no_delete']) program.merchant.exec(`drop trigger events_${trigger}`);
+    program.merchant.exec(`delete from events where id = 6;
+      update event_heads set (id, hash) = (select id, hash from events where id = 5)`);
+    const { code, stdout, stderr } = await run('db', 'check', '--chain', '--json');
+    expect([code, JSON.parse(stdout)]).toMatchObject([
+      65,
+      { older: expect.any(String) as string, chain: { broken: null } },
+    ]);
+    expect(stderr).toContain('db accept-restore');
+  });
+
+  it('holds an event that was written down elsewhere against the chain', async () => {
+    const { program, run } = await withHistory();
+    await stop(program);
+    const hash = String(program.merchant.prepare('select hash from events where id = 4').pluck().get());
+    const check = async (head: string) => (await run('db', 'check', '--chain', '--head', head, '--json')).code;
+    const other = hash.replaceAll(/./g, '0');
+    expect(await Promise.all([`4:${hash}`, `4:${other}`, `9:${hash}`, '4'].map(check))).toEqual([0, 65, 65, 64]);
+  });
 });

@@ -104,6 +104,22 @@ it('keeps every worker from an account that came back in an older state, until a
   });
 });
 
+it('keeps a worker from an account that has another event where its mark names one', async () => {
+  const { url } = await newPostgresDatabase();
+  const { store, place, close } = await worker(url);
+  await drive(store);
+  const { generation, eventId } = await store.forAccount('default').mark.position();
+  const id = await identityOf(store);
+  await close();
+  const file = new MarksFile(place.marks, id);
+  const named = { generation, eventId, hash: '0'.repeat(64), at: '2026-01-05T12:00:00.000Z' };
+  file.replace('default', named);
+  file.close();
+  const again = await worker(url, place.marks);
+  expect(await again.store.forAccount('default').mark.sign()).toContain(`another event ${eventId}`);
+  await expect(drive(again.store)).rejects.toMatchObject({ problem: 'unusable' });
+});
+
 it('stops an account whose newest commit is gone while it is driven, also for the next owner', async () => {
   const { url } = await newPostgresDatabase();
   const { store } = await worker(url);

@@ -76,7 +76,12 @@ describe('the mark of a database', () => {
       await store.writer.write((tx) => nextGeneration(tx, 'default'));
       for (let events = 0; events < 5; events += 1) await commit(store);
     });
-    expect(markOf()).toEqual({ generation: 1, eventId: 5, at: expect.any(String) as string });
+    expect(markOf()).toEqual({
+      generation: 1,
+      eventId: 5,
+      hash: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+      at: expect.any(String) as string,
+    });
     expect(statSync(`${path}.mark`).mode & 0o777).toBe(0o600);
   });
 
@@ -93,6 +98,28 @@ describe('the mark of a database', () => {
       },
       { replaceFile },
     );
+  });
+
+  it('is of another history than a copy that was put back and went on beyond it', async () => {
+    await withStore(commit);
+    const [copy, mark] = [`${path}.copy`, `${path}.mark`];
+    copyFileSync(path, copy);
+    await withStore(commit);
+    const lost = readFileSync(mark);
+    rmSync(mark);
+    copyFileSync(copy, path);
+    // Elsewhere, beside a mark of its own.
+    await withStore((store) => store.mark.write({ generation: 0, eventId: 0, at: '2026-01-05T12:00:00.000Z' }));
+    await withStore(async ({ writer }) => {
+      for (const subject of ['shop-2', 'shop-3']) {
+        await writer.write((tx) => appendToChain(tx, 'default', [{ ...nothing, account: 'default', subject }]));
+      }
+    });
+    const { hash: _, ...ofEarlierVersion } = JSON.parse(lost.toString()) as MarkContent;
+    writeFileSync(mark, JSON.stringify(ofEarlierVersion));
+    expect(await withStore((store) => store.mark.sign())).toBeUndefined();
+    writeFileSync(mark, lost);
+    expect(await problemOf(withStore(commit))).toBe('unusable');
   });
 
   it('is ahead of no commit: one that is open is not named', async () => {

@@ -4,7 +4,6 @@ import type { Config } from '../../../config/config.ts';
 import { accountWords } from '../../../domain/accounts/words.ts';
 import { acceptRestore, type AcceptedRestore } from '../../../flows/orders/restore.ts';
 import { accountsIn } from '../../../store/accounts.ts';
-import { signOfRestore } from '../../../store/mark.ts';
 import { openStore } from '../../../store/open.ts';
 import type { Store } from '../../../store/port.ts';
 import { lockFile } from '../../../store/sqlite/owner.ts';
@@ -99,10 +98,7 @@ function accountAccepted(command: Command, { database, accounts }: Config): stri
 }
 
 async function showsRestore({ mark }: Store): Promise<boolean> {
-  const content = await mark.read();
-  // No mark is a sign where there is one beside each file.
-  if (content === undefined && mark.account !== undefined) return false;
-  return signOfRestore(content, await mark.position()) !== undefined;
+  return (await mark.sign()) !== undefined;
 }
 
 /** The accounts together: all the time that is missing in any of them. */

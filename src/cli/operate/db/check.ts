@@ -1,8 +1,8 @@
-import type { Command } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import { createLogUpdate } from 'log-update';
 import { fieldsText } from '../../../reports/formats/terminal/fields.ts';
-import { checkChains } from '../../../store/chain.ts';
-import { RESTORE_ADVICE, signOfRestore } from '../../../store/mark.ts';
+import { checkChains, type KnownHead } from '../../../store/chain.ts';
+import { RESTORE_ADVICE } from '../../../store/mark.ts';
 import type { Mark, Store } from '../../../store/port.ts';
 import { accountsIn } from '../../../store/accounts.ts';
 import { checkIntegrity } from '../../../store/sqlite/backup.ts';
@@ -11,26 +11,41 @@ import { screenOf } from '../../shared/screen.ts';
 import { withStore } from '../../shared/store.ts';
 
 const HELP = `
-Checks that a file is sound and not older than its mark; in PostgreSQL, that no
-account is older than its mark on this machine. With --chain also that no event
-was changed, removed or put in. What it finds wrong makes it end with 65. A
-machine without a mark of any account cannot tell: then it ends with 1.
+Checks that a file is sound, not older than its mark, and has the event that the
+mark names; in PostgreSQL, each account with its mark on this machine. With
+--chain also that no event was changed, removed or put in; with --head also that
+an event that was written down elsewhere is still there. What it finds wrong
+makes it end with 65. A machine without a mark of any account cannot tell: then
+it ends with 1.
 
-Example:
-  order-sync db check --chain`;
+Examples:
+  order-sync db check --chain
+  order-sync db check --chain --head 1830:9f2c…  (an event: its id and its hash)`;
+
+function headOf(text: string): KnownHead {
+  const [, id, hash = ''] = /^([1-9]\d{0,15}):([0-9a-f]{64})$/.exec(text) ?? [];
+  if (id === undefined)
+    throw new InvalidArgumentError('Give the id and the hash of an event: 1830:<64 hexadecimal digits>.');
+  return { id: Number(id), hash };
+}
 
 /** `order-sync db check`. */
 export function define(command: Command): void {
   command
     .option('--chain', 'also check the chain of events: reads all of them')
+    .option('--head <id:hash>', 'with --chain: an event that must be in it', headOf)
     .option('--json', 'print JSON')
     .addHelpText('after', HELP)
-    .action(async ({ chain: withChain, json }: { chain?: boolean; json?: boolean }) => {
+    .action(async ({ chain: withChain, head, json }: { chain?: boolean; head?: KnownHead; json?: boolean }) => {
+      if (head !== undefined && withChain !== true) command.error('error: --head is for --chain');
       await withStore(command, 'current', async (store) => {
         const { address: path, db, mark } = store;
         if (mark.account === undefined) checkIntegrity(path);
         const progress = process.stderr.isTTY ? createLogUpdate(process.stderr) : undefined;
-        const chain = withChain === true ? await checkChains(db, (events) => progress?.(`${events} events`)) : null;
+        const chain =
+          withChain === true
+            ? await checkChains(db, head === undefined ? [] : [head], (events) => progress?.(`${events} events`))
+            : null;
         progress?.clear();
         const marks = mark.account === undefined ? await markOfFile(mark) : await marksOfAccounts(store);
         const { broken } = chain ?? { broken: null };
@@ -48,7 +63,9 @@ export function define(command: Command): void {
         }
         for (const why of marks.older) process.stderr.write(`${path} ${why}\n`);
         if (broken !== null)
-          process.stderr.write(`event ${broken.id} breaks the chain: ${broken.why}; compare with a backup\n`);
+          process.stderr.write(
+            `event ${broken.id} breaks the chain: ${broken.why}; stop the daemon, and compare with a backup\n`,
+          );
         if (marks.older.length > 0 || broken !== null) process.exitCode = EXIT.data;
       });
     });
@@ -65,7 +82,7 @@ interface Marks {
 async function markOfFile(mark: Mark): Promise<Marks> {
   const named = await mark.read();
   const position = await mark.position();
-  const older = signOfRestore(named, position);
+  const older = await mark.sign();
   const rows = [
     { label: 'file', value: 'sound' },
     { label: 'newest event', value: position.eventId },
@@ -85,9 +102,8 @@ async function marksOfAccounts(store: Store): Promise<Marks> {
   const unmarked: string[] = [];
   for (const account of accounts) {
     const { mark } = store.forAccount(account);
-    const content = await mark.read();
-    if (content === undefined) unmarked.push(account);
-    const why = content === undefined ? undefined : signOfRestore(content, await mark.position());
+    if ((await mark.read()) === undefined) unmarked.push(account);
+    const why = await mark.sign();
     if (why !== undefined) olderAccounts.push({ account, why });
   }
   const marks = accounts.length - unmarked.length;
