@@ -88,7 +88,8 @@ const ORDERS = [
 
 /**
  * One row a change of an order or a link: `type` says of which, `subject` is its id. `looked_up_before` is the look-up
- * before the change. `hash` goes over the row and the `previous_hash` of its account; the newest is in `event_heads`.
+ * before the change. `hash` goes over the row and the `previous_hash` of its account; the newest is in `event_heads`,
+ * with the counts of what the events of the account tell: its orders by state, its open findings by class.
  */
 const EVENTS = [
   `create table events (
@@ -105,7 +106,8 @@ const EVENTS = [
       and field in ('state', 'order.status', 'cryptoTransaction.status', 'fiatTransaction.status')`,
   // A report of all accounts reads the events in the order of their ids: nearly as they lie.
   'create index events_by_id on events using brin (id) with (autosummarize = on)',
-  `create table event_heads (account text primary key not null, id bigint not null, hash text not null) ${CHANGED_OFTEN}`,
+  `create table event_heads (account text primary key not null, id bigint not null, hash text not null,
+    counts text not null default '{}') ${CHANGED_OFTEN}`,
   `create view order_events as
     select id, account, subject as external_order_id, field, old_value, new_value, observed_at, exchange_time, source,
       reason, actor

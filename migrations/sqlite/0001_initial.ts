@@ -52,7 +52,8 @@ const ORDERS = [
 
 /**
  * One row a change of an order or a link: `type` says of which, `subject` is its id. `looked_up_before` is the look-up
- * before the change. `hash` goes over the row and the `previous_hash` of its account; the newest is in `event_heads`.
+ * before the change. `hash` goes over the row and the `previous_hash` of its account; the newest is in `event_heads`,
+ * with the counts of what the events of the account tell: its orders by state, its open findings by class.
  * The guard against replacing sees an id that is yet to be given as -1.
  */
 const EVENTS = [
@@ -69,7 +70,8 @@ const EVENTS = [
   `create index events_of_statuses on events (account, id)
     where type = 'order' and source = 'lookup'
       and field in ('state', 'order.status', 'cryptoTransaction.status', 'fiatTransaction.status')`,
-  'create table event_heads (account text primary key not null, id integer not null, hash text not null)',
+  `create table event_heads (account text primary key not null, id integer not null, hash text not null,
+    counts text not null default '{}')`,
   `create view order_events as
     select id, account, subject as external_order_id, field, old_value, new_value, observed_at, exchange_time, source,
       reason, actor

@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto';
-import { sql } from 'kysely';
+import { sql, type Selectable } from 'kysely';
 import type { LinkEvent } from '../domain/clients/link.ts';
 import type { OrderEvent } from '../domain/orders/tracking.ts';
 import { ATTENTION_STATES } from '../domain/orders/states.ts';
 import { storable } from '../domain/text.ts';
+import { countEvent, countsOf, type Uncounted } from './counts.ts';
 import type { Database, EventHead, Transaction } from './port.ts';
-import type { EventsTable } from './schema.ts';
+import type { EventHeadsTable, EventsTable } from './schema.ts';
 import { queries, statement, together } from './statement.ts';
 
 /** A change that is to be recorded, by the columns of `events`. */
@@ -39,7 +40,7 @@ export function hashedText(previousHash: string, event: NewEvent): string {
 }
 
 const headStatement = statement((v: { account: string }) =>
-  queries.selectFrom('event_heads').select(['id', 'hash']).where('account', '=', v.account),
+  queries.selectFrom('event_heads').select(['id', 'hash', 'counts']).where('account', '=', v.account),
 );
 
 const insertStatement = statement((v: NewEvent & { previousHash: string; hash: string }) =>
@@ -49,16 +50,23 @@ const insertStatement = statement((v: NewEvent & { previousHash: string; hash: s
     .returning('id'),
 );
 
-const moveHeadStatement = statement((v: { account: string; id: number; hash: string }) =>
+const moveHeadStatement = statement((v: { account: string; id: number; hash: string; counts: string }) =>
   queries
     .insertInto('event_heads')
-    .values({ account: v.account, id: v.id, hash: v.hash })
-    .onConflict((conflict) => conflict.column('account').doUpdateSet({ id: v.id, hash: v.hash })),
+    .values({ account: v.account, id: v.id, hash: v.hash, counts: v.counts })
+    .onConflict((conflict) => conflict.column('account').doUpdateSet({ id: v.id, hash: v.hash, counts: v.counts })),
 );
+
+async function moveHead(tx: Transaction, account: string, head: EventHead): Promise<void> {
+  await moveHeadStatement(tx, { ...head, account, counts: JSON.stringify(head.counts) });
+}
+
+type StoredHead = Pick<Selectable<EventHeadsTable>, 'id' | 'hash' | 'counts'>;
 
 /** What happened to an order, a link or an account, where no column of theirs changed; a finding also where one did. */
 export type Happening = Pick<NewEvent, 'account' | 'type' | 'subject' | 'field' | 'source'> &
-  Partial<Pick<NewEvent, 'old_value' | 'new_value' | 'reason' | 'actor'>>;
+  Partial<Pick<NewEvent, 'old_value' | 'new_value' | 'reason' | 'actor'>> &
+  Uncounted;
 
 /** Records what happened, in its order. */
 export async function insertHappenings(tx: Transaction, happenings: readonly Happening[], now: Date): Promise<void> {
@@ -111,7 +119,11 @@ function asksForAttention({ type, field, new_value: to }: NewEvent): boolean {
 }
 
 /** Records events of an account at the end of its chain. */
-export async function appendToChain(tx: Transaction, account: string, events: readonly NewEvent[]): Promise<void> {
+export async function appendToChain(
+  tx: Transaction,
+  account: string,
+  events: readonly (NewEvent & Uncounted)[],
+): Promise<void> {
   const head = await headOf(tx, account);
   // Nothing is awaited until the statements are on their way: what others add meanwhile comes after.
   const chained = events.map((event) => {
@@ -119,16 +131,17 @@ export async function appendToChain(tx: Transaction, account: string, events: re
     const stored = columnsOf({ ...event, old_value: bounded(oldValue), new_value: bounded(newValue) }, storedText);
     const previousHash = head.hash;
     head.hash = hash('sha256', hashedText(previousHash, stored));
+    countEvent(head.counts, event);
     return { ...stored, previousHash, hash: head.hash };
   });
   const inserted = await together(...chained.map((event) => insertStatement(tx, event)));
   for (const { rows } of inserted) for (const { id } of rows) head.id = Math.max(head.id, id);
-  if (tx.heads === undefined) await moveHeadStatement(tx, { account, ...head });
+  if (tx.heads === undefined) await moveHead(tx, account, head);
 }
 
 /** Writes where the chains end that a transaction has added to. */
 export async function endChains(tx: Transaction): Promise<void> {
-  for (const [account, head] of tx.heads ?? []) await moveHeadStatement(tx, { account, ...head });
+  for (const [account, head] of tx.heads ?? []) await moveHead(tx, account, head);
 }
 
 /** The end of the chain, as it is with what this transaction has added. */
@@ -137,9 +150,13 @@ async function headOf(tx: Transaction, account: string): Promise<EventHead> {
   if (known !== undefined) return known;
   const { rows } = await headStatement(tx, { account });
   // Another work may have read it meanwhile, and added to it.
-  const head = tx.heads?.get(account) ?? rows[0] ?? { id: 0, hash: '' };
+  const head = tx.heads?.get(account) ?? headFrom(rows[0]);
   tx.heads?.set(account, head);
   return head;
+}
+
+function headFrom({ id, hash: newest, counts }: StoredHead = { id: 0, hash: '', counts: '{}' }): EventHead {
+  return { id, hash: newest, counts: countsOf(counts) };
 }
 
 /** By name: what compiles a statement gives a placeholder for each name that is asked for. */

@@ -10,7 +10,8 @@ export interface FeedQuery {
   readonly limit: number;
 }
 
-const COLUMNS = [
+/** The columns of an event that the feed shows. */
+export const FEED_COLUMNS = [
   'id',
   'account',
   'type',
@@ -29,7 +30,7 @@ const COLUMNS = [
 const pageStatement = statement((v: FeedQuery) =>
   queries
     .selectFrom('events')
-    .select(COLUMNS)
+    .select(FEED_COLUMNS)
     .where('account', '=', v.account)
     .where('id', '>', v.afterId)
     // By the account too: an index that begins with it is taken.

@@ -54,7 +54,10 @@ export async function saveFindings(
   for (const { id } of resolved) await change(id, { status: 'resolved', resolved_at: at });
   const happenings = [
     ...[...opened, ...reopened].map((finding) => happeningOf('finding.opened', order, finding)),
-    ...resolved.map((finding) => happeningOf('finding.resolved', order, finding)),
+    ...resolved.map((finding) => ({
+      ...happeningOf('finding.resolved', order, finding),
+      wasAcknowledged: finding.status === 'acknowledged',
+    })),
   ];
   await insertHappenings(tx, happenings, now);
 }

@@ -1,4 +1,5 @@
 import type { CompiledQuery, Kysely, QueryResult } from 'kysely';
+import type { Counts } from './counts.ts';
 import type { Query } from './dialect.ts';
 import type { StoreError } from './errors.ts';
 import type { NewEvents } from './new-events.ts';
@@ -19,6 +20,7 @@ export interface Database extends Kysely<Tables> {
 export interface EventHead {
   id: number;
   hash: string;
+  readonly counts: Counts;
 }
 
 /**

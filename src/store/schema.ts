@@ -75,6 +75,8 @@ export interface EventHeadsTable {
   account: string;
   id: number;
   hash: string;
+  /** JSON: see `src/store/counts.ts`. */
+  counts: Generated<string>;
 }
 
 /** A row of the view `order_events`: the events of orders. */

@@ -23,9 +23,14 @@ const BOUNDED: readonly (readonly [step: RegExp, why: string])[] = [
     'the first entry',
   ],
   [
-    /^SCAN (CONSTANT ROW|late|never|due|accounts|first|waiting|of_pending|of_invalid):/,
+    /^SCAN (CONSTANT ROW|late|never|due|accounts|first|waiting|of_pending|of_invalid|found|unknown_orders):/,
     'what the statement has just found, a page or one row an account',
   ],
+  [
+    /^(SCAN|SEARCH) merchant_orders USING COVERING INDEX merchant_orders_pending\b.* limit \?\) as found/,
+    'the pending ones alone, counted up to a limit',
+  ],
+  [/^SEARCH events USING INDEX events_of_account .* desc limit \?$/, 'the newest events, as many as are shown'],
   [/^SEARCH merchant_orders USING COVERING INDEX \w+( \(account>\?\))?: .* min\(account\)/, 'the first entry'],
   [
     /^SEARCH merchant_orders USING (COVERING )?INDEX merchant_orders_by_age \(account=\?.* order by created_at desc/,

@@ -10,6 +10,7 @@ import { accountsOfAnotherClock, accountsToSend, accountsWith, dueTimes } from '
 import { countWaiting } from '../../src/store/waiting-orders.ts';
 import { listFindings } from '../../src/store/listed-findings.ts';
 import { listOrders } from '../../src/store/listed-orders.ts';
+import { readOverview } from '../../src/store/overview/overview.ts';
 import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from './scripted-exchange.ts';
 import { hastyClock } from './test-clock.ts';
 import { scriptedProgram, type TestProgram } from './test-program.ts';
@@ -65,6 +66,8 @@ export async function doEverything(overrides: Overrides = {}): Promise<TestProgr
   for (const state of ['held', 'final'] as const)
     await listOrders(program.app.store.db, { account: 'default', state, limit: 10 });
   await listEverything(program);
+  for (const account of ['default', undefined])
+    await readOverview(program.app.store.db, { account, now: program.clock.now() });
   const decided = await Array.fromAsync(decideOrders(program.app, [{ externalOrderId: 'waiting' }], action));
   expect(decided).toMatchObject([{ kind: 'done' }]);
   await program.app[Symbol.asyncDispose]();
