@@ -1,25 +1,21 @@
 import PQueue from 'p-queue';
-import type { Logger } from 'pino';
 import { DueAccounts } from './accounts/due-accounts.ts';
-import type { PassesOf } from './accounts/driven-account.ts';
 import { FailedAccounts, isOfAll, isOvertaken } from './accounts/failed-accounts.ts';
+import type { AccountsDeps } from './accounts/deps.ts';
 import { OwnedAccount, type Driving } from './accounts/owned-account.ts';
 import { OwnershipLog } from './accounts/ownership-log.ts';
 import { RateGroups } from './accounts/rate-groups.ts';
 import { Sweeps } from './accounts/sweeps.ts';
 import { startApp } from './app.ts';
-import type { Clock } from './clock.ts';
-import { configOf, requireExchange, type Config } from './config/config.ts';
+import { configOf, requireExchange } from './config/config.ts';
 import { after } from './domain/instant.ts';
 import { LONGEST_WAIT_MS } from './domain/orders/schedule.ts';
-import type { Transport } from './exchange/transport.ts';
 import { ClockWatch } from './flows/orders/clock-watch.ts';
 import type { FollowPace } from './flows/pass/follow-pace.ts';
 import { LEASE_MS } from './flows/pass/lease.ts';
-import type { Patience } from './flows/pass/patience.ts';
 import type { AccountInUse, Accounts as UsableAccounts } from './http/control/operations/operation.ts';
 import { accountsOfAnotherClock, type SweptPass } from './store/due-times.ts';
-import type { Holding, Store } from './store/port.ts';
+import type { Holding } from './store/port.ts';
 
 /** An account rests when nothing was due for this time. */
 const REST_AFTER_MS = 60_000;
@@ -31,23 +27,6 @@ const REREAD_IN_S = 60;
 const SLICE = 500;
 /** Accounts that are started at the same time. */
 const STARTS = 8;
-
-/** What the accounts of a process are driven with. */
-export interface AccountsDeps {
-  readonly config: Config;
-  /** The database, for any account. */
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly patience: Patience;
-  readonly transport?: Transport | undefined;
-  readonly passesOf: PassesOf;
-  /** The last tick of `schedule.cron`. */
-  readonly tickedAt: () => Date;
-  readonly stop: AbortSignal;
-  /** The process cannot go on. */
-  readonly onFailure: (error: unknown) => void;
-}
 
 /**
  * The accounts that this process drives: each from when something is due in it until nothing is for a minute, so that
@@ -210,7 +189,7 @@ export class Accounts implements UsableAccounts {
   }
 
   async #start(holding: Holding, pace: FollowPace | undefined) {
-    const { config, store, clock, log, transport, stop } = this.#deps;
+    const { config, store, clock, log, transport, activities, stop } = this.#deps;
     const { account, ending } = holding;
     if (stop.aborted || ending.aborted) return undefined;
     return await startApp(requireExchange(configOf(config, account)), {
@@ -221,6 +200,7 @@ export class Accounts implements UsableAccounts {
       transport,
       rateGroup: this.#rateGroups.of(account),
       isTakenUp: pace !== undefined,
+      activity: activities.of(account),
       pace,
     });
   }

@@ -8,6 +8,7 @@ import { messageOf } from './domain/text.ts';
 import { ExchangeClient } from './exchange/client.ts';
 import { RateWindow, type RateLimit } from './exchange/rate-window.ts';
 import { httpTransport, type Transport } from './exchange/transport.ts';
+import { Activity } from './flows/pass/activity.ts';
 import type { FlowDeps } from './flows/pass/deps.ts';
 import { AccountHolds } from './flows/pass/holds.ts';
 import { Incidents } from './flows/pass/incidents.ts';
@@ -53,6 +54,8 @@ interface AccountDeps {
   readonly rateGroup?: RateGroup | undefined;
   /** This process has put right already what the last owner left. */
   readonly isTakenUp?: boolean;
+  /** What watches it in this process; one of its own where nobody does. */
+  readonly activity?: Activity;
   /** The pace of look-ups by what was learned while it was driven before. */
   readonly pace?: FollowPace | undefined;
 }
@@ -92,6 +95,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
 export async function startApp(config: Config, deps: AccountDeps): Promise<App> {
   const { store, holding, clock, log } = deps;
   const { account } = holding;
+  const { activity = new Activity(account, clock) } = deps;
   await using undo = new AsyncDisposableStack();
   const settings = { ...flowSettings(config, deps.rateGroup?.demand), ...(deps.pace && { pace: deps.pace }) };
   const { rate, ...asking } = exchangeSettings(config);
@@ -113,11 +117,14 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
     ...asking,
     window,
     account: holds,
+    watch: activity,
     lease,
     gracePeriodOver: signal,
   });
   undo.defer(() => exchange.close());
   incidents.watch({ exchange, holds });
+  activity.live = { exchange, holds, holding };
+  undo.defer(() => activity.rests());
   undo.defer(() =>
     lease.release().catch((error: unknown) => log.warn({ cause: messageOf(error) }, 'the lease was not released')),
   );
@@ -133,6 +140,7 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
     lease,
     holds,
     inFlight: new CreatesInFlight(concurrency),
+    activity,
     gracePeriodOver: signal,
     endGracePeriod() {
       store.writer.endGracePeriod();

@@ -11,6 +11,7 @@ import { sweep, sweepWithoutFindings } from './flows/findings/sweep.ts';
 import { createPass } from './flows/orders/create.ts';
 import { lookUpDue } from './flows/orders/follow.ts';
 import { correctTimes } from './flows/orders/recover.ts';
+import { Activities } from './flows/pass/activity.ts';
 import { withGracePeriod } from './flows/pass/grace-period.ts';
 import { learnFirst } from './flows/pass/learn-pace.ts';
 import { Patience } from './flows/pass/patience.ts';
@@ -60,7 +61,8 @@ export async function runDaemon(
   const stop = AbortSignal.any([stopping, failed.signal]);
   const gracePeriodOver = new AbortController();
   const patience = new Patience({ store, clock, log });
-  const shared = { config, store, clock, log, patience, stop, gracePeriodOver: gracePeriodOver.signal };
+  const activities = new Activities(clock);
+  const shared = { config, store, clock, log, patience, activities, stop, gracePeriodOver: gracePeriodOver.signal };
 
   const accounts = new Accounts({
     ...shared,

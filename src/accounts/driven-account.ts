@@ -74,6 +74,7 @@ export class DrivenAccount {
   /** Runs a pass, or, where it is running, once more when it has ended. */
   wake(name: PassName): void {
     this.#woken.add(name);
+    this.app.activity.passWanted(name);
     const waker = this.#wakers.get(name);
     if (waker !== undefined) return waker.wake();
     const made = new Waker();
@@ -113,10 +114,15 @@ export class DrivenAccount {
   async #run(name: PassName): Promise<void> {
     this.#woken.delete(name);
     this.#running += 1;
+    const onEnd = this.app.activity.passBegins(name);
+    let isGood = false;
     try {
       await this.#passes[name]();
       await this.#onPass();
+      isGood = true;
     } finally {
+      onEnd(isGood);
+      if (this.#woken.has(name)) this.app.activity.passWanted(name);
       this.#running -= 1;
       this.#activeAt = this.app.clock.monotonic();
     }

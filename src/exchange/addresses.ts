@@ -13,3 +13,28 @@ export function get(path: string): HttpRequest {
 export function post(path: string, body: Record<string, string | undefined>, secrets: readonly string[]): HttpRequest {
   return { method: 'POST', path, body: JSON.stringify(body), secrets };
 }
+
+/** The operations of §4, and what else a probe asks; each has the name that metrics give it. */
+export type Operation = (typeof OPERATIONS)[number][0] | 'other';
+
+/** The first that matches counts. The ids in paths are encoded. */
+const OPERATIONS = [
+  ['look_up_order', 'GET', /^\/orders\?/],
+  ['create_pre_order', 'POST', /^\/orders\/request$/],
+  ['show_pre_order', 'GET', /^\/orders\/request\/[^/]+$/],
+  ['create_link', 'POST', /^\/client$/],
+  ['validate_email', 'POST', /^\/client\/validate\/email$/],
+  ['show_link', 'GET', /^\/client\/[^/]+$/],
+  ['request_photos', 'POST', /^\/client\/[^/]+\/idv\/photos\//],
+  ['verification_token', 'GET', /^\/client\/[^/]+\/idv\/[^/]+$/],
+  ['show_customer', 'GET', /^\/client\/[^/]+\/cardprov\/customer$/],
+  ['list_cards', 'GET', /^\/client\/[^/]+\/cardprov\/customer\/card$/],
+  ['sdk_token', 'POST', /^\/sdk\/token\?/],
+] as const;
+const BASE = '/api/v1/merchant';
+
+/** The operation that a request is of. */
+export function operationOf({ method, path }: Pick<HttpRequest, 'method' | 'path'>): Operation {
+  const rest = path.startsWith(BASE) ? path.slice(BASE.length) : '';
+  return OPERATIONS.find(([, its, pattern]) => its === method && pattern.test(rest))?.[0] ?? 'other';
+}

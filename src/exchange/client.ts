@@ -26,6 +26,7 @@ import {
   type VerificationToken,
 } from './schemas.ts';
 import type { Transport, HttpRequest } from './transport.ts';
+import { Watching, type RequestWatch } from './watch.ts';
 
 /** A person waits no longer for a turn. */
 const LONGEST_WAIT_MS = 10_000;
@@ -46,6 +47,7 @@ export interface ClientOptions extends GateOptions {
   readonly clock: Clock;
   readonly reading: ReadingSettings;
   readonly account: AccountState;
+  readonly watch?: RequestWatch;
   /** The account's lease: `ensure` resolves once a request may leave, and rejects when none may. */
   readonly lease: { ensure(): Promise<void> };
   /** Aborts when requests in flight are broken off: the process has no time left. */
@@ -228,8 +230,9 @@ export class ExchangeClient {
     await lease.ensure();
     turn.leave();
     const askedAt = account.now();
+    using watching = new Watching(this.#options, request, 'person');
     const examined = await examine(transport, clock, request, gracePeriodOver);
-    const { reply } = examined;
+    const reply = (watching.reply = examined.reply);
     const isKeyTried = request.headers?.['x-api-key'] !== undefined;
     if (isKeyTried && reply.kind !== 'rate-limited') turn.report = { wasSent: true, health: 'answered' };
     else this.#note(reply, turn, askedAt);
@@ -271,7 +274,8 @@ export class ExchangeClient {
     turn.leave();
     const { transport, clock, gracePeriodOver, account } = this.#options;
     const askedAt = account.now();
-    const reply = await ask(transport, clock, request, gracePeriodOver);
+    using watching = new Watching(this.#options, request, turn.lane);
+    const reply = (watching.reply = await ask(transport, clock, request, gracePeriodOver));
     this.#note(reply, turn, askedAt);
     return reply;
   }

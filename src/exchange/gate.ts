@@ -12,6 +12,7 @@ import {
   type Health,
 } from './breaker.ts';
 import type { RateWindow } from './rate-window.ts';
+import type { RequestWatch } from './watch.ts';
 
 /** The purpose of a request. Creates go ahead of look-ups; what a person waits for goes ahead of both. */
 export type Lane = 'person' | BreakerLane;
@@ -73,6 +74,7 @@ export interface GateOptions {
   readonly concurrency: number;
   readonly window: RateWindow;
   readonly account: Pick<AccountState, 'heldForMs' | 'isProbed'>;
+  readonly watch?: Pick<RequestWatch, 'turned'>;
 }
 
 /** A lane's circuit breaker as its users see it: it is open while the account's requests are held, too. */
@@ -109,16 +111,18 @@ export class Gate {
   readonly #behind: (() => void)[] = [];
   readonly #closing = new AbortController();
   readonly #account: GateOptions['account'];
+  readonly #watch: GateOptions['watch'];
   readonly #watching: Disposable;
   #latestPlace = 0;
   #isWaking = false;
   #isSilent = false;
 
-  constructor({ concurrency, window, account }: GateOptions, clock: Clock) {
+  constructor({ concurrency, window, account, watch }: GateOptions, clock: Clock) {
     this.#queue = new PQueue({ concurrency });
     this.#window = window;
     this.#clock = clock;
     this.#account = account;
+    this.#watch = watch;
     this.#watching = window.watch(() => this.#pauseWhileFull());
     this.#pauseWhileFull();
   }
@@ -161,6 +165,7 @@ export class Gate {
   turn(request: TurnRequest, signal?: AbortSignal): Promise<Turn | undefined> {
     const { lane } = request;
     const place = this.#nextPlace(lane);
+    const askedAt = this.#clock.monotonic();
     return new Promise((resolve) => {
       const leave = () => resolve(undefined);
       if (signal?.aborted === true) return leave();
@@ -175,6 +180,7 @@ export class Gate {
         }
         signal?.removeEventListener('abort', leave);
         if (isRefused) return leave();
+        this.#watch?.turned(lane, this.#clock.monotonic() - askedAt);
         await new Promise<void>((onEnd) => resolve(this.#begin(request, onEnd)));
       };
       queueUp();

@@ -1,5 +1,6 @@
 import { onTestFinished } from 'vitest';
 import type { ListenAddress } from '../../src/config/config.ts';
+import { Activities } from '../../src/flows/pass/activity.ts';
 import { serveOps, type OpsEndpoint } from '../../src/http/ops/server.ts';
 import { testProgram, type SandboxProgram, type SandboxProgramOptions } from './test-program.ts';
 
@@ -24,7 +25,7 @@ export async function testOps({ token, listen, ...options }: TestOpsOptions = {}
   const program = await testProgram(options);
   const stop = new AbortController();
   const config = { ...program.config, ops: { listen: listen ?? { host: '127.0.0.1', port: 0 }, token } };
-  const ops = await serveOps({ ...program.app, config }, stop.signal);
+  const ops = await serveOps({ ...program.app, config, activities: new Activities(program.clock) }, stop.signal);
   onTestFinished(async () => {
     stop.abort();
     program.app.endGracePeriod();

@@ -13,7 +13,7 @@ import { recordOutcome } from './record-outcome.ts';
 import { recoverUnrecorded } from './recover.ts';
 
 type CreateDeps = Pick<FlowDeps, 'account' | 'store' | 'exchange' | 'clock' | 'log' | 'settings' | 'lease'> &
-  Pick<FlowDeps, 'counters' | 'concurrency' | 'gracePeriodOver' | 'inFlight' | 'holds' | 'incidents'>;
+  Pick<FlowDeps, 'counters' | 'concurrency' | 'gracePeriodOver' | 'inFlight' | 'holds' | 'incidents' | 'activity'>;
 
 const PAGE = 200;
 

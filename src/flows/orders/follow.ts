@@ -3,6 +3,7 @@ import { REFUSALS } from '../../domain/accounts/holds.ts';
 import { FINDING_CLASSES } from '../../domain/findings/classes.ts';
 import { decideLookup, isLookedUp, isOvertaken } from '../../domain/orders/follow.ts';
 import type { LookupAnswer, LookupDecision } from '../../domain/orders/lookup.ts';
+import { lateMsOf } from '../../domain/orders/pace/history.ts';
 import { isPaced } from '../../domain/orders/pace/status.ts';
 import type { LookupSource } from '../../domain/orders/rounds.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES } from '../../domain/orders/states.ts';
@@ -25,7 +26,7 @@ import { compareWithNewest } from './compare-with-newest.ts';
 import { ordersToLookUp } from './due-lookups.ts';
 
 type FollowDeps = Pick<FlowDeps, 'account' | 'store' | 'exchange' | 'clock' | 'log' | 'settings'> &
-  Pick<FlowDeps, 'counters' | 'concurrency' | 'incidents'>;
+  Pick<FlowDeps, 'counters' | 'concurrency' | 'incidents' | 'activity'>;
 
 const PAGE = 200;
 
@@ -177,10 +178,11 @@ async function unseenStatuses(
 
 /** Counts and logs what an answer decided, once that is durable. */
 export function countAnswer(
-  { counters, log, incidents }: FollowDeps,
+  { counters, log, incidents, activity }: FollowDeps,
   answer: LookupAnswer,
-  { before: { state: before }, decision, findings, unseen }: RecordedAnswer,
+  { before: tracked, decision, findings, unseen }: RecordedAnswer,
 ): void {
+  const { state: before } = tracked;
   for (const { field, value } of unseen) {
     if (!DOCUMENTED_STATUSES.includes(value)) incidents.sawStatus(field, value);
   }
@@ -192,6 +194,8 @@ export function countAnswer(
   const changes = decision.events.filter(({ field }) => field === 'state' || field.endsWith('.status'));
   if (changes.length > 0) {
     counters.changed += 1;
+    const lateMs = lateMsOf(tracked, decision);
+    if (lateMs !== undefined) activity.changeSeen(lateMs);
     log.info({ externalOrderId, ...Object.fromEntries(changes.map(shownChange)) }, 'order changed');
   }
   if (state === 'final' && before !== 'final') counters.final += 1;

@@ -7,6 +7,7 @@ import type { OverdueSettings } from '../../domain/findings/age.ts';
 import type { ReconcileSettings } from '../../domain/findings/finding.ts';
 import type { ExchangeClient } from '../../exchange/client.ts';
 import type { Store } from '../../store/port.ts';
+import type { Activity } from './activity.ts';
 import type { FollowPace } from './follow-pace.ts';
 import type { AccountHolds } from './holds.ts';
 import type { Incidents } from './incidents.ts';
@@ -35,6 +36,7 @@ export interface FlowDeps {
   readonly holds: AccountHolds;
   readonly inFlight: CreatesInFlight;
   readonly counters: Counters;
+  readonly activity: Activity;
   /** Aborts when the process has no time left for requests in flight and for results that cannot be written. */
   readonly gracePeriodOver: AbortSignal;
 }

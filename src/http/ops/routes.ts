@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Clock } from '../../clock.ts';
 import type { Config } from '../../config/config.ts';
+import type { Activities } from '../../flows/pass/activity.ts';
 import type { Store } from '../../store/port.ts';
 
 /** What the pages of the ops endpoint show. */
@@ -11,6 +12,8 @@ export interface OpsSources {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
+  /** What the accounts of this process do. */
+  readonly activities: Activities;
 }
 
 /** Adds every page of the ops endpoint. */

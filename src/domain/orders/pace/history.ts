@@ -1,4 +1,6 @@
 import type { OrderState } from '../states.ts';
+import type { Decision, Tracking } from '../tracking.ts';
+import { instantMs } from '../../instant.ts';
 import { isPaced, statusKey, type PacedOrder } from './status.ts';
 import type { EndedStay } from './stay-times.ts';
 
@@ -101,6 +103,18 @@ function stayOf(order: PacedOrder, change: Change, enteredAt: number): Stay {
     isByExchange: change.every(({ source, newValue }) => source === 'lookup' && newValue !== 'abandoned'),
     lateMs: lateMs(exchangeTime, Math.max(lookedUpBefore ?? enteredAt, enteredAt), observedAt),
   };
+}
+
+/**
+ * How long after the exchange changed an order a look-up saw it, in milliseconds; undefined where it decides no such change, or
+ * the exchange does not say when it was.
+ */
+export function lateMsOf(before: Tracking, { tracking, events }: Decision): number | undefined {
+  const change = events.find(({ field, exchangeTime }) => field in COLUMNS && exchangeTime !== null);
+  if (change === undefined || !isPaced(before.state) || tracking.changedAt === null) return undefined;
+  const [enteredAt, lookedUpAt] = [before.changedAt, before.lastLookupAt].map((at) => at?.getTime() ?? 0);
+  const unchangedAt = Math.max(enteredAt ?? 0, lookedUpAt ?? 0);
+  return lateMs(instantMs(change.exchangeTime) ?? null, unchangedAt, tracking.changedAt.getTime());
 }
 
 /** A date that lies before the look-up that found no change is not that of the change. */

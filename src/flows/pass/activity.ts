@@ -1,0 +1,143 @@
+import type { Clock } from '../../clock.ts';
+import type { Hold } from '../../domain/accounts/holds.ts';
+import type { ExchangeClient } from '../../exchange/client.ts';
+import type { Lane } from '../../exchange/gate.ts';
+import type { RequestWatch, WatchedRequest } from '../../exchange/watch.ts';
+import type { Holding } from '../../store/port.ts';
+
+/** What drives an account now. */
+export interface LiveAccount {
+  readonly exchange: Pick<ExchangeClient, 'breaker' | 'isSilent'>;
+  readonly holds: { readonly all: readonly Hold[]; readonly isKeyWrong: boolean };
+  readonly holding: Pick<Holding, 'isTrusted'>;
+}
+
+/** One kind of pass of an account. */
+export interface PassActivity {
+  /** It was woken then, and none has ended well since. */
+  readonly wantedSince: Date | undefined;
+  /** The one that runs began then. */
+  readonly runningSince: Date | undefined;
+  /** The last one that the database did not break off ended then. */
+  readonly goodAt: Date | undefined;
+}
+
+/** Hears of what all accounts of a process do. It must be quick: they wait for it. */
+export interface ActivityListener {
+  onRequest?(account: string, request: WatchedRequest): void;
+  onTurn?(account: string, lane: Lane, waitedMs: number): void;
+  onPass?(account: string, pass: string, tookMs: number, isGood: boolean): void;
+  onChange?(account: string, lateMs: number): void;
+}
+
+const NEVER: PassActivity = { wantedSince: undefined, runningSince: undefined, goodAt: undefined };
+
+/** What an account does in this process, for who watches it. Nothing goes by it. */
+export class Activity implements RequestWatch {
+  readonly account: string;
+  /** What drives it; undefined where it rests. */
+  live: LiveAccount | undefined;
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #listeners: readonly ActivityListener[];
+  readonly #passes = new Map<string, PassActivity>();
+  #inFlight = 0;
+  #answeredAt: Date | undefined;
+  #last: WatchedRequest | undefined;
+
+  constructor(account: string, clock: Pick<Clock, 'now'>, listeners: readonly ActivityListener[] = []) {
+    this.account = account;
+    this.#clock = clock;
+    this.#listeners = listeners;
+  }
+
+  /** Requests that have left and have not ended. */
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  /** When the exchange last answered anything but a 5xx. */
+  get answeredAt(): Date | undefined {
+    return this.#answeredAt;
+  }
+
+  /** The request that ended last. */
+  get lastRequest(): WatchedRequest | undefined {
+    return this.#last;
+  }
+
+  get passes(): ReadonlyMap<string, PassActivity> {
+    return this.#passes;
+  }
+
+  turned(lane: Lane, waitedMs: number): void {
+    for (const listener of this.#listeners) listener.onTurn?.(this.account, lane, waitedMs);
+  }
+
+  left(): void {
+    this.#inFlight += 1;
+  }
+
+  ended(request: WatchedRequest): void {
+    this.#inFlight -= 1;
+    this.#last = request;
+    if (request.isAnswered) this.#answeredAt = this.#clock.now();
+    for (const listener of this.#listeners) listener.onRequest?.(this.account, request);
+  }
+
+  /** A look-up saw a change so many milliseconds after it was made. */
+  changeSeen(lateMs: number): void {
+    for (const listener of this.#listeners) listener.onChange?.(this.account, lateMs);
+  }
+
+  /** There is work for a pass. */
+  passWanted(pass: string): void {
+    const before = this.#passes.get(pass) ?? NEVER;
+    if (before.wantedSince === undefined) this.#passes.set(pass, { ...before, wantedSince: this.#clock.now() });
+  }
+
+  /** A pass begins; call what it gives when the pass has ended. */
+  passBegins(pass: string): (isGood: boolean) => void {
+    const runningSince = this.#clock.now();
+    this.#passes.set(pass, { ...(this.#passes.get(pass) ?? NEVER), runningSince });
+    return (isGood) => {
+      const now = this.#clock.now();
+      const before = this.#passes.get(pass) ?? NEVER;
+      this.#passes.set(pass, isGood ? { ...NEVER, goodAt: now } : { ...before, runningSince: undefined });
+      const tookMs = now.getTime() - runningSince.getTime();
+      for (const listener of this.#listeners) listener.onPass?.(this.account, pass, tookMs, isGood);
+    };
+  }
+
+  /** Nothing drives it any more. */
+  rests(): void {
+    this.live = undefined;
+    for (const [pass, { goodAt }] of this.#passes) this.#passes.set(pass, { ...NEVER, goodAt });
+  }
+}
+
+/** What the accounts of this process do; of each that it has driven. */
+export class Activities {
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #listeners: ActivityListener[] = [];
+  readonly #byAccount = new Map<string, Activity>();
+
+  constructor(clock: Pick<Clock, 'now'>) {
+    this.#clock = clock;
+  }
+
+  get all(): Iterable<Activity> {
+    return this.#byAccount.values();
+  }
+
+  of(account: string): Activity {
+    const known = this.#byAccount.get(account);
+    if (known !== undefined) return known;
+    const made = new Activity(account, this.#clock, this.#listeners);
+    this.#byAccount.set(account, made);
+    return made;
+  }
+
+  listen(listener: ActivityListener): void {
+    this.#listeners.push(listener);
+  }
+}

@@ -1,0 +1,83 @@
+import { describe, expect, it, vi } from 'vitest';
+import { createPass } from '../../../src/flows/orders/create.ts';
+import { Activities } from '../../../src/flows/pass/activity.ts';
+import { NOT_FOUND, record } from '../../support/scripted-exchange.ts';
+import { testClock } from '../../support/test-clock.ts';
+import { acceptedOrders, scriptedProgram } from '../../support/test-program.ts';
+import { MINUTE, SECOND } from '../../support/tracking.ts';
+
+const { signal } = new AbortController();
+
+describe('what an account does', () => {
+  it('is known of each request: its operation, what came of it, and the wait for its turn', async () => {
+    const { program, exchange } = await scriptedProgram();
+    const { activity, exchange: client } = program.app;
+    const ended = vi.spyOn(activity, 'ended');
+    const turned = vi.spyOn(activity, 'turned');
+    program.insert({ external_order_id: 'a' });
+    await createPass(program.app, signal);
+    exchange.answer = () => NOT_FOUND;
+    await client.lookUpOrder('a');
+    await client.showLink('link-1');
+    await client.verificationToken('link-1', 'MAIN');
+    expect(ended.mock.calls.map(([{ operation, outcome }]) => [operation, outcome])).toEqual([
+      ['create_pre_order', 'ok'],
+      ['look_up_order', 'refused'],
+      ['show_link', 'refused'],
+      ['verification_token', 'refused'],
+    ]);
+    expect(turned.mock.calls.map(([lane]) => lane)).toEqual(['create', 'lookup', 'person', 'person']);
+    expect(activity.inFlight).toBe(0);
+  });
+
+  it.each([
+    ['a refusal', 'refused', NOT_FOUND, true],
+    ['429', 'rate-limited', { status: 429 }, true],
+    ['a refused key', 'key-refused', { status: 401 }, true],
+    ['a 5xx', 'unknown', { status: 502 }, false],
+    ['no answer', 'unknown', 'reset', false],
+  ] as const)('tells of %s whether the exchange answered', async (_name, outcome, answer, isAnswered) => {
+    const { program, exchange } = await scriptedProgram();
+    exchange.answer = () => answer;
+    await program.app.exchange.lookUpOrder('a');
+    const { activity } = program.app;
+    expect([activity.lastRequest, activity.answeredAt]).toEqual([
+      expect.objectContaining({ outcome, isAnswered }),
+      isAnswered ? program.clock.now() : undefined,
+    ]);
+  });
+
+  it('is known of each change that a look-up sees: how long it was there', async () => {
+    const { program, answers, lookUp } = await acceptedOrders(['a']);
+    const changeSeen = vi.spyOn(program.app.activity, 'changeSeen');
+    const changed = (status: string, modificationDate?: string) =>
+      void answers.set('a', record('a', { status, modificationDate }));
+    changed('REQUEST', program.clock.now().toISOString());
+    await lookUp(MINUTE);
+    changed('PAID', program.clock.now().toISOString());
+    await lookUp(7 * SECOND);
+    // Nothing changed, and a change whose time is not known.
+    await lookUp(MINUTE);
+    changed('SENT');
+    await lookUp(MINUTE);
+    expect(changeSeen.mock.calls.flat()).toEqual([MINUTE, 7 * SECOND]);
+  });
+});
+
+describe('a pass', () => {
+  it('is wanted until one has ended well', () => {
+    const clock = testClock();
+    const activity = new Activities(clock).of('a');
+    const began = clock.now();
+    activity.passWanted('create');
+    clock.advance(SECOND);
+    activity.passWanted('create');
+    activity.passBegins('create')(false);
+    expect(activity.passes.get('create')).toEqual({ wantedSince: began, runningSince: undefined, goodAt: undefined });
+    activity.passBegins('create')(true);
+    expect(activity.passes.get('create')).toEqual({ goodAt: clock.now() });
+    activity.passWanted('create');
+    activity.rests();
+    expect(activity.passes.get('create')).toEqual({ goodAt: clock.now() });
+  });
+});
