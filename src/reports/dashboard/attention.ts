@@ -1,0 +1,158 @@
+import { RESUMED_HOLDS, type HoldKind } from '../../domain/accounts/holds.ts';
+import { accountWords } from '../../domain/accounts/words.ts';
+import { FINDING_CLASSES, SEVERITIES, type FindingClass } from '../../domain/findings/classes.ts';
+import { instantMs } from '../../domain/instant.ts';
+import { shellWord } from '../../domain/text.ts';
+import type { Tone } from '../formats/document.ts';
+import { capitalized, counted } from '../formats/words.ts';
+import type { AccountHold, ClassCount, DashboardFacts, UndecidedOrder } from './facts.ts';
+
+/** Something that needs a person: what it is, and the command that helps. */
+export interface Need {
+  readonly tone: Extract<Tone, 'error' | 'warning'>;
+  readonly title: string;
+  readonly text: string;
+  readonly since: string | null;
+  readonly command: string | null;
+  /** Present where it is about one order. */
+  readonly order?: Pick<UndecidedOrder, 'account' | 'externalOrderId'>;
+}
+
+/** An outcome that is unknown for longer, or an order that waits for longer, is looked at by a person. */
+const LONG_MS = 3_600_000;
+/** Of orders so many are named; the others are counted. */
+const MOST_NAMED = 5;
+const STATES: Readonly<Record<string, string>> = {
+  held: 'A person must decide what became of it: its outcome is unknown and looking it up is exhausted.',
+  disputed: 'An order at the exchange answers for it and contradicts it: nobody should act on it.',
+};
+const HOLDS: Readonly<Partial<Record<HoldKind, readonly [tone: Need['tone'], title: string]>>> = {
+  'creates-paused': ['warning', 'No order is created: paused'],
+  'all-paused': ['warning', 'Nothing is created or looked up: paused'],
+  restored: ['error', 'No order is created: the database was put back'],
+  'key-refused': ['error', 'The exchange refuses the key'],
+  forbidden: ['error', 'The exchange does not let the account create orders'],
+  slowed: ['error', 'One order an hour is created'],
+};
+
+/** Everything that needs a person, the gravest first. */
+export function needsOf(facts: DashboardFacts): readonly Need[] {
+  const needs = [
+    ...databaseNeeds(facts),
+    ...facts.holds.flatMap(holdNeed),
+    ...outOfReach(facts),
+    ...undecided(facts),
+    ...waiting(facts),
+    ...facts.findings.flatMap((one) => findingNeed(one, facts)),
+    ...receiverNeeds(facts),
+  ];
+  return [...needs.filter(({ tone }) => tone === 'error'), ...needs.filter(({ tone }) => tone === 'warning')];
+}
+
+function databaseNeeds({ database: { failure, address } }: DashboardFacts): readonly Need[] {
+  if (failure === null) return [];
+  const title = 'The database cannot be written';
+  return [{ tone: 'error', title, text: `${failure} (${address})`, since: null, command: 'order-sync db check' }];
+}
+
+function holdNeed({ account, kind, since, reason, actor }: AccountHold): readonly Need[] {
+  const known = HOLDS[kind];
+  if (known === undefined) return [];
+  const [tone, title] = known;
+  const by = actor === null ? '' : ` (${actor})`;
+  const resume = `order-sync resume${accountWords(account)} --reason TEXT`;
+  const command = RESUMED_HOLDS.includes(kind) ? resume : 'order-sync config check';
+  return [{ tone, title: `${title}${ofAccount(account)}`, text: `${reason}${by}`, since, command }];
+}
+
+function outOfReach({ exchange }: DashboardFacts): readonly Need[] {
+  return (exchange?.outOfReach ?? []).map(({ account, since }) => ({
+    tone: 'error',
+    title: `The exchange is out of reach${ofAccount(account)}`,
+    text: 'It gives no usable answer; requests go again by themselves once it does.',
+    since,
+    command: 'order-sync config check',
+  }));
+}
+
+function undecided({ undecided: orders, orders: counts }: DashboardFacts): readonly Need[] {
+  return Object.entries(STATES).flatMap(([state, text]) => {
+    const named = orders.filter((order) => order.state === state);
+    const shown = named.slice(0, MOST_NAMED).map((order): Need => {
+      const { account, externalOrderId, since, reason } = order;
+      const command = `order-sync orders explain ${shellWord(externalOrderId)}${accountWords(account)}`;
+      const title = `Order ${externalOrderId} is ${state}${ofAccount(account)}`;
+      return {
+        tone: 'error',
+        title,
+        text: reason === null ? text : `${text} ${capitalized(reason)}.`,
+        since,
+        command,
+        order,
+      };
+    });
+    const all = counts.find((one) => one.state === state);
+    const others = (all?.orders ?? 0) - shown.length;
+    if (others <= 0) return shown;
+    const title = `${counted(others, 'more order is', 'more orders are')} ${state}`;
+    return [...shown, { tone: 'error', title, text, since: null, command: `order-sync orders list --state ${state}` }];
+  });
+}
+
+function waiting({ oldest, at }: DashboardFacts): readonly Need[] {
+  const nowMs = instantMs(at) ?? 0;
+  return oldest.flatMap(({ account, state, since }): readonly Need[] => {
+    if (nowMs - (instantMs(since) ?? nowMs) < LONG_MS || (state !== 'pending' && state !== 'unknown')) return [];
+    const command = `order-sync orders list --state ${state}${accountWords(account)}`;
+    const title = state === 'pending' ? 'Orders wait for long to be sent' : 'An outcome is unknown for long';
+    const text =
+      state === 'pending'
+        ? 'The oldest one has waited since then.'
+        : 'It is looked up by itself; ask the exchange where that takes too long.';
+    return [{ tone: 'warning', title: `${title}${ofAccount(account)}`, text, since, command }];
+  });
+}
+
+function findingNeed({ account, class: name, findings, isMore }: ClassCount, facts: DashboardFacts): readonly Need[] {
+  const known = classOf(name);
+  const tone = known?.severity ?? 'warning';
+  if (tone === 'info') return [];
+  const number = isMore ? `${findings} or more` : String(findings);
+  const title = `${number} open ${findings === 1 ? 'finding' : 'findings'} ${name}`;
+  const of = account ?? facts.account;
+  const words = of === undefined ? ' --account all' : accountWords(of);
+  const command = `order-sync findings list --class ${name}${words}`;
+  return [{ tone, title, text: `${known?.meaning ?? ''} ${known?.advice ?? ''}`.trim(), since: null, command }];
+}
+
+function receiverNeeds({ receivers }: DashboardFacts): readonly Need[] {
+  return receivers.flatMap(({ endpoint, failingSince, deadLetters, account }): readonly Need[] => {
+    const command = `order-sync webhooks show${accountWords(account)}`;
+    const dead = counted(deadLetters, 'dead letter');
+    return [
+      ...(failingSince === null
+        ? []
+        : [need(`The receiver ${endpoint} fails`, 'Events wait for it; nothing is lost.', failingSince, command)]),
+      ...(deadLetters === 0 ? [] : [need(`${dead} of ${endpoint}`, 'It refused them for a day.', null, command)]),
+    ];
+  });
+}
+
+function need(title: string, text: string, since: string | null, command: string): Need {
+  return { tone: 'warning', title, text, since, command };
+}
+
+function ofAccount(account: string): string {
+  return account === 'default' ? '' : `, account ${account}`;
+}
+
+/** The class of a finding; undefined where it is one of another version. */
+export function classOf(name: string): FindingClass | undefined {
+  return Object.hasOwn(FINDING_CLASSES, name) ? FINDING_CLASSES[name as keyof typeof FINDING_CLASSES] : undefined;
+}
+
+/** The classes of open findings, the gravest first. */
+export function gravestFirst(findings: readonly ClassCount[]): readonly ClassCount[] {
+  const placeOf = ({ class: name }: ClassCount) => SEVERITIES.indexOf(classOf(name)?.severity ?? 'warning');
+  return findings.toSorted((a, b) => placeOf(a) - placeOf(b) || b.findings - a.findings);
+}

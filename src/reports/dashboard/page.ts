@@ -1,0 +1,79 @@
+import { cutText, escapeText } from '../formats/html/text.ts';
+import type { DashboardFacts } from './facts.ts';
+import { findingsSection } from './findings.ts';
+import { healthSection, needsSection, titleOf, verdictSection } from './health.ts';
+import { moneySection } from './money.ts';
+import { ageingSection, flowSection, ordersSection } from './orders.ts';
+import { eventsSection, requestsSection } from './traffic.ts';
+
+/** What the frame of a page needs to know. */
+export interface Frame {
+  readonly title: string;
+  readonly account: string | undefined;
+  readonly accounts: readonly string[];
+  /** What was searched for. */
+  readonly query?: string;
+  /** Without a script the page is loaded again after so many seconds; never unless given. */
+  readonly reloadSeconds?: number;
+  /** Rules of style of its own, allowed by their hash. */
+  readonly rules?: string;
+}
+
+/** Writes the dashboard. */
+export function dashboardPage(facts: DashboardFacts): string {
+  const { account, accounts } = facts;
+  const sections = [
+    verdictSection,
+    needsSection,
+    healthSection,
+    ordersSection,
+    flowSection,
+    eventsSection,
+    requestsSection,
+    ageingSection,
+    findingsSection,
+    moneySection,
+  ];
+  const body = `<div class="board">\n${sections.map((write) => write(facts)).join('')}</div>\n`;
+  return framed({ title: titleOf(facts), account, accounts, reloadSeconds: 15 }, body);
+}
+
+/** Writes a page with its head, the choice of the account and the search; `body` is markup. */
+export function framed(frame: Frame, body: string): string {
+  const { title, rules, reloadSeconds } = frame;
+  const reload =
+    reloadSeconds === undefined ? '' : `<noscript><meta http-equiv="refresh" content="${reloadSeconds}"></noscript>\n`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${escapeText(cutText(title))}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/dashboard.css">
+${rules === undefined ? '' : `<style>${rules}</style>\n`}${reload}<script type="module" src="/dashboard.js"></script>
+</head>
+<body>
+<a class="skip" href="#main">To the content</a>
+${headText(frame)}<main id="main">
+${body}</main>
+</body>
+</html>
+`;
+}
+
+function headText({ account, accounts, query = '' }: Frame): string {
+  const chosen = account ?? 'all';
+  const option = (value: string, name: string) =>
+    `<option value="${escapeText(value)}"${value === chosen ? ' selected' : ''}>${escapeText(cutText(name))}</option>`;
+  const options = [...accounts.map((name) => option(name, name)), option('all', 'all accounts')];
+  const choice =
+    accounts.length < 2
+      ? ''
+      : `<form action="/" method="get" class="choice"><label for="account">Account</label> <select id="account" name="account">${options.join('')}</select> <button>Show</button></form>\n`;
+  return `<header class="bar"><a class="home" href="/?${escapeText(new URLSearchParams({ account: chosen }).toString())}">order-sync</a>
+${choice}<form action="/orders" method="get" role="search"><label for="q">Order</label> <input id="q" name="q" type="search" maxlength="1000" required value="${escapeText(query)}" placeholder="id, or its beginning" autocomplete="off" spellcheck="false"><input type="hidden" name="account" value="${escapeText(chosen)}"> <button>Find</button></form>
+<p id="connection" role="status"></p></header>
+`;
+}

@@ -1,0 +1,158 @@
+import type { DashboardFacts } from '../../src/reports/dashboard/facts.ts';
+
+/** The time of the facts below. */
+export const SHOWN_AT = '2026-03-04T13:37:42.000Z';
+
+/** A dashboard on which something of everything is to be seen. */
+export function dashboardFacts(changes: Partial<DashboardFacts> = {}): DashboardFacts {
+  const zeros = Array.from({ length: 24 }, () => 0);
+  const hours = (of: (hour: number) => number) => zeros.map((_zero, hour) => (hour > 13 ? 0 : of(hour)));
+  const event = { version: 1, account: 'default', timestamp: '2026-03-04T13:37:12.250Z' } as const;
+  const change = { exchangeTime: null, source: 'lookup', reason: null, actor: null };
+  const part = { account: 'default', order_status: null, asset_position: 'INPUT', unreadable: 0 };
+  return {
+    at: SHOWN_AT,
+    account: 'default',
+    accounts: ['default', 'shop-2'],
+    orders: [
+      { state: 'pending', orders: 12, isMore: false },
+      { state: 'unknown', orders: 2, isMore: false },
+      { state: 'held', orders: 7, isMore: false },
+      { state: 'accepted', orders: 18_412, isMore: false },
+      { state: 'open', orders: 311, isMore: false },
+      { state: 'final', orders: 1_204_331, isMore: false },
+      { state: 'disputed', orders: 1, isMore: false },
+      { state: 'invalid', orders: 100_000, isMore: true },
+    ],
+    oldest: [
+      { account: 'default', state: 'pending', since: '2026-03-04T13:37:02.000Z' },
+      { account: 'default', state: 'unknown', since: '2026-03-04T09:37:02.000Z' },
+    ],
+    undecided: [
+      {
+        account: 'default',
+        externalOrderId: 'shop-1007',
+        state: 'held',
+        reason: 'looked up 10 times, never found',
+        since: '2026-03-03T13:37:42.000Z',
+      },
+      {
+        account: 'default',
+        externalOrderId: `<script>alert(1)</script>"'&`,
+        state: 'disputed',
+        reason: null,
+        since: '2026-03-04T12:37:42.000Z',
+      },
+    ],
+    findings: [
+      { account: 'default', class: 'AMOUNT_MISMATCH', findings: 3, isMore: false },
+      { account: 'default', class: 'STATUS_UNMAPPED', findings: 10_000, isMore: true },
+    ],
+    newestFindings: [
+      {
+        account: 'default',
+        class: 'AMOUNT_MISMATCH',
+        severity: 'error',
+        externalOrderId: 'shop-1003',
+        expected: '0.000000012345678901',
+        actual: '0.000000012345678902',
+        firstSeenAt: '2026-03-04T11:37:42.000Z',
+      },
+    ],
+    holds: [
+      {
+        account: 'default',
+        kind: 'creates-paused',
+        since: '2026-03-04T13:07:42.000Z',
+        until: null,
+        reason: 'maintenance at the exchange',
+        actor: 'kim',
+      },
+    ],
+    exchange: {
+      outOfReach: [],
+      lastAnswerAt: '2026-03-04T13:37:41.100Z',
+      lastPassAt: '2026-03-04T13:37:40.100Z',
+      inFlight: 3,
+      rate: { spent: 7, requests: 10, intervalMs: 1_000 },
+      operations: [
+        { operation: 'createPreOrder', count: 1_204_812, failed: 14, p50Ms: 82, p99Ms: 640 },
+        { operation: 'lookUpOrder', count: 8_204_812, failed: 211, p50Ms: 61, p99Ms: 1_210 },
+      ],
+      detection: { count: 20_113, p50Ms: 2_400, p99Ms: 19_000 },
+    },
+    database: { address: '/var/lib/order-sync/order-sync.db', failure: null, bytes: 1_812_000_000, readMs: 31.2 },
+    receivers: [
+      { account: 'default', endpoint: 'https://shop.example/hook', failingSince: null, deadLetters: 0, behind: 2 },
+    ],
+    activity: {
+      hours: {
+        day: '2026-03-04',
+        inserted: hours((hour) => 400 + ((hour * 137) % 300)),
+        accepted: hours((hour) => 380 + ((hour * 149) % 280)),
+        final: hours((hour) => 300 + ((hour * 113) % 240)),
+        since: null,
+      },
+      money: [
+        {
+          title: 'Today',
+          cutAt: null,
+          parts: [
+            {
+              ...part,
+              from_currency: 'BTC',
+              to_currency: 'EUR',
+              state: 'final',
+              outcome: 'succeeded',
+              orders: 4_012,
+              asset: '12.000000012345678901',
+              currency: 'BTC',
+            },
+            {
+              ...part,
+              from_currency: 'BTC',
+              to_currency: 'EUR',
+              state: 'open',
+              outcome: null,
+              orders: 31,
+              asset: '0.5',
+              currency: 'BTC',
+            },
+            {
+              ...part,
+              from_currency: 'EUR',
+              to_currency: 'BTC',
+              state: 'final',
+              outcome: 'failed',
+              orders: 2,
+              asset: '1500.00',
+              currency: 'EUR',
+            },
+          ],
+        },
+        { title: 'The last 7 days', cutAt: '2026-03-01T00:12:00.000Z', parts: [] },
+      ],
+      ageing: {
+        isCut: false,
+        rows: [
+          { state: 'accepted', orders: [12, 90, 310, 4_000, 12_000, 2_000] },
+          { state: 'open', orders: [100, 150, 50, 11, 0, 0] },
+        ],
+      },
+    },
+    events: Array.from({ length: 25 }, (_, index) => ({
+      ...event,
+      id: `evt_${index}`,
+      cursor: 100 - index,
+      type: 'order.state_changed' as const,
+      data: {
+        externalOrderId: `shop-${2_000 - index}`,
+        field: 'state',
+        oldValue: 'open',
+        newValue: 'final',
+        ...change,
+      },
+    })),
+    ...changes,
+  };
+}
