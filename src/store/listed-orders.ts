@@ -1,6 +1,7 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import type { FindingClassName } from '../domain/findings/classes.ts';
 import type { OrderState } from '../domain/orders/states.ts';
+import { storable } from '../domain/text.ts';
 import { accountNames, accountsIn } from './accounts.ts';
 import { listAccounts, newestFirst, type Listed, type ListQuery, type OfAccount } from './listed.ts';
 import type { OrderRow } from './order-columns.ts';
@@ -188,6 +189,16 @@ export function isLike({ id, isPrefix }: IdFilter): Condition {
   if (!isPrefix) return sql`external_order_id = ${id}`;
   // No text that begins with the prefix comes after this one.
   return sql`external_order_id >= ${id} and external_order_id < ${`${id}\u{10ffff}`}`;
+}
+
+/** Reads the orders of an account whose id begins with a text, in the order of their ids: that with this very id is the first. */
+export async function ordersLike(db: Database, account: string, begin: string, limit: number): Promise<OrderRow[]> {
+  const id = storable(begin);
+  const { rows } = await sql<OrderRow>`select * from merchant_orders
+    where account = ${account} and ${isLike({ id, isPrefix: true })} order by external_order_id limit ${limit}`.execute(
+    db,
+  );
+  return rows;
 }
 
 /** The orders of one state that a person decides about together; times are compared with `created_at`. */

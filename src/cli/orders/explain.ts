@@ -1,19 +1,15 @@
 import { Option, type Command } from 'commander';
 import { systemClock } from '../../clock.ts';
 import type { AccountSettings } from '../../config/config.ts';
-import { preOrderIdsIn } from '../../exchange/ids.ts';
-import { readRecordView } from '../../exchange/record-view.ts';
 import { flowSettings } from '../../flows/pass/settings.ts';
 import { paceOfOrder } from '../../flows/reports/following.ts';
+import { storyOf, type ReadPace } from '../../flows/reports/story.ts';
 import { PLAIN, wrapped, type Screen } from '../../reports/formats/terminal/screen.ts';
 import { printable } from '../../reports/formats/text.ts';
 import { isCommand } from '../../reports/story/commands.ts';
-import { storyDocument } from '../../reports/story/document.ts';
-import type { StoryEvidence } from '../../reports/story/evidence.ts';
 import { isNewest } from '../../reports/story/next.ts';
-import { buildStory, type Story } from '../../reports/story/story.ts';
+import type { Story } from '../../reports/story/story.ts';
 import type { Store } from '../../store/port.ts';
-import { readStory } from '../../store/reports/story.ts';
 import { chooseFormat, isFolder, writeReport } from '../report/output.ts';
 import { utcTime } from '../shared/period.ts';
 import { screenOf } from '../shared/screen.ts';
@@ -46,12 +42,11 @@ export function define(command: Command): void {
       const format = chooseFormat(FORMATS, json === true ? 'json' : given, out) ?? 'table';
       const until = asOf === undefined ? systemClock().now() : new Date(asOf);
       const { story, document } = await withAccount(command, 'current', async (store, settings) => {
-        const { account, accounts, create, follow, exchange } = settings;
-        const evidence = await evidenceOf(store, settings, externalOrderId, until);
-        if (evidence === undefined) throw await absentOrder(store.db, settings, externalOrderId);
-        const isDriven = accounts.some(({ name }) => name === account);
-        const told = buildStory(evidence, until, { ...create, ...follow, isDriven });
-        return { story: told, document: storyDocument(told, evidence, exchange) };
+        const found = await storyOf(store, settings, externalOrderId, {
+          asOf: until,
+          readPace: paceIn(store, settings, until),
+        });
+        return found ?? Promise.reject(await absentOrder(store.db, settings, externalOrderId));
       });
       if (format === 'html') await writeReport(document, out === undefined ? { format } : { format, out });
       else {
@@ -61,23 +56,15 @@ export function define(command: Command): void {
     });
 }
 
-async function evidenceOf(
-  store: Store,
-  settings: AccountSettings,
-  externalOrderId: string,
-  asOf: Date,
-): Promise<StoryEvidence | undefined> {
+function paceIn(store: Store, settings: AccountSettings, asOf: Date): ReadPace {
   const { account } = settings;
-  const rows = await readStory(store, account, externalOrderId);
-  if (rows === undefined) return undefined;
-  const record = rows.record && { ...rows.record, view: readRecordView(rows.record.body) };
-  const keptAnswers = rows.keptAnswers.map(({ body, ...kept }) => ({ ...kept, ids: preOrderIdsIn(body) }));
-  // Of the past nobody tells the pace.
-  if (!isNewest({ order: rows.order, asOf })) return { ...rows, record, keptAnswers };
   const { pace } = flowSettings(settings);
-  const following = { account, store, clock: systemClock(), pace };
   const { signal } = new AbortController();
-  return { ...rows, record, keptAnswers, pace: await paceOfOrder(following, rows.order, signal) };
+  return async (order) => {
+    // Of the past nobody tells the pace.
+    if (!isNewest({ order, asOf })) return undefined;
+    return await paceOfOrder({ account, store, clock: systemClock(), pace }, order, signal);
+  };
 }
 
 function asJson(story: Story): string {

@@ -6,11 +6,14 @@ import { isLoopback } from '../../config/values.ts';
 const OPEN = '/livez';
 const CHANGES_NOTHING = ['GET', 'HEAD'];
 
+/** A page loads and runs what this server has for it, and nothing else. */
+export const CONTENT_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 const HEADERS = {
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+  'content-security-policy': CONTENT_POLICY,
   'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
+  // With `no-referrer` a browser names no origin with a form of our own pages.
+  'referrer-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'cache-control': 'no-store',
 };

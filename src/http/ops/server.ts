@@ -12,6 +12,8 @@ const LIMITS = {
   /** ms in which a request has to arrive. */
   requestTimeout: 10_000,
   keepAliveTimeout: 5_000,
+  /** Longer than any id once encoded. */
+  routerOptions: { maxParamLength: 8_000 },
   http: { headersTimeout: 5_000, connectionsCheckingInterval: 2_500 },
 };
 const MAX_CONNECTIONS = 128;

@@ -1,3 +1,4 @@
+import { EVENT_TYPES } from '../../domain/events/feed.ts';
 import { cutText, escapeText } from '../formats/html/text.ts';
 import type { DashboardFacts } from './facts.ts';
 import { findingsSection } from './findings.ts';
@@ -38,9 +39,15 @@ export function dashboardPage(facts: DashboardFacts): string {
   return framed({ title: titleOf(facts), account, accounts, reloadSeconds: 15 }, body);
 }
 
+/** Writes a page that says why there is no other. */
+export function messagePage(frame: Frame, text: string): string {
+  return framed(frame, `<div class="board"><section class="wide"><h1>${escapeText(text)}</h1></section></div>\n`);
+}
+
 /** Writes a page with its head, the choice of the account and the search; `body` is markup. */
 export function framed(frame: Frame, body: string): string {
-  const { title, rules, reloadSeconds } = frame;
+  const { title, account, rules, reloadSeconds } = frame;
+  const isLive = reloadSeconds !== undefined;
   const reload =
     reloadSeconds === undefined ? '' : `<noscript><meta http-equiv="refresh" content="${reloadSeconds}"></noscript>\n`;
   return `<!doctype html>
@@ -54,7 +61,7 @@ export function framed(frame: Frame, body: string): string {
 <link rel="stylesheet" href="/dashboard.css">
 ${rules === undefined ? '' : `<style>${rules}</style>\n`}${reload}<script type="module" src="/dashboard.js"></script>
 </head>
-<body>
+<body${isLive && account !== undefined ? ` data-account="${escapeText(account)}" data-events="${EVENT_TYPES.join(' ')}"` : ''}>
 <a class="skip" href="#main">To the content</a>
 ${headText(frame)}<main id="main">
 ${body}</main>

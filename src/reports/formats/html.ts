@@ -2,7 +2,7 @@ import { drawFigures } from './chart.ts';
 import { FIGURE_STYLE } from './chart/style.ts';
 import type { ReportDocument } from './document.ts';
 import { aboutText, headText, PART_TITLES, partsOf } from './html/head.ts';
-import { readSection } from './html/read.ts';
+import { readSection, type ReadSection } from './html/read.ts';
 import { STYLE } from './html/style.ts';
 import { tableRules } from './html/rules.ts';
 import { sectionText } from './html/section.ts';
@@ -11,12 +11,29 @@ import { cssString, escapeText } from './html/text.ts';
 /** The page loads nothing and runs nothing. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
+/** The content of a page, and the rules of style that it needs beside `STYLE`. */
+export interface PageParts {
+  readonly rules: string;
+  readonly content: AsyncIterable<string>;
+}
+
 /** Writes a report as one page with its charts, without scripts. */
 export async function* htmlText(document: ReportDocument): AsyncGenerator<string> {
+  const { rules, content } = await pageParts(document);
+  yield pageHead(document.title, rules);
+  yield* content;
+  yield '</main>\n</body>\n</html>\n';
+}
+
+/** Reads a report and writes the parts of its page, for a page that has more than the report. */
+export async function pageParts(document: ReportDocument): Promise<PageParts> {
   const shown = document.sections.filter(({ isForPrograms }) => isForPrograms !== true);
   const sections = [];
   for (const section of shown) sections.push(await readSection(section));
-  yield pageHead(document.title, sections.map(tableRules).join(''));
+  return { rules: sections.map(tableRules).join(''), content: contentText(document, sections) };
+}
+
+async function* contentText(document: ReportDocument, sections: readonly ReadSection[]): AsyncGenerator<string> {
   yield headText(document, sections);
   const parts = partsOf(sections);
   const figures = await drawFigures(document.charts);
@@ -32,7 +49,6 @@ export async function* htmlText(document: ReportDocument): AsyncGenerator<string
     if (part === 'attention') yield* drawn;
   }
   yield aboutText(document);
-  yield '</main>\n</body>\n</html>\n';
 }
 
 function pageHead(title: string, rules: string): string {

@@ -35,7 +35,7 @@ export function headText(document: ReportDocument, sections: readonly ReadSectio
   return `<header>
 <h1>${proseText(title)}</h1>
 ${scope.length === 0 ? '' : `<dl class="scope">\n${scope.map(factText).join('')}</dl>\n`}</header>
-${verdict === undefined ? '' : verdictText(verdict, firstToDo(sections))}${cards.length === 0 ? '' : `<ul class="cards" style="--columns:${columnsOf(cards.length)}">\n${cards.map((card) => cardText(card, there)).join('')}</ul>\n`}${contentsText(sections)}`;
+${verdict === undefined ? '' : verdictText(verdict, firstToDo(sections))}${cards.length === 0 ? '' : `<ul class="cards of-${columnsOf(cards.length)}">\n${cards.map((card) => cardText(card, there)).join('')}</ul>\n`}${contentsText(sections)}`;
 }
 
 /** Writes the facts that do not stand at the top. */

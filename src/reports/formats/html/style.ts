@@ -61,7 +61,8 @@ dd { margin: 0; font-variant-numeric: tabular-nums; }
 .verdict a { color: inherit; text-decoration: underline; text-underline-offset: 4px; }
 .verdict ul { margin: 10px 0 0; padding-left: 1.2em; }
 .verdict li { margin: 3px 0; }
-.cards { display: grid; grid-template-columns: repeat(var(--columns), minmax(0, 1fr)); gap: 12px; list-style: none; margin: 16px 0 0; padding: 0; }
+.cards { display: grid; grid-template-columns: repeat(var(--columns, 6), minmax(0, 1fr)); gap: 12px; list-style: none; margin: 16px 0 0; padding: 0; }
+${[1, 2, 3, 4, 5, 6].map((columns) => `.of-${columns} { --columns: ${columns}; }`).join(' ')}
 .cards li { background: var(--surface); border: 1px solid var(--line); border-radius: 10px; min-width: 0; overflow: hidden; }
 .cards li > * { display: block; height: 100%; padding: 14px 16px; color: inherit; }
 .cards a:hover { background: var(--faint); text-decoration: none; }

@@ -1,0 +1,214 @@
+import { statSync } from 'node:fs';
+import { exchangeByAccount, type Config } from '../../../config/config.ts';
+import { after } from '../../../domain/instant.ts';
+import { FOLLOWED_STATES } from '../../../domain/orders/states.ts';
+import {
+  AGE_LIMITS_MS,
+  type ActivityFacts,
+  type DashboardFacts,
+  type Hours,
+  type MoneyPeriod,
+  type OldestIn,
+} from '../../../reports/dashboard/facts.ts';
+import { currencyOfRow } from '../../../reports/reconciliation/rows.ts';
+import { listFindings } from '../../../store/listed-findings.ts';
+import { readOverview, type Overview } from '../../../store/overview/overview.ts';
+import {
+  countAges,
+  countHours,
+  recentParts,
+  type ByHour,
+  type CountedAges,
+  type CountedHours,
+} from '../../../store/overview/recent.ts';
+import type { OpsSources } from '../routes.ts';
+import { Latencies } from './latencies.ts';
+
+/** A reading is shown to all who ask for so long. What takes longer to read is shown for longer. */
+const FRESH_MS = 1_500;
+const ADDED_UP_MS = 20_000;
+/** Accounts are added up, and may be chosen, no more than so many. */
+const MOST_ADDED_UP = 8;
+const MOST_CHOSEN = 500;
+const FINDINGS = 10;
+const DAY_MS = 86_400_000;
+
+interface Reading<Value> {
+  readonly at: number;
+  readonly value: Promise<Value>;
+}
+
+/** Reads what the dashboard shows. All viewers share what was read a moment ago. */
+export class DashboardReader {
+  readonly accounts: readonly string[];
+  readonly #deps: OpsSources;
+  readonly #latencies: Latencies;
+  readonly #facts = new Map<string, Reading<DashboardFacts>>();
+  readonly #activity = new Map<string, Reading<ActivityFacts>>();
+
+  constructor(deps: OpsSources) {
+    this.#deps = deps;
+    this.accounts = deps.config.accounts.map(({ name }) => name);
+    this.#latencies = new Latencies(deps.activities, deps.clock);
+  }
+
+  /** What is shown of an account, or of all where none is named. */
+  read(account: string | undefined): Promise<DashboardFacts> {
+    return this.#shared(this.#facts, account ?? '', FRESH_MS, () => this.#read(account));
+  }
+
+  #shared<Value>(kept: Map<string, Reading<Value>>, key: string, freshMs: number, read: () => Promise<Value>) {
+    const now = this.#deps.clock.monotonic();
+    const known = kept.get(key);
+    if (known !== undefined && now - known.at < freshMs) return known.value;
+    const reading = { at: now, value: read() };
+    kept.set(key, reading);
+    // The next one tries again.
+    reading.value.catch(() => kept.delete(key));
+    return reading.value;
+  }
+
+  async #read(account: string | undefined): Promise<DashboardFacts> {
+    const { config, clock, store } = this.#deps;
+    const [now, begun] = [clock.now(), clock.monotonic()];
+    const overview = await readOverview(store.db, { account, now });
+    const shown = account === undefined ? this.accounts : [account];
+    const isAddedUp = shown.length <= MOST_ADDED_UP;
+    const listed = isAddedUp
+      ? await listFindings(store.db, { account, status: 'open', limit: FINDINGS })
+      : { rows: [] };
+    const activity = isAddedUp
+      ? await this.#shared(this.#activity, account ?? '', ADDED_UP_MS, () => this.#addUp(shown, now))
+      : null;
+    return {
+      ...ofOverview(overview),
+      account,
+      accounts: this.accounts.slice(0, MOST_CHOSEN),
+      newestFindings: listed.rows.map((row) => ({
+        account: row.account,
+        class: row.class,
+        severity: row.severity,
+        externalOrderId: row.external_order_id,
+        expected: row.expected,
+        actual: row.actual,
+        firstSeenAt: row.first_seen_at,
+      })),
+      exchange: this.#exchange(account, overview),
+      database: {
+        address: config.database.address,
+        failure: store.writer.failure?.message ?? null,
+        bytes: bytesOf(config),
+        readMs: clock.monotonic() - begun,
+      },
+      receivers: [],
+      activity,
+    };
+  }
+
+  #exchange(account: string | undefined, { outOfReach }: Overview): DashboardFacts['exchange'] {
+    const { config } = this.#deps;
+    const settingsOf = exchangeByAccount(config);
+    const limits = (account === undefined ? this.accounts : [account]).map((name) => {
+      const { requests, interval } = settingsOf(name).rate;
+      return (requests * 1_000) / interval;
+    });
+    const perSecond = limits.reduce((sum, limit) => sum + limit, 0);
+    const facts = this.#latencies.facts((name) => account === undefined || name === account, perSecond);
+    return facts && { ...facts, outOfReach };
+  }
+
+  async #addUp(accounts: readonly string[], now: Date): Promise<ActivityFacts> {
+    const { store } = this.#deps;
+    const day = now.toISOString().slice(0, 10);
+    const times = AGE_LIMITS_MS.map((limit) => after(now, -limit).toISOString());
+    const [hours, ages]: [Hours[], CountedAges[]] = [[], []];
+    for (const account of accounts) {
+      hours.push(hoursOf(day, await countHours(store.db, { account, from: `${day}T00:00:00.000Z` })));
+      ages.push(await countAges(store.db, account, times));
+    }
+    const periods = [
+      ['Today', `${day}T00:00:00.000Z`],
+      ['The last 7 days', after(now, -7 * DAY_MS).toISOString()],
+    ] as const;
+    const money: MoneyPeriod[] = [];
+    for (const [title, from] of periods) money.push(await this.#money(title, accounts, from));
+    return { hours: sumOfHours(day, hours), money, ageing: ageingOf(ages) };
+  }
+
+  async #money(title: string, accounts: readonly string[], from: string): Promise<MoneyPeriod> {
+    const { store, config } = this.#deps;
+    const settingsOf = exchangeByAccount(config);
+    const read = [];
+    for (const account of accounts) read.push({ account, ...(await recentParts(store, { account, from })) });
+    const parts = read.flatMap(({ account, parts: of }) =>
+      of.map((part) => ({ ...part, currency: currencyOfRow(part, settingsOf(account)) })),
+    );
+    const cuts = read.flatMap(({ cutAt }) => (cutAt === null ? [] : [cutAt]));
+    return { title, parts, cutAt: cuts.toSorted().at(-1) ?? null };
+  }
+}
+
+function ofOverview(overview: Overview) {
+  const { asOf: at, orders, more, findings, holds, attention, newest: events } = overview;
+  const oldest: OldestIn[] = [overview.oldestPending, overview.oldestUnknown].filter((one) => one !== null);
+  return {
+    at,
+    orders: Object.entries(orders).map(([state, number]) => {
+      const name = state as keyof typeof orders;
+      return { state: name, orders: number, isMore: more.includes(name) };
+    }),
+    oldest,
+    undecided: attention,
+    findings: findings.map((one) => ({
+      account: overview.account ?? undefined,
+      class: one.class,
+      findings: one.open,
+      isMore: false,
+    })),
+    holds,
+    events,
+  };
+}
+
+function hoursOf(day: string, { cutAt, ...counts }: CountedHours): Hours {
+  const list = (of: ByHour) =>
+    Array.from({ length: 24 }, (_, hour) => of.get(`${day}T${String(hour).padStart(2, '0')}`) ?? 0);
+  return {
+    day,
+    inserted: list(counts.inserted),
+    accepted: list(counts.accepted),
+    final: list(counts.final),
+    since: cutAt,
+  };
+}
+
+function sumOfHours(day: string, all: readonly Hours[]): Hours {
+  const sum = (key: 'inserted' | 'accepted' | 'final') =>
+    Array.from({ length: 24 }, (_, hour) => all.reduce((total, one) => total + (one[key][hour] ?? 0), 0));
+  const since =
+    all
+      .flatMap((one) => (one.since === null ? [] : [one.since]))
+      .toSorted()
+      .at(-1) ?? null;
+  return { day, inserted: sum('inserted'), accepted: sum('accepted'), final: sum('final'), since };
+}
+
+function ageingOf(all: readonly CountedAges[]): ActivityFacts['ageing'] {
+  const rows = all.flatMap((one) => one.rows);
+  const states = ['sending', ...FOLLOWED_STATES].filter((state) => rows.some((row) => row.state === state));
+  return {
+    isCut: all.some(({ isCut }) => isCut),
+    rows: states.map((state) => ({
+      state,
+      orders: Array.from({ length: AGE_LIMITS_MS.length + 1 }, (_, place) =>
+        rows.filter((row) => row.state === state && row.place === place).reduce((sum, row) => sum + row.orders, 0),
+      ),
+    })),
+  };
+}
+
+/** Of a file; null where the database is a server's. */
+function bytesOf({ database }: Config): number | null {
+  if (database.kind !== 'sqlite') return null;
+  return statSync(database.path, { throwIfNoEntry: false })?.size ?? null;
+}

@@ -1,0 +1,88 @@
+// Keeps the dashboard up to date: it loads the page again when an event comes, and replaces the parts that changed.
+const LEAST_MS = 1_000;
+const MOST_MS = 5_000;
+
+const live = [...document.querySelectorAll('[data-live]')].map(({ id }) => id);
+const connection = document.getElementById('connection');
+let [last, planned, timer] = [Date.now(), Number.POSITIVE_INFINITY, 0];
+
+/** Loads the page again in so many milliseconds, and never twice within a second. */
+function plan(ms) {
+  const at = Math.max(Date.now() + ms, last + LEAST_MS);
+  if (at >= planned) return;
+  clearTimeout(timer);
+  planned = at;
+  timer = setTimeout(() => void refresh(), at - Date.now());
+}
+
+async function refresh() {
+  [last, planned] = [Date.now(), Number.POSITIVE_INFINITY];
+  try {
+    if (!document.hidden) await replaceParts();
+    connection.textContent = '';
+  } catch {
+    connection.textContent = `No answer from order-sync since ${new Date(last).toISOString().slice(11, 19)} UTC`;
+  }
+  last = Date.now();
+  plan(MOST_MS);
+}
+
+async function replaceParts() {
+  const response = await fetch(location.href, { signal: AbortSignal.timeout(10_000) });
+  if (!response.ok) throw new Error(String(response.status));
+  // The answer is a page of this server, whose texts are escaped; a parsed page runs nothing.
+  const next = new DOMParser().parseFromString(await response.text(), 'text/html');
+  document.title = next.title;
+  for (const id of live) {
+    const [shown, newer] = [document.getElementById(id), next.getElementById(id)];
+    if (shown === null || newer === null || shown.innerHTML === newer.innerHTML || isSelected(shown)) continue;
+    const places = [...shown.querySelectorAll('[tabindex]')].map(({ scrollTop, scrollLeft }) => [
+      scrollTop,
+      scrollLeft,
+    ]);
+    const focus = shown.contains(document.activeElement) ? pathTo(shown, document.activeElement) : undefined;
+    shown.replaceChildren(...newer.childNodes);
+    [...shown.querySelectorAll('[tabindex]')].forEach((box, index) =>
+      box.scrollTo(...(places[index] ?? [0, 0]).toReversed()),
+    );
+    if (focus !== undefined) shown.querySelector(focus)?.focus({ preventScroll: true });
+  }
+}
+
+/** A text that somebody is about to copy stays. */
+function isSelected(part) {
+  const selection = getSelection();
+  return selection !== null && !selection.isCollapsed && part.contains(selection.anchorNode);
+}
+
+/** A selector of the same place in the newer part. */
+function pathTo(part, element) {
+  const steps = [];
+  for (let one = element; one !== part; one = one.parentElement) {
+    steps.unshift(`:nth-child(${[...one.parentElement.children].indexOf(one) + 1})`);
+  }
+  return `:scope > ${steps.join(' > ')}`;
+}
+
+const choice = document.getElementById('account');
+choice?.addEventListener('change', () => choice.form.submit());
+
+/** Listens for events while somebody looks: a browser opens few connections to one server. */
+function listen() {
+  const { account, events = '' } = document.body.dataset;
+  if (account === undefined) return;
+  let source;
+  const toggle = () => {
+    source?.close();
+    source = document.hidden ? undefined : new EventSource(`/events?${new URLSearchParams({ account })}`);
+    for (const type of events.split(' ')) source?.addEventListener(type, () => plan(0));
+    if (!document.hidden) plan(0);
+  };
+  document.addEventListener('visibilitychange', toggle);
+  toggle();
+}
+
+if (live.length > 0) {
+  listen();
+  plan(MOST_MS);
+}

@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { createPass } from '../../../src/flows/orders/create.ts';
+import { setHold } from '../../../src/store/account-holds.ts';
+import { testOps } from '../../support/ops-endpoint.ts';
+
+const NEVER = new AbortController().signal;
+const HOSTILE = `"'><script>alert(1)</script>`;
+
+describe('the dashboard of a program', () => {
+  it('shows the orders by state, and a pause at the moment it is there', async () => {
+    const { program, get } = await testOps();
+    program.insert({ external_order_id: 'shop-1' }, { external_order_id: 'shop-2', asset: 'x' });
+    await createPass(program.app, NEVER);
+    expect(await stateOf(get, 'accepted')).toBe('1');
+    expect(await stateOf(get, 'invalid')).toBe('1');
+    const now = program.clock.now();
+    const hold = { kind: 'all-paused', since: now, until: null, reason: HOSTILE, actor: 'kim' } as const;
+    await program.app.store.writer.write((tx) => setHold(tx, 'default', hold, now));
+    program.clock.advance(2_000);
+    const page = await (await get('/')).text();
+    expect(page).toContain('order-sync resume --reason TEXT');
+    expect(page).not.toContain('<script>alert');
+  });
+
+  it('reads the database once for all who look at the same moment', async () => {
+    const { program, get } = await testOps();
+    const pages = await Promise.all([1, 2, 3].map(async () => await (await get('/')).text()));
+    program.insert({ external_order_id: 'shop-1' });
+    pages.push(await (await get('/')).text());
+    expect(new Set(pages).size).toBe(1);
+    program.clock.advance(2_000);
+    expect(await (await get('/')).text()).not.toBe(pages[0]);
+  });
+
+  it.each([
+    ['the beginning of ids', 'shop', ['shop-1', 'shop-10', 'shop-2']],
+    ['an id', 'shop-2', ['shop-2']],
+    ['quotes and markup', HOSTILE, [HOSTILE]],
+    ['what is no id', '%', []],
+    ['10,000 characters', 'x'.repeat(10_000), []],
+    ['a character that no text has', '\0', []],
+  ])('finds orders by %s', async (_name, query, found) => {
+    const { program, get } = await testOps();
+    for (const id of ['shop-1', 'shop-2', 'shop-10', HOSTILE]) program.insert({ external_order_id: id });
+    const answer = await get(`/orders?${new URLSearchParams({ q: query }).toString()}`);
+    const page = await answer.text();
+    const links = [...page.matchAll(/href="\/orders\/([^?"]*)\?/g)].map(([, id = '']) =>
+      decodeURIComponent(id.replaceAll('&#39;', "'")),
+    );
+    expect([answer.status, links]).toEqual([200, found]);
+    expect(page).not.toContain('<script>alert');
+  });
+
+  it('shows the story of an order, whatever its id', async () => {
+    const { program, get } = await testOps();
+    program.insert({ external_order_id: HOSTILE });
+    await createPass(program.app, NEVER);
+    const answer = await get(`/orders/${encodeURIComponent(HOSTILE)}?account=default`);
+    const page = await answer.text();
+    expect(answer.status).toBe(200);
+    expect(page).not.toContain('<script>alert');
+    expect(page).toContain('id="timeline"');
+    const policy = answer.headers.get('content-security-policy') ?? '';
+    expect(policy).toMatch(/style-src 'self' 'sha256-[\w+/=]+'/);
+    expect(policy).not.toContain('unsafe');
+  });
+
+  it.each([
+    '/orders/nobody',
+    '/orders/nobody?account=default',
+    '/?account=nobody',
+    `/?account=${encodeURIComponent(HOSTILE)}`,
+  ])('has no page for what is not there: %s', async (path) => {
+    const { get } = await testOps();
+    const answer = await get(path);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
+    expect(await answer.text()).not.toContain('<script>alert');
+  });
+
+  it('shows no secret and nothing of a person', async () => {
+    const { program, get } = await testOps();
+    program.insert({ external_order_id: 'shop-1' });
+    program.merchant.exec(
+      "update merchant_orders set crypto_address = 'canary-address', payment_token = 'canary-token' where external_order_id = 'shop-1'",
+    );
+    await createPass(program.app, NEVER);
+    for (const path of ['/', '/orders?q=shop', '/orders/shop-1?account=default']) {
+      const page = await (await get(path)).text();
+      expect(page).not.toMatch(/canary/);
+      expect(page).not.toContain(program.config.exchange.apiKey);
+    }
+  });
+});
+
+async function stateOf(get: (path: string) => Promise<Response>, state: string): Promise<string | undefined> {
+  const page = await (await get('/')).text();
+  return new RegExp(`>${state}</span><strong>(\\d+)`).exec(page.replaceAll(/<svg.*?<\/svg>/g, ''))?.[1];
+}
