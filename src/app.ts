@@ -10,6 +10,7 @@ import { RateWindow, type RateLimit } from './exchange/rate-window.ts';
 import { httpTransport, type Transport } from './exchange/transport.ts';
 import { Activity } from './flows/pass/activity.ts';
 import type { FlowDeps } from './flows/pass/deps.ts';
+import { CreateGuard } from './flows/pass/guard.ts';
 import { AccountHolds } from './flows/pass/holds.ts';
 import { Incidents } from './flows/pass/incidents.ts';
 import { CreatesInFlight } from './flows/pass/in-flight.ts';
@@ -111,6 +112,9 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
   const key = merchantKey(config, log);
   const holds = new AccountHolds({ ...base, rereadKey: key.reread });
   await holds.open();
+  const { outputPosition } = config.exchange;
+  const guard = new CreateGuard({ account, holds, settings: { ...config.guard, outputPosition } });
+  await guard.open(store.db);
   const exchange = new ExchangeClient({
     transport: deps.transport ?? connect(config, key.current),
     clock,
@@ -139,6 +143,7 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
     concurrency: config.exchange.concurrency * 2,
     lease,
     holds,
+    guard,
     inFlight: new CreatesInFlight(concurrency),
     activity,
     gracePeriodOver: signal,

@@ -104,6 +104,9 @@ const EVENTS = [
   `create index events_of_statuses on events (account, id)
     where type = 'order' and source = 'lookup'
       and field in ('state', 'order.status', 'cryptoTransaction.status', 'fiatTransaction.status')`,
+  // The creates of the last hour are counted for `guard.*`.
+  `create index events_of_creates on events (account, observed_at, id)
+    where type = 'order' and field = 'state' and new_value = 'sending'`,
   // A report of all accounts reads the events in the order of their ids: nearly as they lie.
   'create index events_by_id on events using brin (id) with (autosummarize = on)',
   `create table event_heads (account text primary key not null, id bigint not null, hash text not null,

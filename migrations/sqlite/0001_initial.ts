@@ -70,6 +70,9 @@ const EVENTS = [
   `create index events_of_statuses on events (account, id)
     where type = 'order' and source = 'lookup'
       and field in ('state', 'order.status', 'cryptoTransaction.status', 'fiatTransaction.status')`,
+  // The creates of the last hour are counted for `guard.*`.
+  `create index events_of_creates on events (account, observed_at, id)
+    where type = 'order' and field = 'state' and new_value = 'sending'`,
   `create table event_heads (account text primary key not null, id integer not null, hash text not null,
     counts text not null default '{}')`,
   `create view order_events as

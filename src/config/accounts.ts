@@ -60,8 +60,13 @@ export function accountsOf<General extends Sections>(accounts: AccountValues, ge
   });
 }
 
-function sectionsOf<General extends Sections>({ exchange, create, follow }: General): Pick<General, AccountSection> {
-  return { exchange, create, follow };
+function sectionsOf<General extends Sections>({
+  exchange,
+  create,
+  guard,
+  follow,
+}: General): Pick<General, AccountSection> {
+  return { exchange, create, guard, follow };
 }
 
 /** A section with one value in it replaced. A key replaces the file of another one, and a file another key. */

@@ -95,8 +95,8 @@ export type AccountSettings = Config & { readonly account: string };
 export function configOf(config: Config, name: string): AccountSettings {
   const account = config.accounts.find((one) => one.name === name);
   if (account === undefined) throw new ConfigError(unknownAccount(name, config.accounts));
-  const { exchange, create, follow } = account;
-  return { ...config, exchange, create, follow, account: name };
+  const { exchange, create, guard, follow } = account;
+  return { ...config, exchange, create, guard, follow, account: name };
 }
 
 /** Tells how the exchange of an account is asked and read; the general settings hold for an account that they do not name. */

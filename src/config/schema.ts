@@ -28,8 +28,8 @@ export function settingsSchema(): JsonSchema {
     add(path, SETTINGS[path].schema);
     if (SECRETS.includes(path)) add(`${path}File`, { type: ['string', 'null'] });
   }
-  const { exchange, create, follow } = root.properties;
-  const account = { ...sectionOf(), properties: { rateGroup: rateGroup.schema, exchange, create, follow } };
+  const { exchange, create, guard, follow } = root.properties;
+  const account = { ...sectionOf(), properties: { rateGroup: rateGroup.schema, exchange, create, guard, follow } };
   root.properties['accounts'] = {
     type: ['object', 'null'],
     ...documented.get('accounts'),

@@ -5,7 +5,7 @@ import { AMOUNT_FIELDS } from '../domain/amounts.ts';
 import { cron } from './cron.ts';
 import { databaseUrl } from './database-url.ts';
 import { durations, steps, words, wordsOf } from './lists.ts';
-import { absenceShapes, tolerance } from './shapes.ts';
+import { absenceShapes, assetLimits, tolerance } from './shapes.ts';
 import * as type from './values.ts';
 
 /** What is wrong with the settings, and what to write instead: a sentence without a secret in it. */
@@ -70,6 +70,8 @@ export const SETTINGS = {
   'create.onUnknown': type.oneOf('hold', 'resend'),
   'create.verifyAfter': durations(1),
   'create.refusedBy': type.oneOf('documented', 'status'),
+  'guard.createsPerHour': type.optional(type.wholeNumber(1, 1_000_000)),
+  'guard.assetPerHour': assetLimits,
   'follow.finalStatuses': words,
   'follow.openStatuses': words,
   'follow.succeededStatuses': words,
@@ -108,7 +110,7 @@ export type Values = { readonly [P in Path]: ReturnType<(typeof SETTINGS)[P]> };
 /** Path of a setting that an account may have of its own. */
 export type AccountPath = Extract<Path, `${AccountSection}.${string}`>;
 /** Sections of settings that an account may have of its own. */
-export type AccountSection = 'exchange' | 'create' | 'follow';
+export type AccountSection = 'exchange' | 'create' | 'guard' | 'follow';
 
 /** The type of `rateGroup`, which only an account has. */
 export const rateGroup = type.optional(
@@ -124,8 +126,10 @@ export const rateGroup = type.optional(
 /** Paths of all settings, in the order of `config/default.yaml`. */
 export const PATHS = Object.keys(SETTINGS) as Path[];
 /** Paths of the settings that an account may have of its own. */
-export const ACCOUNT_PATHS = PATHS.filter((path): path is AccountPath => /^(exchange|create|follow)\./.test(path));
+export const ACCOUNT_PATHS = PATHS.filter((path): path is AccountPath =>
+  /^(exchange|create|guard|follow)\./.test(path),
+);
 /** Settings that may be more than a word or a list of words: in the environment, and as their text, they are then JSON. */
-export const JSON_SETTINGS: readonly Path[] = ['exchange.absence', 'reconcile.tolerance'];
+export const JSON_SETTINGS: readonly Path[] = ['exchange.absence', 'guard.assetPerHour', 'reconcile.tolerance'];
 /** Settings whose values are never shown. In a file, the name with `File` at its end names another file with the value. */
 export const SECRETS: readonly Path[] = ['exchange.apiKey', 'database.password', 'ops.token'];

@@ -1,4 +1,5 @@
 import { parse as parseJson } from 'lossless-json';
+import type { AssetLimit } from '../domain/accounts/guard.ts';
 import type { Tolerance } from '../domain/amounts.ts';
 import { readDecimal } from '../domain/decimal.ts';
 import type { AbsenceShape } from '../domain/orders/lookup.ts';
@@ -51,9 +52,46 @@ export const absenceShapes = single((value): readonly AbsenceShape[] => {
   return Object.freeze(shapes.map(absenceShape));
 }, ABSENCE_SCHEMA);
 
-function readJsonList(text: string): readonly unknown[] | undefined {
+const CODE: JsonSchema = { type: 'string', minLength: 1 };
+const LIMITS_SCHEMA: JsonSchema = {
+  type: 'array',
+  items: {
+    type: 'object',
+    properties: { from: CODE, to: CODE, currency: CODE, asset: TEXT_OR_NUMBER },
+    required: ['from', 'to', 'asset'],
+    additionalProperties: false,
+  },
+};
+const LIMIT = 'such as [{"from": "BTC", "to": "EUR", "asset": "2.5"}]';
+
+/** Limits of what orders of a pair ask for, as JSON; the amounts stay text, so that they are exact. */
+export const assetLimits = single((value): readonly AssetLimit[] => {
+  const limits = readJsonList(value, (text) => parseJson(text, undefined, String));
+  if (limits === undefined) throw new Error(`must be a list, ${LIMIT}`);
+  const read = limits.map(assetLimit);
+  const keys = read.map(({ from, to, currency }) => JSON.stringify([from, to, currency]).toUpperCase());
+  const twice = read[keys.findIndex((key, index) => keys.indexOf(key) < index)];
+  if (twice !== undefined)
+    throw new Error(`has two limits of ${twice.from} to ${twice.to} in ${twice.currency}: leave one of them out`);
+  return Object.freeze(read);
+}, LIMITS_SCHEMA);
+
+function assetLimit(given: unknown): AssetLimit {
+  const { from, to, currency = from, asset, ...others } = (given ?? {}) as Readonly<Record<string, unknown>>;
+  const [other] = Object.keys(others);
+  if (other !== undefined) throw new Error(`has an unknown field ${other}: it takes from, to, currency and asset`);
+  const isCode = (code: unknown): code is string => typeof code === 'string' && code.trim() !== '';
+  if (!isCode(from) || !isCode(to)) throw new Error(`wants a pair of currencies, ${LIMIT}`);
+  const isOfPair = isCode(currency) && [from, to].some((code) => code.toUpperCase() === currency.toUpperCase());
+  if (!isOfPair) throw new Error('wants a currency that is one of its pair');
+  const read = readDecimal(asset);
+  if (!read.ok || !read.value.gt(0)) throw new Error(`wants an asset above 0, ${LIMIT}`);
+  return { from, to, currency, asset: read.text };
+}
+
+function readJsonList(text: string, parse: (json: string) => unknown = JSON.parse): readonly unknown[] | undefined {
   try {
-    const list: unknown = JSON.parse(text === '' ? '[]' : text);
+    const list: unknown = parse(text === '' ? '[]' : text);
     return Array.isArray(list) ? list : undefined;
   } catch {
     return undefined;

@@ -1,4 +1,5 @@
 import type { Hold, HoldKind } from '../domain/accounts/holds.ts';
+import { readAccountFact, setAccountFact } from './accounts.ts';
 import { insertHappenings } from './events.ts';
 import type { Database, Transaction } from './port.ts';
 import { queries, statement } from './statement.ts';
@@ -32,6 +33,14 @@ export async function setHold(tx: Transaction, account: string, hold: Hold, now:
   if (before === undefined || actor !== null) await recordChange(tx, account, { to: hold, reason, actor, now });
 }
 
+/** The fact that tells from when on creates count for `guard.*`: a person has let them go on then. */
+const GUARD_COUNTS_FROM = 'guard.countsFrom';
+
+/** Reads from when on creates count for `guard.*`, as UTC, ISO 8601; undefined where no person has let them go on. */
+export async function guardCountsFrom(db: Database, account: string): Promise<string | undefined> {
+  return await readAccountFact(db, { account, name: GUARD_COUNTS_FROM });
+}
+
 /** Ends the holds of these kinds, each with an event. Gives those that there were. */
 export async function endHolds(
   tx: Transaction,
@@ -45,6 +54,10 @@ export async function endHolds(
       .deleteFrom('account_holds')
       .where((row) => row.and({ account, kind: hold.kind }))
       .execute();
+    if (hold.kind === 'guarded') {
+      const { now } = how;
+      await setAccountFact(tx, { account, name: GUARD_COUNTS_FROM, given: now.toISOString(), now });
+    }
     await recordChange(tx, account, { from: hold, ...how });
   }
   return ended;
@@ -60,9 +73,10 @@ interface Change {
 
 async function recordChange(tx: Transaction, account: string, { from, to, reason, actor, now }: Change): Promise<void> {
   // Waits of the rate are nothing that anybody looks back at, and may be many.
-  if ((from ?? to)?.kind === 'rate-limited') return;
+  const { kind } = from ?? to ?? {};
+  if (kind === 'rate-limited') return;
   const event = { account, type: 'account', subject: account, field: 'hold' } as const;
   const values = { old_value: from?.kind ?? null, new_value: to?.kind ?? null };
-  const source = actor === null ? 'exchange' : 'operator';
+  const source = actor !== null ? 'operator' : kind === 'guarded' ? 'create' : 'exchange';
   await insertHappenings(tx, [{ ...event, ...values, source, reason, actor }], now);
 }

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Database, MarkContent, Position } from './port.ts';
 import { compileFor, queries, statement } from './statement.ts';
 
@@ -40,12 +41,12 @@ const accountPositionsStatement = (accounts: readonly string[]) =>
         .select('newest.hash')
         .whereRef('newest.account', '=', 'owner.account')
         .orderBy('newest.id', 'desc')
-        .limit(1)
+        .limit(sql.lit(1))
         .as('hash'),
     ]);
 
 const hashStatement = statement((v: { id: number }) =>
-  queries.selectFrom('events').select('hash').where('id', '=', v.id).limit(1),
+  queries.selectFrom('events').select('hash').where('id', '=', v.id),
 );
 const hashOfAccountStatement = statement((v: { account: string; id: number }) =>
   queries.selectFrom('events').select('hash').where('account', '=', v.account).where('id', '=', v.id),

@@ -16,6 +16,7 @@ const ENDED: Readonly<Partial<Record<HoldKind, string>>> = {
   'creates-paused': 'orders are created again',
   'all-paused': 'orders are created and looked up again',
   restored: 'orders are created again, on the database that was put back',
+  guarded: 'orders are created again; what was sent until now no longer counts for guard.*',
   slowed: 'orders are created at full speed again',
 };
 

@@ -8,7 +8,7 @@ export type HeldLane = 'create' | 'lookup' | 'person';
  * The kinds of holds, and what each stops. A person pauses creates or everything; `restored` stands after a database that
  * was put back to an older state was accepted. The exchange asks to wait (`rate-limited`: 429, or Retry-After with 503),
  * refuses the key (401), or refuses the account a create (`forbidden`: documented 403). `slowed` lets one create an hour
- * go, as the last ones all had unknown outcomes.
+ * go, as the last ones all had unknown outcomes. `guarded`: one more create would pass a limit of `guard.*`.
  */
 const STOPS = {
   'creates-paused': ['create'],
@@ -18,13 +18,14 @@ const STOPS = {
   'key-refused': ['create', 'lookup'],
   forbidden: ['create'],
   slowed: ['create'],
+  guarded: ['create'],
 } as const satisfies Record<string, readonly HeldLane[]>;
 
 /** The kind of a hold; an account has one of each at the most. */
 export type HoldKind = keyof typeof STOPS;
 
 /** The holds that `order-sync resume` ends. The others end when the exchange takes a request. */
-export const RESUMED_HOLDS: readonly HoldKind[] = ['creates-paused', 'all-paused', 'restored', 'slowed'];
+export const RESUMED_HOLDS: readonly HoldKind[] = ['creates-paused', 'all-paused', 'restored', 'slowed', 'guarded'];
 
 /** A reason for which an account sends nothing of a kind, or one request at a time. */
 export interface Hold {

@@ -107,6 +107,11 @@ export function decideCreated(
   }
 }
 
+/** Tells whether the exchange has not taken a create, for sure. A second one may be refused because it took the first. */
+export function isNotTaken({ kind }: CreateOutcome, { resends }: Pick<Tracking, 'resends'>): boolean {
+  return kind === 'rejected' ? resends === 0 : kind !== 'accepted' && kind !== 'unknown';
+}
+
 const NEVER_LEFT = 'not sent: ';
 
 /** Gives why a request never left, by the reason for which its order is pending again; undefined where it did leave. */

@@ -1,4 +1,4 @@
-import { decideClaim, decideCorrected } from '../../domain/orders/create.ts';
+import { decideClaim, decideCorrected, isNotTaken } from '../../domain/orders/create.ts';
 import type { MerchantOrder } from '../../domain/record.ts';
 import type { Tracking } from '../../domain/orders/tracking.ts';
 import { FIRST_DUE, dueOrders, dueUnforbidden, lockFreeOrder, saveDecision } from '../../store/orders.ts';
@@ -6,6 +6,7 @@ import { together } from '../../store/statement.ts';
 import { trackingOf, uncheckedOrderOf } from '../../store/order-columns.ts';
 import { forEachConcurrently } from '../pass/concurrency.ts';
 import type { FlowDeps } from '../pass/deps.ts';
+import type { GuardedCreate, GuardWait } from '../pass/guard.ts';
 import type { CreateInFlight } from '../pass/in-flight.ts';
 import { isolateFailure } from '../pass/isolate.ts';
 import { probeForCreates } from './probe.ts';
@@ -13,7 +14,8 @@ import { recordOutcome } from './record-outcome.ts';
 import { recoverUnrecorded } from './recover.ts';
 
 type CreateDeps = Pick<FlowDeps, 'account' | 'store' | 'exchange' | 'clock' | 'log' | 'settings' | 'lease'> &
-  Pick<FlowDeps, 'counters' | 'concurrency' | 'gracePeriodOver' | 'inFlight' | 'holds' | 'incidents' | 'activity'>;
+  Pick<FlowDeps, 'counters' | 'concurrency' | 'gracePeriodOver' | 'inFlight' | 'holds' | 'guard' | 'incidents'> &
+  Pick<FlowDeps, 'activity'>;
 
 const PAGE = 200;
 
@@ -81,20 +83,40 @@ async function recheckCorrected({ account, store, clock }: CreateDeps, externalO
 
 /** Sends one order where it is pending and due, and records what came of it. */
 export async function sendOrder(deps: CreateDeps, externalOrderId: string, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    const wait = await trySending(deps, externalOrderId, signal);
+    if (wait === undefined) return;
+    await wait.outcome;
+  }
+}
+
+/** Gives what is to be waited for where the outcome of a create in flight decides whether one more passes a limit. */
+async function trySending(
+  deps: CreateDeps,
+  externalOrderId: string,
+  signal: AbortSignal,
+): Promise<GuardWait | undefined> {
   const { exchange } = deps;
   using turn = await exchange.turnToCreate(externalOrderId, signal);
-  if (turn === undefined) return;
+  if (turn === undefined) return undefined;
   using create = deps.inFlight.begin(externalOrderId);
-  const claimed = await claim(deps, externalOrderId, create);
-  if (claimed === undefined) return create.isRecorded();
+  using guarded = deps.guard.begin();
+  const claimed = await claim(deps, externalOrderId, create, guarded);
+  if (claimed === undefined || 'outcome' in claimed) {
+    create.isRecorded();
+    return claimed;
+  }
   create.leaves();
+  guarded.leaves();
   const { forbiddenIn } = claimed.tracking;
   // Others were taken since its 403.
   const isForbiddenAlone = forbiddenIn > 0 && forbiddenIn < deps.holds.forbiddenHold;
   const outcome = await exchange.createPreOrder(claimed.order, turn, isForbiddenAlone);
   if (outcome.kind === 'not-sent') create.neverLeft();
+  if (isNotTaken(outcome, claimed.tracking)) guarded.notTaken();
   await recordOutcome(deps, claimed.tracking, outcome, () => create.isHeldUp());
   create.isRecorded();
+  return undefined;
 }
 
 /** Makes the intent durable, for the row as it stands now. Undefined when there is nothing to send. */
@@ -102,7 +124,8 @@ async function claim(
   { account, store, clock, counters, log, lease, holds, incidents, inFlight }: CreateDeps,
   externalOrderId: string,
   create: Pick<CreateInFlight, 'intends'>,
-): Promise<{ order: MerchantOrder; tracking: Tracking } | undefined> {
+  guarded: Pick<GuardedCreate, 'decide'>,
+): Promise<{ order: MerchantOrder; tracking: Tracking } | GuardWait | undefined> {
   store.mark.assertWritten();
   const claimed = await store.writer.write(
     async (tx) => {
@@ -114,6 +137,11 @@ async function claim(
       const before = trackingOf(row);
       const decided = decideClaim(before, uncheckedOrderOf(row), now);
       if (decided.kind === 'skip') return undefined;
+      const guard = decided.kind === 'send' ? await guarded.decide(tx, decided.order) : undefined;
+      if (guard?.kind === 'wait') return guard;
+      if (guard?.kind === 'guarded') {
+        return { kind: 'guarded', onDurable: [await holds.guardWithin(tx, guard.reason)] } as const;
+      }
       create.intends(decided.kind === 'send');
       // Together with the intent: once that is durable nothing but the request may come in between.
       const [, onLeased] = await together(saveDecision(tx, before, decided.decision, now), lease.renewWithin(tx));
@@ -135,7 +163,9 @@ async function claim(
     }
     return undefined;
   }
+  if (claimed.kind === 'wait') return claimed;
   for (const takeEffect of claimed.onDurable) takeEffect();
+  if (claimed.kind === 'guarded') return undefined;
   if (claimed.kind === 'invalid') {
     counters.invalid += 1;
     log.warn({ externalOrderId, cause: claimed.decision.tracking.stateReason }, 'order is invalid, nothing was sent');

@@ -9,6 +9,7 @@ import type { ExchangeClient } from '../../exchange/client.ts';
 import type { Store } from '../../store/port.ts';
 import type { Activity } from './activity.ts';
 import type { FollowPace } from './follow-pace.ts';
+import type { CreateGuard } from './guard.ts';
 import type { AccountHolds } from './holds.ts';
 import type { Incidents } from './incidents.ts';
 import type { CreatesInFlight } from './in-flight.ts';
@@ -34,6 +35,7 @@ export interface FlowDeps {
   readonly concurrency: number;
   readonly lease: RequestLease;
   readonly holds: AccountHolds;
+  readonly guard: CreateGuard;
   readonly inFlight: CreatesInFlight;
   readonly counters: Counters;
   readonly activity: Activity;

@@ -166,6 +166,14 @@ export class AccountHolds implements AccountState {
     return () => this.#apply({ set: next, ended: [], unknownInARow: this.#unknownInARow });
   }
 
+  /** Stops creates, as one more would pass a limit, until a person lets them go on. Call what it returns once the transaction is durable. */
+  async guardWithin(tx: Transaction, reason: string): Promise<() => void> {
+    const { account, clock } = this.#deps;
+    const set: Hold = { kind: 'guarded', since: this.now(), until: null, reason, actor: null };
+    await setHold(tx, account, this.#asStored(set), clock.now());
+    return () => this.#apply({ set, ended: [], unknownInARow: this.#unknownInARow });
+  }
+
   #apply({ set, ended, unknownInARow }: RestraintChange): void {
     this.#unknownInARow = unknownInARow;
     if (set !== undefined) this.#timesHeld += 1;
