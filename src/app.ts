@@ -112,9 +112,7 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
   const key = merchantKey(config, log);
   const holds = new AccountHolds({ ...base, rereadKey: key.reread });
   await holds.open();
-  const { outputPosition } = config.exchange;
-  const guard = new CreateGuard({ account, holds, settings: { ...config.guard, outputPosition } });
-  await guard.open(store.db);
+  const guard = await openGuard(config, { account, holds, store });
   const exchange = new ExchangeClient({
     transport: deps.transport ?? connect(config, key.current),
     clock,
@@ -153,6 +151,14 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
     },
     [Symbol.asyncDispose]: () => disposal.disposeAsync(),
   };
+}
+
+/** The limits of the account's creates, with what was sent in the last hour. */
+async function openGuard({ guard: limits, exchange }: Config, deps: Pick<App, 'account' | 'holds' | 'store'>) {
+  const { outputPosition } = exchange;
+  const guard = new CreateGuard({ ...deps, settings: { ...limits, outputPosition } });
+  await guard.open(deps.store.db);
+  return guard;
 }
 
 /** Follows the last owner, which gets no other lease: puts right what it left, and counts what it sent against the rate limit. */
