@@ -26,7 +26,7 @@ const FLOORS: readonly (readonly (readonly string[])[])[] = [
     ['flows/reports', 'flows/probe'],
     ['app'],
   ],
-  [['http'], ['http/control', 'http/photos', 'http/ops']],
+  [['http'], ['http/events'], ['http/control', 'http/photos', 'http/ops']],
   [['accounts']],
   [['daemon']],
   [['cli']],

@@ -85,6 +85,11 @@ export const COMMANDS: Readonly<Record<string, Entries>> = {
         explain: ['what a class of findings means, and what to do about it', () => import('./report/explain.ts')],
       },
     },
+    events: [
+      'what has happened, in its order, and what happens',
+      () => import('./operate/events/events.ts'),
+      'one-or-all',
+    ],
     findings: {
       text: 'what reconciliation found: look at it, acknowledge it',
       example: 'order-sync findings list --class AMOUNT_MISMATCH',

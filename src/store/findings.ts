@@ -74,6 +74,27 @@ function happeningOf(
 /** A row of `findings` as it is stored. */
 export type FindingRow = Selectable<FindingsTable>;
 
+const ofOrderStatement = statement((v: { account: string; externalOrderId: string; limit: number }) =>
+  queries
+    .selectFrom('findings')
+    .select(['id', 'class', 'severity', 'status', 'expected', 'actual', 'first_seen_at', 'last_seen_at'])
+    .select(['resolved_at', 'changed_by', 'reason'])
+    .where('account', '=', v.account)
+    .where('external_order_id', '=', v.externalOrderId)
+    // By the index of orders: by `id` alone all findings of the account may be read.
+    .orderBy('class')
+    .orderBy('id', 'desc')
+    .limit(v.limit),
+);
+
+/** Reads findings of one order, by their classes and of each the newest first. */
+export async function findingsOfOrder(
+  db: Database,
+  query: { readonly account: string; readonly externalOrderId: string; readonly limit: number },
+): Promise<readonly Omit<FindingRow, 'account' | 'external_order_id' | 'changed_at'>[]> {
+  return (await ofOrderStatement(db, query)).rows;
+}
+
 /** Reads the findings with these ids; ids without a finding are left out. */
 export async function findingsById(db: Database, account: string, ids: readonly number[]): Promise<FindingRow[]> {
   return await db.selectFrom('findings').selectAll().where('account', '=', account).where('id', 'in', ids).execute();

@@ -118,13 +118,14 @@ async function writeTo(open: () => number, pieces: Pieces, beforeClose?: (file: 
 }
 
 async function toStdout(pieces: Pieces): Promise<void> {
-  for await (const chunk of gathered(pieces)) {
-    // An error is the stream's own event; a reader that has gone ends the report.
-    const isGone = await new Promise<boolean>((resolve) => {
-      process.stdout.write(chunk, (error) => resolve(error instanceof Error));
-    });
-    if (isGone) return;
-  }
+  for await (const chunk of gathered(pieces)) if (!(await isWritten(chunk))) return;
+}
+
+/** Writes to stdout; false where the reader has gone. Any other error is the stream's own event. */
+export function isWritten(chunk: string | Uint8Array): Promise<boolean> {
+  return new Promise((resolve) => {
+    process.stdout.write(chunk, (error) => resolve(!(error instanceof Error)));
+  });
 }
 
 async function* gathered(pieces: Pieces): Pieces {

@@ -1,5 +1,6 @@
 import { parse } from 'lossless-json';
 import type { FailedReply } from '../../exchange/reply.ts';
+import type { CursorRefusal } from '../../flows/events/feed.ts';
 import { refusalReason, type RefusalReason } from '../../exchange/refusals.ts';
 
 /** A refusal by this program itself: nothing was sent to the exchange. */
@@ -11,6 +12,8 @@ export interface OwnRefusal {
   readonly kind: 'unusable' | 'invalid' | 'not-owner' | 'failed';
   readonly message: string;
   readonly httpStatus: number;
+  /** `not-found`: the database does not have it; otherwise why a reader of events cannot go on after its cursor. */
+  readonly reason?: 'not-found' | CursorRefusal['reason'];
 }
 
 /** The result of an operation. `body` is JSON as the exchange wrote it, with every digit. */
@@ -32,7 +35,7 @@ export interface Envelope {
 /** The error in an envelope: always these six fields, null where there is nothing to say. */
 export interface EnvelopeError {
   readonly kind: FailedResult['kind'];
-  readonly reason: RefusalReason | null;
+  readonly reason: RefusalReason | CursorRefusal['reason'] | null;
   readonly message: string;
   /** HTTP status that the exchange answered with (§7). */
   readonly httpStatus: number | null;
@@ -77,7 +80,7 @@ export function envelopeError(result: FailedResult): EnvelopeError {
     case 'invalid':
     case 'not-owner':
     case 'failed':
-      return { ...nothing, kind, message: result.message };
+      return { ...nothing, kind, reason: result.reason ?? null, message: result.message };
   }
 }
 

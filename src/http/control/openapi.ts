@@ -41,6 +41,7 @@ refusal by the exchange is the exchange's own.
 const TAGS = [
   { name: 'clients', description: 'Clients, their verification and their cards.' },
   { name: 'orders', description: 'Orders in the table, and pre-orders and orders at the exchange.' },
+  { name: 'events', description: 'What has happened, in its order, as it comes.' },
   { name: 'links', description: 'Links that are remembered and followed.' },
   { name: 'sync', description: 'The work of the daemon, done now.' },
 ];
@@ -59,12 +60,12 @@ export async function controlDocument(version: string): Promise<Json> {
     transform: jsonSchemaTransform,
     transformObject: jsonSchemaTransformObject,
   });
+  const notServed = (): never => {
+    throw new Error('the routes are described here, not served');
+  };
   addRoutes(server, {
-    accounts: {
-      use() {
-        throw new Error('the routes are described here, not served');
-      },
-    },
+    accounts: { use: notServed },
+    reading: notServed,
     stopping: new AbortController().signal,
     onRun: () => {},
   });

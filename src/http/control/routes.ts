@@ -9,21 +9,25 @@ import { NOT_OWNER_RESULT } from './operations/errors.ts';
 import { OPERATIONS, type AskedOperation } from './operations/index.ts';
 import type { Accounts, Operation, OperationDeps } from './operations/operation.ts';
 import { schemaOf } from './operations/operation.ts';
+import { addReadRoutes, type ReadDeps } from './read-routes.ts';
 import { SYNC_SCHEMA, syncLines, type SyncInput } from './operations/sync.ts';
 import { LINES } from './transport.ts';
 
 /** The things that the routes are served with. */
 export interface Serving {
   readonly accounts: Accounts;
+  /** Gives what is read without an owner. */
+  readonly reading: () => ReadDeps;
   readonly stopping: AbortSignal;
   /** Is given each operation that runs, which settles when the operation ends. */
   readonly onRun: (running: Promise<unknown>) => void;
 }
 
 /** Adds a route for every operation of the control socket. */
-export function addRoutes(server: FastifyInstance, { accounts, stopping, onRun }: Serving): void {
+export function addRoutes(server: FastifyInstance, { accounts, reading, stopping, onRun }: Serving): void {
   server.setValidatorCompiler(validatorCompiler);
   server.setSerializerCompiler(serializerCompiler);
+  addReadRoutes(server, reading);
   for (const id of Object.keys(OPERATIONS) as AskedOperation[]) {
     const operation: Operation = OPERATIONS[id];
     const { method, url } = ADDRESSES[id];

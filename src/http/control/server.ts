@@ -6,6 +6,8 @@ import type { Logger } from 'pino';
 import { UnusableIdError } from '../../exchange/ids.ts';
 import type { FlowDeps } from '../../flows/pass/deps.ts';
 import { StoreError } from '../../store/errors.ts';
+import type { Store } from '../../store/port.ts';
+import { EventStreams, MOST_STREAMS } from '../events/stream.ts';
 import { closeServer, createServer } from '../server.ts';
 import { writeEnvelope, type OwnRefusal } from './envelope.ts';
 import type { Accounts } from './operations/operation.ts';
@@ -19,12 +21,16 @@ const LIMITS = {
   /** Longer than any id once encoded; the exchange client judges the id itself. */
   routerOptions: { maxParamLength: 8_000 },
 };
+/** Beside those of streams. */
 const MAX_CONNECTIONS = 256;
 /** The mode of the socket's file: a user who may connect may ask for everything. */
 const OWNER_ONLY = 0o600;
 
 /** What a control socket is served with: the accounts, and what closing it needs. */
-export interface Served extends Accounts, Pick<FlowDeps, 'log' | 'clock' | 'gracePeriodOver'> {}
+export interface Served extends Accounts, Pick<FlowDeps, 'log' | 'clock' | 'gracePeriodOver'> {
+  /** The database, which is read for any account. */
+  readonly store: Pick<Store, 'db' | 'newEvents'>;
+}
 
 /** A control socket that is served. */
 export interface ControlSocket {
@@ -39,8 +45,10 @@ export interface ControlSocket {
 export async function serveControl(served: Served, socketPath: string, stopping: AbortSignal): Promise<ControlSocket> {
   const server = controlServer(served.log);
   const running = new Set<Promise<unknown>>();
+  const reading = { db: served.store.db, streams: new EventStreams(served, stopping) };
   addRoutes(server, {
     accounts: served,
+    reading: () => reading,
     stopping,
     onRun(operation) {
       running.add(operation);
@@ -64,7 +72,7 @@ export async function serveControl(served: Served, socketPath: string, stopping:
 export function controlServer(log: Pick<Logger, 'error'>): FastifyInstance {
   const server = createServer({
     limits: LIMITS,
-    maxConnections: MAX_CONNECTIONS,
+    maxConnections: MAX_CONNECTIONS + MOST_STREAMS,
     unreadable: (httpStatus, { message }) => writeEnvelope({ kind: 'invalid', message, httpStatus }).body,
   });
   server.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {

@@ -75,13 +75,14 @@ describe('the document of the control socket', () => {
     server.addHook('onRoute', ({ method, url }) => void routes.push(`${String(method)} ${url}`));
     addRoutes(server, {
       accounts: { use: () => expect.fail() },
+      reading: () => expect.fail(),
       stopping: new AbortController().signal,
       onRun: () => {},
     });
     await server.ready();
     const shown = operations.map(({ method, path }) => `${method} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`);
     expect(shown.toSorted()).toEqual(routes.toSorted());
-    expect(new Set(routes).size).toBe(16);
+    expect(new Set(routes).size).toBe(18);
   });
 
   it('names each operation once, and each of its tags', () => {
@@ -131,6 +132,9 @@ const VALUES: Readonly<Record<string, string>> = {
   limit: '1000',
   scope: 'all',
   timeoutMs: '60000',
+  after: '0',
+  type: 'order.state_changed',
+  order: 'shop-1',
 };
 const ORDER = { external_order_id: 'shop-2', asset: 1.5, from_currency: 'BTC', to_currency: 'EUR' };
 /** Orders as a body: the first two can be read. */

@@ -171,9 +171,9 @@ describe('a client that goes away', () => {
     expect(on.log.lines).toEqual([]);
   });
 
-  it('is not needed: connections above 256 are closed, the others are served', async () => {
+  it('is not needed: connections above 512 are closed, the others are served', async () => {
     const on = await controlSocket();
-    const sockets = await Promise.all(Array.from({ length: 256 }, () => connect(on)));
+    const sockets = await Promise.all(Array.from({ length: 512 }, () => connect(on)));
     const closed = once(await connect(on), 'close');
     await closed;
     const [first = expect.fail()] = sockets;

@@ -23,9 +23,11 @@ export const ADDRESSES = {
   sdkToken: { method: 'POST', url: '/clients/:linkId/sdk-token' },
   addOrder: { method: 'POST', url: '/orders', rest: 'body' },
   adoptOrder: { method: 'POST', url: '/orders/adopt', rest: 'body' },
+  showOrder: { method: 'GET', url: '/orders/:externalOrderId' },
   lookUpOrder: { method: 'GET', url: '/orders', rest: 'query' },
   showPreOrder: { method: 'GET', url: '/pre-orders/:id' },
   probe: { method: 'POST', url: '/probe', rest: 'body' },
+  listEvents: { method: 'GET', url: '/events', rest: 'query' },
   listLinks: { method: 'GET', url: '/links', rest: 'query' },
   sync: { method: 'POST', url: '/sync', rest: 'query' },
 } as const satisfies Readonly<Record<string, OperationAddress>>;

@@ -25,9 +25,19 @@ export const failureSchema = z
             'account, nothing was done. failed: the daemon could not do it.',
         ),
       reason: z
-        .enum(['not-found', 'invalid-email', 'link-already-exists', 'bad-request', 'upload-url-not-set', 'other'])
+        .enum([
+          'not-found',
+          'invalid-email',
+          'link-already-exists',
+          'bad-request',
+          'upload-url-not-set',
+          'other',
+          'cursor-unreadable',
+          'cursor-ahead',
+          'cursor-of-another',
+        ])
         .nullable()
-        .describe('The documented refusal of the exchange.'),
+        .describe('The documented refusal of the exchange, or why a reader of events cannot go on after its cursor.'),
       message: z.string().describe('For people.'),
       httpStatus: z.int().nullable().describe('HTTP status that the exchange answered with.'),
       code: z.string().nullable().describe('Code in the error of the exchange.'),
@@ -72,12 +82,23 @@ export const ERRORS = {
     badRequest: refused(400, 'validation error', '400', 'BAD_REQUEST'),
     noUploadUrl: refused(400, 'Upload url was not set', 'INVALID_VALUE'),
   }),
-  '404': documented('NotFound', 'The exchange does not have it.', {
+  '404': documented('NotFound', 'The exchange does not have it, or the database where only that was asked.', {
     linkNotFound: refused(404, 'link not found', '404', 'NOT_FOUND'),
+    orderNotFound: { kind: 'invalid', message: 'there is no order "shop-1001"', httpStatus: 404, reason: 'not-found' },
   }),
-  '409': documented('Conflict', 'The table has an order of this id with other content. Nothing was changed.', {
-    differs: { kind: 'invalid', message: '"shop-1001" stands in the table with another asset', httpStatus: 409 },
-  }),
+  '409': documented(
+    'Conflict',
+    'The table has an order of this id with other content, or the cursor is not of this feed. Nothing was changed.',
+    {
+      differs: { kind: 'invalid', message: '"shop-1001" stands in the table with another asset', httpStatus: 409 },
+      cursorAhead: {
+        kind: 'invalid',
+        reason: 'cursor-ahead',
+        message: 'the cursor 1042 is ahead of the feed, which ends at 7',
+        httpStatus: 409,
+      },
+    },
+  ),
   '413': documented('TooLarge', 'The body of the request is too large.', {
     tooLarge: { kind: 'invalid', message: 'Request body is too large', httpStatus: 413 },
   }),

@@ -2,12 +2,13 @@ import type { OperationId } from './addresses.ts';
 import { CLIENT_OPERATIONS } from './clients.ts';
 import type { Operation } from './operation.ts';
 import { ORDER_OPERATIONS } from './orders.ts';
+import type { READ_OPERATIONS } from './reading.ts';
 import { PROBE_OPERATIONS } from './probe.ts';
 
-/** An operation that has one answer; `sync` answers in lines. */
-export type AskedOperation = Exclude<OperationId, 'sync'>;
+/** An operation that the owner of the account does, with one answer; `sync` answers in lines. */
+export type AskedOperation = Exclude<OperationId, 'sync' | keyof typeof READ_OPERATIONS>;
 
-/** The descriptions of all operations that have one answer, by their ids. */
+/** The descriptions of all operations that the owner of the account does with one answer, by their ids. */
 export const OPERATIONS = {
   ...CLIENT_OPERATIONS,
   ...ORDER_OPERATIONS,
