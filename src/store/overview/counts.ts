@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { OrderState } from '../../domain/orders/states.ts';
+import type { AccountCounts } from '../../reports/status/overview.ts';
 import { countsOf } from '../counts.ts';
 import { indexedBy } from '../dialect.ts';
 import type { Database } from '../port.ts';
@@ -8,15 +9,6 @@ import type { Database } from '../port.ts';
 const MOST_COUNTED = 100_000;
 /** No more accounts are named in a statement. */
 export const MOST_ACCOUNTS = 1_000;
-
-/** What an account has. */
-export interface AccountCounts {
-  readonly account: string;
-  /** Orders by state; a state that is missing has none. */
-  readonly orders: Readonly<Partial<Record<OrderState, number>>>;
-  /** Open findings by class. */
-  readonly findings: Readonly<Record<string, number>>;
-}
 
 /** What accounts have, in the order of their names. */
 export interface CountedAccounts {

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 import { ATTENTION_STATES, type OrderState } from '../../domain/orders/states.ts';
+import type { NamedOrder } from '../../reports/status/overview.ts';
 import { indexedBy } from '../dialect.ts';
 import { accountsToSend } from '../due-times.ts';
 import type { Database } from '../port.ts';
@@ -9,15 +10,6 @@ import { MOST_ACCOUNTS } from './counts.ts';
 const MOST_NAMED = 10;
 /** The oldest is found among so many orders of unknown outcome at the most. */
 const MOST_UNKNOWN = 10_000;
-
-/** An order, why it is in its state, and since when. */
-export interface NamedOrder {
-  readonly account: string;
-  readonly externalOrderId: string;
-  readonly state: OrderState;
-  readonly reason: string | null;
-  readonly since: string;
-}
 
 /** Reads the pending order of the account, or of all, whose time to be sent comes first. */
 export async function firstPending(db: Database, account: string | undefined): Promise<NamedOrder | null> {

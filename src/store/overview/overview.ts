@@ -1,55 +1,17 @@
-import { viewOf, type HoldKind, type HoldView } from '../../domain/accounts/holds.ts';
-import { feedEventOf, type FeedEvent } from '../../domain/events/feed.ts';
+import { viewOf, type HoldKind } from '../../domain/accounts/holds.ts';
+import { feedEventOf } from '../../domain/events/feed.ts';
 import { FINDING_CLASSES, SEVERITIES, type Severity } from '../../domain/findings/classes.ts';
 import { ATTENTION_STATES, ORDER_STATES, type OrderState } from '../../domain/orders/states.ts';
+import type { AccountCounts, AccountHold, OpenFindings, Overview } from '../../reports/status/overview.ts';
 import type { Database } from '../port.ts';
-import { readCounts, sumOf, type AccountCounts } from './counts.ts';
+import { readCounts, sumOf } from './counts.ts';
 import { newestEvents } from './newest.ts';
-import { firstPending, firstUnknown, ordersToDecide, type NamedOrder } from './orders.ts';
-import { outOfReach, type LostReach } from './reach.ts';
+import { firstPending, firstUnknown, ordersToDecide } from './orders.ts';
+import { outOfReach } from './reach.ts';
 
 /** So many holds, accounts and events are shown at the most. */
 const MOST_HOLDS = 100;
 const NEWEST = 20;
-
-/** An account that is held. */
-export interface AccountHold extends HoldView {
-  readonly account: string;
-}
-
-/** Open findings of a class. */
-export interface OpenFindings {
-  readonly class: string;
-  /** Of a class of another version: a warning. */
-  readonly severity: Severity;
-  readonly open: number;
-}
-
-/** How the orders of an account, or of all, are: read in a moment, however many there are. */
-export interface Overview {
-  /** Null where it is of all accounts. */
-  readonly account: string | null;
-  readonly asOf: string;
-  readonly orders: Readonly<Record<OrderState, number>>;
-  /** The states of which there are more orders than were counted. */
-  readonly more: readonly OrderState[];
-  /** The order whose time to be sent came first. */
-  readonly oldestPending: NamedOrder | null;
-  /** The order whose outcome is unknown for the longest time: since it was sent. */
-  readonly oldestUnknown: NamedOrder | null;
-  /** A few of the orders that wait for a person, the held ones first. */
-  readonly attention: readonly NamedOrder[];
-  /** The worst first. */
-  readonly findings: readonly OpenFindings[];
-  readonly holds: readonly AccountHold[];
-  /** Accounts of which the exchange is out of reach, as was last recorded. */
-  readonly outOfReach: readonly LostReach[];
-  readonly lastEventAt: string | null;
-  /** The newest events, the newest first. */
-  readonly newest: readonly FeedEvent[];
-  /** What each account has, in the order of their names. */
-  readonly accounts: readonly AccountCounts[];
-}
 
 /** Reads the overview of one account, or of all where none is named: in a few statements, whatever their number. */
 export async function readOverview(

@@ -1,12 +1,6 @@
 import { sql } from 'kysely';
+import type { LostReach } from '../../reports/status/overview.ts';
 import type { Database } from '../port.ts';
-
-/** An account of which the exchange is out of reach, as its owner last recorded. */
-export interface LostReach {
-  readonly account: string;
-  readonly since: string;
-  readonly reason: string | null;
-}
 
 /** Reads of which accounts the exchange is out of reach: one look into an index each. */
 export async function outOfReach(db: Database, account: string | undefined): Promise<readonly LostReach[]> {

@@ -1,0 +1,47 @@
+import type { Overview } from './overview.ts';
+
+/** A kind of pass of an account. Times are UTC, ISO 8601. */
+export interface PassStatus {
+  readonly pass: string;
+  /** It was woken then, and none has ended well since. */
+  readonly wantedSince: string | null;
+  readonly runningSince: string | null;
+  /** The last one that ended well. */
+  readonly goodAt: string | null;
+}
+
+/** What a daemon does in an account, as it is in its memory. */
+export interface LiveStatus {
+  readonly account: string;
+  /** False where it rests: nothing is due in it. */
+  readonly isDriven: boolean;
+  readonly inFlight: number;
+  /** When the exchange last answered anything but a 5xx; null where it has not since the start. */
+  readonly answeredAt: string | null;
+  /** The circuit breaker of each lane: `closed` where requests go. */
+  readonly breakers: Readonly<Record<'create' | 'lookup', 'closed' | 'open' | 'half-open'>> | null;
+  readonly passes: readonly PassStatus[];
+}
+
+/** A daemon that answers. */
+export interface DaemonStatus {
+  readonly pid: number;
+  readonly version: string;
+  readonly startedAt: string;
+  /** How many accounts it owns, and how many it works at. */
+  readonly owned: number;
+  readonly driven: number;
+  /** The rate limit of an account: requests in an interval of so many milliseconds. */
+  readonly rate: { readonly requests: number; readonly intervalMs: number };
+  /** What it does in the accounts that it has driven; a few of them where they are many. */
+  readonly accounts: readonly LiveStatus[];
+}
+
+/** How order-sync does: what the database has, and what the daemon says. */
+export interface Status {
+  readonly asOf: string;
+  readonly database: string;
+  /** Null where none answers: then all is from the database. */
+  readonly daemon: DaemonStatus | null;
+  readonly overview: Overview;
+}

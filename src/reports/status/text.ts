@@ -1,0 +1,102 @@
+import { ORDER_STATES, type OrderState } from '../../domain/orders/states.ts';
+import type { Tone } from '../formats/document.ts';
+import { fieldsText, type Field } from '../formats/terminal/fields.ts';
+import { styled, toned, wrapped, type Screen } from '../formats/terminal/screen.ts';
+import { printable } from '../formats/text.ts';
+import { inUnits, withCommas } from '../formats/words.ts';
+import type { NamedOrder } from './overview.ts';
+import type { DaemonStatus, Status } from './status.ts';
+import { judgeStatus, type StatusEnd, type StatusVerdict } from './verdict.ts';
+
+const VERDICTS: Readonly<Record<StatusEnd, readonly [tone: Tone, text: string]>> = {
+  well: ['good', 'All is well.'],
+  look: ['warning', 'A person should look.'],
+  'out-of-reach': ['error', 'The exchange is out of reach.'],
+  'key-refused': ['error', 'The exchange refuses the key.'],
+};
+
+/** A status for people: a verdict in one line, why, and then the facts. */
+export function statusText(status: Status, screen: Screen, verdict = judgeStatus(status)): string {
+  const [tone, sentence] = VERDICTS[verdict.end];
+  return [
+    `${toned(tone, sentence, screen)}\n`,
+    ...reasonLines(verdict, screen),
+    '\n',
+    fieldsText(factsOf(status), screen),
+  ].join('');
+}
+
+function reasonLines({ reasons }: StatusVerdict, screen: Screen): string[] {
+  return reasons.flatMap(({ text, remedy }) => [
+    `  ${wrapped(printable(text), screen.width, 2)}\n`,
+    `    ${styled('dim', wrapped(printable(remedy), screen.width, 4), screen)}\n`,
+  ]);
+}
+
+function factsOf({ asOf, database, daemon, overview }: Status): readonly Field[] {
+  const now = Date.parse(asOf);
+  const ago = (time: string | null) =>
+    time === null ? 'never' : `${inUnits(Math.max(0, now - Date.parse(time)))} ago`;
+  const { orders, more, oldestPending, oldestUnknown, holds, outOfReach, findings, lastEventAt } = overview;
+  const count = (state: OrderState) => `${withCommas(orders[state])}${more.includes(state) ? ' or more' : ''}`;
+  const since = (word: string, one: NamedOrder | null) =>
+    one === null || Date.parse(one.since) > now ? '' : `, ${word} ${inUnits(now - Date.parse(one.since))}`;
+  const has = (state: OrderState): Tone | undefined => (orders[state] > 0 ? 'warning' : undefined);
+  const others = ORDER_STATES.filter((state) => !SHOWN.includes(state) && orders[state] > 0);
+  return [
+    { label: 'daemon', value: daemonText(daemon, now), tone: daemon === null ? 'warning' : undefined },
+    ...(daemon === null ? [] : liveFields(daemon, ago)),
+    {
+      label: 'exchange',
+      value: outOfReach.length === 0 ? 'within reach, as was last seen' : `out of reach since ${outOfReach[0]?.since}`,
+      tone: outOfReach.length === 0 ? undefined : 'error',
+    },
+    ...holds.map(({ account, kind, since: from, until, actor, reason }): Field => ({
+      label: 'hold',
+      value: `${account}: ${kind} since ${from}${actor === null ? '' : ` by ${actor}`}${until === null ? '' : ` until ${until}`}: ${reason}`,
+      tone: 'warning',
+    })),
+    { label: 'pending', value: `${count('pending')}${since('the oldest waits', oldestPending)}` },
+    { label: 'unknown', value: `${count('unknown')}${since('the oldest for', oldestUnknown)}`, tone: has('unknown') },
+    { label: 'held', value: count('held'), tone: has('held') },
+    { label: 'disputed', value: count('disputed'), tone: has('disputed') },
+    { label: 'other orders', value: others.map((state) => `${state} ${count(state)}`).join(' · ') || 'none' },
+    {
+      label: 'findings',
+      value: findings.map((one) => `${one.class} ${withCommas(one.open)}`).join(' · ') || 'none open',
+    },
+    { label: 'last event', value: ago(lastEventAt) },
+    { label: 'database', value: database },
+  ];
+}
+
+const SHOWN: readonly OrderState[] = ['pending', 'unknown', 'held', 'disputed'];
+
+function daemonText(daemon: DaemonStatus | null, now: number): string {
+  if (daemon === null) return 'none answers; what follows is from the database';
+  const { pid, version, startedAt, owned, driven } = daemon;
+  const accounts = owned === 1 ? '' : `, ${driven} of ${owned} accounts at work`;
+  return `up for ${inUnits(now - Date.parse(startedAt))} (${version}, process ${pid})${accounts}`;
+}
+
+function liveFields({ accounts, rate }: DaemonStatus, ago: (time: string | null) => string): readonly Field[] {
+  const newest = (times: readonly (string | null)[]) =>
+    times.reduce((one, other) => (other !== null && (one === null || other > one) ? other : one), null);
+  const inFlight = accounts.reduce((all, one) => all + one.inFlight, 0);
+  const open = accounts.filter(({ breakers }) => Object.values(breakers ?? {}).some((state) => state !== 'closed'));
+  const passes = accounts.flatMap((one) => one.passes);
+  const limit = `${rate.requests} in ${inUnits(rate.intervalMs)}`;
+  return [
+    { label: 'last answer', value: ago(newest(accounts.map(({ answeredAt }) => answeredAt))) },
+    { label: 'requests', value: `${inFlight} in flight; the limit of an account is ${limit}` },
+    {
+      label: 'circuit breaker',
+      value: open.length === 0 ? 'closed' : `not closed for ${open.map(({ account }) => account).join(', ')}`,
+      tone: open.length === 0 ? undefined : 'warning',
+    },
+    ...['create', 'lookup'].map((name) => ({
+      label: `last ${name} pass`,
+      value: ago(newest(passes.filter(({ pass }) => pass === name).map(({ goodAt }) => goodAt))),
+    })),
+  ];
+}

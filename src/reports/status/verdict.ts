@@ -1,0 +1,137 @@
+import type { HoldKind } from '../../domain/accounts/holds.ts';
+import { accountWords } from '../../domain/accounts/words.ts';
+import { WAITING_STATES } from '../../domain/orders/states.ts';
+import { inUnits, withCommas } from '../formats/words.ts';
+import type { Status } from './status.ts';
+
+/** What waits longer, and nothing holds it back, waits for too long: in ms. */
+const LONG_MS = 5 * 60_000;
+/** So many accounts are named. */
+const MOST_NAMED = 3;
+
+/** How order-sync does, the gravest last. */
+export type StatusEnd = 'well' | 'look' | 'out-of-reach' | 'key-refused';
+
+/** Why something is not well, and what to do about it. */
+export interface StatusReason {
+  readonly end: Exclude<StatusEnd, 'well'>;
+  readonly text: string;
+  /** A command, or what else helps. */
+  readonly remedy: string;
+}
+
+/** How order-sync does, in one word, and why. */
+export interface StatusVerdict {
+  readonly end: StatusEnd;
+  /** The gravest first. */
+  readonly reasons: readonly StatusReason[];
+}
+
+const GRAVITY: readonly StatusEnd[] = ['key-refused', 'out-of-reach', 'look'];
+
+/** Judges a status. */
+export function judgeStatus(status: Status): StatusVerdict {
+  const reasons = [
+    ...heldReasons(status),
+    ...reachReasons(status),
+    ...daemonReasons(status),
+    ...orderReasons(status),
+    ...waitReasons(status),
+  ].toSorted((one, other) => GRAVITY.indexOf(one.end) - GRAVITY.indexOf(other.end));
+  return { end: reasons[0]?.end ?? 'well', reasons };
+}
+
+/** What to do about a hold; one of the rate ends by itself within minutes. */
+const HOLD_REMEDIES: Readonly<Partial<Record<HoldKind, string>>> = {
+  'key-refused': 'check exchange.apiKey; a new key in its file is tried within a minute',
+  forbidden: 'ask the exchange why the account may not create',
+};
+
+function heldReasons({ overview }: Status): StatusReason[] {
+  const byKind = Map.groupBy(
+    overview.holds.filter(({ kind }) => kind !== 'rate-limited'),
+    ({ kind }) => kind,
+  );
+  return [...byKind].map(([kind, holds]) => {
+    const [first] = holds;
+    const by = first === undefined || first.actor === null ? '' : ` by ${first.actor}`;
+    const why = first === undefined ? '' : ` since ${first.since}${by}: ${first.reason}`;
+    return {
+      end: kind === 'key-refused' ? 'key-refused' : 'look',
+      text: `${kind}${ofAccounts(holds, overview.account)}${why}`,
+      remedy: HOLD_REMEDIES[kind] ?? `order-sync resume${wordsOf(holds)} --reason TEXT`,
+    };
+  });
+}
+
+function reachReasons({ overview }: Status): StatusReason[] {
+  const { outOfReach } = overview;
+  const [first] = outOfReach;
+  if (first === undefined) return [];
+  const why = first.reason === null ? '' : `: ${first.reason}`;
+  const text = `the exchange is out of reach${ofAccounts(outOfReach, overview.account)} since ${first.since}${why}`;
+  return [{ end: 'out-of-reach', text, remedy: 'order-sync doctor' }];
+}
+
+/** Where nothing waits no daemon is needed. */
+function daemonReasons({ daemon, overview }: Status): StatusReason[] {
+  const waiting = WAITING_STATES.reduce((all, state) => all + overview.orders[state], 0);
+  if (daemon !== null || waiting === 0) return [];
+  const text = `no daemon answers, and ${withCommas(waiting)} orders wait for one`;
+  return [{ end: 'look', text, remedy: 'order-sync run' }];
+}
+
+function orderReasons({ overview }: Status): StatusReason[] {
+  const words = overview.account === null ? ' --account all' : accountWords(overview.account);
+  const states = (['held', 'disputed', 'unknown'] as const)
+    .filter((state) => overview.orders[state] > 0)
+    .map((state): StatusReason => {
+      const orders = withCommas(overview.orders[state]);
+      return { end: 'look', text: `${orders} ${state}`, remedy: `order-sync orders list --state ${state}${words}` };
+    });
+  const found = overview.findings.filter(({ severity }) => severity !== 'info');
+  const open = found.reduce((all, one) => all + one.open, 0);
+  if (open === 0) return states;
+  const classes = found
+    .slice(0, MOST_NAMED)
+    .map((one) => `${one.class} ${withCommas(one.open)}`)
+    .join(', ');
+  const text = `${withCommas(open)} open findings: ${classes}${found.length > MOST_NAMED ? ', …' : ''}`;
+  return [...states, { end: 'look', text, remedy: `order-sync findings list --status open${words}` }];
+}
+
+function waitReasons({ asOf, daemon, overview }: Status): StatusReason[] {
+  const now = Date.parse(asOf);
+  const reasons: StatusReason[] = [];
+  const { oldestPending } = overview;
+  const isHeld = overview.holds.length > 0 || overview.outOfReach.length > 0;
+  const waitedMs = oldestPending === null ? 0 : now - Date.parse(oldestPending.since);
+  if (daemon !== null && !isHeld && oldestPending !== null && waitedMs > LONG_MS) {
+    const text = `the oldest pending order waits for ${inUnits(waitedMs)}`;
+    const words = accountWords(oldestPending.account);
+    reasons.push({ end: 'look', text, remedy: `order-sync orders list --state pending${words}` });
+  }
+  for (const { account, passes } of daemon?.accounts ?? []) {
+    for (const { pass, wantedSince } of passes) {
+      const lateMs = wantedSince === null ? 0 : now - Date.parse(wantedSince);
+      if (isHeld || lateMs <= LONG_MS) continue;
+      const text = `the ${pass} pass of ${account} has not ended well for ${inUnits(lateMs)}`;
+      reasons.push({ end: 'look', text, remedy: 'the log of the daemon says why' });
+    }
+  }
+  return reasons;
+}
+
+interface OfAccount {
+  readonly account: string;
+}
+
+function ofAccounts(all: readonly OfAccount[], asked: string | null): string {
+  if (asked !== null) return '';
+  const names = all.slice(0, MOST_NAMED).map(({ account }) => account);
+  return ` for ${names.join(', ')}${all.length > MOST_NAMED ? ` and ${all.length - MOST_NAMED} more` : ''}`;
+}
+
+function wordsOf(all: readonly OfAccount[]): string {
+  return all.length === 1 ? accountWords(all[0]?.account ?? '') : ' --account all';
+}
