@@ -6,6 +6,7 @@ import type { App, Overrides } from './app.ts';
 import { systemClock } from './clock.ts';
 import type { Config } from './config/config.ts';
 import { groupsOf, settingsInForce } from './config/rate-groups.ts';
+import { programVersion } from './config/version.ts';
 import { linksPass } from './flows/clients/links.ts';
 import { sweep, sweepWithoutFindings } from './flows/findings/sweep.ts';
 import { createPass } from './flows/orders/create.ts';
@@ -17,6 +18,7 @@ import { learnFirst } from './flows/pass/learn-pace.ts';
 import { Patience } from './flows/pass/patience.ts';
 import { repeatEvery } from './flows/pass/repeat.ts';
 import { Cron } from './flows/pass/waker.ts';
+import type { StatusSources } from './flows/reports/status.ts';
 import { reachOf } from './http/control/reach.ts';
 import { serveControl } from './http/control/server.ts';
 import { serveOps } from './http/ops/server.ts';
@@ -77,7 +79,7 @@ export async function runDaemon(
 
   await using photos = await receivePhotos({ ...shared, photos: config.photos }, stop);
   const ops = await serveOps(shared, stop);
-  const control = await serveControl({ ...shared, use: (name) => accounts.use(name) }, reach.socket, stop);
+  const control = await serveControl(controlled(accounts, shared), reach.socket, stop);
   await using name = new AsyncDisposableStack();
   name.use(await reach.publish());
   const tasks = [
@@ -104,6 +106,13 @@ export async function runDaemon(
   );
   if (failed.signal.aborted) throw failed.signal.reason;
   log.info({}, 'stopped');
+}
+
+/** The things that the control socket is served with. */
+function controlled<Shared extends Omit<StatusSources, 'names' | 'process'>>(accounts: Accounts, shared: Shared) {
+  const facts = { pid: process.pid, version: programVersion(), startedAt: shared.clock.now().toISOString() };
+  const status = () => ({ ...shared, names: accounts.names, process: facts });
+  return { ...shared, use: (name: string) => accounts.use(name), status };
 }
 
 /** The passes of an account. Orders that are followed are looked up when they are due by the last tick of `schedule.cron`. */

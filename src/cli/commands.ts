@@ -43,6 +43,7 @@ export const COMMANDS: Readonly<Record<string, Entries>> = {
       () => import('./operate/sync/sync.ts'),
       'one',
     ],
+    status: ['shows how orders, daemon and exchange do', () => import('./operate/status.ts'), 'one-or-all'],
     pause: ['stops creates of an account, or look-ups as well', () => import('./operate/pause.ts'), 'one-or-all'],
     resume: ['ends what pause began, and other holds of creates', () => import('./operate/pause.ts'), 'one-or-all'],
     orders: {

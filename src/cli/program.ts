@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { Command, type Argument, type Option } from 'commander';
+import { programVersion } from '../config/version.ts';
 import { printableLines } from '../reports/formats/text.ts';
 import { COMMANDS, type Entries } from './commands.ts';
 import { addAccountOption } from './shared/account.ts';
@@ -20,12 +20,9 @@ const NARROWEST_TEXT = 20;
  * options; for the completion of a shell all of them are. Parsing throws `CommanderError` where Commander would end the process.
  */
 export async function createProgram(args: readonly string[] = []): Promise<Command> {
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  };
   const program = new Command('order-sync')
     .description(DESCRIPTION)
-    .version(version)
+    .version(programVersion())
     .option('--config <file>', 'settings to read instead of config/local.yaml')
     .addHelpText('after', '\nExample:\n  order-sync sync --json')
     .showHelpAfterError('(--help says how it is used, with an example)')

@@ -22,6 +22,7 @@ describe('a command loads what it uses and nothing else:', () => {
       'src/cli/shared/help.ts',
       'src/cli/shared/names.ts',
       'src/cli/shared/screen.ts',
+      'src/config/version.ts',
       'src/domain/accounts/name.ts',
       'src/domain/suggestion.ts',
       'src/reports/formats/text.ts',

@@ -2,6 +2,7 @@ import { request, type IncomingHttpHeaders } from 'node:http';
 import { onTestFinished } from 'vitest';
 import { serveControl, type ControlSocket, type Served } from '../../src/http/control/server.ts';
 import type { App } from '../../src/app.ts';
+import type { Config } from '../../src/config/config.ts';
 import type { EnvelopeError } from '../../src/http/control/envelope.ts';
 import { controlSocketPath } from '../../src/http/control/socket-path.ts';
 import type { CapturedLog } from './captured-log.ts';
@@ -92,7 +93,14 @@ export function failureIn({ text }: SocketAnswer): EnvelopeError {
 /** What a control socket is served with that answers for the account of an app alone. */
 export function served(app: App, wakeCreates: () => void = () => {}): Served {
   const inUse = { app: { ...app, wakeCreates }, [Symbol.dispose]: () => {} };
-  return { ...app, use: async (account) => (account === app.account ? inUse : undefined) };
+  const status = () => ({
+    ...app,
+    config: { exchange: { rate: { requests: 10, interval: 1_000 } } } as Config,
+    activities: { all: [app.activity] },
+    names: [app.account],
+    process: { pid: process.pid, version: '1.2.3', startedAt: app.clock.now().toISOString() },
+  });
+  return { ...app, status, use: async (account) => (account === app.account ? inUse : undefined) };
 }
 
 async function serve<Program extends TestProgram>(program: Program): Promise<ServedSocket<Program>> {

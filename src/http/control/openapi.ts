@@ -43,6 +43,7 @@ const TAGS = [
   { name: 'orders', description: 'Orders in the table, and pre-orders and orders at the exchange.' },
   { name: 'events', description: 'What has happened, in its order, as it comes.' },
   { name: 'links', description: 'Links that are remembered and followed.' },
+  { name: 'status', description: 'How the daemon and the orders do.' },
   { name: 'sync', description: 'The work of the daemon, done now.' },
 ];
 
@@ -66,6 +67,7 @@ export async function controlDocument(version: string): Promise<Json> {
   addRoutes(server, {
     accounts: { use: notServed },
     reading: notServed,
+    status: notServed,
     stopping: new AbortController().signal,
     onRun: () => {},
   });

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import { deadline } from '../../clock.ts';
 import { LONGEST_WAIT_MS } from './client.ts';
+import type { StatusSources } from '../../flows/reports/status.ts';
 import { writeEnvelope, type Result } from './envelope.ts';
 import { ADDRESSES } from './operations/addresses.ts';
 import { NOT_OWNER_RESULT } from './operations/errors.ts';
@@ -11,6 +12,7 @@ import type { Accounts, Operation, OperationDeps } from './operations/operation.
 import { schemaOf } from './operations/operation.ts';
 import { addReadRoutes, type ReadDeps } from './read-routes.ts';
 import { SYNC_SCHEMA, syncLines, type SyncInput } from './operations/sync.ts';
+import { addStatusRoute } from './status-route.ts';
 import { LINES } from './transport.ts';
 
 /** The things that the routes are served with. */
@@ -18,16 +20,18 @@ export interface Serving {
   readonly accounts: Accounts;
   /** Gives what is read without an owner. */
   readonly reading: () => ReadDeps;
+  readonly status: () => StatusSources;
   readonly stopping: AbortSignal;
   /** Is given each operation that runs, which settles when the operation ends. */
   readonly onRun: (running: Promise<unknown>) => void;
 }
 
 /** Adds a route for every operation of the control socket. */
-export function addRoutes(server: FastifyInstance, { accounts, reading, stopping, onRun }: Serving): void {
+export function addRoutes(server: FastifyInstance, { accounts, reading, status, stopping, onRun }: Serving): void {
   server.setValidatorCompiler(validatorCompiler);
   server.setSerializerCompiler(serializerCompiler);
   addReadRoutes(server, reading);
+  addStatusRoute(server, status);
   for (const id of Object.keys(OPERATIONS) as AskedOperation[]) {
     const operation: Operation = OPERATIONS[id];
     const { method, url } = ADDRESSES[id];

@@ -5,6 +5,7 @@ import { parse } from 'lossless-json';
 import type { Logger } from 'pino';
 import { UnusableIdError } from '../../exchange/ids.ts';
 import type { FlowDeps } from '../../flows/pass/deps.ts';
+import type { StatusSources } from '../../flows/reports/status.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { Store } from '../../store/port.ts';
 import { EventStreams, MOST_STREAMS } from '../events/stream.ts';
@@ -30,6 +31,7 @@ const OWNER_ONLY = 0o600;
 export interface Served extends Accounts, Pick<FlowDeps, 'log' | 'clock' | 'gracePeriodOver'> {
   /** The database, which is read for any account. */
   readonly store: Pick<Store, 'db' | 'newEvents'>;
+  readonly status: () => StatusSources;
 }
 
 /** A control socket that is served. */
@@ -49,6 +51,7 @@ export async function serveControl(served: Served, socketPath: string, stopping:
   addRoutes(server, {
     accounts: served,
     reading: () => reading,
+    status: served.status,
     stopping,
     onRun(operation) {
       running.add(operation);

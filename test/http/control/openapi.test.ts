@@ -76,13 +76,14 @@ describe('the document of the control socket', () => {
     addRoutes(server, {
       accounts: { use: () => expect.fail() },
       reading: () => expect.fail(),
+      status: () => expect.fail(),
       stopping: new AbortController().signal,
       onRun: () => {},
     });
     await server.ready();
     const shown = operations.map(({ method, path }) => `${method} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`);
     expect(shown.toSorted()).toEqual(routes.toSorted());
-    expect(new Set(routes).size).toBe(18);
+    expect(new Set(routes).size).toBe(19);
   });
 
   it('names each operation once, and each of its tags', () => {

@@ -29,6 +29,7 @@ export const ADDRESSES = {
   probe: { method: 'POST', url: '/probe', rest: 'body' },
   listEvents: { method: 'GET', url: '/events', rest: 'query' },
   listLinks: { method: 'GET', url: '/links', rest: 'query' },
+  status: { method: 'GET', url: '/status', rest: 'query' },
   sync: { method: 'POST', url: '/sync', rest: 'query' },
 } as const satisfies Readonly<Record<string, OperationAddress>>;
 

@@ -6,7 +6,7 @@ import type { READ_OPERATIONS } from './reading.ts';
 import { PROBE_OPERATIONS } from './probe.ts';
 
 /** An operation that the owner of the account does, with one answer; `sync` answers in lines. */
-export type AskedOperation = Exclude<OperationId, 'sync' | keyof typeof READ_OPERATIONS>;
+export type AskedOperation = Exclude<OperationId, 'sync' | 'status' | keyof typeof READ_OPERATIONS>;
 
 /** The descriptions of all operations that the owner of the account does with one answer, by their ids. */
 export const OPERATIONS = {

@@ -1,0 +1,118 @@
+import type { Command } from 'commander';
+import { createLogUpdate } from 'log-update';
+import { deadline, systemClock } from '../../clock.ts';
+import type { Config } from '../../config/config.ts';
+import { readEnvelope } from '../../http/control/envelope.ts';
+import { queryId } from '../../exchange/ids.ts';
+import { ADDRESSES } from '../../http/control/operations/addresses.ts';
+import type { Status } from '../../reports/status/status.ts';
+import { statusText } from '../../reports/status/text.ts';
+import { judgeStatus, type StatusEnd } from '../../reports/status/verdict.ts';
+import { accountFilterOf } from '../shared/account.ts';
+import { CommandError, EXIT } from '../shared/exit.ts';
+import { plainConfig } from '../shared/options.ts';
+import { screenOf } from '../shared/screen.ts';
+import { stopSignal } from '../shared/stop-signal.ts';
+import { waysToOwner } from '../shared/ways.ts';
+
+const HELP = `
+Says in its first line whether all is well, then why not and what helps, then the
+facts: from the daemon where one answers, or else from the database alone.
+
+Ends with 0 when all is well, 1 when a person should look (held, disputed or
+unknown orders, open findings, pauses, work that waits and no daemon), 69 when the
+exchange is out of reach, 77 when it refuses the key. --watch shows it anew every
+2 seconds and ends with 0 by Ctrl-C; with --json each time is one line.
+
+Examples:
+  order-sync status
+  order-sync status --watch --account all`;
+
+const WATCH_MS = 2_000;
+/** A daemon that does not answer within this time counts as none. */
+const ANSWER_MS = 5_000;
+
+const EXITS: Readonly<Record<StatusEnd, number>> = {
+  well: EXIT.ok,
+  look: EXIT.look,
+  'out-of-reach': EXIT.unavailable,
+  'key-refused': EXIT.keyRefused,
+};
+
+interface StatusOptions {
+  readonly watch?: boolean;
+  readonly json?: boolean;
+}
+
+/** `order-sync status`. */
+export function define(command: Command): void {
+  command
+    .option('--watch', 'shows it anew every 2 seconds, until Ctrl-C')
+    .option('--json', 'print JSON')
+    .addHelpText('after', HELP)
+    .action(async ({ watch, json }: StatusOptions) => {
+      const config = plainConfig(command);
+      const account = accountFilterOf(command, config);
+      const asText = (status: Status) =>
+        json === true
+          ? `${JSON.stringify({ verdict: judgeStatus(status), ...status })}\n`
+          : statusText(status, screenOf());
+      if (watch === true) {
+        await watchStatus(() => readStatusOf(command, config, account), asText, json === true);
+        return;
+      }
+      const status = await readStatusOf(command, config, account);
+      process.stdout.write(asText(status));
+      process.exitCode = EXITS[judgeStatus(status).end];
+    });
+}
+
+async function watchStatus(read: () => Promise<Status>, asText: (status: Status) => string, isJson: boolean) {
+  if (!isJson && !process.stdout.isTTY) {
+    throw new CommandError(EXIT.usage, '--watch wants a terminal; for programs there is --watch --json');
+  }
+  const clock = systemClock();
+  const stop = stopSignal(clock);
+  const draw = isJson ? undefined : createLogUpdate(process.stdout);
+  while (!stop.aborted) {
+    const text = asText(await read());
+    if (draw === undefined) process.stdout.write(text);
+    else draw(text);
+    await clock.sleep(WATCH_MS, stop).catch(() => undefined);
+  }
+  draw?.done();
+}
+
+async function readStatusOf(command: Command, config: Config, account: string | undefined): Promise<Status> {
+  return (await askDaemon(config, account)) ?? (await readAlone(command));
+}
+
+/** Asks a daemon that drives the account, or one of those of all; undefined where none answers. */
+async function askDaemon(config: Config, account: string | undefined): Promise<Status | undefined> {
+  const driven = config.accounts.find(({ name }) => account === undefined || name === account);
+  if (driven === undefined) return undefined;
+  await using ways = await waysToOwner({ ...config, account: driven.name }, systemClock());
+  const path = `${ADDRESSES.status.url}?account=${queryId(account ?? 'all')}`;
+  for (const way of await ways.find()) {
+    try {
+      const reply = await way.send({ method: ADDRESSES.status.method, path, body: undefined }, deadline(ANSWER_MS));
+      const result = readEnvelope({ ...reply, body: await reply.text() });
+      if (result.kind === 'ok') return JSON.parse(result.body) as Status;
+    } catch {
+      // Whatever became of it: the database is there to be read.
+    }
+  }
+  return undefined;
+}
+
+async function readAlone(command: Command): Promise<Status> {
+  const [{ withAccounts }, { readOverview }] = await Promise.all([
+    import('../shared/store.ts'),
+    import('../../store/overview/overview.ts'),
+  ]);
+  return await withAccounts(command, async (store, account) => {
+    const now = systemClock().now();
+    const overview = await readOverview(store.db, { account, now });
+    return { asOf: now.toISOString(), database: store.address, daemon: null, overview };
+  });
+}

@@ -1,0 +1,81 @@
+import type { Clock } from '../../clock.ts';
+import type { Config } from '../../config/config.ts';
+import type { BreakerLane } from '../../exchange/breaker.ts';
+import type { DaemonStatus, LiveStatus, Status } from '../../reports/status/status.ts';
+import { readOverview } from '../../store/overview/overview.ts';
+import type { Store } from '../../store/port.ts';
+import type { Activity } from '../pass/activity.ts';
+
+/** Of more accounts that are driven only the first are told of one by one. */
+const MOST_ACCOUNTS = 100;
+
+/** What the status of a daemon is made from. */
+export interface StatusSources {
+  readonly config: Pick<Config, 'exchange'>;
+  readonly store: Pick<Store, 'db' | 'address'>;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly activities: { readonly all: Iterable<Activity> };
+  /** The accounts that this process owns. */
+  readonly names: readonly string[];
+  readonly process: Pick<DaemonStatus, 'pid' | 'version' | 'startedAt'>;
+}
+
+/** Reads how an account does, or all of them where none is named. */
+export async function readStatus(sources: StatusSources, account: string | undefined): Promise<Status> {
+  const { store, clock } = sources;
+  const now = clock.now();
+  return {
+    asOf: now.toISOString(),
+    database: store.address,
+    daemon: daemonStatus(sources, account),
+    overview: await readOverview(store.db, { account, now }),
+  };
+}
+
+function daemonStatus(
+  { config, activities, names, process }: StatusSources,
+  account: string | undefined,
+): DaemonStatus {
+  const known = [...activities.all];
+  const asked = account === undefined ? known : known.filter((one) => one.account === account);
+  // Those that work first: of the others nothing is new.
+  const sorted = asked.toSorted((one, other) => Number(isDriven(other)) - Number(isDriven(one)));
+  const { requests, interval: intervalMs } = config.exchange.rate;
+  return {
+    ...process,
+    owned: names.length,
+    driven: known.filter(isDriven).length,
+    rate: { requests, intervalMs },
+    accounts: sorted.slice(0, MOST_ACCOUNTS).map(liveStatus),
+  };
+}
+
+function isDriven({ live }: Activity): boolean {
+  return live !== undefined;
+}
+
+function liveStatus(activity: Activity): LiveStatus {
+  const { account, live, inFlight, answeredAt, passes } = activity;
+  const breakerOf = (lane: BreakerLane) => {
+    const breaker = live?.exchange.breaker(lane);
+    if (breaker === undefined || (!breaker.isOpen && breaker.openings === 0)) return 'closed';
+    return breaker.isOpen ? 'open' : 'half-open';
+  };
+  return {
+    account,
+    isDriven: isDriven(activity),
+    inFlight,
+    answeredAt: textOf(answeredAt),
+    breakers: live === undefined ? null : { create: breakerOf('create'), lookup: breakerOf('lookup') },
+    passes: [...passes].map(([pass, { wantedSince, runningSince, goodAt }]) => ({
+      pass,
+      wantedSince: textOf(wantedSince),
+      runningSince: textOf(runningSince),
+      goodAt: textOf(goodAt),
+    })),
+  };
+}
+
+function textOf(time: Date | undefined): string | null {
+  return time?.toISOString() ?? null;
+}

@@ -1,0 +1,127 @@
+import type { FastifyInstance, FastifySchema } from 'fastify';
+import { z } from 'zod';
+import { SEVERITIES } from '../../domain/findings/classes.ts';
+import { readStatus, type StatusSources } from '../../flows/reports/status.ts';
+import { writeEnvelope } from './envelope.ts';
+import { ADDRESSES } from './operations/addresses.ts';
+import { errorAnswers, named } from './operations/operation.ts';
+
+const time = z.string().describe('UTC, ISO 8601.');
+const count = z.int().min(0);
+const order = z.object({
+  account: z.string(),
+  externalOrderId: z.string(),
+  state: z.string(),
+  reason: z.string().nullable(),
+  since: time,
+});
+const live = z.object({
+  account: z.string(),
+  isDriven: z.boolean().describe('False where it rests: nothing is due in it.'),
+  inFlight: count.describe('Requests that have left and have not ended.'),
+  answeredAt: time.nullable().describe('When the exchange last answered anything but a 5xx.'),
+  breakers: z
+    .object({ create: z.string(), lookup: z.string() })
+    .nullable()
+    .describe('The circuit breakers: closed, open or half-open; null where it rests.'),
+  passes: z.array(
+    z.object({
+      pass: z.string(),
+      wantedSince: time.nullable(),
+      runningSince: time.nullable(),
+      goodAt: time.nullable().describe('The last one that ended well.'),
+    }),
+  ),
+});
+const daemon = z.object({
+  pid: z.int(),
+  version: z.string(),
+  startedAt: time,
+  owned: count.describe('Accounts that it owns.'),
+  driven: count.describe('Accounts that it works at.'),
+  rate: z.object({ requests: count, intervalMs: count }),
+  accounts: z.array(live),
+});
+const overview = z.looseObject({
+  account: z.string().nullable(),
+  asOf: time,
+  orders: z.record(z.string(), count).describe('Orders by state.'),
+  more: z.array(z.string()).describe('The states of which there are more orders than were counted.'),
+  oldestPending: order.nullable(),
+  oldestUnknown: order.nullable(),
+  attention: z.array(order),
+  findings: z.array(z.object({ class: z.string(), severity: z.enum(SEVERITIES), open: count })),
+  lastEventAt: time.nullable(),
+});
+const SINCE = '2026-01-05T12:00:00.000Z';
+const value = named(
+  'Status',
+  'How order-sync does. Fields may be added.',
+  z.looseObject({ asOf: time, database: z.string(), daemon, overview }),
+  {
+    asOf: SINCE,
+    database: '/var/lib/order-sync/order-sync.db',
+    daemon: {
+      pid: 4711,
+      version: '0.1.0',
+      startedAt: SINCE,
+      owned: 1,
+      driven: 1,
+      rate: { requests: 10, intervalMs: 1_000 },
+      accounts: [],
+    },
+    overview: {
+      account: 'default',
+      asOf: SINCE,
+      orders: { pending: 2, final: 1_024 },
+      more: [],
+      oldestPending: null,
+      oldestUnknown: null,
+      attention: [],
+      findings: [{ class: 'STUCK', severity: 'warning', open: 1 }],
+      holds: [],
+      outOfReach: [],
+      lastEventAt: SINCE,
+      newest: [],
+      accounts: [],
+    },
+  },
+);
+
+const query = z.object({
+  account: z
+    .string()
+    .min(1)
+    .max(200)
+    .default('default')
+    .meta({ description: 'Name of the account; all stands for all of them together.', examples: ['default'] }),
+});
+
+const SCHEMA: FastifySchema = {
+  operationId: 'status',
+  tags: ['status'],
+  summary: 'How order-sync does: what the daemon is at, and what the database has.',
+  description: 'Any process answers, whichever drives the account. Nothing is asked of the exchange.',
+  querystring: query,
+  response: {
+    200: z.object({ ok: z.literal(true), value }).meta({
+      description: 'The status.',
+      examples: (value.meta()?.examples as unknown[]).map((one) => ({ ok: true, value: one })),
+    }),
+    ...errorAnswers(['400', '4xx', '500', '503']),
+  },
+};
+
+/** Adds the route of the status. */
+export function addStatusRoute(server: FastifyInstance, sources: () => StatusSources): void {
+  server.route({
+    ...ADDRESSES.status,
+    schema: SCHEMA,
+    async handler(request, reply) {
+      const { account } = request.query as z.output<typeof query>;
+      const status = await readStatus(sources(), account === 'all' ? undefined : account);
+      const { httpStatus, body } = writeEnvelope({ kind: 'ok', body: JSON.stringify(status) });
+      return await reply.code(httpStatus).type('application/json').send(body);
+    },
+  });
+}

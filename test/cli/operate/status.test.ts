@@ -1,0 +1,108 @@
+import { describe, expect, it, vi } from 'vitest';
+import { createPass } from '../../../src/flows/orders/create.ts';
+import type { StatusVerdict } from '../../../src/reports/status/verdict.ts';
+import type { Status } from '../../../src/reports/status/status.ts';
+import { setHold } from '../../../src/store/account-holds.ts';
+import { insertHappenings } from '../../../src/store/events.ts';
+import type { Transaction } from '../../../src/store/port.ts';
+import { widthOf } from '../../../src/reports/formats/terminal/screen.ts';
+import { runProgram, type ProgramOptions } from '../../support/cli-function.ts';
+import { scriptedControlSocket } from '../../support/control-socket.ts';
+import { echo, NOT_FOUND } from '../../support/scripted-exchange.ts';
+import { scriptedProgram, settingsOf, type TestProgram } from '../../support/test-program.ts';
+
+const NEVER = new AbortController().signal;
+
+function commandOf(program: TestProgram) {
+  const run = async (args: readonly string[], options: ProgramOptions = {}) =>
+    await runProgram(['status', ...args], { environment: settingsOf(program), ...options });
+  const json = async (...args: string[]) => {
+    const { code, stdout } = await run(['--json', ...args]);
+    return { code, status: JSON.parse(stdout) as Status & { verdict: StatusVerdict } };
+  };
+  const write = async (work: (tx: Transaction) => Promise<void>) => await program.app.store.writer.write(work);
+  return { run, json, write };
+}
+
+describe('order-sync status', () => {
+  it('tells what the daemon does and what the database has, and that all is well', async () => {
+    const { program, exchange } = await scriptedControlSocket();
+    exchange.answer = (request) => (request.method === 'POST' ? echo(request) : NOT_FOUND);
+    program.insert({ external_order_id: 'a' });
+    await createPass(program.app, NEVER);
+    const { code, status } = await commandOf(program).json();
+    expect(code).toBe(0);
+    expect(status).toMatchObject({
+      verdict: { end: 'well', reasons: [] },
+      daemon: {
+        pid: process.pid,
+        accounts: [{ account: 'default', isDriven: true, inFlight: 0, answeredAt: program.clock.now().toISOString() }],
+      },
+      overview: { account: 'default', orders: { accepted: 1, pending: 0 } },
+    });
+  });
+
+  it('says without a daemon that work waits for one', async () => {
+    const { program } = await scriptedProgram();
+    program.insert({ external_order_id: 'a' });
+    const { json } = commandOf(program);
+    expect(await json()).toMatchObject({
+      code: 1,
+      status: { daemon: null, verdict: { end: 'look', reasons: [{ remedy: 'order-sync run' }] } },
+    });
+    program.merchant.exec('delete from merchant_orders');
+    expect(await json('--account', 'all')).toMatchObject({ code: 0, status: { overview: { account: null } } });
+  });
+
+  it('ends by what is gravest: pauses, then an exchange out of reach, then a key that is refused', async () => {
+    const { program } = await scriptedProgram();
+    const { json, write } = commandOf(program);
+    const since = program.clock.now();
+    const hold = { since, until: null, reason: 'r', actor: 'kim' };
+    await write(async (tx) => await setHold(tx, 'default', { ...hold, kind: 'creates-paused' }, since));
+    const paused = await json();
+    expect(paused).toMatchObject({ code: 1, status: { verdict: { end: 'look' } } });
+    expect(paused.status.verdict.reasons[0]?.remedy).toContain('order-sync resume');
+    const lost = {
+      account: 'default',
+      type: 'account',
+      subject: 'default',
+      field: 'exchange',
+      source: 'exchange',
+    } as const;
+    await write(async (tx) => await insertHappenings(tx, [{ ...lost, new_value: 'out-of-reach', reason: 'r' }], since));
+    expect(await json()).toMatchObject({ code: 69, status: { verdict: { end: 'out-of-reach' } } });
+    await write(async (tx) => await insertHappenings(tx, [{ ...lost, new_value: null, reason: 'r' }], since));
+    expect((await json()).code).toBe(1);
+    await write(async (tx) => await setHold(tx, 'default', { ...hold, kind: 'key-refused', actor: null }, since));
+    expect(await json()).toMatchObject({ code: 77, status: { verdict: { end: 'key-refused' } } });
+  });
+
+  it.each([60, 120])('fits a terminal of %i columns', async (columns) => {
+    const { program } = await scriptedProgram();
+    const { run, write } = commandOf(program);
+    const now = program.clock.now();
+    const hold = { since: now, until: null, reason: 'a long reason '.repeat(20), actor: 'kim' };
+    await write(async (tx) => await setHold(tx, 'default', { ...hold, kind: 'creates-paused' }, now));
+    const { stdout } = await run([], { columns });
+    const lines = stdout.split('\n');
+    expect(lines.length).toBeGreaterThan(8);
+    expect(Math.max(...lines.map((line) => widthOf(line)))).toBeLessThanOrEqual(columns);
+  });
+
+  it('refuses an account that nobody knows', async () => {
+    const { program } = await scriptedProgram();
+    expect((await commandOf(program).run(['--account', 'nobody'])).code).toBe(78);
+  });
+
+  it('is watched in a terminal until Ctrl-C, which ends it with 0, and refused elsewhere', async () => {
+    const { program } = await scriptedProgram();
+    const { run } = commandOf(program);
+    expect((await run(['--watch'])).code).toBe(64);
+    const before = process.listenerCount('SIGINT');
+    const watched = run(['--watch'], { columns: 80 });
+    await vi.waitUntil(() => process.listenerCount('SIGINT') > before);
+    process.emit('SIGINT');
+    expect((await watched).code).toBe(0);
+  });
+});
