@@ -11,8 +11,9 @@ import {
   type OldestIn,
 } from '../../../reports/dashboard/facts.ts';
 import { currencyOfRow } from '../../../reports/reconciliation/rows.ts';
+import type { Overview } from '../../../reports/status/overview.ts';
 import { listFindings } from '../../../store/listed-findings.ts';
-import { readOverview, type Overview } from '../../../store/overview/overview.ts';
+import { readOverview } from '../../../store/overview/overview.ts';
 import {
   countAges,
   countHours,
