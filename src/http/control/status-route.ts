@@ -1,10 +1,10 @@
-import type { FastifyInstance, FastifySchema } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { SEVERITIES } from '../../domain/findings/classes.ts';
 import { readStatus, type StatusSources } from '../../flows/reports/status.ts';
 import { writeEnvelope } from './envelope.ts';
 import { ADDRESSES } from './operations/addresses.ts';
-import { errorAnswers, named } from './operations/operation.ts';
+import { named, schemaOf } from './operations/operation.ts';
 
 const time = z.string().describe('UTC, ISO 8601.');
 const count = z.int().min(0);
@@ -88,29 +88,15 @@ const value = named(
   },
 );
 
-const query = z.object({
-  account: z
-    .string()
-    .min(1)
-    .max(200)
-    .default('default')
-    .meta({ description: 'Name of the account; all stands for all of them together.', examples: ['default'] }),
-});
-
-const SCHEMA: FastifySchema = {
-  operationId: 'status',
-  tags: ['status'],
+const SCHEMA = schemaOf('status', {
+  tag: 'status',
   summary: 'How order-sync does: what the daemon is at, and what the database has.',
-  description: 'Any process answers, whichever drives the account. Nothing is asked of the exchange.',
-  querystring: query,
-  response: {
-    200: z.object({ ok: z.literal(true), value }).meta({
-      description: 'The status.',
-      examples: (value.meta()?.examples as unknown[]).map((one) => ({ ok: true, value: one })),
-    }),
-    ...errorAnswers(['400', '4xx', '500', '503']),
-  },
-};
+  description:
+    'The account all stands for all of them together. Any process answers, whichever drives the account; nothing is asked of ' +
+    'the exchange.',
+  value,
+  errors: ['400', '4xx', '500', '503'],
+});
 
 /** Adds the route of the status. */
 export function addStatusRoute(server: FastifyInstance, sources: () => StatusSources): void {
@@ -118,7 +104,7 @@ export function addStatusRoute(server: FastifyInstance, sources: () => StatusSou
     ...ADDRESSES.status,
     schema: SCHEMA,
     async handler(request, reply) {
-      const { account } = request.query as z.output<typeof query>;
+      const { account } = request.query as { account: string };
       const status = await readStatus(sources(), account === 'all' ? undefined : account);
       const { httpStatus, body } = writeEnvelope({ kind: 'ok', body: JSON.stringify(status) });
       return await reply.code(httpStatus).type('application/json').send(body);
