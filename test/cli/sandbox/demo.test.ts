@@ -1,7 +1,8 @@
+import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { runProgram } from '../../support/cli-function.ts';
-import { runCommand } from '../../support/cli-process.ts';
+import { runCommand, startCommand } from '../../support/cli-process.ts';
 import { openMerchant } from '../../support/merchant-postgres.ts';
 import { findPostgres, PASSWORD } from '../../support/postgres-server.ts';
 import { newPostgresDatabase } from '../../support/postgres.ts';
@@ -26,6 +27,19 @@ describe('demo', () => {
     expect(stdout).toMatch(SEEN_LATE);
     expect(stdout).not.toContain('\u001b');
     expect(stdout).toMatch(/demo --scenario mismatch --keep\n[^]* init\n[^]* sandbox\n/);
+    expect(readdirSync(folder).filter((name) => name.startsWith('order-sync'))).toEqual([]);
+  });
+
+  it('says where its dashboard is with --hold, goes on until it is stopped, and reports then', async () => {
+    const demo = startCommand(['demo', '--orders', '3', '--hold'], { cwd: folder, environment: { TMPDIR: folder } });
+    let shown = '';
+    while (!shown.includes('Ctrl-C')) shown += String((await once(demo.process.stdout!, 'data'))[0]);
+    const [, url = ''] = /^The dashboard: (\S+)$/m.exec(shown) ?? [];
+    const pageOf = async () => await (await fetch(url)).text();
+    while (!(await pageOf()).includes('later-1000')) await fetch(`${url}livez`);
+    demo.process.kill('SIGINT');
+    const { code, stdout } = await demo.finished;
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^(\d+) orders sent, \1 pre-orders .* 0 created twice/m)]);
     expect(readdirSync(folder).filter((name) => name.startsWith('order-sync'))).toEqual([]);
   });
 

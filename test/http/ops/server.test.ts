@@ -68,7 +68,7 @@ describe('the ops endpoint', () => {
       expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; .*frame-ancestors 'none'/);
       expect(['x-content-type-options', 'referrer-policy', 'cache-control'].map((name) => headers.get(name))).toEqual([
         'nosniff',
-        'no-referrer',
+        'same-origin',
         'no-store',
       ]);
     }

@@ -13,6 +13,7 @@ import { wholeNumber } from '../../shared/options.ts';
 import { nextSteps } from '../../shared/program-name.ts';
 import { screenOf } from '../../shared/screen.ts';
 import { stopSignal } from '../../shared/stop-signal.ts';
+import { freeAddress, keepInserting } from './hold.ts';
 import { DEMO_SCENARIOS, demoOrders, MOST_ORDERS, type DemoScenario } from './orders.ts';
 import { cancelStrays, censusOf, insertOrders, openExchange, shopsOf, type Shop } from './shops.ts';
 import { setStage, type Stage } from './stage.ts';
@@ -28,6 +29,7 @@ const ONE = { workers: 1, accounts: [DEFAULT_ACCOUNT] };
 interface DemoOptions {
   readonly scenario: DemoScenario;
   readonly keep?: boolean;
+  readonly hold?: boolean;
   readonly orders: number;
   readonly database?: string;
 }
@@ -58,6 +60,7 @@ database; "drop owned by current_user" in psql, where the user is no superuser,
 with all that the user owns in it.
 
 Examples:
+  npm run demo -- --hold
   npm run demo -- --scenario mismatch --keep
   npm run demo -- --database postgres://shop@127.0.0.1/trial`;
 
@@ -66,6 +69,7 @@ export function define(command: Command): void {
   command
     .addOption(new Option('--scenario <name>', 'what the exchange does').choices(DEMO_SCENARIOS).default('clean'))
     .option('--keep', 'keep the database, and say how to look at it')
+    .option('--hold', 'go on, with a dashboard to look at, until it is stopped (Ctrl-C); then report')
     .option('--orders <n>', `number of orders, at most ${MOST_ORDERS}`, wholeNumber(1, MOST_ORDERS), MOST_ORDERS)
     .option('--database <url>', 'a database of PostgreSQL in place of a new file')
     .addHelpText('after', HELP)
@@ -79,17 +83,18 @@ export function define(command: Command): void {
 }
 
 async function demonstrate(options: DemoOptions, database: Place | undefined, signal: AbortSignal): Promise<void> {
-  const { scenario, keep: isKept = false, orders: count } = options;
+  const { scenario, keep: isKept = false, hold: isHeld = false, orders: count } = options;
   const { accounts, workers } = database === undefined ? ONE : MANY;
   const clock = systemClock();
   const shops = shopsOf(accounts, demoOrders(scenario, count));
   await using resources = new AsyncDisposableStack();
+  const opsListen = isHeld ? await freeAddress() : undefined;
   const sandbox = resources.adopt(await openExchange(shops, clock), (exchange) => exchange.close());
-  const stage = resources.use(await setStage({ shops, exchangeUrl: sandbox.url, clock, database, isKept }));
+  const stage = resources.use(await setStage({ shops, exchangeUrl: sandbox.url, clock, database, isKept, opsListen }));
   say(`A sandbox exchange listens on ${sandbox.url}; a few of its answers are lost on purpose.`);
-  const play: Play = { ...stage, shops, sandbox, clock, signal };
-  const isSettled = workers === 1 ? await perform(play) : await performTogether(play, workers);
-  const isRight = await judge(play);
+  const play: Play = { ...stage, shops, sandbox, clock, signal, opsListen };
+  const { isSettled, later } = await performUntilHeld(play, workers);
+  const isRight = await judge(play, later);
   if (!isSettled || !isRight) process.exitCode = EXIT.look;
   if (isKept) sayHowToLook(stage);
   else print(`\nWhat to do next:\n${nextSteps(stepsAfter(database))}`.trimEnd());
@@ -113,24 +118,53 @@ interface Play extends Stage {
   readonly sandbox: Sandbox;
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  /** Where the dashboard is, which the person looks at before the report. */
+  readonly opsListen: string | undefined;
+}
+
+/** What came of the orders; `later` came while somebody looked. */
+interface Performed {
+  readonly isSettled: boolean;
+  readonly later: number;
+}
+
+async function performUntilHeld(play: Play, count: number): Promise<Performed> {
+  await using workers = new Workers(play);
+  if (!(await (count === 1 ? perform(play, workers) : performTogether(play, workers, count)))) {
+    return { isSettled: false, later: 0 };
+  }
+  if (play.opsListen === undefined) return { isSettled: true, later: 0 };
+  say('Everything is settled; a shop inserts an order now and then while you look at the dashboard.');
+  sayDashboard(play);
+  say('Stop it with Ctrl-C: the report comes then.');
+  const later = await keepInserting(play);
+  say('Stopped: the orders that are under way are brought to their end.');
+  // Where a terminal stops the demonstration, it stops its daemons too.
+  await workers.restart();
+  const signal = new AbortController().signal;
+  const until = play.clock.monotonic() + LONGEST_MS;
+  return { isSettled: await untilSettled({ ...play, signal, until, print: say }), later };
+}
+
+function sayDashboard({ opsListen }: Pick<Play, 'opsListen'>): void {
+  if (opsListen !== undefined) print(`The dashboard: http://${opsListen}/`);
 }
 
 /** Has a daemon bring the orders of a shop to their end. True where all of them came there in time. */
-async function perform(play: Play): Promise<boolean> {
+async function perform(play: Play, workers: Workers): Promise<boolean> {
   const { shops, store, clock } = play;
-  await using workers = new Workers(play);
   for (const shop of shops) await cancelStrays(play, shop, say);
   const [pid] = await workers.start(1);
   const inserted = await insertPart(play, 0, 1);
   say(`A shop has inserted ${inserted} into ${store.address}; the daemon (process ${pid}) works on them.`);
   sayTampered(shops);
+  sayDashboard(play);
   return await untilSettled({ ...play, until: clock.monotonic() + LONGEST_MS, print: say });
 }
 
 /** Has several daemons share the accounts of several shops, and kills one of them. True where all orders came to their end in time. */
-async function performTogether(play: Play, count: number): Promise<boolean> {
+async function performTogether(play: Play, workers: Workers, count: number): Promise<boolean> {
   const { shops, store, clock } = play;
-  await using workers = new Workers(play);
   for (const shop of shops) await cancelStrays(play, shop, say);
   const pids = await workers.start(count);
   const watched: Watched = { ...play, until: clock.monotonic() + LONGEST_MS, print: say };
@@ -138,6 +172,7 @@ async function performTogether(play: Play, count: number): Promise<boolean> {
   say(`${shops.length} shops have inserted ${first} into ${store.address}.`);
   say(`${count} daemons (processes ${pids.join(', ')}) share their accounts.`);
   sayTampered(shops);
+  sayDashboard(play);
   // Of an order whose request was about to leave nobody could tell whether it had left: it would be held for a person.
   if (!(await untilSent(watched))) return false;
   say(`Process ${await workers.kill()} is killed; the others take its accounts over.`);
@@ -164,14 +199,14 @@ function sayTampered(shops: readonly Shop[]): void {
 }
 
 /** Reports what came of it. True where it is what should come of it. */
-async function judge({ shops, store, config, sandbox, clock }: Play): Promise<boolean> {
+async function judge({ shops, store, config, sandbox, clock }: Play, later: number): Promise<boolean> {
   print('');
   const accounts = shops.map(({ account }) => account);
   process.stdout.write(await summaryOf({ store, accounts }));
   const made = shops.map((shop) => censusOf(sandbox, shop));
   const preOrders = made.reduce((sum, census) => sum + census.preOrders, 0);
   const duplicated = made.flatMap((census) => census.duplicated);
-  const sent = shops.flatMap((shop) => shop.orders).length;
+  const sent = shops.flatMap((shop) => shop.orders).length + later;
   say(`${counted(sent, 'order')} sent, ${preOrders} pre-orders at the exchange, ${duplicated.length} created twice.`);
   say((await lateChanges({ store, clock, accounts, config })) ?? 'Nobody knows how late changes were seen.');
   print('');

@@ -40,21 +40,30 @@ export function demoOrders(scenario: DemoScenario, count: number = MOST_ORDERS):
   return Array.from({ length: Math.max(count, names.length) }, (_, index) => {
     const named = index % spread === spread - 1 ? names[Math.floor(index / spread)] : undefined;
     const id = `${named ?? 'shop'}-${FIRST_NUMBER + index}`;
-    const [from, to, asset] = PAIRS[Math.floor(index / 3) % PAIRS.length] ?? PAIRS[0];
-    return {
-      external_order_id: id,
-      ...(isStray({ external_order_id: id })
-        ? {
-            asset: STRAY_ORDER.asset,
-            from_currency: STRAY_ORDER.currencyPair.fromCurrency,
-            to_currency: STRAY_ORDER.currencyPair.toCurrency,
-          }
-        : { asset, from_currency: from, to_currency: to }),
-      crypto_address: `address-of-client-${index % 20}`,
-      payment_token: `token-of-client-${index % 20}`,
-      provider_type: 'CARDPROV',
-    };
+    return orderOf(id, index);
   });
+}
+
+/** An order that comes after all of them. */
+export function laterOrder(index: number): DemoOrder {
+  return orderOf(`later-${FIRST_NUMBER + index}`, index * 3);
+}
+
+function orderOf(id: string, index: number): DemoOrder {
+  const [from, to, asset] = PAIRS[Math.floor(index / 3) % PAIRS.length] ?? PAIRS[0];
+  return {
+    external_order_id: id,
+    ...(isStray({ external_order_id: id })
+      ? {
+          asset: STRAY_ORDER.asset,
+          from_currency: STRAY_ORDER.currencyPair.fromCurrency,
+          to_currency: STRAY_ORDER.currencyPair.toCurrency,
+        }
+      : { asset, from_currency: from, to_currency: to }),
+    crypto_address: `address-of-client-${index % 20}`,
+    payment_token: `token-of-client-${index % 20}`,
+    provider_type: 'CARDPROV',
+  };
 }
 
 /** Tells an order that the shop cancels before it is sent, and that the exchange has all the same. */

@@ -26,18 +26,25 @@ export interface StageOptions {
   readonly database?: Config['database'] | undefined;
   /** Leaves the folder and the tables behind. */
   readonly isKept: boolean;
+  /** Where the dashboard is; nowhere unless given. */
+  readonly opsListen: string | undefined;
 }
 
 /** Sets a demonstration up in a folder of its own. */
 export async function setStage(options: StageOptions): Promise<Stage> {
-  const { clock, isKept, database } = options;
+  const { clock, isKept, database, opsListen = 'off' } = options;
   await using undo = new AsyncDisposableStack();
   const folder = mkdtempSync(join(tmpdir(), 'order-sync-demo-'));
   undo.defer(() => {
     if (!isKept) rmSync(folder, { recursive: true, force: true });
   });
   const settingsFile = join(folder, 'settings.yaml');
-  const settings = stringify({ ...SETTINGS, ...databaseSettings(folder, database), ...exchangeSettings(options) });
+  const settings = stringify({
+    ...SETTINGS,
+    ops: { listen: opsListen },
+    ...databaseSettings(folder, database),
+    ...exchangeSettings(options),
+  });
   writeFileSync(settingsFile, `# Settings of a demonstration. Its exchange ended with it.\n${settings}`, {
     mode: 0o600,
   });

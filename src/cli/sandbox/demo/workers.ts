@@ -21,6 +21,12 @@ export class Workers implements AsyncDisposable {
     return started.map(({ pid }) => pid);
   }
 
+  /** Ends all of them in order and starts one. */
+  async restart(): Promise<void> {
+    await this[Symbol.asyncDispose]();
+    await this.start(1);
+  }
+
   /** Ends the first as a crash does; gives its process id. */
   async kill(): Promise<number | undefined> {
     const killed = this.#processes.shift();

@@ -4,14 +4,14 @@ import type { Activities, ActivityListener } from '../../../flows/pass/activity.
 import type { ExchangeFacts, OperationFacts, Times } from '../../../reports/dashboard/facts.ts';
 
 /** So many of the newest times are kept, of each kind. */
-const KEPT = 500;
+const KEPT = 200;
 /** Requests are shown over so many seconds. */
 const SECONDS = 10;
 const SECOND_MS = 1_000;
 
 /** The newest times of a kind, and how many there were. */
 class Newest {
-  readonly #times = new Float64Array(KEPT);
+  readonly #times = new Float32Array(KEPT);
   count = 0;
 
   add(ms: number): void {
@@ -19,7 +19,7 @@ class Newest {
     this.count += 1;
   }
 
-  get all(): Float64Array {
+  get all(): Float32Array {
     return this.#times.subarray(0, Math.min(this.count, KEPT));
   }
 }
