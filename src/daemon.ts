@@ -12,6 +12,7 @@ import { sweep, sweepWithoutFindings } from './flows/findings/sweep.ts';
 import { createPass } from './flows/orders/create.ts';
 import { lookUpDue } from './flows/orders/follow.ts';
 import { correctTimes } from './flows/orders/recover.ts';
+import { purgeByAge } from './flows/orders/retention.ts';
 import { Activities } from './flows/pass/activity.ts';
 import { withGracePeriod } from './flows/pass/grace-period.ts';
 import { learnFirst } from './flows/pass/learn-pace.ts';
@@ -88,8 +89,7 @@ export async function runDaemon(
     photos.waiting,
     reach.relay(shared, stop),
     repeatEvery(clock, LOOK_FOR_TIMES_MS, stop, () => accounts.wakeDue()),
-    repeatEvery(clock, READ_VERSION_MS, stop, () => assertNotNewer(store)),
-    repeatEvery(clock, READ_KEY_MS, stop, () => accounts.rereadKeys()),
+    ...lookAfter(accounts, shared),
     repeatEvery(clock, SECOND_MS, stop, async () => {
       for (const ticks of [orderTicks, linkTicks, sweepTicks]) ticks.tickIfOverdue();
       await accounts.eachSecond();
@@ -113,6 +113,20 @@ function controlled<Shared extends Omit<StatusSources, 'names' | 'process'>>(acc
   const facts = { pid: process.pid, version: programVersion(), startedAt: shared.clock.now().toISOString() };
   const status = () => ({ ...shared, names: accounts.names, process: facts });
   return { ...shared, use: (name: string) => accounts.use(name), status };
+}
+
+/** What is looked after now and then: a newer version, other keys, and what is old enough to be deleted. */
+function lookAfter(
+  accounts: Accounts,
+  { config, stop, ...deps }: Pick<App, 'store' | 'clock' | 'log'> & { config: Config; stop: AbortSignal },
+): readonly Promise<void>[] {
+  const { store, clock } = deps;
+  const { retention, photos } = config;
+  return [
+    repeatEvery(clock, READ_VERSION_MS, stop, () => assertNotNewer(store)),
+    repeatEvery(clock, READ_KEY_MS, stop, () => accounts.rereadKeys()),
+    purgeByAge({ ...deps, retention, photos }, () => accounts.names, stop),
+  ];
 }
 
 /** The passes of an account. Orders that are followed are looked up when they are due by the last tick of `schedule.cron`. */

@@ -142,6 +142,7 @@ const RECORDS = [
     subject text, http_status bigint not null, body text not null, received_at text not null,
     constraint kept_answers_key primary key (account, id))`,
   'create index kept_answers_of_subject on kept_answers (account, operation, subject)',
+  'create index kept_answers_by_age on kept_answers (account, received_at, id)',
 ];
 
 const FINDINGS = [

@@ -105,6 +105,7 @@ const RECORDS = [
   `create table kept_answers (id integer primary key autoincrement, account text not null, operation text not null,
     subject text, http_status integer not null, body text not null, received_at text not null)`,
   'create index kept_answers_of_subject on kept_answers (account, operation, subject)',
+  'create index kept_answers_by_age on kept_answers (account, received_at, id)',
 ];
 
 const FINDINGS = [

@@ -88,6 +88,8 @@ export const SETTINGS = {
   'reconcile.cron': type.optional(cron),
   'links.cron': type.optional(cron),
   'links.finalStatuses': words,
+  'retention.keptAnswers': type.optional(type.duration('3650d')),
+  'retention.photos': type.optional(type.duration('3650d')),
   'photos.listen': type.listenAddress,
   'photos.folder': type.plainText,
   'photos.types': wordsOf(...PHOTO_TYPES),

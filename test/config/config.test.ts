@@ -92,6 +92,7 @@ describe('the layers', () => {
       },
       reconcile: { tolerance: '0', orderMissingAfter: 86_400_000, freshFor: 86_400_000, cron: '*/10 * * * *' },
       links: { cron: '*/10 * * * *', finalStatuses: [] },
+      retention: {},
       photos: {
         listen: undefined,
         folder: join(cwd, 'data/photos'),

@@ -150,19 +150,28 @@ export async function purgePhotos(
   { account, store, clock, photos }: Omit<PhotoDeps, 'log'>,
   olderThanMs: number,
 ): Promise<number> {
-  const folder = new PhotoFolder(photos.folder);
-  const before = after(clock.now(), -olderThanMs);
   for (let purged = 0; ;) {
-    const page = await photosBefore(store.db, { account, before, limit: PAGE });
-    if (page.length === 0) return purged;
-    await folder.remove(storedNames(page));
-    const ids = page.map(({ id }) => id);
-    await store.writer.write(async (tx) => {
-      await deletePhotos(tx, account, ids);
-      await forgetSpentTokens(tx, account, after(clock.now(), -LISTED_MS));
-    });
-    purged += page.length;
+    const step = await purgeSomePhotos({ account, store, clock, photos }, olderThanMs);
+    purged += step.purged;
+    if (step.isLast) return purged;
   }
+}
+
+/** The same for some of them, the oldest. */
+export async function purgeSomePhotos(
+  { account, store, clock, photos }: Omit<PhotoDeps, 'log'>,
+  olderThanMs: number,
+): Promise<{ readonly purged: number; readonly isLast: boolean }> {
+  const before = after(clock.now(), -olderThanMs);
+  const page = await photosBefore(store.db, { account, before, limit: PAGE });
+  if (page.length === 0) return { purged: 0, isLast: true };
+  await new PhotoFolder(photos.folder).remove(storedNames(page));
+  const ids = page.map(({ id }) => id);
+  await store.writer.write(async (tx) => {
+    await deletePhotos(tx, account, ids);
+    await forgetSpentTokens(tx, account, after(clock.now(), -LISTED_MS));
+  });
+  return { purged: page.length, isLast: page.length < PAGE };
 }
 
 /** Looks only for the newest photos: that shows whether photos.folder is the right one. */

@@ -6,6 +6,7 @@ import { UnusableIdError } from '../../../src/exchange/ids.ts';
 import { PhotoFolder } from '../../../src/flows/clients/photo-folder.ts';
 import type { DeliveryPart } from '../../../src/flows/clients/photo-form.ts';
 import { acceptDelivery, purgePhotos, requestPhotos, sweepPhotos } from '../../../src/flows/clients/photos.ts';
+import { purgeAccount } from '../../../src/flows/orders/retention.ts';
 import { StoreError } from '../../../src/store/errors.ts';
 import { listAwaited } from '../../../src/store/photos.ts';
 import { JPEG, photoProgram, PNG, type PhotoProgram } from '../../support/photo-program.ts';
@@ -13,6 +14,7 @@ import { refusal } from '../../support/scripted-exchange.ts';
 import { DAY, HOUR } from '../../support/tracking.ts';
 import { ofSqlite } from '../../support/database.ts';
 
+const NEVER = new AbortController().signal;
 const FORBIDDEN = { kind: 'refused', why: 'forbidden' };
 const sha256 = (content: string | Buffer) => createHash('sha256').update(content).digest('hex');
 
@@ -455,6 +457,16 @@ describe('the sweep', () => {
 });
 
 describe('the purge', () => {
+  it('is done by retention.photos, files and rows', async () => {
+    const on = await photoProgram();
+    await deliver(on, await on.ask('l1'), [JPEG]);
+    on.program.clock.advance(2 * HOUR);
+    const deps = (photos: number) => ({ ...on.program.app, retention: { keptAnswers: undefined, photos } });
+    expect(await purgeAccount(deps(3 * HOUR), 'default', NEVER)).toMatchObject({ photos: 0 });
+    expect(await purgeAccount(deps(HOUR), 'default', NEVER)).toMatchObject({ photos: 1 });
+    expect([on.rows(), on.files()]).toEqual([[], []]);
+  });
+
   it('takes files and rows that are older away, and leaves the others', async () => {
     const on = await photoProgram();
     const old = await on.ask('l1');

@@ -1,0 +1,84 @@
+import type { Config } from '../../config/config.ts';
+import { after } from '../../domain/instant.ts';
+import { messageOf } from '../../domain/text.ts';
+import { deleteKeptAnswers, keptAnswersBefore, type KeptAnswerPlace } from '../../store/kept-answers.ts';
+import { purgeSomePhotos } from '../clients/photos.ts';
+import type { FlowDeps } from '../pass/deps.ts';
+
+const LOOK_MS = 60 * 60_000;
+/** Between two steps of so many rows, so that nothing else waits for them. */
+const STEP_MS = 1_000;
+const PAGE = 200;
+/** States in which a kept answer may still tell a person what became of the order. */
+const EVIDENCE_STATES: readonly (string | null)[] = ['sending', 'unknown', 'held', 'disputed'];
+
+type RetentionDeps = Pick<FlowDeps, 'store' | 'clock' | 'log' | 'photos'> & Pick<Config, 'retention'>;
+
+/** One step of a purge; `isLast` where nothing more is old enough. */
+interface Step {
+  readonly purged: number;
+  readonly isLast: boolean;
+}
+
+/**
+ * Deletes what `retention.*` lets go by its age, of the accounts that this process owns: once an hour, in small steps, until
+ * `stop` aborts. What fails is tried again an hour later.
+ */
+export async function purgeByAge(
+  deps: RetentionDeps,
+  names: () => readonly string[],
+  stop: AbortSignal,
+): Promise<void> {
+  const { clock, log, retention } = deps;
+  if (Object.values(retention).every((age) => age === undefined)) return;
+  while (!stop.aborted) {
+    await clock.sleep(LOOK_MS, stop).catch(() => undefined);
+    for (const account of names()) {
+      if (stop.aborted) return;
+      try {
+        await purgeAccount(deps, account, stop);
+      } catch (error) {
+        log.warn({ account, cause: messageOf(error) }, 'what is older than retention.* cannot be deleted now');
+      }
+    }
+  }
+}
+
+/** Deletes what is old enough in one account. Gives how much of each kind. */
+export async function purgeAccount(
+  deps: RetentionDeps,
+  account: string,
+  stop: AbortSignal,
+): Promise<Readonly<Record<string, number>>> {
+  const { clock, log, retention, photos } = deps;
+  const store = deps.store.forAccount(account);
+  const purge = async (ageMs: number | undefined, step: (ageMs: number) => Promise<Step>): Promise<number> => {
+    for (let all = 0; ;) {
+      if (ageMs === undefined || stop.aborted) return all;
+      const { purged, isLast } = await step(ageMs);
+      all += purged;
+      if (isLast) return all;
+      await clock.sleep(STEP_MS, stop).catch(() => undefined);
+    }
+  };
+  const purged = {
+    keptAnswers: await purge(retention.keptAnswers, keptAnswersOf({ account, store, clock })),
+    photos: await purge(retention.photos, (ageMs) => purgeSomePhotos({ account, store, clock, photos }, ageMs)),
+  };
+  if (Object.values(purged).some((count) => count > 0))
+    log.info({ account, ...purged }, 'deleted by age (retention.*)');
+  return purged;
+}
+
+/** Steps through the kept answers, each once: what stays is not read again. */
+function keptAnswersOf({ account, store, clock }: Pick<RetentionDeps, 'store' | 'clock'> & { account: string }) {
+  let place: KeptAnswerPlace = { received_at: '', id: 0 };
+  return async (ageMs: number): Promise<Step> => {
+    const before = after(clock.now(), -ageMs);
+    const page = await keptAnswersBefore(store.db, { account, before, after: place, limit: PAGE });
+    place = page.at(-1) ?? place;
+    const ids = page.filter(({ state }) => !EVIDENCE_STATES.includes(state)).map(({ id }) => id);
+    if (ids.length > 0) await store.writer.write((tx) => deleteKeptAnswers(tx, account, ids));
+    return { purged: ids.length, isLast: page.length < PAGE };
+  };
+}
