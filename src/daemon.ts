@@ -79,7 +79,7 @@ export async function runDaemon(
   await using sweepTicks = new Cron(clock, config.reconcile.cron, () => accounts.sweep('findings'));
 
   await using photos = await receivePhotos({ ...shared, photos: config.photos }, stop);
-  const ops = await serveOps(shared, stop);
+  const ops = await serveOps({ ...shared, accounts, version: programVersion() }, stop);
   const control = await serveControl(controlled(accounts, shared), reach.socket, stop);
   await using name = new AsyncDisposableStack();
   name.use(await reach.publish());

@@ -1,13 +1,17 @@
 import { onTestFinished } from 'vitest';
 import type { ListenAddress } from '../../src/config/config.ts';
-import { Activities } from '../../src/flows/pass/activity.ts';
+import { Activities, type Activity } from '../../src/flows/pass/activity.ts';
 import { serveOps, type OpsEndpoint } from '../../src/http/ops/server.ts';
+import type { OpsDeps } from '../../src/http/ops/server.ts';
 import { testProgram, type SandboxProgram, type SandboxProgramOptions } from './test-program.ts';
 
 /** An ops endpoint of a program that a test drives. */
 export interface TestOps {
   readonly program: SandboxProgram;
   readonly ops: OpsEndpoint;
+  readonly activities: Activities;
+  /** That of the program's account. */
+  readonly activity: Activity;
   readonly stop: AbortController;
   /** What it answers to a GET. */
   readonly get: (path: string, headers?: Record<string, string>) => Promise<Response>;
@@ -18,18 +22,29 @@ export interface TestOpsOptions extends SandboxProgramOptions {
   readonly token?: string;
   /** A port that the system chooses, unless given. */
   readonly listen?: ListenAddress;
+  /** What stands in place of the real thing. */
+  readonly instead?: (program: SandboxProgram) => Partial<OpsDeps>;
 }
 
 /** Serves the ops endpoint on loopback. */
-export async function testOps({ token, listen, ...options }: TestOpsOptions = {}): Promise<TestOps> {
+export async function testOps({ token, listen, instead, ...options }: TestOpsOptions = {}): Promise<TestOps> {
   const program = await testProgram(options);
   const stop = new AbortController();
-  const config = { ...program.config, ops: { listen: listen ?? { host: '127.0.0.1', port: 0 }, token } };
-  const ops = await serveOps({ ...program.app, config, activities: new Activities(program.clock) }, stop.signal);
+  const activities = new Activities(program.clock);
+  const { exchange, holds, account } = program.app;
+  const activity = activities.of(account);
+  activity.live = { exchange, holds, holding: { isTrusted: () => true } };
+  const config = {
+    ...program.config,
+    ops: { ...program.config.ops, listen: listen ?? { host: '127.0.0.1', port: 0 }, token },
+  };
+  const own = { config, activities, accounts: { names: [account] }, version: '0.0.0' };
+  const ops = await serveOps({ ...program.app, ...own, ...instead?.(program) }, stop.signal);
   onTestFinished(async () => {
     stop.abort();
     program.app.endGracePeriod();
     await ops.close();
   });
-  return { program, ops, stop, get: async (path, headers = {}) => await fetch(`${ops.url}${path}`, { headers }) };
+  const get = async (path: string, headers = {}) => await fetch(`${ops.url}${path}`, { headers });
+  return { program, ops, activities, activity, stop, get };
 }

@@ -129,8 +129,13 @@ export class Activities {
     return this.#byAccount.values();
   }
 
+  /** Undefined where this process has not driven the account. */
+  find(account: string): Activity | undefined {
+    return this.#byAccount.get(account);
+  }
+
   of(account: string): Activity {
-    const known = this.#byAccount.get(account);
+    const known = this.find(account);
     if (known !== undefined) return known;
     const made = new Activity(account, this.#clock, this.#listeners);
     this.#byAccount.set(account, made);

@@ -2,7 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import { messageOf } from '../../domain/text.ts';
 import { closeServer, createServer, listenAt } from '../server.ts';
 import { guard } from './guard.ts';
-import { addRoutes, type OpsSources } from './routes.ts';
+import { Readings } from './readings.ts';
+import { addRoutes, type OpsPages, type OpsSources } from './routes.ts';
 
 /** The address is tried again after this time, as when pm2 restarts, or another worker of this machine has it. */
 const TRY_AGAIN_MS = 30_000;
@@ -21,10 +22,12 @@ const MAX_CONNECTIONS = 128;
 /** What the ops endpoint is served with: what it shows, and what closing it needs. */
 export interface OpsDeps extends OpsSources {
   readonly gracePeriodOver: AbortSignal;
+  /** That of the program. */
+  readonly version: string;
 }
 
 /** The ops endpoint of a process. */
-export interface OpsEndpoint extends AsyncDisposable {
+export interface OpsEndpoint {
   /** The address of its root; undefined while it does not listen. */
   readonly url: string | undefined;
   /** Takes nothing new, and returns when it is closed. Never rejects. */
@@ -38,17 +41,21 @@ export interface OpsEndpoint extends AsyncDisposable {
 export async function serveOps(deps: OpsDeps, stopping: AbortSignal): Promise<OpsEndpoint> {
   const { config, log, clock } = deps;
   const { listen } = config.ops;
-  let served: { readonly server: FastifyInstance; readonly url: string } | undefined;
-  /** Why it cannot listen. */
+  if (listen === undefined) return { url: undefined, close: async () => {} };
+  // Only here is it needed.
+  const { startMetrics } = await import('./metrics/metrics.ts');
+  const readings = new Readings(deps);
+  const metrics = startMetrics({ ...deps, readings });
+  const pages = { ...deps, readings, metrics };
+  const server = opsServer(pages, stopping);
+  let url: string | undefined;
+  /** Why it cannot listen; undefined where it does. */
   const begin = async (): Promise<string | undefined> => {
-    if (listen === undefined) return undefined;
-    const server = opsServer(deps, stopping);
     try {
-      served = { server, url: await listenAt(server, listen) };
-      log.info({ url: served.url }, 'listening for ops');
+      url = await listenAt(server, listen);
+      log.info({ url }, 'listening for ops');
       return undefined;
     } catch (error) {
-      await server.close();
       return messageOf(error);
     }
   };
@@ -62,23 +69,22 @@ export async function serveOps(deps: OpsDeps, stopping: AbortSignal): Promise<Op
   const cause = await begin();
   if (cause !== undefined) log.warn({ ...listen, cause }, 'ops.listen cannot be used: tried again each 30 s');
   const waiting = cause === undefined ? Promise.resolve() : tryAgain();
-  const close = async () => {
-    await waiting;
-    if (served !== undefined) await closeServer(served.server, new Set(), deps);
-  };
   return {
     get url() {
-      return served?.url;
+      return url;
     },
-    close,
-    [Symbol.asyncDispose]: close,
+    close: async () => {
+      await waiting;
+      metrics[Symbol.dispose]();
+      await closeServer(server, new Set(), deps);
+    },
   };
 }
 
-function opsServer(deps: OpsDeps, stopping: AbortSignal): FastifyInstance {
+function opsServer(pages: OpsPages, stopping: AbortSignal): FastifyInstance {
   const unreadable = () => JSON.stringify({ status: 'refused', reason: 'this is no request that can be read' });
   const server = createServer({ limits: LIMITS, maxConnections: MAX_CONNECTIONS, unreadable });
-  guard(server, deps.config.ops.token);
+  guard(server, pages.config.ops.token);
   server.addHook('onRequest', async (_request, reply) => {
     if (stopping.aborted) reply.header('connection', 'close');
   });
@@ -89,9 +95,9 @@ function opsServer(deps: OpsDeps, stopping: AbortSignal): FastifyInstance {
     const httpStatus = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
     if (httpStatus < 500)
       return reply.code(httpStatus).send({ status: 'refused', reason: 'this request cannot be taken' });
-    deps.log.error({ cause: messageOf(error) }, 'a page of the ops endpoint failed');
+    pages.log.error({ cause: messageOf(error) }, 'a page of the ops endpoint failed');
     return reply.code(500).send({ status: 'failed', reason: 'the daemon failed; its log says why' });
   });
-  addRoutes(server, deps);
+  addRoutes(server, pages, stopping);
   return server;
 }

@@ -1,0 +1,62 @@
+import { Gauge, Registry } from 'prom-client';
+
+/** The metrics that are read when they are asked for: what each means, and its labels. */
+export const GAUGES = {
+  order_sync_build_info: ['1; the labels say which version runs on which Node.', 'version', 'node'],
+  order_sync_database_up: ['1 where the database can be read.'],
+  order_sync_accounts_owned: ['Accounts that this process owns.'],
+  order_sync_orders: ['Orders by state.', 'account', 'state'],
+  order_sync_findings: ['Open findings.', 'account', 'class', 'severity'],
+  order_sync_oldest_pending_age_seconds: ['Time since the first pending order was due to be sent; 0 where none is.'],
+  order_sync_oldest_unknown_age_seconds: ['Time since the oldest order of unknown outcome was sent; 0 where none is.'],
+  order_sync_holds: ['1 where a hold keeps requests of the account back.', 'account', 'kind'],
+  order_sync_exchange_out_of_reach: ['1 where the exchange is out of reach of an account.', 'account'],
+  order_sync_breaker_open: [
+    '1 where the circuit breaker, or a hold, lets no request of the lane go.',
+    'account',
+    'lane',
+  ],
+  order_sync_requests_in_flight: ['Requests that have left and have not ended.', 'account'],
+  order_sync_last_answer_age_seconds: ['Time since the exchange last answered anything but a 5xx.', 'account'],
+  order_sync_pass_age_seconds: ['Time since a pass of the account last ended well in this process.', 'account'],
+  order_sync_stalled_seconds: ['Time that work has waited without a good pass or an answered request.', 'account'],
+  order_sync_database_bytes: ['Size of the file of a SQLite database.'],
+  order_sync_database_wal_bytes: ['Size of the write-ahead log of a SQLite database.'],
+  order_sync_disk_free_bytes: ['Free space of the disk with the database, or with its marks.'],
+  order_sync_event_loop_delay_seconds: [
+    'How late the event loop was, since the last time that this was read.',
+    'quantile',
+  ],
+  process_resident_memory_bytes: ['Memory of the process.'],
+} as const satisfies Record<string, readonly [help: string, ...labels: string[]]>;
+export type GaugeName = keyof typeof GAUGES;
+
+/** Several accounts may share a label: numbers are added up, of ages and flags the highest counts. */
+const ADDED_UP: readonly GaugeName[] = ['order_sync_orders', 'order_sync_findings', 'order_sync_requests_in_flight'];
+
+type Labels = Readonly<Record<string, string>>;
+
+/** The gauges at one moment. One that was not set is not there. */
+export class Gauges {
+  readonly #samples = new Map<GaugeName, Map<string, { readonly labels: Labels; value: number }>>();
+
+  set(name: GaugeName, value: number, labels: Labels = {}): void {
+    const samples = this.#samples.get(name) ?? new Map();
+    this.#samples.set(name, samples);
+    const key = JSON.stringify(labels);
+    const sample = samples.get(key);
+    if (sample === undefined) samples.set(key, { labels, value });
+    else sample.value = ADDED_UP.includes(name) ? sample.value + value : Math.max(sample.value, value);
+  }
+
+  /** In the text format of Prometheus. */
+  async text(): Promise<string> {
+    const registry = new Registry();
+    for (const [name, samples] of this.#samples) {
+      const [help, ...labelNames]: readonly [string, ...string[]] = GAUGES[name];
+      const gauge = new Gauge({ name, help, labelNames, registers: [registry] });
+      for (const { labels, value } of samples.values()) gauge.set(labels, value);
+    }
+    return await registry.metrics();
+  }
+}

@@ -1,0 +1,59 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { Registry } from 'prom-client';
+import type { Clock } from '../../../clock.ts';
+import type { Config } from '../../../config/config.ts';
+import type { Activities } from '../../../flows/pass/activity.ts';
+import { shared, type Readings } from '../readings.ts';
+import { setGauges } from './facts.ts';
+import { Gauges } from './gauges.ts';
+import { accountLabels } from './labels.ts';
+import { liveMetrics } from './live.ts';
+
+/** The event loop is looked at each so many ms. */
+const LOOP_RESOLUTION_MS = 20;
+const QUANTILES = [0.5, 0.99, 1];
+
+/** What metrics are made from. */
+export interface MetricSources {
+  readonly config: Pick<Config, 'accounts'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+  /** The names of the accounts that this process owns. */
+  readonly accounts: { readonly names: readonly string[] };
+  readonly activities: Activities;
+  readonly readings: Readings;
+  /** That of the program. */
+  readonly version: string;
+}
+
+/** The metrics of a process. */
+export interface Metrics extends Disposable {
+  readonly contentType: string;
+  /** In the text format of Prometheus: read at most once a second, whoever asks. */
+  text(): Promise<string>;
+}
+
+/** Begins to count. */
+export function startMetrics(sources: MetricSources): Metrics {
+  const { config, clock, accounts, activities, readings, version } = sources;
+  const registry = new Registry();
+  const labelOf = accountLabels(config.accounts.map(({ name }) => name));
+  activities.listen(liveMetrics(registry, labelOf));
+  const loop = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS });
+  loop.enable();
+  const text = shared(clock, async () => {
+    const gauges = new Gauges();
+    gauges.set('order_sync_build_info', 1, { version, node: process.version });
+    const { value: overview } = await readings.overview();
+    const { value: disk } = await readings.disk();
+    setGauges(gauges, { now: clock.now(), owned: accounts.names, activities, labelOf, overview, disk });
+    for (const quantile of QUANTILES) {
+      // What is measured is the time between two looks.
+      const delayMs = Math.max(0, loop.percentile(quantile * 100) / 1e6 - LOOP_RESOLUTION_MS);
+      gauges.set('order_sync_event_loop_delay_seconds', delayMs / 1_000, { quantile: String(quantile) });
+    }
+    loop.reset();
+    gauges.set('process_resident_memory_bytes', process.memoryUsage.rss());
+    return `${await gauges.text()}\n${await registry.metrics()}`;
+  });
+  return { contentType: registry.contentType, text, [Symbol.dispose]: () => void loop.disable() };
+}

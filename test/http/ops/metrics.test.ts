@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import { createPass } from '../../../src/flows/orders/create.ts';
+import { GAUGES } from '../../../src/http/ops/metrics/gauges.ts';
+import { testOps, type TestOps } from '../../support/ops-endpoint.ts';
+import { parseMetrics, type Metric } from '../../support/prometheus.ts';
+
+async function scrape({ get }: TestOps): Promise<Map<string, Metric>> {
+  const answer = await get('/metrics');
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([
+    200,
+    expect.stringMatching(/^text\/plain;.*0\.0\.4/),
+  ]);
+  return parseMetrics(await answer.text());
+}
+
+/** The value of the one sample of a metric that has these labels. */
+function valueOf(metrics: Map<string, Metric>, name: string, labels: Record<string, string> = {}): number | undefined {
+  const metric = metrics.get(name) ?? metrics.get(name.replace(/_(count|sum)$/, ''));
+  const found = metric?.samples.filter(
+    (sample) =>
+      sample.name === name && Object.entries(labels).every(([label, value]) => sample.labels[label] === value),
+  );
+  expect(found?.length ?? 0).toBeLessThanOrEqual(1);
+  return found?.[0]?.value;
+}
+
+describe('/metrics', () => {
+  it('has every gauge that is known, in the format of Prometheus', async () => {
+    const on = await testOps();
+    on.activity.passBegins('create')(true);
+    on.activity.left();
+    on.activity.ended({ operation: 'look_up_order', outcome: 'ok', tookMs: 5, isAnswered: true });
+    const metrics = await scrape(on);
+    const rare = ['order_sync_findings', 'order_sync_holds'];
+    expect(Object.keys(GAUGES).filter((name) => !metrics.has(name))).toEqual(rare);
+    expect(valueOf(metrics, 'order_sync_database_up')).toBe(1);
+    expect(valueOf(metrics, 'order_sync_build_info', { version: '0.0.0' })).toBe(1);
+  });
+
+  it('counts the orders of each state, and how long the first waits', async () => {
+    const on = await testOps();
+    on.program.insert({ external_order_id: 'canary-1' }, { external_order_id: 'canary-2', asset: 'canary-asset' });
+    await createPass(on.program.app, new AbortController().signal);
+    on.program.insert({ external_order_id: 'canary-3' });
+    on.program.clock.advance(90_000);
+    const metrics = await scrape(on);
+    const orders = (state: string) => valueOf(metrics, 'order_sync_orders', { account: 'default', state });
+    expect([orders('accepted'), orders('invalid'), orders('pending'), orders('held')]).toEqual([1, 1, 1, 0]);
+    expect(valueOf(metrics, 'order_sync_oldest_pending_age_seconds')).toBe(90);
+    expect(valueOf(metrics, 'order_sync_oldest_unknown_age_seconds')).toBe(0);
+    expect(await (await on.get('/metrics')).text()).not.toContain('canary');
+  });
+
+  it('counts requests by operation and outcome, waits, passes and how late changes are seen', async () => {
+    const on = await testOps();
+    on.activity.left();
+    on.activity.left();
+    on.activity.ended({ operation: 'create_pre_order', outcome: 'not-sent', tookMs: 1_500, isAnswered: false });
+    on.activity.turned('create', 250);
+    on.activity.passBegins('create')(false);
+    on.activity.changeSeen(3_000);
+    const metrics = await scrape(on);
+    const labels = { account: 'default', operation: 'create_pre_order', outcome: 'not_sent' };
+    expect(valueOf(metrics, 'order_sync_requests_total', labels)).toBe(1);
+    expect(valueOf(metrics, 'order_sync_request_duration_seconds_sum', { operation: 'create_pre_order' })).toBe(1.5);
+    expect(valueOf(metrics, 'order_sync_turn_wait_seconds_sum', { lane: 'create' })).toBe(0.25);
+    expect(valueOf(metrics, 'order_sync_pass_duration_seconds_count', { pass: 'create', good: 'false' })).toBe(1);
+    expect(valueOf(metrics, 'order_sync_detection_delay_seconds_sum')).toBe(3);
+    expect(valueOf(metrics, 'order_sync_requests_in_flight', { account: 'default' })).toBe(1);
+  });
+
+  it('tells 50 accounts apart, and adds up the others', async () => {
+    const names = Array.from({ length: 120 }, (_, index) => `shop-${String(index).padStart(3, '0')}`);
+    const on = await testOps({
+      instead: ({ config }) => ({
+        config: {
+          ...config,
+          ops: { ...config.ops, listen: { host: '127.0.0.1', port: 0 } },
+          accounts: names.map((name) => ({ ...config.accounts[0]!, name })),
+        },
+        accounts: { names },
+      }),
+    });
+    for (const name of names) on.activities.of(name).left();
+    const metrics = await scrape(on);
+    const samples = metrics.get('order_sync_requests_in_flight')?.samples ?? [];
+    expect(samples).toHaveLength(51);
+    expect(valueOf(metrics, 'order_sync_requests_in_flight', { account: 'other' })).toBe(70);
+  });
+
+  it('is there while the database cannot be read', async () => {
+    const on = await testOps({ instead: ({ app }) => ({ store: { ...app.store, isInPlace: () => false } }) });
+    const metrics = await scrape(on);
+    expect([valueOf(metrics, 'order_sync_database_up'), metrics.has('order_sync_orders')]).toEqual([0, false]);
+  });
+
+  it('reads the database once for all who ask within a second', async () => {
+    let reads = 0;
+    const on = await testOps({
+      instead: ({ app }) => ({
+        store: {
+          ...app.store,
+          isInPlace: () => {
+            reads += 1;
+            return true;
+          },
+        },
+      }),
+    });
+    await Promise.all(Array.from({ length: 20 }, () => scrape(on)));
+    expect(reads).toBe(1);
+    on.program.clock.advance(1_000);
+    await scrape(on);
+    expect(reads).toBe(2);
+  });
+});
