@@ -7,6 +7,7 @@ import { PLAIN } from '../src/reports/formats/terminal/screen.ts';
 import { measureAccounts } from './accounts.ts';
 import { runProgram } from './child.ts';
 import { isMet, lineOf, type Figure } from './figures.ts';
+import { measureFeed } from './feed.ts';
 import { measureFollowing } from './following.ts';
 import { measureIdle } from './idle.ts';
 import { measureLatency } from './latency.ts';
@@ -25,6 +26,7 @@ const PARTS: Readonly<Record<string, (bench: Bench) => Promise<Figure[]>>> = {
   accounts: measureAccounts,
   reports: measureReports,
   size: measureSize,
+  feed: measureFeed,
   following: measureFollowing,
 };
 const NAMES = Object.keys(PARTS);

@@ -42,6 +42,8 @@ export interface Sizes {
   readonly reported: number;
   /** Orders of the databases that are started on, and searched for what is due. */
   readonly large: number;
+  /** Events of the feed that is read. */
+  readonly events: number;
 }
 
 export const FULL: Sizes = {
@@ -56,6 +58,7 @@ export const FULL: Sizes = {
   sharedAccounts: 30,
   reported: 1_000_000,
   large: 5_000_000,
+  events: 1_000_000,
 };
 
 /** Shows in seconds that everything runs; its figures mean nothing. */
@@ -71,6 +74,7 @@ export const SMALL: Sizes = {
   sharedAccounts: 6,
   reported: 5_000,
   large: 5_000,
+  events: 5_000,
 };
 
 /** What each part works with. */

@@ -38,6 +38,8 @@ const OPERATIONS: readonly (readonly [name: string, method: string, path: string
   ['lookUpOrder', 'GET', '/orders?externalOrderId=shop-1'],
   ['showPreOrder', 'GET', '/pre-orders/p1'],
   ['listLinks', 'GET', '/links'],
+  ['listEvents', 'GET', '/events?limit=1000'],
+  ['showOrder', 'GET', '/orders/fine-1'],
   ['malformed', 'POST', '/clients', `{"email":"${email}`],
   ['malformed', 'POST', '/clients', { email: [email] }],
   ['malformed', 'POST', '/clients', { email, reference: `of ${email}` }],
@@ -76,6 +78,8 @@ const READING = [
   'orders show fine-1 --json',
   'orders show fine-1 --reveal',
   'orders show refused-1',
+  'events',
+  'events --json',
   'report summary',
   'db status',
 ];

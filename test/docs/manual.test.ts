@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { isMap, isScalar, parseDocument } from 'yaml';
 import { EXIT } from '../../src/cli/shared/exit.ts';
 import { createProgram } from '../../src/cli/program.ts';
+import { EVENT_TYPES } from '../../src/domain/events/feed.ts';
 import { OTHER_FIELDS, RECORD_EVENTS } from '../../src/domain/orders/record-change.ts';
 import { ALLOWED_NEXT } from '../../src/domain/orders/states.ts';
 import { commandFolder } from '../support/folders.ts';
@@ -133,7 +134,8 @@ describe('settings', () => {
   it.each(PAGES)('that $path names are in config/default.yaml', (shown) => {
     const named = codeSpans(shown).filter((code) => {
       const [section, ...rest] = code.split('.');
-      return /^[a-z][\w.]+$/i.test(code) && rest.length > 0 && sections.has(section ?? '') && !code.endsWith('.ts');
+      const isSetting = rest.length > 0 && sections.has(section ?? '') && !isEvent(code);
+      return /^[a-z][\w.]+$/i.test(code) && isSetting && !code.endsWith('.ts');
     });
     expect(named.filter((name) => !paths.some((path) => path === name || path.startsWith(`${name}.`)))).toEqual([]);
   });
@@ -153,6 +155,10 @@ describe('settings', () => {
     expect(others).toEqual([]);
   });
 });
+
+function isEvent(name: string): boolean {
+  return (EVENT_TYPES as readonly string[]).includes(name);
+}
 
 function settingPaths(node: unknown, prefix = ''): string[] {
   if (!isMap(node)) return [prefix];
@@ -208,6 +214,11 @@ describe('tables', () => {
   it('of exit codes are those of the program', () => {
     const codes = tableBelow(page('docs/operating.md'), '## Exit codes').map(([code]) => Number(code));
     expect(codes).toEqual(Object.values(EXIT));
+  });
+
+  it('of events are all types of the feed', () => {
+    const types = tableBelow(page('docs/integrating.md'), '## Hear what changes').flatMap(([names]) => namesIn(names));
+    expect(types).toEqual(EVENT_TYPES);
   });
 
   it('of states are the moves that are allowed', () => {

@@ -1,0 +1,81 @@
+import { Agent, request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import Database from 'better-sqlite3';
+import { runProgram, startDaemon } from './child.ts';
+import type { Figure } from './figures.ts';
+import { fillWithFinalOrders, withoutTriggers } from './large-database.ts';
+import { cpuMsOf } from './process.ts';
+import { settingsFor, type Bench } from './settings.ts';
+
+const TARGET_SECONDS = 10;
+const EVENTS_AN_ORDER = 2;
+/** Nothing is asked of the exchange: nothing is due. */
+const NOBODY = 'http://127.0.0.1:9';
+
+/** The whole feed of an account read, by the command and as pages over the control socket. */
+export async function measureFeed({ folder, path, sizes, say }: Bench): Promise<Figure[]> {
+  const { events } = sizes;
+  fillWithFinalOrders(path, events / EVENTS_AN_ORDER, say);
+  endChain(path);
+  const settings = settingsFor(NOBODY, path);
+  await runProgram(folder, ['db', 'accept-restore', '--yes', '--assume-not-sent', '--reason', 'made here'], settings);
+  say('feed: the command, and pages over the socket');
+  const { ms, peakMib } = await runProgram(folder, ['events', '--json'], settings);
+  await using daemon = await startDaemon(folder, settings);
+  const cpuBefore = cpuMsOf(daemon.pid);
+  const start = performance.now();
+  const read = await readPages(`${path}.sock`);
+  const pagesMs = performance.now() - start;
+  const cpuMs = cpuMsOf(daemon.pid) - cpuBefore;
+  if (read < events) throw new Error(`${read} of ${events} events were read`);
+  const target = { atMost: TARGET_SECONDS };
+  return [
+    { name: `events --json of ${events} events`, unit: 's', value: ms / 1_000, target },
+    { name: 'the same, memory', unit: 'MiB', value: peakMib },
+    { name: `${events} events in pages over the socket`, unit: 's', value: pagesMs / 1_000, target },
+    { name: 'the same, CPU of the daemon', unit: 's', value: cpuMs / 1_000 },
+  ];
+}
+
+/** The newest event of the account, as the program keeps it. */
+function endChain(path: string): void {
+  const sqlite = new Database(path);
+  withoutTriggers(sqlite, () =>
+    sqlite.exec(`insert into event_heads (account, id, hash) select account, id, hash from events
+      order by id desc limit 1`),
+  );
+  sqlite.close();
+}
+
+/** Reads page after page to the end, as a shop does; gives the number of events. */
+async function readPages(socketPath: string): Promise<number> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  let count = 0;
+  for (let after = '0'; ;) {
+    const { events, next, head } = await readPage(agent, socketPath, after);
+    count += events.length;
+    after = next;
+    if (next === head) break;
+  }
+  agent.destroy();
+  return count;
+}
+
+interface Page {
+  readonly events: readonly unknown[];
+  readonly next: string;
+  readonly head: string;
+}
+
+async function readPage(agent: Agent, socketPath: string, after: string): Promise<Page> {
+  const body = await new Promise<string>((resolve, reject) => {
+    request({ agent, socketPath, path: `/events?limit=1000&after=${after}` }, (response) => {
+      text(response).then(resolve, reject);
+    })
+      .on('error', reject)
+      .end();
+  });
+  const { value } = JSON.parse(body) as { value?: Page };
+  if (value === undefined) throw new Error(`the daemon answered ${body.slice(0, 500)}`);
+  return value;
+}
