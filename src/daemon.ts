@@ -22,6 +22,7 @@ import { Cron } from './flows/pass/waker.ts';
 import type { StatusSources } from './flows/reports/status.ts';
 import { reachOf } from './http/control/reach.ts';
 import { serveControl } from './http/control/server.ts';
+import { sendHeartbeats } from './http/ops/heartbeat.ts';
 import { serveOps } from './http/ops/server.ts';
 import { receivePhotos } from './http/photos/one-receiver.ts';
 import { createLog } from './log.ts';
@@ -88,6 +89,7 @@ export async function runDaemon(
     accounts.heedChanges(),
     photos.waiting,
     reach.relay(shared, stop),
+    sendHeartbeats({ ...shared, accounts }, stop),
     repeatEvery(clock, LOOK_FOR_TIMES_MS, stop, () => accounts.wakeDue()),
     ...lookAfter(accounts, shared),
     repeatEvery(clock, SECOND_MS, stop, async () => {

@@ -101,6 +101,7 @@ export const SETTINGS = {
   'photos.concurrency': type.wholeNumber(1, 100),
   'ops.listen': type.listenAddress,
   'ops.token': type.optional(type.token(16)),
+  'ops.heartbeatUrl': type.optional(type.calledUrl),
   'log.level': type.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
 };
 
@@ -134,4 +135,4 @@ export const ACCOUNT_PATHS = PATHS.filter((path): path is AccountPath =>
 /** Settings that may be more than a word or a list of words: in the environment, and as their text, they are then JSON. */
 export const JSON_SETTINGS: readonly Path[] = ['exchange.absence', 'guard.assetPerHour', 'reconcile.tolerance'];
 /** Settings whose values are never shown. In a file, the name with `File` at its end names another file with the value. */
-export const SECRETS: readonly Path[] = ['exchange.apiKey', 'database.password', 'ops.token'];
+export const SECRETS: readonly Path[] = ['exchange.apiKey', 'database.password', 'ops.token', 'ops.heartbeatUrl'];

@@ -133,24 +133,31 @@ export const plainText = single((value) => {
   return value;
 });
 
+const ADDRESS_SCHEMA: JsonSchema = { type: 'string', pattern: '^https?://[^/\\s]' };
+
 /** An address to send secrets to: https, or http on loopback; without a slash at its end. */
-export const secureUrl = single(
-  (value) => {
-    const url = URL.canParse(value) ? new URL(value) : undefined;
-    if (url === undefined || /\s/.test(value) || !/^https?:\/\/[^/]/i.test(value)) {
-      throw new Error('must be an address such as https://exchange.example');
-    }
-    if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-      throw new Error('must begin with https:// (http only on localhost, 127.0.0.0/8 or [::1])');
-    }
-    // Checked on the text: an empty `?`, `#` or `@` is gone from the parsed address.
-    if (url.username || url.password || /^[^/]*\/\/[^/?#]*@/.test(value))
-      throw new Error('must not carry a user name or password');
-    if (/[?#]/.test(value)) throw new Error('must not carry a query or a fragment');
-    return url.href.replace(/\/+$/, '');
-  },
-  { type: 'string', pattern: '^https?://[^/\\s]' },
-);
+export const secureUrl = single((value) => {
+  const url = secureAddress(value);
+  if (/[?#]/.test(value)) throw new Error('must not carry a query or a fragment');
+  return url.href.replace(/\/+$/, '');
+}, ADDRESS_SCHEMA);
+
+/** An address that is called as it stands, with its query: https, or http on loopback. */
+export const calledUrl = single((value) => secureAddress(value).href, ADDRESS_SCHEMA);
+
+function secureAddress(value: string): URL {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (url === undefined || /\s/.test(value) || !/^https?:\/\/[^/]/i.test(value)) {
+    throw new Error('must be an address such as https://exchange.example');
+  }
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
+    throw new Error('must begin with https:// (http only on localhost, 127.0.0.0/8 or [::1])');
+  }
+  // Checked on the text: an empty `?`, `#` or `@` is gone from the parsed address.
+  if (url.username || url.password || /^[^/]*\/\/[^/?#]*@/.test(value))
+    throw new Error('must not carry a user name or password');
+  return url;
+}
 
 /** Tells that the host name of an address is this machine. */
 export function isLoopback(hostname: string): boolean {
