@@ -26,6 +26,7 @@ import { sendHeartbeats } from './http/ops/heartbeat.ts';
 import { serveOps } from './http/ops/server.ts';
 import { receivePhotos } from './http/photos/one-receiver.ts';
 import { createLog } from './log.ts';
+import { readHolds } from './store/account-holds.ts';
 import { assertNotNewer } from './store/migrations.ts';
 import { openAsOwner } from './store/open.ts';
 import type { Store } from './store/port.ts';
@@ -164,7 +165,9 @@ async function begun(
   const facts = { database: config.database.address, pid: process.pid };
   if (accounts.isOnly && only !== undefined) {
     const waiting = await countWaiting(store.db, { account: only.name, now: clock.now() });
-    log.info({ exchange: only.exchange.baseUrl, ...facts, ...waiting }, 'order-sync is ready');
+    const holds = (await readHolds(store.db, only.name)).map(({ kind, reason }) => `${kind}: ${reason}`);
+    const held = holds.length > 0 && { holds };
+    log.info({ exchange: only.exchange.baseUrl, ...facts, ...waiting, ...held }, 'order-sync is ready');
     return;
   }
   const { names, waiting } = accounts;

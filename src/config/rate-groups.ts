@@ -29,7 +29,7 @@ export function settingsInForce({ accounts }: Accounts): (account: string) => Re
   };
 }
 
-function settingsOf({ name, rateGroup, exchange, create, follow }: AccountConfig): Record<string, string> {
+function settingsOf({ name, rateGroup, exchange, create, guard, follow }: AccountConfig): Record<string, string> {
   const { baseUrl, rate, concurrency, timeout, absence, outputPosition } = exchange;
   const { finalStatuses, succeededStatuses, openStatuses, disputedBy } = follow;
   const values = {
@@ -44,6 +44,8 @@ function settingsOf({ name, rateGroup, exchange, create, follow }: AccountConfig
     'exchange.outputPosition': outputPosition,
     'create.onUnknown': create.onUnknown,
     'create.refusedBy': create.refusedBy,
+    'guard.createsPerHour': guard.createsPerHour,
+    'guard.assetPerHour': guard.assetPerHour,
     'follow.finalStatuses': finalStatuses,
     'follow.succeededStatuses': succeededStatuses,
     'follow.openStatuses': openStatuses,

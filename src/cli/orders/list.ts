@@ -1,6 +1,10 @@
 import { Option, type Command } from 'commander';
 import { FINDING_CLASSES, type FindingClassName } from '../../domain/findings/classes.ts';
+import { describeHold, stops, viewOf } from '../../domain/accounts/holds.ts';
 import { ORDER_STATES, type OrderState } from '../../domain/orders/states.ts';
+import { printable } from '../../reports/formats/text.ts';
+import { readHolds } from '../../store/account-holds.ts';
+import type { Database } from '../../store/port.ts';
 import { listOrders } from '../../store/listed-orders.ts';
 import type { OrderRow } from '../../store/order-columns.ts';
 import { addOrderOptions, type OrderOptions } from '../shared/filters.ts';
@@ -46,13 +50,21 @@ export function define(command: Command): void {
     )
     .action(async (options: OrderListOptions) => {
       const { limit, json: _json, account: _account, reveal, ...filter } = options;
-      const { rows, isCut } = await withAccounts(command, ({ db }, account) =>
-        listOrders(db, { ...filter, account, limit: limit + 1 }),
-      );
+      const { rows, isCut, held } = await withAccounts(command, async ({ db }, account) => ({
+        ...(await listOrders(db, { ...filter, account, limit: limit + 1 })),
+        held: account === undefined ? [] : await pausesOf(db, account),
+      }));
       const shown = rows.map((row) => (reveal === true ? row : withoutToken(row)));
       printList(shown, options, [...accountColumn(command), ...COLUMNS], emptyText(filter));
+      for (const line of held) process.stderr.write(`${printable(line)}\n`);
       if (isCut) sayCut('--from and --to, or --order, look at others');
     });
+}
+
+/** Why orders of the account wait that are due. */
+async function pausesOf(db: Database, account: string): Promise<readonly string[]> {
+  const holds = await readHolds(db, account);
+  return holds.filter((hold) => stops(hold, 'create')).map((hold) => describeHold(viewOf(hold), account));
 }
 
 function emptyText({ state, ...others }: Pick<OrderListOptions, 'state'>): string {
