@@ -138,11 +138,11 @@ export interface FeedHead {
 /** Reads the newest event of each account that has one, or of the one that is named, by the names of the accounts. */
 export async function feedHeads(db: Database, account: string | undefined): Promise<readonly FeedHead[]> {
   let heads = db
-    .selectFrom('event_heads as head')
-    .innerJoin('events as event', (join) =>
-      join.onRef('event.account', '=', 'head.account').onRef('event.id', '=', 'head.id'),
+    .selectFrom('event_heads')
+    .innerJoin('events', (join) =>
+      join.onRef('events.account', '=', 'event_heads.account').onRef('events.id', '=', 'event_heads.id'),
     )
-    .select(['head.account', 'head.id', 'head.hash', 'event.observed_at']);
-  if (account !== undefined) heads = heads.where('head.account', '=', account);
-  return await heads.orderBy('head.account').execute();
+    .select(['event_heads.account', 'event_heads.id', 'event_heads.hash', 'events.observed_at']);
+  if (account !== undefined) heads = heads.where('event_heads.account', '=', account);
+  return await heads.orderBy('event_heads.account').execute();
 }

@@ -30,6 +30,10 @@ const BOUNDED: readonly (readonly [step: RegExp, why: string])[] = [
     /^(SCAN|SEARCH) merchant_orders USING COVERING INDEX merchant_orders_pending\b.* limit \?\) as found/,
     'the pending ones alone, counted up to a limit',
   ],
+  [
+    /^SEARCH events USING INDEX events_of_account \(account=\? AND id>\?\): .* limit \?$/,
+    'a page of the feed, limited',
+  ],
   [/^SEARCH events USING INDEX events_of_account .* desc limit \?$/, 'the newest events, as many as are shown'],
   [/^SEARCH merchant_orders USING COVERING INDEX \w+( \(account>\?\))?: .* min\(account\)/, 'the first entry'],
   [

@@ -1,12 +1,16 @@
 import { expect } from 'vitest';
 import type { Overrides } from '../../src/app.ts';
+import { BEGINNING, writeCursor } from '../../src/domain/events/cursor.ts';
 import { linksPass } from '../../src/flows/clients/links.ts';
+import { placeOf, readPage } from '../../src/flows/events/feed.ts';
 import { sweep } from '../../src/flows/findings/sweep.ts';
 import { createPass } from '../../src/flows/orders/create.ts';
 import { followPass } from '../../src/flows/orders/follow.ts';
 import { decideOrders, listTargets } from '../../src/flows/orders/operator-decisions.ts';
 import { syncOnce } from '../../src/flows/orders/sync.ts';
 import { accountsOfAnotherClock, accountsToSend, accountsWith, dueTimes } from '../../src/store/due-times.ts';
+import { feedHeads, newestOfOrder } from '../../src/store/feed.ts';
+import { findingsOfOrder } from '../../src/store/findings.ts';
 import { countWaiting } from '../../src/store/waiting-orders.ts';
 import { listFindings } from '../../src/store/listed-findings.ts';
 import { listOrders } from '../../src/store/listed-orders.ts';
@@ -66,6 +70,7 @@ export async function doEverything(overrides: Overrides = {}): Promise<TestProgr
   for (const state of ['held', 'final'] as const)
     await listOrders(program.app.store.db, { account: 'default', state, limit: 10 });
   await listEverything(program);
+  await readEvents(program);
   for (const account of ['default', undefined])
     await readOverview(program.app.store.db, { account, now: program.clock.now() });
   const decided = await Array.fromAsync(decideOrders(program.app, [{ externalOrderId: 'waiting' }], action));
@@ -80,6 +85,17 @@ export async function doEverything(overrides: Overrides = {}): Promise<TestProgr
   await program.restart();
   await syncOnce(program.app, 'all', NEVER);
   return program;
+}
+
+/** Has the feed read in each of its ways. */
+async function readEvents({ app: { store } }: TestProgram): Promise<void> {
+  const ofOrder = { account: 'default', externalOrderId: 'open' };
+  const { head } = await readPage(store.db, { account: 'default', types: ['finding.opened'] }, BEGINNING, 10);
+  await readPage(store.db, ofOrder, BEGINNING, 10);
+  await newestOfOrder(store.db, { ...ofOrder, limit: 10 });
+  await findingsOfOrder(store.db, { ...ofOrder, limit: 10 });
+  await placeOf(store.db, 'default', writeCursor(head));
+  for (const account of ['default', undefined]) await feedHeads(store.db, account);
 }
 
 /** Has the lists read by each of their filters. */
