@@ -24,7 +24,7 @@ mode is 0600: a process of the same user may ask for everything, no other proces
 
     curl --unix-socket /var/lib/order-sync/order-sync.db.sock http://localhost/clients/link-1
 
-Every answer but that of \`POST /sync\` has one shape: \`{"ok":true,"value":…}\`, or \`{"ok":false,"error":{…}}\` with always
+Every answer but that of \`POST /sync\` and a stream of events has one shape: \`{"ok":true,"value":…}\`, or \`{"ok":false,"error":{…}}\` with always
 the same six fields. Decide by \`error.kind\` and \`error.reason\`; \`error.message\` is for people. The HTTP status of a
 refusal by the exchange is the exchange's own.
 
@@ -35,7 +35,7 @@ refusal by the exchange is the exchange's own.
 - A request waits for its turn at most 60 s. A request whose turn has not come when its connection is closed is not sent.
 - Tokens, card numbers and names are in the answers, and in no log.
 - \`account\` names the account that a request is about; it is \`default\` where there is one. A process that does not drive
-  it answers \`not-owner\` (421), and did nothing.
+  it answers \`not-owner\` (421), and did nothing. \`GET /events\` and \`GET /orders/{id}\` read the database for any account.
 - § numbers are sections of the exchange's interface document.`;
 
 const TAGS = [
