@@ -25,6 +25,7 @@ import { serveControl } from './http/control/server.ts';
 import { sendHeartbeats } from './http/ops/heartbeat.ts';
 import { serveOps } from './http/ops/server.ts';
 import { receivePhotos } from './http/photos/one-receiver.ts';
+import { Webhooks } from './flows/webhooks/webhooks.ts';
 import { createLog } from './log.ts';
 import { readHolds } from './store/account-holds.ts';
 import { assertNotNewer } from './store/migrations.ts';
@@ -79,20 +80,20 @@ export async function runDaemon(
   await using orderTicks = new Cron(clock, config.schedule.cron, () => accounts.tick());
   await using linkTicks = new Cron(clock, config.links.cron, () => accounts.sweep('links'));
   await using sweepTicks = new Cron(clock, config.reconcile.cron, () => accounts.sweep('findings'));
-
+  const webhooks = new Webhooks({ ...shared, ...config.webhooks });
   await using photos = await receivePhotos({ ...shared, photos: config.photos }, stop);
   const ops = await serveOps({ ...shared, accounts, version: programVersion() }, stop);
   const control = await serveControl(controlled(accounts, shared), reach.socket, stop);
   await using name = new AsyncDisposableStack();
   name.use(await reach.publish());
   const tasks = [
-    ownership.share(groupsOf(config), (holding) => accounts.take(holding), stop),
+    ownership.share(groupsOf(config), (holding) => [accounts, webhooks].forEach((one) => one.take(holding)), stop),
     accounts.heedChanges(),
     photos.waiting,
     reach.relay(shared, stop),
     sendHeartbeats({ ...shared, accounts }, stop),
     repeatEvery(clock, LOOK_FOR_TIMES_MS, stop, () => accounts.wakeDue()),
-    ...lookAfter(accounts, shared),
+    ...lookAfter(accounts, webhooks, shared),
     repeatEvery(clock, SECOND_MS, stop, async () => {
       for (const ticks of [orderTicks, linkTicks, sweepTicks]) ticks.tickIfOverdue();
       await accounts.eachSecond();
@@ -118,14 +119,16 @@ function controlled<Shared extends Omit<StatusSources, 'names' | 'process'>>(acc
   return { ...shared, use: (name: string) => accounts.use(name), status };
 }
 
-/** What is looked after now and then: a newer version, other keys, and what is old enough to be deleted. */
+/** What goes on beside the passes: webhooks, and what is looked after now and then: a newer version, other keys, old answers and photos. */
 function lookAfter(
   accounts: Accounts,
+  webhooks: Webhooks,
   { config, stop, ...deps }: Pick<App, 'store' | 'clock' | 'log'> & { config: Config; stop: AbortSignal },
 ): readonly Promise<void>[] {
   const { store, clock } = deps;
   const { retention, photos } = config;
   return [
+    webhooks.run(),
     repeatEvery(clock, READ_VERSION_MS, stop, () => assertNotNewer(store)),
     repeatEvery(clock, READ_KEY_MS, stop, () => accounts.rereadKeys()),
     purgeByAge({ ...deps, retention, photos }, () => accounts.names, stop),

@@ -21,7 +21,7 @@ const FLOORS: readonly (readonly (readonly string[])[])[] = [
   [['store', 'exchange']],
   [
     ['log', 'flows/pass'],
-    ['flows/findings', 'flows/clients', 'flows/events'],
+    ['flows/findings', 'flows/clients', 'flows/events', 'flows/webhooks'],
     ['flows/orders'],
     ['flows/reports', 'flows/probe'],
     ['app'],

@@ -9,6 +9,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     ...FINDINGS,
     ...LINKS,
     ...PHOTOS,
+    ...WEBHOOKS,
     ...ACCOUNTS,
     ...OWNERS,
     ...IDENTITY,
@@ -179,6 +180,26 @@ const PHOTOS = [
   'create index photos_of_link on photos (account, link_id, id)',
   'create index photos_of_delivery on photos (delivery)',
   'create index photos_by_age on photos (account, received_at, id)',
+];
+
+/**
+ * Receivers of events, and how far each has come in the events of an account: a cursor that is not there is at the beginning.
+ * An endpoint begins at the events that were the newest when it was first there. An event that it refuses is parked with the
+ * later ones of its order, and becomes a dead letter; of an event its id alone is kept here.
+ */
+const WEBHOOKS = [
+  `create table webhook_endpoints (name text primary key not null, since text not null, taken_at text, failed_at text,
+    failing_since text, next_try_at text, cause text)`,
+  `create table webhook_cursors (endpoint text not null, account text not null, event_id bigint not null,
+    constraint webhook_cursors_key primary key (endpoint, account)) ${CHANGED_OFTEN}`,
+  `create table webhook_parked (endpoint text not null, account text not null, kind text not null, subject text not null,
+    from_event_id bigint not null, tries bigint not null, next_try_at text not null, status bigint not null, since text not null,
+    constraint webhook_parked_key primary key (endpoint, account, kind, subject))`,
+  `create table webhook_dead_letters (endpoint text not null, account text not null, event_id bigint not null,
+    status bigint not null, at text not null, delivered_at text,
+    constraint webhook_dead_letters_key primary key (endpoint, account, event_id))`,
+  `create index webhook_dead_letters_open on webhook_dead_letters (endpoint, at, account, event_id) where delivered_at is null`,
+  `create index webhook_dead_letters_delivered on webhook_dead_letters (delivered_at) where delivered_at is not null`,
 ];
 
 /** Facts about an account. */

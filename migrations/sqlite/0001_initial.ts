@@ -2,7 +2,16 @@ import { sql, type Kysely } from 'kysely';
 import { guardEvents, guardOrders, NOW } from './guards.ts';
 
 export async function up(db: Kysely<unknown>): Promise<void> {
-  for (const statement of [...ORDERS, ...EVENTS, ...RECORDS, ...FINDINGS, ...LINKS, ...PHOTOS, ...ACCOUNTS]) {
+  for (const statement of [
+    ...ORDERS,
+    ...EVENTS,
+    ...RECORDS,
+    ...FINDINGS,
+    ...LINKS,
+    ...PHOTOS,
+    ...WEBHOOKS,
+    ...ACCOUNTS,
+  ]) {
     await sql.raw(statement).execute(db);
   }
   await guardOrders(db);
@@ -139,6 +148,26 @@ const PHOTOS = [
   'create index photos_of_link on photos (account, link_id, id)',
   'create index photos_of_delivery on photos (delivery)',
   'create index photos_by_age on photos (account, received_at)',
+];
+
+/**
+ * Receivers of events, and how far each has come in the events of an account: a cursor that is not there is at the beginning.
+ * An endpoint begins at the events that were the newest when it was first there. An event that it refuses is parked with the
+ * later ones of its order, and becomes a dead letter; of an event its id alone is kept here.
+ */
+const WEBHOOKS = [
+  `create table webhook_endpoints (name text primary key not null, since text not null, taken_at text, failed_at text,
+    failing_since text, next_try_at text, cause text) without rowid`,
+  `create table webhook_cursors (endpoint text not null, account text not null, event_id integer not null,
+    constraint webhook_cursors_key primary key (endpoint, account)) without rowid`,
+  `create table webhook_parked (endpoint text not null, account text not null, kind text not null, subject text not null,
+    from_event_id integer not null, tries integer not null, next_try_at text not null, status integer not null, since text not null,
+    constraint webhook_parked_key primary key (endpoint, account, kind, subject)) without rowid`,
+  `create table webhook_dead_letters (endpoint text not null, account text not null, event_id integer not null,
+    status integer not null, at text not null, delivered_at text,
+    constraint webhook_dead_letters_key primary key (endpoint, account, event_id)) without rowid`,
+  `create index webhook_dead_letters_open on webhook_dead_letters (endpoint, at, account, event_id) where delivered_at is null`,
+  `create index webhook_dead_letters_delivered on webhook_dead_letters (delivered_at) where delivered_at is not null`,
 ];
 
 /** Facts about an account, and about the process that owns it. */

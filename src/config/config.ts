@@ -137,9 +137,9 @@ export function configSources(options: ConfigOptions): ConfigSource[] {
 
 function sourceOf(setting: string, path: Path | 'rateGroup', { text, source, file }: Entry): ConfigSource {
   const value = typeof text === 'string' ? withoutPassword(text) : `[${text.join(', ')}]`;
-  const isSet = value !== '' || file !== undefined;
+  const isSet = (value !== '' && value !== '[]') || file !== undefined;
   const isHidden = isSet && path !== 'rateGroup' && SECRETS.includes(path);
-  return { setting, value: isHidden ? '(set, hidden)' : isSet ? value : '(not set)', source };
+  return { setting, value: isHidden ? '(set, hidden)' : value || '(not set)', source };
 }
 
 /** Settings that are right one by one and contradict each other. */

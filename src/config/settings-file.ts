@@ -166,7 +166,8 @@ function isEmpty(node: unknown): boolean {
 /** Tells that the text of a setting must not be seen. */
 function isSecret(path: string, text: SettingText): boolean {
   if (path === 'database.url') return typeof text === 'string' && withoutPassword(text) !== text;
-  return text !== '' && (SECRETS as readonly string[]).includes(path);
+  // An empty list holds none.
+  return text !== '' && text !== '[]' && (SECRETS as readonly string[]).includes(path);
 }
 
 function readDocument(path: string, shown: string, lineCounter: LineCounter, problems: ConfigProblem[]) {

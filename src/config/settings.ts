@@ -7,6 +7,7 @@ import { databaseUrl } from './database-url.ts';
 import { durations, steps, words, wordsOf } from './lists.ts';
 import { absenceShapes, assetLimits, tolerance } from './shapes.ts';
 import * as type from './values.ts';
+import { webhookEndpoints } from './webhooks.ts';
 
 /** What is wrong with the settings, and what to write instead: a sentence without a secret in it. */
 export interface ConfigProblem {
@@ -102,6 +103,7 @@ export const SETTINGS = {
   'ops.listen': type.listenAddress,
   'ops.token': type.optional(type.token(16)),
   'ops.heartbeatUrl': type.optional(type.calledUrl),
+  'webhooks.endpoints': webhookEndpoints,
   'log.level': type.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
 };
 
@@ -133,6 +135,17 @@ export const ACCOUNT_PATHS = PATHS.filter((path): path is AccountPath =>
   /^(exchange|create|guard|follow)\./.test(path),
 );
 /** Settings that may be more than a word or a list of words: in the environment, and as their text, they are then JSON. */
-export const JSON_SETTINGS: readonly Path[] = ['exchange.absence', 'guard.assetPerHour', 'reconcile.tolerance'];
+export const JSON_SETTINGS: readonly Path[] = [
+  'exchange.absence',
+  'guard.assetPerHour',
+  'reconcile.tolerance',
+  'webhooks.endpoints',
+];
 /** Settings whose values are never shown. In a file, the name with `File` at its end names another file with the value. */
-export const SECRETS: readonly Path[] = ['exchange.apiKey', 'database.password', 'ops.token', 'ops.heartbeatUrl'];
+export const SECRETS: readonly Path[] = [
+  'exchange.apiKey',
+  'database.password',
+  'ops.token',
+  'webhooks.endpoints',
+  'ops.heartbeatUrl',
+];

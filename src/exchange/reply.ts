@@ -125,7 +125,7 @@ export function hide(secrets: readonly string[], text: string): string {
 const HTTP_DATE = /^[A-Z][a-z]{2,8},? [\w -]+ \d\d:\d\d:\d\d( GMT| \d{4})$/;
 
 /** Retry-After as seconds or as an HTTP date; a missing or unreadable one is 5 s, the longest taken is a day. */
-function retryAfterMs(header: string | undefined, now: Date): number {
+export function retryAfterMs(header: string | undefined, now: Date): number {
   const text = header?.trim() ?? '';
   const date = HTTP_DATE.test(text) ? Date.parse(text) - now.getTime() : Number.NaN;
   const ms = /^\d+(\.\d*)?$/.test(text) ? Number(text) * 1_000 : date;

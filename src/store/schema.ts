@@ -1,5 +1,11 @@
 import type { Generated } from 'kysely';
 import type { EventRow } from '../domain/events/feed.ts';
+import type {
+  WebhookCursorsTable,
+  WebhookDeadLettersTable,
+  WebhookEndpointsTable,
+  WebhookParkedTable,
+} from './webhooks/tables.ts';
 
 /** A row of `merchant_orders`. Times are UTC ISO 8601 text with milliseconds; amounts are decimal text. */
 export interface MerchantOrdersTable {
@@ -287,4 +293,8 @@ export interface Tables {
   photo_tokens: PhotoTokensTable;
   photos: PhotosTable;
   database_moves: DatabaseMovesTable;
+  webhook_endpoints: WebhookEndpointsTable;
+  webhook_cursors: WebhookCursorsTable;
+  webhook_parked: WebhookParkedTable;
+  webhook_dead_letters: WebhookDeadLettersTable;
 }

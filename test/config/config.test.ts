@@ -115,6 +115,7 @@ describe('the layers', () => {
         concurrency: 4,
       },
       ops: { listen: { host: '127.0.0.1', port: 9464 } },
+      webhooks: { endpoints: [] },
       log: { level: 'info' },
     });
     expect(Object.isFrozen(config.exchange.rate) && Object.isFrozen(config.create.verifyAfter)).toBe(true);
@@ -192,6 +193,52 @@ describe('guard.assetPerHour', () => {
     ['[{"from":"BTC","to":"EUR","asset":1},{"from":"btc","to":"EUR","asset":2}]', 'two limits'],
   ])('refuses %s', (json, why) => {
     expect(refusalOf({ ORDER_SYNC_GUARD_ASSET_PER_HOUR: json })).toContain(why);
+  });
+});
+
+describe('webhooks.endpoints', () => {
+  const SECRET = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
+  const listOf = (...endpoints: readonly object[]) => ({ ORDER_SYNC_WEBHOOKS_ENDPOINTS: JSON.stringify(endpoints) });
+
+  it('are read from the environment and from a file in the same way', () => {
+    const url = 'https://shop.example/events?key=1';
+    const [endpoint] = load(listOf({ url, secrets: [SECRET], events: ['order.*'] })).webhooks.endpoints;
+    expect(endpoint).toEqual({
+      name: 'https://shop.example/events',
+      url,
+      secrets: [SECRET],
+      events: ['order.*'],
+      allowPrivate: false,
+    });
+    const path = write(
+      'own.yaml',
+      `webhooks:\n  endpoints:\n    - {name: shop, url: 'http://127.0.0.1:80/', secrets: [${SECRET}], allowPrivate: true}\n`,
+    );
+    chmodSync(path, 0o600);
+    expect(load({}, 'own.yaml').webhooks.endpoints).toMatchObject([{ name: 'shop', allowPrivate: true }]);
+    chmodSync(path, 0o644);
+    expect(() => load({}, 'own.yaml')).toThrow(/chmod 600/);
+  });
+
+  it.each([
+    [{ url: 'http://shop.example/', secrets: [SECRET] }, /https/],
+    [{ url: 'http://127.0.0.1/', secrets: [SECRET] }, /allowPrivate/],
+    [{ url: 'https://u:p@shop.example/', secrets: [SECRET] }, /password/],
+    [{ url: 'https://shop.example/', secrets: [] }, /1 or 2 secrets/],
+    [{ url: 'https://shop.example/', secrets: ['whsec_c2hvcnQ='] }, /24 to 64 bytes/],
+    [{ url: 'https://shop.example/', secrets: [SECRET], events: ['order.state'] }, /did you mean/],
+    [{ url: 'https://shop.example/', secrets: [SECRET], retries: 1 }, /unknown field/],
+    [{ url: 'https://shop.example/', secrets: [SECRET], name: 'a\nb' }, /name/],
+  ])('%j is refused, and no secret is shown', (endpoint, reason) => {
+    const message = refusalOf(listOf(endpoint));
+    expect(message).toMatch(reason);
+    expect(message).not.toContain(SECRET.slice(6, 20));
+  });
+
+  it('are not shown', () => {
+    const options = { env: listOf({ url: 'https://shop.example/', secrets: [SECRET] }), cwd, file: null };
+    const shown = configSources(options).find(({ setting }) => setting === 'webhooks.endpoints');
+    expect(shown?.value).toBe('(set, hidden)');
   });
 });
 

@@ -1,0 +1,90 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../../clock.ts';
+import { endpointWaitMs } from '../../domain/events/delivery.ts';
+import { after } from '../../domain/instant.ts';
+
+/** What an endpoint does with events, for people and metrics. */
+export interface EndpointFacts {
+  /** When it took the last event, and when it last failed; null where it has not in this process. */
+  readonly takenAt: Date | null;
+  readonly failedAt: Date | null;
+  /** While it takes none: since when, why, and when it is asked again. */
+  readonly failing: { readonly since: Date; readonly cause: string; readonly nextTryAt: Date } | null;
+}
+
+interface Failing {
+  readonly since: Date;
+  tries: number;
+  cause: string;
+  nextTryAt: Date;
+  /** The same on the monotonic clock. */
+  tryAgainAt: number;
+}
+
+/** Whether an endpoint takes events: while it does not, one event tries it, from 5 s after the first failure up to once an hour. */
+export class EndpointCondition {
+  readonly #name: string;
+  readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
+  readonly #log: Logger;
+  #failing: Failing | undefined;
+  #isTrying = false;
+  #takenAt: Date | null = null;
+  #failedAt: Date | null = null;
+
+  constructor(name: string, clock: Pick<Clock, 'now' | 'monotonic'>, log: Logger) {
+    this.#name = name;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  get facts(): EndpointFacts {
+    return { takenAt: this.#takenAt, failedAt: this.#failedAt, failing: this.#failing ?? null };
+  }
+
+  get isFailing(): boolean {
+    return this.#failing !== undefined;
+  }
+
+  /** Nothing is to be sent now. */
+  get isHalted(): boolean {
+    return this.#failing !== undefined && !this.#isTrying;
+  }
+
+  /** Begins to try again where it is time: one event at a time then. */
+  tryAgain(): boolean {
+    const isDue = this.#failing !== undefined && this.#clock.monotonic() >= this.#failing.tryAgainAt;
+    if (!isDue || this.#isTrying) return false;
+    this.#isTrying = true;
+    return true;
+  }
+
+  /** It took an event. Gives true where it had failed. */
+  took(): boolean {
+    this.#takenAt = this.#clock.now();
+    const failing = this.#failing;
+    if (failing === undefined) return false;
+    this.#failing = undefined;
+    this.#isTrying = false;
+    const { since, tries } = failing;
+    const lastedMs = this.#takenAt.getTime() - since.getTime();
+    this.#log.info({ endpoint: this.#name, lastedMs, tries }, 'a webhook endpoint takes events again');
+    return true;
+  }
+
+  /** It failed as a whole. Requests that were under way when it began say the same. */
+  failed(cause: string, retryAfterMs?: number): void {
+    const now = this.#clock.now();
+    this.#failedAt = now;
+    if (this.isHalted) return;
+    const tries = (this.#failing?.tries ?? 0) + 1;
+    const waitMs = endpointWaitMs(tries, retryAfterMs);
+    const nextTryAt = after(now, waitMs);
+    const isNew = this.#failing === undefined;
+    const since = this.#failing?.since ?? now;
+    this.#failing = { since, tries, cause, nextTryAt, tryAgainAt: this.#clock.monotonic() + waitMs };
+    this.#isTrying = false;
+    if (!isNew) return;
+    const facts = { endpoint: this.#name, nextTry: nextTryAt.toISOString(), cause };
+    this.#log.warn(facts, 'a webhook endpoint takes no events; they wait for it');
+  }
+}

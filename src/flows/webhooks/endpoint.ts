@@ -1,0 +1,297 @@
+import PQueue from 'p-queue';
+import type { Logger } from 'pino';
+import type { Clock } from '../../clock.ts';
+import type { WebhookEndpoint } from '../../config/webhooks.ts';
+import {
+  MOST_REFUSED_IN_A_ROW,
+  parkedWaitMs,
+  subjectKindOf,
+  takesType,
+  type DeliveryOutcome,
+} from '../../domain/events/delivery.ts';
+import { feedEventOf, type EventRow } from '../../domain/events/feed.ts';
+import { after } from '../../domain/instant.ts';
+import { messageOf } from '../../domain/text.ts';
+import { isPassing, OwnedError } from '../../store/errors.ts';
+import { readFeed } from '../../store/feed.ts';
+import type { Holding, Store } from '../../store/port.ts';
+import { webhookCursor } from '../../store/webhooks/cursors.ts';
+import { park, type ParkedRow } from '../../store/webhooks/parked.ts';
+import { hasDue, parkedKey, subjectKey, type AccountDelivery } from './account.ts';
+import { EndpointCondition } from './condition.ts';
+import { sendParked } from './parked.ts';
+import type { WebhookSender } from './sender.ts';
+
+/** Requests of an endpoint that are under way at the same time. */
+const MOST_IN_FLIGHT = 8;
+/** Accounts whose events are read at the same time, and the events of one that are. */
+const ACCOUNTS_AT_A_TIME = 8;
+const PAGE = 100;
+/** Orders that an endpoint may have parked: with more of them, it is the endpoint that does not work. */
+const MOST_PARKED = 1_000;
+
+/** What an endpoint is sent events with. */
+export interface EndpointDeps {
+  readonly endpoint: WebhookEndpoint;
+  readonly sender: WebhookSender;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Nothing more is begun. */
+  readonly stop: AbortSignal;
+  /** What is under way is broken off: it is sent again by the next process, with the same id. */
+  readonly breakOff: AbortSignal;
+}
+
+/**
+ * Sends the events of accounts to one endpoint: those of an order one after the other, those of different orders beside each
+ * other. An endpoint that fails keeps nobody else waiting, and each cursor stands still until it is back.
+ */
+export class EndpointDelivery {
+  readonly condition: EndpointCondition;
+  readonly #deps: EndpointDeps;
+  readonly #accounts = new Map<string, AccountDelivery>();
+  readonly #turns = new PQueue({ concurrency: ACCOUNTS_AT_A_TIME });
+  readonly #sends = new PQueue({ concurrency: MOST_IN_FLIGHT });
+  /** Names of what was refused since an event was last taken. */
+  readonly #refused = new Set<string>();
+  #takenCount = 0;
+  #parkedCount = 0;
+
+  constructor(deps: EndpointDeps) {
+    this.#deps = deps;
+    this.condition = new EndpointCondition(deps.endpoint.name, deps.clock, deps.log);
+  }
+
+  get name(): string {
+    return this.#deps.endpoint.name;
+  }
+
+  get accounts(): Iterable<AccountDelivery> {
+    return this.#accounts.values();
+  }
+
+  /** Takes the events of an account from now on. */
+  add(holding: Holding, store: Store, parked: readonly ParkedRow[]): void {
+    const { account } = holding;
+    const before = this.#accounts.get(account);
+    if (before !== undefined) this.remove(before.holding);
+    const its: AccountDelivery = {
+      account,
+      holding,
+      store,
+      cursor: undefined,
+      written: undefined,
+      isBehind: false,
+      isQueued: false,
+      isRunning: false,
+      taken: new Set(),
+      parked: new Map(parked.map((row) => [parkedKey(row), { row, takenBefore: 0 }])),
+    };
+    this.#parkedCount += parked.length;
+    this.#accounts.set(account, its);
+  }
+
+  remove(holding: Holding): void {
+    const its = this.#accounts.get(holding.account);
+    if (its?.holding !== holding) return;
+    this.#parkedCount -= its.parked.size;
+    this.#accounts.delete(holding.account);
+  }
+
+  /** An account may have new events. */
+  wake(account: string): void {
+    const its = this.#accounts.get(account);
+    if (its === undefined) return;
+    its.isBehind = true;
+    if (!this.condition.isHalted) this.#queue(its);
+  }
+
+  /** Tries an endpoint again that has failed, and sends again what is parked, each when it is time. */
+  eachSecond(): void {
+    const isTrying = this.condition.tryAgain();
+    if (isTrying) this.#sends.concurrency = 1;
+    if (!this.condition.isHalted) this.#queueAll();
+  }
+
+  /** Resolves when nothing is under way. */
+  async idle(): Promise<void> {
+    await this.#turns.onIdle();
+  }
+
+  /** Closes the connections. */
+  close(): void {
+    this.#deps.sender[Symbol.dispose]();
+  }
+
+  #queueAll(): void {
+    const now = this.#deps.clock.now().toISOString();
+    for (const its of this.#accounts.values()) if (its.isBehind || hasDue(its, now)) this.#queue(its);
+  }
+
+  #queue(its: AccountDelivery): void {
+    if (its.isQueued || its.isRunning || this.#isOver(its)) return;
+    its.isQueued = true;
+    void this.#turns.add(() => this.#turn(its));
+  }
+
+  #isOver(its: AccountDelivery): boolean {
+    return this.#deps.stop.aborted || its.holding.ending.aborted;
+  }
+
+  async #turn(its: AccountDelivery): Promise<void> {
+    its.isQueued = false;
+    if (this.#isOver(its) || this.condition.isHalted) return;
+    its.isRunning = true;
+    try {
+      await this.#deliver(its);
+    } catch (error) {
+      // Another process owns the account from now on.
+      if (error instanceof OwnedError) this.remove(its.holding);
+      else if (!isPassing(error)) this.#halt(messageOf(error));
+      its.isRunning = false;
+      its.isBehind = true;
+      return;
+    }
+    its.isRunning = false;
+    if (its.isBehind && !this.condition.isHalted) this.#queue(its);
+  }
+
+  /** Sends what is parked and due, and then the next events. */
+  async #deliver(its: AccountDelivery): Promise<void> {
+    const { endpoint, clock } = this.#deps;
+    const { db } = its.store;
+    const key = { endpoint: endpoint.name, account: its.account };
+    its.written ??= await webhookCursor(db, key);
+    its.cursor ??= its.written;
+    if (hasDue(its, clock.now().toISOString())) await this.#sendParked(its);
+    if (!its.isBehind || this.condition.isHalted) return;
+    // Whoever adds events meanwhile says so again.
+    its.isBehind = false;
+    const rows = await readFeed(db, { account: its.account, afterId: its.cursor, limit: PAGE });
+    await this.#deliverPage(its, rows);
+    if (its.cursor !== (rows.at(-1)?.id ?? its.cursor) || rows.length === PAGE) its.isBehind = true;
+  }
+
+  async #deliverPage(its: AccountDelivery, rows: readonly EventRow[]): Promise<void> {
+    const { endpoint } = this.#deps;
+    const passed = new Set<number>();
+    const lanes = new Map<string, EventRow[]>();
+    for (const row of rows) {
+      const subject = subjectKey(row);
+      const isWanted = takesType(endpoint.events, feedEventOf(row).type);
+      if (!isWanted || its.taken.has(row.id) || its.parked.has(subject)) passed.add(row.id);
+      else lanes.set(subject, [...(lanes.get(subject) ?? []), row]);
+    }
+    // None is under way when the next turn of the account begins.
+    const ended = await Promise.allSettled([...lanes.values()].map((lane) => this.#deliverLane(its, lane, passed)));
+    const failed = ended.find((one) => one.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+    for (const { id } of rows) {
+      if (!passed.has(id) && !its.taken.has(id)) break;
+      its.cursor = id;
+      its.taken.delete(id);
+    }
+  }
+
+  /** Sends the events of one order, each after the one before it was taken. */
+  async #deliverLane(its: AccountDelivery, lane: readonly EventRow[], passed: Set<number>): Promise<void> {
+    for (const [index, row] of lane.entries()) {
+      const outcome = await this.#send(its, row);
+      if (outcome?.kind === 'taken') its.taken.add(row.id);
+      if (outcome?.kind === 'refused') {
+        if (!(await this.#park(its, row, outcome.status))) return;
+        for (const { id } of lane.slice(index)) passed.add(id);
+      }
+      if (outcome?.kind !== 'taken') return;
+    }
+  }
+
+  /** Sends an event when it is its turn; undefined where nothing is to be sent now. */
+  async #send(its: AccountDelivery, row: EventRow): Promise<DeliveryOutcome | undefined> {
+    const { sender, breakOff } = this.#deps;
+    return await this.#sends.add(async () => {
+      if (this.#isOver(its) || this.condition.isHalted) return undefined;
+      const outcome = await sender.send(feedEventOf(row), breakOff);
+      if (outcome.kind === 'taken') this.#took();
+      // What was broken off says nothing of the endpoint.
+      if (outcome.kind === 'unavailable' && !breakOff.aborted) this.#halt(outcome.cause, outcome.retryAfterMs);
+      if (outcome.kind !== 'refused' || this.#refused.size < MOST_REFUSED_IN_A_ROW) return outcome;
+      this.#halt(`it answers ${outcome.status} to all events; check its address and its secret`);
+      return undefined;
+    });
+  }
+
+  #took(): void {
+    this.#takenCount += 1;
+    if (this.condition.took()) {
+      this.#sends.concurrency = MOST_IN_FLIGHT;
+      this.#retryRefused();
+      this.#queueAll();
+    }
+    this.#refused.clear();
+  }
+
+  /** What the endpoint refused while it took nothing was not the fault of those events. */
+  #retryRefused(): void {
+    const next_try_at = this.#deps.clock.now().toISOString();
+    for (const its of this.#accounts.values()) {
+      for (const [key, parked] of its.parked) {
+        if (this.#refused.has(`${its.account} ${key}`)) parked.row = { ...parked.row, next_try_at, tries: 0 };
+      }
+    }
+  }
+
+  #halt(cause: string, retryAfterMs?: number): void {
+    this.condition.failed(cause, retryAfterMs);
+  }
+
+  /** Parks an order with the event that was refused. Gives false where there are too many already. */
+  async #park(its: AccountDelivery, { type, subject, id }: EventRow, status: number): Promise<boolean> {
+    const { endpoint, clock, log } = this.#deps;
+    if (this.#parkedCount >= MOST_PARKED) {
+      this.#halt(`it answers ${status} to events of ${MOST_PARKED} orders; webhooks show lists them`);
+      return false;
+    }
+    const [now, kind] = [clock.now(), subjectKindOf(type)];
+    const row = {
+      endpoint: endpoint.name,
+      account: its.account,
+      kind,
+      subject,
+      from_event_id: id,
+      tries: 1,
+      next_try_at: after(now, parkedWaitMs(1) ?? 0).toISOString(),
+      status,
+      since: now.toISOString(),
+    };
+    const key = parkedKey(row);
+    this.#refused.add(`${its.account} ${key}`);
+    await its.store.writer.write(async (tx) => await park(tx, row));
+    this.#parkedCount += 1;
+    its.parked.set(key, { row, takenBefore: this.#takenCount });
+    const facts = { endpoint: endpoint.name, account: its.account, kind, subject, status };
+    log.warn(facts, 'a webhook endpoint refuses an event; it is tried again, and the later ones of its order wait');
+    return true;
+  }
+
+  async #sendParked(its: AccountDelivery): Promise<void> {
+    const now = this.#deps.clock.now().toISOString();
+    for (const [key, parked] of its.parked) {
+      if (parked.row.next_try_at > now) continue;
+      if (this.condition.isHalted || this.#isOver(its)) return;
+      const left = await sendParked(
+        {
+          ...this.#deps,
+          send: (row) => this.#send(its, row),
+          mayEnd: () => this.#takenCount > parked.takenBefore,
+        },
+        its,
+        parked.row,
+      );
+      if (left === undefined) {
+        its.parked.delete(key);
+        this.#parkedCount -= 1;
+      } else parked.row = left;
+    }
+  }
+}

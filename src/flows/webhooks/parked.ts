@@ -1,0 +1,93 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../../clock.ts';
+import type { WebhookEndpoint } from '../../config/webhooks.ts';
+import { LAST_PARKED_WAIT_MS, parkedWaitMs, takesType, type DeliveryOutcome } from '../../domain/events/delivery.ts';
+import { feedEventOf, type EventRow } from '../../domain/events/feed.ts';
+import { after } from '../../domain/instant.ts';
+import {
+  addDeadLetter,
+  eventById,
+  eventsOfSubject,
+  park,
+  unpark,
+  type ParkedRow,
+} from '../../store/webhooks/parked.ts';
+import type { AccountDelivery } from './account.ts';
+
+/** What the events of a parked order are sent with. */
+interface ParkedDeps {
+  readonly endpoint: WebhookEndpoint;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly log: Logger;
+  /** Sends an event; undefined where nothing is to be sent now. */
+  readonly send: (row: EventRow) => Promise<DeliveryOutcome | undefined>;
+  /** The endpoint has taken others since: an event that it refuses to the end may become a dead letter. */
+  readonly mayEnd: () => boolean;
+}
+
+/**
+ * Sends the event of an order that was refused, and then those that came behind it, up to the cursor of the account. Gives what
+ * is parked now; undefined where the order has caught up.
+ */
+export async function sendParked(
+  deps: ParkedDeps,
+  its: Pick<AccountDelivery, 'store' | 'cursor'>,
+  parked: ParkedRow,
+): Promise<ParkedRow | undefined> {
+  const { db, writer } = its.store;
+  const next = async (afterId: number): Promise<EventRow | undefined> =>
+    (await eventsOfSubject(db, { ...parked, afterId, toId: its.cursor ?? 0, limit: 1 }))[0];
+  let row = parked;
+  let event = await eventById(db, row.account, row.from_event_id);
+  while (event !== undefined) {
+    const isWanted = takesType(deps.endpoint.events, feedEventOf(event).type);
+    const outcome = isWanted ? await deps.send(event) : undefined;
+    if (isWanted && outcome?.kind !== 'taken') {
+      const kept = keptAfter(deps, row, event.id, outcome);
+      if (kept !== undefined) {
+        if (kept !== row) await writer.write(async (tx) => await park(tx, kept));
+        return kept;
+      }
+      await giveUp(deps, its, row);
+    }
+    event = await next(event.id);
+    if (event !== undefined && isWanted && outcome?.kind === 'refused') row = from(row, event.id);
+  }
+  await writer.write(async (tx) => await unpark(tx, row));
+  return undefined;
+}
+
+/** What stays parked after an event was not taken; undefined where it becomes a dead letter. */
+function keptAfter(
+  { clock, mayEnd }: ParkedDeps,
+  row: ParkedRow,
+  eventId: number,
+  outcome: DeliveryOutcome | undefined,
+): ParkedRow | undefined {
+  const isSame = eventId === row.from_event_id;
+  // It is sent again when the endpoint is back; those before it were taken.
+  if (outcome?.kind !== 'refused') return isSame ? row : from(row, eventId);
+  const now = clock.now();
+  const tries = (isSame ? row.tries : 0) + 1;
+  const waitMs = parkedWaitMs(tries) ?? (mayEnd() ? undefined : LAST_PARKED_WAIT_MS);
+  if (waitMs === undefined) return undefined;
+  const since = isSame ? row.since : now.toISOString();
+  const next_try_at = after(now, waitMs).toISOString();
+  return { ...row, from_event_id: eventId, tries, since, next_try_at, status: outcome.status };
+}
+
+function from(row: ParkedRow, eventId: number): ParkedRow {
+  return { ...row, from_event_id: eventId, tries: 0 };
+}
+
+/** The event stays as a dead letter, and the order goes on with the next one. */
+async function giveUp(
+  { clock, log }: ParkedDeps,
+  { store }: Pick<AccountDelivery, 'store'>,
+  { endpoint, account, kind, subject, from_event_id: event_id, status }: ParkedRow,
+): Promise<void> {
+  const at = clock.now().toISOString();
+  await store.writer.write(async (tx) => await addDeadLetter(tx, { endpoint, account, event_id, status, at }));
+  const facts = { endpoint, account, kind, subject, eventId: event_id, status };
+  log.warn(facts, 'a webhook endpoint has refused an event to the end; order-sync webhooks resend sends it again');
+}

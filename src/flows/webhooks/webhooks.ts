@@ -1,0 +1,187 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../../clock.ts';
+import { programVersion } from '../../config/version.ts';
+import type { WebhookEndpoint } from '../../config/webhooks.ts';
+import { messageOf } from '../../domain/text.ts';
+import { repeatEvery } from '../pass/repeat.ts';
+import { isPassing, OwnedError } from '../../store/errors.ts';
+import type { Holding, Store } from '../../store/port.ts';
+import { accountsBehind, moveWebhookCursor, noteEndpoint, registerEndpoint } from '../../store/webhooks/cursors.ts';
+import { parkedIn } from '../../store/webhooks/parked.ts';
+import type { AccountDelivery } from './account.ts';
+import { EndpointDelivery } from './endpoint.ts';
+import type { EndpointFacts } from './condition.ts';
+import { webhookSender, type SenderOptions } from './sender.ts';
+
+/** What is under way when the process stops is waited for so long. */
+export const LAST_ANSWERS_MS = 1_000;
+/** How far endpoints have come is written so often, and an endpoint that is to be tried again waits for no longer. */
+const SECOND_MS = 1_000;
+
+/** What webhooks are sent with. */
+export interface WebhooksDeps extends Pick<SenderOptions, 'resolve' | 'timeoutMs'> {
+  readonly endpoints: readonly WebhookEndpoint[];
+  /** The database, for any account. */
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly stop: AbortSignal;
+}
+
+/**
+ * Sends the events of the accounts that this process owns to the endpoints, each by its own cursor. Nothing is read for an
+ * account without new events.
+ */
+export class Webhooks {
+  readonly #deps: WebhooksDeps;
+  readonly #deliveries: readonly EndpointDelivery[];
+  readonly #breakOff = new AbortController();
+  /** What the database knows of each endpoint, as it was last written. */
+  readonly #noted = new Map<EndpointDelivery, string>();
+  #waiting: Holding[] = [];
+  #isRegistered = false;
+  #beginning: Promise<void> | undefined;
+
+  constructor(deps: WebhooksDeps) {
+    this.#deps = deps;
+    const { endpoints } = deps;
+    const breakOff = this.#breakOff.signal;
+    const version = programVersion();
+    this.#deliveries = endpoints.map((endpoint) => {
+      const sender = webhookSender({ ...deps, endpoint, version });
+      return new EndpointDelivery({ ...deps, endpoint, sender, breakOff });
+    });
+  }
+
+  /** The endpoints as this process knows them. */
+  get facts(): readonly (EndpointFacts & { readonly endpoint: string })[] {
+    return this.#deliveries.map(({ name, condition }) => ({ endpoint: name, ...condition.facts }));
+  }
+
+  /** Sends the events of an account that this process owns from now on. */
+  take(holding: Holding): void {
+    if (this.#deliveries.length === 0) return;
+    holding.ending.addEventListener('abort', () => void this.#giveBack(holding), { once: true });
+    // Accounts mostly come together.
+    if (this.#waiting.push(holding) === 1) void this.#deps.clock.turn().then(() => this.begin());
+  }
+
+  /** Sends until the process stops: then nothing more is begun, and it is written how far the endpoints have come. */
+  async run(): Promise<void> {
+    const { clock, stop } = this.#deps;
+    if (this.#deliveries.length === 0) return;
+    using _ = this.#deps.store.newEvents.listen((account) => this.#wake(account));
+    await repeatEvery(clock, SECOND_MS, stop, () => this.eachSecond());
+    const breakingOff = new AbortController();
+    void clock.sleep(LAST_ANSWERS_MS, breakingOff.signal).then(
+      () => this.#breakOff.abort(),
+      () => undefined,
+    );
+    await this.idle();
+    breakingOff.abort();
+    for (const delivery of this.#deliveries) delivery.close();
+    await this.#write();
+  }
+
+  /** Resolves when nothing is under way. */
+  async idle(): Promise<void> {
+    await this.#beginning;
+    await Promise.all(this.#deliveries.map((delivery) => delivery.idle()));
+  }
+
+  /** Writes how far the endpoints have come, and tries again what failed. */
+  async eachSecond(): Promise<void> {
+    if (this.#waiting.length > 0) await this.begin();
+    for (const delivery of this.#deliveries) delivery.eachSecond();
+    await this.#write();
+  }
+
+  #wake(account: string): void {
+    for (const delivery of this.#deliveries) delivery.wake(account);
+  }
+
+  /** Begins with the accounts that were taken. What cannot be begun now is at the next second. */
+  async begin(): Promise<void> {
+    this.#beginning ??= this.#beginWaiting()
+      .catch((error: unknown) => {
+        if (isPassing(error)) return;
+        this.#deps.log.error({ cause: messageOf(error) }, 'webhooks cannot be sent for some accounts');
+      })
+      .finally(() => {
+        this.#beginning = undefined;
+      });
+    await this.#beginning;
+  }
+
+  async #beginWaiting(): Promise<void> {
+    const { store, clock, endpoints } = this.#deps;
+    const holdings = this.#waiting.filter(({ ending }) => !ending.aborted);
+    const names = holdings.map(({ account }) => account).toSorted();
+    const [first, from, to] = [holdings[0], names[0], names.at(-1)];
+    if (first !== undefined && from !== undefined && to !== undefined) {
+      if (!this.#isRegistered) {
+        await store.forAccount(first.account, first).writer.write(async (tx) => {
+          for (const { name } of endpoints) await registerEndpoint(tx, name, clock.now());
+        });
+        this.#isRegistered = true;
+      }
+      for (const delivery of this.#deliveries) await this.#beginIn(delivery, holdings, { from, to });
+    }
+    this.#waiting = this.#waiting.filter((one) => !holdings.includes(one) && !one.ending.aborted);
+  }
+
+  async #beginIn(
+    delivery: EndpointDelivery,
+    holdings: readonly Holding[],
+    range: { from: string; to: string },
+  ): Promise<void> {
+    const { store } = this.#deps;
+    const parked = await parkedIn(store.db, { endpoint: delivery.name, ...range });
+    for (const holding of holdings) {
+      const own = parked.filter(({ account }) => account === holding.account);
+      delivery.add(holding, store.forAccount(holding.account, holding), own);
+    }
+    // Events that are added from now on wake it by themselves.
+    for (const { account } of await accountsBehind(store.db, { endpoint: delivery.name, ...range }))
+      delivery.wake(account);
+  }
+
+  async #giveBack(holding: Holding): Promise<void> {
+    await this.#write();
+    for (const delivery of this.#deliveries) delivery.remove(holding);
+  }
+
+  /** What changed in this second goes to the database together. */
+  async #write(): Promise<void> {
+    const writing = this.#deliveries.flatMap((delivery) => {
+      const accounts = [...delivery.accounts];
+      const moved = accounts.filter(({ cursor, written }) => cursor !== written);
+      return [...moved.map((its) => this.#writeCursor(delivery, its)), this.#note(delivery, moved[0] ?? accounts[0])];
+    });
+    const failed = (await Promise.allSettled(writing)).find((one) => one.status === 'rejected');
+    if (failed === undefined || isPassing(failed.reason) || failed.reason instanceof OwnedError) return;
+    this.#deps.log.error({ cause: messageOf(failed.reason) }, 'it cannot be written how far webhooks have come');
+  }
+
+  async #writeCursor({ name: endpoint }: EndpointDelivery, its: AccountDelivery): Promise<void> {
+    const { account, cursor: eventId } = its;
+    if (eventId === undefined) return;
+    await its.store.writer.write(async (tx) => await moveWebhookCursor(tx, { endpoint, account, eventId }));
+    its.written = eventId;
+  }
+
+  async #note(delivery: EndpointDelivery, its: AccountDelivery | undefined): Promise<void> {
+    const { takenAt, failedAt, failing } = delivery.condition.facts;
+    const columns = {
+      ...(takenAt !== null && { taken_at: takenAt.toISOString() }),
+      ...(failedAt !== null && { failed_at: failedAt.toISOString() }),
+      failing_since: failing?.since.toISOString() ?? null,
+      next_try_at: failing?.nextTryAt.toISOString() ?? null,
+      cause: failing?.cause ?? null,
+    };
+    const text = JSON.stringify(columns);
+    if (its === undefined || text === (this.#noted.get(delivery) ?? '')) return;
+    await its.store.writer.write(async (tx) => await noteEndpoint(tx, delivery.name, columns));
+    this.#noted.set(delivery, text);
+  }
+}

@@ -1,0 +1,211 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import type { FeedEvent } from '../../../src/domain/events/feed.ts';
+import { feedEventOf } from '../../../src/domain/events/feed.ts';
+import { readFeed } from '../../../src/store/feed.ts';
+import {
+  delivering,
+  endpointAt,
+  OLD_SECRET,
+  SECRET,
+  webhookReceiver,
+  type Delivering,
+} from '../../support/webhooks.ts';
+import { DAY } from '../../support/tracking.ts';
+
+const SECOND = 1_000;
+const HOUR = 3_600_000;
+
+/** `order value` of an event that `add` has added. */
+const nameOf = ({ data }: FeedEvent): string => {
+  if (!('externalOrderId' in data) || !('newValue' in data)) return '';
+  return `${data.externalOrderId} ${data.newValue}`;
+};
+const names = (events: readonly FeedEvent[]) => events.map(nameOf);
+
+async function parkedOf({ store }: Delivering) {
+  return await store.db.selectFrom('webhook_parked').selectAll().orderBy('subject').execute();
+}
+
+async function deadLettersOf({ store }: Delivering) {
+  return await store.db.selectFrom('webhook_dead_letters').selectAll().execute();
+}
+
+describe('a receiver that takes events', () => {
+  it('gets each event of the feed once, as the feed gives it, signed, in order per order', async () => {
+    const receiver = await webhookReceiver();
+    const program = await delivering([endpointAt(receiver)], { accounts: ['default', 'shop-2'] });
+    for (const value of ['1', '2', '3']) {
+      for (const order of ['a', 'b']) await program.add(order, value, order === 'a' ? 'default' : 'shop-2');
+    }
+    await receiver.came(6);
+    const events = await readFeed(program.store.db, { account: 'default', afterId: 0, limit: 10 });
+    const ofDefault = receiver.taken.filter(({ account }) => account === 'default');
+    expect(ofDefault).toEqual(events.map(feedEventOf));
+    expect(names(ofDefault)).toEqual(['a 1', 'a 2', 'a 3']);
+    expect(receiver.taken).toHaveLength(6);
+    expect(receiver.deliveries[0]?.headers).toMatchObject({ 'webhook-id': receiver.taken[0]?.id });
+  });
+
+  it('begins with the events after it was first in the settings, and goes on over a restart', async () => {
+    const receiver = await webhookReceiver();
+    const program = await delivering([]);
+    await program.add('a', 'before');
+    await program.stop();
+    await program.start([endpointAt(receiver)]);
+    await program.add('a', '1');
+    await receiver.came(1);
+    await program.webhooks.idle();
+    await program.stop();
+    await program.add('a', '2');
+    await program.add('b', '1');
+    await program.start([endpointAt(receiver)]);
+    await receiver.came(3);
+    await program.webhooks.idle();
+    expect(names(receiver.taken).toSorted()).toEqual(['a 1', 'a 2', 'b 1']);
+  });
+
+  it('gets only the types that it asks for', async () => {
+    const receiver = await webhookReceiver();
+    const none = await webhookReceiver();
+    const settings = { events: ['order.needs_attention'] };
+    const others = { name: 'other', events: ['finding.*', 'order.state_changed'] };
+    const program = await delivering([endpointAt(receiver, settings), endpointAt(none, others)]);
+    await program.add('a', '1');
+    await program.webhooks.idle();
+    await program.stop();
+    expect([names(receiver.taken), names(none.taken)]).toEqual([['a 1'], []]);
+    const cursors = await program.store.db.selectFrom('webhook_cursors').select('event_id').execute();
+    expect(cursors.map(({ event_id }) => event_id)).toEqual([1, 1]);
+  });
+
+  it('verifies with the old secret as well as with the new one while both are set', async () => {
+    const [before, after] = [await webhookReceiver(), await webhookReceiver()];
+    before.secret = OLD_SECRET;
+    const secrets = [SECRET, OLD_SECRET];
+    const program = await delivering([
+      endpointAt(before, { name: 'before', secrets }),
+      endpointAt(after, { name: 'after', secrets }),
+    ]);
+    await program.add('a', '1');
+    await Promise.all([before.came(1), after.came(1)]);
+    expect(names([...before.taken, ...after.taken])).toEqual(['a 1', 'a 1']);
+  });
+});
+
+describe('a receiver that fails as a whole', () => {
+  it.each([
+    ['answers 503', 503],
+    ['answers 429', 429],
+    ['answers 408', 408],
+    ['redirects', 302],
+  ])('%s: its cursor stands still, and it gets the same ids once it is back', async (_what, status) => {
+    const receiver = await webhookReceiver(() => status);
+    const program = await delivering([endpointAt(receiver)]);
+    await program.add('a', '1');
+    await program.add('a', '2');
+    await receiver.came(1);
+    await program.webhooks.idle();
+    expect(program.webhooks.facts[0]?.failing).not.toBeNull();
+    receiver.answer = () => 204;
+    await program.pass(5 * SECOND);
+    await program.webhooks.idle();
+    expect(names(receiver.taken)).toEqual(['a 1', 'a 2']);
+    expect(receiver.taken[0]?.id).toBe(receiver.deliveries[0]?.event.id);
+    expect(await parkedOf(program)).toEqual([]);
+    expect(program.log.with(/webhook endpoint takes/).map(({ level }) => level)).toEqual(['warn', 'info']);
+  });
+
+  it('is tried by one event, at most once an hour, and nothing is lost in a week', async () => {
+    const receiver = await webhookReceiver();
+    const program = await delivering([endpointAt(receiver)]);
+    await receiver.close();
+    for (const order of ['a', 'b', 'c']) await program.add(order, '1');
+    await program.pass(7 * DAY);
+    await program.add('a', '2');
+    await receiver.open();
+    await program.pass(HOUR);
+    await program.webhooks.idle();
+    expect(names(receiver.taken).toSorted()).toEqual(['a 1', 'a 2', 'b 1', 'c 1']);
+    expect(await deadLettersOf(program)).toEqual([]);
+  });
+
+  it('keeps no other receiver waiting', async () => {
+    const [hanging, well] = [await webhookReceiver(() => () => {}), await webhookReceiver()];
+    const program = await delivering([endpointAt(hanging, { name: 'hanging' }), endpointAt(well)]);
+    for (let number = 1; number <= 300; number += 1) await program.add(`order ${number}`, '1');
+    await well.came(300);
+    expect(hanging.deliveries.length).toBeLessThanOrEqual(8);
+  });
+
+  it('is waited for as long as it asks, up to an hour', async () => {
+    const busy = (response: ServerResponse) => response.writeHead(429, { 'retry-after': '60' }).end();
+    const receiver = await webhookReceiver(() => busy);
+    const program = await delivering([endpointAt(receiver)]);
+    await program.add('a', '1');
+    await receiver.came(1);
+    await program.webhooks.idle();
+    receiver.answer = () => 204;
+    await program.pass(59 * SECOND);
+    expect(receiver.deliveries).toHaveLength(1);
+    await program.pass(SECOND);
+    expect(names(receiver.taken)).toEqual(['a 1']);
+  });
+
+  it('that refuses whatever comes stands still, and parks no more than ten orders', async () => {
+    const receiver = await webhookReceiver(() => 404);
+    const program = await delivering([endpointAt(receiver)]);
+    for (let number = 1; number <= 50; number += 1) await program.add(`order ${number}`, '1');
+    await program.webhooks.idle();
+    await program.pass(2 * DAY);
+    expect(await parkedOf(program)).toHaveLength(10);
+    expect(await deadLettersOf(program)).toEqual([]);
+    receiver.answer = () => 204;
+    await program.pass(HOUR + 2 * SECOND);
+    expect(new Set(names(receiver.taken)).size).toBe(50);
+    expect(await parkedOf(program)).toEqual([]);
+  });
+});
+
+describe('a receiver that refuses one order', () => {
+  const refusing = (value: string) => (event: FeedEvent) => (nameOf(event) === `bad ${value}` ? 400 : 204);
+
+  it('gets the others, and the later events of that order behind the one that it refused', async () => {
+    const receiver = await webhookReceiver(refusing('1'));
+    const program = await delivering([endpointAt(receiver)]);
+    for (const value of ['1', '2']) for (const order of ['bad', 'good']) await program.add(order, value);
+    await receiver.came(3);
+    await program.webhooks.idle();
+    expect(names(receiver.taken)).toEqual(['good 1', 'good 2']);
+    expect(await parkedOf(program)).toMatchObject([{ kind: 'order', subject: 'bad', status: 400, tries: 1 }]);
+    await program.stop();
+    receiver.answer = () => 204;
+    await program.start();
+    await program.add('bad', '3');
+    await program.pass(61 * SECOND);
+    expect(names(receiver.taken).slice(2)).toEqual(['bad 1', 'bad 2', 'bad 3']);
+    expect(await parkedOf(program)).toEqual([]);
+    await program.add('bad', '4');
+    await receiver.came(7);
+    expect(names(receiver.taken).at(-1)).toBe('bad 4');
+  });
+
+  it('is tried ten times in 24 h; then that event is a dead letter, and the order goes on', async () => {
+    const receiver = await webhookReceiver(refusing('1'));
+    const program = await delivering([endpointAt(receiver)]);
+    for (const [order, value] of [
+      ['bad', '1'],
+      ['good', '1'],
+      ['bad', '2'],
+    ] as const)
+      await program.add(order, value);
+    await receiver.came(2);
+    await program.pass(23 * HOUR);
+    expect(await deadLettersOf(program)).toEqual([]);
+    await program.pass(2 * HOUR);
+    expect(receiver.deliveries.filter(({ status }) => status === 400)).toHaveLength(11);
+    expect(await deadLettersOf(program)).toMatchObject([{ event_id: 1, status: 400, delivered_at: null }]);
+    expect(names(receiver.taken)).toEqual(['good 1', 'bad 2']);
+    expect(await parkedOf(program)).toEqual([]);
+  });
+});
