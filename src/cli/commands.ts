@@ -44,6 +44,11 @@ export const COMMANDS: Readonly<Record<string, Entries>> = {
       'one',
     ],
     status: ['shows how orders, daemon and exchange do', () => import('./operate/status.ts'), 'one-or-all'],
+    doctor: [
+      'looks for what is wrong with the set-up, and says what to do',
+      () => import('./operate/doctor/doctor.ts'),
+      'one',
+    ],
     pause: ['stops creates of an account, or look-ups as well', () => import('./operate/pause.ts'), 'one-or-all'],
     resume: ['ends what pause began, and other holds of creates', () => import('./operate/pause.ts'), 'one-or-all'],
     orders: {

@@ -88,7 +88,7 @@ async function readStatusOf(command: Command, config: Config, account: string | 
 }
 
 /** Asks a daemon that drives the account, or one of those of all; undefined where none answers. */
-async function askDaemon(config: Config, account: string | undefined): Promise<Status | undefined> {
+export async function askDaemon(config: Config, account: string | undefined): Promise<Status | undefined> {
   const driven = config.accounts.find(({ name }) => account === undefined || name === account);
   if (driven === undefined) return undefined;
   await using ways = await waysToOwner({ ...config, account: driven.name }, systemClock());

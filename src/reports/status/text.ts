@@ -48,7 +48,7 @@ function factsOf({ asOf, database, daemon, overview }: Status): readonly Field[]
     ...(daemon === null ? [] : liveFields(daemon, ago)),
     {
       label: 'exchange',
-      value: outOfReach.length === 0 ? 'within reach, as was last seen' : `out of reach since ${outOfReach[0]?.since}`,
+      value: outOfReach.length === 0 ? 'no outage is recorded' : `out of reach since ${outOfReach[0]?.since}`,
       tone: outOfReach.length === 0 ? undefined : 'error',
     },
     ...holds.map(({ account, kind, since: from, until, actor, reason }): Field => ({

@@ -53,11 +53,11 @@ async function copyPages(path: string, target: string, onProgress?: (share: numb
   }
 }
 
-/** Throws `StoreError` where a database is not sound. */
-export function checkIntegrity(path: string): void {
+/** Throws `StoreError` where a database is not sound. A quick check does not compare the indexes with the rows. */
+export function checkIntegrity(path: string, check: 'integrity_check' | 'quick_check' = 'integrity_check'): void {
   const sqlite = new Database(path, { readonly: true, fileMustExist: true });
   try {
-    const problems = sqlite.prepare('pragma integrity_check(5)').pluck().all() as string[];
+    const problems = sqlite.prepare(`pragma ${check}(5)`).pluck().all() as string[];
     if (problems.length !== 1 || problems[0] !== 'ok') {
       throw new StoreError('unusable', `${path} is not sound: ${problems.join('; ')}; restore a backup`);
     }

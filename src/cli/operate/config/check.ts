@@ -50,7 +50,8 @@ export function checkSettings(options: ConfigOptions, asJson: boolean): void {
   for (const warning of warnings) process.stderr.write(`${warning}\n`);
 }
 
-function rightSettings(options: ConfigOptions, asJson: boolean) {
+/** The settings, and what does not fit together in them. Throws `ConfigError`. */
+export function rightSettings(options: ConfigOptions, asJson: boolean) {
   try {
     const config = loadConfig({ ...options, requireExchange: true });
     return { config, warnings: [...warningsOf(config), ...sharedKeys(withKeys(config))] };

@@ -1,0 +1,154 @@
+import type { Command } from 'commander';
+import { systemClock } from '../../../clock.ts';
+import { ConfigError, exchangeByAccount, type Config } from '../../../config/config.ts';
+import { programVersion } from '../../../config/version.ts';
+import { DEFAULT_ACCOUNT } from '../../../domain/accounts/name.ts';
+import type { Tone } from '../../../reports/formats/document.ts';
+import { styled, toned, wrapped } from '../../../reports/formats/terminal/screen.ts';
+import { printable } from '../../../reports/formats/text.ts';
+import { openStore } from '../../../store/open.ts';
+import type { Store } from '../../../store/port.ts';
+import type { AccountOptions } from '../../shared/account.ts';
+import { EXIT } from '../../shared/exit.ts';
+import { configOptions, plainConfig } from '../../shared/options.ts';
+import { screenOf } from '../../shared/screen.ts';
+import { rightSettings } from '../config/check.ts';
+import { askDaemon } from '../status.ts';
+import { writeBundle } from './bundle.ts';
+import { checkClock, checkDatabase } from './database.ts';
+import { checkAddress, checkKey } from './exchange.ts';
+import { exitCodeOf, fault, ok, runCheck, warning, type Check, type Finding } from './finding.ts';
+import { checkDisk, checkFiles, checkOps, checkRuntime, checkService } from './machine.ts';
+
+const HELP = `
+Looks at the runtime, the settings, the permissions of files, the database and its
+mark, free space, the clock, the address of the exchange and its certificate, the
+key (one look-up of an id that no order has), the service manager and the ops
+endpoint. Each line says what was found, and what to do. One check that fails stops
+no other.
+
+Ends with 0 when all is well, with 1 when a person should look, or with the code
+of the gravest fault.
+
+--bundle writes a file for whoever helps you: versions, findings, settings, counts
+and the newest events. Ids stand in it as pseudonyms that mean nothing elsewhere; it
+holds no keys, addresses, names, reasons or answers of the exchange.
+
+Examples:
+  order-sync doctor
+  order-sync doctor --bundle support.json`;
+
+const TONES: Readonly<Record<Finding['level'], Tone>> = { ok: 'good', warning: 'warning', fault: 'error' };
+const NAME_WIDTH = 13;
+const LEVEL_WIDTH = 9;
+
+interface DoctorOptions {
+  readonly json?: boolean;
+  readonly bundle?: string;
+}
+
+/** `order-sync doctor`. */
+export function define(command: Command): void {
+  command
+    .option('--json', 'print JSON')
+    .option('--bundle <file>', 'also write a support file, without secrets; it must be new')
+    .addHelpText('after', HELP)
+    .action(async ({ json, bundle }: DoctorOptions) => {
+      const show = (finding: Finding) => {
+        if (json !== true) process.stdout.write(lineOf(finding));
+      };
+      const findings: Finding[] = [];
+      for await (const finding of examine(command)) {
+        findings.push(finding);
+        show(finding);
+      }
+      if (bundle !== undefined) {
+        const written = await runCheck({
+          name: 'bundle',
+          run: async () => [await writeBundle(command, findings, bundle)],
+        });
+        findings.push(...written);
+        for (const finding of written) show(finding);
+      }
+      const exitCode = exitCodeOf(findings);
+      if (json === true) process.stdout.write(`${JSON.stringify({ exitCode, findings })}\n`);
+      process.exitCode = exitCode;
+    });
+}
+
+/** Runs every check in its order, and gives what each found. */
+async function* examine(command: Command): AsyncGenerator<Finding> {
+  yield checkRuntime(programVersion());
+  yield* await runCheck({ name: 'settings', run: async () => checkSettings(command) });
+  const config = readable(command);
+  if (config === undefined) return;
+  for (const check of checksOf(command, config)) yield* await runCheck(check);
+}
+
+function checksOf(command: Command, config: Config): readonly Check[] {
+  const clock = systemClock();
+  const account =
+    command.optsWithGlobals<AccountOptions>().account ??
+    config.accounts.find(({ name }) => name === DEFAULT_ACCOUNT)?.name ??
+    config.accounts[0]?.name ??
+    DEFAULT_ACCOUNT;
+  const { baseUrl } = exchangeByAccount(config)(account);
+  const daemon = async () => (await askDaemon(config, account))?.daemon ?? undefined;
+  return [
+    { name: 'permissions', run: async () => checkFiles(config) },
+    { name: 'database', run: () => withStore(config, (store) => checkDatabase(config, store)) },
+    { name: 'disk', run: () => checkDisk(config) },
+    { name: 'clock', run: () => withStore(config, async (store) => [await checkClock(store, account, clock)]) },
+    ...(baseUrl === undefined
+      ? []
+      : [
+          { name: 'address', run: (signal: AbortSignal) => checkAddress(baseUrl, clock, signal) },
+          { name: 'key', run: async () => [await checkKey(command)] },
+        ]),
+    { name: 'service', run: async () => [checkService((await daemon())?.pid)] },
+    { name: 'ops', run: async (signal) => [await checkOps(config, (await daemon()) !== undefined, signal)] },
+  ];
+}
+
+async function withStore(config: Config, work: (store: Store) => Promise<readonly Finding[]>) {
+  const store = await openStore(config.database, systemClock(), { expect: 'any' });
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** The settings as far as they can be read; undefined where they cannot. */
+function readable(command: Command): Config | undefined {
+  try {
+    return plainConfig(command);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return undefined;
+  }
+}
+
+function checkSettings(command: Command): readonly Finding[] {
+  try {
+    const { config, warnings } = rightSettings(configOptions(command), false);
+    if (warnings.length > 0) return warnings.map((text) => warning('settings', text, 'order-sync config show'));
+    return [
+      ok('settings', `they are right; accounts: ${config.accounts.length}`, { accounts: config.accounts.length }),
+    ];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.problems.map(({ problem }) => fault('settings', EXIT.config, problem, 'order-sync config check'));
+  }
+}
+
+function lineOf({ check, level, found, remedy }: Finding): string {
+  const screen = screenOf();
+  const indent = LEVEL_WIDTH + NAME_WIDTH;
+  const head = `${toned(TONES[level], level.padEnd(LEVEL_WIDTH), screen)}${check.padEnd(NAME_WIDTH)}`;
+  const help =
+    remedy === null
+      ? ''
+      : `\n${' '.repeat(indent)}${styled('dim', wrapped(printable(remedy), screen.width, indent), screen)}`;
+  return `${head}${wrapped(printable(found), screen.width, indent)}${help}\n`;
+}

@@ -1,0 +1,72 @@
+import { deadline } from '../../../clock.ts';
+import { explainError, EXIT } from '../../shared/exit.ts';
+
+/** How one thing is. */
+export interface Finding {
+  readonly check: string;
+  readonly level: 'ok' | 'warning' | 'fault';
+  readonly found: string;
+  /** What to do; null where all is well. */
+  readonly remedy: string | null;
+  /** The exit code that a fault stands for. */
+  readonly exitCode: number;
+  /** Numbers and flags that name nobody: they stand in a support file. */
+  readonly facts?: Readonly<Record<string, number | boolean | string>>;
+}
+
+/** Looks at one thing. It need not catch what it throws; what takes longer than its deadline is a fault. */
+export interface Check {
+  readonly name: string;
+  run(signal: AbortSignal): Promise<readonly Finding[]>;
+}
+
+const DEADLINE_MS = 10_000;
+
+type Facts = Finding['facts'];
+type Said = readonly [found: string, remedy: string, facts?: Facts];
+
+/** All is well. */
+export function ok(check: string, found: string, facts: Facts = {}): Finding {
+  return { check, level: 'ok', found, remedy: null, exitCode: EXIT.ok, facts };
+}
+
+/** A person should look. */
+export function warning(check: string, ...[found, remedy, facts = {}]: Said): Finding {
+  return { check, level: 'warning', found, remedy, exitCode: EXIT.look, facts };
+}
+
+/** It does not work. */
+export function fault(check: string, exitCode: number, ...[found, remedy, facts = {}]: Said): Finding {
+  return { check, level: 'fault', found, remedy, exitCode, facts };
+}
+
+/** Runs a check. One that fails, or takes too long, is a fault of its own and stops no other. */
+export async function runCheck(check: Check): Promise<readonly Finding[]> {
+  const signal = deadline(DEADLINE_MS);
+  const tooLate = new Promise<never>((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(new Error(`it gave no answer in ${DEADLINE_MS / 1_000} s`)));
+  });
+  try {
+    return await Promise.race([check.run(signal), tooLate]);
+  } catch (error) {
+    const { code, message } = explainError(error);
+    const exitCode = signal.aborted ? EXIT.unavailable : code;
+    return [
+      fault(
+        check.name,
+        exitCode,
+        signal.aborted ? 'no answer in time' : message,
+        'put that right, then run order-sync doctor again',
+      ),
+    ];
+  }
+}
+
+/** The exit codes of faults, the gravest first. */
+const GRAVITY = [EXIT.config, EXIT.data, EXIT.disk, EXIT.keyRefused, EXIT.owned, EXIT.unavailable];
+
+/** The exit code that all findings come to: that of the gravest. */
+export function exitCodeOf(findings: readonly Finding[]): number {
+  const codes: readonly number[] = findings.map(({ exitCode }) => exitCode);
+  return GRAVITY.find((code) => codes.includes(code)) ?? codes.find((code) => code !== EXIT.ok) ?? EXIT.ok;
+}

@@ -1,0 +1,119 @@
+import { once } from 'node:events';
+import { readFileSync, statSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { createConnection } from 'node:net';
+import { dirname } from 'node:path';
+import type { Config } from '../../../config/config.ts';
+import { EXIT } from '../../shared/exit.ts';
+import { fault, ok, warning, type Finding } from './finding.ts';
+
+const GIB = 1_024 ** 3;
+const LITTLE_BYTES = GIB;
+const NO_BYTES = GIB / 10;
+const OTHERS = 0o007;
+const OTHERS_WRITE = 0o002;
+const GROUP_AND_OTHERS = 0o077;
+
+/** The runtime. The launcher has chosen it: one that is too old does not come so far. */
+export function checkRuntime(version: string): Finding {
+  return ok('runtime', `order-sync ${version}, Node ${process.versions.node} on ${process.platform} ${process.arch}`);
+}
+
+/** Who may read and write the files: the key alone its owner, the database nobody whom nobody named. */
+export function checkFiles({ accounts, database }: Config): readonly Finding[] {
+  const secrets = accounts.flatMap(({ exchange }) => exchange.apiKeyFile ?? []);
+  const passwords = database.kind === 'postgres' && database.passwordFile !== undefined ? [database.passwordFile] : [];
+  const files = [
+    ...new Set([...secrets, ...passwords]).values().map((path) => ({ path, denied: GROUP_AND_OTHERS, mode: '600' })),
+    ...(database.kind === 'sqlite'
+      ? ['', '-wal', '.mark', '.lock'].map((end) => ({ path: database.path + end, denied: OTHERS, mode: '600' }))
+      : [{ path: database.marks, denied: OTHERS, mode: '600' }]),
+    ...(database.kind === 'sqlite' ? [{ path: dirname(database.path), denied: OTHERS_WRITE, mode: 'o-w' }] : []),
+  ];
+  const findings = files.flatMap(({ path, denied, mode }) => {
+    const stat = statSync(path, { throwIfNoEntry: false });
+    // A pipe that hands over a key, or a device, has no permissions that matter.
+    if (stat === undefined || !(stat.isFile() || stat.isDirectory())) return [];
+    const bits = stat.mode & 0o777;
+    if ((bits & denied) !== 0) {
+      const found = `${path} has mode ${bits.toString(8)}: others may ${denied === OTHERS_WRITE ? 'put files into it' : 'read it'}`;
+      return [warning('permissions', found, `chmod ${mode} ${path}`)];
+    }
+    const user = process.getuid?.();
+    if (user === undefined || user === 0 || stat.uid === user) return [];
+    return [
+      warning('permissions', `${path} belongs to another user (${stat.uid})`, 'run doctor as the user of the daemon'),
+    ];
+  });
+  return findings.length > 0 ? findings : [ok('permissions', 'others may neither read the key nor the database')];
+}
+
+/** Free space where the database lies; a database of PostgreSQL lies elsewhere. */
+export async function checkDisk({ database }: Config): Promise<readonly Finding[]> {
+  const folder = dirname(database.kind === 'sqlite' ? database.path : database.marks);
+  const { bavail, bsize } = await statfs(folder);
+  const freeBytes = bavail * bsize;
+  const found = `${(freeBytes / GIB).toFixed(1)} GiB free in ${folder}`;
+  const facts = { freeBytes };
+  if (freeBytes < NO_BYTES) return [fault('disk', EXIT.disk, found, 'make room: a full disk stops all creates', facts)];
+  if (freeBytes < LITTLE_BYTES) return [warning('disk', found, 'make room before the disk is full', facts)];
+  return [ok('disk', found, facts)];
+}
+
+/** Whether something starts the daemon again when it ends. `pid` is that of the daemon that answers. */
+export function checkService(pid: number | undefined): Finding {
+  if (pid === undefined) {
+    return warning(
+      'service',
+      'no daemon answers',
+      'start it: order-sync run, under pm2 or systemd (docs/operating.md)',
+    );
+  }
+  const parent = parentOf(pid);
+  const manager = parent.includes('PM2') ? 'pm2' : parent === 'systemd' ? 'systemd' : undefined;
+  const facts = { manager: manager ?? 'none' };
+  if (manager !== undefined) return ok('service', `the daemon (process ${pid}) runs under ${manager}`, facts);
+  const found = `the daemon (process ${pid}) runs, and neither pm2 nor systemd is seen above it`;
+  return warning('service', found, 'have a service manager start it again when it ends (docs/operating.md)', facts);
+}
+
+/** The name of the nearest process above that is no launcher or shell of ours; empty where that cannot be seen. */
+function parentOf(pid: number): string {
+  try {
+    const read = (id: number, file: string) => readFileSync(`/proc/${id}/${file}`, 'utf8');
+    for (let [id, steps] = [pid, 0]; id > 0 && steps < 3; steps += 1) {
+      id = Number(/^PPid:\s*(\d+)$/m.exec(read(id, 'status'))?.[1] ?? 0);
+      if (id === 0) break;
+      const name = `${read(id, 'comm')} ${read(id, 'cmdline')}`;
+      if (name.includes('PM2')) return 'PM2';
+      if (name.startsWith('systemd')) return 'systemd';
+    }
+  } catch {
+    // Not Linux, or a process of another user.
+  }
+  return '';
+}
+
+/** Whether the ops endpoint can be reached, or its address is taken by another program. */
+export async function checkOps(config: Config, isUp: boolean, signal: AbortSignal): Promise<Finding> {
+  const { listen } = config.ops;
+  if (listen === undefined) return ok('ops', 'ops.listen is off: no metrics, no dashboard');
+  const address = `${listen.host}:${listen.port}`;
+  const isTaken = await listens(listen.host.replaceAll(/[[\]]/g, ''), listen.port, signal);
+  if (isTaken && isUp) return ok('ops', `listens on ${address}`);
+  if (!isTaken && !isUp) return ok('ops', `${address} is free for the daemon`);
+  const found = isTaken ? `another program listens on ${address}` : `the daemon does not listen on ${address}`;
+  return warning('ops', found, 'give ops.listen a free port, or off; the log of the daemon says more');
+}
+
+async function listens(host: string, port: number, signal: AbortSignal): Promise<boolean> {
+  const socket = createConnection({ host, port });
+  try {
+    await once(socket, 'connect', { signal });
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
