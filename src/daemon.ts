@@ -82,7 +82,7 @@ export async function runDaemon(
   await using sweepTicks = new Cron(clock, config.reconcile.cron, () => accounts.sweep('findings'));
   const webhooks = new Webhooks({ ...shared, ...config.webhooks });
   await using photos = await receivePhotos({ ...shared, photos: config.photos }, stop);
-  const ops = await serveOps({ ...shared, accounts, version: programVersion() }, stop);
+  const ops = await serveOps({ ...shared, ...shownBy(accounts) }, stop);
   const control = await serveControl(controlled(accounts, shared), reach.socket, stop);
   await using name = new AsyncDisposableStack();
   name.use(await reach.publish());
@@ -110,6 +110,12 @@ export async function runDaemon(
   );
   if (failed.signal.aborted) throw failed.signal.reason;
   log.info({}, 'stopped');
+}
+
+/** What the ops endpoint shows, beside what everything is served with, and what it tells. */
+function shownBy(accounts: Accounts) {
+  const heedDecision = (name: string) => accounts.heedDecision(name);
+  return { accounts, heedDecision, version: programVersion() };
 }
 
 /** The things that the control socket is served with. */

@@ -104,6 +104,7 @@ export const SETTINGS = {
   'ops.token': type.optional(type.token(16)),
   'ops.heartbeatUrl': type.optional(type.calledUrl),
   'webhooks.endpoints': webhookEndpoints,
+  'ops.actions': type.oneOf('off', 'on'),
   'log.level': type.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
 };
 

@@ -71,6 +71,7 @@ export function dashboardFacts(changes: Partial<DashboardFacts> = {}): Dashboard
     ],
     exchange: {
       outOfReach: [],
+      waiting: [],
       lastAnswerAt: '2026-03-04T13:37:41.100Z',
       lastPassAt: '2026-03-04T13:37:40.100Z',
       inFlight: 3,

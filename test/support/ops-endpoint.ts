@@ -38,7 +38,7 @@ export async function testOps({ token, listen, instead, ...options }: TestOpsOpt
     ...program.config,
     ops: { ...program.config.ops, listen: listen ?? { host: '127.0.0.1', port: 0 }, token },
   };
-  const own = { config, activities, accounts: { names: [account] }, version: '0.0.0' };
+  const own = { config, activities, accounts: { names: [account] }, heedDecision: async () => {}, version: '0.0.0' };
   const ops = await serveOps({ ...program.app, ...own, ...instead?.(program) }, stop.signal);
   onTestFinished(async () => {
     stop.abort();

@@ -18,6 +18,8 @@ export interface OpsSources {
   readonly log: Logger;
   /** The names of the accounts that this process owns. */
   readonly accounts: { readonly names: readonly string[] };
+  /** Is called when a person has decided something in an account. */
+  readonly heedDecision: (account: string) => Promise<void>;
   /** What the accounts of this process do. */
   readonly activities: Activities;
 }
@@ -39,5 +41,5 @@ export function addRoutes(server: FastifyInstance, pages: OpsPages, stopping: Ab
     return reply.code(isReady ? 200 : 503).send({ status: isReady ? 'ok' : 'not-ready', checks });
   });
   server.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
-  addDashboard(server, pages);
+  addDashboard(server, pages, stopping);
 }

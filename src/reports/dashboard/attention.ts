@@ -18,20 +18,21 @@ export interface Need {
   readonly order?: Pick<UndecidedOrder, 'account' | 'externalOrderId'>;
 }
 
-/** An outcome that is unknown for longer, or an order that waits for longer, is looked at by a person. */
-const LONG_MS = 3_600_000;
+/** What waits longer, and nothing holds it back, waits for too long: in ms, as `order-sync status` has it. */
+const LONG_MS = 5 * 60_000;
 /** Of orders so many are named; the others are counted. */
 const MOST_NAMED = 5;
 const STATES: Readonly<Record<string, string>> = {
   held: 'A person must decide what became of it: its outcome is unknown and looking it up is exhausted.',
   disputed: 'An order at the exchange answers for it and contradicts it: nobody should act on it.',
 };
-const HOLDS: Readonly<Partial<Record<HoldKind, readonly [tone: Need['tone'], title: string]>>> = {
+const HOLDS: Readonly<Record<Exclude<HoldKind, 'rate-limited'>, readonly [tone: Need['tone'], title: string]>> = {
   'creates-paused': ['warning', 'No order is created: paused'],
   'all-paused': ['warning', 'Nothing is created or looked up: paused'],
   restored: ['error', 'No order is created: the database was put back'],
   'key-refused': ['error', 'The exchange refuses the key'],
   forbidden: ['error', 'The exchange does not let the account create orders'],
+  guarded: ['error', 'No order is created: a limit of guard.* was reached'],
   slowed: ['error', 'One order an hour is created'],
 };
 
@@ -56,9 +57,8 @@ function databaseNeeds({ database: { failure, address } }: DashboardFacts): read
 }
 
 function holdNeed({ account, kind, since, reason, actor }: AccountHold): readonly Need[] {
-  const known = HOLDS[kind];
-  if (known === undefined) return [];
-  const [tone, title] = known;
+  if (kind === 'rate-limited') return [];
+  const [tone, title] = HOLDS[kind];
   const by = actor === null ? '' : ` (${actor})`;
   const resume = `order-sync resume${accountWords(account)} --reason TEXT`;
   const command = RESUMED_HOLDS.includes(kind) ? resume : 'order-sync config check';
@@ -99,18 +99,29 @@ function undecided({ undecided: orders, orders: counts }: DashboardFacts): reado
   });
 }
 
-function waiting({ oldest, at }: DashboardFacts): readonly Need[] {
-  const nowMs = instantMs(at) ?? 0;
-  return oldest.flatMap(({ account, state, since }): readonly Need[] => {
-    if (nowMs - (instantMs(since) ?? nowMs) < LONG_MS || (state !== 'pending' && state !== 'unknown')) return [];
-    const command = `order-sync orders list --state ${state}${accountWords(account)}`;
-    const title = state === 'pending' ? 'Orders wait for long to be sent' : 'An outcome is unknown for long';
-    const text =
-      state === 'pending'
-        ? 'The oldest one has waited since then.'
-        : 'It is looked up by itself; ask the exchange where that takes too long.';
-    return [{ tone: 'warning', title: `${title}${ofAccount(account)}`, text, since, command }];
-  });
+function waiting({ oldest, orders, holds, exchange, at }: DashboardFacts): readonly Need[] {
+  const isLong = (since: string) => (instantMs(at) ?? 0) - (instantMs(since) ?? 0) > LONG_MS;
+  const isHeld = holds.length > 0 || (exchange?.outOfReach.length ?? 0) > 0;
+  const needs: Need[] = [];
+  const unknown = orders.find(({ state }) => state === 'unknown')?.orders ?? 0;
+  if (unknown > 0) {
+    const first = oldest.find(({ state }) => state === 'unknown');
+    const title = counted(unknown, 'order has an unknown outcome', 'orders have unknown outcomes');
+    const text = 'Each is looked up by itself; ask the exchange where that takes too long.';
+    const command = `order-sync orders list --state unknown${first === undefined ? '' : accountWords(first.account)}`;
+    needs.push({ tone: 'warning', title, text, since: first?.since ?? null, command });
+  }
+  for (const { account, since } of oldest.filter(({ state }) => state === 'pending')) {
+    if (isHeld || !isLong(since)) continue;
+    const command = `order-sync orders list --state pending${accountWords(account)}`;
+    needs.push(need(`Orders wait to be sent${ofAccount(account)}`, 'The oldest one waits since then.', since, command));
+  }
+  for (const { account, pass, since } of exchange?.waiting ?? []) {
+    if (isHeld || !isLong(since)) continue;
+    const text = 'The log of the daemon says why.';
+    needs.push(need(`The ${pass} pass of ${account} does not end well`, text, since, 'order-sync doctor'));
+  }
+  return needs;
 }
 
 function findingNeed({ account, class: name, findings, isMore }: ClassCount, facts: DashboardFacts): readonly Need[] {

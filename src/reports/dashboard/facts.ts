@@ -79,6 +79,8 @@ export interface AccountHold extends HoldView {
 export interface ExchangeFacts {
   /** Accounts whose exchange is out of reach, with the time since when. */
   readonly outOfReach: readonly { readonly account: string; readonly since: string }[];
+  /** Passes that were woken, and of which none has ended well since. */
+  readonly waiting: readonly { readonly account: string; readonly pass: string; readonly since: string }[];
   readonly lastAnswerAt: string | null;
   readonly lastPassAt: string | null;
   readonly inFlight: number;

@@ -16,12 +16,14 @@ export interface Frame {
   readonly query?: string;
   /** Without a script the page is loaded again after so many seconds; never unless given. */
   readonly reloadSeconds?: number;
+  /** A person may pause and resume here. */
+  readonly isActionable?: boolean;
   /** Rules of style of its own, allowed by their hash. */
   readonly rules?: string;
 }
 
 /** Writes the dashboard. */
-export function dashboardPage(facts: DashboardFacts): string {
+export function dashboardPage(facts: DashboardFacts, isActionable = false): string {
   const { account, accounts } = facts;
   const sections = [
     verdictSection,
@@ -36,7 +38,7 @@ export function dashboardPage(facts: DashboardFacts): string {
     moneySection,
   ];
   const body = `<div class="board">\n${sections.map((write) => write(facts)).join('')}</div>\n`;
-  return framed({ title: titleOf(facts), account, accounts, reloadSeconds: 15 }, body);
+  return framed({ title: titleOf(facts), account, accounts, isActionable, reloadSeconds: 15 }, body);
 }
 
 /** Writes a page that says why there is no other. */
@@ -70,7 +72,7 @@ ${body}</main>
 `;
 }
 
-function headText({ account, accounts, query = '' }: Frame): string {
+function headText({ account, accounts, query = '', isActionable = false }: Frame): string {
   const chosen = account ?? 'all';
   const option = (value: string, name: string) =>
     `<option value="${escapeText(value)}"${value === chosen ? ' selected' : ''}>${escapeText(cutText(name))}</option>`;
@@ -79,8 +81,12 @@ function headText({ account, accounts, query = '' }: Frame): string {
     accounts.length < 2
       ? ''
       : `<form action="/" method="get" class="choice"><label for="account">Account</label> <select id="account" name="account">${options.join('')}</select> <button>Show</button></form>\n`;
+  const pause =
+    !isActionable || account === undefined
+      ? ''
+      : `<a href="/pause?${escapeText(new URLSearchParams({ account }).toString())}">Pause or resume</a>\n`;
   return `<header class="bar"><a class="home" href="/?${escapeText(new URLSearchParams({ account: chosen }).toString())}">order-sync</a>
-${choice}<form action="/orders" method="get" role="search"><label for="q">Order</label> <input id="q" name="q" type="search" maxlength="1000" required value="${escapeText(query)}" placeholder="id, or its beginning" autocomplete="off" spellcheck="false"><input type="hidden" name="account" value="${escapeText(chosen)}"> <button>Find</button></form>
+${pause}${choice}<form action="/orders" method="get" role="search"><label for="q">Order</label> <input id="q" name="q" type="search" maxlength="1000" required value="${escapeText(query)}" placeholder="id, or its beginning" autocomplete="off" spellcheck="false"><input type="hidden" name="account" value="${escapeText(chosen)}"> <button>Find</button></form>
 <p id="connection" role="status"></p></header>
 `;
 }

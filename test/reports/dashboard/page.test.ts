@@ -40,8 +40,8 @@ describe('the dashboard', () => {
       'findings list --class AMOUNT_MISMATCH',
     ],
     [
-      'an outcome that is unknown for long',
-      { oldest: [{ account: 'default', state: 'unknown', since: '2026-03-04T09:00:00.000Z' }] },
+      'an outcome that is unknown',
+      { orders: [{ state: 'unknown', orders: 2, isMore: false }] },
       'orders list --state unknown',
     ],
     [
@@ -75,8 +75,8 @@ describe('the dashboard', () => {
       { findings: [{ account: 'default', class: 'STATUS_UNMAPPED', findings: 1, isMore: false }] },
     ],
     [
-      'an outcome that has just become unknown',
-      { oldest: [{ account: 'default', state: 'unknown', since: '2026-03-04T13:37:00.000Z' }] },
+      'orders that wait for a pass of now',
+      { oldest: [{ account: 'default', state: 'pending', since: '2026-03-04T13:37:00.000Z' }] },
     ],
   ] as const)('asks nobody to look at %s', (_name, changes) => {
     expect(needsOf(wellFacts(changes))).toEqual([]);

@@ -1,5 +1,4 @@
-import { statSync } from 'node:fs';
-import { exchangeByAccount, type Config } from '../../../config/config.ts';
+import { exchangeByAccount } from '../../../config/config.ts';
 import { after } from '../../../domain/instant.ts';
 import { FOLLOWED_STATES } from '../../../domain/orders/states.ts';
 import {
@@ -22,7 +21,7 @@ import {
   type CountedAges,
   type CountedHours,
 } from '../../../store/overview/recent.ts';
-import type { OpsSources } from '../routes.ts';
+import type { OpsPages } from '../routes.ts';
 import { Latencies } from './latencies.ts';
 
 /** A reading is shown to all who ask for so long. What takes longer to read is shown for longer. */
@@ -42,12 +41,12 @@ interface Reading<Value> {
 /** Reads what the dashboard shows. All viewers share what was read a moment ago. */
 export class DashboardReader {
   readonly accounts: readonly string[];
-  readonly #deps: OpsSources;
+  readonly #deps: OpsPages;
   readonly #latencies: Latencies;
   readonly #facts = new Map<string, Reading<DashboardFacts>>();
   readonly #activity = new Map<string, Reading<ActivityFacts>>();
 
-  constructor(deps: OpsSources) {
+  constructor(deps: OpsPages) {
     this.#deps = deps;
     this.accounts = deps.config.accounts.map(({ name }) => name);
     this.#latencies = new Latencies(deps.activities, deps.clock);
@@ -70,7 +69,7 @@ export class DashboardReader {
   }
 
   async #read(account: string | undefined): Promise<DashboardFacts> {
-    const { config, clock, store } = this.#deps;
+    const { config, clock, store, readings } = this.#deps;
     const [now, begun] = [clock.now(), clock.monotonic()];
     const overview = await readOverview(store.db, { account, now });
     const shown = account === undefined ? this.accounts : [account];
@@ -98,7 +97,7 @@ export class DashboardReader {
       database: {
         address: config.database.address,
         failure: store.writer.failure?.message ?? null,
-        bytes: bytesOf(config),
+        bytes: (await readings.disk()).value?.databaseBytes ?? null,
         readMs: clock.monotonic() - begun,
       },
       receivers: [],
@@ -206,10 +205,4 @@ function ageingOf(all: readonly CountedAges[]): ActivityFacts['ageing'] {
       ),
     })),
   };
-}
-
-/** Of a file; null where the database is a server's. */
-function bytesOf({ database }: Config): number | null {
-  if (database.kind !== 'sqlite') return null;
-  return statSync(database.path, { throwIfNoEntry: false })?.size ?? null;
 }

@@ -64,12 +64,17 @@ export class Latencies implements ActivityListener {
     const activities = [...this.#activities.all].filter(({ account }) => isMeant(account));
     if (activities.length === 0) return null;
     const times = activities.flatMap(({ account }) => this.#byAccount.get(account) ?? []);
-    const since = Math.floor(this.#clock.monotonic() / SECOND_MS) - SECONDS;
+    const before = Math.floor(this.#clock.monotonic() / SECOND_MS) - SECONDS;
     const spent = times
       .flatMap(({ seconds }) => seconds)
-      .filter(({ second }) => second > since)
+      .filter(({ second }) => second > before)
       .reduce((sum, { requests }) => sum + requests, 0);
     return {
+      waiting: activities.flatMap(({ account, passes }) =>
+        [...passes].flatMap(([pass, { wantedSince: since }]) =>
+          since === undefined ? [] : [{ account, pass, since: since.toISOString() }],
+        ),
+      ),
       lastAnswerAt: newestOf(activities.map(({ answeredAt }) => answeredAt)),
       lastPassAt: newestOf(activities.flatMap(({ passes }) => [...passes.values()].map(({ goodAt }) => goodAt))),
       inFlight: activities.reduce((sum, { inFlight }) => sum + inFlight, 0),
