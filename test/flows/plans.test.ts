@@ -48,6 +48,8 @@ const BOUNDED: readonly (readonly [step: RegExp, why: string])[] = [
   [/^SEARCH links USING COVERING INDEX links_to_check /, 'a page of the links that wait, limited'],
   [/^SCAN newest: .* limit 200\) as "newest"/, 'the newest events of an order, limited'],
   [/^SEARCH events USING (COVERING )?INDEX events_of_statuses .* limit \?( offset \?)?$/, 'a page of changes, limited'],
+  [/^SEARCH e USING INDEX events_of_creates .* limit \?$/, 'a page of the creates of the last hour'],
+  [/^SEARCH (answer|photos) USING INDEX \w+_by_age .* limit \?$/, 'a page of what is old enough to be deleted'],
   [/^SEARCH \w+ USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?\):/, 'the rows between two ids'],
   [/^SEARCH events: .* max\("id"\)/, 'the newest event'],
   [/^SCAN events: .* order by "id" desc limit \?$/, 'the newest event'],

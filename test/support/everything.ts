@@ -7,7 +7,9 @@ import { sweep } from '../../src/flows/findings/sweep.ts';
 import { createPass } from '../../src/flows/orders/create.ts';
 import { followPass } from '../../src/flows/orders/follow.ts';
 import { decideOrders, listTargets } from '../../src/flows/orders/operator-decisions.ts';
+import { purgeAccount } from '../../src/flows/orders/retention.ts';
 import { syncOnce } from '../../src/flows/orders/sync.ts';
+import { dryRun } from '../../src/flows/reports/dry-run.ts';
 import { accountsOfAnotherClock, accountsToSend, accountsWith, dueTimes } from '../../src/store/due-times.ts';
 import { feedHeads, newestOfOrder } from '../../src/store/feed.ts';
 import { findingsOfOrder } from '../../src/store/findings.ts';
@@ -31,7 +33,11 @@ const CREATES: Readonly<Record<string, ScriptedAnswer>> = {
 
 /** Has the program do all that it does by itself: starts, passes, sweeps, `sync`, and a decision of a person. */
 export async function doEverything(overrides: Overrides = {}): Promise<TestProgram> {
-  const { program, exchange } = await scriptedProgram({ clock: hastyClock(), overrides });
+  const { program, exchange } = await scriptedProgram({
+    clock: hastyClock(),
+    overrides,
+    environment: { ORDER_SYNC_GUARD_CREATES_PER_HOUR: '1000' },
+  });
   exchange.answer = (request) => {
     const { externalOrderId: id, method } = request;
     if (method === 'POST') return CREATES[id] ?? echo(request, { id });
@@ -55,6 +61,8 @@ export async function doEverything(overrides: Overrides = {}): Promise<TestProgr
     await sweep(program.app, NEVER);
   }
   await linksPass(program.app, NEVER);
+  await purgeAccount({ ...program.app, retention: { keptAnswers: DAY, photos: DAY } }, 'default', NEVER);
+  await dryRun({ ...program.app, config: program.config, now: program.clock.now(), rows: 1 });
   await countWaiting(program.app.store.db, { account: 'default', now: program.clock.now() });
   await dueTimes(program.app.store.db, 'a', 'z');
   await accountsToSend(program.app.store.db, '');
