@@ -167,7 +167,7 @@ const WEBHOOKS = [
     status integer not null, at text not null, delivered_at text,
     constraint webhook_dead_letters_key primary key (endpoint, account, event_id)) without rowid`,
   `create index webhook_dead_letters_open on webhook_dead_letters (endpoint, at, account, event_id) where delivered_at is null`,
-  `create index webhook_dead_letters_delivered on webhook_dead_letters (delivered_at) where delivered_at is not null`,
+  `create index webhook_dead_letters_delivered on webhook_dead_letters (account, delivered_at) where delivered_at is not null`,
 ];
 
 /** Facts about an account, and about the process that owns it. */

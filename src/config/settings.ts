@@ -90,6 +90,7 @@ export const SETTINGS = {
   'links.cron': type.optional(cron),
   'links.finalStatuses': words,
   'retention.keptAnswers': type.optional(type.duration('3650d')),
+  'retention.deadLetters': type.optional(type.duration('3650d')),
   'retention.photos': type.optional(type.duration('3650d')),
   'photos.listen': type.listenAddress,
   'photos.folder': type.plainText,

@@ -49,6 +49,10 @@ const BOUNDED: readonly (readonly [step: RegExp, why: string])[] = [
   [/^SCAN newest: .* limit 200\) as "newest"/, 'the newest events of an order, limited'],
   [/^SEARCH events USING (COVERING )?INDEX events_of_statuses .* limit \?( offset \?)?$/, 'a page of changes, limited'],
   [/^SEARCH e USING INDEX events_of_creates .* limit \?$/, 'a page of the creates of the last hour'],
+  [
+    /^SEARCH webhook_dead_letters USING .* webhook_dead_letters_delivered .* limit \?$/,
+    'a page of what may be deleted',
+  ],
   [/^SEARCH (answer|photos) USING INDEX \w+_by_age .* limit \?$/, 'a page of what is old enough to be deleted'],
   [/^SEARCH \w+ USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?\):/, 'the rows between two ids'],
   [/^SEARCH events: .* max\("id"\)/, 'the newest event'],

@@ -61,7 +61,11 @@ export async function doEverything(overrides: Overrides = {}): Promise<TestProgr
     await sweep(program.app, NEVER);
   }
   await linksPass(program.app, NEVER);
-  await purgeAccount({ ...program.app, retention: { keptAnswers: DAY, photos: DAY } }, 'default', NEVER);
+  await purgeAccount(
+    { ...program.app, retention: { keptAnswers: DAY, deadLetters: DAY, photos: DAY } },
+    'default',
+    NEVER,
+  );
   await dryRun({ ...program.app, config: program.config, now: program.clock.now(), rows: 1 });
   await countWaiting(program.app.store.db, { account: 'default', now: program.clock.now() });
   await dueTimes(program.app.store.db, 'a', 'z');

@@ -2,6 +2,7 @@ import type { Config } from '../../config/config.ts';
 import { after } from '../../domain/instant.ts';
 import { messageOf } from '../../domain/text.ts';
 import { deleteKeptAnswers, keptAnswersBefore, type KeptAnswerPlace } from '../../store/kept-answers.ts';
+import { deleteDeliveredLetters } from '../../store/webhooks/parked.ts';
 import { purgeSomePhotos } from '../clients/photos.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 
@@ -63,6 +64,11 @@ export async function purgeAccount(
   };
   const purged = {
     keptAnswers: await purge(retention.keptAnswers, keptAnswersOf({ account, store, clock })),
+    deadLetters: await purge(retention.deadLetters, async (ageMs) => {
+      const query = { account, before: after(clock.now(), -ageMs), limit: PAGE };
+      const count = await store.writer.write((tx) => deleteDeliveredLetters(tx, query));
+      return { purged: count, isLast: count < PAGE };
+    }),
     photos: await purge(retention.photos, (ageMs) => purgeSomePhotos({ account, store, clock, photos }, ageMs)),
   };
   if (Object.values(purged).some((count) => count > 0))

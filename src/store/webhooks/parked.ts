@@ -92,3 +92,25 @@ export async function eventById(db: Database, account: string, id: number): Prom
     .where((event) => event.and({ account, id }))
     .executeTakeFirst();
 }
+
+/** Deletes dead letters of an account that were resent and taken before a time, some at a time. Gives how many. */
+export async function deleteDeliveredLetters(
+  tx: Transaction,
+  { account, before, limit }: { account: string; before: Date; limit: number },
+): Promise<number> {
+  const page = await tx
+    .selectFrom('webhook_dead_letters')
+    .select(['endpoint', 'event_id'])
+    .where('account', '=', account)
+    .where('delivered_at', '<', before.toISOString())
+    .orderBy('delivered_at')
+    .limit(limit)
+    .execute();
+  for (const { endpoint, event_id } of page) {
+    await tx
+      .deleteFrom('webhook_dead_letters')
+      .where((letter) => letter.and({ endpoint, account, event_id }))
+      .execute();
+  }
+  return page.length;
+}

@@ -461,7 +461,10 @@ describe('the purge', () => {
     const on = await photoProgram();
     await deliver(on, await on.ask('l1'), [JPEG]);
     on.program.clock.advance(2 * HOUR);
-    const deps = (photos: number) => ({ ...on.program.app, retention: { keptAnswers: undefined, photos } });
+    const deps = (photos: number) => ({
+      ...on.program.app,
+      retention: { keptAnswers: undefined, deadLetters: undefined, photos },
+    });
     expect(await purgeAccount(deps(3 * HOUR), 'default', NEVER)).toMatchObject({ photos: 0 });
     expect(await purgeAccount(deps(HOUR), 'default', NEVER)).toMatchObject({ photos: 1 });
     expect([on.rows(), on.files()]).toEqual([[], []]);

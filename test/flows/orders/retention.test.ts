@@ -22,12 +22,26 @@ it('kept answers go by age in small steps, but never those of orders that are no
   program.clock.advance(2 * DAY);
   const steps: number[] = [];
   const clock = { ...program.clock, sleep: async (ms: number) => void steps.push(ms) };
-  const deps = { ...program.app, clock, retention: { keptAnswers: DAY, photos: undefined } };
-  expect(await purgeAccount(deps, 'default', NEVER)).toEqual({ keptAnswers: 450, photos: 0 });
+  const deps = { ...program.app, clock, retention: { keptAnswers: DAY, deadLetters: DAY, photos: undefined } };
+  expect(await purgeAccount(deps, 'default', NEVER)).toEqual({ keptAnswers: 450, deadLetters: 0, photos: 0 });
   expect([subjects(program), steps]).toEqual([
     ['unknown', 'young'],
     [1_000, 1_000],
   ]);
-  expect(await purgeAccount(deps, 'default', NEVER)).toEqual({ keptAnswers: 0, photos: 0 });
+  expect(await purgeAccount(deps, 'default', NEVER)).toEqual({ keptAnswers: 0, deadLetters: 0, photos: 0 });
   expect((await checkChains(program.app.store.db)).broken).toBeNull();
+});
+
+it('dead letters go by age once they were delivered, never before', async () => {
+  const { program } = await scriptedProgram();
+  const insert = program.merchant.prepare(`insert into webhook_dead_letters
+    (endpoint, account, event_id, status, at, delivered_at) values ('shop', 'default', ?, 400, '2020', ?)`);
+  for (let id = 1; id <= 250; id += 1) insert.run(id, '2021');
+  insert.run(251, null);
+  insert.run(252, program.clock.now().toISOString());
+  const clock = { ...program.clock, sleep: async () => {} };
+  const deps = { ...program.app, clock, retention: { keptAnswers: undefined, deadLetters: DAY, photos: undefined } };
+  expect(await purgeAccount(deps, 'default', NEVER)).toEqual({ keptAnswers: 0, deadLetters: 250, photos: 0 });
+  const left = program.merchant.prepare('select event_id from webhook_dead_letters order by event_id').pluck().all();
+  expect(left.map(Number)).toEqual([251, 252]);
 });
