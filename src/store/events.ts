@@ -4,7 +4,7 @@ import type { LinkEvent } from '../domain/clients/link.ts';
 import type { OrderEvent } from '../domain/orders/tracking.ts';
 import { ATTENTION_STATES } from '../domain/orders/states.ts';
 import { storable } from '../domain/text.ts';
-import { countEvent, countsOf, type Uncounted } from './counts.ts';
+import { countEvent, countsOf, type Counts, type Uncounted } from './counts.ts';
 import type { Database, EventHead, Transaction } from './port.ts';
 import type { EventHeadsTable, EventsTable } from './schema.ts';
 import { queries, statement, together } from './statement.ts';
@@ -142,6 +142,14 @@ export async function appendToChain(
 /** Writes where the chains end that a transaction has added to. */
 export async function endChains(tx: Transaction): Promise<void> {
   for (const [account, head] of tx.heads ?? []) await moveHead(tx, account, head);
+}
+
+/** Puts other counts in the place of those that are kept with the end of an account's chain. */
+export async function recount(tx: Transaction, account: string, counts: Counts): Promise<void> {
+  const head = await headOf(tx, account);
+  const corrected = { ...head, counts };
+  tx.heads?.set(account, corrected);
+  if (tx.heads === undefined) await moveHead(tx, account, corrected);
 }
 
 /** The end of the chain, as it is with what this transaction has added. */

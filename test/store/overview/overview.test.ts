@@ -4,6 +4,7 @@ import { followPass } from '../../../src/flows/orders/follow.ts';
 import { decideOrders } from '../../../src/flows/orders/operator-decisions.ts';
 import { setHold } from '../../../src/store/account-holds.ts';
 import { acknowledge, type FindingRow } from '../../../src/store/findings.ts';
+import { correctCounts } from '../../../src/store/overview/correct-counts.ts';
 import { readOverview } from '../../../src/store/overview/overview.ts';
 import { echo, NOT_FOUND, record, refusal } from '../../support/scripted-exchange.ts';
 import { scriptedProgram, type TestProgram } from '../../support/test-program.ts';
@@ -83,6 +84,22 @@ describe('the counts that are kept', () => {
       expect(overview.orders).toMatchObject(rows.orders);
       expect(Object.fromEntries(overview.findings.map((one) => [one.class, one.open]))).toEqual(rows.findings);
     }
+  });
+});
+
+describe('counts that somebody has changed', () => {
+  it('are corrected, and others left as they are', async () => {
+    const program = await played(1);
+    const { store } = program.app;
+    const rows = await counted(program);
+    expect(await correctCounts(store)).toEqual([]);
+    for (const counts of ['{"orders":{"final":99}}', '{}']) {
+      program.merchant.exec(`update event_heads set counts = '${counts}'`);
+      expect(await correctCounts(store)).toEqual(['default']);
+      const { accounts } = await readOverview(store.db, { account: 'default', now: program.clock.now() });
+      expect(accounts).toEqual([{ account: 'default', ...rows }]);
+    }
+    expect(await correctCounts(store)).toEqual([]);
   });
 });
 

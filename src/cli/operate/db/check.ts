@@ -2,6 +2,7 @@ import { InvalidArgumentError, type Command } from 'commander';
 import { createLogUpdate } from 'log-update';
 import { fieldsText } from '../../../reports/formats/terminal/fields.ts';
 import { checkChains, type KnownHead } from '../../../store/chain.ts';
+import { correctCounts } from '../../../store/overview/correct-counts.ts';
 import { RESTORE_ADVICE } from '../../../store/mark.ts';
 import type { Mark, Store } from '../../../store/port.ts';
 import { accountsIn } from '../../../store/accounts.ts';
@@ -13,10 +14,11 @@ import { withStore } from '../../shared/store.ts';
 const HELP = `
 Checks that a file is sound, not older than its mark, and has the event that the
 mark names; in PostgreSQL, each account with its mark on this machine. With
---chain also that no event was changed, removed or put in; with --head also that
-an event that was written down elsewhere is still there. What it finds wrong
-makes it end with 65. A machine without a mark of any account cannot tell: then
-it ends with 1.
+--chain also that no event was changed, removed or put in, and that the counts
+which status shows are right: wrong ones are corrected, and it ends with 1. With
+--head also that an event that was written down elsewhere is still there. What
+else it finds wrong makes it end with 65. A machine without a mark of any account
+cannot tell: then it ends with 1.
 
 Examples:
   order-sync db check --chain
@@ -49,6 +51,8 @@ export function define(command: Command): void {
         progress?.clear();
         const marks = mark.account === undefined ? await markOfFile(mark) : await marksOfAccounts(store);
         const { broken } = chain ?? { broken: null };
+        const isSound = chain !== null && broken === null && marks.older.length === 0;
+        const miscounted = isSound ? await correctCounts(store) : [];
         const rows = [{ label: 'database', value: path }, ...marks.rows];
         if (chain !== null) {
           const value = broken === null ? `${chain.events}, one chain` : `${broken.id}: ${broken.why}`;
@@ -57,6 +61,12 @@ export function define(command: Command): void {
         process.stdout.write(
           json === true ? `${JSON.stringify({ path, ...marks.found, chain })}\n` : fieldsText(rows, screenOf()),
         );
+        if (miscounted.length > 0) {
+          process.stderr.write(
+            `the counts of orders and findings were wrong and are corrected: ${miscounted.join(', ')}\n`,
+          );
+          process.exitCode = EXIT.look;
+        }
         if (marks.unknown !== undefined) {
           process.stderr.write(`${path}: ${marks.unknown}\n`);
           process.exitCode = EXIT.look;
