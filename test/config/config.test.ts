@@ -114,7 +114,7 @@ describe('the layers', () => {
         timeout: 120_000,
         concurrency: 4,
       },
-      ops: { listen: { host: '127.0.0.1', port: 9464 } },
+      ops: { listen: { host: '127.0.0.1', port: 9464 }, actions: 'off' },
       webhooks: { endpoints: [] },
       log: { level: 'info' },
     });
