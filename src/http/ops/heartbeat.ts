@@ -10,7 +10,7 @@ const EVERY_MS = 60_000;
 const TIMEOUT_MS = 10_000;
 
 interface HeartbeatDeps extends Omit<ReadinessSources, 'readings'> {
-  readonly config: Pick<Config, 'database' | 'ops'>;
+  readonly config: Pick<Config, 'database' | 'ops' | 'webhooks'>;
   readonly store: Pick<Store, 'migrations' | 'db' | 'isInPlace'>;
   readonly clock: Clock;
   readonly log: Logger;

@@ -7,6 +7,7 @@ import { messageOf } from '../../domain/text.ts';
 import type { Overview } from '../../reports/status/overview.ts';
 import { readOverview } from '../../store/overview/overview.ts';
 import type { Store } from '../../store/port.ts';
+import { readWebhooks, type WebhookState } from '../../store/webhooks/state.ts';
 
 /** Readers at the same time share what was read, and those of this time after it. */
 const FRESH_MS = 1_000;
@@ -28,7 +29,7 @@ export interface Disk {
 }
 
 interface ReadingDeps {
-  readonly config: Pick<Config, 'database'>;
+  readonly config: Pick<Config, 'database' | 'webhooks'>;
   readonly store: Pick<Store, 'db' | 'isInPlace'>;
   readonly clock: Pick<Clock, 'now' | 'monotonic' | 'sleep'>;
 }
@@ -38,10 +39,13 @@ export class Readings {
   readonly #deps: ReadingDeps;
   readonly #overview: () => Promise<Reading<Overview>>;
   readonly #disk: () => Promise<Reading<Disk>>;
+  readonly #webhooks: () => Promise<Reading<readonly WebhookState[]>>;
 
   constructor(deps: ReadingDeps) {
     this.#deps = deps;
     this.#overview = shared(deps.clock, () => this.#inTime(this.#readOverview()));
+    const names = deps.config.webhooks.endpoints.map(({ name }) => name);
+    this.#webhooks = shared(deps.clock, () => this.#inTime(read(readWebhooks(deps.store.db, names))));
     this.#disk = shared(deps.clock, () => read(readDisk(deps.config.database)));
   }
 
@@ -53,6 +57,11 @@ export class Readings {
   /** Never rejects. */
   async disk(): Promise<Reading<Disk>> {
     return await this.#disk();
+  }
+
+  /** How the receivers of webhooks do. Never rejects. */
+  async webhooks(): Promise<Reading<readonly WebhookState[]>> {
+    return await this.#webhooks();
   }
 
   async #readOverview(): Promise<Reading<Overview>> {

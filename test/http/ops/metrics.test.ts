@@ -31,8 +31,8 @@ describe('/metrics', () => {
     on.activity.left();
     on.activity.ended({ operation: 'look_up_order', outcome: 'ok', tookMs: 5, isAnswered: true });
     const metrics = await scrape(on);
-    const rare = ['order_sync_findings', 'order_sync_holds'];
-    expect(Object.keys(GAUGES).filter((name) => !metrics.has(name))).toEqual(rare);
+    const rare = /^order_sync_(?:findings|holds|webhook_\w+)$/;
+    expect(Object.keys(GAUGES).filter((name) => !metrics.has(name) && !rare.test(name))).toEqual([]);
     expect(valueOf(metrics, 'order_sync_database_up')).toBe(1);
     expect(valueOf(metrics, 'order_sync_build_info', { version: '0.0.0' })).toBe(1);
   });
@@ -86,6 +86,36 @@ describe('/metrics', () => {
     const samples = metrics.get('order_sync_requests_in_flight')?.samples ?? [];
     expect(samples).toHaveLength(51);
     expect(valueOf(metrics, 'order_sync_requests_in_flight', { account: 'other' })).toBe(70);
+  });
+
+  it('tells of each receiver of webhooks what waits for it and what it has refused', async () => {
+    const endpoint = { name: 'shop', url: 'https://shop.example', secrets: [], events: ['*'], allowPrivate: false };
+    const on = await testOps({
+      instead: ({ config }) => ({
+        config: {
+          ...config,
+          ops: { ...config.ops, listen: { host: '127.0.0.1', port: 0 } },
+          webhooks: { endpoints: [endpoint] },
+        },
+      }),
+    });
+    const { program } = on;
+    const since = program.clock.now().toISOString();
+    program.insert({ external_order_id: 'a' });
+    await createPass(program.app, new AbortController().signal);
+    await program.app.store.db
+      .insertInto('webhook_endpoints')
+      .values({ name: 'shop', since, failing_since: since })
+      .execute();
+    await program.app.store.db
+      .insertInto('webhook_dead_letters')
+      .values({ endpoint: 'shop', account: 'default', event_id: 1, status: 410, at: since, delivered_at: null })
+      .execute();
+    program.clock.advance(60_000);
+    const metrics = await scrape(on);
+    const names = ['lag_seconds', 'failing_seconds', 'parked', 'dead_letters'];
+    const values = names.map((name) => valueOf(metrics, `order_sync_webhook_${name}`, { endpoint: 'shop' }));
+    expect(values).toEqual([60, 60, 0, 1]);
   });
 
   it('is there while the database cannot be read', async () => {

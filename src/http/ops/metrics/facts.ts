@@ -3,8 +3,9 @@ import { FINDING_CLASSES } from '../../../domain/findings/classes.ts';
 import { ORDER_STATES } from '../../../domain/orders/states.ts';
 import { BREAKER_LANES } from '../../../exchange/breaker.ts';
 import type { Activities } from '../../../flows/pass/activity.ts';
-import type { NamedOrder, Overview } from '../../../reports/status/overview.ts';
+import type { Overview } from '../../../reports/status/overview.ts';
 import { stalledMsOf } from '../readiness.ts';
+import type { WebhookState } from '../../../store/webhooks/state.ts';
 import type { Disk } from '../readings.ts';
 import type { Gauges } from './gauges.ts';
 import { OTHERS } from './labels.ts';
@@ -18,6 +19,7 @@ export interface MetricFacts {
   readonly labelOf: (account: string) => string;
   /** Undefined where the database cannot be read. */
   readonly overview: Overview | undefined;
+  readonly webhooks: readonly WebhookState[];
   readonly disk: Disk | undefined;
 }
 
@@ -28,6 +30,7 @@ export function setGauges(gauges: Gauges, facts: MetricFacts): void {
   gauges.set('order_sync_accounts_owned', owned.length);
   if (overview !== undefined) setOverview(gauges, facts, overview);
   setLive(gauges, facts);
+  setWebhooks(gauges, facts);
   if (disk === undefined) return;
   const { freeBytes, databaseBytes, walBytes } = disk;
   gauges.set('order_sync_disk_free_bytes', freeBytes);
@@ -53,8 +56,8 @@ function setOverview(gauges: Gauges, { labelOf, owned, now }: MetricFacts, overv
   for (const { account } of overview.outOfReach) {
     gauges.set('order_sync_exchange_out_of_reach', 1, { account: labelOf(account) });
   }
-  gauges.set('order_sync_oldest_pending_age_seconds', ageOf(overview.oldestPending, now));
-  gauges.set('order_sync_oldest_unknown_age_seconds', ageOf(overview.oldestUnknown, now));
+  gauges.set('order_sync_oldest_pending_age_seconds', age(overview.oldestPending?.since ?? null, now));
+  gauges.set('order_sync_oldest_unknown_age_seconds', age(overview.oldestUnknown?.since ?? null, now));
 }
 
 /** A class of another version is not told apart. */
@@ -63,9 +66,19 @@ function findingLabels(name: string): { readonly class: string; readonly severit
   return { class: name, severity: FINDING_CLASSES[name as keyof typeof FINDING_CLASSES].severity };
 }
 
-function ageOf(order: NamedOrder | null, now: Date): number {
-  const since = instantMs(order?.since ?? null);
-  return since === undefined ? 0 : secondsSince(new Date(since), now);
+function setWebhooks(gauges: Gauges, { webhooks, now }: MetricFacts): void {
+  for (const { name: endpoint, oldestWaiting, failingSince, parked, deadLetters } of webhooks) {
+    gauges.set('order_sync_webhook_lag_seconds', age(oldestWaiting, now), { endpoint });
+    gauges.set('order_sync_webhook_failing_seconds', age(failingSince, now), { endpoint });
+    gauges.set('order_sync_webhook_parked', parked, { endpoint });
+    gauges.set('order_sync_webhook_dead_letters', deadLetters, { endpoint });
+  }
+}
+
+/** Seconds since a time; 0 where there is none. */
+function age(since: string | null, now: Date): number {
+  const ms = instantMs(since);
+  return ms === undefined ? 0 : secondsSince(new Date(ms), now);
 }
 
 function setLive(gauges: Gauges, { activities, labelOf, now }: MetricFacts): void {
