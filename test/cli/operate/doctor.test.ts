@@ -70,6 +70,18 @@ describe('order-sync doctor', () => {
     expect(code).toBeGreaterThan(1);
   });
 
+  it('connects to each receiver of events, and sends nothing', async () => {
+    const { program } = await scriptedControlSocket();
+    const secrets = [`whsec_${Buffer.alloc(32, 1).toString('base64')}`];
+    const url = program.config.exchange.baseUrl;
+    const endpoints = [
+      { name: 'near', url, secrets, allowPrivate: true },
+      { name: 'refused', url: 'https://localhost:1/', secrets },
+    ];
+    const { of } = await doctor(program, [], { ORDER_SYNC_WEBHOOKS_ENDPOINTS: JSON.stringify(endpoints) });
+    expect(of('webhook').map(({ level }) => level)).toEqual(['ok', 'fault']);
+  });
+
   it('names each file that others may read', async () => {
     const { program } = await scriptedControlSocket();
     const { path } = program.config.database;

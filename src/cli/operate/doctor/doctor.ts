@@ -16,15 +16,15 @@ import { rightSettings } from '../config/check.ts';
 import { askDaemon } from '../status.ts';
 import { writeBundle } from './bundle.ts';
 import { checkClock, checkDatabase } from './database.ts';
-import { checkAddress, checkKey } from './exchange.ts';
+import { checkAddress, checkKey, checkWebhook } from './exchange.ts';
 import { exitCodeOf, fault, ok, runCheck, warning, type Check, type Finding } from './finding.ts';
 import { checkDisk, checkFiles, checkOps, checkRuntime, checkService } from './machine.ts';
 
 const HELP = `
 Looks at the runtime, the settings, the permissions of files, the database and its
 mark, free space, the clock, the address of the exchange and its certificate, the
-key (one look-up of an id that no order has), the service manager and the ops
-endpoint. Each line says what was found, and what to do. One check that fails stops
+key (one look-up of an id that no order has), receivers of events (nothing is sent
+to them), the service manager and the ops endpoint. Each line says what was found, and what to do. One check that fails stops
 no other.
 
 Ends with 0 when all is well, with 1 when a person should look, or with the code
@@ -105,6 +105,10 @@ function checksOf(command: Command, config: Config): readonly Check[] {
           { name: 'address', run: (signal: AbortSignal) => checkAddress(baseUrl, clock, signal) },
           { name: 'key', run: async () => [await checkKey(command)] },
         ]),
+    ...config.webhooks.endpoints.map((endpoint): Check => ({
+      name: 'webhook',
+      run: (signal) => checkWebhook(endpoint, clock, signal),
+    })),
     { name: 'service', run: async () => [checkService((await daemon())?.pid)] },
     { name: 'ops', run: async (signal) => [await checkOps(config, (await daemon()) !== undefined, signal)] },
   ];

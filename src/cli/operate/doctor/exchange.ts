@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
-import { createConnection } from 'node:net';
+import { createConnection, isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { Command } from 'commander';
 import type { Clock } from '../../../clock.ts';
+import type { Config } from '../../../config/config.ts';
+import { isPublic } from '../../../flows/webhooks/public-address.ts';
 import { withExchange } from '../../shared/exchange.ts';
 import { EXIT } from '../../shared/exit.ts';
 import { fault, ok, warning, type Finding } from './finding.ts';
@@ -13,33 +15,67 @@ const DAY_MS = 24 * 60 * 60_000;
 /** A certificate that ends sooner should be renewed by now. */
 const CERTIFICATE_MS = 14 * DAY_MS;
 
-/** Whether the address of the exchange is found and takes connections, and its certificate holds. Sends nothing. */
-export async function checkAddress(baseUrl: string, clock: Clock, signal: AbortSignal): Promise<readonly Finding[]> {
-  const url = new URL(baseUrl);
+/** What an address is of, and what to do where it cannot be reached. */
+interface Target {
+  readonly check: string;
+  readonly remedy: string;
+  /** Every address of the host must be one of the internet. */
+  readonly isPublicOnly: boolean;
+}
+
+const EXCHANGE: Target = {
+  check: 'address',
+  remedy: 'check exchange.baseUrl, the name server, the firewall and the proxy of this machine',
+  isPublicOnly: false,
+};
+
+/** Whether a host is found and takes connections, and its certificate holds. Sends nothing. */
+export async function checkAddress(
+  address: string,
+  clock: Clock,
+  signal: AbortSignal,
+  { check, remedy, isPublicOnly }: Target = EXCHANGE,
+): Promise<readonly Finding[]> {
+  const url = new URL(address);
   const host = url.hostname.replaceAll(/[[\]]/g, '');
-  const remedy = 'check exchange.baseUrl, the name server, the firewall and the proxy of this machine';
   try {
-    await lookup(host, { all: true });
+    const found = await lookup(host, { all: true });
+    if (isPublicOnly && !found.every((one) => isPublic(one.address))) {
+      const advice = 'give the endpoint allowPrivate: true where it is meant to be in a private network';
+      return [fault(check, EXIT.unavailable, `${host} has an address that is not of the internet`, advice)];
+    }
   } catch (error) {
-    return [fault('address', EXIT.unavailable, `the name ${host} is not found (${codeOf(error)})`, remedy)];
+    return [fault(check, EXIT.unavailable, `the name ${host} is not found (${codeOf(error)})`, remedy)];
   }
   const isTls = url.protocol === 'https:';
   const port = Number(url.port || (isTls ? 443 : 80));
-  const socket = isTls ? connectTls({ host, port, servername: host }) : createConnection({ host, port });
+  const socket = isTls
+    ? connectTls({ host, port, servername: isIP(host) > 0 ? '' : host })
+    : createConnection({ host, port });
   try {
     await once(socket, isTls ? 'secureConnect' : 'connect', { signal });
-    if (!('getPeerCertificate' in socket)) return [ok('address', `${host}:${port} takes connections`)];
+    if (!('getPeerCertificate' in socket)) return [ok(check, `${host}:${port} takes connections`)];
     const endsAt = Date.parse(socket.getPeerCertificate().valid_to);
     const days = Math.floor((endsAt - clock.now().getTime()) / DAY_MS);
     const found = `${host}:${port} takes connections; its certificate holds for ${days} days`;
     const isSoon = endsAt - clock.now().getTime() < CERTIFICATE_MS;
     const facts = { certificateDays: days };
-    return [isSoon ? warning('address', found, 'ask the exchange to renew it', facts) : ok('address', found, facts)];
+    return [isSoon ? warning(check, found, 'have it renewed', facts) : ok(check, found, facts)];
   } catch (error) {
-    return [fault('address', EXIT.unavailable, `no connection to ${host}:${port} (${codeOf(error)})`, remedy)];
+    return [fault(check, EXIT.unavailable, `no connection to ${host}:${port} (${codeOf(error)})`, remedy)];
   } finally {
     socket.destroy();
   }
+}
+
+/** Whether a receiver of events can be reached. Nothing is sent to it: `webhooks test` does that. */
+export async function checkWebhook(
+  { url, allowPrivate }: Config['webhooks']['endpoints'][number],
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  const remedy = 'see that the receiver runs; events wait for it, none is lost';
+  return await checkAddress(url, clock, signal, { check: 'webhook', remedy, isPublicOnly: !allowPrivate });
 }
 
 function codeOf(error: unknown): string {
