@@ -104,6 +104,17 @@ export const COMMANDS: Readonly<Record<string, Entries>> = {
         ack: ['acknowledges open findings', () => import('./operate/findings/ack.ts'), 'one'],
       },
     },
+    webhooks: {
+      text: 'receivers of events: what they have taken, refused and missed',
+      example: 'order-sync webhooks list',
+      commands: {
+        list: ['lists the endpoints, with what waits for each', () => import('./operate/webhooks/list.ts')],
+        show: ['shows what an endpoint has parked, and its dead letters', () => import('./operate/webhooks/show.ts')],
+        resend: ['sends dead letters or other events once more', () => import('./operate/webhooks/resend.ts'), 'one'],
+        test: ['sends one message to an endpoint, to try it', () => import('./operate/webhooks/test.ts')],
+        verify: ['checks the signature of a received message', () => import('./operate/webhooks/verify.ts')],
+      },
+    },
     db: {
       text: 'the database',
       example: 'order-sync db status',

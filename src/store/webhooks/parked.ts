@@ -114,3 +114,47 @@ export async function deleteDeliveredLetters(
   }
   return page.length;
 }
+
+/** Notes that an endpoint has taken a dead letter, where the event is one. */
+export async function deliverDeadLetter(
+  tx: Transaction,
+  { endpoint, account, eventId, now }: { endpoint: string; account: string; eventId: number; now: Date },
+): Promise<void> {
+  await tx
+    .updateTable('webhook_dead_letters')
+    .set({ delivered_at: now.toISOString() })
+    .where((row) => row.and({ endpoint, account, event_id: eventId }))
+    .where('delivered_at', 'is', null)
+    .execute();
+}
+
+/** Reads what an endpoint has parked, the oldest first. */
+export async function listParked(
+  db: Database,
+  { endpoint, limit }: { readonly endpoint: string; readonly limit: number },
+): Promise<readonly ParkedRow[]> {
+  return await db
+    .selectFrom('webhook_parked')
+    .selectAll()
+    .where('endpoint', '=', endpoint)
+    .orderBy('since')
+    .limit(limit)
+    .execute();
+}
+
+/** Reads the dead letters of an endpoint that it has not taken since, the oldest first. */
+export async function listDeadLetters(
+  db: Database,
+  { endpoint, limit }: { readonly endpoint: string; readonly limit: number },
+): Promise<readonly Selectable<WebhookDeadLettersTable>[]> {
+  return await db
+    .selectFrom('webhook_dead_letters')
+    .selectAll()
+    .where('endpoint', '=', endpoint)
+    .where('delivered_at', 'is', null)
+    .orderBy('at')
+    .orderBy('account')
+    .orderBy('event_id')
+    .limit(limit)
+    .execute();
+}

@@ -12,8 +12,12 @@ const LAST = '~';
 /** How an endpoint does. */
 export interface WebhookState {
   readonly name: string;
+  /** When it took the last event. */
+  readonly takenAt: string | null;
   /** It has taken no event since then; null while it takes them. */
   readonly failingSince: string | null;
+  /** While it takes none: when one tries it again. */
+  readonly nextTryAt: string | null;
   readonly cause: string | null;
   /** When the oldest event was recorded that it has not been offered, or has not taken; null where there is none. */
   readonly oldestWaiting: string | null;
@@ -26,7 +30,13 @@ export interface WebhookState {
 /** Reads how endpoints do, in a few statements each; of one that was never driven there is nothing. */
 export async function readWebhooks(db: Database, names: readonly string[]): Promise<readonly WebhookState[]> {
   if (names.length === 0) return [];
-  const columns = ['name', 'failing_since as failingSince', 'cause'] as const;
+  const columns = [
+    'name',
+    'taken_at as takenAt',
+    'failing_since as failingSince',
+    'next_try_at as nextTryAt',
+    'cause',
+  ] as const;
   const rows = await db.selectFrom('webhook_endpoints').select(columns).where('name', 'in', names).execute();
   const states = [];
   for (const row of rows) {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import type { Clock } from '../../../clock.ts';
-import { loadConfig, type Config } from '../../../config/config.ts';
+import { loadConfig, processEnvironment, type Config } from '../../../config/config.ts';
 import { openStore } from '../../../store/open.ts';
 import type { Store } from '../../../store/port.ts';
 import type { Shop } from './shops.ts';
@@ -44,6 +44,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     ops: { listen: opsListen },
     ...databaseSettings(folder, database),
     ...exchangeSettings(options),
+    ...webhookSettings(folder),
   });
   writeFileSync(settingsFile, `# Settings of a demonstration. Its exchange ended with it.\n${settings}`, {
     mode: 0o600,
@@ -88,4 +89,13 @@ function databaseSettings(folder: string, database: Config['database'] | undefin
   if (database?.kind !== 'postgres') return { database: { url: `sqlite:${join(folder, 'demo.db')}` } };
   const { url, password, poolSize, tls, tlsCaFile } = database;
   return { database: { url, password, poolSize, tls, tlsCaFile, marks: join(folder, 'marks.db') } };
+}
+
+/** Receivers of events are the one thing that the environment says: a shop may listen to the demonstration. */
+function webhookSettings(folder: string) {
+  const endpoints = processEnvironment()['ORDER_SYNC_WEBHOOKS_ENDPOINTS'];
+  if (endpoints === undefined) return {};
+  const endpointsFile = join(folder, 'webhooks.json');
+  writeFileSync(endpointsFile, endpoints, { mode: 0o600 });
+  return { webhooks: { endpointsFile } };
 }
