@@ -80,6 +80,11 @@ export function isFollowed(): RawBuilder<SqlBool> {
   });
 }
 
+/** What `db backup` writes into a copy, so that it is known as one: 0 in any other database. */
+export function markOfCopy(): RawBuilder<number> {
+  return worded({ sqlite: sql`(select user_version from pragma_user_version)`, postgres: sql`0` });
+}
+
 /** A text as its bytes: in SQLite an id need not be text that can be read. */
 export function bytesOf(text: RawBuilder<string>): RawBuilder<Uint8Array> {
   return worded({ sqlite: sql`cast(${text} as blob)`, postgres: sql`convert_to(${text}, 'UTF8')` });

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { markOfCopy } from './dialect.ts';
 import type { Database, MarkContent, Position } from './port.ts';
 import { compileFor, queries, statement } from './statement.ts';
 
@@ -74,6 +75,13 @@ function positionOf(row?: { generation: number | null; eventId: number | null; h
   return { generation: generation ?? 0, eventId: eventId ?? 0, hash: hash ?? undefined };
 }
 
+const copyStatement = statement(() => queries.selectNoFrom(markOfCopy().as('copy')));
+
+/** A copy from before the first event looks like a new database, but what waits in it may have been sent since. */
+async function isCopy(db: Database): Promise<boolean> {
+  return (await copyStatement(db, {})).rows[0]?.copy === 1;
+}
+
 /** True when a database that is at `position` has not come as far as `other`. */
 export function isBefore(position: Position, other: Position): boolean {
   return position.eventId < other.eventId || position.generation < other.generation;
@@ -100,6 +108,9 @@ export async function readSignOfRestore(
   account?: string,
 ): Promise<string | undefined> {
   const position = account === undefined ? await readPosition(db) : await readPositionOf(db, account);
+  if (mark === undefined && position.eventId === 0 && (await isCopy(db))) {
+    return 'is a copy that db backup made, and no mark beside it says what was sent since';
+  }
   const sign = signOfRestore(mark, position);
   if (sign !== undefined || mark?.hash === undefined) return sign;
   const { eventId: id, hash, at } = mark;

@@ -72,6 +72,7 @@ function checkCopy(path: string): void {
   const copy = new Database(path, { fileMustExist: true });
   // One file, with nothing beside it to be forgotten; the program sets it back when it opens it.
   copy.pragma('journal_mode = delete');
+  copy.pragma('user_version = 1');
   copy.close();
   chmodSync(path, 0o600);
   checkIntegrity(path);
