@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { isMap, isScalar, parseDocument } from 'yaml';
+import { isMap, isScalar, isSeq, parseDocument } from 'yaml';
 import { EXIT } from '../../src/cli/shared/exit.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { EVENT_TYPES } from '../../src/domain/events/feed.ts';
@@ -211,6 +211,21 @@ function replaceActions(command: Command, reached: string[]): void {
 }
 
 describe('tables', () => {
+  it('of settings have each with its default', () => {
+    const text = page('config/default.yaml').text;
+    const document = parseDocument(text);
+    const rows = tableBelow(page('docs/operating.md'), '## Every setting');
+    const shown = rows.map(([name, usual = '']) => [namesIn(name).join(''), namesIn(usual).join('')]);
+    const defaults = settingPaths(document.contents).map((path) => {
+      const usual = document.getIn(path.split('.'), true);
+      if (isSeq(usual)) return [path, `[${(usual.toJSON() as string[]).join(', ')}]`];
+      const value = isScalar(usual) ? (usual.value as string | number | null) : null;
+      return [path, String(value ?? '')];
+    });
+    expect(shown).toEqual(defaults);
+    expect(rows.filter(([, , advice = '']) => advice === '')).toEqual([]);
+  });
+
   it('of exit codes are those of the program', () => {
     const codes = tableBelow(page('docs/operating.md'), '## Exit codes').map(([code]) => Number(code));
     expect(codes).toEqual(Object.values(EXIT));
