@@ -50,6 +50,7 @@ main { max-width: 1760px; padding: 20px 32px 64px; }
 .board > #events { grid-row: span 3; }
 .events { list-style: none; padding: 4px 0; max-height: 590px; overflow-y: auto; font-size: 13.5px; }
 .events li { display: flex; gap: 14px; padding: 4px 16px; line-height: 1.45; }
+.events a { text-decoration: underline; text-underline-offset: 3px; }
 .events li > span { min-width: 0; overflow-wrap: anywhere; }
 .events .when { flex: 0 0 12.5ch; color: var(--muted); font-variant-numeric: tabular-nums; white-space: nowrap; }
 li > b[class], span > b[class] { display: inline-block; padding: 0 8px; border-radius: 999px; font-size: 12px; line-height: 19px; font-weight: 600; color: var(--tone); background: var(--tint); overflow-wrap: anywhere; }
