@@ -52,7 +52,7 @@ function decisionForm(base: FormBase, order: DecidedOrder, kinds: readonly Judge
     ? '<label class="check"><input type="checkbox" name="mayDuplicate" value="yes"> I know that it may be made twice</label>'
     : '';
   return form('/actions/order', base, { externalOrderId, state, attempts: String(attempts) }, [
-    `<label>What became of it <select name="judgement">${options}</select></label>`,
+    `<label>What became of it <select name="judgement" required><option value="">choose</option>${options}</select></label>`,
     preOrder,
     duplicate,
     personFields(),

@@ -63,7 +63,8 @@ function exchange({ exchange: known, at }: DashboardFacts): Tile {
   const { outOfReach, lastAnswerAt } = known;
   const [first] = outOfReach;
   const detail = lastAnswerAt === null ? 'no answer yet' : `last answer ${ageText(lastAnswerAt, at)}`;
-  if (first === undefined) return { label, tone: lastAnswerAt === null ? 'neutral' : 'good', value: 'well', detail };
+  if (lastAnswerAt === null && first === undefined) return { label, tone: 'neutral', value: 'not asked yet' };
+  if (first === undefined) return { label, tone: 'good', value: 'well', detail };
   return { label, tone: 'error', value: 'out of reach', detail: `since ${moment(first.since, at)}` };
 }
 
