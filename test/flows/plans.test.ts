@@ -45,6 +45,19 @@ const BOUNDED: readonly (readonly [step: RegExp, why: string])[] = [
     /^SEARCH (merchant_orders|findings) USING .*external_order_id>\? AND external_order_id<\?\): .* limit (\?|1 offset \?)\)/,
     'the ids that begin alike, limited',
   ],
+  [
+    /^SEARCH events USING INDEX events_of_account .* id desc limit (1 offset \?$|\?\) as newest_events)/,
+    'the newest events, as many as are counted',
+  ],
+  [
+    /^SEARCH merchant_orders USING COVERING INDEX merchant_orders_by_age \(account=\? AND created_at>\?\): select hour/,
+    'the newest orders: from the time on of the last one that is counted',
+  ],
+  [/^SCAN (newest_events|followed): .* limit \?\) as \1/, 'what the statement has just found, limited'],
+  [
+    /^SEARCH merchant_orders USING PRIMARY KEY .*external_order_id>\? AND external_order_id<\?\): .* limit \?$/,
+    'the ids that begin alike, limited',
+  ],
   [/^SEARCH links USING COVERING INDEX links_to_check /, 'a page of the links that wait, limited'],
   [/^SCAN newest: .* limit 200\) as "newest"/, 'the newest events of an order, limited'],
   [/^SEARCH events USING (COVERING )?INDEX events_of_statuses .* limit \?( offset \?)?$/, 'a page of changes, limited'],

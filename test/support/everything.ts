@@ -15,7 +15,8 @@ import { feedHeads, newestOfOrder } from '../../src/store/feed.ts';
 import { findingsOfOrder } from '../../src/store/findings.ts';
 import { countWaiting } from '../../src/store/waiting-orders.ts';
 import { listFindings } from '../../src/store/listed-findings.ts';
-import { listOrders } from '../../src/store/listed-orders.ts';
+import { listOrders, ordersLike } from '../../src/store/listed-orders.ts';
+import { countAges, countHours, recentParts } from '../../src/store/overview/recent.ts';
 import { readOverview } from '../../src/store/overview/overview.ts';
 import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from './scripted-exchange.ts';
 import { hastyClock } from './test-clock.ts';
@@ -85,6 +86,10 @@ export async function doEverything(overrides: Overrides = {}): Promise<TestProgr
   await readEvents(program);
   for (const account of ['default', undefined])
     await readOverview(program.app.store.db, { account, now: program.clock.now() });
+  await countHours(program.app.store.db, { account: 'default', from: '2025' });
+  await recentParts(program.app.store, { account: 'default', from: '2025' });
+  await countAges(program.app.store.db, 'default', ['2025', '2024']);
+  await ordersLike(program.app.store.db, 'default', 'o', 10);
   const decided = await Array.fromAsync(decideOrders(program.app, [{ externalOrderId: 'waiting' }], action));
   expect(decided).toMatchObject([{ kind: 'done' }]);
   await program.app[Symbol.asyncDispose]();
