@@ -83,9 +83,7 @@ export function dashboardFacts(changes: Partial<DashboardFacts> = {}): Dashboard
       detection: { count: 20_113, p50Ms: 2_400, p99Ms: 19_000 },
     },
     database: { address: '/var/lib/order-sync/order-sync.db', failure: null, bytes: 1_812_000_000, readMs: 31.2 },
-    receivers: [
-      { account: 'default', endpoint: 'https://shop.example/hook', failingSince: null, deadLetters: 0, behind: 2 },
-    ],
+    receivers: [{ endpoint: 'shop', failingSince: null, deadLetters: 0, oldestWaiting: SHOWN_AT }],
     activity: {
       hours: {
         day: '2026-03-04',

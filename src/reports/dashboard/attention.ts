@@ -137,8 +137,8 @@ function findingNeed({ account, class: name, findings, isMore }: ClassCount, fac
 }
 
 function receiverNeeds({ receivers }: DashboardFacts): readonly Need[] {
-  return receivers.flatMap(({ endpoint, failingSince, deadLetters, account }): readonly Need[] => {
-    const command = `order-sync webhooks show${accountWords(account)}`;
+  return receivers.flatMap(({ endpoint, failingSince, deadLetters }): readonly Need[] => {
+    const command = `order-sync webhooks show ${shellWord(endpoint)}`;
     const dead = counted(deadLetters, 'dead letter');
     return [
       ...(failingSince === null

@@ -117,13 +117,12 @@ export interface DatabaseFacts {
 
 /** A receiver of webhooks. */
 export interface ReceiverFacts {
-  readonly account: string;
   readonly endpoint: string;
   /** Since when it fails; null where it takes what it is sent. */
   readonly failingSince: string | null;
   readonly deadLetters: number;
-  /** The events that it has yet to be sent; null where nobody has counted them. */
-  readonly behind: number | null;
+  /** The time of the oldest event that it has not taken yet; null where it has taken all. */
+  readonly oldestWaiting: string | null;
 }
 
 /** What came and went, added up over a bounded number of rows. */

@@ -96,7 +96,8 @@ function receivers({ receivers: all, at }: DashboardFacts): Tile {
   if (all.length === 0) return { label, tone: 'neutral', value: 'none', detail: 'webhooks.endpoints is empty' };
   const failing = all.filter(({ failingSince }) => failingSince !== null);
   const endpoints = counted(new Set(all.map(({ endpoint }) => endpoint)).size, 'endpoint');
-  const behind = all.reduce((sum, one) => sum + (one.behind ?? 0), 0);
+  const oldest = all.flatMap(({ oldestWaiting }) => oldestWaiting ?? []).toSorted()[0];
+  const behind = oldest === undefined ? 'nothing waits' : `the oldest event waits for ${ageOf(oldest, at)}`;
   const [first] = failing;
   if (first !== undefined && first.failingSince !== null) {
     return {
@@ -110,7 +111,7 @@ function receivers({ receivers: all, at }: DashboardFacts): Tile {
     label,
     tone: deadLetters(all) > 0 ? 'warning' : 'good',
     value: 'well',
-    detail: `${endpoints}, ${behind} behind`,
+    detail: `${endpoints}, ${behind}`,
   };
 }
 

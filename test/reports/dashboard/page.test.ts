@@ -56,13 +56,13 @@ describe('the dashboard', () => {
     ],
     [
       'a receiver that fails',
-      { receivers: [{ account: 'default', endpoint: 'e', failingSince: hold.since, deadLetters: 0, behind: 1 }] },
-      'webhooks show',
+      { receivers: [{ endpoint: 'e', failingSince: hold.since, deadLetters: 0, oldestWaiting: null }] },
+      'webhooks show e',
     ],
     [
       'a dead letter',
-      { receivers: [{ account: 'default', endpoint: 'e', failingSince: null, deadLetters: 1, behind: 0 }] },
-      'webhooks show',
+      { receivers: [{ endpoint: 'e', failingSince: null, deadLetters: 1, oldestWaiting: null }] },
+      'webhooks show e',
     ],
   ] as const)('names the command that helps with %s', (_name, changes, command) => {
     expect(needsOf(wellFacts(changes)).map((need) => need.command)).toEqual([`order-sync ${command}`]);

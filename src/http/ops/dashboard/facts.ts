@@ -100,7 +100,14 @@ export class DashboardReader {
         bytes: (await readings.disk()).value?.databaseBytes ?? null,
         readMs: clock.monotonic() - begun,
       },
-      receivers: [],
+      receivers: ((await readings.webhooks()).value ?? []).map(
+        ({ name, failingSince, deadLetters, oldestWaiting }) => ({
+          endpoint: name,
+          failingSince,
+          deadLetters,
+          oldestWaiting,
+        }),
+      ),
       activity,
     };
   }
