@@ -17,6 +17,7 @@ import { measureReports } from './reports.ts';
 import { FULL, SMALL, type Bench } from './settings.ts';
 import { measureSize } from './size.ts';
 import { measureThroughput } from './throughput.ts';
+import { measureWebhooks } from './webhooks.ts';
 
 const PARTS: Readonly<Record<string, (bench: Bench) => Promise<Figure[]>>> = {
   throughput: measureThroughput,
@@ -27,6 +28,7 @@ const PARTS: Readonly<Record<string, (bench: Bench) => Promise<Figure[]>>> = {
   reports: measureReports,
   size: measureSize,
   feed: measureFeed,
+  webhooks: measureWebhooks,
   following: measureFollowing,
 };
 const NAMES = Object.keys(PARTS);
