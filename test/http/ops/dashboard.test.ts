@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createPass } from '../../../src/flows/orders/create.ts';
-import { setHold } from '../../../src/store/account-holds.ts';
+import { judgeStatus } from '../../../src/reports/status/verdict.ts';
+import { endHolds, setHold } from '../../../src/store/account-holds.ts';
+import { readOverview } from '../../../src/store/overview/overview.ts';
 import { testOps } from '../../support/ops-endpoint.ts';
 
 const NEVER = new AbortController().signal;
@@ -96,3 +98,43 @@ async function stateOf(get: (path: string) => Promise<Response>, state: string):
   const page = await (await get('/')).text();
   return new RegExp(`>${state}</span><strong>(\\d+)`).exec(page.replaceAll(/<svg.*?<\/svg>/g, ''))?.[1];
 }
+
+describe('the first line of the dashboard', () => {
+  it('says that all is well where order-sync status does, and nowhere else', async () => {
+    const { program, get } = await testOps();
+    const { db, writer } = program.app.store;
+    const isWell = async () => {
+      program.clock.advance(2_000);
+      const now = program.clock.now();
+      const overview = await readOverview(db, { account: 'default', now });
+      const status = { asOf: now.toISOString(), database: '', daemon: DAEMON, overview };
+      const isWellHere = (await (await get('/')).text()).includes('<p>All is well</p>');
+      expect(isWellHere).toBe(judgeStatus(status).end === 'well');
+      return isWellHere;
+    };
+    expect(await isWell()).toBe(true);
+    program.insert({ external_order_id: 'a' });
+    expect(await isWell()).toBe(true);
+    program.clock.advance(10 * 60_000);
+    expect(await isWell()).toBe(false);
+    await createPass(program.app, NEVER);
+    expect(await isWell()).toBe(true);
+    for (const kind of ['creates-paused', 'guarded', 'key-refused', 'forbidden', 'rate-limited'] as const) {
+      const now = program.clock.now();
+      await writer.write((tx) =>
+        setHold(tx, 'default', { kind, since: now, until: null, reason: 'r', actor: null }, now),
+      );
+      expect(await isWell()).toBe(kind === 'rate-limited');
+      await writer.write((tx) => endHolds(tx, 'default', [kind], { reason: 'r', actor: null, now }));
+    }
+    for (const counts of ['{"orders":{"unknown":1}}', '{"orders":{"held":1}}', '{"findings":{"STUCK":1}}']) {
+      program.merchant.exec(`update event_heads set counts = '${counts}'`);
+      expect(await isWell()).toBe(false);
+    }
+    program.merchant.exec(`update event_heads set counts = '{"findings":{"STATUS_UNMAPPED":1}}'`);
+    expect(await isWell()).toBe(true);
+  });
+});
+
+const RATE = { requests: 1, intervalMs: 1_000 };
+const DAEMON = { pid: 1, version: '', startedAt: '', owned: 1, driven: 1, rate: RATE, accounts: [] };
