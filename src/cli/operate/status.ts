@@ -16,13 +16,13 @@ import { stopSignal } from '../shared/stop-signal.ts';
 import { waysToOwner } from '../shared/ways.ts';
 
 const HELP = `
-Says in its first line whether all is well, then why not and what helps, then the
-facts: from the daemon where one answers, or else from the database alone.
+Says in its first line whether all is well, then why not and what helps, then
+the facts: from the daemon where one answers, or else from the database alone.
 
 Ends with 0 when all is well, 1 when a person should look (held, disputed or
-unknown orders, open findings, pauses, work that waits and no daemon), 69 when the
-exchange is out of reach, 77 when it refuses the key. --watch shows it anew every
-2 seconds and ends with 0 by Ctrl-C; with --json each time is one line.
+unknown orders, open findings, pauses, work that waits and no daemon), 69 when
+the exchange is out of reach, 77 when it refuses the key. --watch shows it anew
+every 2 seconds and ends with 0 by Ctrl-C; with --json each time is one line.
 
 Examples:
   order-sync status

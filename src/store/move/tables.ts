@@ -23,10 +23,10 @@ export const COPIED: Readonly<Record<CopiedTable, readonly string[]>> = {
   pre_orders: ['account', 'external_order_id'],
   request_leases: ['account'],
   seen_statuses: ['account', 'field', 'value'],
-  webhook_cursors: ['endpoint', 'account'],
-  webhook_dead_letters: ['endpoint', 'account', 'event_id'],
+  webhook_cursors: ['account', 'endpoint'],
+  webhook_dead_letters: ['account', 'endpoint', 'event_id'],
   webhook_endpoints: ['name'],
-  webhook_parked: ['endpoint', 'account', 'kind', 'subject'],
+  webhook_parked: ['account', 'endpoint', 'kind', 'subject'],
 };
 
 /** Names of all copied tables. */

@@ -17,8 +17,8 @@ mark names; in PostgreSQL, each account with its mark on this machine. With
 --chain also that no event was changed, removed or put in, and that the counts
 which status shows are right: wrong ones are corrected, and it ends with 1. With
 --head also that an event that was written down elsewhere is still there. What
-else it finds wrong makes it end with 65. A machine without a mark of any account
-cannot tell: then it ends with 1.
+else it finds wrong makes it end with 65. A machine without a mark of any
+account cannot tell: then it ends with 1.
 
 Examples:
   order-sync db check --chain

@@ -21,18 +21,20 @@ import { exitCodeOf, fault, ok, runCheck, warning, type Check, type Finding } fr
 import { checkDisk, checkFiles, checkOps, checkRuntime, checkService } from './machine.ts';
 
 const HELP = `
-Looks at the runtime, the settings, the permissions of files, the database and its
-mark, free space, the clock, the address of the exchange and its certificate, the
-key (one look-up of an id that no order has), receivers of events (nothing is sent
-to them), the service manager and the ops endpoint. Each line says what was found, and what to do. One check that fails stops
-no other.
+Looks at the runtime, the settings, the permissions of files, the database and
+its mark, free space, the clock, the address of the exchange and its
+certificate, the key (one look-up of an id that no order has), receivers of
+events (nothing is sent to them), the service manager and the ops endpoint.
+Each line says what was found, and what to do. One check that fails stops no
+other.
 
 Ends with 0 when all is well, with 1 when a person should look, or with the code
 of the gravest fault.
 
---bundle writes a file for whoever helps you: versions, findings, settings, counts
-and the newest events. Ids stand in it as pseudonyms that mean nothing elsewhere; it
-holds no keys, addresses, names, reasons or answers of the exchange.
+--bundle writes a file for whoever helps you: versions, findings, settings,
+counts and the newest events. Ids stand in it as pseudonyms that mean nothing
+elsewhere; it holds no keys, addresses, names, reasons or answers of the
+exchange.
 
 Examples:
   order-sync doctor

@@ -23,7 +23,7 @@ export function define(command: Command): void {
     .requiredOption('--signature <text>', 'the header webhook-signature')
     .addHelpText(
       'after',
-      "\nExample:\n  order-sync webhooks verify https://shop.example/events body.json --id evt_1 --timestamp 1767225600 --signature 'v1,…'",
+      "\nExample:\n  order-sync webhooks verify https://shop.example/events body.json \\\n    --id evt_1 --timestamp 1767225600 --signature 'v1,…'",
     )
     .action(async (name: string, file: string, { id, timestamp, signature }: VerifyOptions) => {
       const { secrets } = endpointOf(plainConfig(command), name);
