@@ -4,7 +4,13 @@ import type { EventRow, EventType } from './feed.ts';
 export type DeliveryOutcome =
   | { readonly kind: 'taken' }
   /** The endpoint as a whole cannot take events for now. */
-  | { readonly kind: 'unavailable'; readonly cause: string; readonly retryAfterMs?: number }
+  | {
+      readonly kind: 'unavailable';
+      readonly cause: string;
+      readonly retryAfterMs?: number;
+      /** Given where the event may be the cause after all: the status, 0 where there was no answer. */
+      readonly status?: number;
+    }
   /** The endpoint does not want this event, or none: whether it takes others tells. */
   | { readonly kind: 'refused'; readonly status: number };
 
@@ -41,7 +47,13 @@ export function outcomeOf(status: number, retryAfterMs?: number): DeliveryOutcom
   const isOfEvent = status >= 400 && status < 500 && !PASSING_STATUSES.includes(status);
   if (isOfEvent) return { kind: 'refused', status };
   const cause = `it answers ${status}`;
-  return { kind: 'unavailable', cause, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  const mayBeOfEvent = status >= 500;
+  return {
+    kind: 'unavailable',
+    cause,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(mayBeOfEvent && { status }),
+  };
 }
 
 /** Milliseconds until an endpoint that has failed `tries` times is asked again: what it asks for, up to an hour, and no less than usual. */

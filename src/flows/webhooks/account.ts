@@ -33,6 +33,11 @@ export function subjectKey({ type, subject }: Pick<EventRow, 'type' | 'subject'>
   return `${subjectKindOf(type)} ${subject}`;
 }
 
+/** A name for an event, among those of all accounts. */
+export function eventKey({ account, id }: Pick<EventRow, 'account' | 'id'>): string {
+  return `${account} ${id}`;
+}
+
 /** A name for what is parked, within its account. */
 export function parkedKey({ kind, subject }: Pick<ParkedRow, 'kind' | 'subject'>): string {
   return `${kind} ${subject}`;

@@ -2,25 +2,19 @@ import PQueue from 'p-queue';
 import type { Logger } from 'pino';
 import type { Clock } from '../../clock.ts';
 import type { WebhookEndpoint } from '../../config/webhooks.ts';
-import {
-  MOST_REFUSED_IN_A_ROW,
-  parkedWaitMs,
-  subjectKindOf,
-  takesType,
-  type DeliveryOutcome,
-} from '../../domain/events/delivery.ts';
+import { MOST_REFUSED_IN_A_ROW, takesType, type DeliveryOutcome } from '../../domain/events/delivery.ts';
 import { feedEventOf, type EventRow } from '../../domain/events/feed.ts';
-import { after } from '../../domain/instant.ts';
 import { messageOf } from '../../domain/text.ts';
 import { isPassing, OwnedError } from '../../store/errors.ts';
 import { readFeed } from '../../store/feed.ts';
 import type { Holding, Store } from '../../store/port.ts';
 import { webhookCursor } from '../../store/webhooks/cursors.ts';
 import { park, type ParkedRow } from '../../store/webhooks/parked.ts';
-import { hasDue, parkedKey, subjectKey, type AccountDelivery } from './account.ts';
+import { eventKey, hasDue, parkedKey, subjectKey, type AccountDelivery } from './account.ts';
 import { EndpointCondition } from './condition.ts';
-import { sendParked } from './parked.ts';
+import { newlyParked, sendParked } from './parked.ts';
 import type { WebhookSender } from './sender.ts';
+import { Suspects } from './suspects.ts';
 
 /** Requests of an endpoint that are under way at the same time. */
 const MOST_IN_FLIGHT = 8;
@@ -54,6 +48,7 @@ export class EndpointDelivery {
   readonly #sends = new PQueue({ concurrency: MOST_IN_FLIGHT });
   /** Names of what was refused since an event was last taken. */
   readonly #refused = new Set<string>();
+  readonly #suspects = new Suspects();
   #takenCount = 0;
   #parkedCount = 0;
 
@@ -182,8 +177,10 @@ export class EndpointDelivery {
       if (!isWanted || its.taken.has(row.id) || its.parked.has(subject)) passed.add(row.id);
       else lanes.set(subject, [...(lanes.get(subject) ?? []), row]);
     }
+    const isLast = ([first]: readonly EventRow[]) => first !== undefined && this.#suspects.has(eventKey(first));
+    const inTurn = [...lanes.values()].toSorted((one, other) => Number(isLast(one)) - Number(isLast(other)));
     // None is under way when the next turn of the account begins.
-    const ended = await Promise.allSettled([...lanes.values()].map((lane) => this.#deliverLane(its, lane, passed)));
+    const ended = await Promise.allSettled(inTurn.map((lane) => this.#deliverLane(its, lane, passed)));
     const failed = ended.find((one) => one.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
     for (const { id } of rows) {
@@ -209,20 +206,28 @@ export class EndpointDelivery {
   /** Sends an event when it is its turn; undefined where nothing is to be sent now. */
   async #send(its: AccountDelivery, row: EventRow): Promise<DeliveryOutcome | undefined> {
     const { sender, breakOff } = this.#deps;
+    const name = eventKey(row);
     return await this.#sends.add(async () => {
       if (this.#isOver(its) || this.condition.isHalted) return undefined;
       const outcome = await sender.send(feedEventOf(row), breakOff);
-      if (outcome.kind === 'taken') this.#took();
-      // What was broken off says nothing of the endpoint.
-      if (outcome.kind === 'unavailable' && !breakOff.aborted) this.#halt(outcome.cause, outcome.retryAfterMs);
+      if (outcome.kind === 'taken') this.#took(name);
+      if (outcome.kind === 'unavailable') {
+        // What was broken off says nothing of the endpoint.
+        if (breakOff.aborted) return outcome;
+        const { status, cause, retryAfterMs } = outcome;
+        if (status !== undefined && this.#suspects.failed(name, this.#takenCount)) return { kind: 'refused', status };
+        this.#putLast(its);
+        this.#halt(cause, retryAfterMs);
+      }
       if (outcome.kind !== 'refused' || this.#refused.size < MOST_REFUSED_IN_A_ROW) return outcome;
       this.#halt(`it answers ${outcome.status} to all events; check its address and its secret`);
       return undefined;
     });
   }
 
-  #took(): void {
+  #took(name: string): void {
     this.#takenCount += 1;
+    this.#suspects.taken(name);
     if (this.condition.took()) {
       this.#sends.concurrency = MOST_IN_FLIGHT;
       this.#retryRefused();
@@ -241,29 +246,26 @@ export class EndpointDelivery {
     }
   }
 
+  /** When the endpoint is tried again, the events of the others come first. */
+  #putLast(its: AccountDelivery): void {
+    if (this.#accounts.get(its.account) !== its) return;
+    this.#accounts.delete(its.account);
+    this.#accounts.set(its.account, its);
+  }
+
   #halt(cause: string, retryAfterMs?: number): void {
     this.condition.failed(cause, retryAfterMs);
   }
 
   /** Parks an order with the event that was refused. Gives false where there are too many already. */
-  async #park(its: AccountDelivery, { type, subject, id }: EventRow, status: number): Promise<boolean> {
+  async #park(its: AccountDelivery, event: EventRow, status: number): Promise<boolean> {
     const { endpoint, clock, log } = this.#deps;
     if (this.#parkedCount >= MOST_PARKED) {
       this.#halt(`it answers ${status} to events of ${MOST_PARKED} orders; webhooks show lists them`);
       return false;
     }
-    const [now, kind] = [clock.now(), subjectKindOf(type)];
-    const row = {
-      endpoint: endpoint.name,
-      account: its.account,
-      kind,
-      subject,
-      from_event_id: id,
-      tries: 1,
-      next_try_at: after(now, parkedWaitMs(1) ?? 0).toISOString(),
-      status,
-      since: now.toISOString(),
-    };
+    const row = newlyParked(endpoint.name, event, status, clock.now());
+    const { kind, subject } = row;
     const key = parkedKey(row);
     this.#refused.add(`${its.account} ${key}`);
     await its.store.writer.write(async (tx) => await park(tx, row));

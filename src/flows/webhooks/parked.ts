@@ -1,7 +1,13 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../clock.ts';
 import type { WebhookEndpoint } from '../../config/webhooks.ts';
-import { LAST_PARKED_WAIT_MS, parkedWaitMs, takesType, type DeliveryOutcome } from '../../domain/events/delivery.ts';
+import {
+  LAST_PARKED_WAIT_MS,
+  parkedWaitMs,
+  subjectKindOf,
+  takesType,
+  type DeliveryOutcome,
+} from '../../domain/events/delivery.ts';
 import { feedEventOf, type EventRow } from '../../domain/events/feed.ts';
 import { after } from '../../domain/instant.ts';
 import {
@@ -23,6 +29,26 @@ interface ParkedDeps {
   readonly send: (row: EventRow) => Promise<DeliveryOutcome | undefined>;
   /** The endpoint has taken others since: an event that it refuses to the end may become a dead letter. */
   readonly mayEnd: () => boolean;
+}
+
+/** What is parked when an endpoint refuses an event for the first time. */
+export function newlyParked(
+  endpoint: string,
+  { account, type, subject, id }: EventRow,
+  status: number,
+  now: Date,
+): ParkedRow {
+  return {
+    endpoint,
+    account,
+    kind: subjectKindOf(type),
+    subject,
+    from_event_id: id,
+    tries: 1,
+    next_try_at: after(now, parkedWaitMs(1) ?? 0).toISOString(),
+    status,
+    since: now.toISOString(),
+  };
 }
 
 /**

@@ -137,7 +137,7 @@ function noAnswer(failure: unknown): DeliveryOutcome {
   const { code, cause } = (failure ?? {}) as { readonly code?: unknown; readonly cause?: { readonly code?: unknown } };
   const known = [cause?.code, code].find((one) => typeof one === 'string');
   if (known === 'PRIVATE_ADDRESS') return privateAddress();
-  return { kind: 'unavailable', cause: `it does not answer: ${known ?? 'NO_ANSWER'}` };
+  return { kind: 'unavailable', cause: `it does not answer: ${known ?? 'NO_ANSWER'}`, status: 0 };
 }
 
 function privateAddress(): DeliveryOutcome {

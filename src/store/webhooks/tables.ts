@@ -33,7 +33,7 @@ export interface WebhookParkedTable {
   from_event_id: number;
   tries: number;
   next_try_at: string;
-  /** The HTTP status of the last refusal. */
+  /** The HTTP status of the last refusal; 0 where it gave no answer, and answers others. */
   status: number;
   since: string;
 }

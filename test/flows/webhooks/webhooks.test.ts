@@ -167,6 +167,26 @@ describe('a receiver that fails as a whole', () => {
   });
 });
 
+describe('a receiver that fails at one event, and takes others', () => {
+  it.each([
+    ['answers 500', 500],
+    ['breaks off', (response: ServerResponse) => void response.destroy()],
+  ])('%s: it gets the others of all accounts, and that order is parked', async (_what, failure) => {
+    const receiver = await webhookReceiver((event) => (nameOf(event) === 'bad 1' ? failure : 204));
+    const program = await delivering([endpointAt(receiver)], { accounts: ['default', 'shop-2'] });
+    for (const value of ['1', '2']) await program.add('bad', value);
+    for (let number = 1; number <= 150; number += 1) await program.add(`order ${number}`, '1');
+    await program.add('other', '1', 'shop-2');
+    await program.pass(60 * SECOND);
+    expect(receiver.taken).toHaveLength(151);
+    expect(await parkedOf(program)).toMatchObject([{ subject: 'bad', from_event_id: 1 }]);
+    expect(program.webhooks.facts[0]?.failing).toBeNull();
+    receiver.answer = () => 204;
+    await program.pass(DAY);
+    expect(names(receiver.taken).slice(151)).toEqual(['bad 1', 'bad 2']);
+  });
+});
+
 describe('a receiver that refuses one order', () => {
   const refusing = (value: string) => (event: FeedEvent) => (nameOf(event) === `bad ${value}` ? 400 : 204);
 

@@ -24,14 +24,14 @@ export function define(command: Command): void {
         { label: 'about', of: (row) => row.kind },
         { label: 'id', of: (row) => row.subject },
         { label: 'from event', of: (row) => row.from_event_id },
-        { label: 'status', of: (row) => row.status },
+        { label: 'status', of: ({ status }) => (status === 0 ? 'no answer' : status) },
         { label: 'tries', kind: 'count', of: (row) => row.tries },
         { label: 'next try', kind: 'time', of: (row) => row.next_try_at },
       ];
       const ofLetters: readonly ListColumn<(typeof deadLetters)[number]>[] = [
         { label: 'dead letter', of: (row) => row.event_id },
         { label: 'account', of: (row) => row.account },
-        { label: 'status', of: (row) => row.status },
+        { label: 'status', of: ({ status }) => (status === 0 ? 'no answer' : status) },
         { label: 'since', kind: 'time', of: (row) => row.at },
       ];
       const text = [
