@@ -125,16 +125,22 @@ export interface Delivering {
   start(endpoints?: readonly WebhookEndpoint[]): Promise<void>;
 }
 
+interface DeliveringOptions extends Partial<WebhooksDeps> {
+  readonly accounts?: readonly string[];
+  /** Whether the process may take itself for their owner. */
+  readonly isTrusted?: () => boolean;
+}
+
 /** Starts to send the events of accounts to endpoints, on a database of its own. */
 export async function delivering(
   endpoints: readonly WebhookEndpoint[],
-  { accounts = ['default'], ...deps }: { readonly accounts?: readonly string[] } & Partial<WebhooksDeps> = {},
+  { accounts = ['default'], isTrusted = () => true, ...deps }: DeliveringOptions = {},
 ): Promise<Delivering> {
   const clock = testClock(new Date());
   const log = capturedLog();
   const store = await (await newTestDatabase()).open({}, clock);
   const holdings = new Map<string, Holding>();
-  for (const account of accounts) holdings.set(account, await holdingOf(store, account, clock));
+  for (const account of accounts) holdings.set(account, await holdingOf(store, { account, clock, isTrusted }));
   let stopping = new AbortController();
   let running = Promise.resolve();
   const start = async (others: readonly WebhookEndpoint[] = endpoints): Promise<Webhooks> => {
@@ -181,12 +187,15 @@ export async function delivering(
   return program;
 }
 
-async function holdingOf(store: Store, account: string, clock: TestClock): Promise<Holding> {
+async function holdingOf(
+  store: Store,
+  { account, clock, isTrusted }: { account: string; clock: TestClock; isTrusted: () => boolean },
+): Promise<Holding> {
   const generation = await store.forAccount(account).writer.write((tx) => nextGeneration(tx, account));
   return {
     account,
     generation,
-    isTrusted: () => true,
+    isTrusted,
     now: () => clock.now(),
     lastOwnerUntil: undefined,
     differsIn: [],

@@ -129,8 +129,9 @@ export class EndpointDelivery {
     void this.#turns.add(() => this.#turn(its));
   }
 
-  #isOver(its: AccountDelivery): boolean {
-    return this.#deps.stop.aborted || its.holding.ending.aborted;
+  /** Another process may send the events of the account, or this one is to stop. */
+  #isOver({ holding }: AccountDelivery): boolean {
+    return this.#deps.stop.aborted || holding.ending.aborted || !holding.isTrusted();
   }
 
   async #turn(its: AccountDelivery): Promise<void> {
