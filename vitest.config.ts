@@ -25,7 +25,13 @@ class LongestFirst extends BaseSequencer {
 }
 
 /** What runs on both dialects, but for the files that are about one of them. */
-const ON_BOTH = ['test/store/*.test.ts', 'test/store/{overview,reports}/*.test.ts', 'test/flows/**/*.test.ts'];
+const ON_BOTH = [
+  'test/store/*.test.ts',
+  'test/store/{overview,reports}/*.test.ts',
+  'test/flows/**/*.test.ts',
+  'test/http/control/events.test.ts',
+  'test/http/ops/{dashboard,dashboard-actions,metrics,readiness}.test.ts',
+];
 const OF_SQLITE = [
   // They look at the plans of SQLite, let its disk be full, and put back copies of its file.
   'test/flows/plans.test.ts',

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { STALLED_AFTER_MS } from '../../../src/domain/accounts/readiness.ts';
+import { isSqlite } from '../../support/database.ts';
 import { testOps, type TestOps } from '../../support/ops-endpoint.ts';
 
 /** The status of /readyz, and what is not well. */
@@ -15,10 +16,20 @@ describe('/readyz', () => {
     expect(await readyz(await testOps())).toEqual([200]);
   });
 
-  it('answers 503 when the database is not in its place, and while none of its accounts is owned', async () => {
+  it('answers 503 when the database is not in its place', async () => {
     const moved = await testOps({ instead: ({ app }) => ({ store: { ...app.store, isInPlace: () => false } }) });
     expect(await readyz(moved)).toEqual([503, 'database']);
-    expect(await readyz(await testOps({ instead: () => ({ accounts: { names: [] } }) }))).toEqual([503, 'ownership']);
+  });
+
+  it('answers 503 while none of its accounts is owned, unless other workers may own them', async () => {
+    const waiting = await testOps({ instead: () => ({ accounts: { names: [] } }) });
+    expect(await readyz(waiting)).toEqual(isSqlite() ? [503, 'ownership'] : [200]);
+  });
+
+  it('answers 503 while the lease of its account could not be renewed', async () => {
+    const on = await testOps();
+    if (on.activity.live !== undefined) on.activity.live = { ...on.activity.live, holding: { isTrusted: () => false } };
+    expect(await readyz(on)).toEqual([503, 'ownership']);
   });
 
   it('answers 503 within some seconds when the database does not answer', async () => {
