@@ -58,6 +58,10 @@ const BOUNDED: readonly (readonly [step: RegExp, why: string])[] = [
     /^SEARCH merchant_orders USING PRIMARY KEY .*external_order_id>\? AND external_order_id<\?\): .* limit \?$/,
     'the ids that begin alike, limited',
   ],
+  [
+    /^(SCAN (head|parked|dead)|SEARCH waiting|SEARCH events USING INDEX events_of_account \(account=\? AND id>\?\)): select name, taken_at/,
+    'one event an account, and parked orders and dead letters up to a limit',
+  ],
   [/^SCAN pragma_user_version VIRTUAL TABLE /, 'one number of the file'],
   [/^SEARCH links USING COVERING INDEX links_to_check /, 'a page of the links that wait, limited'],
   [/^SCAN newest: .* limit 200\) as "newest"/, 'the newest events of an order, limited'],

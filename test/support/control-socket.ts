@@ -95,8 +95,12 @@ export function served(app: App, wakeCreates: () => void = () => {}): Served {
   const inUse = { app: { ...app, wakeCreates }, [Symbol.dispose]: () => {} };
   const status = () => ({
     ...app,
-    config: { exchange: { rate: { requests: 10, interval: 1_000 } } } as Config,
-    activities: { all: [app.activity] },
+    config: {
+      exchange: { rate: { requests: 10, interval: 1_000 } },
+      accounts: [],
+      webhooks: { endpoints: [] },
+    } as unknown as Config,
+    activities: { all: [app.activity], find: (name: string) => (name === app.account ? app.activity : undefined) },
     names: [app.account],
     process: { pid: process.pid, version: '1.2.3', startedAt: app.clock.now().toISOString() },
   });

@@ -1,7 +1,14 @@
 import type { DashboardFacts } from '../../src/reports/dashboard/facts.ts';
+import type { ReceiverState } from '../../src/reports/status/overview.ts';
 
 /** The time of the facts below. */
 export const SHOWN_AT = '2026-03-04T13:37:42.000Z';
+
+/** A receiver of webhooks that takes all that it is sent. */
+export function receiverState(changes: Partial<ReceiverState> = {}): ReceiverState {
+  const well = { takenAt: SHOWN_AT, failingSince: null, nextTryAt: null, cause: null, oldestWaiting: null };
+  return { name: 'shop', ...well, parked: 0, deadLetters: 0, ...changes };
+}
 
 /** A dashboard on which something of everything is to be seen. */
 export function dashboardFacts(changes: Partial<DashboardFacts> = {}): DashboardFacts {
@@ -83,7 +90,7 @@ export function dashboardFacts(changes: Partial<DashboardFacts> = {}): Dashboard
       detection: { count: 20_113, p50Ms: 2_400, p99Ms: 19_000 },
     },
     database: { address: '/var/lib/order-sync/order-sync.db', failure: null, bytes: 1_812_000_000, readMs: 31.2 },
-    receivers: [{ endpoint: 'shop', failingSince: null, deadLetters: 0, oldestWaiting: SHOWN_AT }],
+    receivers: [receiverState({ oldestWaiting: SHOWN_AT })],
     activity: {
       hours: {
         day: '2026-03-04',

@@ -85,7 +85,7 @@ export async function doEverything(overrides: Overrides = {}): Promise<TestProgr
   await listEverything(program);
   await readEvents(program);
   for (const account of ['default', undefined])
-    await readOverview(program.app.store.db, { account, now: program.clock.now() });
+    await readOverview(program.app.store.db, { account, endpoints: [{ name: 'shop' }], now: program.clock.now() });
   await countHours(program.app.store.db, { account: 'default', from: '2025' });
   await recentParts(program.app.store, { account: 'default', from: '2025' });
   await countAges(program.app.store.db, 'default', ['2025', '2024']);

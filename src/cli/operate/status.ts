@@ -110,9 +110,9 @@ async function readAlone(command: Command): Promise<Status> {
     import('../shared/store.ts'),
     import('../../store/overview/overview.ts'),
   ]);
-  return await withAccounts(command, async (store, account) => {
+  return await withAccounts(command, async (store, account, { webhooks: { endpoints } }) => {
     const now = systemClock().now();
-    const overview = await readOverview(store.db, { account, now });
+    const overview = await readOverview(store.db, { account, endpoints, now });
     return { asOf: now.toISOString(), database: store.address, daemon: null, overview };
   });
 }

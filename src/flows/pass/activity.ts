@@ -30,6 +30,10 @@ export interface ActivityListener {
   onChange?(account: string, lateMs: number): void;
 }
 
+/** Requests are counted over so many seconds. */
+export const RECENT_SECONDS = 10;
+type ActivityClock = Pick<Clock, 'now' | 'monotonic'>;
+
 const NEVER: PassActivity = { wantedSince: undefined, runningSince: undefined, goodAt: undefined };
 
 /** What an account does in this process, for who watches it. Nothing goes by it. */
@@ -37,14 +41,16 @@ export class Activity implements RequestWatch {
   readonly account: string;
   /** What drives it; undefined where it rests. */
   live: LiveAccount | undefined;
-  readonly #clock: Pick<Clock, 'now'>;
+  readonly #clock: ActivityClock;
   readonly #listeners: readonly ActivityListener[];
+  readonly #seconds = new Float64Array(RECENT_SECONDS);
+  readonly #requests = new Float64Array(RECENT_SECONDS);
   readonly #passes = new Map<string, PassActivity>();
   #inFlight = 0;
   #answeredAt: Date | undefined;
   #last: WatchedRequest | undefined;
 
-  constructor(account: string, clock: Pick<Clock, 'now'>, listeners: readonly ActivityListener[] = []) {
+  constructor(account: string, clock: ActivityClock, listeners: readonly ActivityListener[] = []) {
     this.account = account;
     this.#clock = clock;
     this.#listeners = listeners;
@@ -65,6 +71,27 @@ export class Activity implements RequestWatch {
     return this.#last;
   }
 
+  /** Requests that ended in the last `RECENT_SECONDS`. */
+  get recentRequests(): number {
+    const before = this.#second() - RECENT_SECONDS;
+    return this.#requests.reduce(
+      (sum, requests, place) => sum + ((this.#seconds[place] ?? 0) > before ? requests : 0),
+      0,
+    );
+  }
+
+  #second(): number {
+    return Math.floor(this.#clock.monotonic() / 1_000);
+  }
+
+  #count(): void {
+    const second = this.#second();
+    const place = second % RECENT_SECONDS;
+    const isSame = this.#seconds[place] === second;
+    this.#seconds[place] = second;
+    this.#requests[place] = isSame ? (this.#requests[place] ?? 0) + 1 : 1;
+  }
+
   get passes(): ReadonlyMap<string, PassActivity> {
     return this.#passes;
   }
@@ -80,6 +107,7 @@ export class Activity implements RequestWatch {
   ended(request: WatchedRequest): void {
     this.#inFlight -= 1;
     this.#last = request;
+    this.#count();
     if (request.isAnswered) this.#answeredAt = this.#clock.now();
     for (const listener of this.#listeners) listener.onRequest?.(this.account, request);
   }
@@ -117,11 +145,11 @@ export class Activity implements RequestWatch {
 
 /** What the accounts of this process do; of each that it has driven. */
 export class Activities {
-  readonly #clock: Pick<Clock, 'now'>;
+  readonly #clock: ActivityClock;
   readonly #listeners: ActivityListener[] = [];
   readonly #byAccount = new Map<string, Activity>();
 
-  constructor(clock: Pick<Clock, 'now'>) {
+  constructor(clock: ActivityClock) {
     this.#clock = clock;
   }
 

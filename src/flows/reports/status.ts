@@ -4,17 +4,18 @@ import type { BreakerLane } from '../../exchange/breaker.ts';
 import type { DaemonStatus, LiveStatus, Status } from '../../reports/status/status.ts';
 import { readOverview } from '../../store/overview/overview.ts';
 import type { Store } from '../../store/port.ts';
-import type { Activity } from '../pass/activity.ts';
+import type { Activities, Activity } from '../pass/activity.ts';
+import { rateUse } from '../pass/rate-use.ts';
 
 /** Of more accounts that are driven only the first are told of one by one. */
 const MOST_ACCOUNTS = 100;
 
 /** What the status of a daemon is made from. */
 export interface StatusSources {
-  readonly config: Pick<Config, 'exchange'>;
+  readonly config: Pick<Config, 'accounts' | 'exchange' | 'webhooks'>;
   readonly store: Pick<Store, 'db' | 'address'>;
   readonly clock: Pick<Clock, 'now'>;
-  readonly activities: { readonly all: Iterable<Activity> };
+  readonly activities: Pick<Activities, 'all' | 'find'>;
   /** The accounts that this process owns. */
   readonly names: readonly string[];
   readonly process: Pick<DaemonStatus, 'pid' | 'version' | 'startedAt'>;
@@ -22,13 +23,14 @@ export interface StatusSources {
 
 /** Reads how an account does, or all of them where none is named. */
 export async function readStatus(sources: StatusSources, account: string | undefined): Promise<Status> {
-  const { store, clock } = sources;
+  const { store, clock, config } = sources;
+  const { endpoints } = config.webhooks;
   const now = clock.now();
   return {
     asOf: now.toISOString(),
     database: store.address,
     daemon: daemonStatus(sources, account),
-    overview: await readOverview(store.db, { account, now }),
+    overview: await readOverview(store.db, { account, endpoints, now }),
   };
 }
 
@@ -40,12 +42,11 @@ function daemonStatus(
   const asked = account === undefined ? known : known.filter((one) => one.account === account);
   // Those that work first: of the others nothing is new.
   const sorted = asked.toSorted((one, other) => Number(isDriven(other)) - Number(isDriven(one)));
-  const { requests, interval: intervalMs } = config.exchange.rate;
   return {
     ...process,
     owned: names.length,
     driven: known.filter(isDriven).length,
-    rate: { requests, intervalMs },
+    rate: rateUse(activities, config, account),
     accounts: sorted.slice(0, MOST_ACCOUNTS).map(liveStatus),
   };
 }

@@ -39,8 +39,20 @@ const daemon = z.object({
   startedAt: time,
   owned: count.describe('Accounts that it owns.'),
   driven: count.describe('Accounts that it works at.'),
-  rate: z.object({ requests: count, intervalMs: count }),
+  rate: z
+    .object({ spent: count, requests: count, intervalMs: count })
+    .describe('Requests of the last time, of what the rate limits allow in one.'),
   accounts: z.array(live),
+});
+const receiver = z.object({
+  name: z.string(),
+  takenAt: time.nullable().describe('When it took the last event.'),
+  failingSince: time.nullable().describe('It has taken no event since then; null while it takes them.'),
+  nextTryAt: time.nullable(),
+  cause: z.string().nullable(),
+  oldestWaiting: time.nullable().describe('When the oldest event was recorded that it has not taken.'),
+  parked: count.describe('Orders and links whose events wait behind one that it has refused.'),
+  deadLetters: count,
 });
 const overview = z.looseObject({
   account: z.string().nullable(),
@@ -51,6 +63,7 @@ const overview = z.looseObject({
   oldestUnknown: order.nullable(),
   attention: z.array(order),
   findings: z.array(z.object({ class: z.string(), severity: z.enum(SEVERITIES), open: count })),
+  receivers: z.array(receiver).describe('Receivers of webhooks, with the events of all accounts.'),
   lastEventAt: time.nullable(),
 });
 const SINCE = '2026-01-05T12:00:00.000Z';
@@ -67,7 +80,7 @@ const value = named(
       startedAt: SINCE,
       owned: 1,
       driven: 1,
-      rate: { requests: 10, intervalMs: 1_000 },
+      rate: { spent: 13, requests: 100, intervalMs: 10_000 },
       accounts: [],
     },
     overview: {
@@ -81,6 +94,7 @@ const value = named(
       findings: [{ class: 'STUCK', severity: 'warning', open: 1 }],
       holds: [],
       outOfReach: [],
+      receivers: [],
       lastEventAt: SINCE,
       newest: [],
       accounts: [],

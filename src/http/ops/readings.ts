@@ -7,7 +7,6 @@ import { messageOf } from '../../domain/text.ts';
 import type { Overview } from '../../reports/status/overview.ts';
 import { readOverview } from '../../store/overview/overview.ts';
 import type { Store } from '../../store/port.ts';
-import { readWebhooks, type WebhookState } from '../../store/webhooks/state.ts';
 
 /** Readers at the same time share what was read, and those of this time after it. */
 const FRESH_MS = 1_000;
@@ -39,13 +38,10 @@ export class Readings {
   readonly #deps: ReadingDeps;
   readonly #overview: () => Promise<Reading<Overview>>;
   readonly #disk: () => Promise<Reading<Disk>>;
-  readonly #webhooks: () => Promise<Reading<readonly WebhookState[]>>;
 
   constructor(deps: ReadingDeps) {
     this.#deps = deps;
     this.#overview = shared(deps.clock, () => this.#inTime(this.#readOverview()));
-    const names = deps.config.webhooks.endpoints.map(({ name }) => name);
-    this.#webhooks = shared(deps.clock, () => this.#inTime(read(readWebhooks(deps.store.db, names))));
     this.#disk = shared(deps.clock, () => read(readDisk(deps.config.database)));
   }
 
@@ -59,15 +55,11 @@ export class Readings {
     return await this.#disk();
   }
 
-  /** How the receivers of webhooks do. Never rejects. */
-  async webhooks(): Promise<Reading<readonly WebhookState[]>> {
-    return await this.#webhooks();
-  }
-
   async #readOverview(): Promise<Reading<Overview>> {
-    const { store, clock } = this.#deps;
+    const { store, clock, config } = this.#deps;
+    const { endpoints } = config.webhooks;
     if (!store.isInPlace()) return { failure: 'its file was moved, deleted or replaced' };
-    return await read(readOverview(store.db, { account: undefined, now: clock.now() }));
+    return await read(readOverview(store.db, { account: undefined, endpoints, now: clock.now() }));
   }
 
   async #inTime<Value>(reading: Promise<Reading<Value>>): Promise<Reading<Value>> {

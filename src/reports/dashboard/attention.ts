@@ -5,6 +5,7 @@ import { instantMs } from '../../domain/instant.ts';
 import { shellWord } from '../../domain/text.ts';
 import type { Tone } from '../formats/document.ts';
 import { capitalized, counted } from '../formats/words.ts';
+import { LONG_MS, receiverNeeds } from '../status/receivers.ts';
 import type { AccountHold, ClassCount, DashboardFacts, UndecidedOrder } from './facts.ts';
 
 /** Something that needs a person: what it is, and the command that helps. */
@@ -18,8 +19,6 @@ export interface Need {
   readonly order?: Pick<UndecidedOrder, 'account' | 'externalOrderId'>;
 }
 
-/** What waits longer, and nothing holds it back, waits for too long: in ms, as `order-sync status` has it. */
-const LONG_MS = 5 * 60_000;
 /** Of orders so many are named; the others are counted. */
 const MOST_NAMED = 5;
 const STATES: Readonly<Record<string, string>> = {
@@ -45,7 +44,7 @@ export function needsOf(facts: DashboardFacts): readonly Need[] {
     ...undecided(facts),
     ...waiting(facts),
     ...facts.findings.flatMap((one) => findingNeed(one, facts)),
-    ...receiverNeeds(facts),
+    ...receiverNeeds(facts.receivers, instantMs(facts.at) ?? 0).map((one) => ({ ...one, tone: 'warning' as const })),
   ];
   return [...needs.filter(({ tone }) => tone === 'error'), ...needs.filter(({ tone }) => tone === 'warning')];
 }
@@ -134,19 +133,6 @@ function findingNeed({ account, class: name, findings, isMore }: ClassCount, fac
   const words = of === undefined ? ' --account all' : accountWords(of);
   const command = `order-sync findings list --class ${name}${words}`;
   return [{ tone, title, text: `${known?.meaning ?? ''} ${known?.advice ?? ''}`.trim(), since: null, command }];
-}
-
-function receiverNeeds({ receivers }: DashboardFacts): readonly Need[] {
-  return receivers.flatMap(({ endpoint, failingSince, deadLetters }): readonly Need[] => {
-    const command = `order-sync webhooks show ${shellWord(endpoint)}`;
-    const dead = counted(deadLetters, 'dead letter');
-    return [
-      ...(failingSince === null
-        ? []
-        : [need(`The receiver ${endpoint} fails`, 'Events wait for it; nothing is lost.', failingSince, command)]),
-      ...(deadLetters === 0 ? [] : [need(`${dead} of ${endpoint}`, 'It refused them for a day.', null, command)]),
-    ];
-  });
 }
 
 function need(title: string, text: string, since: string | null, command: string): Need {

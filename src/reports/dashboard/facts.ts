@@ -1,6 +1,8 @@
 import type { HoldView } from '../../domain/accounts/holds.ts';
 import type { FeedEvent } from '../../domain/events/feed.ts';
 import type { OrderState } from '../../domain/orders/states.ts';
+import type { ReceiverState } from '../status/overview.ts';
+import type { RateUse } from '../status/status.ts';
 import type { SummaryPart } from '../summary.ts';
 
 /** What a dashboard shows, read at one moment. Times are UTC, ISO 8601; a list that is cut says so. */
@@ -22,7 +24,7 @@ export interface DashboardFacts {
   /** Null where this process drives none of the accounts, so that nobody here knows. */
   readonly exchange: ExchangeFacts | null;
   readonly database: DatabaseFacts;
-  readonly receivers: readonly ReceiverFacts[];
+  readonly receivers: readonly ReceiverState[];
   /** Null where so many accounts are shown that it is not added up. */
   readonly activity: ActivityFacts | null;
   readonly events: readonly FeedEvent[];
@@ -84,8 +86,7 @@ export interface ExchangeFacts {
   readonly lastAnswerAt: string | null;
   readonly lastPassAt: string | null;
   readonly inFlight: number;
-  /** The requests of the last window, of what may be sent in one; null where nobody counts them. */
-  readonly rate: { readonly spent: number; readonly requests: number; readonly intervalMs: number } | null;
+  readonly rate: RateUse;
   readonly operations: readonly OperationFacts[];
   /** How late changes of orders were seen. */
   readonly detection: Times | null;
@@ -113,16 +114,6 @@ export interface DatabaseFacts {
   readonly bytes: number | null;
   /** The time that reading for this page took. */
   readonly readMs: number;
-}
-
-/** A receiver of webhooks. */
-export interface ReceiverFacts {
-  readonly endpoint: string;
-  /** Since when it fails; null where it takes what it is sent. */
-  readonly failingSince: string | null;
-  readonly deadLetters: number;
-  /** The time of the oldest event that it has not taken yet; null where it has taken all. */
-  readonly oldestWaiting: string | null;
 }
 
 /** What came and went, added up over a bounded number of rows. */

@@ -1,10 +1,12 @@
 import { stops } from '../../domain/accounts/holds.ts';
+import { instantMs } from '../../domain/instant.ts';
 import type { Tone } from '../formats/document.ts';
 import { escapeText, proseText } from '../formats/html/text.ts';
 import { icon } from '../formats/html/icon.ts';
 import { counted } from '../formats/words.ts';
+import { receiverNeeds } from '../status/receivers.ts';
 import { needsOf, type Need } from './attention.ts';
-import type { DashboardFacts, ReceiverFacts } from './facts.ts';
+import type { DashboardFacts } from './facts.ts';
 import { ageOf, command, empty, moment, orderLink, section, tile, type Tile } from './markup.ts';
 
 /** Rows of what needs a person; more are counted. */
@@ -94,29 +96,17 @@ function database({ database: { failure, bytes, readMs } }: DashboardFacts): Til
 function receivers({ receivers: all, at }: DashboardFacts): Tile {
   const label = 'Receivers';
   if (all.length === 0) return { label, tone: 'neutral', value: 'none', detail: 'webhooks.endpoints is empty' };
-  const failing = all.filter(({ failingSince }) => failingSince !== null);
-  const endpoints = counted(new Set(all.map(({ endpoint }) => endpoint)).size, 'endpoint');
+  const isGrave = receiverNeeds(all, instantMs(at) ?? 0).length > 0;
+  const failing = all.flatMap(({ failingSince }) => failingSince ?? []).toSorted();
+  const [first] = failing;
+  if (first !== undefined) {
+    const detail = `since ${moment(first, at)}`;
+    return { label, tone: isGrave ? 'warning' : 'info', value: `${failing.length} of ${all.length} fail`, detail };
+  }
   const oldest = all.flatMap(({ oldestWaiting }) => oldestWaiting ?? []).toSorted()[0];
   const behind = oldest === undefined ? 'nothing waits' : `the oldest event waits for ${ageOf(oldest, at)}`;
-  const [first] = failing;
-  if (first !== undefined && first.failingSince !== null) {
-    return {
-      label,
-      tone: 'warning',
-      value: `${failing.length} fail`,
-      detail: `since ${moment(first.failingSince, at)}`,
-    };
-  }
-  return {
-    label,
-    tone: deadLetters(all) > 0 ? 'warning' : 'good',
-    value: 'well',
-    detail: `${endpoints}, ${behind}`,
-  };
-}
-
-function deadLetters(all: readonly ReceiverFacts[]): number {
-  return all.reduce((sum, one) => sum + one.deadLetters, 0);
+  const detail = `${counted(all.length, 'endpoint')}, ${behind}`;
+  return { label, tone: isGrave ? 'warning' : 'good', value: isGrave ? 'events refused' : 'well', detail };
 }
 
 function ageText(at: string, now: string): string {

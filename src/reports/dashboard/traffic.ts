@@ -31,7 +31,6 @@ const OPERATIONS: readonly ShownColumn[] = [
 
 function meter({ rate, inFlight }: ExchangeFacts): string {
   const flight = `${count(inFlight)} in flight`;
-  if (rate === null) return `<p class="meter">${flight}</p>\n`;
   const { spent, requests, intervalMs } = rate;
   const text = `${spent} of ${requests} requests in ${inUnits(intervalMs)}`;
   return `<p class="meter"><meter min="0" max="${requests}" high="${requests * 0.9}" value="${Math.min(spent, requests)}" aria-label="Requests against the limit">${text}</meter> <span>${text}</span> <span>${flight}</span></p>\n`;

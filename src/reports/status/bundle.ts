@@ -25,7 +25,7 @@ export function bundledOverview(overview: Overview, pseudonym: Pseudonym): objec
       state: one.state,
       since: one.since,
     };
-  const { orders, more, findings, holds, outOfReach, lastEventAt, accounts } = overview;
+  const { orders, more, findings, holds, outOfReach, receivers, lastEventAt, accounts } = overview;
   return {
     orders,
     more,
@@ -39,6 +39,15 @@ export function bundledOverview(overview: Overview, pseudonym: Pseudonym): objec
       kind,
       since,
       until,
+    })),
+    receivers: receivers.map(({ name, takenAt, failingSince, nextTryAt, oldestWaiting, parked, deadLetters }) => ({
+      receiver: pseudonym('text', name),
+      takenAt,
+      failingSince,
+      nextTryAt,
+      oldestWaiting,
+      parked,
+      deadLetters,
     })),
     outOfReach: outOfReach.map(({ account, since }) => ({ account: pseudonym('account', account), since })),
     accounts: accounts.map((one) => ({ ...one, account: pseudonym('account', one.account) })),

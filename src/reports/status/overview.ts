@@ -41,6 +41,24 @@ export interface LostReach {
   readonly reason: string | null;
 }
 
+/** How a receiver of webhooks does, with the events of all accounts. */
+export interface ReceiverState {
+  readonly name: string;
+  /** When it took the last event. */
+  readonly takenAt: string | null;
+  /** It has taken no event since then; null while it takes them. */
+  readonly failingSince: string | null;
+  /** While it takes none: when one tries it again. */
+  readonly nextTryAt: string | null;
+  readonly cause: string | null;
+  /** When the oldest event was recorded that it has not been offered, or has not taken; null where there is none. */
+  readonly oldestWaiting: string | null;
+  /** Orders, links and accounts whose events wait behind one that it has refused. */
+  readonly parked: number;
+  /** Events that it has refused to the end, and that were not delivered since. */
+  readonly deadLetters: number;
+}
+
 /** How the orders of an account, or of all, are: read in a moment, however many there are. */
 export interface Overview {
   /** Null where it is of all accounts. */
@@ -60,6 +78,8 @@ export interface Overview {
   readonly holds: readonly AccountHold[];
   /** Accounts of which the exchange is out of reach, as was last recorded. */
   readonly outOfReach: readonly LostReach[];
+  /** The receivers of the settings. */
+  readonly receivers: readonly ReceiverState[];
   readonly lastEventAt: string | null;
   /** The newest events, the newest first. */
   readonly newest: readonly FeedEvent[];

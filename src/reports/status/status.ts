@@ -23,6 +23,13 @@ export interface LiveStatus {
   readonly passes: readonly PassStatus[];
 }
 
+/** The requests that ended in the last so many milliseconds, and how many the limits of the rate allow in that time. */
+export interface RateUse {
+  readonly spent: number;
+  readonly requests: number;
+  readonly intervalMs: number;
+}
+
 /** A daemon that answers. */
 export interface DaemonStatus {
   readonly pid: number;
@@ -31,8 +38,7 @@ export interface DaemonStatus {
   /** How many accounts it owns, and how many it works at. */
   readonly owned: number;
   readonly driven: number;
-  /** The rate limit of an account: requests in an interval of so many milliseconds. */
-  readonly rate: { readonly requests: number; readonly intervalMs: number };
+  readonly rate: RateUse;
   /** What it does in the accounts that it has driven; a few of them where they are many. */
   readonly accounts: readonly LiveStatus[];
 }

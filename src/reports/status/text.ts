@@ -3,8 +3,8 @@ import type { Tone } from '../formats/document.ts';
 import { fieldsText, type Field } from '../formats/terminal/fields.ts';
 import { styled, toned, wrapped, type Screen } from '../formats/terminal/screen.ts';
 import { printable } from '../formats/text.ts';
-import { inUnits, withCommas } from '../formats/words.ts';
-import type { NamedOrder } from './overview.ts';
+import { counted, inUnits, withCommas } from '../formats/words.ts';
+import type { NamedOrder, ReceiverState } from './overview.ts';
 import type { DaemonStatus, Status } from './status.ts';
 import { judgeStatus, type StatusEnd, type StatusVerdict } from './verdict.ts';
 
@@ -37,10 +37,10 @@ function factsOf({ asOf, database, daemon, overview }: Status): readonly Field[]
   const now = Date.parse(asOf);
   const ago = (time: string | null) =>
     time === null ? 'never' : `${inUnits(Math.max(0, now - Date.parse(time)))} ago`;
-  const { orders, more, oldestPending, oldestUnknown, holds, outOfReach, findings, lastEventAt } = overview;
+  const { orders, more, oldestPending, oldestUnknown, holds, outOfReach, findings, receivers, lastEventAt } = overview;
   const count = (state: OrderState) => `${withCommas(orders[state])}${more.includes(state) ? ' or more' : ''}`;
-  const since = (word: string, one: NamedOrder | null) =>
-    one === null || Date.parse(one.since) > now ? '' : `, ${word} ${inUnits(now - Date.parse(one.since))}`;
+  const since = (word: string, one: NamedOrder | null, end = '') =>
+    one === null || Date.parse(one.since) > now ? '' : `, ${word} ${inUnits(now - Date.parse(one.since))}${end}`;
   const has = (state: OrderState): Tone | undefined => (orders[state] > 0 ? 'warning' : undefined);
   const others = ORDER_STATES.filter((state) => !SHOWN.includes(state) && orders[state] > 0);
   return [
@@ -56,7 +56,7 @@ function factsOf({ asOf, database, daemon, overview }: Status): readonly Field[]
       value: `${account}: ${kind} since ${from}${actor === null ? '' : ` by ${actor}`}${until === null ? '' : ` until ${until}`}: ${reason}`,
       tone: 'warning',
     })),
-    { label: 'pending', value: `${count('pending')}${since('the oldest waits', oldestPending)}` },
+    { label: 'pending', value: `${count('pending')}${since('the first was due', oldestPending, ' ago')}` },
     { label: 'unknown', value: `${count('unknown')}${since('the oldest for', oldestUnknown)}`, tone: has('unknown') },
     { label: 'held', value: count('held'), tone: has('held') },
     { label: 'disputed', value: count('disputed'), tone: has('disputed') },
@@ -65,9 +65,23 @@ function factsOf({ asOf, database, daemon, overview }: Status): readonly Field[]
       label: 'findings',
       value: findings.map((one) => `${one.class} ${withCommas(one.open)}`).join(' · ') || 'none open',
     },
+    ...receivers.map((one) => receiverField(one, ago)),
     { label: 'last event', value: ago(lastEventAt) },
     { label: 'database', value: database },
   ];
+}
+
+function receiverField(receiver: ReceiverState, ago: (time: string | null) => string): Field {
+  const { name, takenAt, failingSince, nextTryAt, cause, oldestWaiting, parked, deadLetters } = receiver;
+  const failing = `takes none since ${failingSince}${cause === null ? '' : ` (${cause})`}, tried again at ${nextTryAt}`;
+  const parts = [
+    failingSince === null ? `last took an event ${ago(takenAt)}` : failing,
+    ...(oldestWaiting === null ? [] : [`the oldest that waits came ${ago(oldestWaiting)}`]),
+    ...(parked === 0 ? [] : [`${withCommas(parked)} parked`]),
+    ...(deadLetters === 0 ? [] : [counted(deadLetters, 'dead letter')]),
+  ];
+  const isWell = failingSince === null && parked === 0 && deadLetters === 0;
+  return { label: 'receiver', value: `${name}: ${parts.join(', ')}`, tone: isWell ? undefined : 'warning' };
 }
 
 const SHOWN: readonly OrderState[] = ['pending', 'unknown', 'held', 'disputed'];
@@ -85,10 +99,10 @@ function liveFields({ accounts, rate }: DaemonStatus, ago: (time: string | null)
   const inFlight = accounts.reduce((all, one) => all + one.inFlight, 0);
   const open = accounts.filter(({ breakers }) => Object.values(breakers ?? {}).some((state) => state !== 'closed'));
   const passes = accounts.flatMap((one) => one.passes);
-  const limit = `${rate.requests} in ${inUnits(rate.intervalMs)}`;
+  const use = `${rate.spent} of ${rate.requests} in ${inUnits(rate.intervalMs)}`;
   return [
     { label: 'last answer', value: ago(newest(accounts.map(({ answeredAt }) => answeredAt))) },
-    { label: 'requests', value: `${inFlight} in flight; the limit of an account is ${limit}` },
+    { label: 'requests', value: `${use}, ${inFlight} in flight` },
     {
       label: 'circuit breaker',
       value: open.length === 0 ? 'closed' : `not closed for ${open.map(({ account }) => account).join(', ')}`,

@@ -2,10 +2,9 @@ import type { HoldKind } from '../../domain/accounts/holds.ts';
 import { accountWords } from '../../domain/accounts/words.ts';
 import { WAITING_STATES } from '../../domain/orders/states.ts';
 import { inUnits, withCommas } from '../formats/words.ts';
+import { LONG_MS, receiverNeeds } from './receivers.ts';
 import type { Status } from './status.ts';
 
-/** What waits longer, and nothing holds it back, waits for too long: in ms. */
-const LONG_MS = 5 * 60_000;
 /** So many accounts are named. */
 const MOST_NAMED = 3;
 
@@ -37,6 +36,7 @@ export function judgeStatus(status: Status): StatusVerdict {
     ...daemonReasons(status),
     ...orderReasons(status),
     ...waitReasons(status),
+    ...receiverReasons(status),
   ].toSorted((one, other) => GRAVITY.indexOf(one.end) - GRAVITY.indexOf(other.end));
   return { end: reasons[0]?.end ?? 'well', reasons };
 }
@@ -120,6 +120,13 @@ function waitReasons({ asOf, daemon, overview }: Status): StatusReason[] {
     }
   }
   return reasons;
+}
+
+function receiverReasons({ asOf, overview }: Status): StatusReason[] {
+  return receiverNeeds(overview.receivers, Date.parse(asOf)).map(({ title, since, command }) => {
+    const text = since === null ? title : `${title} since ${since}`;
+    return { end: 'look', text: `${text.charAt(0).toLowerCase()}${text.slice(1)}`, remedy: command };
+  });
 }
 
 interface OfAccount {

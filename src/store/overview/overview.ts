@@ -4,6 +4,7 @@ import { FINDING_CLASSES, SEVERITIES, type Severity } from '../../domain/finding
 import { ATTENTION_STATES, ORDER_STATES, type OrderState } from '../../domain/orders/states.ts';
 import type { AccountCounts, AccountHold, OpenFindings, Overview } from '../../reports/status/overview.ts';
 import type { Database } from '../port.ts';
+import { readWebhooks } from '../webhooks/state.ts';
 import { readCounts, sumOf } from './counts.ts';
 import { newestEvents } from './newest.ts';
 import { firstPending, firstUnknown, ordersToDecide } from './orders.ts';
@@ -13,11 +14,15 @@ import { outOfReach } from './reach.ts';
 const MOST_HOLDS = 100;
 const NEWEST = 20;
 
-/** Reads the overview of one account, or of all where none is named: in a few statements, whatever their number. */
-export async function readOverview(
-  db: Database,
-  { account, now }: { readonly account: string | undefined; readonly now: Date },
-): Promise<Overview> {
+/** What an overview is of: one account, or all where none is named, and the receivers of the settings. */
+interface OverviewQuery {
+  readonly account: string | undefined;
+  readonly endpoints: readonly { readonly name: string }[];
+  readonly now: Date;
+}
+
+/** Reads an overview: in a few statements, however many accounts there are. */
+export async function readOverview(db: Database, { account, endpoints, now }: OverviewQuery): Promise<Overview> {
   const { accounts, more } = await readCounts(db, account);
   const orders = sumOf(accounts, 'orders');
   const newest = await newestEvents(db, account, NEWEST);
@@ -32,6 +37,7 @@ export async function readOverview(
     findings: openFindings(accounts),
     holds: await readAllHolds(db, account),
     outOfReach: await outOfReach(db, account),
+    receivers: await readWebhooks(db, endpoints),
     lastEventAt: newest[0]?.observed_at ?? null,
     newest: newest.map(feedEventOf),
     accounts,

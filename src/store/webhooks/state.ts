@@ -1,72 +1,53 @@
-import { sql, type Expression } from 'kysely';
+import { sql } from 'kysely';
+import type { ReceiverState } from '../../reports/status/overview.ts';
+import { indexedBy } from '../dialect.ts';
 import type { Database } from '../port.ts';
-import { readFeed } from '../feed.ts';
-import { accountsBehind } from './cursors.ts';
 
-/** Rows are counted, and accounts looked at, no further than this. */
+/** Rows are counted, and accounts with events that wait are looked at, no further than this. */
 const MOST_COUNTED = 10_000;
-const MOST_LOOKED_AT = 50;
-/** No name of an account comes after it. */
-const LAST = '~';
+const MOST_LOOKED_AT = 1_000;
 
-/** How an endpoint does. */
-export interface WebhookState {
-  readonly name: string;
-  /** When it took the last event. */
-  readonly takenAt: string | null;
-  /** It has taken no event since then; null while it takes them. */
-  readonly failingSince: string | null;
-  /** While it takes none: when one tries it again. */
-  readonly nextTryAt: string | null;
-  readonly cause: string | null;
-  /** When the oldest event was recorded that it has not been offered, or has not taken; null where there is none. */
-  readonly oldestWaiting: string | null;
-  /** Orders, links and accounts whose events wait behind one that it has refused. */
-  readonly parked: number;
-  /** Events that it has refused to the end, and that were not delivered since. */
-  readonly deadLetters: number;
+type Row = Omit<ReceiverState, 'parked' | 'deadLetters'> & Record<'parked' | 'deadLetters', number | bigint>;
+
+/** The times of the oldest events that a receiver has yet to be offered, or has not taken: one look into an index an account. */
+const WAITING = sql`select (select observed_at from events ${indexedBy('events_of_account')}
+      where events.account = head.account and events.id > coalesce(cursor.event_id, 0)
+      order by events.account, events.id limit 1) as at
+    from event_heads as head
+    left join webhook_cursors as cursor on cursor.account = head.account and cursor.endpoint = webhook_endpoints.name
+    where head.id > coalesce(cursor.event_id, 0) limit ${sql.lit(MOST_LOOKED_AT)}`;
+const PARKED = sql`select 1 as one from webhook_parked
+    where webhook_parked.endpoint = webhook_endpoints.name limit ${sql.lit(MOST_COUNTED)}`;
+const DEAD = sql`select 1 as one from webhook_dead_letters
+    where webhook_dead_letters.endpoint = webhook_endpoints.name and delivered_at is null limit ${sql.lit(MOST_COUNTED)}`;
+
+/** Reads how receivers of events do, in one statement and in the order of the settings: metrics, dashboard and commands have it from here. */
+export async function readWebhooks(
+  db: Database,
+  endpoints: readonly { readonly name: string }[],
+): Promise<readonly ReceiverState[]> {
+  if (endpoints.length === 0) return [];
+  const names = endpoints.map(({ name }) => name);
+  const { rows } = await sql<Row>`
+    select name, taken_at as "takenAt", failing_since as "failingSince", next_try_at as "nextTryAt", cause,
+      (select min(at) from (${WAITING}) as waiting) as "oldestWaiting",
+      (select count(*) from (${PARKED}) as parked) as parked,
+      (select count(*) from (${DEAD}) as dead) as "deadLetters"
+    from webhook_endpoints where name in (${sql.join(names)})`.execute(db);
+  return names.map((name) => {
+    const row = rows.find((one) => one.name === name);
+    if (row === undefined) return { name, ...NEVER_DRIVEN };
+    return { ...row, parked: Number(row.parked), deadLetters: Number(row.deadLetters) };
+  });
 }
 
-/** Reads how endpoints do, in a few statements each; of one that was never driven there is nothing. */
-export async function readWebhooks(db: Database, names: readonly string[]): Promise<readonly WebhookState[]> {
-  if (names.length === 0) return [];
-  const columns = [
-    'name',
-    'taken_at as takenAt',
-    'failing_since as failingSince',
-    'next_try_at as nextTryAt',
-    'cause',
-  ] as const;
-  const rows = await db.selectFrom('webhook_endpoints').select(columns).where('name', 'in', names).execute();
-  const states = [];
-  for (const row of rows) {
-    const parked = db.selectFrom('webhook_parked').select(sql.lit(1).as('one')).where('endpoint', '=', row.name);
-    const dead = db
-      .selectFrom('webhook_dead_letters')
-      .select(sql.lit(1).as('one'))
-      .where('endpoint', '=', row.name)
-      .where('delivered_at', 'is', null);
-    states.push({
-      ...row,
-      oldestWaiting: await oldestWaiting(db, row.name),
-      parked: await counted(db, parked.limit(MOST_COUNTED)),
-      deadLetters: await counted(db, dead.limit(MOST_COUNTED)),
-    });
-  }
-  return states;
-}
-
-async function oldestWaiting(db: Database, endpoint: string): Promise<string | null> {
-  const behind = await accountsBehind(db, { endpoint, from: '', to: LAST });
-  const times: string[] = [];
-  for (const { account, eventId } of behind.slice(0, MOST_LOOKED_AT)) {
-    const [first] = await readFeed(db, { account, afterId: eventId, limit: 1 });
-    if (first !== undefined) times.push(first.observed_at);
-  }
-  return times.toSorted()[0] ?? null;
-}
-
-async function counted(db: Database, rows: Expression<unknown>): Promise<number> {
-  const found = await sql<{ rows: number | bigint }>`select count(*) as rows from (${rows}) as found`.execute(db);
-  return Number(found.rows[0]?.rows ?? 0);
-}
+/** No daemon has been started with it. */
+const NEVER_DRIVEN = {
+  takenAt: null,
+  failingSince: null,
+  nextTryAt: null,
+  cause: null,
+  oldestWaiting: null,
+  parked: 0,
+  deadLetters: 0,
+} as const satisfies Omit<ReceiverState, 'name'>;

@@ -10,6 +10,8 @@ import { runProgram, type ProgramOptions } from '../../support/cli-function.ts';
 import { scriptedControlSocket } from '../../support/control-socket.ts';
 import { echo, NOT_FOUND } from '../../support/scripted-exchange.ts';
 import { scriptedProgram, settingsOf, type TestProgram } from '../../support/test-program.ts';
+import { MINUTE } from '../../support/tracking.ts';
+import { SECRET } from '../../support/webhooks.ts';
 
 const NEVER = new AbortController().signal;
 
@@ -36,6 +38,7 @@ describe('order-sync status', () => {
       verdict: { end: 'well', reasons: [] },
       daemon: {
         pid: process.pid,
+        rate: { spent: 1, requests: 100, intervalMs: 10_000 },
         accounts: [{ account: 'default', isDriven: true, inFlight: 0, answeredAt: program.clock.now().toISOString() }],
       },
       overview: { account: 'default', orders: { accepted: 1, pending: 0 } },
@@ -76,6 +79,30 @@ describe('order-sync status', () => {
     expect((await json()).code).toBe(1);
     await write(async (tx) => await setHold(tx, 'default', { ...hold, kind: 'key-refused', actor: null }, since));
     expect(await json()).toMatchObject({ code: 77, status: { verdict: { end: 'key-refused' } } });
+  });
+
+  it('names the command that helps with a receiver that fails for long or has refused events', async () => {
+    const { program } = await scriptedProgram();
+    const endpoint = { url: 'https://shop.example', secrets: SECRET };
+    const endpoints = JSON.stringify(['slow', 'dead', 'well', 'a b'].map((name) => ({ name, ...endpoint })));
+    const environment = { ...settingsOf(program), ORDER_SYNC_WEBHOOKS_ENDPOINTS: endpoints };
+    const failing = program.merchant.prepare(
+      'insert into webhook_endpoints (name, since, failing_since) values (?, ?, ?)',
+    );
+    const ago = (minutes: number) => new Date(Date.now() - minutes * MINUTE).toISOString();
+    failing.run('slow', ago(9), ago(1));
+    failing.run('dead', ago(9), ago(6));
+    failing.run('a b', ago(9), null);
+    program.merchant.exec(`insert into webhook_dead_letters (account, endpoint, event_id, status, at)
+      values ('default', 'a b', 1, 400, '')`);
+    const { code, stdout } = await runProgram(['status', '--json'], { environment });
+    const { verdict } = JSON.parse(stdout) as { verdict: StatusVerdict };
+    expect([code, verdict.reasons.map(({ remedy }) => remedy)]).toEqual([
+      1,
+      ['order-sync webhooks show dead', "order-sync webhooks show 'a b'"],
+    ]);
+    const text = await runProgram(['status'], { environment, columns: 80 });
+    expect(text.stdout.match(/^ *receiver /gm)).toHaveLength(4);
   });
 
   it.each([60, 120])('fits a terminal of %i columns', async (columns) => {

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createPass } from '../../../src/flows/orders/create.ts';
+import { rateUse } from '../../../src/flows/pass/rate-use.ts';
 import { Activities } from '../../../src/flows/pass/activity.ts';
 import { NOT_FOUND, record } from '../../support/scripted-exchange.ts';
 import { testClock } from '../../support/test-clock.ts';
@@ -61,6 +62,28 @@ describe('what an account does', () => {
     changed('SENT');
     await lookUp(MINUTE);
     expect(changeSeen.mock.calls.flat()).toEqual([MINUTE, 7 * SECOND]);
+  });
+});
+
+describe('the use of the rate', () => {
+  it('is that of the last ten seconds, of all accounts that share a limit', () => {
+    const clock = testClock();
+    const activities = new Activities(clock);
+    const request = { operation: 'look_up_order', outcome: 'ok', tookMs: 5, isAnswered: true } as const;
+    const ask = (account: string) => activities.of(account).ended(request);
+    const account = (name: string, rateGroup?: string) =>
+      ({ name, rateGroup, exchange: { rate: { requests: 3, interval: 2 * SECOND } } }) as never;
+    const accounts = [account('a', 'group'), account('b', 'group'), account('c')];
+    const use = (name?: string) => rateUse(activities, { accounts, exchange: {} as never }, name);
+    ask('a');
+    clock.advance(5 * SECOND);
+    for (const name of ['a', 'b', 'b', 'c']) ask(name);
+    expect(use('a')).toEqual({ spent: 4, requests: 15, intervalMs: 10_000 });
+    expect([use('c').spent, use().spent, use().requests]).toEqual([1, 5, 30]);
+    clock.advance(5 * SECOND);
+    expect([use('a').spent, use('b').spent]).toEqual([3, 3]);
+    clock.advance(10 * SECOND);
+    expect(use().spent).toBe(0);
   });
 });
 

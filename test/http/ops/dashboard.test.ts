@@ -101,12 +101,16 @@ async function stateOf(get: (path: string) => Promise<Response>, state: string):
 
 describe('the first line of the dashboard', () => {
   it('says that all is well where order-sync status does, and nowhere else', async () => {
-    const { program, get } = await testOps();
+    const endpoint = { name: 'shop', url: 'https://shop.example', secrets: [], events: [], allowPrivate: false };
+    const webhooks = { endpoints: [endpoint] };
+    const { program, get } = await testOps({
+      instead: ({ config }) => ({ config: { ...config, ops: { ...config.ops, listen: LOOPBACK }, webhooks } }),
+    });
     const { db, writer } = program.app.store;
     const isWell = async () => {
       program.clock.advance(2_000);
       const now = program.clock.now();
-      const overview = await readOverview(db, { account: 'default', now });
+      const overview = await readOverview(db, { account: 'default', ...webhooks, now });
       const status = { asOf: now.toISOString(), database: '', daemon: DAEMON, overview };
       const isWellHere = (await (await get('/')).text()).includes('<p>All is well</p>');
       expect(isWellHere).toBe(judgeStatus(status).end === 'well');
@@ -133,8 +137,19 @@ describe('the first line of the dashboard', () => {
     }
     program.merchant.exec(`update event_heads set counts = '{"findings":{"STATUS_UNMAPPED":1}}'`);
     expect(await isWell()).toBe(true);
+    const receiver = program.merchant.prepare(
+      `insert or replace into webhook_endpoints (name, since, failing_since) values ('shop', '', ?)`,
+    );
+    for (const [ageMs, isGood] of [
+      [4 * 60_000, true],
+      [6 * 60_000, false],
+    ] as const) {
+      receiver.run(new Date(program.clock.now().getTime() - ageMs).toISOString());
+      expect(await isWell()).toBe(isGood);
+    }
   });
 });
 
-const RATE = { requests: 1, intervalMs: 1_000 };
+const LOOPBACK = { host: '127.0.0.1', port: 0 };
+const RATE = { spent: 0, requests: 1, intervalMs: 1_000 };
 const DAEMON = { pid: 1, version: '', startedAt: '', owned: 1, driven: 1, rate: RATE, accounts: [] };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { needsOf } from '../../../src/reports/dashboard/attention.ts';
 import { dashboardPage } from '../../../src/reports/dashboard/page.ts';
-import { dashboardFacts } from '../../support/dashboard-facts.ts';
+import { dashboardFacts, receiverState } from '../../support/dashboard-facts.ts';
 
 const QUIET = { undecided: [], findings: [], newestFindings: [], holds: [], oldest: [] } as const;
 /** Facts of an account on which nobody has to look at anything. */
@@ -54,16 +54,8 @@ describe('the dashboard', () => {
       { database: { ...wellFacts().database, failure: 'the disk is full' } },
       'db check',
     ],
-    [
-      'a receiver that fails',
-      { receivers: [{ endpoint: 'e', failingSince: hold.since, deadLetters: 0, oldestWaiting: null }] },
-      'webhooks show e',
-    ],
-    [
-      'a dead letter',
-      { receivers: [{ endpoint: 'e', failingSince: null, deadLetters: 1, oldestWaiting: null }] },
-      'webhooks show e',
-    ],
+    ['a receiver that fails', { receivers: [receiverState({ failingSince: hold.since })] }, 'webhooks show shop'],
+    ['a dead letter', { receivers: [receiverState({ name: 'a b', deadLetters: 1 })] }, "webhooks show 'a b'"],
   ] as const)('names the command that helps with %s', (_name, changes, command) => {
     expect(needsOf(wellFacts(changes)).map((need) => need.command)).toEqual([`order-sync ${command}`]);
   });

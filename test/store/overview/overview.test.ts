@@ -79,7 +79,7 @@ describe('the counts that are kept', () => {
     const rows = await counted(program);
     expect(Object.keys(rows.orders).length).toBeGreaterThan(3);
     for (const account of ['default', undefined]) {
-      const overview = await readOverview(program.app.store.db, { account, now: program.clock.now() });
+      const overview = await readOverview(program.app.store.db, { account, endpoints: [], now: program.clock.now() });
       expect(overview.accounts).toEqual([{ account: 'default', ...rows }]);
       expect(overview.orders).toMatchObject(rows.orders);
       expect(Object.fromEntries(overview.findings.map((one) => [one.class, one.open]))).toEqual(rows.findings);
@@ -96,7 +96,11 @@ describe('counts that somebody has changed', () => {
     for (const counts of ['{"orders":{"final":99}}', '{}']) {
       program.merchant.exec(`update event_heads set counts = '${counts}'`);
       expect(await correctCounts(store)).toEqual(['default']);
-      const { accounts } = await readOverview(store.db, { account: 'default', now: program.clock.now() });
+      const { accounts } = await readOverview(store.db, {
+        account: 'default',
+        endpoints: [],
+        now: program.clock.now(),
+      });
       expect(accounts).toEqual([{ account: 'default', ...rows }]);
     }
     expect(await correctCounts(store)).toEqual([]);
@@ -116,7 +120,7 @@ describe('an overview', () => {
     await program.app.store.writer.write(async (tx) => await setHold(tx, 'default', hold, since));
     program.insert({ external_order_id: 'waiting' });
     program.merchant.exec("insert into merchant_orders (account, external_order_id) values ('another', 'other')");
-    const overview = await readOverview(program.app.store.db, { account: 'default', now: since });
+    const overview = await readOverview(program.app.store.db, { account: 'default', endpoints: [], now: since });
     expect(overview).toMatchObject({
       orders: { pending: 1, unknown: 1, final: 0 },
       oldestPending: { externalOrderId: 'waiting' },
@@ -127,7 +131,7 @@ describe('an overview', () => {
       lastEventAt: since.toISOString(),
     });
     expect(overview.newest[0]).toMatchObject({ type: 'account.paused' });
-    const all = await readOverview(program.app.store.db, { account: undefined, now: since });
+    const all = await readOverview(program.app.store.db, { account: undefined, endpoints: [], now: since });
     expect(all.orders).toMatchObject({ pending: 2, unknown: 1 });
     expect(all.accounts.map(({ account }) => account)).toEqual(['another', 'default']);
   });

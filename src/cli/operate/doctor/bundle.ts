@@ -57,7 +57,8 @@ async function contentOf(command: Command, pseudonym: Pseudonym): Promise<object
     const clock = systemClock();
     const store = await openStore(config.database, clock, { expect: 'current' });
     try {
-      const overview = await readOverview(store.db, { account: undefined, now: clock.now() });
+      const { endpoints } = config.webhooks;
+      const overview = await readOverview(store.db, { account: undefined, endpoints, now: clock.now() });
       const events = await newestEvents(store.db, undefined, NEWEST_EVENTS);
       return {
         database: config.database.kind,

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { readWebhooks, type WebhookState } from '../../../store/webhooks/state.ts';
+import type { ReceiverState } from '../../../reports/status/overview.ts';
+import { readWebhooks } from '../../../store/webhooks/state.ts';
 import { addListOptions, printList, type ListColumn, type ListOptions } from '../../shared/list.ts';
 import { withStore } from '../../shared/store.ts';
 
@@ -10,11 +11,9 @@ export function define(command: Command): void {
     .addHelpText('after', '\nExample:\n  order-sync webhooks list')
     .action(async (options: ListOptions) => {
       const states = await withStore(command, 'current', async ({ db }, { webhooks }) => {
-        const names = webhooks.endpoints.map(({ name }) => name);
-        const known = await readWebhooks(db, names);
-        return names.map((name) => known.find((one) => one.name === name) ?? unknown(name));
+        return await readWebhooks(db, webhooks.endpoints);
       });
-      const columns: readonly ListColumn<WebhookState>[] = [
+      const columns: readonly ListColumn<ReceiverState>[] = [
         { label: 'endpoint', of: (row) => row.name },
         { label: 'last taken', kind: 'time', rank: 1, of: (row) => row.takenAt },
         { label: 'waiting since', kind: 'time', of: (row) => row.oldestWaiting },
@@ -26,10 +25,4 @@ export function define(command: Command): void {
       ];
       printList(states, options, columns, 'webhooks.endpoints names no endpoint');
     });
-}
-
-/** The daemon has not been started with it. */
-function unknown(name: string): WebhookState {
-  const never = { takenAt: null, failingSince: null, nextTryAt: null, cause: null, oldestWaiting: null };
-  return { name, ...never, parked: 0, deadLetters: 0 };
 }

@@ -9,6 +9,7 @@ import {
   type MoneyPeriod,
   type OldestIn,
 } from '../../../reports/dashboard/facts.ts';
+import { rateUse } from '../../../flows/pass/rate-use.ts';
 import { currencyOfRow } from '../../../reports/reconciliation/rows.ts';
 import type { Overview } from '../../../reports/status/overview.ts';
 import { listFindings } from '../../../store/listed-findings.ts';
@@ -49,7 +50,7 @@ export class DashboardReader {
   constructor(deps: OpsPages) {
     this.#deps = deps;
     this.accounts = deps.config.accounts.map(({ name }) => name);
-    this.#latencies = new Latencies(deps.activities, deps.clock);
+    this.#latencies = new Latencies(deps.activities);
   }
 
   /** What is shown of an account, or of all where none is named. */
@@ -71,7 +72,8 @@ export class DashboardReader {
   async #read(account: string | undefined): Promise<DashboardFacts> {
     const { config, clock, store, readings } = this.#deps;
     const [now, begun] = [clock.now(), clock.monotonic()];
-    const overview = await readOverview(store.db, { account, now });
+    const { endpoints } = config.webhooks;
+    const overview = await readOverview(store.db, { account, endpoints, now });
     const shown = account === undefined ? this.accounts : [account];
     const isAddedUp = shown.length <= MOST_ADDED_UP;
     const listed = isAddedUp
@@ -100,28 +102,14 @@ export class DashboardReader {
         bytes: (await readings.disk()).value?.databaseBytes ?? null,
         readMs: clock.monotonic() - begun,
       },
-      receivers: ((await readings.webhooks()).value ?? []).map(
-        ({ name, failingSince, deadLetters, oldestWaiting }) => ({
-          endpoint: name,
-          failingSince,
-          deadLetters,
-          oldestWaiting,
-        }),
-      ),
       activity,
     };
   }
 
   #exchange(account: string | undefined, { outOfReach }: Overview): DashboardFacts['exchange'] {
     const { config } = this.#deps;
-    const settingsOf = exchangeByAccount(config);
-    const limits = (account === undefined ? this.accounts : [account]).map((name) => {
-      const { requests, interval } = settingsOf(name).rate;
-      return (requests * 1_000) / interval;
-    });
-    const perSecond = limits.reduce((sum, limit) => sum + limit, 0);
-    const facts = this.#latencies.facts((name) => account === undefined || name === account, perSecond);
-    return facts && { ...facts, outOfReach };
+    const facts = this.#latencies.facts((name) => account === undefined || name === account);
+    return facts && { ...facts, rate: rateUse(this.#deps.activities, config, account), outOfReach };
   }
 
   async #addUp(accounts: readonly string[], now: Date): Promise<ActivityFacts> {
@@ -156,7 +144,7 @@ export class DashboardReader {
 }
 
 function ofOverview(overview: Overview) {
-  const { asOf: at, orders, more, findings, holds, attention, newest: events } = overview;
+  const { asOf: at, orders, more, findings, holds, attention, newest: events, receivers } = overview;
   const oldest: OldestIn[] = [overview.oldestPending, overview.oldestUnknown].filter((one) => one !== null);
   return {
     at,
@@ -174,6 +162,7 @@ function ofOverview(overview: Overview) {
     })),
     holds,
     events,
+    receivers,
   };
 }
 

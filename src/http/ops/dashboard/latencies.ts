@@ -1,13 +1,9 @@
-import type { Clock } from '../../../clock.ts';
 import type { WatchedRequest } from '../../../exchange/watch.ts';
 import type { Activities, ActivityListener } from '../../../flows/pass/activity.ts';
 import type { ExchangeFacts, OperationFacts, Times } from '../../../reports/dashboard/facts.ts';
 
 /** So many of the newest times are kept, of each kind. */
 const KEPT = 200;
-/** Requests are shown over so many seconds. */
-const SECONDS = 10;
-const SECOND_MS = 1_000;
 
 /** The newest times of a kind, and how many there were. */
 class Newest {
@@ -27,48 +23,35 @@ class Newest {
 interface AccountTimes {
   readonly operations: Map<string, { readonly times: Newest; failed: number }>;
   readonly changes: Newest;
-  /** Requests by the second in which they ended. */
-  readonly seconds: { readonly second: number; requests: number }[];
 }
 
 /** How long requests take and how late changes are seen, of each account that this process drives. */
 export class Latencies implements ActivityListener {
-  readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #activities: Activities;
   readonly #byAccount = new Map<string, AccountTimes>();
 
-  constructor(activities: Activities, clock: Pick<Clock, 'monotonic'>) {
-    this.#clock = clock;
+  constructor(activities: Activities) {
     this.#activities = activities;
     activities.listen(this);
   }
 
   onRequest(account: string, { operation, outcome, tookMs }: WatchedRequest): void {
-    const { operations, seconds } = this.#of(account);
+    const { operations } = this.#of(account);
     const known = operations.get(operation) ?? { times: new Newest(), failed: 0 };
     operations.set(operation, known);
     known.times.add(tookMs);
     if (outcome === 'unknown' || outcome === 'not-sent') known.failed += 1;
-    const second = Math.floor(this.#clock.monotonic() / SECOND_MS);
-    const last = seconds.at(-1);
-    if (last?.second === second) last.requests += 1;
-    else if (seconds.push({ second, requests: 1 }) > SECONDS) seconds.shift();
   }
 
   onChange(account: string, lateMs: number): void {
     this.#of(account).changes.add(lateMs);
   }
 
-  /** What is known of accounts together; `perSecond` is what their limits allow. Null where this process drives none of them. */
-  facts(isMeant: (account: string) => boolean, perSecond: number): Omit<ExchangeFacts, 'outOfReach'> | null {
+  /** What is known of accounts together. Null where this process drives none of them. */
+  facts(isMeant: (account: string) => boolean): Omit<ExchangeFacts, 'outOfReach' | 'rate'> | null {
     const activities = [...this.#activities.all].filter(({ account }) => isMeant(account));
     if (activities.length === 0) return null;
     const times = activities.flatMap(({ account }) => this.#byAccount.get(account) ?? []);
-    const before = Math.floor(this.#clock.monotonic() / SECOND_MS) - SECONDS;
-    const spent = times
-      .flatMap(({ seconds }) => seconds)
-      .filter(({ second }) => second > before)
-      .reduce((sum, { requests }) => sum + requests, 0);
     return {
       waiting: activities.flatMap(({ account, passes }) =>
         [...passes].flatMap(([pass, { wantedSince: since }]) =>
@@ -78,7 +61,6 @@ export class Latencies implements ActivityListener {
       lastAnswerAt: newestOf(activities.map(({ answeredAt }) => answeredAt)),
       lastPassAt: newestOf(activities.flatMap(({ passes }) => [...passes.values()].map(({ goodAt }) => goodAt))),
       inFlight: activities.reduce((sum, { inFlight }) => sum + inFlight, 0),
-      rate: { spent, requests: perSecond * SECONDS, intervalMs: SECONDS * SECOND_MS },
       operations: operationsOf(times),
       detection: timesOf(times.map(({ changes }) => changes)),
     };
@@ -87,7 +69,7 @@ export class Latencies implements ActivityListener {
   #of(account: string): AccountTimes {
     const known = this.#byAccount.get(account);
     if (known !== undefined) return known;
-    const made = { operations: new Map(), changes: new Newest(), seconds: [] };
+    const made = { operations: new Map(), changes: new Newest() };
     this.#byAccount.set(account, made);
     return made;
   }

@@ -5,7 +5,6 @@ import { BREAKER_LANES } from '../../../exchange/breaker.ts';
 import type { Activities } from '../../../flows/pass/activity.ts';
 import type { Overview } from '../../../reports/status/overview.ts';
 import { stalledMsOf } from '../readiness.ts';
-import type { WebhookState } from '../../../store/webhooks/state.ts';
 import type { Disk } from '../readings.ts';
 import type { Gauges } from './gauges.ts';
 import { OTHERS } from './labels.ts';
@@ -19,7 +18,6 @@ export interface MetricFacts {
   readonly labelOf: (account: string) => string;
   /** Undefined where the database cannot be read. */
   readonly overview: Overview | undefined;
-  readonly webhooks: readonly WebhookState[];
   readonly disk: Disk | undefined;
 }
 
@@ -30,7 +28,6 @@ export function setGauges(gauges: Gauges, facts: MetricFacts): void {
   gauges.set('order_sync_accounts_owned', owned.length);
   if (overview !== undefined) setOverview(gauges, facts, overview);
   setLive(gauges, facts);
-  setWebhooks(gauges, facts);
   if (disk === undefined) return;
   const { freeBytes, databaseBytes, walBytes } = disk;
   gauges.set('order_sync_disk_free_bytes', freeBytes);
@@ -58,6 +55,7 @@ function setOverview(gauges: Gauges, { labelOf, owned, now }: MetricFacts, overv
   }
   gauges.set('order_sync_oldest_pending_age_seconds', age(overview.oldestPending?.since ?? null, now));
   gauges.set('order_sync_oldest_unknown_age_seconds', age(overview.oldestUnknown?.since ?? null, now));
+  setReceivers(gauges, overview, now);
 }
 
 /** A class of another version is not told apart. */
@@ -66,8 +64,8 @@ function findingLabels(name: string): { readonly class: string; readonly severit
   return { class: name, severity: FINDING_CLASSES[name as keyof typeof FINDING_CLASSES].severity };
 }
 
-function setWebhooks(gauges: Gauges, { webhooks, now }: MetricFacts): void {
-  for (const { name: endpoint, oldestWaiting, failingSince, parked, deadLetters } of webhooks) {
+function setReceivers(gauges: Gauges, { receivers }: Overview, now: Date): void {
+  for (const { name: endpoint, oldestWaiting, failingSince, parked, deadLetters } of receivers) {
     gauges.set('order_sync_webhook_lag_seconds', age(oldestWaiting, now), { endpoint });
     gauges.set('order_sync_webhook_failing_seconds', age(failingSince, now), { endpoint });
     gauges.set('order_sync_webhook_parked', parked, { endpoint });

@@ -44,9 +44,8 @@ export function startMetrics(sources: MetricSources): Metrics {
     const gauges = new Gauges();
     gauges.set('order_sync_build_info', 1, { version, node: process.version });
     const { value: overview } = await readings.overview();
-    const { value: webhooks = [] } = await readings.webhooks();
     const { value: disk } = await readings.disk();
-    setGauges(gauges, { now: clock.now(), owned: accounts.names, activities, labelOf, overview, webhooks, disk });
+    setGauges(gauges, { now: clock.now(), owned: accounts.names, activities, labelOf, overview, disk });
     for (const quantile of QUANTILES) {
       // What is measured is the time between two looks.
       const delayMs = Math.max(0, loop.percentile(quantile * 100) / 1e6 - LOOP_RESOLUTION_MS);
