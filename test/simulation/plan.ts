@@ -132,7 +132,7 @@ export function planOf(seed: number): Plan {
     // Unknown outcomes are verified for a day, and daily look-ups find what appeared late; final orders are looked at for 8.
     endAt: calmAt + (chance.next() < 0.1 ? 12 * DAY : 3 * DAY),
   } as const;
-  return { ...plan, decisions: planDecisions(chance, plan), decidesInFlight: chance.of([0, 0, 0, 0.2]) };
+  return { ...plan, decisions: planDecisions(chance, plan), decidesInFlight: chance.of([0, 0, 0.2, 0.5]) };
 }
 
 /** Mostly while orders are sent; some stretches are shorter than what it takes until another process takes over. */
