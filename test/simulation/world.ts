@@ -236,6 +236,8 @@ class World implements Surroundings, Disposable {
     this.scheduler.after(process.heldUntil - this.scheduler.now + this.chance.below(1_000), 'look for an owner', () => {
       if (this.#process !== process || !process.isAlive || process.stillUntil <= this.scheduler.now) return;
       this.#late = process;
+      // That it dies now lets nobody else begin: another is about to.
+      this.#process = undefined;
       this.#lastOwnerUntil = process.trustedUntil;
       this.#begin(0);
     });
