@@ -6,6 +6,7 @@ import { readEnvelope } from '../../http/control/envelope.ts';
 import { queryId } from '../../exchange/ids.ts';
 import { ADDRESSES } from '../../http/control/operations/addresses.ts';
 import type { Status } from '../../reports/status/status.ts';
+import { fitted } from '../../reports/formats/terminal/screen.ts';
 import { statusText } from '../../reports/status/text.ts';
 import { judgeStatus, type StatusEnd } from '../../reports/status/verdict.ts';
 import { accountFilterOf } from '../shared/account.ts';
@@ -77,7 +78,8 @@ async function watchStatus(read: () => Promise<Status>, asText: (status: Status)
   while (!stop.aborted) {
     const text = asText(await read());
     if (draw === undefined) process.stdout.write(text);
-    else draw(text);
+    // The last row is the cursor's. What does not fit is left out at the end: the verdict comes first.
+    else draw(fitted(text, process.stdout.rows - 1));
     await clock.sleep(WATCH_MS, stop).catch(() => undefined);
   }
   draw?.done();

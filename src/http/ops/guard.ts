@@ -26,7 +26,7 @@ const HEADERS = {
 export function guard(server: FastifyInstance, token: string | undefined): void {
   server.addHook('onRequest', async (request, reply) => {
     reply.headers(HEADERS);
-    if (isForeign(request)) return refuse(reply, 403, 'this request comes from a page of another site');
+    if (isForeign(request)) return refuse(reply, 403, 'a change must come from a page of this server (Origin)');
     if (request.url === OPEN) return undefined;
     if (token !== undefined) {
       if (isEqual(givenToken(request.headers.authorization), token)) return undefined;

@@ -60,17 +60,17 @@ function holdNeed({ account, kind, since, reason, actor }: AccountHold): readonl
   const [tone, title] = HOLDS[kind];
   const by = actor === null ? '' : ` (${actor})`;
   const resume = `order-sync resume${accountWords(account)} --reason TEXT`;
-  const command = RESUMED_HOLDS.includes(kind) ? resume : 'order-sync config check';
+  const command = RESUMED_HOLDS.includes(kind) ? resume : 'order-sync doctor';
   return [{ tone, title: `${title}${ofAccount(account)}`, text: `${reason}${by}`, since, command }];
 }
 
 function outOfReach({ exchange }: DashboardFacts): readonly Need[] {
-  return (exchange?.outOfReach ?? []).map(({ account, since }) => ({
+  return (exchange?.outOfReach ?? []).map(({ account, since, reason }) => ({
     tone: 'error',
     title: `The exchange is out of reach${ofAccount(account)}`,
-    text: 'It gives no usable answer; requests go again by themselves once it does.',
+    text: `Requests go again by themselves once it answers${reason === null ? '' : `: ${reason}`}.`,
     since,
-    command: 'order-sync config check',
+    command: 'order-sync doctor',
   }));
 }
 

@@ -79,8 +79,8 @@ export interface AccountHold extends HoldView {
 
 /** What the process that answers knows of its requests to the exchange. */
 export interface ExchangeFacts {
-  /** Accounts whose exchange is out of reach, with the time since when. */
-  readonly outOfReach: readonly { readonly account: string; readonly since: string }[];
+  /** Accounts whose exchange is out of reach, since when, and why. */
+  readonly outOfReach: readonly { readonly account: string; readonly since: string; readonly reason: string | null }[];
   /** Passes that were woken, and of which none has ended well since. */
   readonly waiting: readonly { readonly account: string; readonly pass: string; readonly since: string }[];
   readonly lastAnswerAt: string | null;

@@ -93,20 +93,29 @@ function daemonText(daemon: DaemonStatus | null, now: number): string {
   return `up for ${inUnits(now - Date.parse(startedAt))} (${version}, process ${pid})${accounts}`;
 }
 
+/** What a circuit breaker that is not closed, or a hold, keeps back. */
+const LANES = [
+  ['create', 'creates'],
+  ['lookup', 'look-ups'],
+] as const;
+
 function liveFields({ accounts, rate }: DaemonStatus, ago: (time: string | null) => string): readonly Field[] {
   const newest = (times: readonly (string | null)[]) =>
     times.reduce((one, other) => (other !== null && (one === null || other > one) ? other : one), null);
   const inFlight = accounts.reduce((all, one) => all + one.inFlight, 0);
-  const open = accounts.filter(({ breakers }) => Object.values(breakers ?? {}).some((state) => state !== 'closed'));
+  const slowed = LANES.flatMap(([lane, requests]) => {
+    const of = accounts.filter(({ breakers }) => breakers !== null && breakers[lane] !== 'closed');
+    return of.length === 0 ? [] : [`${requests} of ${of.length === 1 ? of[0]?.account : `${of.length} accounts`}`];
+  });
   const passes = accounts.flatMap((one) => one.passes);
   const use = `${rate.spent} of ${rate.requests} in ${inUnits(rate.intervalMs)}`;
   return [
     { label: 'last answer', value: ago(newest(accounts.map(({ answeredAt }) => answeredAt))) },
     { label: 'requests', value: `${use}, ${inFlight} in flight` },
     {
-      label: 'circuit breaker',
-      value: open.length === 0 ? 'closed' : `not closed for ${open.map(({ account }) => account).join(', ')}`,
-      tone: open.length === 0 ? undefined : 'warning',
+      label: 'held back',
+      value: slowed.join(', ') || 'nothing',
+      tone: slowed.length === 0 ? undefined : 'warning',
     },
     ...['create', 'lookup'].map((name) => ({
       label: `last ${name} pass`,

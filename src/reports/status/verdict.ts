@@ -77,7 +77,8 @@ function reachReasons({ overview }: Status): StatusReason[] {
 function daemonReasons({ daemon, overview }: Status): StatusReason[] {
   const waiting = WAITING_STATES.reduce((all, state) => all + overview.orders[state], 0);
   if (daemon !== null || waiting === 0) return [];
-  const text = `no daemon answers, and ${withCommas(waiting)} orders wait for one`;
+  const orders = waiting === 1 ? '1 order waits' : `${withCommas(waiting)} orders wait`;
+  const text = `no daemon answers, and ${orders} for one`;
   return [{ end: 'look', text, remedy: 'order-sync run' }];
 }
 
@@ -96,7 +97,7 @@ function orderReasons({ overview }: Status): StatusReason[] {
     .slice(0, MOST_NAMED)
     .map((one) => `${one.class} ${withCommas(one.open)}`)
     .join(', ');
-  const text = `${withCommas(open)} open findings: ${classes}${found.length > MOST_NAMED ? ', …' : ''}`;
+  const text = `${withCommas(open)} open ${open === 1 ? 'finding' : 'findings'}: ${classes}${found.length > MOST_NAMED ? ', …' : ''}`;
   return [...states, { end: 'look', text, remedy: `order-sync findings list --status open${words}` }];
 }
 

@@ -33,7 +33,7 @@ describe('the dashboard', () => {
       'orders list --state held',
     ],
     ['a pause', { holds: [{ ...hold, kind: 'all-paused' }] }, 'resume --reason TEXT'],
-    ['a key that is refused', { holds: [{ ...hold, kind: 'key-refused' }] }, 'config check'],
+    ['a key that is refused', { holds: [{ ...hold, kind: 'key-refused' }] }, 'doctor'],
     [
       'a finding',
       { findings: [{ account: 'default', class: 'AMOUNT_MISMATCH', findings: 1, isMore: false }] },
@@ -58,6 +58,15 @@ describe('the dashboard', () => {
     ['a dead letter', { receivers: [receiverState({ name: 'a b', deadLetters: 1 })] }, "webhooks show 'a b'"],
   ] as const)('names the command that helps with %s', (_name, changes, command) => {
     expect(needsOf(wellFacts(changes)).map((need) => need.command)).toEqual([`order-sync ${command}`]);
+  });
+
+  it('says why the exchange is out of reach, and what finds out more', () => {
+    const { exchange } = wellFacts();
+    const outOfReach = [{ account: 'default', since: hold.since, reason: 'ECONNREFUSED' }];
+    const lost = wellFacts({ exchange: exchange && { ...exchange, outOfReach } });
+    expect(needsOf(lost)).toMatchObject([
+      { command: 'order-sync doctor', text: expect.stringContaining('ECONNREFUSED') as string },
+    ]);
   });
 
   it.each([

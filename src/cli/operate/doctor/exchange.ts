@@ -91,7 +91,7 @@ export async function checkKey(command: Command): Promise<Finding> {
     case 'refused':
       return ok('key', 'the exchange takes the key');
     case 'key-refused': {
-      const remedy = 'put the right key into the file that exchange.apiKey names; it is tried within a minute';
+      const remedy = 'put the right key into the file of exchange.apiKeyFile; it is tried within a minute';
       return fault('key', EXIT.keyRefused, 'the exchange refuses the key (401)', remedy);
     }
     case 'rate-limited':

@@ -46,7 +46,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     ...exchangeSettings(options),
     ...webhookSettings(folder),
   });
-  writeFileSync(settingsFile, `# Settings of a demonstration. Its exchange ended with it.\n${settings}`, {
+  writeFileSync(settingsFile, `# Settings of a demonstration. Its exchange ends with it.\n${settings}`, {
     mode: 0o600,
   });
   const config = loadConfig({ requireExchange: true, cwd: folder, env: {}, file: settingsFile });

@@ -55,6 +55,14 @@ export function cut(text: string, width: number): string {
   return `${start.join('')}…${within(last, endWidth).toReversed().join('')}`;
 }
 
+/** The first lines of a text, as many as `rows`; where that is not all, the last of them says how many more there are. */
+export function fitted(text: string, rows: number): string {
+  const lines = text.trimEnd().split('\n');
+  if (lines.length <= rows) return lines.join('\n');
+  const kept = Math.max(1, rows - 1);
+  return [...lines.slice(0, kept), `… ${lines.length - kept} more lines`].join('\n');
+}
+
 /** The first of these graphemes, as many as fit. */
 function within(graphemes: Iterable<{ readonly segment: string }>, width: number): readonly string[] {
   const taken: string[] = [];

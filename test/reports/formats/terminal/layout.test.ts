@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Column, Row } from '../../../../src/reports/formats/document.ts';
 import { layOut, tableOf, textColumns } from '../../../../src/reports/formats/terminal/layout.ts';
-import { PLAIN, widthOf } from '../../../../src/reports/formats/terminal/screen.ts';
+import { fitted, PLAIN, widthOf } from '../../../../src/reports/formats/terminal/screen.ts';
 
 const EXACT = '12345678901234567.123456789012345678';
 const keysOf = (columns: readonly Column[]) => columns.map(({ key }) => key);
@@ -146,5 +146,16 @@ describe('a table for people', () => {
       text: 'id\n──\na\n',
       leftOut: [],
     });
+  });
+});
+
+describe('a text on a terminal of a few rows', () => {
+  it.each([
+    [5, 'a\nb\nc\nd'],
+    [4, 'a\nb\nc\nd'],
+    [3, 'a\nb\n… 2 more lines'],
+    [0, 'a\n… 3 more lines'],
+  ])('keeps its first lines, as they say most: %d rows', (rows, shown) => {
+    expect(fitted('a\nb\nc\nd\n', rows)).toBe(shown);
   });
 });
