@@ -71,6 +71,11 @@ const BOUNDED: readonly (readonly [step: RegExp, why: string])[] = [
     /^SEARCH webhook_dead_letters USING .* webhook_dead_letters_delivered .* limit \?$/,
     'a page of what may be deleted',
   ],
+  [/^SEARCH head USING INDEX sqlite_autoindex_event_heads_1 /, 'one row an account'],
+  [
+    /^SEARCH webhook_parked USING PRIMARY KEY \(account>\? AND account<\?\)/,
+    'an endpoint may have a thousand at the most',
+  ],
   [/^SEARCH (answer|photos) USING INDEX \w+_by_age .* limit \?$/, 'a page of what is old enough to be deleted'],
   [/^SEARCH \w+ USING INTEGER PRIMARY KEY \(rowid>\? AND rowid<\?\):/, 'the rows between two ids'],
   [/^SEARCH events: .* max\("id"\)/, 'the newest event'],

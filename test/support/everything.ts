@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import type { Overrides } from '../../src/app.ts';
 import { BEGINNING, writeCursor } from '../../src/domain/events/cursor.ts';
+import type { FeedEvent } from '../../src/domain/events/feed.ts';
 import { linksPass } from '../../src/flows/clients/links.ts';
 import { placeOf, readPage } from '../../src/flows/events/feed.ts';
 import { sweep } from '../../src/flows/findings/sweep.ts';
@@ -10,7 +11,10 @@ import { decideOrders, listTargets } from '../../src/flows/orders/operator-decis
 import { purgeAccount } from '../../src/flows/orders/retention.ts';
 import { syncOnce } from '../../src/flows/orders/sync.ts';
 import { dryRun } from '../../src/flows/reports/dry-run.ts';
+import { Webhooks } from '../../src/flows/webhooks/webhooks.ts';
+import type { Holding } from '../../src/store/port.ts';
 import { accountsOfAnotherClock, accountsToSend, accountsWith, dueTimes } from '../../src/store/due-times.ts';
+import { newestEventId } from '../../src/store/events.ts';
 import { feedHeads, newestOfOrder } from '../../src/store/feed.ts';
 import { findingsOfOrder } from '../../src/store/findings.ts';
 import { countWaiting } from '../../src/store/waiting-orders.ts';
@@ -18,11 +22,15 @@ import { listFindings } from '../../src/store/listed-findings.ts';
 import { listOrders, ordersLike } from '../../src/store/listed-orders.ts';
 import { countAges, countHours, recentParts } from '../../src/store/overview/recent.ts';
 import { readOverview } from '../../src/store/overview/overview.ts';
+import { moveWebhookCursor, registerEndpoint } from '../../src/store/webhooks/cursors.ts';
+import { addDeadLetter, deliverDeadLetter, listDeadLetters, listParked } from '../../src/store/webhooks/parked.ts';
+import { readWebhooks } from '../../src/store/webhooks/state.ts';
 import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from './scripted-exchange.ts';
 import { hastyClock } from './test-clock.ts';
 import { scriptedProgram, type TestProgram } from './test-program.ts';
 import { DAY, HOUR, MINUTE } from './tracking.ts';
 import { unguarded } from './unguarded.ts';
+import { endpointAt, webhookReceiver } from './webhooks.ts';
 
 const NEVER = new AbortController().signal;
 
@@ -30,6 +38,17 @@ const CREATES: Readonly<Record<string, ScriptedAnswer>> = {
   refused: refusal(400),
   blocked: refusal(403),
   lost: 'reset',
+};
+
+/** What a process without others needs no heartbeat for. */
+const UNSHARED: Omit<Holding, 'account'> = {
+  generation: 1,
+  isTrusted: () => true,
+  now: () => new Date(),
+  lastOwnerUntil: undefined,
+  differsIn: [],
+  ending: NEVER,
+  release: async () => {},
 };
 
 /** Has the program do all that it does by itself: starts, passes, sweeps, `sync`, and a decision of a person. */
@@ -84,6 +103,7 @@ export async function doEverything(overrides: Overrides = {}): Promise<TestProgr
     await listOrders(program.app.store.db, { account: 'default', state, limit: 10 });
   await listEverything(program);
   await readEvents(program);
+  await sendWebhooks(program);
   for (const account of ['default', undefined])
     await readOverview(program.app.store.db, { account, endpoints: [{ name: 'shop' }], now: program.clock.now() });
   await countHours(program.app.store.db, { account: 'default', from: '2025' });
@@ -113,6 +133,36 @@ async function readEvents({ app: { store } }: TestProgram): Promise<void> {
   await findingsOfOrder(store.db, { ...ofOrder, limit: 10 });
   await placeOf(store.db, 'default', writeCursor(head));
   for (const account of ['default', undefined]) await feedHeads(store.db, account);
+}
+
+/** Has the events sent to a receiver that refuses those of one order, and what it has refused read, sent again and ended. */
+async function sendWebhooks({ app: { account, store, log }, clock }: TestProgram): Promise<void> {
+  const endpoint = 'shop';
+  const isOfOpen = ({ data }: FeedEvent) => 'externalOrderId' in data && data.externalOrderId === 'open';
+  const receiver = await webhookReceiver((event) => (isOfOpen(event) ? 400 : 204));
+  const deps = { endpoints: [endpointAt(receiver)], store: { ...store, forAccount: () => store }, clock, log };
+  // Its first event is the first of all.
+  await registerEndpoint(store.db, endpoint, clock.now());
+  await moveWebhookCursor(store.db, { endpoint, account, eventId: 0 });
+  for (const ms of [MINUTE, HOUR]) {
+    const webhooks = new Webhooks({ ...deps, stop: NEVER });
+    webhooks.take({ ...UNSHARED, account });
+    await webhooks.begin();
+    await webhooks.idle();
+    clock.advance(ms);
+    receiver.answer = () => 204;
+    await webhooks.eachSecond();
+    await webhooks.idle();
+    await webhooks.eachSecond();
+  }
+  expect(new Set(receiver.taken.filter(isOfOpen)).size).toBeGreaterThan(1);
+  const letter = { endpoint, account, event_id: 1, status: 400, at: clock.now().toISOString() };
+  await addDeadLetter(store.db, letter);
+  await listParked(store.db, { endpoint, limit: 10 });
+  await listDeadLetters(store.db, { endpoint, limit: 10 });
+  await readWebhooks(store.db, deps.endpoints);
+  await newestEventId(store.db, account);
+  await deliverDeadLetter(store.db, { endpoint, account, eventId: 1, now: clock.now() });
 }
 
 /** Has the lists read by each of their filters. */
