@@ -82,17 +82,17 @@ export async function runDaemon(
   await using sweepTicks = new Cron(clock, config.reconcile.cron, () => accounts.sweep('findings'));
   const webhooks = new Webhooks({ ...shared, ...config.webhooks });
   await using photos = await receivePhotos({ ...shared, photos: config.photos }, stop);
-  const ops = await serveOps({ ...shared, ...shownBy(accounts) }, stop);
-  const control = await serveControl(controlled(accounts, shared), reach.socket, stop);
-  await using name = new AsyncDisposableStack();
-  name.use(await reach.publish());
+  await using undo = new AsyncDisposableStack();
+  const ops = undo.adopt(await serveOps({ ...shared, ...shownBy(accounts) }, stop), endBy(failed));
+  const control = undo.adopt(await serveControl(controlled(accounts, shared), reach.socket, stop), endBy(failed));
+  using _ = await reach.publish();
+  undo.move();
   const tasks = [
     ownership.share(groupsOf(config), (holding) => [accounts, webhooks].forEach((one) => one.take(holding)), stop),
     accounts.heedChanges(),
     photos.waiting,
     reach.relay(shared, stop),
     sendHeartbeats({ ...shared, accounts }, stop),
-    repeatEvery(clock, LOOK_FOR_TIMES_MS, stop, () => accounts.wakeDue()),
     ...lookAfter(accounts, webhooks, shared),
     repeatEvery(clock, SECOND_MS, stop, async () => {
       for (const ticks of [orderTicks, linkTicks, sweepTicks]) ticks.tickIfOverdue();
@@ -110,6 +110,14 @@ export async function runDaemon(
   );
   if (failed.signal.aborted) throw failed.signal.reason;
   log.info({}, 'stopped');
+}
+
+/** Ends what listens where the rest cannot begin, with what repeats: else it keeps the process alive. */
+function endBy(failed: AbortController): (one: { close(): Promise<void> }) => Promise<void> {
+  return async (one) => {
+    failed.abort();
+    await one.close();
+  };
 }
 
 /** What the ops endpoint shows, beside what everything is served with, and what it tells. */
@@ -135,6 +143,7 @@ function lookAfter(
   const { retention, photos } = config;
   return [
     webhooks.run(),
+    repeatEvery(clock, LOOK_FOR_TIMES_MS, stop, () => accounts.wakeDue()),
     repeatEvery(clock, READ_VERSION_MS, stop, () => assertNotNewer(store)),
     repeatEvery(clock, READ_KEY_MS, stop, () => accounts.rereadKeys()),
     purgeByAge({ ...deps, retention, photos }, () => accounts.names, stop),

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { messageOf } from '../../domain/text.ts';
+import { MOST_STREAMS } from '../events/stream.ts';
 import { closeServer, createServer, listenAt } from '../server.ts';
 import { guard } from './guard.ts';
 import { Readings } from './readings.ts';
@@ -17,6 +18,7 @@ const LIMITS = {
   routerOptions: { maxParamLength: 8_000 },
   http: { headersTimeout: 5_000, connectionsCheckingInterval: 2_500 },
 };
+/** Beside the streams of events: however many look on, the process can be asked whether it lives. */
 const MAX_CONNECTIONS = 128;
 
 /** What the ops endpoint is served with: what it shows, and what closing it needs. */
@@ -83,7 +85,7 @@ export async function serveOps(deps: OpsDeps, stopping: AbortSignal): Promise<Op
 
 function opsServer(pages: OpsPages, stopping: AbortSignal): FastifyInstance {
   const unreadable = () => JSON.stringify({ status: 'refused', reason: 'this is no request that can be read' });
-  const server = createServer({ limits: LIMITS, maxConnections: MAX_CONNECTIONS, unreadable });
+  const server = createServer({ limits: LIMITS, maxConnections: MAX_CONNECTIONS + MOST_STREAMS, unreadable });
   guard(server, pages.config.ops.token);
   server.addHook('onRequest', async (_request, reply) => {
     if (stopping.aborted) reply.header('connection', 'close');

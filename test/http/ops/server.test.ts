@@ -123,3 +123,13 @@ describe('the ops endpoint', () => {
     expect(program.log.with(/ops.listen cannot be used/)).toHaveLength(1);
   });
 });
+
+it('says that it lives however many look on', async () => {
+  const { ops, get } = await testOps();
+  for (let viewer = 0; viewer < 140; viewer += 1) {
+    const client = rawClient(ops.url ?? '');
+    client.send('GET /events?account=default HTTP/1.1\r\nhost: localhost\r\n\r\n');
+    await client.until(/ 200 /);
+  }
+  expect((await get('/livez')).status).toBe(200);
+});
