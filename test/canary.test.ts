@@ -9,6 +9,7 @@ import { loneClient } from './support/exchange-client.ts';
 import { runProgram } from './support/cli-function.ts';
 import { runCommand } from './support/cli-process.ts';
 import { askSocket } from './support/control-socket.ts';
+import { canaryReceiver, RECEIVER_SECRETS, type CanaryReceiver } from './support/canary-receiver.ts';
 import { programProcesses, type Daemon, type ProgramProcesses } from './support/program-processes.ts';
 
 /** Beside those that the exchange gives out: what a sender of photos brings. */
@@ -16,10 +17,19 @@ const BROUGHT = {
   photo: 'canary-photo-content-6f',
   unwantedPhoto: 'canary-unwanted-content-1a',
   unknownToken: 'canary-unknown-token-4e',
+  opsToken: 'canary-ops-token-5b',
+  heartbeat: 'canary-heartbeat-6a',
+  ...RECEIVER_SECRETS,
 };
-const { email, paymentToken } = CANARIES;
+const { email, paymentToken, cryptoAddress } = CANARIES;
 const LINK_PATH = '/api/v1/merchant/client/link-1';
-const ORDER = { asset: '1.5', from_currency: 'BTC', to_currency: 'EUR', payment_token: paymentToken };
+const ORDER = {
+  asset: '1.5',
+  from_currency: 'BTC',
+  to_currency: 'EUR',
+  payment_token: paymentToken,
+  crypto_address: cryptoAddress,
+};
 
 /** Operations of the control socket, by what they are called here. */
 const OPERATIONS: readonly (readonly [name: string, method: string, path: string, body?: unknown])[] = [
@@ -80,8 +90,31 @@ const READING = [
   'orders show refused-1',
   'events',
   'events --json',
+  'orders explain fine-1',
+  'orders explain fine-1 --json',
+  'orders export --format ndjson',
+  'findings',
+  'webhooks list',
+  'webhooks list --json',
+  'webhooks show shop',
+  'webhooks test shop',
+  'webhooks resend shop --from 1',
+  'status',
+  'status --json',
+  'doctor',
   'report summary',
   'db status',
+];
+
+/** Pages of the ops endpoint. */
+const PAGES = [
+  '/',
+  '/orders?q=fine',
+  '/orders/fine-1?account=default',
+  '/orders/refused-1?account=default',
+  '/pause?account=default',
+  '/readyz',
+  '/metrics',
 ];
 
 /** Everything that was said and left, by where it stands. */
@@ -99,6 +132,7 @@ function placesOf(text: string): string[] {
 }
 
 let exchange: CanaryExchange;
+let receiver: CanaryReceiver;
 let on: ProgramProcesses;
 
 async function useSocket(mode: Mode): Promise<void> {
@@ -202,6 +236,26 @@ async function inspectAnswers(): Promise<void> {
   await client.close();
 }
 
+/** Reads the pages of the ops endpoint, with its token, with another one and without. */
+async function readPages(url: string): Promise<void> {
+  const tokens = { '': BROUGHT.opsToken, ', refused': BROUGHT.unknownToken, ', open': undefined };
+  for (const [how, token] of Object.entries(tokens)) {
+    for (const path of PAGES) {
+      const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+      const answer = await fetch(`${url}${path}`, { headers });
+      note(`the page ${path}${how}`, `${answer.status} ${JSON.stringify([...answer.headers])}${await answer.text()}`);
+    }
+  }
+}
+
+/** The events that the dashboard is sent, until the daemon ends. */
+async function listen(url: string): Promise<void> {
+  const headers = { authorization: `Bearer ${BROUGHT.opsToken}` };
+  const { body } = await fetch(`${url}/events?account=default`, { headers });
+  for await (const chunk of body ?? [])
+    note('the events of the dashboard', Buffer.from(chunk as Uint8Array).toString());
+}
+
 function noteFiles(when: string): void {
   const folder = dirname(on.path);
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
@@ -226,10 +280,10 @@ function noteTables(): void {
   }
 }
 
-/** The address at which the daemon says it listens for photos. */
-async function receiverUrl(daemon: Daemon): Promise<string> {
+/** The address at which the daemon says it listens, by how it goes on. */
+async function urlOf(daemon: Daemon, pattern: RegExp): Promise<string> {
   for (;;) {
-    const [, url] = /"url":"(http:[^"]+\/photos)"/.exec(daemon.output()) ?? [];
+    const [, url] = pattern.exec(daemon.output()) ?? [];
     if (url !== undefined) return url;
     await systemClock().turn();
   }
@@ -237,6 +291,7 @@ async function receiverUrl(daemon: Daemon): Promise<string> {
 
 beforeAll(async () => {
   exchange = await canaryExchange();
+  receiver = await canaryReceiver();
   on = await programProcesses(
     {},
     {
@@ -246,9 +301,16 @@ beforeAll(async () => {
       ORDER_SYNC_LOG_LEVEL: 'trace',
       ORDER_SYNC_PHOTOS_LISTEN: '127.0.0.1:0',
       ORDER_SYNC_PHOTOS_FOLDER: 'photos',
+      ORDER_SYNC_OPS_LISTEN: '127.0.0.1:0',
+      ORDER_SYNC_OPS_TOKEN: BROUGHT.opsToken,
+      ORDER_SYNC_OPS_ACTIONS: 'on',
+      ORDER_SYNC_OPS_HEARTBEAT_URL: `http://127.0.0.1:9/${BROUGHT.heartbeat}`,
+      ORDER_SYNC_WEBHOOKS_ENDPOINTS: receiver.endpoints,
     },
   );
   const daemon = await on.start(['run']);
+  const opsUrl = await urlOf(daemon, /"url":"(http:[^"]+)"[^\n]*listening for ops/);
+  const listening = listen(opsUrl);
   await useSocket('fine');
   for (const mode of ['refused', 'missing', 'cut', 'reset'] as const) {
     exchange.mode = mode;
@@ -260,11 +322,17 @@ beforeAll(async () => {
   // They would hold the account again and again.
   await runCommands(['orders cancel rate-limited-1 key-refused-1 --reason done'], '', runProgram);
   await exchange.arrived(LINK_PATH);
-  await deliverPhotos(await receiverUrl(daemon));
+  await deliverPhotos(await urlOf(daemon, /"url":"(http:[^"]+\/photos)"/));
   for (const mode of MODES.slice(1)) await useSocket(mode);
   exchange.mode = 'fine';
   await exchange.arrived(LINK_PATH);
-  await runCommands([...ASKING, ...READING], '', runProgram);
+  await syncOverSocket();
+  await runCommands(
+    [...ASKING, ...READING, `doctor --bundle ${join(dirname(on.path), 'bundle.json')}`],
+    '',
+    runProgram,
+  );
+  await readPages(opsUrl);
   exchange.mode = 'refused';
   await runCommands(SECRETIVE, ', refused');
   note('arguments of the daemon', readFileSync(`/proc/${daemon.process.pid ?? 0}/cmdline`, 'latin1'));
@@ -272,6 +340,8 @@ beforeAll(async () => {
   daemon.process.kill('SIGTERM');
   note('end of the daemon', JSON.stringify(await daemon.exit));
   note('log and stderr of the daemon', daemon.output());
+  await listening;
+  note('webhooks', receiver.got.join('\n'));
   exchange.mode = 'failing';
   for (const line of SECRETIVE.slice(0, 2)) await runCommands([line], ', failing, alone');
   await inspectAnswers();
@@ -281,6 +351,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await on[Symbol.asyncDispose]();
   await exchange[Symbol.asyncDispose]();
+  await receiver[Symbol.asyncDispose]();
 });
 
 describe('a canary', () => {
@@ -302,10 +373,28 @@ describe('a canary', () => {
     expect(places.get('answers and errors, inspected')).toContain('refused');
     expect(places.get('config show')).toContain('(set, hidden)');
     expect(places.get('links.status')).toContain('NOT_VERIFIED');
+    for (const place of ['webhooks', 'the events of the dashboard', 'events --json']) {
+      for (const field of ['paymentToken', 'internalToken', 'link'])
+        expect(places.get(place)).toContain(`"record.${field}"`);
+    }
+    for (const path of PAGES) expect(places.get(`the page ${path}`)).toMatch(/^200 /);
+    for (const path of PAGES) expect(places.get(`the page ${path}, open`)).toMatch(/^401 /);
+    expect(places.get('the page /orders/fine-1?account=default')).toContain('record.paymentToken');
+    expect(places.get('the file bundle.json')).toContain('"type": "order"');
+    expect(JSON.parse(places.get('status --json') ?? '')).toMatchObject({ overview: { orders: { pending: 0 } } });
   });
 
   /** A success that cannot be read is kept as received, whatever the exchange spills in it. */
   const SPILLED = ['kept_answers.body', 'the file orders.db', 'the file orders.db, while the daemon runs'];
+
+  /** What lets its holder pay or be paid: the feed, the webhooks and the pages say that it changed. */
+  const SECRETS_OF_RECORD = [
+    'lookUpOrder over the socket',
+    'lookup shop-1 --reveal',
+    'orders show fine-1 --reveal',
+    'order_records.body',
+    ...SPILLED,
+  ];
 
   /** What each may stand in: what was asked for, and what the merchant or the issue put there. */
   const ALLOWED: Readonly<Record<keyof typeof CANARIES | keyof typeof BROUGHT, readonly string[]>> = {
@@ -339,9 +428,32 @@ describe('a canary', () => {
       'order_records.body',
       ...SPILLED,
     ],
+    // What was asked for shows it, and the events of a record would: it is no secret, but nothing that counts or logs has it.
+    cryptoAddress: [
+      ...MODES.map((mode) => `showOrder over the socket${mode === 'fine' ? '' : `, ${mode}`}`),
+      'lookUpOrder over the socket',
+      'lookup shop-1',
+      'lookup shop-1 --reveal',
+      'orders export --format ndjson',
+      'orders list --json',
+      'orders list --json --reveal',
+      'orders show fine-1',
+      'orders show fine-1 --json',
+      'orders show fine-1 --reveal',
+      'merchant_orders.crypto_address',
+      'pre_orders.body',
+      'order_records.body',
+      ...SPILLED,
+    ],
+    internalToken: SECRETS_OF_RECORD,
+    paymentLink: SECRETS_OF_RECORD,
     photo: ['a file in photos.folder'],
     unwantedPhoto: [],
     unknownToken: [],
+    opsToken: [],
+    heartbeat: [],
+    webhookSecret: [],
+    webhookQuery: [],
   };
 
   it.each(Object.entries({ ...CANARIES, ...BROUGHT }))('stands only where it belongs: %s', (name, text) => {

@@ -12,6 +12,9 @@ export const CANARIES = {
   verificationToken: 'canary-verification-token-7e',
   sdkToken: 'canary-sdk-token-2c',
   paymentToken: 'canary-payment-token-9d',
+  cryptoAddress: 'canary-crypto-address-1c',
+  internalToken: 'canary-internal-token-4f',
+  paymentLink: 'https://pay.example/canary-link-8e',
 } as const;
 
 /** How the exchange answers: as it should, or with a refusal or a failure that quotes what it can. */
@@ -47,6 +50,7 @@ const EVERYTHING = Object.values(CANARIES).join(' ');
 export async function canaryExchange(): Promise<CanaryExchange> {
   const scripted = await scriptedExchange();
   const photoTokens: string[] = [];
+  const lookedUp = new Set<string>();
   let awaited: { path: string; resolve: () => void }[] = [];
   const exchange: CanaryExchange = {
     url: scripted.url,
@@ -61,18 +65,20 @@ export async function canaryExchange(): Promise<CanaryExchange> {
     for (const { resolve } of awaited.filter(({ path }) => path === request.path)) resolve();
     awaited = awaited.filter(({ path }) => path !== request.path);
     const named = MODES.find((mode) => request.externalOrderId?.startsWith(`${mode}-`));
-    return answerIn(named ?? exchange.mode, request);
+    const isChanged = request.method === 'GET' && lookedUp.has(request.externalOrderId);
+    if (request.method === 'GET') lookedUp.add(request.externalOrderId);
+    return answerIn(named ?? exchange.mode, request, isChanged);
   };
   return exchange;
 }
 
-function answerIn(mode: Mode, request: ScriptedRequest): ScriptedAnswer {
+function answerIn(mode: Mode, request: ScriptedRequest, isChanged: boolean): ScriptedAnswer {
   const error = (status: string, quoted: string) => JSON.stringify({ message: `no: ${quoted}`, code: '1', status });
   // A refusal knows what it was sent; a failure may spill anything.
   const quoted = `${CANARIES.key} ${request.body} ${valuesIn(request.body)}`;
   switch (mode) {
     case 'fine':
-      return fine(request);
+      return fine(request, isChanged);
     case 'refused':
       return { status: 400, body: error('BAD_REQUEST', quoted) };
     case 'missing':
@@ -96,14 +102,14 @@ function valuesIn(body: string): string {
   return body === '' ? '' : Object.values(JSON.parse(body) as object).join(' ');
 }
 
-function fine(request: ScriptedRequest): ScriptedAnswer {
+function fine(request: ScriptedRequest, isChanged: boolean): ScriptedAnswer {
   const { method, path, externalOrderId } = request;
   if (path === '/api/v1/merchant/orders/request') return echo(request);
   const [, what = ''] = /^\/api\/v1\/merchant\/(.*?)(\?.*)?$/.exec(path) ?? [];
-  return { status: 200, body: JSON.stringify(valueOf(`${method} ${what}`, externalOrderId)) };
+  return { status: 200, body: JSON.stringify(valueOf(`${method} ${what}`, externalOrderId, isChanged)) };
 }
 
-function valueOf(what: string, externalOrderId: string): unknown {
+function valueOf(what: string, externalOrderId: string, isChanged: boolean): unknown {
   const { cardNumber: number, cardToken, paymentToken, customer: customerNumber, name, surname, email } = CANARIES;
   const linkId = 'link-1';
   switch (what) {
@@ -126,11 +132,24 @@ function valueOf(what: string, externalOrderId: string): unknown {
     case 'GET orders/request/p1':
       return { id: 'p1', externalOrderId: 'fine-1', paymentToken };
     case 'GET orders':
-      return {
-        externalOrderId,
-        order: { id: 'o1', status: 'REQUEST', fiatTransaction: { status: 'NEW', paymentToken } },
-      };
+      return { externalOrderId, order: { id: 'o1', status: 'REQUEST', ...transactions(isChanged) } };
     default:
       throw new Error(`the exchange is not asked for ${what}`);
   }
+}
+
+/** The secrets of a record change from the first look-up to the later ones. */
+function transactions(isChanged: boolean): object {
+  const { paymentToken, internalToken, paymentLink: link, cryptoAddress } = CANARIES;
+  const changed = isChanged ? '-changed' : '';
+  return {
+    cryptoTransaction: { status: 'NEW', externalCryptoAddress: cryptoAddress },
+    fiatTransaction: {
+      status: 'NEW',
+      paymentToken: `${paymentToken}${changed}`,
+      internalToken: `${internalToken}${changed}`,
+      link: `${link}${changed}`,
+      resultMessage: `result${changed}`,
+    },
+  };
 }
