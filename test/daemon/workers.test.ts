@@ -91,6 +91,25 @@ describe('a worker on PostgreSQL', () => {
     expect([await logged(), await logged(), await logged(marks)]).toEqual([false, false, true]);
   });
 
+  it('tells how it does, and has its set-up looked at', async () => {
+    const on = await workers();
+    await on.start();
+    on.insert('a');
+    await vi.waitFor(() => expect(on.state('a')).toBe('open'), { timeout: 20_000 });
+    const status = await on.run('status', '--json', '--account', 'all');
+    expect(status.code).toBe(0);
+    expect(JSON.parse(status.stdout)).toMatchObject({
+      verdict: { end: 'well' },
+      daemon: { owned: 1, rate: { requests: 1_000_000 }, accounts: [{ account: 'default', isDriven: true }] },
+      overview: { account: null, orders: { open: 1, pending: 0 } },
+    });
+    const { code, stdout } = await on.run('doctor', '--json');
+    const { findings } = JSON.parse(stdout) as { findings: readonly { check: string; level: string }[] };
+    expect(findings.filter(({ level }) => level === 'fault')).toEqual([]);
+    expect(findings.find(({ check }) => check === 'database')).toMatchObject({ level: 'ok' });
+    expect([0, 1]).toContain(code);
+  });
+
   it('leaves nothing of what it was asked and answered in the database, in whatever column', async () => {
     const on = await workers();
     await on.start();

@@ -8,8 +8,11 @@ import type { Overview } from '../../reports/status/overview.ts';
 import { readOverview } from '../../store/overview/overview.ts';
 import type { Store } from '../../store/port.ts';
 
-/** Readers at the same time share what was read, and those of this time after it. */
-const FRESH_MS = 1_000;
+/**
+ * Readers at the same time share what was read, and those of this time after it: longer where reading took long, as with many
+ * pending orders, so that it takes no more than a 200th of the time however often somebody asks.
+ */
+const FRESH_MS = { least: 1_000, most: 10_000, timesItTook: 200 };
 /** A database that answers later than this counts as one that does not answer. */
 const PATIENCE_MS = 5_000;
 
@@ -74,15 +77,18 @@ export class Readings {
   }
 }
 
-/** Gives what `work` gives, to all who ask while it runs or within a second after it. */
+/** Gives what `work` gives, to all who ask while it runs or for as long after it as `FRESH_MS` says. */
 export function shared<Value>(clock: Pick<Clock, 'monotonic'>, work: () => Promise<Value>): () => Promise<Value> {
   let running: Promise<Value> | undefined;
-  let last: { readonly value: Value; readonly at: number } | undefined;
+  let last: { readonly value: Value; readonly until: number } | undefined;
   return async () => {
-    if (last !== undefined && clock.monotonic() - last.at < FRESH_MS) return last.value;
+    const begun = clock.monotonic();
+    if (last !== undefined && begun < last.until) return last.value;
     running ??= work()
       .then((value) => {
-        last = { value, at: clock.monotonic() };
+        const now = clock.monotonic();
+        const { least, most, timesItTook } = FRESH_MS;
+        last = { value, until: now + Math.min(most, Math.max(least, (now - begun) * timesItTook)) };
         return value;
       })
       .finally(() => {

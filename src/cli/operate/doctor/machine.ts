@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { dirname } from 'node:path';
@@ -50,7 +50,9 @@ export function checkFiles({ accounts, database }: Config): readonly Finding[] {
 
 /** Free space where the database lies; a database of PostgreSQL lies elsewhere. */
 export async function checkDisk({ database }: Config): Promise<readonly Finding[]> {
-  const folder = dirname(database.kind === 'sqlite' ? database.path : database.marks);
+  let folder = dirname(database.kind === 'sqlite' ? database.path : database.marks);
+  // A machine on which no daemon has run yet has no folder of marks.
+  while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder);
   const { bavail, bsize } = await statfs(folder);
   const freeBytes = bavail * bsize;
   const found = `${(freeBytes / GIB).toFixed(1)} GiB free in ${folder}`;

@@ -9,8 +9,8 @@ import { Gauges } from './gauges.ts';
 import { accountLabels } from './labels.ts';
 import { liveMetrics } from './live.ts';
 
-/** The event loop is looked at each so many ms. */
-const LOOP_RESOLUTION_MS = 20;
+/** The event loop is looked at each so many ms: each look wakes the process. */
+const LOOP_RESOLUTION_MS = 100;
 const QUANTILES = [0.5, 0.99, 1];
 
 /** What metrics are made from. */
