@@ -13,7 +13,7 @@ const MOST_ACCOUNTS = 100;
 /** What the status of a daemon is made from. */
 export interface StatusSources {
   readonly config: Pick<Config, 'accounts' | 'exchange' | 'webhooks'>;
-  readonly store: Pick<Store, 'db' | 'address'>;
+  readonly store: Pick<Store, 'db' | 'address' | 'writer'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly activities: Pick<Activities, 'all' | 'find'>;
   /** The accounts that this process owns. */
@@ -35,7 +35,7 @@ export async function readStatus(sources: StatusSources, account: string | undef
 }
 
 function daemonStatus(
-  { config, activities, names, process }: StatusSources,
+  { config, store, activities, names, process }: StatusSources,
   account: string | undefined,
 ): DaemonStatus {
   const known = [...activities.all];
@@ -47,6 +47,7 @@ function daemonStatus(
     owned: names.length,
     driven: known.filter(isDriven).length,
     rate: rateUse(activities, config, account),
+    unwritten: store.writer.failure?.message ?? null,
     accounts: sorted.slice(0, MOST_ACCOUNTS).map(liveStatus),
   };
 }

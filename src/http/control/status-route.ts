@@ -42,6 +42,7 @@ const daemon = z.object({
   rate: z
     .object({ spent: count, requests: count, intervalMs: count })
     .describe('Requests of the last time, of what the rate limits allow in one.'),
+  unwritten: z.string().nullable().describe('Why it cannot write the database, so that it sends nothing.'),
   accounts: z.array(live),
 });
 const receiver = z.object({
@@ -81,6 +82,7 @@ const value = named(
       owned: 1,
       driven: 1,
       rate: { spent: 13, requests: 100, intervalMs: 10_000 },
+      unwritten: null,
       accounts: [],
     },
     overview: {

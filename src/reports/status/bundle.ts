@@ -57,7 +57,8 @@ export function bundledOverview(overview: Overview, pseudonym: Pseudonym): objec
 /** What a daemon does, without the names of accounts. */
 export function bundledDaemon(daemon: DaemonStatus, pseudonym: Pseudonym): object {
   const accounts = daemon.accounts.map((one) => ({ ...one, account: pseudonym('account', one.account) }));
-  return { ...daemon, accounts };
+  // Why has the path of the file or the name of the server in it.
+  return { ...daemon, unwritten: daemon.unwritten !== null, accounts };
 }
 
 /** An event without what others have written: a status of the exchange is a pseudonym too, so that its changes can be followed. */

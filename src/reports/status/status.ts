@@ -39,6 +39,8 @@ export interface DaemonStatus {
   readonly owned: number;
   readonly driven: number;
   readonly rate: RateUse;
+  /** Why it cannot write the database, so that it sends nothing; null where it can. */
+  readonly unwritten: string | null;
   /** What it does in the accounts that it has driven; a few of them where they are many. */
   readonly accounts: readonly LiveStatus[];
 }

@@ -33,6 +33,7 @@ export function judgeStatus(status: Status): StatusVerdict {
   const reasons = [
     ...heldReasons(status),
     ...reachReasons(status),
+    ...databaseReasons(status),
     ...daemonReasons(status),
     ...orderReasons(status),
     ...waitReasons(status),
@@ -71,6 +72,11 @@ function reachReasons({ overview }: Status): StatusReason[] {
   const why = first.reason === null ? '' : `: ${first.reason}`;
   const text = `the exchange is out of reach${ofAccounts(outOfReach, overview.account)} since ${first.since}${why}`;
   return [{ end: 'out-of-reach', text, remedy: 'order-sync doctor' }];
+}
+
+function databaseReasons({ daemon }: Status): StatusReason[] {
+  if (daemon === null || daemon.unwritten === null) return [];
+  return [{ end: 'look', text: `nothing is sent: ${daemon.unwritten}`, remedy: 'order-sync doctor' }];
 }
 
 /** Where nothing waits no daemon is needed. */

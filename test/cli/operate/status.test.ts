@@ -4,6 +4,7 @@ import type { StatusVerdict } from '../../../src/reports/status/verdict.ts';
 import type { Status } from '../../../src/reports/status/status.ts';
 import { setHold } from '../../../src/store/account-holds.ts';
 import { insertHappenings } from '../../../src/store/events.ts';
+import { StoreError } from '../../../src/store/errors.ts';
 import type { Transaction } from '../../../src/store/port.ts';
 import { widthOf } from '../../../src/reports/formats/terminal/screen.ts';
 import { runProgram, type ProgramOptions } from '../../support/cli-function.ts';
@@ -43,6 +44,15 @@ describe('order-sync status', () => {
       },
       overview: { account: 'default', orders: { accepted: 1, pending: 0 } },
     });
+  });
+
+  it('does not call it well that the daemon cannot write the database', async () => {
+    const { program } = await scriptedControlSocket();
+    const full = new StoreError('disk', 'the disk is full');
+    vi.spyOn(program.app.store.writer, 'failure', 'get').mockReturnValue(full);
+    const { code, status } = await commandOf(program).json();
+    expect([code, status.verdict.reasons.map(({ remedy }) => remedy)]).toEqual([1, ['order-sync doctor']]);
+    expect(status.daemon?.unwritten).toBe(full.message);
   });
 
   it('says without a daemon that work waits for one', async () => {

@@ -45,7 +45,8 @@ export function addDashboard(server: FastifyInstance, deps: OpsPages, stopping: 
       return await reply.type(HTML).send(dashboardPage(await reader.read(account), token !== undefined));
     } catch (error) {
       deps.log.warn({ cause: messageOf(error) }, 'the dashboard cannot be read');
-      return answer(reply, 503, pages, 'The database cannot be read: the log of the daemon says why.');
+      const unread = 'The database cannot be read: the log of the daemon says why.';
+      return answer(reply, 503, pages, deps.store.writer.failure?.message ?? unread);
     }
   });
   server.get('/orders', (request, reply) => search(pages, request, reply));
