@@ -138,7 +138,8 @@ describe('the first line of the dashboard', () => {
     program.merchant.exec(`update event_heads set counts = '{"findings":{"STATUS_UNMAPPED":1}}'`);
     expect(await isWell()).toBe(true);
     const receiver = program.merchant.prepare(
-      `insert or replace into webhook_endpoints (name, since, failing_since) values ('shop', '', ?)`,
+      `insert into webhook_endpoints (name, since, failing_since) values ('shop', '', ?)
+        on conflict (name) do update set failing_since = excluded.failing_since`,
     );
     for (const [ageMs, isGood] of [
       [4 * 60_000, true],
