@@ -83,6 +83,40 @@ describe.skipIf(isChromiumMissing)('the dashboard in Chromium (left out where th
     expect([await page.title(), troubles]).toEqual([expect.not.stringContaining('taken'), []]);
   });
 
+  it('shows all accounts or the one that is chosen, and the events of that one as they come', async () => {
+    const on = await testOps({
+      instead: ({ config }) => ({
+        config: {
+          ...config,
+          ops: { ...config.ops, listen: { host: '127.0.0.1', port: 0 } },
+          accounts: ['default', 'shop-2'].map((name) => ({ ...config.accounts[0]!, name })),
+        },
+        accounts: { names: ['default', 'shop-2'] },
+      }),
+    });
+    const pause = async (account: string) => {
+      const now = on.program.clock.now();
+      const hold = { kind: 'all-paused', since: now, until: null, reason: `for ${account}`, actor: 'kim' } as const;
+      await on.program.app.store.writer.write((tx) => setHold(tx, account, hold, now));
+      on.program.clock.advance(5_000);
+    };
+    const page = await open(on);
+    expect(await page.locator('#account option').allTextContents()).toEqual(['default', 'shop-2', 'all accounts']);
+    await page.locator('#account').selectOption('shop-2');
+    await page.waitForURL(/account=shop-2/);
+    await pause('default');
+    const listening = page.waitForResponse(/\/events\?account=shop-2/);
+    await page.reload();
+    await listening;
+    await pause('shop-2');
+    await page.locator('#needs', { hasText: 'for shop-2' }).waitFor();
+    expect(await page.locator('#needs').textContent()).not.toContain('for default');
+    await page.locator('#account').selectOption('all');
+    await page.waitForURL(/account=all/);
+    const needs = await page.locator('#needs').textContent();
+    expect([needs?.includes('for shop-2'), needs?.includes('for default'), troubles]).toEqual([true, true, []]);
+  });
+
   it('finds an order and shows its story, by the keyboard alone', async () => {
     const page = await open(await board());
     await page.locator('#q').focus();
