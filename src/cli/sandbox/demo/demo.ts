@@ -136,7 +136,9 @@ async function performUntilHeld(play: Play, count: number): Promise<Performed> {
   if (play.opsListen === undefined) return { isSettled: true, later: 0 };
   say('Everything is settled; a shop inserts an order now and then while you look at the dashboard.');
   sayDashboard(play);
-  say(`Ask it in another terminal: npx order-sync --config ${shellWord(play.settingsFile)} status`);
+  say(
+    `Ask it in another terminal: npx order-sync --config ${shellWord(play.settingsFile)} status${play.shops.length > 1 ? ' --account all' : ''}`,
+  );
   say('Stop it with Ctrl-C: the report comes then.');
   const later = await keepInserting(play);
   say('Stopped: the orders that are under way are brought to their end.');
