@@ -164,7 +164,11 @@ export class SimulatedProcess implements Life {
 
   async #take(store: Store): Promise<Holding> {
     const { scheduler } = this.#world;
-    const generations = await store.writer.write((tx) => grantNext(tx, [ACCOUNT]));
+    const generations = await store.writer.write(async (tx) => {
+      // Whoever takes an account takes one that is free: another process has taken it while this one waited for the database.
+      if (this.isLate) throw new OwnedError(`another process drives the account ${ACCOUNT}`);
+      return await grantNext(tx, [ACCOUNT]);
+    });
     return {
       account: ACCOUNT,
       generation: generations.get(ACCOUNT) ?? 0,
