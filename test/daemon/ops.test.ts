@@ -36,8 +36,9 @@ describe('the ops endpoint of a daemon', () => {
   it('keeps no daemon alive that cannot begin', async () => {
     const on = await testProcesses({}, { ORDER_SYNC_OPS_LISTEN: '127.0.0.1:0' });
     const daemon = await on.start(['run'], { ORDER_SYNC_CONTROL_SOCKET: `${on.path}.no-folder/control.sock` });
-    expect((await daemon.exit).code).not.toBe(0);
+    expect((await daemon.exit).code).toBe(74);
     expect(daemon.output()).toContain('listening for ops');
+    expect(daemon.output()).toContain('set control.socket');
   });
 
   it('is that of one of two daemons with one port; the other does its work all the same', async () => {

@@ -7,7 +7,7 @@ import type { Clock } from '../../clock.ts';
 import { ConfigError, type Config } from '../../config/config.ts';
 import { relayRequests, type RelayDeps } from './relay.ts';
 import { newKeyPair } from './seal.ts';
-import { controlSocketOf, socketFolder } from './socket-path.ts';
+import { controlSocketOf, socketFolder, unusableSocket } from './socket-path.ts';
 
 /** A socket that was made just now may not listen yet. */
 const NEW_MS = 60_000;
@@ -63,7 +63,7 @@ async function nameSocket(socketPath: string, name: string): Promise<Disposable>
         },
       };
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw unusableSocket(name, error);
     }
     if (await isListenedTo(name)) break;
     const found = lstatSync(name, { throwIfNoEntry: false });

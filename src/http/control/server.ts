@@ -13,6 +13,7 @@ import { closeServer, createServer } from '../server.ts';
 import { writeEnvelope, type OwnRefusal } from './envelope.ts';
 import type { Accounts } from './operations/operation.ts';
 import { addRoutes } from './routes.ts';
+import { unusableSocket } from './socket-path.ts';
 
 const LIMITS = {
   /** Far above any request of ours, in bytes. */
@@ -58,9 +59,13 @@ export async function serveControl(served: Served, socketPath: string, stopping:
       void operation.finally(() => running.delete(operation)).catch(() => undefined);
     },
   });
-  rmSync(socketPath, { force: true });
-  await server.listen({ path: socketPath });
-  chmodSync(socketPath, OWNER_ONLY);
+  try {
+    rmSync(socketPath, { force: true });
+    await server.listen({ path: socketPath });
+    chmodSync(socketPath, OWNER_ONLY);
+  } catch (error) {
+    throw unusableSocket(socketPath, error);
+  }
   return {
     async close() {
       // Who has connected is heard: a connection that is closed unheard leaves it open what became of the request.

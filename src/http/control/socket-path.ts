@@ -3,9 +3,17 @@ import { lstatSync, mkdirSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { sqlitePath, type Config } from '../../config/config.ts';
+import { messageOf } from '../../domain/text.ts';
+import { StoreError } from '../../store/errors.ts';
 
 /** The shortest limit of a socket's path on any system is 104 bytes, with a zero at its end. */
 const LONGEST_PATH_BYTES = 103;
+
+/** The error where the system makes no control socket at a path. */
+export function unusableSocket(path: string, error: unknown): StoreError {
+  const message = `no control socket can be made at ${path} (${messageOf(error)}); set control.socket to a path of at most ${LONGEST_PATH_BYTES} bytes, in a folder that this user can write to`;
+  return new StoreError('disk', message, { cause: error });
+}
 
 /** The path of the control socket that the settings name, or else that of their database. */
 export function controlSocketOf({ control, database }: Pick<Config, 'control' | 'database'>): string {
