@@ -221,6 +221,11 @@ function valuesOf({ entries, accounts, problems, isWhole }: Layers, isExchangeRe
     const problem = `${setting} is not an address of this machine alone: set ops.token, or listen on 127.0.0.1`;
     all.push({ setting, source: entries.get(setting)?.source ?? 'default', problem });
   }
+  if (values['ops.actions'] === 'on' && token === undefined) {
+    const setting = 'ops.actions';
+    const problem = `${setting} is on, and every user of this machine could decide about orders: set ops.token too, in a file (ORDER_SYNC_OPS_TOKEN_FILE)`;
+    all.push({ setting, source: entries.get(setting)?.source ?? 'default', problem });
+  }
   const own = readAccounts(accounts, all);
   if (all.length > 0) throw new ConfigError(all);
   return { values: values as Values, accounts: own };

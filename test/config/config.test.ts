@@ -409,6 +409,12 @@ describe('the ops endpoint', () => {
     expect(load({ ORDER_SYNC_OPS_LISTEN: listen }).ops.token).toBeUndefined();
   });
 
+  it('lets persons decide with a token only', () => {
+    const env = { ORDER_SYNC_OPS_ACTIONS: 'on' };
+    expect(refusalOf(env)).toMatch(/ops\.actions .*ops\.token/);
+    expect(load({ ...env, ORDER_SYNC_OPS_TOKEN: KEY }).ops.actions).toBe('on');
+  });
+
   it('takes no token that can be guessed', () => {
     expect(refusalOf({ ORDER_SYNC_OPS_TOKEN: 'fifteen-letters' })).toContain('at least 16');
   });

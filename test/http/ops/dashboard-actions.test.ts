@@ -3,6 +3,8 @@ import { createPass } from '../../../src/flows/orders/create.ts';
 import { readHolds } from '../../../src/store/account-holds.ts';
 import { testOps, type TestOps } from '../../support/ops-endpoint.ts';
 
+const TOKEN = 'a-token-of-the-test';
+const AUTHORIZATION = { authorization: `Basic ${Buffer.from(`kim:${TOKEN}`).toString('base64')}` };
 const NEVER = new AbortController().signal;
 const PERSON = { actor: 'kim', reason: 'the client asked' };
 
@@ -10,6 +12,8 @@ interface Sent {
   readonly form?: Readonly<Record<string, string>>;
   readonly origin?: string;
   readonly withToken?: boolean;
+  /** Whether it comes with `ops.token`. */
+  readonly isKnown?: boolean;
 }
 
 /** A dashboard on which a person may decide, the accounts that were woken, and what sends a form as a browser does. */
@@ -17,20 +21,24 @@ async function actionable(actions: 'on' | 'off' = 'on') {
   const woken: string[] = [];
   const on = await testOps({
     instead: ({ config, app }) => ({
-      config: { ...config, ops: { ...config.ops, actions, listen: { host: '127.0.0.1', port: 0 } } },
+      config: { ...config, ops: { ...config.ops, actions, token: TOKEN, listen: { host: '127.0.0.1', port: 0 } } },
       heedDecision: async (account) => void woken.push(account),
       accounts: { names: [app.account] },
     }),
   });
-  const [, token = ''] = /name="token" value="([^"]+)"/.exec(await (await on.get('/pause')).text()) ?? [];
-  const send = async (action: string, { form = {}, origin = on.ops.url ?? '', withToken = true }: Sent = {}) =>
+  const get = async (path: string) => await on.get(path, AUTHORIZATION);
+  const [, token = ''] = /name="token" value="([^"]+)"/.exec(await (await get('/pause')).text()) ?? [];
+  const send = async (
+    action: string,
+    { form = {}, origin = on.ops.url ?? '', withToken = true, isKnown = true }: Sent = {},
+  ) =>
     await fetch(`${on.ops.url}/actions/${action}`, {
       method: 'POST',
-      headers: { origin, 'content-type': 'application/x-www-form-urlencoded' },
+      headers: { ...(isKnown && AUTHORIZATION), origin, 'content-type': 'application/x-www-form-urlencoded' },
       body: new URLSearchParams({ account: 'default', ...PERSON, ...(withToken && { token }), ...form }),
       redirect: 'manual',
     });
-  return { ...on, woken, send };
+  return { ...on, get, woken, send };
 }
 
 async function holdsOf({ program }: Pick<TestOps, 'program'>) {
@@ -76,6 +84,7 @@ describe('a dashboard with ops.actions', () => {
   });
 
   it.each<[string, Sent, number]>([
+    ['without ops.token', { isKnown: false }, 401],
     ['without its token', { withToken: false }, 403],
     ['with another token', { form: { token: 'x'.repeat(43) } }, 403],
     ['from a page of another site', { origin: 'https://shop.example' }, 403],

@@ -13,6 +13,7 @@ import { unguarded } from '../../support/unguarded.ts';
 /** Pictures of the pages are for people to look at: they stay where this variable names a folder. */
 const { ORDER_SYNC_SCREENSHOTS } = process.env;
 const NEVER = new AbortController().signal;
+const TOKEN = 'a-token-of-the-test';
 const LONGEST_WORDS = { inTable: 28, elsewhere: 12 };
 const HOSTILE = `"'><script>document.title='taken'</script>`;
 
@@ -20,7 +21,10 @@ const HOSTILE = `"'><script>document.title='taken'</script>`;
 async function board(): Promise<TestOps> {
   const on = await testOps({
     instead: ({ config, app }) => ({
-      config: { ...config, ops: { ...config.ops, actions: 'on', listen: { host: '127.0.0.1', port: 0 } } },
+      config: {
+        ...config,
+        ops: { ...config.ops, actions: 'on', token: TOKEN, listen: { host: '127.0.0.1', port: 0 } },
+      },
       accounts: { names: [app.account] },
     }),
   });
@@ -49,7 +53,11 @@ describe.skipIf(isChromiumMissing)('the dashboard in Chromium (left out where th
   afterAll(async () => await browser?.close());
 
   async function open({ ops }: TestOps, path = '/', options: BrowserContextOptions = {}): Promise<Page> {
-    const context = await browser.newContext({ viewport: { width: 1_280, height: 900 }, ...options });
+    const context = await browser.newContext({
+      viewport: { width: 1_280, height: 900 },
+      httpCredentials: { username: 'kim', password: TOKEN },
+      ...options,
+    });
     onTestFinished(() => context.close());
     const page = await context.newPage();
     troubles.length = 0;
