@@ -8,11 +8,15 @@ import type { Overview } from '../../reports/status/overview.ts';
 import { readOverview } from '../../store/overview/overview.ts';
 import type { Store } from '../../store/port.ts';
 
-/**
- * Readers at the same time share what was read, and those of this time after it: longer where reading took long, as with many
- * pending orders, so that it takes no more than a 200th of the time however often somebody asks.
- */
-const FRESH_MS = { least: 1_000, most: 10_000, timesItTook: 200 };
+/** How long after it a reading is shared, in milliseconds: longer where it took long, so that it takes little of the time. */
+export interface Fresh {
+  readonly least: number;
+  readonly most: number;
+  readonly timesItTook: number;
+}
+
+/** Reading takes no more than a 200th of the time, as with many pending orders, however often somebody asks. */
+const FRESH_MS: Fresh = { least: 1_000, most: 10_000, timesItTook: 200 };
 /** A database that answers later than this counts as one that does not answer. */
 const PATIENCE_MS = 5_000;
 
@@ -77,8 +81,12 @@ export class Readings {
   }
 }
 
-/** Gives what `work` gives, to all who ask while it runs or for as long after it as `FRESH_MS` says. */
-export function shared<Value>(clock: Pick<Clock, 'monotonic'>, work: () => Promise<Value>): () => Promise<Value> {
+/** Gives what `work` gives, to all who ask while it runs or for as long after it as `fresh` says. */
+export function shared<Value>(
+  clock: Pick<Clock, 'monotonic'>,
+  work: () => Promise<Value>,
+  { least, most, timesItTook } = FRESH_MS,
+): () => Promise<Value> {
   let running: Promise<Value> | undefined;
   let last: { readonly value: Value; readonly until: number } | undefined;
   return async () => {
@@ -87,7 +95,6 @@ export function shared<Value>(clock: Pick<Clock, 'monotonic'>, work: () => Promi
     running ??= work()
       .then((value) => {
         const now = clock.monotonic();
-        const { least, most, timesItTook } = FRESH_MS;
         last = { value, until: now + Math.min(most, Math.max(least, (now - begun) * timesItTook)) };
         return value;
       })

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createPass } from '../../../src/flows/orders/create.ts';
+import { DashboardReader } from '../../../src/http/ops/dashboard/facts.ts';
+import type { OpsPages } from '../../../src/http/ops/routes.ts';
 import { judgeStatus } from '../../../src/reports/status/verdict.ts';
 import { endHolds, setHold } from '../../../src/store/account-holds.ts';
 import { readOverview } from '../../../src/store/overview/overview.ts';
@@ -32,6 +34,29 @@ describe('the dashboard of a program', () => {
     expect(new Set(pages).size).toBe(1);
     program.clock.advance(2_000);
     expect(await (await get('/')).text()).not.toBe(pages[0]);
+  });
+
+  it('is read once at a time, however long a reading takes and whoever looks meanwhile', async () => {
+    const { program, activities } = await testOps();
+    const read = Promise.withResolvers<{ failure: string }>();
+    const begun = Promise.withResolvers<undefined>();
+    let reads = 0;
+    const disk = async () => {
+      reads += 1;
+      begun.resolve(undefined);
+      return await read.promise;
+    };
+    const own = { activities, accounts: { names: ['default'] }, heedDecision: async () => {} };
+    const readings = { disk, overview: async () => ({ failure: '' }) };
+    const deps = { ...program.app, config: program.config, ...own, readings };
+    const reader = new DashboardReader(deps as unknown as OpsPages);
+    const first = reader.read(undefined);
+    await begun.promise;
+    program.clock.advance(60_000);
+    const second = reader.read(undefined);
+    read.resolve({ failure: '' });
+    expect(await second).toBe(await first);
+    expect(reads).toBe(1);
   });
 
   it.each([

@@ -22,30 +22,27 @@ import {
   type CountedAges,
   type CountedHours,
 } from '../../../store/overview/recent.ts';
+import { shared, type Fresh } from '../readings.ts';
 import type { OpsPages } from '../routes.ts';
 import { Latencies } from './latencies.ts';
 
-/** A reading is shown to all who ask for so long. What takes longer to read is shown for longer. */
-const FRESH_MS = 1_500;
-const ADDED_UP_MS = 20_000;
+/** For so long a reading is shown to all who ask. What takes longer to read is shown for longer. */
+const FRESH_MS: Fresh = { least: 1_500, most: 10_000, timesItTook: 5 };
+const ADDED_UP_MS: Fresh = { least: 20_000, most: 60_000, timesItTook: 5 };
 /** Accounts are added up, and may be chosen, no more than so many. */
 const MOST_ADDED_UP = 8;
 const MOST_CHOSEN = 500;
 const FINDINGS = 10;
 const DAY_MS = 86_400_000;
 
-interface Reading<Value> {
-  readonly at: number;
-  readonly value: Promise<Value>;
-}
-
 /** Reads what the dashboard shows. All viewers share what was read a moment ago. */
 export class DashboardReader {
   readonly accounts: readonly string[];
   readonly #deps: OpsPages;
   readonly #latencies: Latencies;
-  readonly #facts = new Map<string, Reading<DashboardFacts>>();
-  readonly #activity = new Map<string, Reading<ActivityFacts>>();
+  /** What reads an account, by its name; all of them by ''. */
+  readonly #facts = new Map<string, () => Promise<DashboardFacts>>();
+  readonly #activity = new Map<string, () => Promise<ActivityFacts>>();
 
   constructor(deps: OpsPages) {
     this.#deps = deps;
@@ -54,19 +51,14 @@ export class DashboardReader {
   }
 
   /** What is shown of an account, or of all where none is named. */
-  read(account: string | undefined): Promise<DashboardFacts> {
-    return this.#shared(this.#facts, account ?? '', FRESH_MS, () => this.#read(account));
+  async read(account: string | undefined): Promise<DashboardFacts> {
+    const { clock } = this.#deps;
+    return await known(this.#facts, account, () => shared(clock, () => this.#read(account), FRESH_MS))();
   }
 
-  #shared<Value>(kept: Map<string, Reading<Value>>, key: string, freshMs: number, read: () => Promise<Value>) {
-    const now = this.#deps.clock.monotonic();
-    const known = kept.get(key);
-    if (known !== undefined && now - known.at < freshMs) return known.value;
-    const reading = { at: now, value: read() };
-    kept.set(key, reading);
-    // The next one tries again.
-    reading.value.catch(() => kept.delete(key));
-    return reading.value;
+  async #readActivity(account: string | undefined, shown: readonly string[]): Promise<ActivityFacts> {
+    const { clock } = this.#deps;
+    return await known(this.#activity, account, () => shared(clock, () => this.#addUp(shown), ADDED_UP_MS))();
   }
 
   async #read(account: string | undefined): Promise<DashboardFacts> {
@@ -79,9 +71,7 @@ export class DashboardReader {
     const listed = isAddedUp
       ? await listFindings(store.db, { account, status: 'open', limit: FINDINGS })
       : { rows: [] };
-    const activity = isAddedUp
-      ? await this.#shared(this.#activity, account ?? '', ADDED_UP_MS, () => this.#addUp(shown, now))
-      : null;
+    const activity = isAddedUp ? await this.#readActivity(account, shown) : null;
     return {
       ...ofOverview(overview),
       account,
@@ -112,8 +102,9 @@ export class DashboardReader {
     return facts && { ...facts, rate: rateUse(this.#deps.activities, config, account), outOfReach };
   }
 
-  async #addUp(accounts: readonly string[], now: Date): Promise<ActivityFacts> {
-    const { store } = this.#deps;
+  async #addUp(accounts: readonly string[]): Promise<ActivityFacts> {
+    const { store, clock } = this.#deps;
+    const now = clock.now();
     const day = now.toISOString().slice(0, 10);
     const times = AGE_LIMITS_MS.map((limit) => after(now, -limit).toISOString());
     const [hours, ages]: [Hours[], CountedAges[]] = [[], []];
@@ -141,6 +132,13 @@ export class DashboardReader {
     const cuts = read.flatMap(({ cutAt }) => (cutAt === null ? [] : [cutAt]));
     return { title, parts, cutAt: cuts.toSorted().at(-1) ?? null };
   }
+}
+
+/** What `made` gives, once an account. */
+function known<Value>(all: Map<string, Value>, account = '', made: () => Value): Value {
+  const value = all.get(account) ?? made();
+  all.set(account, value);
+  return value;
 }
 
 function ofOverview(overview: Overview) {
