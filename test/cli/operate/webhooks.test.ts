@@ -45,7 +45,7 @@ it('resends a dead letter with the id that it had, once', async () => {
   expect((await run('resend', 'shop', '--all')).code).toBe(1);
   receiver.answer = () => 204;
   const { code, stdout } = await run('resend', 'shop', '--dead-letter', String(row.id), '--json');
-  expect({ code, counts: JSON.parse(stdout) }).toEqual({ code: 0, counts: { taken: 1, left: 0 } });
+  expect({ code, counts: JSON.parse(stdout) }).toEqual({ code: 0, counts: { taken: 1, left: 0, notTried: 0 } });
   expect(receiver.taken).toEqual([feedEventOf(row)]);
   expect((await run('resend', 'shop', '--dead-letter', String(row.id))).code).toBe(2);
 });
@@ -55,6 +55,15 @@ it('resends the events of an account from one on', async () => {
   expect((await run('resend', 'shop', '--from', String(row.id))).code).toBe(0);
   expect(receiver.taken).toEqual([feedEventOf(row)]);
   expect((await run('resend', 'shop')).code).toBe(64);
+});
+
+it('says how many it has not tried where the endpoint takes nothing', async () => {
+  const row = await event();
+  expect((await runProgram(['pause', '--reason', 'a test'], place.options)).code).toBe(0);
+  receiver.answer = () => 503;
+  const { code, stdout } = await run('resend', 'shop', '--from', String(row.id), '--json');
+  expect({ code, counts: JSON.parse(stdout) }).toEqual({ code: 1, counts: { taken: 0, left: 1, notTried: 1 } });
+  expect(receiver.deliveries).toHaveLength(1);
 });
 
 it('tries an endpoint by one message, which verify takes with its secret alone', async () => {

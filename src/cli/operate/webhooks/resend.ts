@@ -41,8 +41,7 @@ export function define(command: Command): void {
         const rows = wantedRows(store, endpoint, accountOf(command, config), options);
         return await resend(store, endpoint, rows);
       });
-      const text = options.json === true ? JSON.stringify(counts) : `${counts.taken} taken, ${counts.left} not taken`;
-      process.stdout.write(`${text}\n`);
+      process.stdout.write(`${options.json === true ? JSON.stringify(counts) : countsText(counts)}\n`);
       if (counts.left > 0) process.exitCode = EXIT.look;
     });
 }
@@ -74,17 +73,28 @@ async function* wantedRows(
   }
 }
 
-/** Sends one after the other; an endpoint that takes nothing for now is not asked again. */
+function countsText({ taken, left, notTried }: Awaited<ReturnType<typeof resend>>): string {
+  const others = notTried < MOST_AT_ONCE ? String(notTried) : `${MOST_AT_ONCE} or more`;
+  return `${taken} taken, ${left} not taken${notTried > 0 ? `, ${others} not tried` : ''}`;
+}
+
+/** Sends one after the other; where the endpoint takes nothing for now, the others are counted and not tried. */
 async function resend(store: Store, endpoint: WebhookEndpoint, rows: AsyncIterable<EventRow>) {
   const clock = systemClock();
   using sender = await senderTo(endpoint);
-  const counts = { taken: 0, left: 0 };
+  const counts = { taken: 0, left: 0, notTried: 0 };
+  let isOpen = true;
   for await (const row of rows) {
+    if (!isOpen) {
+      counts.notTried += 1;
+      if (counts.notTried === MOST_AT_ONCE) break;
+      continue;
+    }
     const outcome = await sender.send(feedEventOf(row));
     if (outcome.kind !== 'taken') {
       counts.left += 1;
       process.stderr.write(`event ${row.id} of ${row.account}: ${outcomeText(outcome)}\n`);
-      if (outcome.kind === 'unavailable') return counts;
+      isOpen = outcome.kind !== 'unavailable';
       continue;
     }
     counts.taken += 1;
