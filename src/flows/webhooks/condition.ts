@@ -12,10 +12,14 @@ export interface EndpointFacts {
   readonly failing: { readonly since: Date; readonly cause: string; readonly nextTryAt: Date } | null;
 }
 
+const SAY_AGAIN_MS = 60_000;
+
 interface Failing {
   readonly since: Date;
   tries: number;
   cause: string;
+  /** The status with which it has refused an event since it is tried again. */
+  refusedWith?: number;
   nextTryAt: Date;
   /** The same on the monotonic clock. */
   tryAgainAt: number;
@@ -28,6 +32,7 @@ export class EndpointCondition {
   readonly #log: Logger;
   #failing: Failing | undefined;
   #isTrying = false;
+  #sayAgainAt = -Infinity;
   #takenAt: Date | null = null;
   #failedAt: Date | null = null;
 
@@ -69,6 +74,26 @@ export class EndpointCondition {
     const lastedMs = this.#takenAt.getTime() - since.getTime();
     this.#log.info({ endpoint: this.#name, lastedMs, tries }, 'a webhook endpoint takes events again');
     return true;
+  }
+
+  /** It refused an event: where it is tried again, whether it takes others is still to be seen. */
+  refused(status: number): void {
+    if (this.#isTrying && this.#failing !== undefined) this.#failing.refusedWith = status;
+  }
+
+  /** There is nothing more to try it with: where it has refused an event, that is its next failure. */
+  triedAll(): void {
+    const status = this.#failing?.refusedWith;
+    if (status !== undefined) this.failed(`it answers ${status}, and has taken no event since`);
+  }
+
+  /** It refuses events of more orders than can be parked: that is logged, at most once a minute. */
+  parkedTooMany(parked: number, status: number): void {
+    const now = this.#clock.monotonic();
+    if (now < this.#sayAgainAt) return;
+    this.#sayAgainAt = now + SAY_AGAIN_MS;
+    const facts = { endpoint: this.#name, parked, status };
+    this.#log.warn(facts, 'a webhook endpoint refuses events of so many orders that more become dead letters at once');
   }
 
   /** It failed as a whole. Requests that were under way when it began say the same. */

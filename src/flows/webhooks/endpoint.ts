@@ -12,7 +12,7 @@ import { webhookCursor } from '../../store/webhooks/cursors.ts';
 import { park, type ParkedRow } from '../../store/webhooks/parked.ts';
 import { eventKey, hasDue, parkedKey, subjectKey, type AccountDelivery } from './account.ts';
 import { EndpointCondition } from './condition.ts';
-import { newlyParked, sendParked } from './parked.ts';
+import { giveUp, newlyParked, sendParked } from './parked.ts';
 import type { WebhookSender } from './sender.ts';
 import { Suspects } from './suspects.ts';
 
@@ -21,7 +21,7 @@ const MOST_IN_FLIGHT = 8;
 /** Accounts whose events are read at the same time, and the events of one that are. */
 const ACCOUNTS_AT_A_TIME = 8;
 const PAGE = 100;
-/** Orders that an endpoint may have parked: with more of them, it is the endpoint that does not work. */
+/** Orders that an endpoint may have parked: what it refuses beyond them becomes a dead letter at once. */
 const MOST_PARKED = 1_000;
 
 /** What an endpoint is sent events with. */
@@ -103,9 +103,9 @@ export class EndpointDelivery {
 
   /** Tries an endpoint again that has failed, and sends again what is parked, each when it is time. */
   eachSecond(): void {
-    const isTrying = this.condition.tryAgain();
-    if (isTrying) this.#sends.concurrency = 1;
+    if (this.condition.tryAgain()) this.#sends.concurrency = 1;
     if (!this.condition.isHalted) this.#queueAll();
+    if (this.#turns.size + this.#turns.pending === 0) this.condition.triedAll();
   }
 
   /** Resolves when nothing is under way. */
@@ -143,7 +143,7 @@ export class EndpointDelivery {
     } catch (error) {
       // Another process owns the account from now on.
       if (error instanceof OwnedError) this.remove(its.holding);
-      else if (!isPassing(error)) this.#halt(messageOf(error));
+      else if (!isPassing(error)) this.condition.failed(messageOf(error));
       its.isRunning = false;
       its.isBehind = true;
       return;
@@ -195,12 +195,13 @@ export class EndpointDelivery {
   async #deliverLane(its: AccountDelivery, lane: readonly EventRow[], passed: Set<number>): Promise<void> {
     for (const [index, row] of lane.entries()) {
       const outcome = await this.#send(its, row);
-      if (outcome?.kind === 'taken') its.taken.add(row.id);
-      if (outcome?.kind === 'refused') {
-        if (!(await this.#park(its, row, outcome.status))) return;
+      if (outcome === undefined || outcome.kind === 'unavailable') return;
+      if (outcome.kind === 'refused' && (await this.#park(its, row, outcome.status))) {
         for (const { id } of lane.slice(index)) passed.add(id);
+        return;
       }
-      if (outcome?.kind !== 'taken') return;
+      // Taken, or a dead letter.
+      its.taken.add(row.id);
     }
   }
 
@@ -218,10 +219,12 @@ export class EndpointDelivery {
         const { status, cause, retryAfterMs } = outcome;
         if (status !== undefined && this.#suspects.failed(name, this.#takenCount)) return { kind: 'refused', status };
         this.#putLast(its);
-        this.#halt(cause, retryAfterMs);
+        this.condition.failed(cause, retryAfterMs);
       }
-      if (outcome.kind !== 'refused' || this.#refused.size < MOST_REFUSED_IN_A_ROW) return outcome;
-      this.#halt(`it answers ${outcome.status} to all events; check its address and its secret`);
+      if (outcome.kind !== 'refused') return outcome;
+      this.condition.refused(outcome.status);
+      if (this.#refused.size < MOST_REFUSED_IN_A_ROW) return outcome;
+      this.condition.failed(`it answers ${outcome.status} to all events; check its address and its secret`);
       return undefined;
     });
   }
@@ -254,25 +257,22 @@ export class EndpointDelivery {
     this.#accounts.set(its.account, its);
   }
 
-  #halt(cause: string, retryAfterMs?: number): void {
-    this.condition.failed(cause, retryAfterMs);
-  }
-
-  /** Parks an order with the event that was refused. Gives false where there are too many already. */
+  /** Parks an order with the event that was refused. Gives false where there are too many already: that event is a dead letter. */
   async #park(its: AccountDelivery, event: EventRow, status: number): Promise<boolean> {
     const { endpoint, clock, log } = this.#deps;
+    const row = newlyParked(endpoint.name, event, status, clock.now());
     if (this.#parkedCount >= MOST_PARKED) {
-      this.#halt(`it answers ${status} to events of ${MOST_PARKED} orders; webhooks show lists them`);
+      this.#refused.add(eventKey(event));
+      await giveUp(its, row, clock.now());
+      this.condition.parkedTooMany(MOST_PARKED, status);
       return false;
     }
-    const row = newlyParked(endpoint.name, event, status, clock.now());
-    const { kind, subject } = row;
     const key = parkedKey(row);
     this.#refused.add(`${its.account} ${key}`);
     await its.store.writer.write(async (tx) => await park(tx, row));
     this.#parkedCount += 1;
     its.parked.set(key, { row, takenBefore: this.#takenCount });
-    const facts = { endpoint: endpoint.name, account: its.account, kind, subject, status };
+    const facts = { endpoint: endpoint.name, account: row.account, kind: row.kind, subject: row.subject, status };
     log.warn(facts, 'a webhook endpoint refuses an event; it is tried again, and the later ones of its order wait');
     return true;
   }

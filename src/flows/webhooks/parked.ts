@@ -74,7 +74,13 @@ export async function sendParked(
         if (kept !== row) await writer.write(async (tx) => await park(tx, kept));
         return kept;
       }
-      await giveUp(deps, its, row);
+      await giveUp(its, row, deps.clock.now());
+      const { endpoint, account, kind, subject, from_event_id: eventId, status } = row;
+      const facts = { endpoint, account, kind, subject, eventId, status };
+      deps.log.warn(
+        facts,
+        'a webhook endpoint has refused an event to the end; order-sync webhooks resend sends it again',
+      );
     }
     event = await next(event.id);
     if (event !== undefined && isWanted && outcome?.kind === 'refused') row = from(row, event.id);
@@ -107,13 +113,11 @@ function from(row: ParkedRow, eventId: number): ParkedRow {
 }
 
 /** The event stays as a dead letter, and the order goes on with the next one. */
-async function giveUp(
-  { clock, log }: ParkedDeps,
+export async function giveUp(
   { store }: Pick<AccountDelivery, 'store'>,
-  { endpoint, account, kind, subject, from_event_id: event_id, status }: ParkedRow,
+  { endpoint, account, from_event_id: event_id, status }: ParkedRow,
+  now: Date,
 ): Promise<void> {
-  const at = clock.now().toISOString();
-  await store.writer.write(async (tx) => await addDeadLetter(tx, { endpoint, account, event_id, status, at }));
-  const facts = { endpoint, account, kind, subject, eventId: event_id, status };
-  log.warn(facts, 'a webhook endpoint has refused an event to the end; order-sync webhooks resend sends it again');
+  const letter = { endpoint, account, event_id, status, at: now.toISOString() };
+  await store.writer.write(async (tx) => await addDeadLetter(tx, letter));
 }

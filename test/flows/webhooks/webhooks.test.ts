@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { FeedEvent } from '../../../src/domain/events/feed.ts';
 import { feedEventOf } from '../../../src/domain/events/feed.ts';
 import { readFeed } from '../../../src/store/feed.ts';
+import { park, type ParkedRow } from '../../../src/store/webhooks/parked.ts';
 import {
   delivering,
   endpointAt,
@@ -167,6 +168,25 @@ describe('a receiver that fails as a whole', () => {
   });
 });
 
+describe('a receiver that is back and refuses the event that tries it', () => {
+  it('is failing by what it answers now, and takes the next events when it is tried again', async () => {
+    const receiver = await webhookReceiver(() => 503);
+    const program = await delivering([endpointAt(receiver)]);
+    await program.add('bad', '1');
+    await receiver.came(1);
+    await program.webhooks.idle();
+    receiver.answer = (event) => (nameOf(event) === 'bad 1' ? 400 : 204);
+    await program.pass(6 * SECOND);
+    const { failing } = program.webhooks.facts[0]!;
+    expect(failing?.cause).toContain('400');
+    expect(failing?.nextTryAt.getTime()).toBeGreaterThan(program.clock.now().getTime());
+    await program.add('good', '1');
+    await program.pass(10 * SECOND);
+    expect(names(receiver.taken)).toEqual(['good 1']);
+    expect(program.webhooks.facts[0]?.failing).toBeNull();
+  });
+});
+
 describe('a receiver that fails at one event, and takes others', () => {
   it.each([
     ['answers 500', 500],
@@ -229,3 +249,51 @@ describe('a receiver that refuses one order', () => {
     expect(await parkedOf(program)).toEqual([]);
   });
 });
+
+describe('a receiver that refuses events of a thousand orders', () => {
+  it('gets the good ones all the same: what it refuses beyond them is a dead letter at once', async () => {
+    const receiver = await webhookReceiver((event) => (nameOf(event).startsWith('bad') ? 400 : 204));
+    const program = await delivering([]);
+    await program.stop();
+    await program.store.writer.write(async (tx) => {
+      for (let number = 1; number <= 1_000; number += 1) await park(tx, parkedLongAgo(`bad ${number}`));
+    });
+    await program.start([endpointAt(receiver)]);
+    for (const [order, value] of [
+      ['bad', '1'],
+      ['good', '1'],
+      ['bad', '2'],
+      ['worse bad', '1'],
+      ['good', '2'],
+    ] as const)
+      await program.add(order, value);
+    await receiver.came(5);
+    await program.webhooks.idle();
+    expect(names(receiver.taken)).toEqual(['good 1', 'worse bad 1', 'good 2']);
+    expect(await deadLettersOf(program)).toMatchObject([{ status: 400 }, { status: 400 }]);
+    expect(await parkedOf(program)).toHaveLength(1_000);
+    expect(program.webhooks.facts[0]?.failing).toBeNull();
+    expect(program.log.with(/dead letters at once/)).toHaveLength(1);
+  });
+
+  it('stands still after ten refusals in a row, also when they are of one order', async () => {
+    const receiver = await webhookReceiver(() => 401);
+    const program = await delivering([]);
+    await program.stop();
+    await program.store.writer.write(async (tx) => {
+      for (let number = 1; number <= 1_000; number += 1) await park(tx, parkedLongAgo(`bad ${number}`));
+    });
+    await program.start([endpointAt(receiver)]);
+    for (let value = 1; value <= 30; value += 1) await program.add('a', String(value));
+    await program.webhooks.idle();
+    expect(program.webhooks.facts[0]?.failing).not.toBeNull();
+    expect(await deadLettersOf(program)).toHaveLength(10);
+  });
+});
+
+/** An order that is parked for a day to come. */
+function parkedLongAgo(subject: string): ParkedRow {
+  const [since, next_try_at] = [new Date().toISOString(), new Date(Date.now() + DAY).toISOString()];
+  const refused = { from_event_id: 1, tries: 9, next_try_at, status: 400, since };
+  return { endpoint: 'shop', account: 'default', kind: 'order', subject, ...refused };
+}
