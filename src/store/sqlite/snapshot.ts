@@ -44,7 +44,8 @@ export async function openSnapshot(path: string): Promise<Snapshot> {
 
 /**
  * Closes the snapshot and copies what others wrote meanwhile from the write-ahead log into the database. Otherwise a commit
- * of the daemon would do it, and wait for it. Writers go on during the copy.
+ * of the daemon would do it, and wait for it. Writers go on during the copy. What was read stands, whether the copy succeeds
+ * or, on a full disk, does not.
  */
 function closeAndCopyLog(path: string, sqlite: Database.Database): void {
   // Opened first, so that as few commits as can be come in between.
@@ -52,6 +53,9 @@ function closeAndCopyLog(path: string, sqlite: Database.Database): void {
   try {
     sqlite.close();
     copier.pragma('wal_checkpoint(passive)');
+  } catch (error) {
+    // What else is wrong with the disk is found by whoever writes next.
+    if (!(error instanceof Database.SqliteError)) throw error;
   } finally {
     copier.close();
   }

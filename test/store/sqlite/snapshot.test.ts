@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { queries } from '../../../src/store/statement.ts';
-import { allRows } from '../../../src/store/snapshot.ts';
+import { allRows, rowsAtOnce } from '../../../src/store/snapshot.ts';
 import { openSnapshot } from '../../../src/store/sqlite/snapshot.ts';
 import { filledDatabase } from '../../support/filled-database.ts';
 import { temporaryFolder } from '../../support/folders.ts';
@@ -54,6 +54,15 @@ describe('a snapshot', () => {
     expect(isInDatabase()).toBe(false);
     await snapshot[Symbol.asyncDispose]();
     expect(isInDatabase()).toBe(true);
+  });
+
+  it('is read and closed on a full disk, where nothing can be copied', async () => {
+    const pragma = vi.spyOn(Database.prototype, 'pragma').mockImplementation(() => {
+      throw new Database.SqliteError('database or disk is full', 'SQLITE_FULL');
+    });
+    expect(await rowsAtOnce({ snapshot: async () => await openSnapshot(path) }, ids)).toHaveLength(2);
+    expect(pragma).toHaveBeenCalled();
+    pragma.mockRestore();
   });
 
   it('is closed although it was not read to its end', async () => {
