@@ -131,7 +131,12 @@ export async function lookUp(
     if (isOvertaken(before, answer, askedAt, now)) return undefined;
     return await recordAnswer(tx, deps, { row, before, answer, now }, random);
   });
-  if (recorded === undefined) return;
+  if (recorded === undefined) {
+    const isOutage = health === 'failed' || health === 'unreachable';
+    // A probe for creates is about an order that waits, for which no answer is nothing to record.
+    if (answer.kind === 'unanswered' && isOutage) deps.incidents.exchangeFailed(answer.why);
+    return;
+  }
   countAnswer(deps, answer, recorded);
   if (answer.kind === 'unanswered') countUnanswered(deps, externalOrderId, answer.why, health);
 }

@@ -26,7 +26,7 @@ interface HoldsDeps {
   readonly store: Store;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly log: Logger;
-  readonly incidents: Pick<Incidents, 'failed' | 'served'>;
+  readonly incidents: Pick<Incidents, 'failed' | 'served' | 'keyRefused'>;
   readonly settings: HoldSettings;
   /** Reads the merchant key again; tells whether there is another one. */
   readonly rereadKey: () => boolean;
@@ -129,6 +129,7 @@ export class AccountHolds implements AccountState {
       this.#isKeyTaken = true;
       this.#deps.incidents.served();
     }
+    if (news.kind === 'key-refused') this.#deps.incidents.keyRefused();
     if (news.kind === 'served' || news.kind === 'key-refused') this.#isKeyRefused = news.kind === 'key-refused';
     const restraints = { holds: this.#holds, unknownInARow: this.#unknownInARow };
     const change = decideRestraints(restraints, news, askedAt, this.now(), this.#deps.settings);

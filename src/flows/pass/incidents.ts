@@ -93,6 +93,12 @@ export class Incidents {
     if (this.#failingLanes().length === 0) this.#reach.found();
   }
 
+  /** The exchange refused the key: it is within reach, although its circuit breakers wait for a request that it serves. */
+  keyRefused(): void {
+    this.#exchangeCause = undefined;
+    this.#reach.found();
+  }
+
   /** From now on the exchange and the holds of the account are watched as well. */
   watch(watched: Watched): void {
     this.#watched = watched;

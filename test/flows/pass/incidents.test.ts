@@ -5,6 +5,7 @@ import { repeatPass } from '../../../src/flows/pass/repeat.ts';
 import { Waker } from '../../../src/flows/pass/waker.ts';
 import { StoreError } from '../../../src/store/errors.ts';
 import { setHold } from '../../../src/store/account-holds.ts';
+import { newestReach } from '../../../src/store/events.ts';
 import { echo, record, refusal, type ScriptedAnswer } from '../../support/scripted-exchange.ts';
 import { scriptedProgram, type TestProgram } from '../../support/test-program.ts';
 import { HOUR, MINUTE, SECOND } from '../../support/tracking.ts';
@@ -78,6 +79,21 @@ describe('the log of an outage of ten minutes with 200 orders', () => {
     // The most that waited, although some were looked up before this line.
     expect(Number(back?.['lookupsDue'])).toBeGreaterThan(190);
     expect(Number(back?.['lastedMs'])).toBeGreaterThan(9 * MINUTE);
+  });
+
+  it('ends where the exchange refuses the key, as that is an answer, and begins anew where it is out of reach again', async () => {
+    const { on, answers, insert } = await program();
+    insert(40);
+    [answers.create, answers.lookup] = [DOWN, DOWN];
+    await live(on, 3 * MINUTE);
+    [answers.create, answers.lookup] = [refusal(401), refusal(401)];
+    await live(on, 10 * MINUTE);
+    expect(on.log.with('the exchange is back')).toHaveLength(1);
+    expect(await newestReach(on.app.store.db, 'default')).toBeNull();
+    expect(on.app.holds.all.map(({ kind }) => kind)).toEqual(['key-refused']);
+    [answers.create, answers.lookup] = [DOWN, DOWN];
+    await live(on, 30 * MINUTE);
+    expect(await newestReach(on.app.store.db, 'default')).toBe('out-of-reach');
   });
 
   it('tells of creates alone where look-ups are answered, and ends when nothing waits to be sent', async () => {
