@@ -83,12 +83,12 @@ function printHeads(heads: readonly FeedHead[], { json, limit = heads.length }: 
     { label: 'at', kind: 'time', rank: 1, of: ({ observed_at }) => observed_at },
     { label: 'hash', of: ({ hash }) => hash },
   ];
-  printList(
-    heads.map((head) => ({ ...head, cursor: writeCursor(head) })),
-    { limit, json: json === true },
-    [...accountColumn(command), ...columns],
-    'there is no event',
-  );
+  if (json === true) {
+    const lines = heads.slice(0, limit).map((head) => `${JSON.stringify({ ...head, cursor: writeCursor(head) })}\n`);
+    process.stdout.write(lines.join(''));
+    return;
+  }
+  printList(heads, { limit }, [...accountColumn(command), ...columns], 'there is no event');
 }
 
 function lineOf({ json }: EventsOptions, command: Command): (event: FeedEvent) => string {
