@@ -14,7 +14,7 @@ const COLUMNS: readonly ShownColumn[] = [
   { key: 'succeeded', label: 'Succeeded', kind: 'decimal' },
   { key: 'failed', label: 'Failed', kind: 'decimal' },
   { key: 'open', label: 'Open', kind: 'decimal' },
-  { key: 'outcome_unknown', label: 'Outcome unknown', kind: 'decimal' },
+  { key: 'outcome_unknown', label: 'Final, unclassified', kind: 'decimal' },
   { key: 'disputed', label: 'Disputed', kind: 'decimal' },
   { key: 'none', label: 'Not at the exchange', kind: 'decimal' },
 ];
@@ -36,7 +36,9 @@ function periodText({ title, parts, cutAt }: MoneyPeriod): string {
   const columns = COLUMNS.filter(({ key, kind }) => kind !== 'decimal' || rows.some((row) => row[key] !== '0'));
   const more = rows.length > MOST_ROWS ? note(`${rows.length - MOST_ROWS} more: order-sync report summary`) : '';
   const cut = cutAt === null ? '' : note(`Only the newest orders are added up, those since ${cutAt}.`);
-  return `${heading}${table(title, columns, rows.slice(0, MOST_ROWS))}${more}${cut}`;
+  const isUnclassified = columns.some(({ key }) => key === 'outcome_unknown');
+  const hint = isUnclassified ? note('Unclassified: follow.succeededStatuses does not say which statuses paid.') : '';
+  return `${heading}${table(title, columns, rows.slice(0, MOST_ROWS))}${more}${hint}${cut}`;
 }
 
 function rowsOf(parts: MoneyPeriod['parts']): readonly Row[] {

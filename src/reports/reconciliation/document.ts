@@ -158,7 +158,7 @@ function factsOf(scope: ReconciliationScope, reconciled: Reconciled, problems: r
     { key: 'open', label: 'Open', value: totals.outcomes.open },
     {
       key: 'outcome_unknown',
-      label: 'Final or changed since, of unknown outcome',
+      label: 'Final, unclassified, or changed since',
       value: totals.outcomes.outcome_unknown,
     },
     { key: 'nothing_to_compare', label: 'Nothing to compare', value: counts.nothing_to_compare },

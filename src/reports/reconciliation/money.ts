@@ -7,7 +7,7 @@ const AMOUNTS: readonly Column[] = [
   { key: 'succeeded', label: 'Succeeded', kind: 'decimal', hasGroupUnit: true },
   { key: 'failed', label: 'Failed', kind: 'decimal', rank: 1, hasGroupUnit: true },
   { key: 'open', label: 'Open', kind: 'decimal', rank: 1, hasGroupUnit: true },
-  { key: 'outcome_unknown', label: 'Outcome unknown', kind: 'decimal', rank: 2, hasGroupUnit: true },
+  { key: 'outcome_unknown', label: 'Final, unclassified', kind: 'decimal', rank: 2, hasGroupUnit: true },
   { key: 'disputed', label: 'Disputed', kind: 'decimal', rank: 2, hasGroupUnit: true },
   { key: 'not_at_exchange', label: 'Not at the exchange', kind: 'decimal', rank: 2, hasGroupUnit: true },
   { key: 'ours', label: 'Ours, compared', kind: 'decimal', rank: 1, hasGroupUnit: true },

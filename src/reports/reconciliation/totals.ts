@@ -18,7 +18,7 @@ export const PAIR_COLUMNS = [
   { key: 'succeeded', label: 'Asset, succeeded', kind: 'decimal', rank: 2 },
   { key: 'failed', label: 'Asset, failed', kind: 'decimal', rank: 2 },
   { key: 'open', label: 'Asset, open', kind: 'decimal', rank: 2 },
-  { key: 'outcome_unknown', label: 'Asset, final of unknown outcome', kind: 'decimal', rank: 2 },
+  { key: 'outcome_unknown', label: 'Asset, final, unclassified', kind: 'decimal', rank: 2 },
   { key: 'ours', label: 'Ours', kind: 'decimal' },
   { key: 'theirs', label: 'Theirs', kind: 'decimal' },
   { key: 'difference', label: 'Difference', kind: 'decimal' },

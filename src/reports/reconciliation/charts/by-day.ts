@@ -15,7 +15,7 @@ const OUTCOMES: readonly (readonly [outcome: string | null, name: string, patter
   ['succeeded', 'Succeeded', 'plain'],
   ['failed', 'Failed', 'stripes'],
   ['open', 'Open', 'plain'],
-  ['outcome_unknown', 'Outcome unknown', 'dots'],
+  ['outcome_unknown', 'Final, unclassified', 'dots'],
   ['disputed', 'Disputed', 'grid'],
   [null, 'Not at the exchange', 'plain'],
 ];
