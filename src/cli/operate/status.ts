@@ -13,6 +13,7 @@ import { accountFilterOf } from '../shared/account.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
 import { plainConfig } from '../shared/options.ts';
 import { screenOf } from '../shared/screen.ts';
+import type { Store } from '../../store/port.ts';
 import { stopSignal } from '../shared/stop-signal.ts';
 import { waysToOwner } from '../shared/ways.ts';
 
@@ -22,7 +23,7 @@ the facts: from the daemon where one answers, or else from the database alone.
 
 Ends with 0 when all is well, 1 when a person should look (held, disputed or
 unknown orders, open findings, pauses, receivers that fail or refuse, work that
-waits and no daemon), 69 when the exchange is out of reach, 77 when it refuses
+waits and no daemon, a database that was put back to an older state), 69 when the exchange is out of reach, 77 when it refuses
 the key. --watch shows it anew
 every 2 seconds and ends with 0 by Ctrl-C; with --json each time is one line.
 
@@ -33,6 +34,8 @@ Examples:
 const WATCH_MS = 2_000;
 /** A daemon that does not answer within this time counts as none. */
 const ANSWER_MS = 5_000;
+/** Of more accounts not all marks are looked at. */
+const MOST_MARKS = 100;
 
 const EXITS: Readonly<Record<StatusEnd, number>> = {
   well: EXIT.ok,
@@ -113,9 +116,24 @@ async function readAlone(command: Command): Promise<Status> {
     import('../shared/store.ts'),
     import('../../store/overview/overview.ts'),
   ]);
-  return await withAccounts(command, async (store, account, { webhooks: { endpoints } }) => {
+  return await withAccounts(command, async (store, account, config) => {
+    const { endpoints } = config.webhooks;
     const now = systemClock().now();
     const overview = await readOverview(store.db, { account, endpoints, now });
-    return { asOf: now.toISOString(), database: store.address, daemon: null, overview };
+    const olderState = await olderStateOf(
+      store,
+      account === undefined ? config.accounts.map(({ name }) => name) : [account],
+    );
+    return { asOf: now.toISOString(), database: store.address, daemon: null, olderState, overview };
   });
+}
+
+/** A file has one mark; on PostgreSQL each account has its own. */
+async function olderStateOf(store: Store, accounts: readonly string[]): Promise<string | null> {
+  if (store.mark.account === undefined) return (await store.mark.sign()) ?? null;
+  for (const account of accounts.slice(0, MOST_MARKS)) {
+    const sign = await store.forAccount(account).mark.sign();
+    if (sign !== undefined) return `${sign} (account ${account})`;
+  }
+  return null;
 }

@@ -30,6 +30,7 @@ export async function readStatus(sources: StatusSources, account: string | undef
     asOf: now.toISOString(),
     database: store.address,
     daemon: daemonStatus(sources, account),
+    olderState: null,
     overview: await readOverview(store.db, { account, endpoints, now }),
   };
 }

@@ -71,7 +71,7 @@ const SINCE = '2026-01-05T12:00:00.000Z';
 const value = named(
   'Status',
   'How order-sync does. Fields may be added.',
-  z.looseObject({ asOf: time, database: z.string(), daemon, overview }),
+  z.looseObject({ asOf: time, database: z.string(), daemon, olderState: z.null(), overview }),
   {
     asOf: SINCE,
     database: '/var/lib/order-sync/order-sync.db',
@@ -85,6 +85,7 @@ const value = named(
       unwritten: null,
       accounts: [],
     },
+    olderState: null,
     overview: {
       account: 'default',
       asOf: SINCE,

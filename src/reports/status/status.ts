@@ -51,5 +51,7 @@ export interface Status {
   readonly database: string;
   /** Null where none answers: then all is from the database. */
   readonly daemon: DaemonStatus | null;
+  /** Without a daemon: by what the database shows that it is an older copy, so that none begins; null where nothing shows it. */
+  readonly olderState: string | null;
   readonly overview: Overview;
 }

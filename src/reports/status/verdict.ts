@@ -79,8 +79,12 @@ function databaseReasons({ daemon }: Status): StatusReason[] {
   return [{ end: 'look', text: `nothing is sent: ${daemon.unwritten}`, remedy: 'order-sync doctor' }];
 }
 
-/** Where nothing waits no daemon is needed. */
-function daemonReasons({ daemon, overview }: Status): StatusReason[] {
+/** Where nothing waits no daemon is needed, and on an older copy none begins. */
+function daemonReasons({ daemon, olderState, overview }: Status): StatusReason[] {
+  if (olderState !== null) {
+    const text = `nothing is sent: the database ${olderState}`;
+    return [{ end: 'look', text, remedy: 'order-sync db accept-restore' }];
+  }
   const waiting = WAITING_STATES.reduce((all, state) => all + overview.orders[state], 0);
   if (daemon !== null || waiting === 0) return [];
   const orders = waiting === 1 ? '1 order waits' : `${withCommas(waiting)} orders wait`;

@@ -2,6 +2,8 @@ import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
+import type { Status } from '../../../src/reports/status/status.ts';
+import type { StatusVerdict } from '../../../src/reports/status/verdict.ts';
 import { SCENARIOS } from '../../../src/sandbox/orders/scenario.ts';
 import type { MarkContent } from '../../../src/store/port.ts';
 import { runProgram } from '../../support/cli-function.ts';
@@ -88,6 +90,12 @@ describe('a database that was put back to an older state', () => {
       expect([args, await on.run(...args)]).toEqual([args, expect.objectContaining({ code: 65 })]);
     }
     expect(await on.run('orders', 'list')).toMatchObject({ code: 0 });
+    const status = await on.run('status', '--json');
+    const { verdict, olderState } = JSON.parse(status.stdout) as Status & { verdict: StatusVerdict };
+    expect([status.code, olderState]).toEqual([1, expect.any(String)]);
+    const remedies = verdict.reasons.map(({ remedy }) => remedy);
+    expect(remedies).toContain('order-sync db accept-restore');
+    expect(remedies).not.toContain('order-sync run');
     expect(await on.run('db', 'migrate')).toMatchObject({ code: 0 });
     expect(on.creates()).toHaveLength(3);
     expect(on.states()).toEqual(before);

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { DashboardReader } from '../../../src/http/ops/dashboard/facts.ts';
 import type { OpsPages } from '../../../src/http/ops/routes.ts';
+import type { DashboardFacts } from '../../../src/reports/dashboard/facts.ts';
+import { moneySection } from '../../../src/reports/dashboard/money.ts';
 import { judgeStatus } from '../../../src/reports/status/verdict.ts';
 import { endHolds, setHold } from '../../../src/store/account-holds.ts';
 import { readOverview } from '../../../src/store/overview/overview.ts';
@@ -104,6 +106,20 @@ describe('the dashboard of a program', () => {
     expect(await answer.text()).not.toContain('<script>alert');
   });
 
+  it.each([null, 'succeeded'])('says of final orders whose outcome no setting tells which one does: %s', (outcome) => {
+    const part = {
+      account: 'default',
+      from_currency: 'BTC',
+      to_currency: 'EUR',
+      asset_position: 'INPUT',
+      currency: 'BTC',
+    };
+    const final = { state: 'final', outcome, order_status: null, orders: 1, asset: '1', unreadable: 0 };
+    const money = [{ title: 'Today', parts: [{ ...part, ...final }], cutAt: null }];
+    const page = moneySection({ activity: { money } } as unknown as DashboardFacts);
+    expect(page.includes('follow.succeededStatuses')).toBe(outcome === null);
+  });
+
   it('shows no secret and nothing of a person', async () => {
     const { program, get } = await testOps();
     program.insert({ external_order_id: 'shop-1' });
@@ -136,7 +152,7 @@ describe('the first line of the dashboard', () => {
       program.clock.advance(2_000);
       const now = program.clock.now();
       const overview = await readOverview(db, { account: 'default', ...webhooks, now });
-      const status = { asOf: now.toISOString(), database: '', daemon: DAEMON, overview };
+      const status = { asOf: now.toISOString(), database: '', daemon: DAEMON, olderState: null, overview };
       const isWellHere = (await (await get('/')).text()).includes('<p>All is well</p>');
       expect(isWellHere).toBe(judgeStatus(status).end === 'well');
       return isWellHere;
