@@ -23,8 +23,8 @@ the facts: from the daemon where one answers, or else from the database alone.
 
 Ends with 0 when all is well, 1 when a person should look (held, disputed or
 unknown orders, open findings, pauses, receivers that fail or refuse, work that
-waits and no daemon, a database that was put back to an older state), 69 when the exchange is out of reach, 77 when it refuses
-the key. --watch shows it anew
+waits and no daemon, a database that was put back to an older state), 69 when
+the exchange is out of reach, 77 when it refuses the key. --watch shows it anew
 every 2 seconds and ends with 0 by Ctrl-C; with --json each time is one line.
 
 Examples:
