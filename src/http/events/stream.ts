@@ -12,6 +12,8 @@ import type { Store } from '../../store/port.ts';
 export const MOST_STREAMS = 256;
 /** Events that are read at a time. */
 const PAGE = 100;
+/** So many characters are written at a time, and one event more. */
+const WRITTEN_AT_ONCE = 16_384;
 /** Events of other processes are seen this late at the most. */
 const LOOK_MS = 1_000;
 /** A stream that is silent for so long gets a line that says nothing, which finds a reader who has gone. */
@@ -119,7 +121,7 @@ class Stream {
         // Before the reading: what is committed meanwhile is read in another.
         this.#woken = Promise.withResolvers();
         const page = await read(this.place);
-        for (const event of page.events) await this.#write(frameOf(event));
+        await this.#writeAll(page.events);
         this.place = page.next;
         if (page.isEnd) await this.#woken.promise;
       }
@@ -158,6 +160,18 @@ class Stream {
   #stop(): void {
     this.#ended.abort();
     this.wake();
+  }
+
+  /** Writes several events at a time: each write is a call of the system. */
+  async #writeAll(events: readonly FeedEvent[]): Promise<void> {
+    let text = '';
+    for (const event of events) {
+      text += frameOf(event);
+      if (text.length < WRITTEN_AT_ONCE) continue;
+      await this.#write(text);
+      text = '';
+    }
+    if (text !== '') await this.#write(text);
   }
 
   /** Waits until the reader has taken enough to write more. Rejects when the stream ends. */
