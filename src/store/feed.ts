@@ -1,3 +1,4 @@
+import { ROW_TYPES } from '../domain/events/delivery.ts';
 import type { EventRow } from '../domain/events/feed.ts';
 import type { Database } from './port.ts';
 import { queries, statement, together } from './statement.ts';
@@ -44,15 +45,6 @@ export async function readFeed(db: Database, query: FeedQuery): Promise<readonly
   return (await pageStatement(db, query)).rows;
 }
 
-/** The types of the rows that are about an order. */
-const ORDER_TYPES = [
-  'order',
-  'order.needs_attention',
-  'finding.opened',
-  'finding.resolved',
-  'finding.acknowledged',
-] as const satisfies readonly EventRow['type'][];
-
 /** The events of one order after a cursor. */
 interface OrderFeedQuery extends FeedQuery {
   readonly externalOrderId: string;
@@ -92,7 +84,7 @@ const newestOfTypeStatement = statement((v: Omit<OfType, 'afterId'>) =>
 
 /** Reads the next events of one order, and of its findings, in the order in which they were committed. */
 export async function readOrderFeed(db: Database, query: OrderFeedQuery): Promise<readonly EventRow[]> {
-  const read = await together(...ORDER_TYPES.map((type) => ofTypeStatement(db, { ...query, type })));
+  const read = await together(...ROW_TYPES.order.map((type) => ofTypeStatement(db, { ...query, type })));
   return inOrder(read).slice(0, query.limit);
 }
 
@@ -101,7 +93,7 @@ export async function newestOfOrder(
   db: Database,
   query: Omit<OrderFeedQuery, 'afterId'>,
 ): Promise<readonly EventRow[]> {
-  const read = await together(...ORDER_TYPES.map((type) => newestOfTypeStatement(db, { ...query, type })));
+  const read = await together(...ROW_TYPES.order.map((type) => newestOfTypeStatement(db, { ...query, type })));
   return inOrder(read).slice(-query.limit);
 }
 

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
-import { FINDING_CLASSES, SEVERITIES, type FindingClassName, type Severity } from '../domain/findings/classes.ts';
+import { SEVERITIES, severityOf, type FindingClassName, type Severity } from '../domain/findings/classes.ts';
 import type { FindingStatus } from '../domain/findings/lifecycle.ts';
 import type { OrderState } from '../domain/orders/states.ts';
 import type { FindingRow } from './findings.ts';
@@ -42,7 +42,7 @@ export async function listFindings(db: Database, filter: FindingFilter): Promise
 
 /** The order of a list. */
 function compareRows(one: FindingRow, other: FindingRow): number {
-  const placeOf = ({ class: name }: FindingRow) => SEVERITIES.indexOf(severityOf(name));
+  const placeOf = ({ class: name }: FindingRow) => SEVERITIES.indexOf(weightOf(name));
   return placeOf(one) - placeOf(other) || other.id - one.id;
 }
 
@@ -56,7 +56,7 @@ async function listOfAccount(db: Database, filter: Filter): Promise<Listed<Findi
   for (const wanted of severity === undefined ? SEVERITIES : [severity]) {
     if (rows.length >= limit) break;
     const found: FindingRow[] = [];
-    for (const one of classes.filter(({ name }) => severityOf(name) === wanted)) {
+    for (const one of classes.filter(({ name }) => weightOf(name) === wanted)) {
       const listed = await listOfClass(db, filter, one);
       found.push(...listed.rows);
       isCut ||= listed.isCut;
@@ -96,8 +96,8 @@ async function classesOf(
 }
 
 /** A class of another version counts as a warning. */
-function severityOf(name: string): Severity {
-  return Object.hasOwn(FINDING_CLASSES, name) ? FINDING_CLASSES[name as FindingClassName].severity : 'warning';
+function weightOf(name: string): Severity {
+  return severityOf(name) ?? 'warning';
 }
 
 async function listOfClass(

@@ -1,4 +1,4 @@
-import { FINDING_CLASSES, type Severity } from '../findings/classes.ts';
+import { severityOf, type Severity } from '../findings/classes.ts';
 import type { HoldKind } from '../accounts/holds.ts';
 
 /** Every type of event of the feed. */
@@ -153,10 +153,4 @@ function dataOf(row: EventRow): EventData {
         actor,
       };
   }
-}
-
-/** Null where the finding is of a class of another version. */
-function severityOf(name: string): Severity | null {
-  const classes: Readonly<Record<string, { readonly severity: Severity } | undefined>> = FINDING_CLASSES;
-  return Object.hasOwn(FINDING_CLASSES, name) ? (classes[name]?.severity ?? null) : null;
 }

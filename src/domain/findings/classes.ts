@@ -157,3 +157,8 @@ export const FINDING_CLASSES = {
 
 /** The name of a class of findings. */
 export type FindingClassName = keyof typeof FINDING_CLASSES;
+
+/** The severity of the findings of a class; null for a class of another version. */
+export function severityOf(name: string): Severity | null {
+  return Object.hasOwn(FINDING_CLASSES, name) ? FINDING_CLASSES[name as FindingClassName].severity : null;
+}

@@ -1,6 +1,6 @@
 import { viewOf, type HoldKind } from '../../domain/accounts/holds.ts';
 import { feedEventOf } from '../../domain/events/feed.ts';
-import { FINDING_CLASSES, SEVERITIES, type Severity } from '../../domain/findings/classes.ts';
+import { SEVERITIES, severityOf } from '../../domain/findings/classes.ts';
 import { ATTENTION_STATES, ORDER_STATES, type OrderState } from '../../domain/orders/states.ts';
 import type { AccountCounts, AccountHold, OpenFindings, Overview } from '../../reports/status/overview.ts';
 import type { Database } from '../port.ts';
@@ -49,11 +49,8 @@ function having(accounts: readonly AccountCounts[], states: readonly OrderState[
 }
 
 function openFindings(accounts: readonly AccountCounts[]): readonly OpenFindings[] {
-  const classes: Readonly<Record<string, { readonly severity: Severity } | undefined>> = FINDING_CLASSES;
-  const severityOf = (name: string) =>
-    (Object.hasOwn(FINDING_CLASSES, name) ? classes[name]?.severity : undefined) ?? 'warning';
   return Object.entries(sumOf(accounts, 'findings'))
-    .map(([name, open]) => ({ class: name, severity: severityOf(name), open }))
+    .map(([name, open]) => ({ class: name, severity: severityOf(name) ?? 'warning', open }))
     .toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) || b.open - a.open);
 }
 

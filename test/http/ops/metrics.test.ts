@@ -72,7 +72,7 @@ describe('/metrics', () => {
     expect(valueOf(metrics, 'order_sync_requests_in_flight', { account: 'default' })).toBe(1);
   });
 
-  it('tells 50 accounts apart, and adds up the others', async () => {
+  it('has a label for each of 50 accounts, and adds up the others', async () => {
     const names = Array.from({ length: 120 }, (_, index) => `shop-${String(index).padStart(3, '0')}`);
     const on = await testOps({
       instead: ({ config }) => ({

@@ -58,7 +58,7 @@ function setOverview(gauges: Gauges, { labelOf, owned, now }: MetricFacts, overv
   setReceivers(gauges, overview, now);
 }
 
-/** A class of another version is not told apart. */
+/** Classes of other versions are counted together. */
 function findingLabels(name: string): { readonly class: string; readonly severity: string } {
   if (!Object.hasOwn(FINDING_CLASSES, name)) return { class: OTHERS, severity: 'warning' };
   return { class: name, severity: FINDING_CLASSES[name as keyof typeof FINDING_CLASSES].severity };

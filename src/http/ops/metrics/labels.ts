@@ -1,4 +1,4 @@
-/** More accounts are not told apart. */
+/** The accounts beyond these are counted together. */
 const MOST_ACCOUNTS = 50;
 /** The label of all others. */
 export const OTHERS = 'other';
