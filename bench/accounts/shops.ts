@@ -6,7 +6,7 @@ import { stringify } from 'yaml';
 import { systemClock } from '../../src/clock.ts';
 import { seededRandom } from '../../src/sandbox/random.ts';
 import { startSandbox, type LoggedRequest } from '../../src/sandbox/server.ts';
-import { Workers } from '../../test/tunnel/workers.ts';
+import { Workers } from '../../test/windtunnel/workers.ts';
 import { KEY } from '../settings.ts';
 import { makeDatabase, type ServerBench } from './server.ts';
 

@@ -1,0 +1,30 @@
+/** `small` is what a change runs through before it is taken; `full` is what a release runs through. */
+export type Dose = 'small' | 'full';
+
+/** What one piece of a part came to. */
+export interface PieceResult {
+  /** What was done: seeds, deaths, requests and the like. Those of all pieces are added up. */
+  readonly counts: Readonly<Record<string, number>>;
+  /** The broken promises, each with the command that shows it again. */
+  readonly violations: readonly string[];
+}
+
+/** A share of a part: what is kept when a proof is broken off, so that it goes on from there. */
+export interface Piece {
+  readonly name: string;
+  readonly run: (say: (text: string) => void) => Promise<PieceResult>;
+}
+
+/** One way to try the promises. */
+export interface Part {
+  readonly name: string;
+  /** What it tries, as a line of docs/reliability.md says it. */
+  readonly text: string;
+  /** The files and folders beside the program itself that decide what it does: kept results hold as long as these are the same. */
+  readonly reads: readonly string[];
+  /** Whether it waits more than it works: it runs beside the others. */
+  readonly isWaiting?: boolean;
+  /** What all pieces together must come to, at least. */
+  readonly least: (dose: Dose) => Readonly<Record<string, number>>;
+  readonly pieces: (dose: Dose) => readonly Piece[];
+}

@@ -1,0 +1,5 @@
+import { randomWorlds } from '../simulation/proof.ts';
+import type { Part } from './part.ts';
+
+/** Every part, in the order in which they run. */
+export const PARTS: readonly Part[] = [randomWorlds];

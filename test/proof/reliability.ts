@@ -1,0 +1,48 @@
+import { fileURLToPath } from 'node:url';
+import { machine } from '../../bench/machine.ts';
+import { commit } from './kept.ts';
+import type { PartResult } from './run.ts';
+
+/** The page whose table the proof writes itself. */
+export const PAGE = fileURLToPath(new URL('../../docs/reliability.md', import.meta.url));
+const BEGIN = '<!-- begin: written by `npm run proof` -->';
+const END = '<!-- end: written by `npm run proof` -->';
+
+/** The page with what came of the proof in place of what stood there. */
+export function pageOf(page: string, results: readonly PartResult[]): string {
+  const [before, rest] = page.split(BEGIN);
+  const after = rest?.split(END)[1];
+  if (after === undefined) throw new Error(`${PAGE} lacks the lines ${BEGIN} and ${END}: put them back`);
+  return `${before}${BEGIN}\n\n${written(results)}\n\n${END}${after}`;
+}
+
+/** `10000 seeds, 53120 deaths`. */
+export function doneOf(counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts)
+    .map(([name, count]) => `${count} ${name}`)
+    .join(', ');
+}
+
+function written(results: readonly PartResult[]): string {
+  const { machine: on, versions } = machine();
+  const broken = results.reduce((sum, { violations }) => sum + violations.length, 0);
+  const lines = results.map(({ part, counts, violations, commits, at, durationMs }) => {
+    const cells = [
+      `\`${part.name}\``,
+      part.text,
+      doneOf(counts),
+      `${Math.round(durationMs / 60_000)} min`,
+      violations.length === 0 ? 'none' : String(violations.length),
+      `${at.slice(0, 10)}, ${commits.map((one) => one.slice(0, 8)).join(', ')}`,
+    ];
+    return `| ${cells.join(' | ')} |`;
+  });
+  return [
+    `The last whole run ended on commit \`${commit().slice(0, 8)}\`, on ${on.cores} cores (${on.cpu}), ${on.memoryGiB} GiB, Node ${versions.node}, ` +
+      `SQLite ${versions.sqlite}, PostgreSQL ${versions.postgresql}. ${broken === 0 ? 'No promise was broken.' : `Promises were broken ${broken} times.`}`,
+    '',
+    '| part | what it tries | done | time | broken promises | begun, on commit |',
+    '|---|---|---|---|---|---|',
+    ...lines,
+  ].join('\n');
+}
