@@ -19,7 +19,8 @@ export async function runParts(parts: readonly Part[], dose: Dose, say: Say): Pr
   const lane = async (isWaiting: boolean) => {
     const results: PartResult[] = [];
     for (const part of parts.filter((one) => (one.isWaiting ?? false) === isWaiting)) {
-      results.push(await runPart(part, dose, say));
+      // Some are for a release only.
+      if (part.pieces(dose).length > 0) results.push(await runPart(part, dose, say));
     }
     return results;
   };
