@@ -1,7 +1,9 @@
 import { TransportError, type Transport, type HttpRequest, type HttpResponse } from '../../src/exchange/transport.ts';
 import { SandboxExchange } from '../../src/sandbox/exchange.ts';
-import type { Create, Observer } from './observer.ts';
-import type { Chance, Plan } from './plan.ts';
+import type { Create } from './observer/known.ts';
+import type { Observer } from './observer/observer.ts';
+import type { Chance } from './plan/chance.ts';
+import type { Plan } from './plan/plan.ts';
 import type { Life, Scheduler } from './scheduler.ts';
 
 const KEY = 'canary-key-31';

@@ -3,8 +3,8 @@ import { decideOrders, type OperatorDeps } from '../../src/flows/orders/operator
 import type { SandboxExchange } from '../../src/sandbox/exchange.ts';
 import { RESUMED_HOLDS } from '../../src/domain/accounts/holds.ts';
 import { endHolds, setHold } from '../../src/store/account-holds.ts';
-import type { Observer } from './observer.ts';
-import type { PlannedDecision } from './plan.ts';
+import type { Observer } from './observer/observer.ts';
+import type { PlannedDecision } from './plan/plan.ts';
 
 /** A person beside the program, with a connection of their own. They ask the exchange before they say what it has. */
 export class Person implements AsyncDisposable {

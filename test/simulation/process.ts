@@ -14,8 +14,9 @@ import type { Holding, Store } from '../../src/store/port.ts';
 import { openStore, type OpenOptions } from '../../src/store/sqlite/store.ts';
 import type { SqliteConfig } from '../support/test-program.ts';
 import type { SimulatedExchange } from './exchange.ts';
-import type { Observer } from './observer.ts';
-import type { Chance, Plan } from './plan.ts';
+import type { Observer } from './observer/observer.ts';
+import type { Chance } from './plan/chance.ts';
+import type { Plan } from './plan/plan.ts';
 import type { Life, Scheduler } from './scheduler.ts';
 import { sharedStore, type CommitFate } from './shared-store.ts';
 

@@ -1,24 +1,6 @@
-import type { Judgement } from '../../src/domain/orders/operator-decisions.ts';
-import { seededRandom } from '../../src/sandbox/random.ts';
-import type { OddAnswersName } from '../../src/sandbox/orders/odd-answers.ts';
-import type { Scenario, ScenarioStep } from '../../src/sandbox/orders/scenario.ts';
-
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
-
-/** A row that the merchant inserts. */
-export interface PlannedOrder {
-  readonly id: string;
-  readonly at: number;
-  readonly asset: string | null;
-  readonly isValid: boolean;
-  readonly paymentToken: string | null;
-  readonly scenario: Scenario;
-  /** When the merchant mends a row that is not valid. */
-  readonly mendedAt: number | null;
-}
+import type { Judgement } from '../../../src/domain/orders/operator-decisions.ts';
+import { Chance, DAY, HOUR, MINUTE, SECOND, type Window } from './chance.ts';
+import { planOrders, withOddAnswers, type PlannedOrder } from './orders.ts';
 
 /** What a person tries to decide about an order. */
 export interface PlannedDecision {
@@ -64,43 +46,7 @@ export interface Stretch {
   readonly ms: number;
 }
 
-/** A stretch of time. */
-export interface Window {
-  readonly from: number;
-  readonly to: number;
-}
-
-/** A payment token that must never be seen outside the row and the wire. */
-export const CANARY_TOKEN = 'canary-token-31';
-
-const IDS = [
-  'shop-1',
-  'SHOP-1',
-  `it's "1"`,
-  'Zeile\u20282',
-  'two  blanks',
-  'заказ-7',
-  '../..',
-  'a?b=c&d',
-  '%2e',
-  '0',
-  '😀',
-];
-const AMOUNTS = ['1.50', '0.000000012345678901', '12345678901234567.123456789012345678', '1e-7', '250', '0.1'];
-const NO_AMOUNTS = ['0', 'NaN', '-1', '1e400', 'one', '', null];
 const JUDGEMENTS = ['exists', 'not-created', 'abandoned', 'retry', 'cancel'] as const;
-const ODD: readonly OddAnswersName[] = [
-  'spring',
-  'empty404',
-  'nulls',
-  'error500',
-  'replicas',
-  'foreign',
-  'normalising',
-  'post-down',
-];
-const STATUSES = ['REQUEST', 'IN_PROGRESS', 'WAITING', 'COMPLETED', 'REJECTED', 'something new'];
-
 /** The plan of a seed. */
 export function planOf(seed: number): Plan {
   const chance = new Chance(seed);
@@ -160,66 +106,4 @@ function planDecisions(chance: Chance, { orders, calmAt }: Pick<Plan, 'orders' |
     ]),
     kind: chance.of(JUDGEMENTS),
   }));
-}
-
-function planOrders(chance: Chance, calmAt: number): PlannedOrder[] {
-  const lastAt = Math.min(calmAt, 10 * MINUTE);
-  return Array.from({ length: 2 + chance.below(10) }, (_, index) => {
-    const isValid = chance.next() < 0.85;
-    const at = chance.next() < 0.5 ? 0 : chance.below(lastAt);
-    return {
-      id: IDS[index] ?? `order-${index}`,
-      at,
-      asset: chance.of(isValid ? AMOUNTS : NO_AMOUNTS),
-      isValid,
-      paymentToken: chance.next() < 0.3 ? CANARY_TOKEN : null,
-      scenario: planScenario(chance),
-      mendedAt: !isValid && chance.next() < 0.5 ? at + chance.below(lastAt) : null,
-    };
-  });
-}
-
-/** In half of the worlds the exchange answers oddly about some orders, for ever. */
-function withOddAnswers(orders: readonly PlannedOrder[], odd: Chance): PlannedOrder[] {
-  const share = odd.of([0, 0, 0.2, 0.6]);
-  return orders.map((order) =>
-    odd.next() < share ? { ...order, scenario: { ...order.scenario, answers: odd.of(ODD) } } : order,
-  );
-}
-
-function planScenario(chance: Chance): Scenario {
-  const steps: ScenarioStep[] = Array.from({ length: chance.below(4) }, () => ({
-    afterMs: chance.of([SECOND, MINUTE, 2 * HOUR]),
-    ...(chance.next() < 0.6 && { orderStatus: chance.of(STATUSES) }),
-    ...(chance.next() < 0.4 && { cryptoStatus: chance.of(STATUSES) }),
-    ...(chance.next() < 0.4 && { fiatStatus: chance.of(STATUSES) }),
-  }));
-  const end: ScenarioStep = { afterMs: chance.of([SECOND, HOUR]), orderStatus: 'COMPLETED', completed: true };
-  return {
-    appearsAfterMs: chance.next() < 0.1 ? null : chance.of([0, 2 * SECOND, MINUTE, 9 * MINUTE]),
-    steps: chance.next() < 0.9 ? [...steps, end] : steps,
-  };
-}
-
-/** Draws from one seed. */
-export class Chance {
-  readonly next: () => number;
-
-  constructor(seed: number) {
-    this.next = seededRandom(seed);
-  }
-
-  /** A whole number from 0, less than `bound`. */
-  below(bound: number): number {
-    return Math.floor(this.next() * bound);
-  }
-
-  of<Item>(items: readonly Item[]): Item {
-    return items[this.below(items.length)] as Item;
-  }
-
-  window(until: number): Window {
-    const from = this.below(until);
-    return { from, to: Math.min(until, from + this.of([MINUTE, 20 * MINUTE, 2 * HOUR])) };
-  }
 }

@@ -1,0 +1,117 @@
+import type Database from 'better-sqlite3';
+import { isForeign, quoted, type Knowledge } from './known.ts';
+
+const FOUND = ['open', 'final', 'disputed'];
+/** The moves of the design, written down a second time: the program's own table may be what is wrong. */
+const MOVES: Readonly<Record<string, readonly string[]>> = {
+  pending: ['sending', 'invalid', 'cancelled', ...FOUND, 'unknown'],
+  sending: ['accepted', 'rejected', 'pending', 'unknown'],
+  unknown: [...FOUND, 'held'],
+  held: [...FOUND, 'accepted', 'pending', 'abandoned'],
+  accepted: [...FOUND, 'abandoned'],
+  open: ['final', 'disputed'],
+  final: ['open', 'disputed'],
+  disputed: ['open', 'final', 'abandoned'],
+  rejected: ['pending', ...FOUND, 'unknown'],
+  invalid: ['pending', 'unknown'],
+  cancelled: FOUND,
+  abandoned: FOUND,
+};
+/** The moves that only a person makes; `held` to `pending` is also the one that `create.onUnknown: resend` makes. */
+const MOVES_OF_A_PERSON = [
+  'pending cancelled',
+  'held accepted',
+  'held abandoned',
+  'accepted abandoned',
+  'disputed abandoned',
+  'rejected pending',
+];
+/** The column that a field of an order's events tells of. */
+export const COLUMN_OF: Readonly<Record<string, string>> = {
+  state: 'state',
+  'order.status': 'order_status',
+  'cryptoTransaction.status': 'crypto_status',
+  'fiatTransaction.status': 'fiat_status',
+};
+
+/** A row of `order_events`. */
+export interface EventRow {
+  readonly id: number;
+  readonly external_order_id: string;
+  readonly field: string;
+  readonly old_value: string | null;
+  readonly new_value: string | null;
+  readonly reason: string | null;
+  readonly source: string;
+}
+
+/** Checks the events of orders as they come: one a change, by the table of moves, never changed afterwards. */
+export class HistoryChecks {
+  readonly #knowledge: Knowledge;
+  readonly #statement: Database.Statement;
+  readonly #last = new Map<string, Map<string, string | null>>();
+  /** All so far, oldest first. */
+  readonly events: EventRow[] = [];
+
+  constructor(reader: Database.Database, knowledge: Knowledge) {
+    this.#knowledge = knowledge;
+    this.#statement = reader.prepare(
+      'select id, external_order_id, field, old_value, new_value, reason, source from order_events where id > ? order by id',
+    );
+  }
+
+  /** What the newest event says of a field. */
+  lastOf(id: string, field: string): string | null {
+    return this.#last.get(id)?.get(field) ?? (field === 'state' ? 'pending' : null);
+  }
+
+  /** Checks the new events. */
+  check(): void {
+    for (const event of this.#read(this.events.at(-1)?.id ?? 0)) {
+      this.events.push(event);
+      this.#checkEvent(event);
+    }
+  }
+
+  checkEnd(): void {
+    if (JSON.stringify(this.#read(0)) !== JSON.stringify(this.events))
+      this.#knowledge.fail('history is append-only', 'events changed');
+    for (const known of this.#knowledge.all) {
+      const recorded = this.events.filter((event) => isDecision(event, known.order.id)).length;
+      if (recorded === known.decided.length) continue;
+      const what = `${quoted(known)}: ${known.decided.length}, recorded ${recorded}`;
+      this.#knowledge.fail('each decision recorded once', what);
+    }
+  }
+
+  #checkEvent({ external_order_id: id, field, old_value: old, new_value: value, reason, source }: EventRow): void {
+    const knowledge = this.#knowledge;
+    const known = knowledge.of(id);
+    const what = `${quoted(known)} ${field} ${old} → ${value}`;
+    if (reason?.includes('canary') === true) knowledge.fail('secrets stay in', what);
+    if (COLUMN_OF[field] === undefined) return;
+    const last = this.lastOf(id, field);
+    if (old !== last || old === value) knowledge.fail('one event a change', `${what}, but it was ${last}`);
+    this.#last.set(id, (this.#last.get(id) ?? new Map<string, string | null>()).set(field, value));
+    if (field !== 'state') {
+      if (!known.statusesTold.has(value)) knowledge.fail('statuses verbatim', what);
+      return;
+    }
+    if (MOVES[old ?? '']?.includes(value ?? '') !== true) knowledge.fail('moves of the table', what);
+    const isRead = value === 'open' || value === 'final';
+    if (old === 'pending' && isRead && known.creates.length === 0) knowledge.fail('only what was sent is found', what);
+    if (isRead && isForeign(known.order)) knowledge.fail('what contradicts never reads as ours', what);
+    if (value === 'disputed' && !isForeign(known.order)) knowledge.fail('no order of ours is disputed', what);
+    if (MOVES_OF_A_PERSON.includes(`${old} ${value}`) && source !== 'operator')
+      knowledge.fail('a person decides', what);
+  }
+
+  #read(behind: number): EventRow[] {
+    return this.#statement.all(behind) as EventRow[];
+  }
+}
+
+/** The way from `unknown` leads through `held`: that is one decision. */
+function isDecision({ external_order_id, source, new_value: value }: EventRow, id: string): boolean {
+  return external_order_id === id && source === 'operator' && value !== 'held';
+}

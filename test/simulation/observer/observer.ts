@@ -1,0 +1,115 @@
+import type Database from 'better-sqlite3';
+import type { HttpRequest } from '../../../src/exchange/transport.ts';
+import type { SandboxExchange } from '../../../src/sandbox/exchange.ts';
+import type { PlannedOrder } from '../plan/orders.ts';
+import type { Plan } from '../plan/plan.ts';
+import { checkEnd } from './end.ts';
+import { HistoryChecks } from './history.ts';
+import { Knowledge, type Create } from './known.ts';
+import { OrderChecks } from './orders.ts';
+import { RequestChecks, type Ended } from './requests.ts';
+
+/** Knows what the exchange really did, and checks after each step that the program keeps its promises. */
+export class Observer {
+  readonly #plan: Plan;
+  readonly #knowledge = new Knowledge();
+  readonly #requests: RequestChecks;
+  readonly #history: HistoryChecks;
+  readonly #orders: OrderChecks;
+  readonly #readVersion: Database.Statement;
+  #version: unknown;
+
+  constructor(reader: Database.Database, plan: Plan) {
+    this.#plan = plan;
+    const state = reader.prepare('select state from merchant_orders where external_order_id = ?').pluck();
+    this.#requests = new RequestChecks(plan, this.#knowledge, (id) => state.get(id) as string | undefined);
+    this.#history = new HistoryChecks(reader, this.#knowledge);
+    this.#orders = new OrderChecks(reader, this.#knowledge, this.#history);
+    this.#readVersion = reader.prepare('pragma data_version').pluck();
+  }
+
+  /** The first broken promise. */
+  get violation(): string | undefined {
+    return this.#knowledge.violation;
+  }
+
+  /** How many requests have arrived. */
+  get requests(): number {
+    return this.#requests.count;
+  }
+
+  /** How many orders a person has moved. */
+  get decisions(): number {
+    return [...this.#knowledge.all].reduce((sum, { decided }) => sum + decided.length, 0);
+  }
+
+  fail(promise: string, detail: string): void {
+    this.#knowledge.fail(promise, detail);
+  }
+
+  /** The merchant has inserted a row. */
+  inserted(order: PlannedOrder): void {
+    this.#knowledge.add(order);
+  }
+
+  /** The merchant has corrected a row. */
+  corrected(id: string, asset: string): void {
+    this.#knowledge.of(id).asset = asset;
+  }
+
+  /** A person has moved an order. */
+  decided(id: string, judgement: string, from: string): void {
+    const known = this.#knowledge.of(id);
+    known.decided.push(judgement);
+    // What the person knows to be not created, or takes the risk of, may leave again.
+    const create = known.creates.at(-1);
+    if (create !== undefined && (judgement === 'not-created' || judgement === 'retry')) create.isProvedNotTaken = true;
+    if (judgement === 'retry' && (from === 'unknown' || from === 'held')) known.careless += 1;
+  }
+
+  /** A person has paused the account, or (null) resumes it. */
+  paused(kind: string | null): void {
+    this.#requests.paused(kind);
+  }
+
+  /** The program has written a line that leaves the process. */
+  logged(line: string): void {
+    if (line.includes('canary')) this.fail('secrets stay in', line);
+    if (line.includes('an order cannot be written')) this.fail('no bug', line);
+  }
+
+  /** A request leaves the process. */
+  left(request: HttpRequest, id: string, now: number): Create | undefined {
+    return this.#requests.left(request, id, now);
+  }
+
+  /** What came of a request has reached the process. */
+  ended(request: HttpRequest, id: string, ending: Ended, create: Create | undefined): void {
+    this.#requests.ended(request, id, ending, create);
+  }
+
+  /** The process has died: what was in flight reaches nobody. */
+  died(): void {
+    this.#requests.died();
+  }
+
+  /** A request has arrived at the exchange. */
+  arrived(now: number): void {
+    this.#requests.arrived(now);
+  }
+
+  /** Checks everything that the database says, when it says something new. */
+  check(wallMs: number): void {
+    const version = this.#readVersion.get();
+    if (version === this.#version) return;
+    this.#version = version;
+    this.#history.check();
+    this.#orders.check(wallMs, this.#requests.mostInFlight);
+  }
+
+  /** Checks where everything stands once nothing has gone wrong for days. */
+  checkEnd(exchange: SandboxExchange): void {
+    this.#history.checkEnd();
+    checkEnd(this.#plan, this.#knowledge, this.#orders.rows(), exchange);
+  }
+}

@@ -1,0 +1,116 @@
+import type { HttpRequest, HttpResponse } from '../../../src/exchange/transport.ts';
+import type { Plan } from '../plan/plan.ts';
+import { quoted, type Create, type Known, type Knowledge } from './known.ts';
+
+const RESEND_NOT_BEFORE_MS = 600_000;
+/** So long after a pause the requests that had their turn may still leave. */
+const PAUSE_WITHIN_MS = 20_000;
+
+/** What came of a request, as its process learns it. */
+export interface Ended {
+  readonly response?: HttpResponse;
+  readonly sent?: 'never' | 'perhaps';
+}
+
+/** Checks what leaves the processes: the rate, pauses, how many at a time, and what may be sent at all. */
+export class RequestChecks {
+  readonly #plan: Plan;
+  readonly #knowledge: Knowledge;
+  readonly #stateOf: (id: string) => string | undefined;
+  readonly #arrivals: number[] = [];
+  #inFlight = 0;
+  #pause: { readonly kind: string; startedAt: number | undefined } | null = null;
+
+  /** `stateOf` reads the state of an order as it is committed. */
+  constructor(plan: Plan, knowledge: Knowledge, stateOf: (id: string) => string | undefined) {
+    this.#plan = plan;
+    this.#knowledge = knowledge;
+    this.#stateOf = stateOf;
+  }
+
+  /** How many may be in flight: a process that wakes late may have begun as many as the one that has followed it. */
+  get mostInFlight(): number {
+    return this.#plan.concurrency * (this.#plan.shared === null ? 1 : 2);
+  }
+
+  /** How many requests have arrived. */
+  get count(): number {
+    return this.#arrivals.length;
+  }
+
+  /** A person has paused the account, or (null) resumes it. */
+  paused(kind: string | null): void {
+    this.#pause = kind === null ? null : { kind, startedAt: undefined };
+  }
+
+  left(request: HttpRequest, id: string, now: number): Create | undefined {
+    this.#inFlight += 1;
+    if (this.#inFlight > this.mostInFlight) this.#knowledge.fail('bounded concurrency', `${this.#inFlight} in flight`);
+    this.#checkPause(request, id, now);
+    return request.method === 'POST' ? this.#createLeft(request, this.#knowledge.of(id), now) : undefined;
+  }
+
+  ended({ method }: HttpRequest, id: string, { response, sent }: Ended, create: Create | undefined): void {
+    this.#inFlight = Math.max(0, this.#inFlight - 1);
+    const known = this.#knowledge.of(id);
+    if (method === 'POST') {
+      const isNotTaken =
+        sent === 'never' || response?.status === 429 || response?.status === 401 || isBlocked(response);
+      if (create !== undefined) create.isProvedNotTaken = isNotTaken;
+      known.wasRefused = [400, 403, 422].includes(response?.status ?? 0) && (response?.body ?? '').includes('message');
+      return;
+    }
+    if (response?.status === 404 && response.body.includes('message')) known.misses += 1;
+    for (const [, status] of (response?.body ?? '').matchAll(/"status":"([^"]*)"/g))
+      known.statusesTold.add(status ?? '');
+  }
+
+  /** The process has died: what was in flight reaches nobody. */
+  died(): void {
+    this.#inFlight = 0;
+  }
+
+  arrived(now: number): void {
+    const { requests, intervalMs } = this.#plan.rate;
+    this.#arrivals.push(now);
+    const inWindow = this.#arrivals.filter((at) => at > now - intervalMs);
+    if (inWindow.length > requests)
+      this.#knowledge.fail('rate kept', `${inWindow.length} requests in ${intervalMs} ms at ${now}`);
+  }
+
+  /** What was about to go when the person paused goes. */
+  #checkPause({ method }: HttpRequest, id: string, now: number): void {
+    const pause = this.#pause;
+    if (pause === null || (method === 'GET' && pause.kind !== 'all-paused')) return;
+    pause.startedAt ??= now;
+    if (now > pause.startedAt + PAUSE_WITHIN_MS)
+      this.#knowledge.fail('a pause is kept', `${method} ${JSON.stringify(id)} left`);
+  }
+
+  #createLeft({ body }: HttpRequest, known: Known, now: number): Create {
+    const state = this.#stateOf(known.order.id);
+    if (state !== 'sending') this.#knowledge.fail('intent before send', `${quoted(known)} left while ${state}`);
+    const earlier = known.creates.at(-1);
+    if (earlier !== undefined && !earlier.isProvedNotTaken) {
+      const resends = known.creates.filter(({ isProvedNotTaken }) => !isProvedNotTaken).length;
+      const mayResend =
+        this.#plan.onUnknown === 'resend' &&
+        resends === 1 &&
+        known.misses >= 3 &&
+        now - earlier.at >= RESEND_NOT_BEFORE_MS;
+      if (!mayResend) this.#knowledge.fail('unknown is never re-sent', `${quoted(known)} left again`);
+    }
+    const [, asset] = /"asset":([^,}]+)/.exec(body ?? '') ?? [];
+    const isSame = asset === known.asset || (known.asset === '1e-7' && asset === '0.0000001');
+    if (!isSame) this.#knowledge.fail('amount exact', `${quoted(known)} ${known.asset} left as ${asset}`);
+    const create = { at: now, isProvedNotTaken: false };
+    known.creates.push(create);
+    known.misses = 0;
+    return create;
+  }
+}
+
+/** The documented 403, which proves that nothing was taken. */
+function isBlocked(response: HttpResponse | undefined): boolean {
+  return response?.status === 403 && response.body.includes('message');
+}
