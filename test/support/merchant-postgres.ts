@@ -125,8 +125,11 @@ class Thread {
   /** Throws what the database says. */
   ask(request: MerchantRequest): MerchantAnswer {
     this.#port.postMessage(request, []);
-    if (Atomics.wait(this.#answered, 0, 0, LONGEST_WAIT_MS) === 'timed-out')
-      throw new Error('the database gave no answer');
+    // The notice of an answer that has been read already wakes too.
+    while (Atomics.load(this.#answered, 0) === 0) {
+      if (Atomics.wait(this.#answered, 0, 0, LONGEST_WAIT_MS) === 'timed-out')
+        throw new Error('the database gave no answer');
+    }
     Atomics.store(this.#answered, 0, 0);
     const received = receiveMessageOnPort(this.#port) as { readonly message: MerchantAnswer };
     const { error } = received.message;
