@@ -132,7 +132,8 @@ function begin(client: Got, call: HttpRequest, connections: Connections, signal?
 /** Connections that are kept between requests, and when each last brought an answer. */
 class Connections {
   readonly #http = new http.Agent({ keepAlive: true, maxFreeSockets: FREE_SOCKETS });
-  readonly #https = new https.Agent({ keepAlive: true, maxFreeSockets: FREE_SOCKETS });
+  // Said, since NODE_TLS_REJECT_UNAUTHORIZED=0 would otherwise give the key to anybody in between.
+  readonly #https = new https.Agent({ keepAlive: true, maxFreeSockets: FREE_SOCKETS, rejectUnauthorized: true });
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #answeredAt = new WeakMap<Socket, number>();
 

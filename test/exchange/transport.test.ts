@@ -1,10 +1,12 @@
 import { getEventListeners } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { systemClock, type Clock } from '../../src/clock.ts';
 import { httpTransport, REUSE_WITHIN_MS, TransportError, type Transport } from '../../src/exchange/transport.ts';
+import { SELF_SIGNED } from '../support/self-signed.ts';
 import { testClock } from '../support/test-clock.ts';
 
 const KEY = 'canary-key-5b1f';
@@ -155,6 +157,18 @@ describe('the transport', () => {
       }),
     );
     expect((await failure(transportTo(url).send(GET))).code).toBe('TOO_LARGE');
+  });
+
+  it('sends nothing to one in between whose certificate nobody has signed, whatever NODE_TLS_REJECT_UNAUTHORIZED says', async () => {
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+    let requests = 0;
+    const server = createTlsServer(SELF_SIGNED, (_request, response) => {
+      requests += 1;
+      response.end('{}');
+    });
+    const url = (await listen(server)).replace('http:', 'https:');
+    for (const request of [GET, POST]) expect((await failure(transportTo(url).send(request))).sent).toBe('never');
+    expect(requests).toBe(0);
   });
 
   it('takes a redirect for an answer and does not follow it', async () => {

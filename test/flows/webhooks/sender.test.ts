@@ -1,11 +1,14 @@
+import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
 import type { WebhookEndpoint } from '../../../src/config/webhooks.ts';
 import { isPublic, publicLookup, type Resolve } from '../../../src/flows/webhooks/public-address.ts';
 import { webhookSender, type SenderOptions } from '../../../src/flows/webhooks/sender.ts';
+import { SELF_SIGNED } from '../../support/self-signed.ts';
 import { SECRET } from '../../support/webhooks.ts';
 
 const MESSAGE = { id: 'evt_1', amount: '0.10' };
@@ -68,6 +71,20 @@ it('follows no redirect, and waits for no answer that does not come', async () =
   expect(redirected).toBe(0);
 });
 
+it('shows no event to one in between whose certificate nobody has signed', async () => {
+  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+  let requests = 0;
+  const server = createTlsServer(SELF_SIGNED, (_request, response) => {
+    requests += 1;
+    response.end();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const sender = senderTo(`https://localhost:${(server.address() as AddressInfo).port}/`);
+  expect((await sender.send(MESSAGE)).kind).toBe('unavailable');
+  expect(requests).toBe(0);
+});
+
 it('sends once more where the endpoint has closed a connection that was kept', async () => {
   let requests = 0;
   const port = await serve((request, response) => {
@@ -80,17 +97,24 @@ it('sends once more where the endpoint has closed a connection that was kept', a
   expect(requests).toBe(3);
 });
 
-it.each(['127.0.0.1', '[::1]', '[::ffff:127.0.0.1]', '169.254.169.254', '2130706433'])(
-  'connects to no address such as %s unless the endpoint allows it',
-  async (host) => {
-    const port = await serve((_request, response) => void response.end());
-    const sender = senderTo(`http://${host}:${port}/`, { allowPrivate: false });
-    expect(await sender.send(MESSAGE)).toMatchObject({
-      kind: 'unavailable',
-      cause: expect.stringContaining('allowPrivate'),
-    });
-  },
-);
+it.each([
+  '127.0.0.1',
+  '[::1]',
+  '[::ffff:127.0.0.1]',
+  '169.254.169.254',
+  '2130706433',
+  '0177.0.0.1',
+  '0x7f.1',
+  '127.1',
+  '0',
+])('connects to no address such as %s unless the endpoint allows it', async (host) => {
+  const port = await serve((_request, response) => void response.end());
+  const sender = senderTo(`http://${host}:${port}/`, { allowPrivate: false });
+  expect(await sender.send(MESSAGE)).toMatchObject({
+    kind: 'unavailable',
+    cause: expect.stringContaining('allowPrivate'),
+  });
+});
 
 it('connects to no private address that a name stands for, also where it stood for a public one before', async () => {
   let connections = 0;
@@ -135,6 +159,8 @@ it.each([
   ['fd00::1', false],
   ['fe80::1', false],
   ['fe80::1%eth0', false],
+  ['64:ff9b:1::a00:1', false],
+  ['2001:db8::1', false],
   ['ff02::1', false],
   ['no address', false],
 ])('%s is an address of the internet: %s', (address, expected) => {

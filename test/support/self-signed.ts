@@ -1,0 +1,21 @@
+/** A certificate of localhost that no authority has signed, as one who stands in between would show, with its key: of no use elsewhere. */
+export const SELF_SIGNED = {
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgddjr4GQ4ndzG8Hfp
+b6orMl0VEQgH7bB0QdtKMolQBmehRANCAAT/GiB3k+fV5G4PXJe4BDv585WSncoo
+KDRW74tFspLnFunNZBHUIKhC0om1xh5TatlK7heqp9p/zmZziFFh/dNS
+-----END PRIVATE KEY-----
+`,
+  cert: `-----BEGIN CERTIFICATE-----
+MIIBmzCCAUGgAwIBAgIULpPNPLuApOApA920yUD7Gb75bnIwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMjIyMzMwOVoYDzIxMjYxMDI5
+MjIzMzA5WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAAT/GiB3k+fV5G4PXJe4BDv585WSncooKDRW74tFspLnFunNZBHUIKhC
+0om1xh5TatlK7heqp9p/zmZziFFh/dNSo28wbTAdBgNVHQ4EFgQUuo1rnRmOeIbr
+f5fpkDtaUm2gx/EwHwYDVR0jBBgwFoAUuo1rnRmOeIbrf5fpkDtaUm2gx/EwDwYD
+VR0TAQH/BAUwAwEB/zAaBgNVHREEEzARgglsb2NhbGhvc3SHBH8AAAEwCgYIKoZI
+zj0EAwIDSAAwRQIhAPOpHGuM2YLfCMiz/6KxCT6GUCLDzX9GAoudgSxDUHM9AiBE
+gOy7jBqTeQYUPXpLMtpNMtthU/M1SNGO3ugIEAZE4A==
+-----END CERTIFICATE-----
+`,
+};
