@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { access, mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { PHOTO_EXTENSIONS, photoType, SIGNATURE_BYTES, type PhotoType } from '../../domain/clients/photo.ts';
 
 /** The folder of files whose delivery is not recorded yet; inside the folder of photos, so that moving is one rename. */
@@ -110,6 +110,7 @@ export class PhotoFolder {
   }
 
   async has(stored: string): Promise<boolean> {
+    if (!this.#isWithin(stored)) return false;
     return await access(join(this.#path, stored)).then(
       () => true,
       () => false,
@@ -118,9 +119,15 @@ export class PhotoFolder {
 
   /** Deletes files, and the folders that are then empty. Files that do not exist are skipped. */
   async remove(stored: readonly string[]): Promise<void> {
-    for (const name of stored) await rm(join(this.#path, name), { force: true });
-    const folders = new Set(stored.map((name) => join(this.#path, dirname(name))));
+    const own = stored.filter((name) => this.#isWithin(name));
+    for (const name of own) await rm(join(this.#path, name), { force: true });
+    const folders = new Set(own.map((name) => join(this.#path, dirname(name))));
     for (const folder of folders) await removeIfEmpty(folder);
+  }
+
+  /** False for a path that leads elsewhere: whoever can write to the database is not to have files of this user deleted. */
+  #isWithin(stored: string): boolean {
+    return !relative(this.#path, join(this.#path, stored)).startsWith('..');
   }
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { UnusableIdError } from '../../../src/exchange/ids.ts';
@@ -495,6 +495,17 @@ describe('the purge', () => {
     on.program.clock.advance(HOUR);
     expect(await purgePhotos(on.program.app, HOUR / 2)).toBe(450);
     expect([on.rows(), on.files()]).toEqual([[], []]);
+  });
+
+  it('deletes nothing outside of its folder, whatever path somebody has written into the database', async () => {
+    const on = await photoProgram();
+    await deliver(on, await on.ask(), [JPEG]);
+    const outside = join(dirname(on.folder), 'not-a-photo');
+    writeFileSync(outside, 'kept');
+    on.program.merchant.prepare('update photos set stored_name = ?').run('../not-a-photo');
+    on.program.clock.advance(HOUR);
+    expect(await purgePhotos(on.program.app, HOUR / 2)).toBe(1);
+    expect(existsSync(outside)).toBe(true);
   });
 
   it('goes on where it was interrupted: files that were deleted before are skipped', async () => {
