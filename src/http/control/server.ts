@@ -1,4 +1,4 @@
-import { chmodSync, rmSync } from 'node:fs';
+import { chmodSync, lstatSync, rmSync } from 'node:fs';
 import type { FastifyError, FastifyInstance } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { parse } from 'lossless-json';
@@ -60,7 +60,7 @@ export async function serveControl(served: Served, socketPath: string, stopping:
     },
   });
   try {
-    rmSync(socketPath, { force: true });
+    removeSocket(socketPath);
     await server.listen({ path: socketPath });
     chmodSync(socketPath, OWNER_ONLY);
   } catch (error) {
@@ -69,11 +69,16 @@ export async function serveControl(served: Served, socketPath: string, stopping:
   return {
     async close() {
       // Who has connected is heard: a connection that is closed unheard leaves it open what became of the request.
-      rmSync(socketPath, { force: true });
+      removeSocket(socketPath);
       for (let turns = 0; turns < 2; turns += 1) await served.clock.turn();
       await closeServer(server, running, served);
     },
   };
+}
+
+/** Removes the socket at a path where there is one. What is no socket, as with a wrong control.socket, is no file of ours: it stays. */
+function removeSocket(path: string): void {
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true) rmSync(path, { force: true });
 }
 
 /** The control server without its routes. */

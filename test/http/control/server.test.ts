@@ -1,5 +1,14 @@
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createConnection, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -282,6 +291,17 @@ describe('the file of the socket', () => {
     const on = await controlSocket();
     const found = statSync(on.socketPath);
     expect([found.isSocket(), (found.mode & 0o777).toString(8)]).toEqual([true, '600']);
+  });
+
+  it('takes the place of no other file, nor of a link to one', async () => {
+    const on = await controlSocket();
+    const file = `${on.socketPath}.file`;
+    writeFileSync(file, 'kept');
+    symlinkSync(file, `${file}.link`);
+    for (const path of [file, `${file}.link`]) {
+      await expect(serveControl(served(on.program.app), path, on.stopping.signal)).rejects.toThrow(/control\.socket/);
+    }
+    expect(readFileSync(`${file}.link`, 'utf8')).toBe('kept');
   });
 
   it('is made anew where a process that is gone has left one', async () => {
