@@ -63,6 +63,7 @@ export function readSettingsFile(path: string, cwd: string, problems: ConfigProb
   const shown = shownPath(path, cwd);
   const document = readDocument(path, shown, lines, problems);
   if (document === undefined) return undefined;
+  collect(problems, { source: shown }, () => refuseWritableByAll(path, shown));
   const reader = new Reader(document, cwd, (offset) => `${shown}:${lines.linePos(offset).line}`, problems);
   reader.read();
   const { entries, accounts, secret } = reader;
@@ -247,6 +248,13 @@ export function readValueFile(path: string, setting: string): string {
 function refuseReadableByOthers(path: string, shown: string, setting: string): void {
   if (process.platform === 'win32' || !isOpenToOthers(statSync(path), process.geteuid?.())) return;
   throw new ConfigError(`${shown} holds ${setting} and others can read it: run \`chmod 600 ${shown}\``);
+}
+
+/** Who can write the settings can have the key sent to another address. */
+function refuseWritableByAll(path: string, shown: string): void {
+  const found = statSync(path);
+  if (process.platform === 'win32' || !found.isFile() || (found.mode & 0o002) === 0) return;
+  throw new ConfigError(`everybody on this machine can write to ${shown}: run \`chmod o-w ${shown}\``);
 }
 
 /**

@@ -390,6 +390,13 @@ describe('files with values', () => {
     expect(load({ ORDER_SYNC_LOG_LEVEL_FILE: write('level', 'warn\n', 0o644) }).log.level).toBe('warn');
   });
 
+  it('of settings are refused when everybody can write to them: the key could be sent elsewhere', () => {
+    write('own.yaml', 'log:\n  level: warn\n', 0o646);
+    expect(() => load({}, 'own.yaml')).toThrow(/^own\.yaml: .*chmod o-w own\.yaml/);
+    chmodSync(join(cwd, 'own.yaml'), 0o664);
+    expect(load({}, 'own.yaml').log.level).toBe('warn');
+  });
+
   it('of settings are refused when they hold a secret that others can read', () => {
     write('own.yaml', `exchange:\n  apiKey: ${KEY}\n`, 0o644);
     expect(refusal({ ORDER_SYNC_EXCHANGE_BASE_URL: 'https://a.example' }, 'own.yaml')).toMatch(
