@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import { pino, type DestinationStream, type Logger } from 'pino';
 import { systemClock } from './clock.ts';
 import type { Config } from './config/config.ts';
-import { printable } from './reports/formats/text.ts';
+import { printable, printableJson } from './reports/formats/text.ts';
 
 /** A log of one event a line: JSON with named levels, or lines for people where the output is a terminal. */
 export function createLog({ log }: Pick<Config, 'log'>, destination: DestinationStream = standardOutput()): Logger {
@@ -24,7 +24,7 @@ export function standardError(): DestinationStream {
 }
 
 function formFor(stream: NodeJS.WriteStream): LineForm {
-  if (!stream.isTTY) return (line) => line;
+  if (!stream.isTTY) return printableJson;
   return (line) => lineForPeople(line, (style, text) => styleText(style, text, { stream }));
 }
 

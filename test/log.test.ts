@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createLog, lineForPeople, linesOfTurns } from '../src/log.ts';
+import { printableJson } from '../src/reports/formats/text.ts';
 
 it('counts the lines that could not be written, and says so as soon as it can', async () => {
   let written = '';
@@ -74,4 +75,12 @@ describe('a line for people', () => {
   ])('shows %i ms as %s', (lastedMs, expected) => {
     expect(shown('info', { lastedMs })).toBe(`TIME info  order changed lasted=${expected}\n`);
   });
+});
+
+it('a line of JSON has nothing that steers a terminal or turns the order of reading round, and says the same', () => {
+  const facts = { given: 'a\u009b2Jb\u202ec\u2028\u{e0041}d', plain: 'ünicode-😀' };
+  const line = `${JSON.stringify(facts)}\n`;
+  expect(printableJson(line)).toMatch(/^[^\p{Cc}\p{Bidi_Control}\u2028\u{e0041}]*\n$/u);
+  expect(JSON.parse(printableJson(line))).toEqual(facts);
+  expect(printableJson(line)).toContain('ünicode-😀');
 });

@@ -15,8 +15,22 @@ export function printableLines(text: string): string {
   return text.split('\n').map(printable).join('\n');
 }
 
-/** Puts an apostrophe before text that a spreadsheet would run as a formula. A negative amount stays a number. */
+/** The same for lines of JSON, which stay the same JSON: only within its texts can there be such characters, but for line ends. */
+export function printableJson(lines: string): string {
+  return lines.replace(UNPRINTABLE, (character) => {
+    if (character === '\n') return character;
+    return character
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join('');
+  });
+}
+
+/**
+ * Puts an apostrophe before what a spreadsheet would run as a formula: also within a text, where a spreadsheet that takes
+ * another character than the comma between two cells would begin one. A negative amount stays a number.
+ */
 export function noFormula(text: string): string {
-  const isFormula = /^[=+\-@\t\r\n＝＋－＠]/.test(text) && !/^-\d+(\.\d+)?$/.test(text);
-  return isFormula ? `'${text}` : text;
+  if (/^-\d+(\.\d+)?$/.test(text)) return text;
+  return text.replaceAll(/^(?=[\t\r\n])|(?<=^|[;\t\r\n])(?=[=+\-@＝＋－＠])/g, "'");
 }

@@ -28,9 +28,9 @@ describe('CSV', () => {
     '@SUM(A1)',
     '-1+1',
     '-',
-    '\t=1',
-    '\r=1',
-    '\n=1',
+    '\t1',
+    '\r1',
+    '\n1',
     '＝1',
     '=HYPERLINK("http://x";"y")',
     '-1e5',
@@ -38,6 +38,15 @@ describe('CSV', () => {
   ])('is no formula in a spreadsheet: %j', async (text) => {
     expect(parse(await bare(['text'], { text }), { columns: true })).toEqual([{ text: `'${text}` }]);
   });
+
+  it.each(['\t=1', '\r=1', 'a;=1+1', 'a;=1+1;b', 'a\t@x', 'a\n+1', ';-1+1', 'a;＝1'])(
+    'is no formula where another character stands between cells: %j',
+    async (text) => {
+      const [{ text: written = '' } = {}] = parse<{ text: string }>(await bare(['text'], { text }), { columns: true });
+      expect(written.split(/[;\t\r\n]/).filter((cell) => /^[=+\-@＝]/.test(cell))).toEqual([]);
+      expect(written.replaceAll("'", '')).toBe(text);
+    },
+  );
 
   it.each(['-5', '-0.50', `-${EXACT}`, '5', 'a=1', "'x", ''])(
     'is left as it stands where it is none: %j',
