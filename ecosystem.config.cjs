@@ -1,7 +1,7 @@
 'use strict';
 const { spawnSync } = require('node:child_process');
 const path = require('node:path');
-const { MEMORY_FLAGS, nodeBinary, typescript } = require('./src/runtime.cjs');
+const { NODE_FLAGS, nodeBinary, typescript } = require('./src/runtime.cjs');
 
 const interpreter = nodeBinary();
 if (interpreter === undefined) throw new Error('no usable Node: run `npm ci`, or install Node 24 or newer');
@@ -31,7 +31,7 @@ module.exports = {
       instances: instances(),
       exec_mode: 'fork',
       interpreter,
-      node_args: [...MEMORY_FLAGS, ...flags],
+      node_args: [...NODE_FLAGS, ...flags],
       env: environment,
       // Online means ready: settings read, database open, the account owned.
       wait_ready: true,

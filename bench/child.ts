@@ -9,7 +9,7 @@ import { peakMemoryMib } from './process.ts';
 import type { Round, SandboxMessage, SandboxReady, Took } from './round.ts';
 
 /** The program is started with these, however it is started. */
-const { MEMORY_FLAGS } = createRequire(import.meta.url)('../src/runtime.cjs') as { MEMORY_FLAGS: readonly string[] };
+const { NODE_FLAGS } = createRequire(import.meta.url)('../src/runtime.cjs') as { NODE_FLAGS: readonly string[] };
 const PROGRAM = '../src/cli.ts';
 const LOOK_AT_MEMORY_MS = 20;
 
@@ -69,19 +69,19 @@ export async function startSandboxChild(folder: string) {
 
 /** Starts the engine without its daemon, for rounds of work. */
 export async function startEngine(folder: string, url: string, database: string) {
-  const options = { folder, name: 'engine', flags: MEMORY_FLAGS };
+  const options = { folder, name: 'engine', flags: NODE_FLAGS };
   return await startChild<Round, Took>('./engine.ts', [url, database], options);
 }
 
 /** Starts the daemon as it is installed, and resolves once it is ready. */
 export async function startDaemon(folder: string, environment: Record<string, string>) {
-  return await startChild<never, never>(PROGRAM, ['run'], { folder, name: 'daemon', environment, flags: MEMORY_FLAGS });
+  return await startChild<never, never>(PROGRAM, ['run'], { folder, name: 'daemon', environment, flags: NODE_FLAGS });
 }
 
 /** Runs a command of the program to its end: how long it took, and the most memory it held. */
 export async function runProgram(folder: string, args: readonly string[], environment: Record<string, string>) {
   const start = performance.now();
-  const child = forkFile(PROGRAM, args, { folder, name: 'program', environment, flags: MEMORY_FLAGS });
+  const child = forkFile(PROGRAM, args, { folder, name: 'program', environment, flags: NODE_FLAGS });
   let peakMib = 0;
   while (child.exitCode === null && child.signalCode === null) {
     peakMib = Math.max(peakMib, peakMemoryMib(child.pid ?? 0) ?? 0);

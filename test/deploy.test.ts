@@ -135,6 +135,10 @@ describe('the unit of systemd', () => {
     expect(status).toBe(0);
   });
 
+  it('leaves no core file, which would hold the key', () => {
+    expect(valueOf('LimitCORE')).toBe('0');
+  });
+
   it('treats the ends of the daemon as the configuration of pm2 does', () => {
     const { stop_exit_codes: codes, kill_timeout: patienceMs } = pm2App();
     expect(valueOf('RestartPreventExitStatus')).toBe(codes.join(' '));

@@ -64,6 +64,21 @@ describe('the runtime', () => {
     });
   });
 
+  it('has the program open no debugger by a signal, which would give any user of the machine the key', async () => {
+    const code = `const { NODE_FLAGS } = require(${JSON.stringify(RUNTIME)}); console.log(NODE_FLAGS.join(' '))`;
+    const flags = spawnSync(process.execPath, ['-e', code], { encoding: 'utf8' }).stdout.trim().split(' ');
+    const ends = `process.on('SIGTERM', () => process.exit(require('node:inspector').url() === undefined ? 0 : 1))`;
+    const child = spawn(process.execPath, [
+      ...flags,
+      '-e',
+      `${ends}; setInterval(() => {}, 1e6); console.log('ready')`,
+    ]);
+    await once(createInterface(child.stdout), 'line');
+    child.kill('SIGUSR1');
+    child.kill('SIGTERM');
+    expect(await once(child, 'exit')).toEqual([0, null]);
+  });
+
   it('leaves TypeScript to Node', () => {
     expect(typescript(RUNTIME)).toEqual({
       flags: ['--disable-warning=ExperimentalWarning'],
