@@ -42,7 +42,9 @@ describe('CSV', () => {
   it.each(['\t=1', '\r=1', 'a;=1+1', 'a;=1+1;b', 'a\t@x', 'a\n+1', ';-1+1', 'a;＝1'])(
     'is no formula where another character stands between cells: %j',
     async (text) => {
-      const [{ text: written = '' } = {}] = parse<{ text: string }>(await bare(['text'], { text }), { columns: true });
+      const [{ text: written } = { text: '' }] = parse<{ text: string }>(await bare(['text'], { text }), {
+        columns: true,
+      });
       expect(written.split(/[;\t\r\n]/).filter((cell) => /^[=+\-@＝]/.test(cell))).toEqual([]);
       expect(written.replaceAll("'", '')).toBe(text);
     },
