@@ -1,5 +1,6 @@
+import { plantedBugs } from '../simulation/planted/proof.ts';
 import { randomWorlds } from '../simulation/proof.ts';
 import type { Part } from './part.ts';
 
 /** Every part, in the order in which they run. */
-export const PARTS: readonly Part[] = [randomWorlds];
+export const PARTS: readonly Part[] = [randomWorlds, plantedBugs];

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { machine } from '../../bench/machine.ts';
 import { commit } from './kept.ts';
+import { markdownTable } from './markdown.ts';
 import type { PartResult } from './run.ts';
 
 /** The page whose table the proof writes itself. */
@@ -26,8 +27,8 @@ export function doneOf(counts: Readonly<Record<string, number>>): string {
 function written(results: readonly PartResult[]): string {
   const { machine: on, versions } = machine();
   const broken = results.reduce((sum, { violations }) => sum + violations.length, 0);
-  const lines = results.map(({ part, counts, violations, commits, at, durationMs }) => {
-    const cells = [
+  const rows = results.map(({ part, counts, violations, commits, at, durationMs }) => {
+    return [
       `\`${part.name}\``,
       part.text,
       doneOf(counts),
@@ -35,14 +36,11 @@ function written(results: readonly PartResult[]): string {
       violations.length === 0 ? 'none' : String(violations.length),
       `${at.slice(0, 10)}, ${commits.map((one) => one.slice(0, 8)).join(', ')}`,
     ];
-    return `| ${cells.join(' | ')} |`;
   });
   return [
     `The last whole run ended on commit \`${commit().slice(0, 8)}\`, on ${on.cores} cores (${on.cpu}), ${on.memoryGiB} GiB, Node ${versions.node}, ` +
       `SQLite ${versions.sqlite}, PostgreSQL ${versions.postgresql}. ${broken === 0 ? 'No promise was broken.' : `Promises were broken ${broken} times.`}`,
     '',
-    '| part | what it tries | done | time | broken promises | begun, on commit |',
-    '|---|---|---|---|---|---|',
-    ...lines,
+    markdownTable(['part', 'what it tries', 'done', 'time', 'broken promises', 'begun, on commit'], rows),
   ].join('\n');
 }

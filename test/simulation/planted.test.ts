@@ -1,53 +1,97 @@
-import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { PAGE } from '../proof/reliability.ts';
+import { BUGS, SEEDS } from './planted/bugs.ts';
+import { findDeclaration } from './planted/declaration.ts';
+import { pageWith } from './planted/page.ts';
+import { plant } from './planted/plant.ts';
+import { plantHere } from './planted/run.ts';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const PATCHES = join(ROOT, 'test/simulation/planted');
-const NEEDED = ['src', 'migrations', 'config/default.yaml', 'test/simulation', 'package.json', 'tsconfig.json'];
-const SEEDS = '300';
-
-/** The promise that each planted bug breaks first. */
-const BREAKS: Readonly<Record<string, RegExp>> = {
-  'amount-through-a-float': /amount exact/,
-  'disputed-reads-open': /what contradicts never reads as ours/,
-  'events-outside-of-the-transaction': /row equals last event|one event a change/,
-  'in-flight-is-sent-again': /no order is created twice|unknown is never re-sent|intent before send|no bug/,
-  'late-owner-goes-on': /rate kept|a person decides|unknown is never re-sent/,
-  'older-record-wins': /no older record over a newer one/,
-  'order-never-comes-due': /no order is lost/,
-  'pause-forgotten-at-restart': /a pause is kept/,
-  'rate-forgotten-at-restart': /rate kept/,
-  'recovery-sends-again': /unknown is never re-sent/,
-  'request-before-intent': /intent before send|unknown is never re-sent/,
-  'unknown-commit-taken-for-undone': /no bug|one event a change/,
-  'unknown-is-sent-again': /unknown is never re-sent/,
-};
-
-function run(folder: string, command: string, args: string[]): { status: number | null; output: string } {
-  const { status, stdout, stderr } = spawnSync(command, args, { cwd: folder, encoding: 'utf8' });
-  return { status, output: `${stdout}${stderr}` };
+const CODE = `const LIMIT = 3;
+/** What \`count\` is. */
+export async function count(
+  items: readonly string[],
+): Promise<number> {
+  const limit = add(items.length);
+  return limit;
 }
 
-describe('the simulation catches a planted bug:', () => {
-  it('each patch is one of these', () => {
-    const names = readdirSync(PATCHES).map((name) => name.replace(/\.patch$/, ''));
-    expect(names.toSorted()).toEqual(Object.keys(BREAKS));
+export class Counter {
+  readonly #most: number;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  get most(): number {
+    return this.#most;
+  }
+
+  #add(one: number): number {
+    add(() => {
+      count([]);
+    });
+    return one + LIMIT;
+  }
+}
+
+export const add = (one: number) =>
+  one + LIMIT;
+
+const TABLE = {
+  add: ['one'],
+} as const;
+`;
+
+function declaration(name: string): string {
+  const found = findDeclaration(CODE, name);
+  return typeof found === 'string' ? found : CODE.slice(found.from, found.to).trimEnd();
+}
+
+describe('a planted bug', () => {
+  it.each([
+    ['LIMIT', 'const LIMIT = 3;', 'const LIMIT = 3;'],
+    ['count', 'export async function count(', '}'],
+    ['Counter.constructor', '  constructor(most: number) {', '  }'],
+    ['Counter.most', '  get most(): number {', '  }'],
+    ['Counter.#add', '  #add(one: number): number {', '  }'],
+    ['add', 'export const add = (one: number) =>', '  one + LIMIT;'],
+    ['TABLE', 'const TABLE = {', '} as const;'],
+  ])('finds %s from its first line to its last', (name, first, last) => {
+    const lines = declaration(name).split('\n');
+    expect([lines[0], lines.at(-1)]).toEqual([first, last]);
   });
 
-  it.each(Object.entries(BREAKS))('%s', (name, promise) => {
-    const folder = mkdtempSync(join(tmpdir(), 'order-sync-planted-'));
-    try {
-      for (const path of NEEDED) cpSync(join(ROOT, path), join(folder, path), { recursive: true });
-      symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-      expect(run(folder, 'git', ['apply', join(PATCHES, `${name}.patch`)])).toEqual({ status: 0, output: '' });
-      const { status, output } = run(folder, process.execPath, ['test/simulation/main.ts', '--seeds', SEEDS]);
-      expect([status, output]).toEqual([1, expect.stringMatching(promise)]);
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
+  it('says why it no longer applies', () => {
+    const problemOf = (name: string, from: string, file = 'a.ts') =>
+      plant({ edits: [{ file, in: name, from, to: '' }] }, (path) => (path === 'a.ts' ? CODE : undefined)).problems;
+    expect(problemOf('count', 'return limit;')).toEqual([]);
+    expect(problemOf('count', 'return limit;', 'b.ts')).toEqual(['b.ts: there is no such file']);
+    expect(problemOf('gone', 'return')).toEqual(['a.ts: there is no gone']);
+    expect(problemOf('Counter.gone', 'return')).toEqual(['a.ts: there is no Counter.gone']);
+    expect(problemOf('count', 'LIMIT')).toEqual(['a.ts: count has "LIMIT" 0 times']);
+    expect(problemOf('count', 'limit')).toEqual(['a.ts: count has "limit" 2 times']);
+  });
+
+  it('changes only the declaration that it names', () => {
+    const edit = { file: 'a.ts', in: 'Counter.#add', from: 'LIMIT', to: '$&' };
+    const { files } = plant({ edits: [edit] }, () => CODE);
+    expect(files.get('a.ts')).toBe(CODE.replace('return one + LIMIT', () => 'return one + $&'));
+  });
+
+  it.each(BUGS)('$name applies to the program as it is now', (bug) => {
+    expect(plantHere(bug).problems).toEqual([]);
+  });
+
+  it('has a name of its own, and seeds are known of no others', () => {
+    const caught = BUGS.filter(({ notCaught }) => notCaught === undefined).map(({ name }) => name);
+    expect(caught.length).toBeGreaterThanOrEqual(40);
+    expect(new Set(BUGS.map(({ name }) => name)).size).toBe(BUGS.length);
+    expect(caught).toEqual(expect.arrayContaining(Object.keys(SEEDS)));
+  });
+
+  it('is a line of docs/reliability.md, which `npm run planted -- --find` writes', () => {
+    const page = readFileSync(PAGE, 'utf8');
+    expect(page).toBe(pageWith(page, BUGS));
   });
 });

@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs';
+import type { PlantedBug } from './bug.ts';
+import { CREATE_BUGS } from './bugs/create.ts';
+import { EXCHANGE_BUGS } from './bugs/exchange.ts';
+import { FOLLOW_BUGS } from './bugs/follow.ts';
+import { OWNER_BUGS } from './bugs/owner.ts';
+import { STORE_BUGS } from './bugs/store.ts';
+
+/** Every bug that is planted. */
+export const BUGS: readonly PlantedBug[] = [
+  ...CREATE_BUGS,
+  ...FOLLOW_BUGS,
+  ...EXCHANGE_BUGS,
+  ...OWNER_BUGS,
+  ...STORE_BUGS,
+];
+
+/** The first seed that catches each, by its name; `npm run planted -- --find` writes it. */
+export const SEEDS = JSON.parse(readFileSync(new URL('seeds.json', import.meta.url), 'utf8')) as Record<
+  string,
+  number | undefined
+>;

@@ -1,0 +1,170 @@
+import type { PlantedBug } from '../bug.ts';
+
+const DECIDE = 'src/domain/orders/create.ts';
+const FLOW = 'src/flows/orders/create.ts';
+
+/** Bugs in checking and sending orders, and in deciding what came of it. */
+export const CREATE_BUGS: readonly PlantedBug[] = [
+  {
+    name: 'amount-through-a-float',
+    text: 'the amount goes through a binary number',
+    breaks: /amount exact/,
+    edits: [
+      {
+        file: 'src/domain/orders/check.ts',
+        in: 'checkedAsset',
+        from: 'return reading.text;',
+        to: 'return String(Number(reading.text));',
+      },
+    ],
+  },
+  {
+    name: 'unknown-is-sent-again',
+    text: 'an outcome that is not known is taken for one that is known to have failed',
+    breaks: /unknown is never re-sent/,
+    edits: [
+      {
+        file: DECIDE,
+        in: 'decideCreated',
+        from: 'return [becomesUnknown(tracking, outcome.why, now, settings)];',
+        to: 'return [backToPending(tracking, outcome.why, now)];',
+      },
+    ],
+  },
+  {
+    name: 'attempt-is-not-counted',
+    text: 'the number of attempts is raised after the answer, and not with the intent',
+    breaks: /no order of ours is disputed/,
+    edits: [
+      {
+        file: DECIDE,
+        in: 'decideClaim',
+        from: 'attempts: tracking.attempts + 1,',
+        to: 'attempts: tracking.attempts,',
+      },
+    ],
+  },
+  {
+    name: 'second-refusal-hides-the-first-create',
+    text: 'a create that was repeated and is refused makes its order `rejected`, although the first one may have been taken',
+    breaks: /everything settles or is held/,
+    edits: [
+      {
+        file: DECIDE,
+        in: 'decideCreated',
+        from: 'if (tracking.resends > 0) return [becomesUnknown(tracking, unclear, now, settings)];',
+        to: '',
+      },
+    ],
+  },
+  {
+    name: 'late-answer-is-dropped',
+    text: 'an answer that accepts an order is dropped where the order is no longer `sending`',
+    breaks: /everything settles or is held/,
+    edits: [
+      {
+        file: DECIDE,
+        in: 'decideCreated',
+        from: "return outcome.kind === 'accepted' ? acceptedLate(tracking, outcome, now, random, settings) : [];",
+        to: 'return [];',
+      },
+    ],
+  },
+  {
+    name: 'request-before-intent',
+    text: 'the request leaves before the intent is durable',
+    breaks: /intent before send|unknown is never re-sent/,
+    edits: [
+      {
+        file: FLOW,
+        in: 'trySending',
+        from: 'const claimed = await claim(deps, externalOrderId, create, guarded);',
+        to: `const row = await lockFreeOrder(deps.store.db as never, deps.account, externalOrderId);
+  const decided = row && decideClaim(trackingOf(row), uncheckedOrderOf(row), deps.clock.now());
+  const sending = decided?.kind === 'send' ? exchange.createPreOrder(decided.order, turn) : undefined;
+  const claimed = await claim(deps, externalOrderId, create, guarded);
+  if (sending === undefined) return undefined;`,
+      },
+      {
+        file: FLOW,
+        in: 'trySending',
+        from: 'await exchange.createPreOrder(claimed.order, turn, isForbiddenAlone);',
+        to: 'await sending;',
+      },
+    ],
+  },
+  {
+    name: 'turn-after-the-intent',
+    text: 'the turn at the gate is taken after the intent is recorded',
+    breaks: /backlog bounded/,
+    edits: [
+      {
+        file: FLOW,
+        in: 'trySending',
+        from: `using turn = await exchange.turnToCreate(externalOrderId, signal);
+  if (turn === undefined) return undefined;`,
+        to: '',
+      },
+      {
+        file: FLOW,
+        in: 'trySending',
+        from: 'create.leaves();',
+        to: `using turn = await exchange.turnToCreate(externalOrderId, signal);
+  if (turn === undefined) return undefined;
+  create.leaves();`,
+      },
+    ],
+  },
+  {
+    name: 'corrected-row-stays-invalid',
+    text: 'the pass does not look for rows that were corrected',
+    breaks: /everything settles or is held/,
+    edits: [
+      {
+        file: FLOW,
+        in: 'createPass',
+        from: "dueIn(deps, 'invalid', signal)",
+        to: "dueIn(deps, 'rejected' as 'invalid', signal)",
+      },
+    ],
+  },
+  {
+    name: 'in-flight-is-sent-again',
+    text: 'a person may have an order sent again while its request is in flight',
+    breaks: /no order is created twice|unknown is never re-sent|intent before send|no bug/,
+    edits: [
+      {
+        file: 'src/domain/orders/operator-decisions.ts',
+        in: 'TARGETS',
+        from: "retry: { unknown: 'pending',",
+        to: "retry: { sending: 'pending', unknown: 'pending',",
+      },
+    ],
+  },
+  {
+    name: 'decision-without-its-person',
+    text: "a person's decision is recorded as one of the program",
+    breaks: /each decision recorded once|a person decides/,
+    edits: [
+      {
+        file: 'src/domain/orders/operator-decisions.ts',
+        in: 'decideByOperator',
+        from: "const how = { source: 'operator',",
+        to: "const how = { source: 'create' as 'operator',",
+      },
+    ],
+  },
+  {
+    name: 'token-in-the-log',
+    text: 'the log line of an accepted create bears the whole pre-order',
+    breaks: /secrets stay in/,
+    edits: [
+      {
+        file: 'src/flows/orders/record-outcome.ts',
+        in: 'countOutcome',
+        from: 'log.info({ externalOrderId, preOrderId: outcome.preOrder.id },',
+        to: 'log.info({ externalOrderId, preOrder: outcome.preOrder },',
+      },
+    ],
+  },
+];

@@ -1,0 +1,37 @@
+import { availableParallelism } from 'node:os';
+import type { Dose, Part, PieceResult } from '../../proof/part.ts';
+import type { PlantedBug } from './bug.ts';
+import { BUGS, SEEDS } from './bugs.ts';
+import { besideEachOther, catchBug } from './run.ts';
+
+const BUGS_A_PIECE = 10;
+const MOST_WORLDS = 2_000;
+
+const CAUGHT = BUGS.filter(({ notCaught }) => notCaught === undefined);
+
+/** Each planted bug in the world that is known to catch it, or in worlds from the first seed on until one does. */
+export const plantedBugs: Part = {
+  name: 'planted',
+  text: 'bugs that a good engineer could make, each planted into a copy of the program: the simulation must catch it',
+  reads: ['test/simulation'],
+  least: () => ({ 'bugs caught': CAUGHT.length }),
+  pieces: (dose) =>
+    Array.from({ length: Math.ceil(CAUGHT.length / BUGS_A_PIECE) }, (_, index) => {
+      const bugs = CAUGHT.slice(index * BUGS_A_PIECE, (index + 1) * BUGS_A_PIECE);
+      return { name: `from-${index * BUGS_A_PIECE + 1}`, run: () => catchBugs(bugs, dose) };
+    }),
+};
+
+async function catchBugs(bugs: readonly PlantedBug[], dose: Dose): Promise<PieceResult> {
+  const problems = await besideEachOther(bugs, availableParallelism(), async (bug) => {
+    const again = `(npm run planted -- --name ${bug.name}${dose === 'full' ? ` --seeds ${MOST_WORLDS}` : ''})`;
+    const known = SEEDS[bug.name] ?? 1;
+    const caught = await catchBug(bug, dose === 'small' ? { from: known, to: known } : { from: 1, to: MOST_WORLDS });
+    if (caught === undefined) return [`${bug.name} is not caught ${again}`];
+    if (!bug.breaks.test(caught.violation))
+      return [`${bug.name} is caught by another promise: ${caught.violation} ${again}`];
+    return [];
+  });
+  const violations = problems.flat();
+  return { counts: { 'bugs caught': bugs.length - violations.length }, violations };
+}

@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import type { PlantedBug } from './bug.ts';
+import { plant, type Planted } from './plant.ts';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+/** What the simulation needs of the repository. */
+const NEEDED = [
+  'src',
+  'migrations',
+  'config/default.yaml',
+  'test/simulation',
+  'test/support',
+  'package.json',
+  'tsconfig.json',
+];
+
+/** The worlds that are run: those of the seeds from one to another, until one breaks a promise. */
+export interface Seeds {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What came of the worlds of a program with a bug; `seed` is undefined where the program could not even run them. */
+export interface Caught {
+  readonly seed: number | undefined;
+  readonly violation: string;
+}
+
+/** Plants a bug into the files of this checkout. */
+export function plantHere(bug: PlantedBug): Planted {
+  return plant(bug, (file) => {
+    try {
+      return readFileSync(join(ROOT, file), 'utf8');
+    } catch {
+      return undefined;
+    }
+  });
+}
+
+/** Runs worlds of a copy of the program with the bug. Gives the first broken promise, undefined where all were kept. */
+export async function catchBug(bug: PlantedBug, { from, to }: Seeds): Promise<Caught | undefined> {
+  const { files, problems } = plantHere(bug);
+  if (problems.length > 0) throw new Error(`${bug.name} no longer applies: ${problems.join('; ')}`);
+  const folder = mkdtempSync(join(tmpdir(), 'order-sync-planted-'));
+  try {
+    for (const path of NEEDED) cpSync(join(ROOT, path), join(folder, path), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+    for (const [file, changed] of files) {
+      mkdirSync(dirname(join(folder, file)), { recursive: true });
+      writeFileSync(join(folder, file), changed);
+    }
+    const mode = bug.mode === undefined ? [] : ['--mode', bug.mode];
+    return await run(folder, ['--from', String(from), '--to', String(to), ...mode]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function run(folder: string, args: readonly string[]): Promise<Caught | undefined> {
+  const script = ['test/simulation/planted/worlds.ts', ...args];
+  const child = spawn(process.execPath, script, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+  const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  try {
+    return (JSON.parse(output) as Caught | null) ?? undefined;
+  } catch {
+    return { seed: undefined, violation: `the program broke off: ${errors.trim().slice(-2_000)}` };
+  }
+}
+
+/** Does something for each item, at most `most` at a time, and gives the results in the order of the items. */
+export async function besideEachOther<Item, Result>(
+  items: readonly Item[],
+  most: number,
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  const waiting = items.entries();
+  const lanes = Array.from({ length: most }, async () => {
+    for (const [index, item] of waiting) results[index] = await work(item);
+  });
+  await Promise.all(lanes);
+  return results;
+}
