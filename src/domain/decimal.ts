@@ -18,11 +18,9 @@ export function readDecimal(input: unknown): DecimalReading {
   if (input.length > MAX_DIGITS * 2 || !DECIMAL.test(input)) {
     return { ok: false, reason: `is not a decimal number: ${quote(input)}` };
   }
-  const [, exponent] = /[eE](.+)$/.exec(input) ?? [];
-  const isWritable = exponent === undefined || Math.abs(Number(exponent)) <= MAX_DIGITS;
-  const value = new Big(isWritable ? input : 0);
-  const text = exponent === undefined ? input : value.toFixed();
-  if (!isWritable || text.replace(/\D/g, '').length > MAX_DIGITS) {
+  const value = new Big(input);
+  const text = /e/i.test(input) ? value.toFixed() : input;
+  if (text.replace(/\D/g, '').length > MAX_DIGITS) {
     return { ok: false, reason: `has more than ${MAX_DIGITS} digits: ${quote(input)}` };
   }
   return { ok: true, text, value };

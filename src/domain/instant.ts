@@ -28,8 +28,9 @@ export function after(now: Date, ms: number): Date {
 
 /** Milliseconds of the whole seconds, and the digits of the fraction of a second. */
 function read(text: string | null): { ms: number; fraction: string } | undefined {
-  const [, day = '', clock = '', fraction = '', zone = 'Z'] = ISO_TIME.exec(text ?? '') ?? [];
-  const ms = isDay(day) ? Date.parse(`${day}T${clock}${zone}`) : Number.NaN;
+  const [, day, clock, fraction = '', zone = 'Z'] = ISO_TIME.exec(text ?? '') ?? [];
+  if (day === undefined || !isDay(day)) return undefined;
+  const ms = Date.parse(`${day}T${clock}${zone}`);
   return Number.isNaN(ms) ? undefined : { ms, fraction };
 }
 

@@ -112,9 +112,14 @@ describe('reading a decimal', () => {
   it.each([1, 1n, null, undefined, Number.NaN, Buffer.from('1'), {}, ['1'], true])(
     'refuses %o, which is not text',
     (input) => {
-      expect(readDecimal(input).ok).toBe(false);
+      expect(readDecimal(input)).toEqual({ ok: false, reason: expect.stringContaining('decimal') as string });
     },
   );
+
+  it('reads no text of more than 128 characters, whatever it says', () => {
+    expect(text(`1.${'0'.repeat(124)}e0`)).toBe('1');
+    expect(text(`1.${'0'.repeat(125)}e0`)).toBeUndefined();
+  });
 
   it.each(['1'.repeat(65), `0.${'1'.repeat(64)}`, '1e64', '1e-64', '1e400', '1e-400', '-1e9999', '1.5e64'])(
     'refuses more than 64 digits: %s',
@@ -156,6 +161,7 @@ describe('comparing decimals', () => {
     ['12345678901234567.123456789012345678', '12345678901234567.123456789012345679', false],
     ['0.1', '0.10000000000000000555', false],
     ['NaN', 'NaN', false],
+    ['1', 'NaN', false],
     ['', '', false],
   ])('%s and %s: %s', (left, right, isSame) => {
     expect(sameDecimal(left, right)).toBe(isSame);
@@ -201,6 +207,31 @@ describe('a sum of decimals', () => {
     for (let count = 0; count < 1_000; count += 1) sum.add('0.1');
     expect(sum.toString()).toBe('100');
   });
+});
+
+describe('a sum of what may be no decimal', () => {
+  it.each(['1.5', '-1.5', '0.00', '1e3', '-1.5E-7', '1'.repeat(64), `0.${'1'.repeat(63)}`, `${'1'.repeat(31)}.5`])(
+    'has %s, exactly',
+    (input) => {
+      const sum = new DecimalSum();
+      sum.add('0.25');
+      expect(sum.addReadable(input)).toBe(true);
+      sum.subtract(input);
+      expect(sum.toString()).toBe('0.25');
+      expect(sum.addReadable(input)).toBe(true);
+      sum.subtract('0.25');
+      expect(sameDecimal(sum.toString(), input)).toBe(true);
+    },
+  );
+
+  it.each(['', '01', '1.', 'x1', '1x', '1.5x', 'x1.5', '1.x', '1,5', null, 1, 1n, Buffer.from('1')])(
+    'is as it was after %o',
+    (input) => {
+      const sum = new DecimalSum();
+      expect(sum.addReadable(input)).toBe(false);
+      expect(sum.toString()).toBe('0');
+    },
+  );
 });
 
 describe('quoting', () => {

@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { instant, instantMs, readTime } from '../../src/domain/instant.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { after, instant, instantMs, readTime } from '../../src/domain/instant.ts';
 
 describe('an ISO 8601 time', () => {
   it.each([
@@ -11,8 +11,22 @@ describe('an ISO 8601 time', () => {
     expect(readTime(text)?.toISOString()).toBe(time);
   });
 
-  it('is exact to the nanosecond', () => {
-    expect(instant('1970-01-01T00:00:01.000000001Z')).toBe(1_000_000_001n);
+  it.each([
+    ['1970-01-01T00:00:01.000000001Z', 1_000_000_001n],
+    ['1970-01-01T00:00:01.0000000019Z', 1_000_000_001n],
+    ['1970-01-01T00:00:01.5Z', 1_500_000_000n],
+    ['1969-12-31T23:59:59.5Z', -500_000_000n],
+  ])('is exact to the nanosecond: %s', (text, nanoseconds) => {
+    expect(instant(text)).toBe(nanoseconds);
+  });
+
+  it('is UTC where it names no zone, wherever this machine is', () => {
+    vi.stubEnv('TZ', 'America/New_York');
+    expect(instantMs('1970-01-01T00:00:01')).toBe(1_000);
+  });
+
+  it('is so many milliseconds after another', () => {
+    expect(after(new Date(1_000), 500)).toEqual(new Date(1_500));
   });
 
   it.each([
@@ -24,13 +38,19 @@ describe('an ISO 8601 time', () => {
     '2026-01-31T12:60:00Z',
     '2026-12-31T23:59:60Z',
     '2026-01-31',
+    'x2026-01-31T12:00:00Z',
+    '2026-01-31T12:00:00Zx',
     'yesterday',
     '',
+    null,
   ])('is not what no calendar or clock shows: %j', (text) => {
     expect([instant(text), instantMs(text), readTime(text)]).toEqual([undefined, undefined, null]);
   });
 
-  it.each([null, 5, new Date(0)])('is not read from a column that holds no text: %j', (value) => {
-    expect(readTime(value)).toBeNull();
-  });
+  it.each([null, 5, new Date(0), Buffer.from('2026-01-31T12:00:00Z')])(
+    'is not read from a column that holds no text: %j',
+    (value) => {
+      expect(readTime(value)).toBeNull();
+    },
+  );
 });

@@ -1,6 +1,7 @@
+import { mutation } from '../mutation/proof.ts';
 import { plantedBugs } from '../simulation/planted/proof.ts';
 import { randomWorlds } from '../simulation/proof.ts';
 import type { Part } from './part.ts';
 
 /** Every part, in the order in which they run. */
-export const PARTS: readonly Part[] = [randomWorlds, plantedBugs];
+export const PARTS: readonly Part[] = [randomWorlds, plantedBugs, mutation];

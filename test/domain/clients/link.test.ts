@@ -62,6 +62,8 @@ describe('a link that is made or adopted again', () => {
     const renamed = decideRemembered(linkWith(), told({ reference: 'client-8' }), NOW);
     expect(renamed.link).toEqual(linkWith({ reference: 'client-8', updatedAt: NOW, lastCheckedAt: NOW }));
     expect(renamed.events).toEqual([]);
+    const same = decideRemembered(linkWith(), told({ reference: 'client-7' }), NOW);
+    expect(same.link).toEqual(linkWith({ lastCheckedAt: NOW }));
   });
 
   it('keeps where it came from, and records a changed status under what brought it', () => {
@@ -96,6 +98,7 @@ describe('a look at a link', () => {
     const first = decideChecked(linkWith(), NOT_FOUND, GONE_AT);
     expect(first.link).toEqual(linkWith({ updatedAt: GONE_AT, lastCheckedAt: GONE_AT, missingSince: GONE_AT }));
     expect(said(first)).toEqual([`missing null → ${GONE_AT.toISOString()} check`]);
+    expect(first.events[0]?.reason).toMatch(/./);
     const second = decideChecked(first.link, NOT_FOUND, NOW);
     expect(second).toEqual({ link: { ...first.link, lastCheckedAt: NOW }, events: [] });
   });
@@ -105,6 +108,8 @@ describe('a look at a link', () => {
     const back = `missing ${GONE_AT.toISOString()} → null check`;
     expect(said(decideChecked(missing, found('NOT_VERIFIED'), NOW))).toEqual([back]);
     const changed = decideChecked(missing, found('VERIFIED'), NOW);
+    expect(changed.events.map(({ reason }) => reason === null)).toEqual([false, true]);
+    expect(changed.events[0]?.reason).toMatch(/./);
     expect(said(changed)).toEqual([back, 'status NOT_VERIFIED → VERIFIED check']);
     expect(changed.link.missingSince).toBeNull();
   });

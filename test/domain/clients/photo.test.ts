@@ -28,8 +28,16 @@ describe('the type of a file', () => {
     ['image/bmp', bytes('BM\x8a\0\0\0\0\0\0\0\x7a\0\0\0\x28\0\0\0')],
     ['image/avif', ftyp('avif', ['mif1', 'miaf', 'avif'])],
     ['image/avif', ftyp('mif1', ['avif'])],
+    ['image/avif', ftyp('mif1', ['mif1', 'avif', 'miaf'])],
   ])('is %s by its first bytes', (type, content) => {
     expect(photoType(content)).toBe(type);
+  });
+
+  it('is known by each brand of its format alone', () => {
+    for (const brand of ['heic', 'heix', 'heim', 'heis', 'hevc', 'hevx']) {
+      expect(photoType(ftyp(brand, []))).toBe('image/heic');
+    }
+    for (const brand of ['avif', 'avis']) expect(photoType(ftyp(brand, []))).toBe('image/avif');
   });
 
   it.each([
@@ -38,7 +46,12 @@ describe('the type of a file', () => {
     ['an SVG after a mark of byte order', bytes('\xef\xbb\xbf<svg>')],
     ['a web page', bytes('<!doctype html><script>alert(1)</script>')],
     ['a GIF of another version', bytes('GIF90a')],
+    ['a GIF after other content', bytes(' GIF89a')],
     ['text that begins as a BMP does', bytes('BMW is a make of cars')],
+    ['a BMP with a header of another length', bytes('BM\x8a\0\0\0\0\0\0\0\x7a\0\0\0\x29\0\0\0')],
+    ['a BMP whose reserved bytes are used', bytes('BM\x8a\0\0\0\0\0\0\x01\x7a\0\0\0\x28\0\0\0')],
+    ['what is a BMP but for its name', bytes('MB\x8a\0\0\0\0\0\0\0\x7a\0\0\0\x28\0\0\0')],
+    ['a picture of a shared brand that names no other', ftyp('mif1', [])],
     ['an archive', bytes('PK\x03\x04')],
     ['a program', bytes('\x7fELF')],
     ['the beginning of a JPEG', bytes('\xff\xd8')],

@@ -1,5 +1,14 @@
 import { expect, it } from 'vitest';
-import { endpointWaitMs, outcomeOf, parkedWaitMs, takesType } from '../../../src/domain/events/delivery.ts';
+import {
+  endpointWaitMs,
+  LAST_PARKED_WAIT_MS,
+  outcomeOf,
+  parkedWaitMs,
+  ROW_TYPES,
+  subjectKindOf,
+  takesType,
+  type SubjectKind,
+} from '../../../src/domain/events/delivery.ts';
 
 const HOUR = 3_600_000;
 
@@ -18,8 +27,24 @@ it.each([
   [500, 'unavailable'],
   [503, 'unavailable'],
   [101, 'unavailable'],
+  [199, 'unavailable'],
+  [299, 'taken'],
+  [300, 'unavailable'],
+  [399, 'unavailable'],
+  [499, 'refused'],
 ])('a status of %s says that an event is %s', (status, kind) => {
   expect(outcomeOf(status).kind).toBe(kind);
+});
+
+it('lays a failure of the endpoint to the event only where it may be the cause', () => {
+  expect(outcomeOf(301)).toEqual({ kind: 'unavailable', cause: expect.stringContaining('301') as string });
+  expect(outcomeOf(429, 5_000)).toEqual({
+    kind: 'unavailable',
+    cause: expect.stringContaining('429') as string,
+    retryAfterMs: 5_000,
+  });
+  expect(outcomeOf(500)).toMatchObject({ status: 500 });
+  expect(outcomeOf(404, 5_000)).toEqual({ kind: 'refused', status: 404 });
 });
 
 it('waits for an endpoint from 5 s to an hour, and as long as it asks within that', () => {
@@ -36,6 +61,18 @@ it('tries a refused event ten times within 24 h', () => {
   const waits = Array.from({ length: 10 }, (_, index) => parkedWaitMs(index + 1) ?? 0);
   expect(waits.reduce((sum, ms) => sum + ms, 0)).toBe(24 * HOUR);
   expect(parkedWaitMs(11)).toBeUndefined();
+  expect(waits).toEqual(waits.toSorted((one, other) => one - other));
+  expect([waits[0], waits[1], LAST_PARKED_WAIT_MS]).toEqual([60_000, 240_000, waits[9]]);
+});
+
+it('keeps in order what is about the same order, link or account', () => {
+  const kinds = Object.entries(ROW_TYPES) as [SubjectKind, (typeof ROW_TYPES)[SubjectKind]][];
+  for (const [kind, types] of kinds) for (const type of types) expect(subjectKindOf(type)).toBe(kind);
+  expect(kinds.map(([kind, types]) => [kind, types.length])).toEqual([
+    ['order', 5],
+    ['link', 2],
+    ['account', 1],
+  ]);
 });
 
 it('takes the types of a filter, and all where it is empty', () => {
@@ -43,4 +80,7 @@ it('takes the types of a filter, and all where it is empty', () => {
   expect(takesType(['order.*'], 'order.state_changed')).toBe(true);
   expect(takesType(['order.*'], 'finding.opened')).toBe(false);
   expect(takesType(['finding.opened'], 'finding.resolved')).toBe(false);
+  expect(takesType(['photos.received', 'finding.opened'], 'finding.opened')).toBe(true);
+  expect(takesType(['order.'], 'order.state_changed')).toBe(false);
+  expect(takesType(['order.state'], 'order.state_changed')).toBe(false);
 });

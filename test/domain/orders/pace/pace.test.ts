@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Stay } from '../../../../src/domain/orders/pace/history.ts';
 import {
   EVERY_TICK,
   LEAST_GAP_MS,
@@ -8,41 +7,23 @@ import {
   MOST_STATUSES,
   PaceLearner,
   spacedPace,
-  type FollowedOrder,
-  type Pace,
 } from '../../../../src/domain/orders/pace/pace.ts';
 import { demandAt, solvePrice } from '../../../../src/domain/orders/pace/price.ts';
-import { statusKey, type PacedOrder } from '../../../../src/domain/orders/pace/status.ts';
+import { statusKey } from '../../../../src/domain/orders/pace/status.ts';
 import { LONGEST_WAIT_MS } from '../../../../src/domain/orders/schedule.ts';
+import {
+  ACCEPTED,
+  ago,
+  followed,
+  learnerWith,
+  LIMITS,
+  NOW,
+  OPEN,
+  spread,
+  stay,
+  stays,
+} from '../../../support/paces.ts';
 import { DAY, HOUR, MINUTE, SECOND, STEPS } from '../../../support/tracking.ts';
-
-const LIMITS = { leastMs: LEAST_GAP_MS, mostMs: 0.9 * DAY, worthMs: 2 * SECOND, rate: 10 / SECOND, budget: 5 / SECOND };
-const NOW = new Date('2026-03-01T12:00:00Z');
-const ago = (ms: number) => new Date(NOW.getTime() - ms);
-const OPEN: PacedOrder = { state: 'open', orderStatus: 'REQUEST', cryptoStatus: 'NEW', fiatStatus: 'NEW' };
-const ACCEPTED: PacedOrder = { state: 'accepted', orderStatus: null, cryptoStatus: null, fiatStatus: null };
-
-function stay(order: PacedOrder, to: number, changes: Partial<Stay> = {}): Stay {
-  const { state } = order;
-  return { key: statusKey(order), state, from: 0.9 * to, to, isByExchange: true, lateMs: undefined, ...changes };
-}
-
-const spread = (order: PacedOrder) =>
-  Array.from({ length: 200 }, (_, index) => stay(order, 30 * SECOND * 1.03 ** index));
-const stays = (order: PacedOrder, to: number, count = 100) => Array.from({ length: count }, () => stay(order, to));
-
-/** An order of an age that was looked up just now, and will be again in a minute. */
-function followed(order: PacedOrder, ageMs: number, changes: Partial<FollowedOrder> = {}): FollowedOrder {
-  return { ...order, changedAt: ago(ageMs), lastLookupAt: NOW, nextActionAt: ago(-MINUTE).toISOString(), ...changes };
-}
-
-function learnerWith(ended: readonly Stay[], orders: readonly (readonly [PacedOrder, number, number])[] = []) {
-  const learner = new PaceLearner(ended);
-  for (const [order, ageMs, count] of orders) {
-    for (let index = 0; index < count; index += 1) learner.addOrder(followed(order, ageMs), NOW);
-  }
-  return learner;
-}
 
 describe('a learned pace', () => {
   it('has each status looked up when its orders change', () => {
@@ -206,36 +187,6 @@ describe('the price of a look-up', () => {
     for (let index = 0; index < 1_000; index += 1) learner.addOrder(followed(ACCEPTED, HOUR, waiting), NOW);
     // That is one look-up each within two hours, not one every few seconds.
     expect(learner.pace({ ...LIMITS, budget: 1 / SECOND }).priceMs).toBe(LIMITS.worthMs);
-  });
-});
-
-describe('a great many orders', () => {
-  const ended = [...stays(OPEN, 30 * SECOND), ...stays(ACCEPTED, 3 * MINUTE)];
-  const few = [OPEN, 20 * SECOND, 5] as const;
-  const gaps = (pace: Pace, order = OPEN) => [0, 25 * SECOND, 2 * MINUTE, HOUR].map((age) => pace.gapMs(order, age));
-  const alone = gaps(learnerWith(ended, [few]).pace(LIMITS));
-
-  it.each([
-    ['20,000 that were just accepted', 20_000, MINUTE],
-    ['500,000 that were accepted long ago', 500_000, 20 * DAY],
-    ['500,000 that were just accepted', 500_000, MINUTE],
-  ])('that are accepted hardly delay open ones: %s', (_, count, ageMs) => {
-    const pace = learnerWith(ended, [few, [ACCEPTED, ageMs, count]]).pace(LIMITS);
-    for (const [index, gap] of gaps(pace).entries()) expect(gap).toBeLessThan(2 * alone[index]!);
-  });
-
-  it('that are open and never change delay neither a new one of them much, nor accepted ones', () => {
-    const never = [{ ...OPEN, orderStatus: 'NEVER' }, 20 * DAY, 500_000] as const;
-    const pace = learnerWith(ended, [few, never]).pace(LIMITS);
-    for (const [index, gap] of gaps(pace).entries()) expect(gap).toBeLessThan(2 * alone[index]!);
-    expect(gaps(pace, ACCEPTED)).toEqual(gaps(learnerWith(ended).pace(LIMITS), ACCEPTED));
-  });
-
-  it('take what those of the other kind leave', () => {
-    const accepted = [ACCEPTED, MINUTE, 1_000] as const;
-    const { demand } = learnerWith([...spread(OPEN), ...spread(ACCEPTED)], [few, accepted]).pace(LIMITS);
-    expect(demand).toBeLessThanOrEqual(LIMITS.budget);
-    expect(demand).toBeGreaterThan(0.9 * LIMITS.budget);
   });
 });
 
