@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,6 +10,7 @@ import { runProgram } from './support/cli-function.ts';
 import { runCommand } from './support/cli-process.ts';
 import { askSocket } from './support/control-socket.ts';
 import { canaryReceiver, RECEIVER_SECRETS, type CanaryReceiver } from './support/canary-receiver.ts';
+import { unzip } from './support/unzip.ts';
 import { programProcesses, type Daemon, type ProgramProcesses } from './support/program-processes.ts';
 
 /** Beside those that the exchange gives out: what a sender of photos brings. */
@@ -105,6 +106,19 @@ const READING = [
   'report summary',
   'db status',
 ];
+/** Commands that leave files, in every format that there is. */
+const WRITING = [
+  ...['html', 'xlsx', 'json'].map((format) => `report following --out following.${format}`),
+  ...['html', 'xlsx', 'json'].map((format) => `report reconciliation --out reconciliation.${format}`),
+  'report reconciliation --out every-table/',
+  'report changes --out changes.csv',
+  'report ageing --out ageing.html',
+  'orders export --out export.csv',
+  'orders export --out export.xlsx',
+  'orders explain fine-1 --format html --out story.html',
+  'doctor --bundle bundle.json',
+  'db backup orders.db.backup',
+];
 
 /** Pages of the ops endpoint. */
 const PAGES = [
@@ -134,6 +148,9 @@ function placesOf(text: string): string[] {
 let exchange: CanaryExchange;
 let receiver: CanaryReceiver;
 let on: ProgramProcesses;
+/** Files and folders that others could open while the daemon ran. */
+let open: string[];
+let umask = 0;
 
 async function useSocket(mode: Mode): Promise<void> {
   exchange.mode = mode;
@@ -264,8 +281,17 @@ function noteFiles(when: string): void {
     // SQLite decides when it moves what is in the write-ahead log into the database.
     const file = entry.name.startsWith('orders.db') ? 'orders.db' : entry.name;
     const name = path.includes('/photos/') ? 'a file in photos.folder' : `the file ${file}${when}`;
-    note(name, readFileSync(path, 'latin1'));
+    const bytes = readFileSync(path);
+    const texts = entry.name.endsWith('.xlsx') ? unzip(bytes).files.values() : [bytes.toString('latin1')];
+    for (const text of texts) note(name, text);
   }
+}
+
+/** What of all that was left others than its owner could open, by its path. */
+function openToOthers(): string[] {
+  const folder = dirname(on.path);
+  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return paths.filter((path) => (statSync(join(folder, path)).mode & 0o077) !== 0);
 }
 
 function noteTables(): void {
@@ -290,6 +316,8 @@ async function urlOf(daemon: Daemon, pattern: RegExp): Promise<string> {
 }
 
 beforeAll(async () => {
+  // That of a careless caller.
+  umask = process.umask(0);
   exchange = await canaryExchange();
   receiver = await canaryReceiver();
   on = await programProcesses(
@@ -327,16 +355,13 @@ beforeAll(async () => {
   exchange.mode = 'fine';
   await exchange.arrived(LINK_PATH);
   await syncOverSocket();
-  await runCommands(
-    [...ASKING, ...READING, `doctor --bundle ${join(dirname(on.path), 'bundle.json')}`],
-    '',
-    runProgram,
-  );
+  await runCommands([...ASKING, ...READING, ...WRITING], '', runProgram);
   await readPages(opsUrl);
   exchange.mode = 'refused';
   await runCommands(SECRETIVE, ', refused');
   note('arguments of the daemon', readFileSync(`/proc/${daemon.process.pid ?? 0}/cmdline`, 'latin1'));
   noteFiles(', while the daemon runs');
+  open = openToOthers();
   daemon.process.kill('SIGTERM');
   note('end of the daemon', JSON.stringify(await daemon.exit));
   note('log and stderr of the daemon', daemon.output());
@@ -352,6 +377,7 @@ afterAll(async () => {
   await on[Symbol.asyncDispose]();
   await exchange[Symbol.asyncDispose]();
   await receiver[Symbol.asyncDispose]();
+  process.umask(umask);
 });
 
 describe('a canary', () => {
@@ -382,6 +408,15 @@ describe('a canary', () => {
     expect(places.get('the page /orders/fine-1?account=default')).toContain('record.paymentToken');
     expect(places.get('the file bundle.json')).toContain('"type": "order"');
     expect(JSON.parse(places.get('status --json') ?? '')).toMatchObject({ overview: { orders: { pending: 0 } } });
+  });
+
+  it('stands in no file or folder that others could open: database, log, lock, mark, socket, photos, reports, backup', () => {
+    const left = readdirSync(dirname(on.path));
+    expect(left).toEqual(
+      expect.arrayContaining(['orders.db', 'orders.db.mark', 'photos', 'every-table', 'orders.db.backup']),
+    );
+    expect(left.filter((name) => /\.(html|xlsx|json|csv)$/.test(name)).length).toBeGreaterThan(10);
+    expect(open).toEqual([]);
   });
 
   /** A success that cannot be read is kept as received, whatever the exchange spills in it. */
@@ -435,6 +470,10 @@ describe('a canary', () => {
       'lookup shop-1',
       'lookup shop-1 --reveal',
       'orders export --format ndjson',
+      ...['csv', 'xlsx'].flatMap((format) => [
+        `the file export.${format}`,
+        `the file export.${format}, while the daemon runs`,
+      ]),
       'orders list --json',
       'orders list --json --reveal',
       'orders show fine-1',
