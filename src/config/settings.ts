@@ -35,7 +35,9 @@ const MOST_PROBLEMS = 50;
 function textOf(problems: readonly ConfigProblem[]): string {
   const lines = problems
     .slice(0, MOST_PROBLEMS)
-    .map(({ problem, source }) => (source === undefined ? problem : `${source}: ${problem}`));
+    .map(({ problem, source }) => (source === undefined ? problem : `${source}: ${problem}`))
+    // It may quote a name or a value of several lines.
+    .map((line) => line.replaceAll(/\s*[\r\n]\s*/g, ' '));
   const more = problems.length - lines.length;
   if (more > 0) lines.push(`and ${more} more`);
   return lines.length === 1

@@ -8,13 +8,15 @@ export interface Pair {
 
 const FIAT = ['EUR', 'USD', 'GBP', 'CHF', 'PLN', 'CZK'];
 /** What one unit is worth in EUR. They are invented; any other currency is worth as much as EUR. */
-const WORTH: Readonly<Record<string, string>> = {
-  BTC: '61234.56',
-  ETH: '2345.678',
-  USDT: '0.92',
-  USD: '0.92',
-  GBP: '1.17',
-};
+const WORTH = new Map(
+  Object.entries({
+    BTC: '61234.56',
+    ETH: '2345.678',
+    USDT: '0.92',
+    USD: '0.92',
+    GBP: '1.17',
+  }),
+);
 const RATIO_DIGITS = 8;
 /** A share of the crypto amount. */
 const FEE = '0.001';
@@ -28,7 +30,7 @@ export function exchangeTypeOf({ fromCurrency, toCurrency }: Pair): 'BUY' | 'SEL
 
 /** Calculates the amounts of an order to the last digit; decimal texts. */
 export function termsOf(pair: Pair, asset: string) {
-  const worth = (currency: string) => new Big(WORTH[currency] ?? 1);
+  const worth = (currency: string) => new Big(WORTH.get(currency) ?? 1);
   const ratio = worth(pair.fromCurrency).div(worth(pair.toCurrency)).round(RATIO_DIGITS);
   const output = new Big(asset).times(ratio);
   const crypto = exchangeTypeOf(pair) === 'BUY' ? output : new Big(asset);

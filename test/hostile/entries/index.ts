@@ -1,0 +1,8 @@
+import type { Entry } from '../entry.ts';
+import { imports } from './imports.ts';
+import { receivers } from './receivers.ts';
+import { rows } from './rows.ts';
+import { settings } from './settings.ts';
+
+/** Every entry. What an input looks like is its own matter. */
+export const ENTRIES = [rows, settings, imports, receivers] as readonly unknown[] as readonly Entry<unknown>[];

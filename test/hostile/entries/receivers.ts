@@ -1,0 +1,52 @@
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { endpointWaitMs } from '../../../src/domain/events/delivery.ts';
+import { webhookSender } from '../../../src/flows/webhooks/sender.ts';
+import { testClock } from '../../support/test-clock.ts';
+import { SECRET as SIGNING_SECRET } from '../../support/webhooks.ts';
+import { broken, type Entry } from '../entry.ts';
+import { bytesOf } from '../odd.ts';
+import { oddHttpAnswer, type OddHttpAnswer } from '../odd-http.ts';
+
+/** What receivers of webhooks answer: each event is taken, or sent again later. */
+export const receivers: Entry<OddHttpAnswer> = {
+  name: 'receivers',
+  inputs: oddHttpAnswer(['', 'ok', '{}']),
+  async open() {
+    await using undo = new AsyncDisposableStack();
+    let answer: OddHttpAnswer = { bytes: '', isEnded: true };
+    const sockets = new Set<Socket>();
+    const server = createServer((socket) => {
+      sockets.add(socket);
+      socket.on('error', () => {}).once('close', () => sockets.delete(socket));
+      socket.once('data', () => {
+        socket.write(bytesOf(answer.bytes));
+        if (answer.isEnded) socket.end();
+      });
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    undo.defer(() => void server.close());
+    undo.defer(() => sockets.forEach((socket) => socket.destroy()));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`;
+    const endpoint = { name: 'shop', url, secrets: [SIGNING_SECRET], events: [], allowPrivate: true };
+    const sender = undo.use(webhookSender({ endpoint, clock: testClock(), version: '0', timeoutMs: 300 }));
+    const disposal = undo.move();
+    return {
+      async give(input) {
+        answer = input;
+        const outcome = await sender.send({ id: 'evt_1' });
+        if (
+          outcome.kind === 'taken' &&
+          !/^HTTP\/1\.[01] +2\d\d/.test(input.bytes.replace(/^[\r\n]*(HTTP\/1\.1 1\d\d[^]*?\r?\n\r?\n)*/, ''))
+        ) {
+          broken('an event counts as taken without an answer of 2xx');
+        }
+        if (outcome.kind !== 'unavailable') return;
+        const waitMs = endpointWaitMs(1, outcome.retryAfterMs);
+        if (!(waitMs > 0 && waitMs <= 3_600_000)) broken(`it is asked again after ${waitMs} ms`);
+        if (/\p{Cc}/u.test(outcome.cause)) broken(`the cause has control characters: ${JSON.stringify(outcome.cause)}`);
+      },
+      [Symbol.asyncDispose]: () => disposal.disposeAsync(),
+    };
+  },
+};

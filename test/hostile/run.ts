@@ -1,0 +1,102 @@
+import { setTimeout } from 'node:timers/promises';
+import fc from 'fast-check';
+import type { Entry, Target } from './entry.ts';
+
+/** Work on one input takes milliseconds; more than this is a hang. CPU time, as the machine may be busy with others. */
+const MOST_CPU_MS = 1_000;
+/** Who waits without working for so long waits for ever. */
+const MOST_WAIT_MS = 60_000;
+const MOST_SHOWN = 600;
+
+/** How many inputs, and which. */
+export interface Runs {
+  readonly runs: number;
+  readonly seed: number;
+  /** Where a failure was, within its seed: that input alone. */
+  readonly path?: string | undefined;
+}
+
+/** Gives an entry inputs of a seed. Undefined where every promise was kept, or else what was broken and by which input. */
+export async function tryInputs<Input>(entry: Entry<Input>, { runs, seed, path }: Runs): Promise<string | undefined> {
+  await using program = new Program(entry);
+  const property = fc.asyncProperty(entry.inputs, (input) => program.give(input));
+  const result = await fc.check(property, { numRuns: runs, seed, ...(path !== undefined && { path }) });
+  if (!result.failed) return undefined;
+  const { counterexample, counterexamplePath, errorInstance } = result;
+  const again = `npm run hostile -- --entry ${entry.name} --seed ${seed} --path ${counterexamplePath}`;
+  return `${messageOf(errorInstance)}: ${shown(counterexample?.[0])} (${again})`;
+}
+
+/** Gives an entry one input. Rejects where a promise is broken. */
+export async function tryInput<Input>(entry: Entry<Input>, input: Input): Promise<void> {
+  await using program = new Program(entry);
+  await program.give(input);
+}
+
+/** The program behind an entry, watched. After a broken promise another is begun: what is left of it may be untrue. */
+class Program<Input> implements AsyncDisposable {
+  readonly #entry: Entry<Input>;
+  #target: Target<Input> | undefined;
+  #given = 0;
+
+  constructor(entry: Entry<Input>) {
+    this.#entry = entry;
+  }
+
+  async give(input: Input): Promise<void> {
+    if (this.#given === this.#entry.inputsAProgram) await this.#letGo();
+    const target = (this.#target ??= await this.#entry.open());
+    this.#given += 1;
+    try {
+      await watched(() => target.give(input));
+    } catch (error) {
+      await this.#letGo();
+      throw error;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#letGo();
+  }
+
+  async #letGo(): Promise<void> {
+    const target = this.#target;
+    this.#target = undefined;
+    this.#given = 0;
+    await target?.[Symbol.asyncDispose]();
+  }
+}
+
+/** Rejects where the work fails, where nobody handles an error of it, and where it works or waits for too long. */
+async function watched(work: () => Promise<void>): Promise<void> {
+  const unhandled = Promise.withResolvers<never>();
+  const notice = (error: unknown) => unhandled.reject(new Error(`nobody handled: ${messageOf(error)}`));
+  process.on('unhandledRejection', notice).on('uncaughtException', notice);
+  const isDone = new AbortController();
+  const waitedTooLong = setTimeout(MOST_WAIT_MS, undefined, { signal: isDone.signal }).then(
+    () => Promise.reject(new Error(`it did not end in ${MOST_WAIT_MS} ms`)),
+    () => undefined,
+  );
+  const before = process.cpuUsage();
+  try {
+    await Promise.race([work(), unhandled.promise, waitedTooLong.then(() => new Promise<never>(() => {}))]);
+    // An error that nobody handles comes a turn later.
+    await Promise.race([new Promise((resolve) => setImmediate(resolve)), unhandled.promise]);
+    const { user, system } = process.cpuUsage(before);
+    const tookMs = Math.round((user + system) / 1_000);
+    if (tookMs > MOST_CPU_MS) throw new Error(`it worked for ${tookMs} ms`);
+  } finally {
+    isDone.abort();
+    process.off('unhandledRejection', notice).off('uncaughtException', notice);
+    unhandled.promise.catch(() => {});
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+}
+
+function shown(input: unknown): string {
+  const text = JSON.stringify(input) ?? String(input);
+  return text.length <= MOST_SHOWN ? text : `${text.slice(0, MOST_SHOWN)}… (${text.length} characters)`;
+}
