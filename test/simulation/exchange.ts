@@ -1,5 +1,6 @@
 import { TransportError, type Transport, type HttpRequest, type HttpResponse } from '../../src/exchange/transport.ts';
 import { SandboxExchange } from '../../src/sandbox/exchange.ts';
+import { FAULTS, type Ending, type Fault, type FaultName } from './faults.ts';
 import type { Create } from './observer/known.ts';
 import type { Observer } from './observer/observer.ts';
 import type { Chance } from './plan/chance.ts';
@@ -11,45 +12,7 @@ const TIMEOUT_MS = 15_000;
 /** A request that is on its way when its process dies arrives within this time or never. */
 const LONGEST_LATENCY_MS = 200;
 
-/** What can happen to a request; `taken` says whether the exchange does what is asked of it. */
-const FAULTS = {
-  never: { arrives: false, taken: false },
-  'lost-before': { arrives: false, taken: false },
-  'lost-after': { arrives: true, taken: true },
-  'hangs-before': { arrives: false, taken: false },
-  'hangs-after': { arrives: true, taken: true },
-  '503-not-taken': { arrives: true, taken: false },
-  '503-taken': { arrives: true, taken: true },
-  html: { arrives: true, taken: true },
-  'other-order': { arrives: true, taken: true },
-  'rate-limited': { arrives: true, taken: false },
-  'key-refused': { arrives: true, taken: false },
-  blocked: { arrives: true, taken: false },
-  refused: { arrives: true, taken: false },
-  'refused-without-reason': { arrives: true, taken: false },
-  'other-echo': { arrives: true, taken: true },
-  stale: { arrives: true, taken: true },
-  missing: { arrives: true, taken: true },
-} as const;
-type Fault = keyof typeof FAULTS;
-
-const COMMON: readonly Fault[] = [
-  'never',
-  'lost-before',
-  'lost-after',
-  'hangs-before',
-  'hangs-after',
-  '503-not-taken',
-  '503-taken',
-  'html',
-  'other-order',
-  'rate-limited',
-  'refused-without-reason',
-];
-const CREATE_FAULTS: readonly Fault[] = [...COMMON, 'refused', 'other-echo'];
-const LOOKUP_FAULTS: readonly Fault[] = [...COMMON, 'stale', 'stale', 'stale', 'missing'];
-
-type Ending = { readonly response: HttpResponse } | { readonly sent: 'never' | 'perhaps' };
+const FINE: Fault = { of: 'both', taken: 1, end: ({ status, body }) => ({ response: { status, body } }) };
 
 /** An exchange behind the transport's interface, whose network and machines fail as the plan says. */
 export class SimulatedExchange {
@@ -60,6 +23,7 @@ export class SimulatedExchange {
   readonly #chance: Chance;
   readonly #scheduler: Scheduler;
   readonly #observer: Observer;
+  readonly #utc: () => Date;
   /** Every record that an order was answered with, oldest first. */
   readonly #records = new Map<string, string[]>();
 
@@ -68,6 +32,7 @@ export class SimulatedExchange {
     this.#chance = chance;
     this.#scheduler = scheduler;
     this.#observer = observer;
+    this.#utc = utc;
     const scenarios = new Map(plan.orders.map(({ id, scenario }) => [id, scenario]));
     this.sandbox = new SandboxExchange({
       apiKey: KEY,
@@ -110,19 +75,18 @@ export class SimulatedExchange {
   async #carry(request: HttpRequest, life: Life, create: Create | undefined): Promise<HttpResponse> {
     const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
     const id = idOf(request);
-    const fault = this.#faultFor(request);
-    const what = `${request.method} ${JSON.stringify(id)} ${fault ?? 'fine'}`;
+    const name = this.#faultFor(request, id);
+    const fault: Fault = name === undefined ? FINE : FAULTS[name];
+    const what = `${request.method} ${JSON.stringify(id)} ${name ?? 'fine'}`;
     if (request.method === 'POST') this.onCreate(id);
-    const { arrives } = fault === undefined ? { arrives: true } : FAULTS[fault];
     const end = (ending: Ending) => {
       this.#observer.ended(request, id, ending, create);
-      if ('response' in ending) resolve(ending.response);
-      else reject(new TransportError(`${request.method} ${fault}`, { sent: ending.sent, code: 'SIMULATED' }));
+      if ('response' in ending) return resolve(ending.response);
+      reject(new TransportError(`${request.method} ${name}`, { sent: ending.sent, code: ending.code ?? 'SIMULATED' }));
     };
     const answer = (ending: Ending, ms: number) => this.#scheduler.after(ms, `answer ${what}`, () => end(ending), life);
-    if (!arrives) {
-      const ms = fault === 'hangs-before' ? TIMEOUT_MS : this.#latencyMs();
-      answer({ sent: fault === 'never' ? 'never' : 'perhaps' }, ms);
+    if (fault.isLost === true) {
+      answer(this.#endingOf(request, id, fault), fault.hangs === true ? TIMEOUT_MS : this.#latencyMs());
       return await promise;
     }
     this.#scheduler.after(this.#latencyMs(), `arrival ${what}`, () => {
@@ -130,60 +94,35 @@ export class SimulatedExchange {
       if (!life.isAlive && this.#chance.next() < 0.5) return;
       this.#observer.arrived(this.#scheduler.now);
       const ending = this.#endingOf(request, id, fault);
-      answer(ending, fault === 'hangs-after' ? TIMEOUT_MS - LONGEST_LATENCY_MS : this.#latencyMs());
+      answer(ending, fault.hangs === true ? TIMEOUT_MS - LONGEST_LATENCY_MS : this.#latencyMs());
     });
     return await promise;
   }
 
-  #faultFor({ method }: HttpRequest): Fault | undefined {
+  #faultFor({ method }: HttpRequest, id: string): FaultName | undefined {
     const { now } = this.#scheduler;
-    const { keyRefused, blocked, faults, calmAt } = this.#plan;
-    if (now >= calmAt) return undefined;
-    if (keyRefused !== null && now >= keyRefused.from && now < keyRefused.to) return 'key-refused';
-    if (method === 'POST' && blocked !== null && now >= blocked.from && now < blocked.to) return 'blocked';
-    if (this.#chance.next() >= faults) return undefined;
-    return this.#chance.of(method === 'POST' ? CREATE_FAULTS : LOOKUP_FAULTS);
+    const { outages, faults, createFaults, lookupFaults, calmAt, orders } = this.#plan;
+    const kind = method === 'POST' ? 'create' : 'lookup';
+    const answeredBy = kind === 'lookup' ? orders.find((order) => order.id === id)?.answeredBy : undefined;
+    if (now >= calmAt) return answeredBy ?? undefined;
+    const outage = outages.find(
+      ({ from, to, isOfCreates }) => now >= from && now < to && (kind === 'create' || !isOfCreates),
+    );
+    if (outage !== undefined) return outage.fault;
+    if (this.#chance.next() >= faults) return answeredBy ?? undefined;
+    return this.#chance.of(kind === 'create' ? createFaults : lookupFaults);
   }
 
   #latencyMs(): number {
     return this.#chance.of([0, 1, 5, 50, LONGEST_LATENCY_MS]);
   }
 
-  #endingOf(request: HttpRequest, id: string, fault: Fault | undefined): Ending {
-    const body = fault === undefined || FAULTS[fault].taken ? this.#handle(request, id) : undefined;
-    switch (fault) {
-      case 'lost-after':
-      case 'hangs-after':
-        return { sent: 'perhaps' };
-      case '503-taken':
-      case '503-not-taken':
-        return response(503, 'busy');
-      case 'html':
-        return response(200, '<html></html>');
-      case 'rate-limited':
-        return response(429, '', this.#chance.of([undefined, '1', '60']));
-      case 'key-refused':
-        return response(401, errorBody('UNAUTHORIZED'));
-      case 'blocked':
-        return response(403, errorBody('FORBIDDEN'));
-      case 'refused':
-        return response(this.#chance.of([400, 403, 422]), errorBody('BAD_REQUEST'));
-      case 'refused-without-reason':
-        return response(this.#chance.of([400, 403, 404, 408, 409, 422]), '{}');
-      case 'missing':
-        return response(404, errorBody('NOT_FOUND'));
-      case 'stale':
-        return response(200, this.#chance.of(this.#records.get(id) ?? ['{}']));
-      case 'other-order':
-        return response(
-          200,
-          (body?.body ?? '').replace(/"externalOrderId":"(?:[^"\\]|\\.)*"/, '"externalOrderId":"?"'),
-        );
-      case 'other-echo':
-        return response(200, (body?.body ?? '').replace(/"asset":/, '"asset":9'));
-      default:
-        return response(body?.status ?? 500, body?.body ?? '');
-    }
+  #endingOf(request: HttpRequest, id: string, fault: Fault): Ending {
+    const answers = Array.from({ length: fault.taken }, () => this.#handle(request, id));
+    if (request.method === 'POST' && fault.taken === 2) this.#observer.doubled(id);
+    const { status, body } = answers[0] ?? { status: 500, body: '' };
+    const records = this.#records.get(id) ?? [];
+    return fault.end({ status, body, chance: this.#chance, now: new Date(this.#utc()), records });
   }
 
   #handle(request: HttpRequest, id: string): { status: number; body: string } {
@@ -199,14 +138,6 @@ export class SimulatedExchange {
     }
     return answer;
   }
-}
-
-function response(status: number, body: string, retryAfter?: string): Ending {
-  return { response: { status, body, ...(retryAfter === undefined ? {} : { retryAfter }) } };
-}
-
-function errorBody(status: string): string {
-  return JSON.stringify({ message: 'as simulated', code: '0', status });
 }
 
 function idOf({ path, body }: HttpRequest): string {

@@ -25,7 +25,7 @@ export class Person implements AsyncDisposable {
     const action = { judgement, actor: 'person', reason: 'as planned' };
     for await (const result of decideOrders(this.#deps, [{ externalOrderId: id }], action)) {
       if (result.kind === 'passed-over') continue;
-      this.#observer.decided(id, judgement.kind, result.from);
+      this.#observer.decided(id, judgement, result.from);
       return true;
     }
     return false;

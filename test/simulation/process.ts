@@ -51,6 +51,7 @@ export interface Surroundings {
   /** Whether another program holds the database's lock. */
   isLocked(): boolean;
   isDiskFull(): boolean;
+  isReadOnly(): boolean;
   /** The time of the database, whatever the clocks of the machines show. */
   readonly databaseTime: Date;
   /** The process has died. */
@@ -182,6 +183,11 @@ export class SimulatedProcess implements Life {
     };
   }
 
+  /** Its event loop is blocked: whatever was to happen happens afterwards. Another program sees its lock all the while. */
+  block(ms: number): void {
+    this.stillUntil = Math.max(this.stillUntil, this.#world.scheduler.now + ms);
+  }
+
   /** Nothing of it happens for a while; then it renews its heartbeat first, or finds that it came too late. */
   standStill(ms: number): void {
     const { scheduler } = this.#world;
@@ -295,6 +301,8 @@ export class SimulatedProcess implements Life {
     const { chance, isCalm } = this.#world;
     if (isCalm) return;
     if (sql.startsWith('begin') && this.#world.isLocked()) throw new Database.SqliteError('simulated', 'SQLITE_BUSY');
+    if (/^(insert|update|delete|begin)/.test(sql) && this.#world.isReadOnly())
+      throw new Database.SqliteError('simulated', 'SQLITE_READONLY');
     if (/^(insert|update|delete|commit)/.test(sql) && this.#world.isDiskFull() && chance.next() < 0.5) {
       throw new Database.SqliteError('simulated', 'SQLITE_FULL');
     }

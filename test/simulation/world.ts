@@ -10,10 +10,11 @@ import { SimulatedExchange } from './exchange.ts';
 import type { SqliteConfig } from '../support/test-program.ts';
 import { Observer } from './observer/observer.ts';
 import { Person } from './person.ts';
-import { Chance } from './plan/chance.ts';
-import type { PlannedOrder } from './plan/orders.ts';
+import { Chance, type Window } from './plan/chance.ts';
 import { planOf, type Plan, type PlannedDecision } from './plan/plan.ts';
+import { withSettings } from './plan/settings.ts';
 import { SimulatedProcess, type Surroundings } from './process.ts';
+import { Shop } from './shop.ts';
 import { Scheduler } from './scheduler.ts';
 import { flowSettings } from '../../src/flows/pass/settings.ts';
 
@@ -71,7 +72,7 @@ class World implements Surroundings, Disposable {
   readonly config: SqliteConfig;
   readonly #nextDue: Database.Statement;
   readonly #reader: Database.Database;
-  readonly #merchant: Database.Database;
+  readonly #shop: Shop;
   #process: SimulatedProcess | undefined;
   /** The process that another has followed while it stood still. */
   #late: SimulatedProcess | undefined;
@@ -87,10 +88,9 @@ class World implements Surroundings, Disposable {
     this.scheduler = new Scheduler(this.chance.next);
     this.#reader = new Database(path, { readonly: true });
     this.#nextDue = this.#reader.prepare('select min(next_action_at) from merchant_orders').pluck();
-    this.#merchant = new Database(path);
-    this.#merchant.pragma('synchronous = off');
     this.observer = new Observer(this.#reader, plan);
     const utc = () => new Date(BEGINNING + this.scheduler.now);
+    this.#shop = new Shop(this, path);
     this.exchange = new SimulatedExchange(plan, this.chance, this.scheduler, this.observer, utc);
     this.log = pino({ level: 'info', base: null, timestamp: false }, { write: (line) => this.observer.logged(line) });
     this.config = withPlan(ground.config, plan, path);
@@ -110,22 +110,36 @@ class World implements Surroundings, Disposable {
 
   /** What the clock of the machine shows. */
   get wallMs(): number {
-    const { clockSetBack } = this.plan;
-    const wentBackMs = clockSetBack !== null && this.scheduler.now >= clockSetBack.at ? clockSetBack.ms : 0;
-    return BEGINNING + this.scheduler.now - wentBackMs;
+    const set = this.plan.clockSet.filter(({ at }) => this.scheduler.now >= at);
+    return BEGINNING + this.scheduler.now + set.reduce((sum, { ms }) => sum + ms, 0);
+  }
+
+  /** The latest that the clock may have shown: what was planned by it comes due by then. */
+  #latestWallMs(): number {
+    const ahead = this.plan.clockSet.map(({ ms }) => Math.max(0, ms));
+    return BEGINNING + this.scheduler.now + Math.max(0, ...ahead);
   }
 
   /** Whether another program holds the database's lock, for a moment or for seconds. */
   isLocked(): boolean {
     const { now } = this.scheduler;
     if (now < this.#lockedUntil) return true;
-    if (this.chance.next() < this.plan.busy) this.#lockedUntil = now + this.chance.of([0, 60, 1_500, 3_000]);
+    if (this.chance.next() < this.plan.busy) {
+      this.#lockedUntil = now + this.chance.of([0, Math.min(60, this.plan.longestLockMs), this.plan.longestLockMs]);
+    }
     return now < this.#lockedUntil;
   }
 
   isDiskFull(): boolean {
-    const { diskFull } = this.plan;
-    return diskFull !== null && this.scheduler.now >= diskFull.from && this.scheduler.now < diskFull.to;
+    return this.#isWithin(this.plan.diskFull);
+  }
+
+  isReadOnly(): boolean {
+    return this.#isWithin(this.plan.readOnly);
+  }
+
+  #isWithin(window: Window | null): boolean {
+    return window !== null && this.scheduler.now >= window.from && this.scheduler.now < window.to;
   }
 
   nextDueMs(): number | undefined {
@@ -135,9 +149,11 @@ class World implements Surroundings, Disposable {
 
   async run(): Promise<Outcome> {
     for (const order of this.plan.orders) {
-      this.scheduler.after(order.at, `insert ${JSON.stringify(order.id)}`, () => this.#insert(order));
+      this.scheduler.after(order.at, `insert ${JSON.stringify(order.id)}`, () => this.#shop.insert(order));
       if (order.mendedAt !== null) {
-        this.scheduler.after(order.mendedAt + 1, `mend ${JSON.stringify(order.id)}`, () => this.#mend(order));
+        this.scheduler.after(order.mendedAt + 1, `correct ${JSON.stringify(order.id)}`, () =>
+          this.#shop.correct(order),
+        );
       }
     }
     await using person = await this.#person();
@@ -160,10 +176,15 @@ class World implements Surroundings, Disposable {
       if (this.isCalm || this.chance.next() >= this.plan.decidesInFlight) return;
       decideAfter(this.chance.below(200), { id, kind: 'retry' });
     };
-    const { clockSetBack } = this.plan;
-    if (clockSetBack !== null) {
-      this.scheduler.after(clockSetBack.at, 'the clock is set back', () => this.#process?.wake());
+    for (const { at, ms } of this.plan.clockSet) {
+      this.scheduler.after(at, `the clock is set by ${ms} ms`, () => this.#process?.wake());
     }
+    for (const { at, ms } of this.plan.blocked) {
+      this.scheduler.after(at, `the event loop is blocked for ${ms} ms`, () => this.#process?.block(ms));
+    }
+    const { resumedEveryMs } = this.plan;
+    if (resumedEveryMs !== null) this.#resumeEvery(resumedEveryMs, person);
+    this.#shop.begin();
     for (const still of this.plan.shared?.stills ?? []) {
       this.scheduler.after(still.at, 'a process stands still', () => this.#standStill(still.ms));
     }
@@ -172,7 +193,7 @@ class World implements Surroundings, Disposable {
     while (this.observer.violation === undefined && this.scheduler.now < this.plan.endAt) {
       if (!(await this.scheduler.step())) this.observer.fail('no order is lost', 'nothing happens any more');
       this.#mayDie('at a step', this.plan.deathAtStep);
-      this.observer.check(BEGINNING + this.scheduler.now);
+      this.observer.check(this.#latestWallMs());
       if (this.scheduler.waiting > 200) this.observer.fail('backlog bounded', `${this.scheduler.waiting} events wait`);
       steps += 1;
       if (steps > MOST_STEPS) this.observer.fail('everything settles', `${steps} steps and no end`);
@@ -192,7 +213,7 @@ class World implements Surroundings, Disposable {
   [Symbol.dispose](): void {
     this.#process?.die('the end');
     this.#late?.die('the end');
-    this.#merchant.close();
+    this.#shop.close();
     this.#reader.close();
     const { path } = this.config.database;
     for (const ending of ['', '-wal', '-shm', '.mark']) rmSync(`${path}${ending}`, { force: true });
@@ -245,6 +266,15 @@ class World implements Surroundings, Disposable {
     });
   }
 
+  /** A person lets creates go on that the program itself has stopped, for as long as the world lasts. */
+  #resumeEvery(ms: number, person: Person): void {
+    this.scheduler.after(ms, 'person lets creates go on', () => {
+      const isPaused = this.plan.paused !== null && this.scheduler.now < this.plan.paused.to;
+      if (!isPaused) void person.resume().then(() => this.#process?.heed());
+      this.#resumeEvery(ms, person);
+    });
+  }
+
   #begin(ms: number): void {
     this.scheduler.after(ms, 'start', () => {
       const lastOwnerUntil = this.plan.shared === null ? undefined : this.#lastOwnerUntil;
@@ -260,47 +290,11 @@ class World implements Surroundings, Disposable {
     process.die(where);
     this.died(process, where);
   }
-
-  #insert({ id, asset, paymentToken, ...order }: PlannedOrder): void {
-    const now = new Date(this.wallMs).toISOString();
-    this.#merchant
-      .prepare(
-        `insert into merchant_orders
-           (external_order_id, asset, from_currency, to_currency, payment_token, created_at, next_action_at)
-         values (?, ?, 'BTC', 'EUR', ?, ?, ?)`,
-      )
-      .run(id, asset, paymentToken, now, now);
-    this.observer.inserted({ id, asset, paymentToken, ...order });
-    this.#process?.wake();
-  }
-
-  /** The merchant mends a row; once it was sent, the database refuses. */
-  #mend({ id }: PlannedOrder): void {
-    const mend = this.#merchant.prepare('update merchant_orders set asset = ? where external_order_id = ?');
-    const state = this.#merchant
-      .prepare('select state from merchant_orders where external_order_id = ?')
-      .pluck()
-      .get(id);
-    if (state !== 'pending' && state !== 'invalid') return;
-    mend.run('7.25', id);
-    this.observer.corrected(id, '7.25');
-    this.#process?.wake();
-  }
 }
 
 function withPlan(config: SqliteConfig, plan: Plan, path: string): SqliteConfig {
-  return {
-    ...config,
-    database: { ...config.database, url: `sqlite:${path}`, path, address: path },
-    create: { ...config.create, onUnknown: plan.onUnknown },
-    // Worlds last for days: with the default worth they would be mostly look-ups of orders that never end.
-    follow: { ...config.follow, worth: 30_000 },
-    exchange: {
-      ...config.exchange,
-      concurrency: plan.concurrency,
-      rate: { ...config.exchange.rate, requests: plan.rate.requests, interval: plan.rate.intervalMs },
-    },
-  };
+  const database = { ...config.database, url: `sqlite:${path}`, path, address: path };
+  return withSettings({ ...config, database }, plan.settings);
 }
 
 function frozenClock(): Clock {

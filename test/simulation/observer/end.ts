@@ -1,6 +1,8 @@
 import type { SandboxExchange } from '../../../src/sandbox/exchange.ts';
 import type { Plan } from '../plan/plan.ts';
-import { isForeign, quoted, type Known, type Knowledge } from './known.ts';
+import type { PlannedSettings } from '../plan/settings.ts';
+import { isForeign } from './contradictions.ts';
+import { quoted, type Known, type Knowledge } from './known.ts';
 import type { Row } from './orders.ts';
 
 /** Checks where every order stands once nothing has gone wrong for days. */
@@ -14,13 +16,14 @@ export function checkEnd(
     const row = rows.get(known.order.id);
     if (row === undefined) return;
     const made = exchange.preOrdersOf(known.order.id);
-    const resends = known.creates.length > 1 && plan.onUnknown === 'resend' ? 1 : 0;
-    const allowed = 1 + resends + known.careless;
+    const resends = known.creates.length > 1 && plan.settings.onUnknown === 'resend' ? 1 : 0;
+    const allowed = 1 + resends + known.careless + known.doubled;
     if (made.length > allowed)
       knowledge.fail('no order is created twice', `${quoted(known)} has ${made.length} pre-orders`);
     if (made.some(({ asset }) => asset !== known.asset && Number(asset) !== Number(known.asset)))
       knowledge.fail('amount exact', `${quoted(known)} ${known.asset} arrived as ${made[0]?.asset}`);
-    const expected = expectedAtEnd(known, made.length > 0);
+    const isMerchantUnclear = knowledge.isMerchantUnclear && made.length > 0;
+    const expected = [...expectedAtEnd(known, made.length > 0, plan), ...(isMerchantUnclear ? ['disputed'] : [])];
     if (!expected.includes(row.state)) {
       const what = `${quoted(known)} is ${row.state}, expected ${expected.join(' or ')}`;
       knowledge.fail('everything settles or is held', what);
@@ -28,18 +31,36 @@ export function checkEnd(
   }
 }
 
-function expectedAtEnd(known: Known, isMade: boolean): readonly string[] {
+function expectedAtEnd(known: Known, isMade: boolean, { settings }: Plan): readonly string[] {
   const { order, asset, wasRefused, decided } = known;
+  const isOurs = decided.includes('ours');
+  const found = isForeign(order, settings) && !isOurs ? ['disputed'] : foundStates(known, settings);
   const ended = ['cancel', 'abandoned'].filter((judgement) => decided.includes(judgement));
   // An order that appears all the same is followed from when a recheck meets it, which may be late.
-  if (ended.length > 0) return ['cancelled', 'abandoned', ...(isForeign(order) ? ['disputed'] : ['open', 'final'])];
+  if (ended.length > 0) return ['cancelled', 'abandoned', 'disputed', ...found];
   const isInvalid = !order.isValid && asset === order.asset;
   if (isInvalid) return ['invalid'];
   // A process that died between the intent and the request, or the answer and its record, leaves an unknown outcome.
   if (!isMade) return wasRefused ? ['rejected', 'held'] : ['held'];
-  if (order.scenario.appearsAfterMs === null) return ['accepted', 'held'];
-  if (isForeign(order)) return ['disputed'];
+  const givenUp = settings.giveUpAfter === undefined ? [] : ['abandoned'];
+  if (order.scenario.appearsAfterMs === null) return ['accepted', 'held', ...givenUp];
   // One order of those is never answered: whether it exists is not known.
-  if (order.scenario.answers === 'error500') return ['accepted', 'unknown', 'held', 'final', 'open'];
-  return order.scenario.steps.some(({ completed }) => completed) ? ['final'] : ['open'];
+  const isUnanswered = order.scenario.answers === 'error500' || order.answeredBy !== null;
+  if (isUnanswered) return ['accepted', 'unknown', 'held', 'final', 'open', 'disputed', ...givenUp];
+  return [...found, ...givenUp];
+}
+
+/** The states that the life of an order and the settings lead to. */
+function foundStates({ order, statusesGiven }: Known, { finalStatuses, openStatuses }: PlannedSettings): string[] {
+  let [status, isCompleted] = ['REQUEST', false];
+  const states = order.scenario.steps.map((step) => {
+    status = step.orderStatus ?? status;
+    isCompleted = step.completed ?? isCompleted;
+    return finalStatuses.includes(status) || (isCompleted && !openStatuses.includes(status)) ? 'final' : 'open';
+  });
+  const own = ['REQUEST', ...order.scenario.steps.map(({ orderStatus }) => orderStatus)];
+  // What an odd answer calls final is looked at a few times more, and not for ever.
+  const isMisled = finalStatuses.some((one) => statusesGiven.has(one) && !own.includes(one));
+  const last = states.at(-1) ?? 'open';
+  return states.includes('final') || isMisled ? [last, 'final'] : [last];
 }

@@ -17,12 +17,20 @@ export interface Known {
   /** What a person decided, oldest first, and how often they had it sent again although it may have been taken. */
   readonly decided: string[];
   careless: number;
-  readonly statusesTold: Set<string | null>;
+  readonly statusesGiven: Set<string | null>;
+  /** Every id that an answer about it has named. */
+  readonly idsGiven: Set<string>;
+  /** How often something between the program and the exchange sent a create of it twice. */
+  doubled: number;
+  /** A record that contradicts its row was stored: its date orders nothing. */
+  wasContradicted: boolean;
 }
 
 /** All orders that the merchant has inserted, and the first promise that was broken. */
 export class Knowledge {
   violation: string | undefined;
+  /** An answer has named another merchant: which one the account belongs to is not clear to the program. */
+  isMerchantUnclear = false;
   readonly #known = new Map<string, Known>();
 
   fail(promise: string, detail: string): void {
@@ -38,7 +46,10 @@ export class Knowledge {
       wasRefused: false,
       decided: [],
       careless: 0,
-      statusesTold: new Set([null]),
+      statusesGiven: new Set([null]),
+      idsGiven: new Set(),
+      doubled: 0,
+      wasContradicted: false,
     });
   }
 
@@ -51,11 +62,6 @@ export class Knowledge {
     if (known === undefined) throw new Error(`nobody inserted ${JSON.stringify(id)}`);
     return known;
   }
-}
-
-/** Whether every record that the exchange shows of the order contradicts its row. */
-export function isForeign({ id, scenario: { answers } }: PlannedOrder): boolean {
-  return answers === 'foreign' || (answers === 'normalising' && id.trim().toUpperCase() !== id);
 }
 
 /** The id of an order, for a violation. */

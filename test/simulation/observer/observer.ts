@@ -1,13 +1,17 @@
 import type Database from 'better-sqlite3';
+import type { Judgement } from '../../../src/domain/orders/operator-decisions.ts';
 import type { HttpRequest } from '../../../src/exchange/transport.ts';
 import type { SandboxExchange } from '../../../src/sandbox/exchange.ts';
 import type { PlannedOrder } from '../plan/orders.ts';
 import type { Plan } from '../plan/plan.ts';
 import { checkEnd } from './end.ts';
 import { HistoryChecks } from './history.ts';
-import { Knowledge, type Create } from './known.ts';
+import { Knowledge, type Create, type Known } from './known.ts';
 import { OrderChecks } from './orders.ts';
 import { RequestChecks, type Ended } from './requests.ts';
+
+/** What the merchant's own trigger says as it raises. */
+export const SHOP_IS_BROKEN = 'the shop is broken';
 
 /** Knows what the exchange really did, and checks after each step that the program keeps its promises. */
 export class Observer {
@@ -23,8 +27,8 @@ export class Observer {
     this.#plan = plan;
     const state = reader.prepare('select state from merchant_orders where external_order_id = ?').pluck();
     this.#requests = new RequestChecks(plan, this.#knowledge, (id) => state.get(id) as string | undefined);
-    this.#history = new HistoryChecks(reader, this.#knowledge);
-    this.#orders = new OrderChecks(reader, this.#knowledge, this.#history);
+    this.#history = new HistoryChecks(reader, plan, this.#knowledge);
+    this.#orders = new OrderChecks(reader, plan, this.#knowledge, this.#history);
     this.#readVersion = reader.prepare('pragma data_version').pluck();
   }
 
@@ -53,13 +57,18 @@ export class Observer {
   }
 
   /** The merchant has corrected a row. */
-  corrected(id: string, asset: string): void {
+  corrected(id: string, asset: string | null): void {
     this.#knowledge.of(id).asset = asset;
   }
 
   /** A person has moved an order. */
-  decided(id: string, judgement: string, from: string): void {
+  decided(id: string, judgement: Judgement, from: string): void {
     const known = this.#knowledge.of(id);
+    if (judgement.kind === 'exists') known.idsGiven.add(judgement.preOrderId);
+    this.#decided(known, judgement.kind, from);
+  }
+
+  #decided(known: Known, judgement: Judgement['kind'], from: string): void {
     known.decided.push(judgement);
     // What the person knows to be not created, or takes the risk of, may leave again.
     const create = known.creates.at(-1);
@@ -75,7 +84,8 @@ export class Observer {
   /** The program has written a line that leaves the process. */
   logged(line: string): void {
     if (line.includes('canary')) this.fail('secrets stay in', line);
-    if (line.includes('an order cannot be written')) this.fail('no bug', line);
+    // Where the merchant's own trigger raises, that is what is to be logged.
+    if (line.includes('an order cannot be written') && !line.includes(SHOP_IS_BROKEN)) this.fail('no bug', line);
   }
 
   /** A request leaves the process. */
@@ -86,6 +96,11 @@ export class Observer {
   /** What came of a request has reached the process. */
   ended(request: HttpRequest, id: string, ending: Ended, create: Create | undefined): void {
     this.#requests.ended(request, id, ending, create);
+  }
+
+  /** Something on the way has sent a create twice. */
+  doubled(id: string): void {
+    this.#knowledge.of(id).doubled += 1;
   }
 
   /** The process has died: what was in flight reaches nobody. */

@@ -1,10 +1,13 @@
 import type Database from 'better-sqlite3';
 import { COLUMN_OF, type HistoryChecks } from './history.ts';
-import { isForeign, quoted, type Known, type Knowledge } from './known.ts';
+import type { Plan } from '../plan/plan.ts';
+import { contradictionsIn } from './contradictions.ts';
+import { quoted, type Known, type Knowledge } from './known.ts';
 
 const LOOKED_AT = ['pending', 'unknown', 'accepted', 'open', 'held'];
 const ROW_COLUMNS =
   'external_order_id, state, order_status, crypto_status, fiat_status, asset, pre_order_id, modification_date, next_action_at';
+const FAR_AHEAD = Date.parse('2100-01-01T00:00:00Z');
 const LONGEST_WAIT_MS = 8 * 24 * 3_600_000;
 
 /** A row of `merchant_orders`. */
@@ -18,7 +21,12 @@ export class OrderChecks {
   /** The modification dates of the newest row and record so far. */
   readonly #modifiedAt = new Map<string, number>();
 
-  constructor(reader: Database.Database, knowledge: Knowledge, history: HistoryChecks) {
+  readonly #plan: Plan;
+  /** The newest record of each order, and in what it contradicts the row. */
+  readonly #records = new Map<string, { readonly body: string; readonly contradictions: readonly string[] }>();
+
+  constructor(reader: Database.Database, plan: Plan, knowledge: Knowledge, history: HistoryChecks) {
+    this.#plan = plan;
     this.#knowledge = knowledge;
     this.#history = history;
     this.#statements = {
@@ -41,10 +49,31 @@ export class OrderChecks {
     }
     const sending = [...rows.values()].filter(({ state }) => state === 'sending').length;
     if (sending > mostSending) this.#knowledge.fail('backlog bounded', `${sending} orders are sending`);
+    this.#checkRecords();
+    for (const row of rows.values()) this.#checkContradictions(this.#knowledge.of(row.external_order_id), row);
+  }
+
+  #checkRecords(): void {
     for (const { id, body } of this.#statements.records.all() as { id: string; body: string }[]) {
-      const modifiedAt = Date.parse(/"modificationDate":"([^"]*)"/.exec(body)?.[1] ?? '');
-      this.#checkModified(this.#knowledge.of(id), 'record', modifiedAt);
+      if (this.#records.get(id)?.body === body) continue;
+      const known = this.#knowledge.of(id);
+      const contradictions = contradictionsIn(body, known.order, known.asset, this.#plan.settings);
+      if (contradictions.length > 0) known.wasContradicted = true;
+      this.#records.set(id, { body, contradictions });
+      this.#checkModified(known, 'record', Date.parse(/"modificationDate":"([^"]*)"/.exec(body)?.[1] ?? ''));
     }
+  }
+
+  /** A shop that acts on `state` never acts on a contradicting order, and an order of ours is not taken for another. */
+  #checkContradictions(known: Known, { state }: Row): void {
+    const { contradictions = [] } = this.#records.get(known.order.id) ?? {};
+    const isOurs = known.decided.includes('ours');
+    const what = `${quoted(known)} is ${state}: ${contradictions.join(', ')}`;
+    if ((state === 'open' || state === 'final') && contradictions.length > 0 && !isOurs)
+      this.#knowledge.fail('what contradicts never reads as ours', what);
+    const wasSent = known.creates.some(({ isProvedNotTaken }) => !isProvedNotTaken);
+    if (state === 'disputed' && contradictions.length === 0 && wasSent && !this.#knowledge.isMerchantUnclear)
+      this.#knowledge.fail('no order of ours is disputed', what);
   }
 
   #checkRow(known: Known, row: Row, wallMs: number): void {
@@ -62,14 +91,18 @@ export class OrderChecks {
     if (row['asset'] !== known.asset) knowledge.fail('what was sent stays', `${what} has asset ${row['asset']}`);
     if (row.state === 'accepted' && row['pre_order_id'] === null)
       knowledge.fail('no order is lost', `${what} without its id`);
+    const preOrderId = row['pre_order_id'];
+    if (preOrderId !== null && !known.idsGiven.has(String(preOrderId)))
+      knowledge.fail('ids as the exchange gave them', `${what} has the pre-order ${preOrderId}`);
     this.#checkModified(known, 'row', Date.parse(String(row['modification_date'])));
   }
 
   /** A record that may be of another order is always taken: its date orders nothing. */
   #checkModified(known: Known, what: 'row' | 'record', modifiedAt: number): void {
-    if (Number.isNaN(modifiedAt)) return;
+    // A date far ahead orders nothing either.
+    if (Number.isNaN(modifiedAt) || modifiedAt > FAR_AHEAD) return;
     const key = `${what} ${known.order.id}`;
-    if (modifiedAt < (this.#modifiedAt.get(key) ?? Number.NEGATIVE_INFINITY) && !isForeign(known.order))
+    if (modifiedAt < (this.#modifiedAt.get(key) ?? Number.NEGATIVE_INFINITY) && !known.wasContradicted)
       this.#knowledge.fail('no older record over a newer one', `the ${what} of ${quoted(known)} went back`);
     this.#modifiedAt.set(key, modifiedAt);
   }

@@ -1,5 +1,6 @@
 import type { HttpRequest, HttpResponse } from '../../../src/exchange/transport.ts';
 import type { Plan } from '../plan/plan.ts';
+import { idsIn, provesAbsence, statusesIn, verdictOf } from './answers.ts';
 import { quoted, type Create, type Known, type Knowledge } from './known.ts';
 
 const RESEND_NOT_BEFORE_MS = 600_000;
@@ -18,6 +19,7 @@ export class RequestChecks {
   readonly #knowledge: Knowledge;
   readonly #stateOf: (id: string) => string | undefined;
   readonly #arrivals: number[] = [];
+  readonly #departures: number[] = [];
   #inFlight = 0;
   #pause: { readonly kind: string; startedAt: number | undefined } | null = null;
 
@@ -30,7 +32,7 @@ export class RequestChecks {
 
   /** How many may be in flight: a process that wakes late may have begun as many as the one that has followed it. */
   get mostInFlight(): number {
-    return this.#plan.concurrency * (this.#plan.shared === null ? 1 : 2);
+    return this.#plan.settings.concurrency * (this.#plan.shared === null ? 1 : 2);
   }
 
   /** How many requests have arrived. */
@@ -45,24 +47,27 @@ export class RequestChecks {
 
   left(request: HttpRequest, id: string, now: number): Create | undefined {
     this.#inFlight += 1;
+    // By when they arrive, requests that are paced may come closer together.
+    if (this.#plan.settings.rate.mode === 'paced' && this.#plan.shared === null) {
+      this.#departures.push(now);
+      this.#checkRate(this.#departures, now);
+    }
     if (this.#inFlight > this.mostInFlight) this.#knowledge.fail('bounded concurrency', `${this.#inFlight} in flight`);
     this.#checkPause(request, id, now);
     return request.method === 'POST' ? this.#createLeft(request, this.#knowledge.of(id), now) : undefined;
   }
 
-  ended({ method }: HttpRequest, id: string, { response, sent }: Ended, create: Create | undefined): void {
+  ended({ method }: HttpRequest, id: string, ending: Ended, create: Create | undefined): void {
     this.#inFlight = Math.max(0, this.#inFlight - 1);
     const known = this.#knowledge.of(id);
+    for (const status of statusesIn(ending)) known.statusesGiven.add(status);
+    for (const one of idsIn(ending)) known.idsGiven.add(one);
+    if (/"merchant":\{"id":"(?!merchant-1")/.test(ending.response?.body ?? '')) this.#noteOtherMerchant(ending);
     if (method === 'POST') {
-      const isNotTaken =
-        sent === 'never' || response?.status === 429 || response?.status === 401 || isBlocked(response);
-      if (create !== undefined) create.isProvedNotTaken = isNotTaken;
-      known.wasRefused = [400, 403, 422].includes(response?.status ?? 0) && (response?.body ?? '').includes('message');
-      return;
-    }
-    if (response?.status === 404 && response.body.includes('message')) known.misses += 1;
-    for (const [, status] of (response?.body ?? '').matchAll(/"status":"([^"]*)"/g))
-      known.statusesTold.add(status ?? '');
+      const verdict = verdictOf(ending, this.#plan);
+      if (create !== undefined) create.isProvedNotTaken = verdict === 'not-taken';
+      known.wasRefused = verdict === 'refused';
+    } else if (provesAbsence(ending, this.#plan)) known.misses += 1;
   }
 
   /** The process has died: what was in flight reaches nobody. */
@@ -71,11 +76,23 @@ export class RequestChecks {
   }
 
   arrived(now: number): void {
-    const { requests, intervalMs } = this.#plan.rate;
     this.#arrivals.push(now);
-    const inWindow = this.#arrivals.filter((at) => at > now - intervalMs);
+    if (this.#plan.settings.rate.mode === 'proved') this.#checkRate(this.#arrivals, now);
+  }
+
+  /** The first record that is not disputed says whose the account is: it may be one that names another merchant. */
+  #noteOtherMerchant({ response }: Ended): void {
+    const { disputedBy } = this.#plan.settings;
+    const isOfFault = response?.body.includes('"merchant":{"id":"other"}') === true;
+    if (disputedBy.includes('merchant') && (isOfFault || !disputedBy.includes('age')))
+      this.#knowledge.isMerchantUnclear = true;
+  }
+
+  #checkRate(times: readonly number[], now: number): void {
+    const { requests, interval } = this.#plan.settings.rate;
+    const inWindow = times.filter((at) => at > now - interval);
     if (inWindow.length > requests)
-      this.#knowledge.fail('rate kept', `${inWindow.length} requests in ${intervalMs} ms at ${now}`);
+      this.#knowledge.fail('rate kept', `${inWindow.length} requests in ${interval} ms at ${now}`);
   }
 
   /** What was about to go when the person paused goes. */
@@ -94,7 +111,7 @@ export class RequestChecks {
     if (earlier !== undefined && !earlier.isProvedNotTaken) {
       const resends = known.creates.filter(({ isProvedNotTaken }) => !isProvedNotTaken).length;
       const mayResend =
-        this.#plan.onUnknown === 'resend' &&
+        this.#plan.settings.onUnknown === 'resend' &&
         resends === 1 &&
         known.misses >= 3 &&
         now - earlier.at >= RESEND_NOT_BEFORE_MS;
@@ -108,9 +125,4 @@ export class RequestChecks {
     known.misses = 0;
     return create;
   }
-}
-
-/** The documented 403, which proves that nothing was taken. */
-function isBlocked(response: HttpResponse | undefined): boolean {
-  return response?.status === 403 && response.body.includes('message');
 }

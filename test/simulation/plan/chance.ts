@@ -6,6 +6,12 @@ export interface Window {
   readonly to: number;
 }
 
+/** A moment, and how long something lasts from it on, or by how much. */
+export interface Stretch {
+  readonly at: number;
+  readonly ms: number;
+}
+
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
@@ -26,6 +32,11 @@ export class Chance {
 
   of<Item>(items: readonly Item[]): Item {
     return items[this.below(items.length)] as Item;
+  }
+
+  /** What happens in a share of worlds; null in the others. */
+  maybe<What>(share: number, what: () => What): What | null {
+    return this.next() < share ? what() : null;
   }
 
   window(until: number): Window {

@@ -1,5 +1,6 @@
 import type { OddAnswersName } from '../../../src/sandbox/orders/odd-answers.ts';
 import type { Scenario, ScenarioStep } from '../../../src/sandbox/orders/scenario.ts';
+import type { FaultName } from '../faults.ts';
 import { HOUR, MINUTE, SECOND, type Chance } from './chance.ts';
 
 /** A row that the merchant inserts. */
@@ -8,10 +9,13 @@ export interface PlannedOrder {
   readonly at: number;
   readonly asset: string | null;
   readonly isValid: boolean;
+  readonly position: 'INPUT' | 'OUTPUT';
   readonly paymentToken: string | null;
   readonly scenario: Scenario;
   /** When the merchant mends a row that is not valid. */
   readonly mendedAt: number | null;
+  /** How each look-up of it is answered, for ever. */
+  readonly answeredBy: FaultName | null;
 }
 
 /** A payment token that must never be seen outside the row and the wire. */
@@ -42,12 +46,35 @@ const ODD: readonly OddAnswersName[] = [
   'normalising',
   'post-down',
 ];
+/** What an exchange may answer about one order for ever, which says nothing of the others. */
+const FOR_EVER: readonly FaultName[] = [
+  'html',
+  'truncated',
+  'deep',
+  'no-content',
+  'nothing',
+  'not-utf8',
+  'other-order',
+  'no-status',
+  'status-of-other-type',
+  'missing-otherwise',
+  'other-refusal',
+  'redirected',
+  'server-error',
+  'hangs-after',
+  'too-large',
+];
+const REOPENED: readonly ScenarioStep[] = [
+  { afterMs: 30 * MINUTE, orderStatus: 'IN_PROGRESS', completed: false },
+  { afterMs: HOUR, orderStatus: 'COMPLETED', completed: true },
+];
 const STATUSES = ['REQUEST', 'IN_PROGRESS', 'WAITING', 'COMPLETED', 'REJECTED', 'something new'];
 
 /** Few rows, with ids and amounts of every kind. */
 export function planOrders(chance: Chance, calmAt: number): PlannedOrder[] {
   const lastAt = Math.min(calmAt, 10 * MINUTE);
-  return Array.from({ length: 2 + chance.below(10) }, (_, index) => {
+  const count = chance.of([1 + chance.below(3), 1 + chance.below(3), 2 + chance.below(10), chance.of([4, 4, 25])]);
+  return Array.from({ length: count }, (_, index) => {
     const isValid = chance.next() < 0.85;
     const at = chance.next() < 0.5 ? 0 : chance.below(lastAt);
     return {
@@ -55,8 +82,10 @@ export function planOrders(chance: Chance, calmAt: number): PlannedOrder[] {
       at,
       asset: chance.of(isValid ? AMOUNTS : NO_AMOUNTS),
       isValid,
+      position: chance.next() < 0.1 ? 'OUTPUT' : 'INPUT',
       paymentToken: chance.next() < 0.3 ? CANARY_TOKEN : null,
       scenario: planScenario(chance),
+      answeredBy: null,
       mendedAt: !isValid && chance.next() < 0.5 ? at + chance.below(lastAt) : null,
     };
   });
@@ -65,9 +94,11 @@ export function planOrders(chance: Chance, calmAt: number): PlannedOrder[] {
 /** In half of the worlds the exchange answers oddly about some orders, for ever. */
 export function withOddAnswers(orders: readonly PlannedOrder[], odd: Chance): PlannedOrder[] {
   const share = odd.of([0, 0, 0.2, 0.6]);
-  return orders.map((order) =>
-    odd.next() < share ? { ...order, scenario: { ...order.scenario, answers: odd.of(ODD) } } : order,
-  );
+  return orders.map((order) => {
+    if (odd.next() >= share) return order;
+    if (odd.next() < 0.4) return { ...order, answeredBy: odd.of(FOR_EVER) };
+    return { ...order, scenario: { ...order.scenario, answers: odd.of(ODD) } };
+  });
 }
 
 function planScenario(chance: Chance): Scenario {
@@ -80,6 +111,6 @@ function planScenario(chance: Chance): Scenario {
   const end: ScenarioStep = { afterMs: chance.of([SECOND, HOUR]), orderStatus: 'COMPLETED', completed: true };
   return {
     appearsAfterMs: chance.next() < 0.1 ? null : chance.of([0, 2 * SECOND, MINUTE, 9 * MINUTE]),
-    steps: chance.next() < 0.9 ? [...steps, end] : steps,
+    steps: chance.next() < 0.9 ? [...steps, end, ...(chance.next() < 0.1 ? REOPENED : [])] : steps,
   };
 }

@@ -1,0 +1,118 @@
+import Database from 'better-sqlite3';
+import type { Window } from './plan/chance.ts';
+import type { PlannedOrder } from './plan/orders.ts';
+import type { Plan } from './plan/plan.ts';
+import { SHOP_IS_BROKEN, type Observer } from './observer/observer.ts';
+import type { Scheduler } from './scheduler.ts';
+
+const RETRY_MS = 60_000;
+
+/** What the merchant's own program finds around it. */
+interface ShopSurroundings {
+  readonly plan: Plan;
+  readonly scheduler: Scheduler;
+  readonly observer: Observer;
+  readonly wallMs: number;
+  readonly current: { wake(): void } | undefined;
+}
+
+type Row = Readonly<Record<string, string | number | null>>;
+
+/** The merchant's own program beside ours: it inserts and corrects rows, saves whole rows, and has a trigger of its own. */
+export class Shop {
+  readonly #world: ShopSurroundings;
+  readonly #database: Database.Database;
+  #isBroken = false;
+
+  constructor(world: ShopSurroundings, path: string) {
+    this.#world = world;
+    this.#database = new Database(path);
+    this.#database.pragma('synchronous = off');
+  }
+
+  /** Makes its trigger, and plans what it saves. */
+  begin(): void {
+    const { plan, scheduler } = this.#world;
+    if (plan.trigger !== null) this.#addTrigger(plan.trigger.raises);
+    for (const { id, at, ms } of plan.staleSaves) {
+      scheduler.after(at, `the shop reads ${JSON.stringify(id)}`, () => {
+        const row = this.#read(id);
+        if (row !== undefined) scheduler.after(ms, `the shop saves ${JSON.stringify(id)}`, () => this.#save(row));
+      });
+    }
+  }
+
+  insert(order: PlannedOrder): void {
+    // Our own triggers change the row that is inserted, so its own trigger stops the shop too.
+    if (this.#isBroken) return void this.#world.scheduler.after(RETRY_MS, 'insert again', () => this.insert(order));
+    const { id, asset, paymentToken, position } = order;
+    const now = new Date(this.#world.wallMs).toISOString();
+    this.#database
+      .prepare(
+        `insert into merchant_orders
+           (external_order_id, asset, asset_position, from_currency, to_currency, payment_token, created_at, next_action_at)
+         values (?, ?, ?, 'BTC', 'EUR', ?, ?, ?)`,
+      )
+      .run(id, asset, position, paymentToken, now, now);
+    this.#world.observer.inserted(order);
+    this.#world.current?.wake();
+  }
+
+  /** The merchant corrects a row; once it was sent, the database refuses. */
+  correct({ id }: PlannedOrder): void {
+    const state = this.#read(id)?.['state'];
+    if ((state !== 'pending' && state !== 'invalid') || this.#isBroken) return;
+    this.#database.prepare('update merchant_orders set asset = ? where external_order_id = ?').run('7.25', id);
+    this.#world.observer.corrected(id, '7.25');
+    this.#world.current?.wake();
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #read(id: string): Row | undefined {
+    return this.#database.prepare('select * from merchant_orders where external_order_id = ?').get(id) as Row;
+  }
+
+  /** Saves every column as it was read, as programs do that know rows as objects. The database takes it where nothing of ours differs. */
+  #save(row: Row): void {
+    const columns = Object.keys(row);
+    const assignments = columns.map((column) => `${column} = @${column}`).join(', ');
+    const before = this.#read(String(row['external_order_id']));
+    try {
+      this.#database
+        .prepare(`update merchant_orders set ${assignments} where external_order_id = @external_order_id`)
+        .run(row);
+    } catch (error) {
+      if (error instanceof Database.SqliteError && /^SQLITE_CONSTRAINT/.test(error.code)) return;
+      throw error;
+    }
+    if (before?.['asset'] !== row['asset'])
+      this.#world.observer.corrected(String(row['external_order_id']), row['asset'] as string | null);
+    this.#world.current?.wake();
+  }
+
+  /** The trigger writes each change of a row into a table of the merchant's own; at times that table refuses. */
+  #addTrigger(raises: Window | null): void {
+    this.#database.exec(`
+      create table shop_log (external_order_id text, state text);
+      create table shop_broken (reason text);
+      create trigger shop_notes after update on merchant_orders begin
+        select raise(abort, '${SHOP_IS_BROKEN}') where exists (select 1 from shop_broken);
+        insert into shop_log values (new.external_order_id, new.state);
+      end;
+    `);
+    if (raises === null) return;
+    const { scheduler } = this.#world;
+    scheduler.after(raises.from, "the shop's trigger raises", () => {
+      this.#isBroken = true;
+      this.#database.exec("insert into shop_broken values ('deployment')");
+    });
+    scheduler.after(raises.to, "the shop's trigger raises no more", () => {
+      this.#isBroken = false;
+      this.#database.exec('delete from shop_broken');
+      this.#world.current?.wake();
+    });
+  }
+}
