@@ -85,7 +85,7 @@ export class Shop {
         .prepare(`update merchant_orders set ${assignments} where external_order_id = @external_order_id`)
         .run(row);
     } catch (error) {
-      if (error instanceof Database.SqliteError && /^SQLITE_CONSTRAINT/.test(error.code)) return;
+      if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_CONSTRAINT')) return;
       throw error;
     }
     if (before?.['asset'] !== row['asset'])

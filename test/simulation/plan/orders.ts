@@ -73,7 +73,7 @@ const STATUSES = ['REQUEST', 'IN_PROGRESS', 'WAITING', 'COMPLETED', 'REJECTED', 
 /** Few rows, with ids and amounts of every kind. */
 export function planOrders(chance: Chance, calmAt: number): PlannedOrder[] {
   const lastAt = Math.min(calmAt, 10 * MINUTE);
-  const count = chance.of([1 + chance.below(3), 1 + chance.below(3), 2 + chance.below(10), chance.of([4, 4, 25])]);
+  const count = chance.of([1 + chance.below(3), 1 + chance.below(3), 2 + chance.below(10), chance.of([4, 4, 4, 16])]);
   return Array.from({ length: count }, (_, index) => {
     const isValid = chance.next() < 0.85;
     const at = chance.next() < 0.5 ? 0 : chance.below(lastAt);

@@ -116,7 +116,7 @@ export function planOf(seed: number): Plan {
     shared: shared.next() < 0.35 ? planShared(shared, calmAt) : null,
     calmAt,
     // Unknown outcomes are verified for a day, and daily look-ups find what appeared late; final orders are looked at for 8.
-    endAt: calmAt + (chance.next() < 0.1 ? 12 * DAY : 3 * DAY),
+    endAt: calmAt + (chance.next() < 0.1 && orders.length < 6 ? 12 * DAY : 3 * DAY),
   } as const;
   return { ...plan, decisions: planDecisions(chance, plan), decidesInFlight: chance.of([0, 0, 0.2, 0.5]) };
 }
