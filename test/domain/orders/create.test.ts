@@ -4,6 +4,8 @@ import {
   decideClaim,
   decideCreated,
   decideCorrected,
+  isNotTaken,
+  whyNeverLeft,
   type CreateOutcome,
 } from '../../../src/domain/orders/create.ts';
 import { ORDER_STATES } from '../../../src/domain/orders/states.ts';
@@ -41,22 +43,32 @@ function only(decisions: readonly Decision[]): Decision {
 
 describe('claiming a row', () => {
   it('records the attempt and the time before anything is sent', () => {
-    const claim = decideClaim(trackingWith({ attempts: 2, nextActionAt: NOW }), ROW, NOW);
+    const before = { attempts: 2, nextActionAt: NOW, documentedAbsences: 2, absentAt: NOW };
+    const claim = decideClaim(trackingWith(before), ROW, NOW);
     expect(claim).toMatchObject({
       kind: 'send',
       order: ROW,
       decision: {
-        tracking: { state: 'sending', attempts: 3, sentAt: NOW, nextActionAt: null },
-        events: [{ field: 'state', oldValue: 'pending', newValue: 'sending' }],
+        tracking: {
+          state: 'sending',
+          attempts: 3,
+          sentAt: NOW,
+          nextActionAt: null,
+          // Whatever proved that the request before this one was not taken proves nothing of this one.
+          documentedAbsences: 0,
+          absentAt: null,
+        },
+        events: [{ field: 'state', oldValue: 'pending', newValue: 'sending', source: 'create' }],
       },
     });
   });
 
   it('sends nothing of a row that is not valid', () => {
-    expect(decideClaim(trackingWith(), { ...ROW, asset: '0' }, NOW)).toMatchObject({
+    expect(decideClaim(trackingWith({ nextActionAt: NOW }), { ...ROW, asset: '0' }, NOW)).toMatchObject({
       kind: 'invalid',
       decision: {
         tracking: { state: 'invalid', attempts: 0, nextActionAt: null, stateReason: 'asset must be positive, is "0"' },
+        events: [{ source: 'create' }],
       },
     });
   });
@@ -66,7 +78,11 @@ describe('claiming a row', () => {
   });
 
   it('checks a row again that was corrected, and no other', () => {
-    expect(decideCorrected(trackingWith({ state: 'invalid', nextActionAt: NOW }), NOW)?.tracking.state).toBe('pending');
+    const later = after(NOW, HOUR);
+    expect(decideCorrected(trackingWith({ state: 'invalid', nextActionAt: NOW }), later)).toMatchObject({
+      tracking: { state: 'pending', nextActionAt: later },
+      events: [{ source: 'import', reason: expect.stringMatching(/./) as string }],
+    });
     expect(decideCorrected(trackingWith({ state: 'invalid' }), NOW)).toBeUndefined();
     expect(decideCorrected(trackingWith({ state: 'rejected', nextActionAt: NOW }), NOW)).toBeUndefined();
   });
@@ -78,8 +94,8 @@ describe('the outcome rule', () => {
   it('accepted: the id is kept, the order is looked up in 5 s', () => {
     const { tracking, events } = created({ kind: 'accepted', preOrder, differences: [] });
     expect(tracking).toMatchObject({ state: 'accepted', preOrderId: 'p1', exchangeType: 'SELL', stateReason: null });
-    expect(tracking.nextActionAt).toEqual(after(NOW, 5 * SECOND));
-    expect(events.map(({ field }) => field)).toEqual(['state']);
+    expect(tracking).toMatchObject({ nextActionAt: after(NOW, 5 * SECOND), changedAt: NOW });
+    expect(events).toMatchObject([{ field: 'state', source: 'create' }]);
   });
 
   it('accepted: orders of one import are not looked up together, none too soon and none too late', () => {
@@ -106,18 +122,25 @@ describe('the outcome rule', () => {
     expect(tracking.state).toBe('accepted');
     expect(events[1]).toMatchObject({
       field: 'finding',
+      source: 'create',
       newValue: 'PREORDER_ECHO_MISMATCH',
       reason: 'sent asset 1, echoed asset 2; sent limit 3, echoed no limit',
     });
   });
 
   it('rejected: looked up in an hour, in case the exchange took it after all', () => {
-    expect(created({ kind: 'rejected', reason: 'HTTP 400' }).tracking).toMatchObject({
+    const again = trackingWith({ state: 'sending', rechecks: 2 });
+    const { tracking, events } = only(
+      decideCreated(again, { kind: 'rejected', reason: 'HTTP 400' }, NOW, 0.5, SETTINGS),
+    );
+    expect(tracking).toMatchObject({
       state: 'rejected',
       stateReason: 'HTTP 400',
       rechecks: 0,
+      changedAt: NOW,
       nextActionAt: after(NOW, HOUR),
     });
+    expect(events).toMatchObject([{ source: 'create' }]);
   });
 
   it('rejected when it was sent a second time: the exchange may have taken the first, so it is looked up', () => {
@@ -144,6 +167,28 @@ describe('the outcome rule', () => {
     });
   });
 
+  it.each<[CreateOutcome, string]>([
+    [{ kind: 'not-sent', why: 'refused' }, 'refused'],
+    [{ kind: 'rate-limited', retryAfterMs: 0 }, '429'],
+    [{ kind: 'key-refused' }, '401'],
+    [{ kind: 'forbidden', reason: 'HTTP 403' }, 'HTTP 403'],
+  ])('%o: the reason of the order that waits again says why', (outcome, why) => {
+    const { tracking, events } = created(outcome);
+    expect(tracking.stateReason).toContain(why);
+    expect(tracking.forbiddenIn).toBe(outcome.kind === 'forbidden' ? 1 : 0);
+    expect(events).toMatchObject([{ newValue: 'pending', source: 'create', reason: tracking.stateReason }]);
+  });
+
+  it('forbidden: back to pending, later with each attempt, with the hold in which that was', () => {
+    const sending = trackingWith({ state: 'sending', attempts: 2, forbiddenIn: 3 });
+    const outcome = { kind: 'forbidden', reason: 'HTTP 403' } as const;
+    expect(only(decideCreated(sending, outcome, NOW, 0.5, SETTINGS, 4)).tracking).toMatchObject({
+      state: 'pending',
+      forbiddenIn: 4,
+      nextActionAt: after(NOW, 3_000),
+    });
+  });
+
   it('rate limited: back to pending for exactly as long as the exchange says', () => {
     const { tracking } = created({ kind: 'rate-limited', retryAfterMs: 77_000 }, 9);
     expect(tracking).toMatchObject({ state: 'pending', nextActionAt: after(NOW, 77_000) });
@@ -152,8 +197,10 @@ describe('the outcome rule', () => {
 
   it('unknown: verified from 5 s on, with nothing spent yet', () => {
     const { tracking } = created({ kind: 'unknown', why: 'reset' });
-    expect(tracking).toMatchObject({ state: 'unknown', stateReason: 'reset', verifications: 0 });
+    expect(tracking).toMatchObject({ state: 'unknown', stateReason: 'reset', verifications: 0, changedAt: NOW });
     expect(tracking.nextActionAt).toEqual(after(NOW, 5 * SECOND));
+    const never = becomesUnknown(trackingWith({ state: 'sending' }), 'reset', NOW, { verifyAfter: [] });
+    expect(never).toMatchObject({ tracking: { nextActionAt: NOW }, events: [{ source: 'create' }] });
   });
 
   it('changes nothing of an order that is not sending any more, unless the exchange has taken it', () => {
@@ -162,6 +209,7 @@ describe('the outcome rule', () => {
       { kind: 'not-sent', why: '' },
       { kind: 'rate-limited', retryAfterMs: 0 },
       { kind: 'key-refused' },
+      { kind: 'forbidden', reason: '' },
       { kind: 'unknown', why: '' },
     ];
     for (const state of ORDER_STATES.filter((one) => one !== 'sending')) {
@@ -186,8 +234,21 @@ describe('the outcome rule', () => {
       const decisions = decideCreated(trackingWith({ state, attempts: 1 }), late, NOW, 0.5, SETTINGS);
       expect(decisions.map(({ tracking }) => tracking.state)).toEqual(way);
       expect(decisions.at(-1)?.tracking.preOrderId).toBe('p1');
+      const events = decisions.flatMap((one) => one.events);
+      expect(events).toHaveLength(way[0] === state ? 0 : way.length);
+      expect(events.every(({ source }) => source === 'create')).toBe(true);
+      // Only the move that stands for the request tells that its answer came late.
+      expect(events.map(({ reason }) => reason !== null)).toEqual(events.map((_, index) => index < way.length - 1));
     },
   );
+
+  it('accepted late counts the request of an order that waits to be sent as made', () => {
+    const late = { kind: 'accepted', preOrder, differences: [] } as const;
+    const waiting = trackingWith({ state: 'pending', attempts: 1, nextActionAt: NOW });
+    const [sending] = decideCreated(waiting, late, NOW, 0.5, SETTINGS);
+    expect(sending?.tracking).toMatchObject({ state: 'sending', attempts: 2, nextActionAt: null });
+    expect(sending?.events[0]?.reason).toMatch(/./);
+  });
 
   it('accepted late leaves the id that is known', () => {
     const late = { kind: 'accepted', preOrder, differences: [] } as const;
@@ -197,5 +258,29 @@ describe('the outcome rule', () => {
   it('takes a second outcome of a resent order as it takes the first, with every verification ahead again', () => {
     const again = trackingWith({ state: 'sending', verifications: 7, resends: 1 });
     expect(becomesUnknown(again, 'reset', NOW, SETTINGS).tracking).toMatchObject({ verifications: 0, resends: 1 });
+  });
+});
+
+describe('whether a create was not taken, for sure', () => {
+  const preOrder = { id: 'p1', exchangeType: null, body: '{}' };
+
+  it.each<[CreateOutcome, number, boolean]>([
+    [{ kind: 'accepted', preOrder, differences: [] }, 0, false],
+    [{ kind: 'unknown', why: '' }, 0, false],
+    [{ kind: 'rejected', reason: '' }, 0, true],
+    [{ kind: 'rejected', reason: '' }, 1, false],
+    [{ kind: 'not-sent', why: '' }, 1, true],
+    [{ kind: 'rate-limited', retryAfterMs: 0 }, 0, true],
+    [{ kind: 'key-refused' }, 0, true],
+    [{ kind: 'forbidden', reason: '' }, 0, true],
+  ])('%o, sent again %d times: %s', (outcome, resends, isProved) => {
+    expect(isNotTaken(outcome, { resends })).toBe(isProved);
+  });
+
+  it('is read from the reason of an order whose request never left', () => {
+    const { tracking } = created({ kind: 'not-sent', why: 'connection refused' });
+    expect(whyNeverLeft(tracking.stateReason)).toBe('connection refused');
+    expect(whyNeverLeft(created({ kind: 'key-refused' }).tracking.stateReason)).toBeUndefined();
+    expect(whyNeverLeft(null)).toBeUndefined();
   });
 });
