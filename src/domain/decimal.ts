@@ -26,8 +26,8 @@ export function readDecimal(input: unknown): DecimalReading {
   return { ok: true, text, value };
 }
 
-/** Tells whether two decimal texts are the same number (`1.50` and `1.5`); false when either is not a decimal. */
-export function sameDecimal(left: string, right: string): boolean {
+/** Tells whether two decimals, as `readDecimal` reads them, are the same number (`1.50` and `1.5`). */
+export function sameDecimal(left: unknown, right: unknown): boolean {
   const a = readDecimal(left);
   const b = readDecimal(right);
   return a.ok && b.ok && a.value.eq(b.value);

@@ -1,5 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { isSameSpelling, withoutAddresses } from '../../src/domain/text.ts';
+import {
+  hasControlCharacter,
+  isPlainText,
+  isSameSpelling,
+  isUnicode,
+  LONGEST_PLAIN_TEXT,
+  messageOf,
+  quote,
+  shellWord,
+  storable,
+  withoutAddresses,
+  withoutNul,
+} from '../../src/domain/text.ts';
 
 describe('another spelling of a text', () => {
   it.each([
@@ -32,5 +44,54 @@ describe('a text without addresses', () => {
     ['a@b%40c@d e', '<hidden>@d e'],
   ])('of %j is %j', (text, shown) => {
     expect(withoutAddresses(text)).toBe(shown);
+  });
+});
+
+describe('a text as a word of a shell', () => {
+  it.each([
+    ['shop-1', 'shop-1'],
+    ['a/b.c:d@e_f', 'a/b.c:d@e_f'],
+    ['--as=ours', '--as=ours'],
+    ['=x', "'=x'"],
+    ['', "''"],
+    ['a b', "'a b'"],
+    ['a$b', "'a$b'"],
+    ['$a', "'$a'"],
+    ["it's", `'it'\\''s'`],
+  ])('%j is %s', (text, word) => {
+    expect(shellWord(text)).toBe(word);
+  });
+});
+
+describe('a text that can be shown and stored', () => {
+  it.each([
+    ['x', true],
+    ['é 🙂', true],
+    ['x'.repeat(LONGEST_PLAIN_TEXT), true],
+    ['x'.repeat(LONGEST_PLAIN_TEXT + 1), false],
+    ['', false],
+    ['a\nb', false],
+    ['a\u009bb', false],
+    ['a\uD800', false],
+  ])('%j: %s', (text, isPlain) => {
+    expect(isPlainText(text)).toBe(isPlain);
+  });
+
+  it('holds a control character or none, and lost a character or none', () => {
+    expect(['a\u0007', 'a\u007f', 'a'].map(hasControlCharacter)).toEqual([true, true, false]);
+    expect(['a\uD800', 'a\uFFFD', 'é'].map(isUnicode)).toEqual([false, false, true]);
+  });
+
+  it('is the same from every database, with a sign in place of what that does not take', () => {
+    expect(storable('a\0b\uD800c\0')).toBe('a\uFFFDb\uFFFDc\uFFFD');
+    expect(withoutNul('a\0b\0')).toBe('a\u2400b\u2400');
+  });
+
+  it('is quoted in full up to 60 characters', () => {
+    expect(quote('x'.repeat(60))).toBe(`"${'x'.repeat(60)}"`);
+  });
+
+  it('is what was thrown', () => {
+    expect([messageOf(new TypeError('broken')), messageOf('broken')]).toEqual(['broken', 'broken']);
   });
 });

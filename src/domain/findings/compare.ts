@@ -25,7 +25,7 @@ export function comparePreOrder(order: MerchantOrder, preOrder: PreOrderView): r
   const decimals = ['asset', 'limit', 'bonus'] as const;
   const differing = [
     ...texts.filter((field) => order[field] !== null && order[field] !== preOrder[field]),
-    ...decimals.filter((field) => order[field] !== null && !sameDecimal(order[field], preOrder[field] ?? '')),
+    ...decimals.filter((field) => order[field] !== null && !sameDecimal(order[field], preOrder[field])),
   ].map((field) => {
     const echoed = preOrder[field];
     return { expected: `${field} ${order[field]}`, actual: echoed === null ? `no ${field}` : `${field} ${echoed}` };

@@ -71,9 +71,8 @@ function comesBack(known: KnownFinding, finding: Finding): boolean {
   return !isState(finding) || known.expected !== finding.expected || known.actual !== finding.actual;
 }
 
-/** The finding that counts all further changes of a class; undefined while there are few. */
+/** The finding that counts all further changes of a class; undefined while there are few, as there always are of a state. */
 function counterFor(known: readonly KnownFinding[], finding: Finding): KnownFinding | undefined {
-  if (isState(finding)) return undefined;
   const before = known.filter((one) => one.class === finding.class);
   return before.length < mostOf(finding) ? undefined : before.at(-1);
 }

@@ -77,8 +77,12 @@ function orderReused({ record, orderUsedBy }: RecordContext): readonly Finding[]
 
 /** The interface does not say which way the ratio is meant, so both ways are accepted. */
 function rate({ record }: RecordContext, { tolerance }: ReconcileSettings): Judged {
-  const [input, output, ratio] = [record.inputAsset, record.outputAsset, record.ratio].map(readDecimal);
-  if (!(input?.ok === true && output?.ok === true && ratio?.ok === true)) return undefined;
+  const [input, output, ratio] = [
+    readDecimal(record.inputAsset),
+    readDecimal(record.outputAsset),
+    readDecimal(record.ratio),
+  ];
+  if (!input.ok || !output.ok || !ratio.ok) return undefined;
   const agrees =
     isWithin(input.value.times(ratio.value), output.value, tolerance, record.toCurrency) ||
     isWithin(output.value.times(ratio.value), input.value, tolerance, record.fromCurrency);
@@ -148,8 +152,7 @@ function completion({ record }: RecordContext, { openStatuses }: ReconcileSettin
   const [created, modified, completed, server] = [creationDate, modificationDate, completionDate, serverDate].map(
     instantMs,
   );
-  const isBefore = (left: number | undefined, right: number | undefined) =>
-    left !== undefined && right !== undefined && left < right;
+  const isBefore = (left = Number.NaN, right = Number.NaN) => left < right;
   const contradictions = [
     isBefore(completed, created) && `completed ${completionDate} before created ${creationDate}`,
     isBefore(modified, created) && `modified ${modificationDate} before created ${creationDate}`,
@@ -219,10 +222,10 @@ function unlessLacking(isGiven: boolean, findings: readonly Finding[]): Judged {
 
 /** Two dates are the same when they are the same moment, or the same text where they are no dates. */
 function isSameDate(left: string | null, right: string | null): boolean {
-  if (left === null || right === null) return false;
+  if (left === null) return false;
   return left === right || (instant(left) !== undefined && instant(left) === instant(right));
 }
 
 function isSame(left: string | null, right: string | null): boolean {
-  return left === right || (left !== null && right !== null && sameDecimal(left, right));
+  return left === right || sameDecimal(left, right);
 }

@@ -70,7 +70,7 @@ function settling({ oursDespite }: Tracking, contradictions: readonly Contradict
 
 function isSame([kind, actual]: Settled, one: Contradiction): boolean {
   if (kind !== one.kind) return false;
-  return actual === one.actual || (kind === 'amount' && sameDecimal(actual ?? '', one.actual ?? ''));
+  return actual === one.actual || (kind === 'amount' && sameDecimal(actual, one.actual));
 }
 
 /** Another program may have written anything into the column: that settles nothing. */

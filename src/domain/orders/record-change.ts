@@ -125,7 +125,7 @@ function turned({ newestHash, receivedHash, turns: known }: RecordComparison, wa
 
 function isSame(path: RecordPath, one: string | undefined, other: string | undefined): boolean {
   if (one === other) return true;
-  return one !== undefined && other !== undefined && AMOUNTS.includes(path) && sameDecimal(one, other);
+  return AMOUNTS.includes(path) && sameDecimal(one, other);
 }
 
 function documentedChange(path: RecordPath, newest: RecordFields, received: RecordFields): readonly FieldChange[] {

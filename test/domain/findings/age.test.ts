@@ -2,7 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AmountField } from '../../../src/domain/amounts.ts';
 import { ORDER_STATES } from '../../../src/domain/orders/states.ts';
-import { findOverdue, isUnchecked, learnStuckAfter, type OrderAge } from '../../../src/domain/findings/age.ts';
+import {
+  findOverdue,
+  isUnchecked,
+  judgedIn,
+  learnStuckAfter,
+  type OrderAge,
+} from '../../../src/domain/findings/age.ts';
 import { DAY, HOUR, MINUTE } from '../../support/tracking.ts';
 
 const NOW = new Date('2026-01-05T12:00:00.000Z');
@@ -56,6 +62,19 @@ describe('what time alone brings', () => {
       { state: 'held', lastLookupAt: null, sentAt: ago(DAY + 1) },
       ['CREATE_UNKNOWN', 'UNCHECKED'],
     ],
+    [
+      'an unknown outcome that was not looked up for long',
+      { state: 'unknown', lastLookupAt: ago(DAY + 1) },
+      ['CREATE_UNKNOWN', 'UNCHECKED'],
+    ],
+    [
+      'no look-up, sent as long ago as is fresh',
+      { state: 'accepted', lastLookupAt: null, sentAt: ago(DAY) },
+      ['ORDER_MISSING'],
+    ],
+    ['an order that was taken over and never looked up', { lastLookupAt: null, sentAt: null }, ['UNCHECKED']],
+    ['a pre-order that a person found', { state: 'accepted', record: null, sentAt: null }, []],
+    ['a record without the other currency', { record: { ...GIVEN, fromCurrency: null } }, ['UNCHECKED']],
     ['a look-up at a time that cannot be read', { lastLookupAt: new Date('') }, ['UNCHECKED']],
     ['a final order looked up at such a time', { state: 'final', lastLookupAt: new Date('') }, ['UNCHECKED']],
     ['an unknown outcome sent at such a time', { state: 'unknown', sentAt: new Date('') }, ['CREATE_UNKNOWN']],
@@ -70,6 +89,33 @@ describe('what time alone brings', () => {
     ['a rejected row', { state: 'rejected', lastLookupAt: null }, []],
   ])('%s', (_name, changes, classes) => {
     expect(classesOf(changes)).toEqual(classes);
+  });
+
+  it.each<[Partial<OrderAge>, string, string]>([
+    [{ state: 'unknown' }, 'a known outcome', `sent ${ago(HOUR).toISOString()}, unknown`],
+    [{ state: 'unknown', sentAt: null }, 'a known outcome', 'sent never, unknown'],
+    [{ state: 'held', sentAt: new Date('') }, 'a known outcome', 'sent a time that cannot be read, held'],
+    [{ state: 'accepted', sentAt: ago(DAY) }, 'an order', `none since ${ago(DAY).toISOString()}`],
+    [{ changedAt: ago(3 * DAY) }, 'a change', `none since ${ago(3 * DAY).toISOString()}`],
+    [{ lastLookupAt: ago(2 * DAY) }, 'a look-up that is fresh', ago(2 * DAY).toISOString()],
+    [{ assetPosition: 'OUTPUT' }, 'a record that can be compared', 'the amount of position OUTPUT'],
+    [{ record: null }, 'a record that can be compared', 'no inputAsset'],
+    [{ record: { ...GIVEN, toCurrency: null } }, 'a record that can be compared', 'no currencyPair'],
+  ])('names what was expected, and what is: %o', (changes, expected, actual) => {
+    expect(findOverdue(ageWith(changes), NOW, SETTINGS)).toMatchObject([{ expected, actual }]);
+  });
+
+  it('names the date of a record that contradicts ours', () => {
+    const [found] = findOverdue(ageWith({ staleDate: '2026-01-05T11:00:00Z' }), NOW, SETTINGS);
+    expect(found).toMatchObject({
+      expected: 'the newest record',
+      actual: expect.stringContaining('11:00:00Z') as string,
+    });
+  });
+
+  it('tells of a disputed order nothing about our create', () => {
+    const classes = ['CREATE_UNKNOWN', 'STUCK'] as const;
+    expect([judgedIn('disputed', classes), judgedIn('open', classes)]).toEqual([['STUCK'], classes]);
   });
 
   it('takes an order of the position OUTPUT as checked where the amount is known that it refers to, and is given', () => {
@@ -108,6 +154,7 @@ describe('the time after which an order is stuck', () => {
   it('is a day until there is enough to learn from', () => {
     expect(learnStuckAfter([])).toBe(DAY);
     expect(learnStuckAfter(Array.from({ length: 99 }, () => 9 * DAY))).toBe(DAY);
+    expect(learnStuckAfter(Array.from({ length: 100 }, () => 9 * DAY))).toBe(9 * DAY);
   });
 
   it('is a day when nearly every change comes sooner', () => {

@@ -1,11 +1,24 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { FINDING_CLASSES } from '../../../src/domain/findings/classes.ts';
+import { FINDING_CLASSES, severityOf } from '../../../src/domain/findings/classes.ts';
+import { RULES } from '../../../src/domain/findings/rules.ts';
 
 const MANUAL = readFileSync(new URL('../../../docs/reconciliation.md', import.meta.url), 'utf8');
 const CLASSES = Object.entries(FINDING_CLASSES);
 
 describe('the table of classes', () => {
+  it('knows two kinds, and the severity of each class by its name', () => {
+    for (const [name, { kind, severity }] of CLASSES) {
+      expect(['state', 'change']).toContain(kind);
+      expect(severityOf(name)).toBe(severity);
+    }
+    expect(['OF_ANOTHER_VERSION', 'constructor'].map(severityOf)).toEqual([null, null]);
+  });
+
+  it('has the class of every rule', () => {
+    for (const [name] of RULES) expect(FINDING_CLASSES).toHaveProperty(name);
+  });
+
   it('is the one in the manual, in its order', () => {
     const [, section = ''] = /\n## Findings\n([^]*)/.exec(MANUAL) ?? [];
     const rows = section

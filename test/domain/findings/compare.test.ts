@@ -4,7 +4,7 @@ import { FINDING_CLASSES, type FindingClassName } from '../../../src/domain/find
 import type { ReconcileSettings, RecordContext } from '../../../src/domain/findings/finding.ts';
 import type { Tolerance } from '../../../src/domain/amounts.ts';
 import type { RecordView } from '../../../src/domain/record.ts';
-import { comparePreOrder, compareRecord } from '../../../src/domain/findings/compare.ts';
+import { comparePreOrder, compareRecord, echoFindings } from '../../../src/domain/findings/compare.ts';
 import { contextWith, CREATED, MODIFIED, orderWith, RECEIVED, recordWith, SENT } from '../../support/records.ts';
 
 const SETTINGS: ReconcileSettings = { tolerance: '0', finalStatuses: [], openStatuses: ['REQUEST'] };
@@ -67,6 +67,7 @@ const RULES: Readonly<Partial<Record<FindingClassName, { raise: readonly Case[];
       ['one that is known already', contextWith({ isExpected: false, firstSentAt: null })],
       ['an accepted row', contextWith({ stateBefore: 'accepted' })],
       ['a held row', contextWith({ stateBefore: 'held' })],
+      ['an abandoned row that stays so', contextWith({ stateBefore: 'abandoned', state: 'abandoned' })],
     ],
   },
   TERMINAL_REOPENED: {
@@ -246,6 +247,13 @@ const RULES: Readonly<Partial<Record<FindingClassName, { raise: readonly Case[];
         contextWith({ record: { orderStatus: 'DONE', modificationDate: RECEIVED } }),
       ],
       ['an amount that is written otherwise', contextWith({ record: { inputAsset: '1.50', outputAsset: '45000.0' } })],
+      [
+        'a status under another date that cannot be read',
+        contextWith({
+          record: { orderStatus: 'DONE', modificationDate: 'now' },
+          earlier: { modificationDate: 'then' },
+        }),
+      ],
       ['the first record', contextWith({ record: { orderStatus: 'DONE' }, earlier: null })],
       [
         'no modification date',
@@ -308,6 +316,7 @@ describe('an order record held against its order', () => {
   it.each(cases('raise'))('$name is found, and nothing else: $what', ({ name, context, settings }) => {
     const others = BY_CLOCK.filter((one) => name === 'ID_COLLISION' && classesOf(context, settings).includes(one));
     expect(new Set(classesOf(context, settings))).toEqual(new Set([name, ...others]));
+    for (const { expected, actual } of foundIn(context, settings)) expect([actual, '']).not.toContain(expected);
   });
 
   it.each(cases('spare'))('$name is not found, nor anything else: $what', ({ context, settings }) => {
@@ -326,6 +335,9 @@ describe('an order record held against its order', () => {
     ['TYPE_MISMATCH', contextWith({ record: { orderType: null } })],
     ['TYPE_MISMATCH', contextWith({ record: { exchangeType: null } })],
     ['LEG_CURRENCY_MISMATCH', contextWith({ record: { fiatCurrency: null } })],
+    ['LEG_CURRENCY_MISMATCH', contextWith({ record: { cryptoCurrency: null } })],
+    ['LEG_CONFLICT', contextWith({ ...unlinked({ cryptoStatus: null }), state: 'final' })],
+    ['COMPLETION_INCONSISTENT', contextWith(unlinked({ serverDate: null }))],
     ['PAYMENT_ROUTE_MISMATCH', contextWith({ record: { providerType: null } })],
     ['PAYMENT_ROUTE_MISMATCH', contextWith({ record: { paymentToken: null } })],
     ['TX_HASH_REUSED', contextWith(unlinked({ transactionHash: null }))],
@@ -339,17 +351,16 @@ describe('an order record held against its order', () => {
     expect(compareRecord(context, SETTINGS)).toMatchObject({ found: [], unjudged: expect.arrayContaining([name]) });
   });
 
+  it('is judged by its dates also when it is completed', () => {
+    const completed = unlinked({ completionDate: MODIFIED, orderStatus: 'DONE' });
+    expect(compareRecord(contextWith(completed), SETTINGS)).toEqual({ found: [], unjudged: [] });
+  });
+
   it('is judged where the order asks for nothing', () => {
     const order = { providerType: null, paymentToken: null };
     const record = { providerType: null, paymentToken: null, exchangeType: null };
     const { unjudged } = compareRecord(contextWith({ order, record, preOrderExchangeType: null }), SETTINGS);
     expect(unjudged).toEqual([]);
-  });
-
-  it('names both values', () => {
-    expect(foundIn(amounts('1.5', '1.6'), SETTINGS)).toEqual([
-      { class: 'AMOUNT_MISMATCH', expected: '1.5', actual: '1.6' },
-    ]);
   });
 
   it('never shows a payment token', () => {
@@ -411,6 +422,12 @@ describe('an order record held against its order', () => {
 
 describe('the pre-order that came back', () => {
   const echo = orderWith();
+
+  it('is a finding for each difference', () => {
+    expect(echoFindings([{ expected: 'limit 2', actual: 'no limit' }])).toEqual([
+      { class: 'PREORDER_ECHO_MISMATCH', expected: 'limit 2', actual: 'no limit' },
+    ]);
+  });
 
   it.each([
     ['asset', '1.6', 'asset 1.5', 'asset 1.6'],

@@ -42,7 +42,28 @@ describe('findings held against those that are written down', () => {
     ['resolved', '1.7', 'reopened'],
   ])('of kind state: %s and now %s is %s', (status, actual, list) => {
     const before = [known('AMOUNT_MISMATCH', status)];
-    expect(became(before, [found('AMOUNT_MISMATCH', actual)], [])).toEqual([`AMOUNT_MISMATCH ${list}`]);
+    expect(became(before, [found('AMOUNT_MISMATCH', actual)], ['AMOUNT_MISMATCH'])).toEqual([
+      `AMOUNT_MISMATCH ${list}`,
+    ]);
+  });
+
+  it('are opened again where what was expected is another', () => {
+    const before = [known('AMOUNT_MISMATCH', 'acknowledged')];
+    expect(became(before, [{ ...found('AMOUNT_MISMATCH'), expected: '1.4' }], [])).toEqual([
+      'AMOUNT_MISMATCH reopened',
+    ]);
+    const change = { ...found('TERMS_CHANGED'), expected: '1.4' };
+    expect(became([known('TERMS_CHANGED', 'open')], [change], [])).toEqual(['TERMS_CHANGED opened']);
+  });
+
+  it('are those of their class alone', () => {
+    const before = [known('AMOUNT_MISMATCH', 'open'), known('TERMS_CHANGED', 'open')];
+    const now = [found('PAIR_MISMATCH'), found('ADDRESS_CHANGED')];
+    expect(became(before, now, ['AMOUNT_MISMATCH'])).toEqual([
+      'PAIR_MISMATCH opened',
+      'ADDRESS_CHANGED opened',
+      'AMOUNT_MISMATCH resolved',
+    ]);
   });
 
   it('stay acknowledged with other values where they only explain', () => {
@@ -109,6 +130,8 @@ describe('findings held against those that are written down', () => {
     const counted = fifty.with(49, { ...known('SILENT_CHANGE', 'open', 'another (change 51)'), id: 50 });
     const changes = decideFindings(counted, [found('SILENT_CHANGE', 'more')], []);
     expect(changes).toMatchObject({ ...NOTHING, seenAgain: [{ id: 50, actual: 'more (change 52)' }] });
+    const quoting = fifty.with(49, { ...known('SILENT_CHANGE', 'open', 'a text (change 7) of the exchange'), id: 50 });
+    expect(decideFindings(quoting, another, []).seenAgain).toMatchObject([{ actual: 'another (change 51)' }]);
     expect(decideFindings(counted, [found('TERMS_CHANGED')], []).opened).toHaveLength(1);
     expect(became(counted, [found('SILENT_CHANGE', 'v3')], [])).toEqual(['SILENT_CHANGE reopened']);
   });
@@ -118,5 +141,7 @@ describe('findings held against those that are written down', () => {
     expect(decideFindings([], two, []).opened).toEqual([
       { class: 'TYPE_MISMATCH', expected: '1.5; 1.5', actual: 'a; b' },
     ]);
+    const ofTwoClasses = [found('TYPE_MISMATCH', 'a'), found('PAIR_MISMATCH', 'b')];
+    expect(decideFindings([], ofTwoClasses, []).opened).toEqual(ofTwoClasses);
   });
 });
