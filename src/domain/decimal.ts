@@ -34,7 +34,7 @@ export function sameDecimal(left: unknown, right: unknown): boolean {
 }
 
 /** Most amounts: the digits of a plain number, few enough that they need no other check. */
-const PLAIN = /^(-?)(0|[1-9]\d{0,30})(?:\.(\d{1,30}))?$/;
+const PLAIN = /^-?(?:0|[1-9]\d{0,30})(?:\.\d{1,30})?$/;
 
 /** An exact running sum of decimals. */
 export class DecimalSum {
@@ -65,10 +65,9 @@ export class DecimalSum {
   }
 
   #addPlain(text: string): boolean {
-    const plain = PLAIN.exec(text);
-    if (plain === null) return false;
-    const [, sign = '', whole = '', decimals = ''] = plain;
-    this.#digits[decimals.length] = (this.#digits[decimals.length] ?? 0n) + BigInt(sign + whole + decimals);
+    if (!PLAIN.test(text)) return false;
+    const { length: decimals } = text.split('.')[1] ?? '';
+    this.#digits[decimals] = (this.#digits[decimals] ?? 0n) + BigInt(text.replace('.', ''));
     return true;
   }
 }

@@ -13,7 +13,6 @@ export function withoutAddresses(text: string): string {
   let shown = '';
   let from = 0;
   for (const { index, 0: at } of text.matchAll(AT_SIGN)) {
-    if (index < from) continue;
     const begin = beginOfAddress(text, Math.max(from, index - LONGEST_BEFORE_AT), index);
     AFTER_AT.lastIndex = index + at.length;
     if (begin === index || !AFTER_AT.test(text)) continue;

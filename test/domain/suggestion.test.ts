@@ -20,4 +20,15 @@ describe('the name that was probably meant', () => {
   ])('%s', (_how, given, meant) => {
     expect(suggestion(given, KNOWN)).toBe(meant);
   });
+
+  it.each([
+    ['the one of that name', 'HELD', ['held.since', 'held'], 'held'],
+    ['the nearest', 'abcdef', ['abcxyf', 'abcdex'], 'abcdex'],
+    ['one with two slips in five letters', 'acd', ['abcde'], 'abcde'],
+    ['none with three slips in three letters', 'abc', ['xyz'], undefined],
+    ['one of 100 letters', 'x'.repeat(100), ['x'.repeat(100)], 'x'.repeat(100)],
+    ['none of more', 'x'.repeat(101), ['x'.repeat(101)], undefined],
+  ])('is %s', (_which, given, known, meant) => {
+    expect(suggestion(given, known)).toBe(meant);
+  });
 });

@@ -20,6 +20,7 @@ describe('another spelling of a text', () => {
     ['Straße', 'STRASSE'],
     ['ὀδός', 'ὈΔΌΣ'],
     ['caf\u00e9', 'cafe\u0301'],
+    ['\u0130', 'i\u0307'],
     ['№1', 'No1'],
   ])('is %j of %j', (one, other) => {
     expect([isSameSpelling(one, other), isSameSpelling(other, one)]).toEqual([true, true]);

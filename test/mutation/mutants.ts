@@ -19,7 +19,7 @@ export interface Tried {
 /** Tries every mutant of the files. `report` names a file that keeps what came of each, so that the next run tries only what has changed. */
 export async function tryMutants({ files, tests }: Omit<Group, 'name'>, report?: string): Promise<Tried> {
   // With Stryker's own option for that, the mutants of constants of a module are never put in force.
-  process.env['MUTATION_TESTS'] = tests.join(',');
+  process.env['MUTATION_TESTS'] = JSON.stringify(tests);
   // A thread cannot change its own zone, as some tests do.
   process.env['TZ'] = 'America/New_York';
   const { Stryker } = await import('@stryker-mutator/core');

@@ -1,9 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
-/** The tests that mutants are tried with, on SQLite. The runner of the mutants names the files in `MUTATION_TESTS`. */
+/** The tests that mutants are tried with, on SQLite. The runner of the mutants names the files in `MUTATION_TESTS`, as JSON. */
 export default defineConfig({
   test: {
-    include: (process.env['MUTATION_TESTS'] ?? '').split(','),
+    include: JSON.parse(process.env['MUTATION_TESTS'] ?? '[]') as string[],
     provide: { dialect: 'sqlite' },
     pool: 'threads',
     isolate: false,
