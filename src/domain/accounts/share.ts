@@ -94,6 +94,7 @@ function byHolder({ worker: one }: Load, { worker: other }: Load): number {
   return compare(one.holder, other.holder);
 }
 
+/** Of two different names. */
 function compare(one: string, other: string): number {
-  return one < other ? -1 : one > other ? 1 : 0;
+  return one < other ? -1 : 1;
 }

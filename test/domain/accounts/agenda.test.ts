@@ -13,7 +13,7 @@ const step = fc.oneof(
 describe('times of accounts', () => {
   it('are taken when they come, the earliest first, each as it was planned last', () => {
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
+      fc.property(fc.array(step, { maxLength: 300, size: 'max' }), (steps) => {
         const times = new DueTimes();
         const model = new Map<string, number>();
         for (const { kind, account: name, at: time } of steps) {
@@ -37,6 +37,16 @@ describe('times of accounts', () => {
         }
       }),
     );
+  });
+
+  it('are forgotten by nobody where some are planned anew again and again', () => {
+    const times = new DueTimes();
+    const names = Array.from({ length: 20 }, (_, index) => `shop-${index}`);
+    for (let round = 0; round < 50; round += 1) {
+      for (const [index, name] of names.entries()) times.plan(name, 1_000 + round + ((index * 7) % 20) * 100);
+    }
+    const inOrder = names.toSorted((one, other) => (times.of(one) ?? 0) - (times.of(other) ?? 0));
+    expect(times.take(Number.POSITIVE_INFINITY)).toEqual(inOrder);
   });
 
   it('that are planned anew again and again come once', () => {

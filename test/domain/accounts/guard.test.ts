@@ -97,6 +97,70 @@ describe('the guard of creates', () => {
     expect(window.decide(order(), at(GUARD_WINDOW_MS + 10_001)).kind).toBe('free');
   });
 
+  it('waits where what is in flight of the same limit decides', () => {
+    const window = new CreateWindow({ assetPerHour: [limit('2'), limit('5', 'EUR')], outputPosition: 'outputAsset' });
+    const first = window.add(order({ asset: '1.5' }), at(0));
+    expect(window.decide(order(), at(1))).toEqual({ kind: 'wait' });
+    window.settle(first, true);
+    window.add(order({ asset: '3', assetPosition: 'OUTPUT' }), at(1));
+    window.add(order({ toCurrency: 'USD' }), at(1));
+    expect(window.decide(order(), at(2)).kind).toBe('guarded');
+    expect(window.decide(order({ asset: '3', assetPosition: 'OUTPUT' }), at(2)).kind).toBe('wait');
+  });
+
+  it('counts a create whose amount cannot be compared', () => {
+    const window = new CreateWindow({ createsPerHour: 1, assetPerHour: [limit('2')] });
+    window.settle(window.add(order({ assetPosition: 'OUTPUT' }), at(0)), true);
+    expect(window.decide(order(), at(1)).kind).toBe('guarded');
+  });
+
+  it('counts an amount for an hour', () => {
+    const window = new CreateWindow({ assetPerHour: [limit('1')] });
+    window.settle(window.add(order(), at(0)), true);
+    expect(window.decide(order(), at(GUARD_WINDOW_MS)).kind).toBe('guarded');
+    expect(window.decide(order(), at(GUARD_WINDOW_MS + 10_000)).kind).toBe('free');
+  });
+
+  it('counts nothing twice: neither what was let go on, nor what is older than an hour', () => {
+    const window = new CreateWindow({ createsPerHour: 1, assetPerHour: [] });
+    const early = window.add(order(), at(0));
+    expect(window.decide(order(), at(GUARD_WINDOW_MS + 10_000)).kind).toBe('free');
+    window.settle(early, false);
+    const cleared = window.add(order(), at(GUARD_WINDOW_MS + 10_000));
+    expect(window.decide(order(), at(GUARD_WINDOW_MS + 10_001)).kind).toBe('wait');
+    window.clear();
+    expect(window.decide(order(), at(GUARD_WINDOW_MS + 10_001)).kind).toBe('free');
+    window.settle(window.add(order(), at(GUARD_WINDOW_MS + 10_001)), true);
+    // Nothing is in flight any more whose outcome could make room.
+    expect(window.decide(order(), at(GUARD_WINDOW_MS + 10_002)).kind).toBe('guarded');
+    window.settle(cleared, false);
+    expect(window.decide(order(), at(GUARD_WINDOW_MS + 10_002)).kind).toBe('guarded');
+  });
+
+  it.each<[string, readonly GuardedOrder[], Partial<GuardSettings>, GuardedOrder, readonly string[]]>([
+    ['the limit of creates', [order()], { createsPerHour: 1 }, order(), ['guard.createsPerHour', '1 creates']],
+    [
+      'the limit of a pair',
+      [order()],
+      { assetPerHour: [limit('1.5')] },
+      order(),
+      ['BTC to EUR is 1.5 BTC', ' 1 were sent', '"a" is 1'],
+    ],
+    ['an order that alone is more', [], { assetPerHour: [limit('1.5')] }, order({ asset: '2' }), ['"a" alone is 2']],
+    [
+      'an order that cannot be compared',
+      [],
+      { assetPerHour: [limit('1')] },
+      order({ assetPosition: 'OUTPUT' }),
+      ['"a"', 'BTC to EUR', 'position OUTPUT', 'exchange.outputPosition'],
+    ],
+  ])('says of %s what was passed', (_what, sent, settings, next, parts) => {
+    const window = new CreateWindow({ assetPerHour: [], ...settings });
+    for (const one of sent) window.settle(window.add(one, at(0)), true);
+    const decision = window.decide(next, at(1));
+    for (const part of parts) expect(decision.kind === 'guarded' && decision.reason).toContain(part);
+  });
+
   it('lets no hour pass a limit, whatever is taken and when', () => {
     const step = fc.record({
       afterMs: fc.nat(900_000),
@@ -104,7 +168,7 @@ describe('the guard of creates', () => {
       isTaken: fc.boolean(),
     });
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
         const window = new CreateWindow({ createsPerHour: 4, assetPerHour: [limit('3.5')] });
         const taken: { ms: number; tenths: number }[] = [];
         let ms = 0;

@@ -57,6 +57,17 @@ describe('a worker that lives', () => {
     expect(view.trustedUntil('a', 12_500)).toBe(TRUSTED_MS);
   });
 
+  it('has to renew its heartbeat where the database answers at least every two seconds', () => {
+    const view = new WorkerView<SeenWorker>();
+    look(view, 0, { a: 0 });
+    look(view, 2_000, { a: 0 });
+    expect(look(view, 3_000, { a: 0 })).toEqual(['a']);
+    const silent = new WorkerView<SeenWorker>();
+    look(silent, 0, { a: 0 });
+    look(silent, 2_001, { a: 0 });
+    expect(look(silent, 3_000, { a: 0 })).toEqual([]);
+  });
+
   it('is not over because the clock of the database was set forward', () => {
     const view = new WorkerView<SeenWorker>();
     look(view, 0, { a: -200 });
@@ -77,6 +88,46 @@ describe('what a worker knows of the others', () => {
     const view = new WorkerView<SeenWorker>();
     view.see({ now: new Date(BEGAN), workers: [] }, 90, 110);
     expect(view.databaseTime(600)).toBe(BEGAN + 500);
+  });
+
+  it('knows nobody before it has looked, and no end to wait for', () => {
+    const view = new WorkerView<SeenWorker>();
+    expect([view.workers, view.over(0), view.nextOverMs(0)]).toEqual([[], [], Number.POSITIVE_INFINITY]);
+  });
+
+  it('knows when the first of them may be over', () => {
+    const view = new WorkerView<SeenWorker>();
+    look(view, 0, { a: 0, b: -400 });
+    expect(view.nextOverMs(100)).toBe(2_500);
+  });
+
+  it.each([
+    [500, TRUSTED_MS - 500],
+    [501, TRUSTED_MS],
+    [-500, TRUSTED_MS],
+  ])(
+    'takes a clock of the database that moved by %d ms for set anew only where answers cannot explain it',
+    (ms, until) => {
+      const view = new WorkerView<SeenWorker>();
+      const workers = [{ holder: 'a', seenUntil: new Date(BEGAN + HEARTBEAT_MS) }];
+      view.see({ now: new Date(BEGAN), workers }, 0, 0);
+      // The second answer took 200 ms.
+      view.see({ now: new Date(BEGAN + 1_100 + ms), workers }, 1_000, 1_200);
+      expect(view.trustedUntil('a', 10_000)).toBe(until);
+    },
+  );
+
+  it('forgets one that was not seen for a minute, and a clock that was set anew too', () => {
+    const view = new WorkerView<SeenWorker>();
+    look(view, 0, { a: 0 });
+    look(view, 60_000, {});
+    expect(view.trustedUntil('a', 60_000)).toBe(TRUSTED_MS);
+    look(view, 60_001, {});
+    expect(view.trustedUntil('a', 60_001)).toBe(60_001);
+    const set = new WorkerView<SeenWorker>();
+    look(set, 0, { a: -100 });
+    look(set, 1_000, { a: -100 }, 3_601_000);
+    expect([60_999, 61_000].map((monotonic) => set.trustedUntil('a', monotonic))).toEqual([TRUSTED_MS, -3_597_600]);
   });
 
   it('takes one that it never saw for one that may have sent until now', () => {

@@ -76,6 +76,19 @@ describe('an incident', () => {
     ]);
   });
 
+  it('that comes back counts on what failed before', () => {
+    const story = new IncidentStory();
+    const down = (second: number) => {
+      if (second === 10) story.fail(lookup('ECONNREFUSED', { kind: 'exchange' }), second * SECOND);
+      return second === 20 ? [] : [OUT_OF_REACH];
+    };
+    expect(told(story, 62, down)).toEqual([
+      '0 begun exchange 0 0',
+      '20 over exchange 20 1',
+      '60 lasting exchange 60 1',
+    ]);
+  });
+
   it('is told of with the latest cause', () => {
     const story = new IncidentStory();
     story.observe([OUT_OF_REACH], 0);
@@ -118,6 +131,59 @@ describe('a failure', () => {
     expect(['ECONNREFUSED', 'HTTP 502', 'HTTP 502'].map((cause) => fail(cause, SECOND))).toEqual([false, true, false]);
     for (let minute = 0; minute < 10; minute += 1) expect(story.takeRepeated(minute * MINUTE)).toEqual([]);
     expect(fail('HTTP 502', 10 * MINUTE)).toBe(false);
+  });
+
+  it('about one order is shown also where it has the cause of the incident that explains it', () => {
+    const story = new IncidentStory();
+    story.observe([OUT_OF_REACH], 0);
+    expect(story.fail(lookup('ECONNREFUSED', { kind: 'exchange', subject: 'a' }), SECOND)).toBe(true);
+  });
+
+  it('is counted for itself, by its message and its cause', () => {
+    const story = new IncidentStory();
+    story.takeRepeated(0);
+    for (const message of ['one', 'other', 'one', 'other', 'other']) story.fail({ message, cause: 'reset' }, SECOND);
+    expect(story.takeRepeated(MINUTE)).toEqual([
+      { message: 'one', cause: 'reset', times: 1 },
+      { message: 'other', cause: 'reset', times: 2 },
+    ]);
+  });
+
+  it('is news again a minute after it last came, also where an incident could explain it', () => {
+    const story = new IncidentStory();
+    const fail = (at: number) => story.fail(lookup('reset', { kind: 'exchange' }), at);
+    story.takeRepeated(0);
+    expect(fail(SECOND)).toBe(true);
+    story.takeRepeated(MINUTE);
+    expect(fail(MINUTE)).toBe(false);
+    story.takeRepeated(2 * MINUTE - 1);
+    expect(fail(2 * MINUTE - 1)).toBe(false);
+    story.takeRepeated(3 * MINUTE - 1);
+    expect(fail(3 * MINUTE - 1)).toBe(true);
+  });
+
+  it('is shown once for each order, however long it does not come', () => {
+    const story = new IncidentStory();
+    story.fail(lookup('odd', { subject: 'a' }), 0);
+    for (let minute = 0; minute < 5; minute += 1) story.takeRepeated(minute * MINUTE);
+    expect(story.fail(lookup('odd', { subject: 'a' }), 5 * MINUTE)).toBe(false);
+  });
+
+  it('is not counted beside the incident that explains it, however many different ones there are', () => {
+    const story = new IncidentStory();
+    story.observe([OUT_OF_REACH], 0);
+    story.takeRepeated(0);
+    for (let index = 0; index < 60; index += 1) story.fail(lookup(`cause ${index}`, { kind: 'exchange' }), SECOND);
+    expect(story.takeRepeated(MINUTE)).toEqual([]);
+  });
+
+  it('is remembered as one of the last 5,000', () => {
+    const remembers = (others: number) => {
+      const story = new IncidentStory();
+      for (let index = 0; index <= others; index += 1) story.fail({ message: `m${index}`, cause: 'c' }, 0);
+      return !story.fail({ message: 'm0', cause: 'c' }, 0);
+    };
+    expect([remembers(4_999), remembers(5_000)]).toEqual([true, false]);
   });
 
   it('is only counted where too many different ones come in a minute, and shown when there is room again', () => {

@@ -56,7 +56,25 @@ describe('a process', () => {
       account: `a${index}`,
       isKeyRefused: true,
     }));
-    expect(failing({ accounts })[0]?.reason?.length).toBeLessThan(300);
+    expect(failing({ accounts })[0]?.reason).toContain('a0, a1, a2, a3, a4, …');
+    expect(failing({ accounts: accounts.slice(0, 5) })[0]?.reason).toMatch(/a0, a1, a2, a3, a4[^,]/);
+  });
+
+  it.each<[Partial<ProcessReadiness>, readonly string[]]>([
+    [{ isStopping: true }, ['stops']],
+    [{ databaseFailure: 'it is locked' }, ['it is locked']],
+    [{ otherMigrations: ['0008_one', '0009_other'] }, ['0008_one, 0009_other']],
+    [{ owned: 0 }, ['does not drive']],
+    [{ freeBytes: LEAST_FREE_BYTES - 1 }, ['255 MiB', '256 MiB']],
+    [{ accounts: [ACCOUNT, { ...ACCOUNT, outOfReach: 'ECONNREFUSED' }] }, ['(ECONNREFUSED)']],
+    [{ accounts: [{ ...ACCOUNT, stalledMs: STALLED_AFTER_MS + 1 }] }, ['10 min']],
+  ])('says what is wrong: %o', (changes, parts) => {
+    const [{ reason } = { reason: undefined }] = failing(changes);
+    for (const part of parts) expect(reason).toContain(part);
+  });
+
+  it('gives no reason where nothing is wrong', () => {
+    for (const check of readinessChecks(PROCESS)) expect(Object.keys(check)).toEqual(['check', 'ok']);
   });
 
   it('may own no account where others own them', () => {
