@@ -61,7 +61,7 @@ describe('the rate window', () => {
   it('holds no more than the limit in any window, from the start of a request to its end and an interval on', () => {
     const step = fc.record({ waitMs: fc.nat(40), lastsMs: fc.nat(120) });
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 5 }), fc.array(step, { maxLength: 60 }), (requests, steps) => {
+      fc.property(fc.integer({ min: 1, max: 5 }), fc.array(step, { maxLength: 60, size: 'max' }), (requests, steps) => {
         const window = new RateWindow({ requests, intervalMs: 100 });
         const spans: { from: number; to: number }[] = [];
         let running: { from: number; to: number }[] = [];
@@ -215,7 +215,7 @@ describe('the breaker', () => {
 
   it('keeps to its promises, whatever comes in whatever order', () => {
     fc.assert(
-      fc.property(lanes, fc.array(step, { maxLength: 60 }), (lane, steps) => {
+      fc.property(lanes, fc.array(step, { maxLength: 60, size: 'max' }), (lane, steps) => {
         for (const { before, state, now, health, isProbe } of walk(lane, steps)) {
           const isClosed = state.openUntil === 0;
           // Only an answered request closes it, and a probe never does.

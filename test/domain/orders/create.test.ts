@@ -13,6 +13,7 @@ import type { Decision } from '../../../src/domain/orders/tracking.ts';
 import type { UncheckedOrder } from '../../../src/domain/record.ts';
 import { after } from '../../../src/domain/instant.ts';
 import { LEAST_GAP_MS } from '../../../src/domain/orders/pace/pace.ts';
+import type { PacedOrder } from '../../../src/domain/orders/pace/status.ts';
 import { DAY, HOUR, SECOND, SETTINGS, trackingWith } from '../../support/tracking.ts';
 
 const NOW = new Date('2026-01-05T12:00:00.000Z');
@@ -101,7 +102,11 @@ describe('the outcome rule', () => {
   it('accepted: orders of one import are not looked up together, none too soon and none too late', () => {
     const dueAfter = (gapMs: number) =>
       [0, 0.5, 0.999].map((random) => {
-        const settings = { ...SETTINGS, pace: { gapMs: () => gapMs }, freshFor: DAY };
+        const settings = {
+          ...SETTINGS,
+          pace: { gapMs: ({ state }: PacedOrder) => (state === 'accepted' ? gapMs : Number.NaN) },
+          freshFor: DAY,
+        };
         const outcome = { kind: 'accepted', preOrder, differences: [] } as const;
         const sending = trackingWith({ state: 'sending', attempts: 1, sentAt: NOW });
         const { tracking } = only(decideCreated(sending, outcome, NOW, random, settings));
