@@ -144,15 +144,18 @@ function named({ orderStatus, modificationDate }: Pick<Tracking, 'orderStatus' |
 
 /** Tells whether a record has a newer date than the one known; not where either has none that can be used. */
 export function isNewer(record: RecordView, known: string | null, now: Date): boolean {
-  const receivedAt = recordTime(record.modificationDate, record, now);
-  const knownAt = recordTime(known, record, now);
-  return receivedAt !== undefined && knownAt !== undefined && receivedAt > knownAt;
+  return laterBy(record, known, now) > 0n;
 }
 
 function isOlder(record: RecordView, known: string | null, now: Date): boolean {
+  return laterBy(record, known, now) < 0n;
+}
+
+/** The nanoseconds from the date known to that of a record; 0 where either has none that can be used. */
+function laterBy(record: RecordView, known: string | null, now: Date): bigint {
   const receivedAt = recordTime(record.modificationDate, record, now);
   const knownAt = recordTime(known, record, now);
-  return receivedAt !== undefined && knownAt !== undefined && receivedAt < knownAt;
+  return receivedAt === undefined || knownAt === undefined ? 0n : receivedAt - knownAt;
 }
 
 /**
