@@ -68,7 +68,7 @@ export class SimulatedExchange {
       this.#scheduler.after(this.#chance.of([0, 0, 1, 20]), 'a request leaves', resolve, life);
     });
     if (this.#scheduler.now <= begunAt + TIMEOUT_MS) return await this.#carry(request, life, create);
-    this.#observer.ended(request, idOf(request), { sent: 'perhaps' }, create);
+    this.#observer.ended(request, idOf(request), { sent: 'perhaps' }, create, this.#scheduler.now);
     throw new TransportError(`${request.method} too late`, { sent: 'perhaps', code: 'SIMULATED' });
   }
 
@@ -80,7 +80,7 @@ export class SimulatedExchange {
     const what = `${request.method} ${JSON.stringify(id)} ${name ?? 'fine'}`;
     if (request.method === 'POST') this.onCreate(id);
     const end = (ending: Ending) => {
-      this.#observer.ended(request, id, ending, create);
+      this.#observer.ended(request, id, ending, create, this.#scheduler.now);
       if ('response' in ending) return resolve(ending.response);
       reject(new TransportError(`${request.method} ${name}`, { sent: ending.sent, code: ending.code ?? 'SIMULATED' }));
     };

@@ -41,7 +41,6 @@ export class Person implements AsyncDisposable {
 
   async resume(): Promise<void> {
     const { account, store, clock } = this.#deps;
-    this.#observer.paused(null);
     const how = { reason: 'as planned', actor: 'person', now: clock.now() };
     await store.writer.write((tx) => endHolds(tx, account, RESUMED_HOLDS, how));
   }

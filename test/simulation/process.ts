@@ -7,6 +7,7 @@ import { ClockWatch } from '../../src/flows/orders/clock-watch.ts';
 import { correctTimes } from '../../src/flows/orders/recover.ts';
 import { createPass } from '../../src/flows/orders/create.ts';
 import { followPass } from '../../src/flows/orders/follow.ts';
+import { sweep } from '../../src/flows/findings/sweep.ts';
 import { syncOnce } from '../../src/flows/orders/sync.ts';
 import { grantNext } from '../../src/store/accounts.ts';
 import { OwnedError, StoreError } from '../../src/store/errors.ts';
@@ -27,6 +28,9 @@ const SHORTEST_SLEEP_MS = 5_000;
 const HEARTBEAT_MS = 1_000;
 const TRUSTED_MS = 2_500;
 const LASTS_MS = 3_000;
+const GRACE_PERIOD_MS = 16_000;
+/** The end after it: what the database does not take is tried for a moment. */
+const LONGEST_END_MS = 15_000;
 const ACCOUNT = 'default';
 
 type WrapStatement = NonNullable<OpenOptions['wrap']>;
@@ -100,6 +104,7 @@ export class SimulatedProcess implements Life {
         this.#repeat(clockWatch, 'create', () => createPass(app, this.#stop.signal)),
         this.#repeat(clockWatch, 'follow', () => followPass(app, 'due', this.#stop.signal)),
         this.#syncNowAndThen(app),
+        this.#sweepNowAndThen(app),
       ]);
     } catch (error) {
       if (!this.isAlive) return;
@@ -138,7 +143,7 @@ export class SimulatedProcess implements Life {
   async #start(): Promise<App> {
     const { scheduler, chance, config, exchange, log } = this.#world;
     if (chance.next() < 0.3 && !this.#world.isCalm) {
-      scheduler.after(chance.below(60_000), 'stop', () => this.#stop.abort(), this);
+      scheduler.after(chance.below(60_000), 'stop', () => this.#requestStop(), this);
     }
     const clock = this.#clock();
     const transport = exchange.transportOf(this, (where) => this.#mayDie(where));
@@ -149,6 +154,15 @@ export class SimulatedProcess implements Life {
       transport,
       store: { wrap: this.#wrap, synchronous: 'off', lockFile: async () => ({ release: () => {} }) },
     });
+  }
+
+  /** As the daemon stops: nothing new is taken, and after the grace period nothing is waited for. */
+  #requestStop(): void {
+    const { scheduler, observer } = this.#world;
+    this.#stop.abort();
+    scheduler.after(GRACE_PERIOD_MS, 'the grace period is over', () => this.#app?.endGracePeriod(), this);
+    const latest = GRACE_PERIOD_MS + LONGEST_END_MS;
+    scheduler.after(latest, 'stopped', () => observer.fail('stops in bounded time', `not after ${latest} ms`), this);
   }
 
   /** Starts as one of several processes on a server: with a generation and a heartbeat in place of the lock of a file. */
@@ -233,6 +247,21 @@ export class SimulatedProcess implements Life {
       await this.#sleep('sync', this.#world.chance.of([SHORTEST_SLEEP_MS, 60_000, LONGEST_SLEEP_MS]));
       if (!this.#stop.signal.aborted) await waitOut(() => syncOnce(app, 'all', this.#stop.signal));
     }
+  }
+
+  async #sweepNowAndThen(app: App): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      await waitOut(() => sweep(app, this.#stop.signal));
+      await this.#sleepUntilSweep();
+    }
+  }
+
+  /** It sleeps on through what wakes the passes. */
+  #sleepUntilSweep(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#world.scheduler.after(LONGEST_SLEEP_MS, 'wake sweep', resolve, this);
+      this.#stop.signal.addEventListener('abort', () => resolve(), { once: true });
+    });
   }
 
   #untilDueMs(): number {

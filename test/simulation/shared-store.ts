@@ -4,7 +4,7 @@ import { GroupWriter, type Transactions } from '../../src/store/group-writer.ts'
 import type { Database, Holding, Store } from '../../src/store/port.ts';
 import { AccountTransactions } from '../../src/store/postgres/writer.ts';
 import { storeError } from '../../src/store/sqlite/errors.ts';
-import { sql, type Kysely } from 'kysely';
+import { sql, type CompiledQuery, type Kysely } from 'kysely';
 
 /** What becomes of a commit: it is done and says so, or its connection is lost before or after it is done. */
 export type CommitFate = 'heard' | 'lost-before' | 'lost-after';
@@ -66,7 +66,7 @@ async function lendConnection(store: Store, fateOf: () => CommitFate) {
     return rows;
   };
   return {
-    db: connection as unknown as Database,
+    db: Object.assign(connection, { run: inOrder(connection) }) as unknown as Database,
     // A server ends the transaction of a connection that is closed.
     release: (isUseless = false) =>
       void (isUseless ? run('rollback') : Promise.resolve()).catch(() => undefined).then(() => isBack.resolve()),
@@ -77,6 +77,16 @@ async function lendConnection(store: Store, fateOf: () => CommitFate) {
         throw storeError(error, store.address);
       }
     },
+  };
+}
+
+/** A server takes the statements of a connection in the order in which they were sent; Kysely's own connection of SQLite may not. */
+function inOrder(connection: Kysely<never>) {
+  let last: Promise<unknown> = Promise.resolve();
+  return async (query: CompiledQuery) => {
+    const result = last.then(async () => await connection.executeQuery(query));
+    last = result.catch(() => undefined);
+    return await result;
   };
 }
 

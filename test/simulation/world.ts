@@ -11,17 +11,15 @@ import type { SqliteConfig } from '../support/test-program.ts';
 import { Observer } from './observer/observer.ts';
 import { Person } from './person.ts';
 import { Chance, type Window } from './plan/chance.ts';
-import { planOf, type Plan, type PlannedDecision } from './plan/plan.ts';
+import { BEGINNING, planOf, type Plan, type PlannedDecision } from './plan/plan.ts';
 import { withSettings } from './plan/settings.ts';
 import { SimulatedProcess, type Surroundings } from './process.ts';
 import { Shop } from './shop.ts';
 import { Scheduler } from './scheduler.ts';
 import { flowSettings } from '../../src/flows/pass/settings.ts';
 
-/** Later than any real clock that a trigger of the database may read. */
-const BEGINNING = Date.parse('2040-01-01T00:00:00.000Z');
-/** For each order of a world. */
-const MOST_STEPS = 20_000;
+/** Of a world with one order, and more for each. */
+const MOST_STEPS = 30_000;
 
 /** What one seed led to. */
 export interface Outcome {
@@ -169,9 +167,7 @@ class World implements Surroundings, Disposable {
       this.scheduler.after(paused.from, `person pauses: ${paused.kind}`, () => {
         void person.pause(paused.kind).then(() => this.#process?.heed());
       });
-      this.scheduler.after(paused.to, 'person resumes', () => {
-        void person.resume().then(() => this.#process?.heed());
-      });
+      this.scheduler.after(paused.to, 'person resumes', () => this.#resume(person));
     }
     this.exchange.onCreate = (id) => {
       if (this.isCalm || this.chance.next() >= this.plan.decidesInFlight) return;
@@ -197,10 +193,10 @@ class World implements Surroundings, Disposable {
       this.observer.check(this.#latestWallMs());
       if (this.scheduler.waiting > 200) this.observer.fail('backlog bounded', `${this.scheduler.waiting} events wait`);
       steps += 1;
-      if (steps > MOST_STEPS * this.plan.orders.length)
+      if (steps > MOST_STEPS + 10_000 * this.plan.orders.length)
         this.observer.fail('everything settles', `${steps} steps and no end`);
     }
-    if (this.observer.violation === undefined) this.observer.checkEnd(this.exchange.sandbox);
+    if (this.observer.violation === undefined) this.observer.checkEnd(this.exchange.sandbox, this.wallMs);
     return {
       seed: this.plan.seed,
       steps,
@@ -268,11 +264,16 @@ class World implements Surroundings, Disposable {
     });
   }
 
+  #resume(person: Person): void {
+    this.observer.resumed(this.scheduler.now);
+    void person.resume().then(() => this.#process?.heed());
+  }
+
   /** A person lets creates go on that the program itself has stopped, for as long as the world lasts. */
   #resumeEvery(ms: number, person: Person): void {
     this.scheduler.after(ms, 'person lets creates go on', () => {
       const isPaused = this.plan.paused !== null && this.scheduler.now < this.plan.paused.to;
-      if (!isPaused) void person.resume().then(() => this.#process?.heed());
+      if (!isPaused) this.#resume(person);
       this.#resumeEvery(ms, person);
     });
   }

@@ -4,11 +4,13 @@ import type { HttpRequest } from '../../../src/exchange/transport.ts';
 import type { SandboxExchange } from '../../../src/sandbox/exchange.ts';
 import type { PlannedOrder } from '../plan/orders.ts';
 import type { Plan } from '../plan/plan.ts';
+import { Books } from './books.ts';
 import { checkEnd } from './end.ts';
 import { HistoryChecks } from './history.ts';
 import { Knowledge, type Create, type Known } from './known.ts';
 import { OrderChecks } from './orders.ts';
 import { RequestChecks, type Ended } from './requests.ts';
+import { WaitChecks } from './waits.ts';
 
 /** What the merchant's own trigger says as it raises. */
 export const SHOP_IS_BROKEN = 'the shop is broken';
@@ -20,6 +22,8 @@ export class Observer {
   readonly #requests: RequestChecks;
   readonly #history: HistoryChecks;
   readonly #orders: OrderChecks;
+  readonly #waits: WaitChecks;
+  readonly #books: Books;
   readonly #readVersion: Database.Statement;
   #version: unknown;
 
@@ -29,6 +33,9 @@ export class Observer {
     this.#requests = new RequestChecks(plan, this.#knowledge, (id) => state.get(id) as string | undefined);
     this.#history = new HistoryChecks(reader, plan, this.#knowledge);
     this.#orders = new OrderChecks(reader, plan, this.#knowledge, this.#history);
+    const waits = reader.prepare("select until from account_holds where kind = 'rate-limited'").pluck();
+    this.#waits = new WaitChecks(plan, this.#knowledge, () => waits.get() as string | undefined);
+    this.#books = new Books(reader, plan, this.#knowledge);
     this.#readVersion = reader.prepare('pragma data_version').pluck();
   }
 
@@ -76,9 +83,14 @@ export class Observer {
     if (judgement === 'retry' && (from === 'unknown' || from === 'held')) known.careless += 1;
   }
 
-  /** A person has paused the account, or (null) resumes it. */
-  paused(kind: string | null): void {
+  /** A person has paused the account. */
+  paused(kind: string): void {
     this.#requests.paused(kind);
+  }
+
+  /** A person lets creates go on that were paused or stopped. */
+  resumed(now: number): void {
+    this.#requests.resumed(now);
   }
 
   /** The program has written a line that leaves the process. */
@@ -90,11 +102,13 @@ export class Observer {
 
   /** A request leaves the process. */
   left(request: HttpRequest, id: string, now: number): Create | undefined {
+    this.#waits.left(`${request.method} ${JSON.stringify(id)}`, now);
     return this.#requests.left(request, id, now);
   }
 
   /** What came of a request has reached the process. */
-  ended(request: HttpRequest, id: string, ending: Ended, create: Create | undefined): void {
+  ended(request: HttpRequest, id: string, ending: Ended, create: Create | undefined, now: number): void {
+    this.#waits.answered(ending, now);
     this.#requests.ended(request, id, ending, create);
   }
 
@@ -106,6 +120,7 @@ export class Observer {
   /** The process has died: what was in flight reaches nobody. */
   died(): void {
     this.#requests.died();
+    this.#waits.died();
   }
 
   /** A request has arrived at the exchange. */
@@ -123,8 +138,9 @@ export class Observer {
   }
 
   /** Checks where everything stands once nothing has gone wrong for days. */
-  checkEnd(exchange: SandboxExchange): void {
+  checkEnd(exchange: SandboxExchange, wallMs: number): void {
     this.#history.checkEnd();
     checkEnd(this.#plan, this.#knowledge, this.#orders.rows(), exchange);
+    this.#books.checkEnd(this.#orders.rows(), wallMs);
   }
 }

@@ -6,7 +6,7 @@ import { quoted, type Known, type Knowledge } from './known.ts';
 
 const LOOKED_AT = ['pending', 'unknown', 'accepted', 'open', 'held'];
 const ROW_COLUMNS =
-  'external_order_id, state, order_status, crypto_status, fiat_status, asset, pre_order_id, modification_date, next_action_at';
+  'external_order_id, state, order_status, crypto_status, fiat_status, asset, pre_order_id, modification_date, next_action_at, sent_at, updated_at';
 const FAR_AHEAD = Date.parse('2100-01-01T00:00:00Z');
 const LONGEST_WAIT_MS = 8 * 24 * 3_600_000;
 

@@ -3,6 +3,7 @@ import type { Plan } from '../plan/plan.ts';
 import { idsIn, provesAbsence, statusesIn, verdictOf } from './answers.ts';
 import { quoted, type Create, type Known, type Knowledge } from './known.ts';
 
+const HOUR_MS = 3_600_000;
 const RESEND_NOT_BEFORE_MS = 600_000;
 /** So long after a pause the requests that had their turn may still leave. */
 const PAUSE_WITHIN_MS = 20_000;
@@ -21,6 +22,7 @@ export class RequestChecks {
   readonly #arrivals: number[] = [];
   readonly #departures: number[] = [];
   #inFlight = 0;
+  #resumedAt = 0;
   #pause: { readonly kind: string; startedAt: number | undefined } | null = null;
 
   /** `stateOf` reads the state of an order as it is committed. */
@@ -40,9 +42,15 @@ export class RequestChecks {
     return this.#arrivals.length;
   }
 
-  /** A person has paused the account, or (null) resumes it. */
-  paused(kind: string | null): void {
-    this.#pause = kind === null ? null : { kind, startedAt: undefined };
+  /** A person has paused the account. */
+  paused(kind: string): void {
+    this.#pause = { kind, startedAt: undefined };
+  }
+
+  /** A person lets creates go on: what was sent before counts against no limit any more. */
+  resumed(now: number): void {
+    this.#pause = null;
+    this.#resumedAt = now;
   }
 
   left(request: HttpRequest, id: string, now: number): Create | undefined {
@@ -95,6 +103,18 @@ export class RequestChecks {
       this.#knowledge.fail('rate kept', `${inWindow.length} requests in ${interval} ms at ${now}`);
   }
 
+  /** Creates of an hour that were taken or may have been; of each order the newest. */
+  #checkGuard(now: number): void {
+    const { createsPerHour = Infinity } = this.#plan.settings;
+    const counted = [...this.#knowledge.all].filter(({ creates, wasRefused }) => {
+      const newest = creates.at(-1);
+      const isCounted = newest !== undefined && newest.at > Math.max(now - HOUR_MS, this.#resumedAt);
+      return isCounted && !newest.isProvedNotTaken && !wasRefused;
+    });
+    if (counted.length > createsPerHour && this.#plan.clockSet.length === 0)
+      this.#knowledge.fail('limits of creates kept', `${counted.length} in an hour, at ${now}`);
+  }
+
   /** What was about to go when the person paused goes. */
   #checkPause({ method }: HttpRequest, id: string, now: number): void {
     const pause = this.#pause;
@@ -123,6 +143,8 @@ export class RequestChecks {
     const create = { at: now, isProvedNotTaken: false };
     known.creates.push(create);
     known.misses = 0;
+    known.wasRefused = false;
+    this.#checkGuard(now);
     return create;
   }
 }

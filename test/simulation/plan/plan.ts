@@ -4,6 +4,9 @@ import { Chance, DAY, HOUR, MINUTE, SECOND, type Stretch, type Window } from './
 import { planOrders, withOddAnswers, type PlannedOrder } from './orders.ts';
 import { planSettings, type PlannedSettings } from './settings.ts';
 
+/** When each world begins: later than any real clock that a trigger of the database may read. */
+export const BEGINNING = Date.parse('2040-01-01T00:00:00.000Z');
+
 /** What a person tries to decide about an order. */
 export interface PlannedDecision {
   readonly id: string;
