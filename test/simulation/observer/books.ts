@@ -68,11 +68,12 @@ export class Books {
       const text = JSON.stringify([previous, ...HASHED.map((column) => event[column])]);
       const hash = createHash('sha256').update(text).digest('hex');
       if (event['previous_hash'] !== previous || event['hash'] !== hash)
-        this.#knowledge.fail('the chain is whole', `event ${event['id']} does not follow from the one before`);
+        this.#knowledge.fail('the chain is whole', `event ${String(event['id'])} does not follow from the one before`);
       heads.set(account, hash);
     }
     for (const { account, hash } of this.#all('select account, hash from event_heads')) {
-      if (heads.get(String(account)) !== hash) this.#knowledge.fail('the chain is whole', `its head is ${hash}`);
+      if (heads.get(String(account)) !== hash)
+        this.#knowledge.fail('the chain is whole', `its head is ${String(hash)}`);
     }
   }
 
@@ -91,9 +92,9 @@ export class Books {
     counted: readonly (readonly [string, number])[],
     real: Readonly<Record<string, number>>,
   ): void {
-    const text = JSON.stringify(Object.fromEntries(counted.toSorted()));
-    const expected = JSON.stringify(Object.fromEntries(Object.entries(real).toSorted()));
-    if (text !== expected) this.#knowledge.fail('counts equal the rows', `${what}: ${text}, and there are ${expected}`);
+    const text = sorted(counted);
+    const expected = sorted(Object.entries(real));
+    if (text !== expected) this.#knowledge.fail('counts equal the rows', `${what}: ${text}; there are: ${expected}`);
   }
 
   #checkSecrets(): void {
@@ -147,6 +148,13 @@ export class Books {
   #all(query: string): Readonly<Record<string, unknown>>[] {
     return this.#reader.prepare(query).all() as Readonly<Record<string, unknown>>[];
   }
+}
+
+function sorted(counted: readonly (readonly [string, number])[]): string {
+  return counted
+    .map(([name, count]) => `${name} ${count}`)
+    .toSorted((one, other) => one.localeCompare(other))
+    .join();
 }
 
 function countBy(names: readonly string[]): Readonly<Record<string, number>> {
