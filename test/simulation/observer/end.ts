@@ -40,12 +40,12 @@ function expectedAtEnd(known: Known, isMade: boolean, { settings }: Plan): reado
   if (ended.length > 0) return ['cancelled', 'abandoned', 'disputed', ...found];
   const isInvalid = !order.isValid && asset === order.asset;
   if (isInvalid) return ['invalid'];
-  // A process that died between the intent and the request, or the answer and its record, leaves an unknown outcome.
-  if (!isMade) return wasRefused ? ['rejected', 'held'] : ['held'];
-  const givenUp = settings.giveUpAfter === undefined ? [] : ['abandoned'];
-  if (order.scenario.appearsAfterMs === null) return ['accepted', 'held', ...givenUp];
   // One order of those is never answered: whether it exists is not known.
   const isUnanswered = order.scenario.answers === 'error500' || order.answeredBy !== null;
+  // A process that died between the intent and the request, or the answer and its record, leaves an unknown outcome.
+  if (!isMade) return ['held', ...(wasRefused ? ['rejected'] : []), ...(isUnanswered ? ['unknown'] : [])];
+  const givenUp = settings.giveUpAfter === undefined ? [] : ['abandoned'];
+  if (order.scenario.appearsAfterMs === null) return ['accepted', 'held', ...givenUp];
   if (isUnanswered) return ['accepted', 'unknown', 'held', 'final', 'open', 'disputed', ...givenUp];
   return [...found, ...givenUp];
 }
