@@ -45,7 +45,8 @@ function expectedAtEnd(known: Known, isMade: boolean, { settings }: Plan): reado
   // A process that died between the intent and the request, or the answer and its record, leaves an unknown outcome.
   if (!isMade) return ['held', ...(wasRefused ? ['rejected'] : []), ...(isUnanswered ? ['unknown'] : [])];
   const givenUp = settings.giveUpAfter === undefined ? [] : ['abandoned'];
-  if (order.scenario.appearsAfterMs === null) return ['accepted', 'held', ...givenUp];
+  if (order.scenario.appearsAfterMs === null)
+    return ['accepted', 'held', ...(isUnanswered ? ['unknown'] : []), ...givenUp];
   if (isUnanswered) return ['accepted', 'unknown', 'held', 'final', 'open', 'disputed', ...givenUp];
   return [...found, ...givenUp];
 }
