@@ -1,8 +1,17 @@
 import type { Entry } from '../entry.ts';
+import { answers } from './answers.ts';
 import { imports } from './imports.ts';
 import { receivers } from './receivers.ts';
 import { rows } from './rows.ts';
 import { settings } from './settings.ts';
+import { wire } from './wire.ts';
 
 /** Every entry. What an input looks like is its own matter. */
-export const ENTRIES = [rows, settings, imports, receivers] as readonly unknown[] as readonly Entry<unknown>[];
+export const ENTRIES = [
+  rows,
+  settings,
+  imports,
+  answers,
+  wire,
+  receivers,
+] as readonly unknown[] as readonly Entry<unknown>[];

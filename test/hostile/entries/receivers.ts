@@ -1,12 +1,10 @@
-import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { once } from 'node:events';
 import { endpointWaitMs } from '../../../src/domain/events/delivery.ts';
 import { webhookSender } from '../../../src/flows/webhooks/sender.ts';
 import { testClock } from '../../support/test-clock.ts';
 import { SECRET as SIGNING_SECRET } from '../../support/webhooks.ts';
 import { broken, type Entry } from '../entry.ts';
-import { bytesOf } from '../odd.ts';
 import { oddHttpAnswer, type OddHttpAnswer } from '../odd-http.ts';
+import { rawServer } from './wire.ts';
 
 /** What receivers of webhooks answer: each event is taken, or sent again later. */
 export const receivers: Entry<OddHttpAnswer> = {
@@ -14,26 +12,14 @@ export const receivers: Entry<OddHttpAnswer> = {
   inputs: oddHttpAnswer(['', 'ok', '{}']),
   async open() {
     await using undo = new AsyncDisposableStack();
-    let answer: OddHttpAnswer = { bytes: '', isEnded: true };
-    const sockets = new Set<Socket>();
-    const server = createServer((socket) => {
-      sockets.add(socket);
-      socket.on('error', () => {}).once('close', () => sockets.delete(socket));
-      socket.once('data', () => {
-        socket.write(bytesOf(answer.bytes));
-        if (answer.isEnded) socket.end();
-      });
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    undo.defer(() => void server.close());
-    undo.defer(() => sockets.forEach((socket) => socket.destroy()));
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`;
+    const raw = undo.use(await rawServer());
+    const url = `${raw.url}/events`;
     const endpoint = { name: 'shop', url, secrets: [SIGNING_SECRET], events: [], allowPrivate: true };
     const sender = undo.use(webhookSender({ endpoint, clock: testClock(), version: '0', timeoutMs: 300 }));
     const disposal = undo.move();
     return {
       async give(input) {
-        answer = input;
+        raw.answer = input;
         const outcome = await sender.send({ id: 'evt_1' });
         if (
           outcome.kind === 'taken' &&
