@@ -180,6 +180,7 @@ const MARK = '\u2063odd\u2063';
  * whole; or a place in the text.
  */
 export function oddObject(meant: object, keys: readonly string[] = []): fc.Arbitrary<string> {
+  if (Object.keys(meant).length === 0) return oddJson;
   const paths = pathsOf(meant);
   const text = JSON.stringify(meant);
   const anyKey = fc.constantFrom('__proto__', 'constructor', 'toString', 'a'.repeat(500), '', '\0', ...keys);

@@ -1,6 +1,9 @@
 import type { Entry } from '../entry.ts';
 import { answers } from './answers.ts';
+import { control } from './control.ts';
 import { imports } from './imports.ts';
+import { ops } from './ops.ts';
+import { photos } from './photos.ts';
 import { receivers } from './receivers.ts';
 import { rows } from './rows.ts';
 import { settings } from './settings.ts';
@@ -13,5 +16,8 @@ export const ENTRIES = [
   imports,
   answers,
   wire,
+  photos,
+  control,
+  ops,
   receivers,
 ] as readonly unknown[] as readonly Entry<unknown>[];

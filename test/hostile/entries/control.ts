@@ -1,0 +1,58 @@
+import { serveControl } from '../../../src/http/control/server.ts';
+import { controlSocketPath } from '../../../src/http/control/socket-path.ts';
+import { served } from '../../support/control-socket.ts';
+import { hastyClock } from '../../support/test-clock.ts';
+import type { Entry } from '../entry.ts';
+import { ground, sandbox } from '../ground.ts';
+import { answerTo, checkAnswer, checkHealth, oddRequest, type Route } from '../odd-requests.ts';
+
+const ORDER = { external_order_id: 'x', asset: '1.5', from_currency: 'BTC', to_currency: 'EUR', bonus: null };
+const ROUTES: readonly Route[] = [
+  { method: 'POST', path: '/clients', body: { email: 'a@b.example', reference: 'r' } },
+  { method: 'POST', path: '/clients/validate', body: { email: 'a@b.example' } },
+  { method: 'GET', path: '/clients/:linkId' },
+  { method: 'POST', path: '/clients/:linkId/follow', body: { reference: 'r' } },
+  { method: 'GET', path: '/clients/:linkId/idv/:level' },
+  { method: 'POST', path: '/clients/:linkId/idv/photos', body: { level: 'LIVENESS', actionId: 'a' } },
+  { method: 'GET', path: '/clients/:linkId/customer' },
+  { method: 'GET', path: '/clients/:linkId/cards' },
+  { method: 'POST', path: '/clients/:linkId/sdk-token', body: {} },
+  { method: 'POST', path: '/orders', body: ORDER },
+  { method: 'POST', path: '/orders/adopt', body: ORDER },
+  { method: 'GET', path: '/orders/:externalOrderId' },
+  { method: 'GET', path: '/orders', query: ['externalOrderId'] },
+  { method: 'GET', path: '/pre-orders/:id' },
+  { method: 'GET', path: '/events', query: ['after', 'limit', 'type', 'order', 'follow'] },
+  { method: 'GET', path: '/links', query: ['status', 'limit', 'reference'] },
+  { method: 'GET', path: '/status' },
+  { method: 'POST', path: '/sync', query: ['scope', 'timeoutMs'], body: {} },
+];
+const HEALTH = 'GET /status HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n';
+
+/** Requests to the control socket, HTTP or not. */
+export const control: Entry<string> = {
+  name: 'control',
+  inputs: oddRequest(ROUTES, ['host: localhost', 'connection: close']),
+  inputsAProgram: 500,
+  async open() {
+    await using undo = new AsyncDisposableStack();
+    const clock = hastyClock();
+    const on = undo.use(await ground({ clock, answer: sandbox(clock).answer }));
+    const path = controlSocketPath(on.path);
+    const stopping = new AbortController();
+    const socket = await serveControl(served(on.app), path, stopping.signal);
+    undo.defer(async () => {
+      stopping.abort();
+      on.app.endGracePeriod();
+      await socket.close();
+    });
+    const disposal = undo.move();
+    return {
+      async give(bytes) {
+        checkAnswer(await answerTo({ path }, bytes));
+        await checkHealth({ path }, HEALTH);
+      },
+      [Symbol.asyncDispose]: () => disposal.disposeAsync(),
+    };
+  },
+};
