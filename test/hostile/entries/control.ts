@@ -1,9 +1,9 @@
 import { serveControl } from '../../../src/http/control/server.ts';
 import { controlSocketPath } from '../../../src/http/control/socket-path.ts';
 import { served } from '../../support/control-socket.ts';
-import { hastyClock } from '../../support/test-clock.ts';
+import { testClock } from '../../support/test-clock.ts';
 import type { Entry } from '../entry.ts';
-import { ground, sandbox } from '../ground.ts';
+import { BEGINNING, ground, sandbox } from '../ground.ts';
 import { answerTo, checkAnswer, checkHealth, oddRequest, type Route } from '../odd-requests.ts';
 
 const ORDER = { external_order_id: 'x', asset: '1.5', from_currency: 'BTC', to_currency: 'EUR', bonus: null };
@@ -36,7 +36,7 @@ export const control: Entry<string> = {
   inputsAProgram: 500,
   async open() {
     await using undo = new AsyncDisposableStack();
-    const clock = hastyClock();
+    const clock = testClock(BEGINNING);
     const on = undo.use(await ground({ clock, answer: sandbox(clock).answer }));
     const path = controlSocketPath(on.path);
     const stopping = new AbortController();
