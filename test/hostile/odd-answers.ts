@@ -6,7 +6,7 @@ import { oddObject, oddPlace, oddText } from './odd.ts';
 export const ASKED = 'asked-for-id';
 
 /** Calls of the exchange, each with an answer as it is meant. */
-const MEANT = {
+export const MEANT = {
   create: {
     id: 'pre-1',
     asset: 1.5,

@@ -74,9 +74,9 @@ export const answers: Entry<OddAnswer> = {
         const other = stateOf.get(good) as string | undefined;
         if (other !== undefined && other !== 'final') broken(`another order is ${other}`);
         if (UNSETTLED.includes(state ?? '')) broken(`the order is ${state}`);
-        const kept = recordOf.get(id);
-        const isOurs = kept === undefined || bodies.has(String(kept)) || String(kept).includes('"sandbox-');
-        if (!isOurs) broken(`a record was kept that nobody sent: ${String(kept)}`);
+        const kept = recordOf.get(id) as string | undefined;
+        const isOurs = kept === undefined || bodies.has(kept) || kept.includes('"sandbox-');
+        if (!isOurs) broken(`a record was kept that nobody sent: ${kept}`);
         const { duplicated } = rest.exchange.census();
         if (duplicated.length > 0) broken(`created twice: ${duplicated.join()}`);
       },

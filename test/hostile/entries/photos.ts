@@ -87,10 +87,7 @@ const delivery = fc
       less: Math.max(0, one.body.length - 9),
       huge: 2 ** 40,
     };
-    const size =
-      one.length === 'chunked'
-        ? 'transfer-encoding: chunked'
-        : `content-length: ${length[one.length as keyof typeof length]}`;
+    const size = one.length === 'chunked' ? 'transfer-encoding: chunked' : `content-length: ${length[one.length]}`;
     const sent = head(size, 'connection: close').replace('/photos', one.path);
     const typed = one.type === undefined ? sent : sent.replace(/content-type: .*/, `content-type: ${one.type}`);
     return `${typed}\r\n${one.body}`;
@@ -152,7 +149,7 @@ function filesIn(folder: string): string[] {
   try {
     return readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((one) => !one.isDirectory())
-      .map(({ parentPath, name: file }) => `${parentPath}/${file}`.slice(folder.length + 1))
+      .map(({ parentPath, name: own }) => `${parentPath}/${own}`.slice(folder.length + 1))
       .toSorted();
   } catch (error) {
     // One is being removed.

@@ -47,5 +47,7 @@ export function shownText(value: string): string {
     .toWellFormed()
     .replaceAll('\ufffd', String.raw`\ufffd`)
     .replace(/_x(?=[0-9a-f]{4}_)/gi, '_x005F_x');
-  return whole.length > MOST_CHARACTERS ? `${whole.slice(0, MOST_CHARACTERS).toWellFormed()}…` : whole;
+  if (whole.length > MOST_CHARACTERS) return `${whole.slice(0, MOST_CHARACTERS).toWellFormed()}…`;
+  // The library looks texts up in an object, and finds there what every object has: `toString` would damage the workbook.
+  return whole in {} ? `_x${whole.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_${whole.slice(1)}` : whole;
 }
