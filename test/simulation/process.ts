@@ -259,6 +259,7 @@ export class SimulatedProcess implements Life {
   /** It sleeps on through what wakes the passes. */
   #sleepUntilSweep(): Promise<void> {
     return new Promise((resolve) => {
+      if (this.#stop.signal.aborted) return resolve();
       this.#world.scheduler.after(LONGEST_SLEEP_MS, 'wake sweep', resolve, this);
       this.#stop.signal.addEventListener('abort', () => resolve(), { once: true });
     });
@@ -271,6 +272,7 @@ export class SimulatedProcess implements Life {
 
   #sleep(name: string, ms: number): Promise<void> {
     return new Promise((resolve) => {
+      if (this.#stop.signal.aborted) return resolve();
       const wait = Math.min(Math.max(ms, SHORTEST_SLEEP_MS), LONGEST_SLEEP_MS);
       const cancel = this.#world.scheduler.after(wait, `wake ${name}`, resolve, this);
       this.#sleepers.push(() => {
