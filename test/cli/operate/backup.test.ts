@@ -5,6 +5,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -75,6 +76,15 @@ describe('db backup', () => {
     writeFileSync(target, 'last week');
     expect(await run('db', 'backup', target)).toMatchObject({ code: 65, stdout: '' });
     expect([readFileSync(target, 'utf8'), readdirSync(dirname(target))]).toEqual(['last week', ['copy.db']]);
+  });
+
+  it('writes through no link', async () => {
+    const { run } = await withHistory();
+    const folder = temporaryFolder();
+    for (const name of ['copy.db', 'other.db.partial']) symlinkSync('elsewhere', join(folder, name));
+    for (const name of ['copy.db', 'other.db'])
+      expect((await run('db', 'backup', join(folder, name))).code).not.toBe(0);
+    expect(existsSync(join(folder, 'elsewhere'))).toBe(false);
   });
 
   it('leaves no copy of a database that is not sound', async () => {

@@ -191,6 +191,13 @@ describe('--out', () => {
     expect(lstatSync(at('nowhere')).isSymbolicLink()).toBe(true);
   });
 
+  it('takes the place of a link, and leaves what it led to', async () => {
+    writeFileSync(at('of-another'), 'kept');
+    symlinkSync('of-another', at('january.json'));
+    await report('--out', 'january.json');
+    expect([lstatSync(at('january.json')).isFile(), contents('of-another')]).toEqual([true, 'kept']);
+  });
+
   it('goes on in the file that the shell made standard output, and leaves the path that leads to it', async () => {
     symlinkSync('/proc/self/fd/1', at('stdout.json'));
     writeFileSync(at('shell.json'), '"before"\n');

@@ -66,6 +66,7 @@ describe('the dashboard of a program', () => {
     ['an id', 'shop-2', ['shop-2']],
     ['quotes and markup', HOSTILE, [HOSTILE]],
     ['what is no id', '%', []],
+    ['SQL', "' or 1=1 --", []],
     ['10,000 characters', 'x'.repeat(10_000), []],
     ['a character that no text has', '\0', []],
   ])('finds orders by %s', async (_name, query, found) => {
