@@ -49,6 +49,54 @@ function answered(first: RecordFields, ...answers: readonly RecordFields[]) {
   return { taken: became.map(({ isContrary }) => !isContrary), became, newest };
 }
 
+describe('what an event of a record shows', () => {
+  it.each<RecordPath>([
+    'order.fiatTransaction.internalToken',
+    'order.fiatTransaction.link',
+    'order.fiatTransaction.paymentToken',
+  ])('is of a secret only that it changed: %s', (path) => {
+    const [one, other] = [fields({ [path]: 'secret-1' }), fields({ [path]: 'secret-2' })];
+    expect(decide(one, other).fields).toMatchObject([{ oldValue: null, newValue: 'changed' }]);
+    expect(shownText(one)).not.toContain('secret');
+  });
+
+  it.each<RecordPath>([
+    'order.number',
+    'order.exchangeOperation.inputAsset',
+    'order.exchangeOperation.outputAsset',
+    'order.exchangeOperation.ratio',
+    'order.cryptoTransaction.fee',
+    'percent',
+    'reward',
+  ])('is of a number nothing where it is only written otherwise: %s', (path) => {
+    expect(decide(fields({ [path]: '1.50' }), fields({ [path]: '1.5' })).fields).toEqual([]);
+    expect(decide(fields({ [path]: '1.50' }), fields({ [path]: '1.51' })).fields).toHaveLength(1);
+  });
+
+  it.each<RecordPath>(['order.status', 'order.cryptoTransaction.status', 'order.fiatTransaction.status'])(
+    'is of a status nothing, as that has events of its own: %s',
+    (path) => expect(decide(fields({ [path]: 'A' }), fields({ [path]: 'B' })).fields).toEqual([]),
+  );
+});
+
+describe('the turns between two records', () => {
+  const [one, other] = [fields({ [RATIO]: '1' }), fields({ [RATIO]: '2' })];
+  const known = { earlierHash: shownText(other), turns: 2, repeats: 0, quietChanges: 0 };
+
+  it('go on as they were where nothing that is shown has changed', () => {
+    const again = decide(one, one, { ...known, earlierHash: 'earlier', repeats: 1 }, true);
+    expect(again.turns).toEqual({ ...known, earlierHash: 'earlier' });
+  });
+
+  it('are one more where the last answer was not taken for its date alone', () => {
+    expect(decide(one, other, known, true)).toEqual({
+      fields: [],
+      isContrary: true,
+      turns: { ...known, turns: 3, repeats: 1 },
+    });
+  });
+});
+
 describe('the fields of a record that changed', () => {
   it('are recorded with both texts as they were received', () => {
     const { fields: changes } = decide(
