@@ -24,7 +24,7 @@ export const GROUPS: readonly Group[] = [
     name: 'orders',
     files: ['src/domain/orders/*.ts'],
     tests: [
-      'test/domain/orders/{check,create,disputes,follow,found,no-answer,operator-decisions,record-change,rounds,schedule,states,tracking}.test.ts',
+      'test/domain/orders/{check,create,disputes,follow,found,no-answer,operator-decisions,ours,record-change,rounds,schedule,states,tracking}.test.ts',
     ],
   },
   {

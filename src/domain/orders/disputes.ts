@@ -24,9 +24,8 @@ export function describeDisputes(disputes: readonly Contradiction[]): string {
   return `the order at the exchange contradicts the row: ${disputes.map(describe).join('; ')}`;
 }
 
-const NAMES: Readonly<Record<Contradiction['kind'], string>> = {
+const NAMES: Readonly<Record<Exclude<Contradiction['kind'], 'age'>, string>> = {
   merchant: 'merchant',
-  age: 'date',
   pair: 'pair',
   type: 'type',
   amount: 'amount',

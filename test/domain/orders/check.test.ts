@@ -36,6 +36,7 @@ describe('an order that is sent exactly as it was written', () => {
     ['a negative limit, of which the document says nothing', { limit: '-1' }],
     ['a bonus below the amount', { bonus: '1.49999999999999999999' }],
     ['a bonus of zero', { bonus: '0' }],
+    ['a text of 1,000 characters', { paymentToken: 'x'.repeat(1_000) }],
     ['a bonus above the amount, where the amount may not be crypto', { bonus: '9', assetPosition: 'OUTPUT' }],
     ['a bonus above the amount of another order type', { bonus: '9', orderType: 'WITHDRAWAL' }],
   ])('%s', (_name, changes) => {
@@ -119,6 +120,16 @@ describe('an order that is refused', () => {
     ['too many once it is in a URL', 'é'.repeat(MAX_ID_BYTES_ENCODED / 6 + 1)],
   ])('an id of %s', (_name, externalOrderId) => {
     expect(problems({ externalOrderId })).toMatch(/^externalOrderId is too long to be looked up/);
+  });
+
+  it('takes what a row lacks for not asked', () => {
+    const fields = ['limit', 'paymentToken', 'providerType', 'cryptoAddress', 'bonus'] as const;
+    for (const field of fields) expect(checkOrder({ ...GOOD, [field]: undefined })).toEqual({ ok: true, order: GOOD });
+    expect([null, undefined].map((asset) => problems({ asset }))).toEqual(['asset is missing', 'asset is missing']);
+  });
+
+  it('compares no bonus with an amount that is wrong', () => {
+    expect(problems({ asset: '-1', bonus: '2' })).toBe('asset must be positive, is "-1"');
   });
 
   it('names everything that is wrong at once', () => {

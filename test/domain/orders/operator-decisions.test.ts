@@ -5,6 +5,7 @@ import {
   statesFor,
   type Judgement,
 } from '../../../src/domain/orders/operator-decisions.ts';
+import type { PacedOrder } from '../../../src/domain/orders/pace/status.ts';
 import type { FollowSettings } from '../../../src/domain/orders/lookup.ts';
 import { isAllowedMove, ORDER_STATES, type OrderState } from '../../../src/domain/orders/states.ts';
 import { HOUR, MINUTE, newRecord, SETTINGS, trackingWith } from '../../support/tracking.ts';
@@ -112,6 +113,8 @@ describe("a person's decision", () => {
       const why = refused(state, other);
       for (const command of commands) expect(why).toContain(command);
       expect(why.includes('nothing to decide')).toBe(commands.length === 0);
+      expect(why).not.toMatch(/^it (?:;|undefined)/);
+      if (commands.length > 1) expect(why).toContain(commands.join(', '));
     },
   );
 
@@ -125,6 +128,25 @@ describe('an order that exists at the exchange', () => {
     const { tracking } = decided('held', { kind: 'exists', preOrderId: 'p9' });
     expect(tracking).toMatchObject({ state: 'accepted', preOrderId: 'p9', changedAt: NOW });
     expect(tracking?.nextActionAt).toEqual(new Date(NOW.getTime() + 5_000));
+    const pace = { gapMs: ({ state }: PacedOrder) => (state === 'accepted' ? 7_000 : Number.NaN) };
+    const paced = decided('held', { kind: 'exists', preOrderId: 'p9' }, {}, { ...SETTINGS, pace });
+    expect(paced.tracking?.nextActionAt).toEqual(new Date(NOW.getTime() + 7_000));
+  });
+
+  it.each<Judgement>([
+    { kind: 'exists', preOrderId: 'p9' },
+    { kind: 'abandoned' },
+    { kind: 'retry', mayDuplicate: true },
+  ])('or not, needs no proof of absence to be decided: $kind', (judgement) => {
+    expect(decide('held', judgement, { sentAt: NOW, absentAt: null }, SETTINGS, 'shop-1').ok).toBe(true);
+  });
+
+  it('but contradicts the row is not ours while its record cannot be read', () => {
+    const action = { judgement: { kind: 'ours' }, ...WHO } as const;
+    expect(decideByOperator(trackingWith({ state: 'disputed' }), action, NOW, SETTINGS)).toEqual({
+      ok: false,
+      why: expect.stringContaining('sync') as string,
+    });
   });
 });
 
@@ -132,7 +154,7 @@ describe('an order that is sent again', () => {
   const retry = (mayDuplicate: boolean): Judgement => ({ kind: 'retry', mayDuplicate });
 
   it.each(['unknown', 'held'] as const)('from %s needs the option that says it may become two', (state) => {
-    expect(refused(state, retry(false))).toContain('--i-know-it-may-duplicate');
+    expect(refused(state, retry(false))).toMatch(/second pre-order.*--i-know-it-may-duplicate/);
     const { tracking } = decided(state, retry(true));
     expect(tracking).toMatchObject({ state: 'pending', resends: 1, verifications: 0, nextActionAt: NOW });
   });
@@ -161,6 +183,15 @@ describe('an order that is sent again', () => {
     }
   });
 
+  it('because it was not created is believed where nobody knows when it was sent', () => {
+    const notSent = { sentAt: null, absentAt: null, forbiddenIn: 3 };
+    expect(decided('held', { kind: 'not-created' }, notSent).tracking).toMatchObject({
+      state: 'pending',
+      forbiddenIn: 3,
+    });
+    expect(decided('held', retry(true), { forbiddenIn: 3 }).tracking?.forbiddenIn).toBe(0);
+  });
+
   it('because it was not created is not believed where an accepted order is not found either', () => {
     const why = refused('held', { kind: 'not-created' }, {}, SETTINGS, 'shop-1');
     expect(why).toMatch(/"shop-1".*--i-know-it-may-duplicate/);
@@ -183,7 +214,7 @@ describe('an order that is sent again', () => {
 
 describe('an order that waits to be sent', () => {
   it('again, after nobody knew what came of it, cannot be cancelled: it may be at the exchange', () => {
-    expect(refused('pending', { kind: 'cancel' }, { resends: 1 })).toContain('orders resolve');
+    expect(refused('pending', { kind: 'cancel' }, { resends: 1 })).toMatch(/cannot be cancelled.*orders resolve/);
   });
 
   it('again, as it was proved not taken, can be cancelled', () => {
