@@ -48,5 +48,5 @@ export const REJECTED_LOOKUPS_MS = [HOUR, DAY] as const;
 export function plannedGapMs(done: number, moments: readonly number[]): number | undefined {
   const at = moments[done];
   if (at === undefined) return undefined;
-  return Math.max(0, at - (done === 0 ? 0 : (moments[done - 1] ?? 0)));
+  return Math.max(0, at - (moments[done - 1] ?? 0));
 }

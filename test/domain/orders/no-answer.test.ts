@@ -58,6 +58,12 @@ describe('a documented absence', () => {
   });
 });
 
+it('a change that a fast clock dated ahead counts as made now, whatever is answered', () => {
+  const open = { state: 'open', stateReason: 'r', orderId: 'o1', changedAt: after(NOW, HOUR) } as const;
+  expect(decide(open, NOT_FOUND).tracking).toMatchObject({ ...open, changedAt: NOW });
+  expect(decide({ ...open, changedAt: NOW }, NOT_FOUND).tracking.changedAt).toEqual(NOW);
+});
+
 it('an older record of an unknown order spends no verification, and leaves the next one as it is planned', () => {
   const nextActionAt = after(NOW, 4 * HOUR);
   const unknown = {

@@ -39,6 +39,23 @@ describe('a round of look-ups', () => {
     expect(nextRound([...due('final', 100), ...due('open', 1)]).map(({ source }) => source)[0]).toBe('open');
   });
 
+  it('has all that are due where they are few, and nothing where nothing is', () => {
+    expect(nextRound(due('held', 3))).toEqual(due('held', 3));
+    expect(nextRound([])).toEqual([]);
+  });
+
+  it('begins with the oldest of a group, of whatever source it is, and by the id where two are as old', () => {
+    const order = (source: DueLookup['source'], externalOrderId: string, second: number): DueLookup => ({
+      source,
+      externalOrderId,
+      nextActionAt: `2026-01-05T12:00:0${second}.000Z`,
+    });
+    const sorted = [order('disputed', 'd', 1), order('open', 'a', 2), order('disputed', 'b', 2), order('open', 'c', 3)];
+    const [first, second, third, fourth] = sorted as [DueLookup, DueLookup, DueLookup, DueLookup];
+    expect(nextRound([fourth, second, third, first])).toEqual(sorted);
+    expect(nextRound([third, first, fourth, second])).toEqual(sorted);
+  });
+
   it('takes each order once, the oldest of each group first, and lets none wait while there is room', () => {
     const some = fc.tuple(...LOOKUP_SOURCES.map((source) => fc.nat(60).map((count) => due(source, count))));
     fc.assert(

@@ -4,6 +4,7 @@ import {
   createBackoffMs,
   longestFreshMs,
   HELD_LOOKUP_MS,
+  LONGEST_WAIT_MS,
   plannedGapMs,
   spreadMs,
   unansweredLookupMs,
@@ -34,6 +35,8 @@ describe('jitter', () => {
     expect(drawn.size).toBe(5);
   });
 });
+
+it('no schedule waits for longer than eight days', () => expect(LONGEST_WAIT_MS).toBe(8 * DAY));
 
 describe('the backoff of creates', () => {
   it.each([
