@@ -71,7 +71,9 @@ export async function openShops(
   const file = join(folder, 'settings.yaml');
   writeFileSync(file, stringify(settings), { mode: 0o600 });
   const admin = undo.adopt(bench.server.admin(name), (pool) => pool.end());
-  const workers = undo.use(new Workers(folder, file));
+  const workers = undo.use(
+    new Workers({ folder, settingsFile: file, fail: (what) => void process.stderr.write(`${what}\n`) }),
+  );
   const isOver = new AbortController();
   const insert = inserterOf(admin, accounts);
   const inserting = insertAllTheTime(insert, isOver.signal);

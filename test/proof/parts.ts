@@ -2,7 +2,15 @@ import { mutation } from '../mutation/proof.ts';
 import { plantedBugs } from '../simulation/planted/proof.ts';
 import { hostileInput } from '../hostile/proof.ts';
 import { randomWorlds } from '../simulation/proof.ts';
+import { windtunnelPostgres, windtunnelSqlite } from '../windtunnel/proof.ts';
 import type { Part } from './part.ts';
 
 /** Every part, in the order in which they run. */
-export const PARTS: readonly Part[] = [randomWorlds, plantedBugs, mutation, hostileInput];
+export const PARTS: readonly Part[] = [
+  randomWorlds,
+  plantedBugs,
+  mutation,
+  hostileInput,
+  windtunnelSqlite,
+  windtunnelPostgres,
+];

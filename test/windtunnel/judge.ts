@@ -1,9 +1,15 @@
-import type pg from 'pg';
-import type { LoggedRequest, Sandbox } from '../../src/sandbox/server.ts';
+import type { Sandbox } from '../../src/sandbox/server.ts';
+import type { Arrival, Watcher } from './front.ts';
+import type { Row, Shop } from './shop.ts';
 
 /** What a request of a process that was killed may take to arrive. */
 const ON_ITS_WAY_MS = 100;
-const MOST_TOLD = 20;
+/** What the front may take to see a request that left before an answer that asks to wait was read. */
+const SEEN_WITHIN_MS = 500;
+/** A process that ends so soon after it has read such an answer may not have written that down. */
+const WRITTEN_WITHIN_MS = 1_000;
+const MOST_MEMORY_BYTES = 700 * 1_048_576;
+const MOST_NAMED = 20;
 
 /** What came of a tunnel. */
 export interface Verdict {
@@ -11,6 +17,8 @@ export interface Verdict {
   readonly preOrders: number;
   readonly requests: number;
   readonly held: number;
+  /** Answers that asked to wait, and were read by a process that lived on. */
+  readonly waits: number;
   /** Milliseconds from a kill until each account of the killed process had its next request, in order. */
   readonly takeOverMs: readonly number[];
   /** The broken promises. */
@@ -19,29 +27,36 @@ export interface Verdict {
 
 /** What is to be judged, once the processes have ended. */
 interface Remains {
-  readonly shop: pg.Pool;
+  readonly shop: Shop;
   readonly sandbox: Sandbox;
-  /** The key of each account. */
+  /** The key of each account at the exchange. */
   readonly accounts: ReadonlyMap<string, string>;
-  readonly exitCodes: readonly (number | null)[];
 }
 
-interface Row {
-  readonly account: string;
-  readonly external_order_id: string;
-  readonly state: string;
+/** What was sent of an order, and what the exchange was seen to do with it. */
+interface Sent {
+  /** A create has left, and no answer proved that it was not taken. */
+  mayBeTaken: boolean;
+  doubled: number;
+  isRejected: boolean;
 }
 
-/** Sees the requests as the exchange does, and what the shops insert. */
-export class Judge {
+/** Sees the requests as the exchange does, what the shops insert and what the processes say. */
+export class Judge implements Watcher {
   readonly #rate: { readonly requests: number; readonly intervalMs: number };
   readonly #inserted = new Map<string, string>();
+  readonly #abandoned = new Set<string>();
   readonly #recent = new Map<string, number[]>();
+  readonly #sent = new Map<string, Sent>();
+  readonly #waits = new Map<string, { readonly readAt: number; readonly until: number }[]>();
+  /** When processes were killed and stopped. */
+  readonly #interruptions: number[] = [];
   /** Accounts whose process was killed, and when. */
   readonly #killedAt = new Map<string, number>();
   readonly #takeOverMs: number[] = [];
   readonly #violations: string[] = [];
   #requests = 0;
+  #waitsRead = 0;
   #onDriven = () => {};
 
   constructor(rate: { readonly requests: number; readonly intervalMs: number }) {
@@ -56,21 +71,56 @@ export class Judge {
     this.#inserted.set(id, account);
   }
 
-  /** A request has arrived at the exchange. */
-  arrived({ externalOrderId, monotonic }: LoggedRequest): void {
-    const account = externalOrderId?.split(':')[0];
-    if (account === undefined) return;
+  /** A person may have ended the order. */
+  abandoned(id: string): void {
+    this.#abandoned.add(id);
+  }
+
+  arrived({ isCreate, id }: Arrival, at: number): void {
+    const account = accountOf(id);
     this.#requests += 1;
     const { requests, intervalMs } = this.#rate;
-    const recent = (this.#recent.get(account) ?? []).filter((at) => at > monotonic - intervalMs);
-    recent.push(monotonic);
+    const recent = (this.#recent.get(account) ?? []).filter((one) => one > at - intervalMs);
+    recent.push(at);
     this.#recent.set(account, recent);
     if (recent.length > requests) this.fail(`${account}: ${recent.length} requests in ${intervalMs} ms`);
+    this.#checkWaits(account, at);
+    if (isCreate) {
+      const sent = this.#of(id);
+      if (sent.mayBeTaken) this.fail(`${id} was sent again, although it may have been taken`);
+      sent.mayBeTaken = true;
+    }
     const killedAt = this.#killedAt.get(account);
-    if (killedAt === undefined || monotonic < killedAt + ON_ITS_WAY_MS) return;
-    this.#takeOverMs.push(monotonic - killedAt);
+    if (killedAt === undefined || at < killedAt + ON_ITS_WAY_MS) return;
+    this.#takeOverMs.push(at - killedAt);
     this.#killedAt.delete(account);
     if (this.#killedAt.size === 0) this.#onDriven();
+  }
+
+  notTaken({ isCreate, id }: Arrival, isRejected: boolean): void {
+    if (!isCreate) return;
+    const sent = this.#of(id);
+    sent.mayBeTaken = false;
+    sent.isRejected ||= isRejected;
+  }
+
+  doubled({ id }: Arrival): void {
+    this.#of(id).doubled += 1;
+  }
+
+  askedToWait({ id }: Arrival, readAt: number, until: number): void {
+    const account = accountOf(id);
+    this.#waitsRead += 1;
+    this.#waits.set(account, [...(this.#waits.get(account) ?? []), { readAt, until }]);
+  }
+
+  strayed(where: string): void {
+    this.fail(`a request went ${where}`);
+  }
+
+  /** A process is killed or stopped about now. */
+  interrupted(): void {
+    this.#interruptions.push(performance.now());
   }
 
   /** The process that drove these accounts was killed. */
@@ -83,55 +133,82 @@ export class Judge {
     if (this.#killedAt.size > 0) await new Promise<void>((resolve) => (this.#onDriven = resolve));
   }
 
+  /** What a process was seen to take of memory at the most. */
+  tookMemory(bytes: number): void {
+    if (bytes > MOST_MEMORY_BYTES) this.fail(`a process took ${Math.round(bytes / 1_048_576)} MiB of memory`);
+  }
+
   async judge(remains: Remains): Promise<Verdict> {
-    const { rows } = await remains.shop.query<Row>('select account, external_order_id, state from merchant_orders');
-    const states = new Map(rows.map((row) => [row.external_order_id, row]));
+    const rows = await remains.shop.rows();
+    const states = new Map(rows.map((row) => [row.id, row]));
     for (const [id, account] of this.#inserted) {
       if (states.get(id)?.account !== account) this.fail(`${id} is not in the table`);
     }
-    const preOrders = this.#judgeExchange(remains, states);
-    await this.#judgeHistory(remains.shop, states);
-    const codes = remains.exitCodes.filter((code) => code !== 0);
-    if (codes.length > 0) this.fail(`workers ended with ${codes.join(', ')}`);
+    const preOrders = this.#judgeExchange(remains, rows);
+    await this.#judgeHistory(remains.shop, rows);
     return {
       orders: rows.length,
       preOrders,
       requests: this.#requests,
       held: rows.filter(({ state }) => state === 'held').length,
+      waits: this.#waitsRead,
       takeOverMs: this.#takeOverMs.toSorted((one, other) => one - other),
-      violations: this.#violations.slice(0, MOST_TOLD),
+      violations: this.#violations.slice(0, MOST_NAMED),
     };
   }
 
-  /** Every order is at the exchange once, unless a person has to say whether it is. */
-  #judgeExchange({ sandbox, accounts }: Remains, states: ReadonlyMap<string, Row>): number {
-    let all = 0;
-    for (const [account, key] of accounts) {
-      const exchange = sandbox.exchanges.get(key);
-      const { preOrders, duplicated } = exchange?.census() ?? { preOrders: 0, duplicated: [] };
-      all += preOrders;
-      if (duplicated.length > 0) this.fail(`${account}: created twice: ${duplicated.slice(0, 3).join(', ')}`);
-      for (const { external_order_id: id, state } of [...states.values()].filter((row) => row.account === account)) {
-        const isMade = (exchange?.preOrdersOf(id).length ?? 0) > 0;
-        if (state === 'final' && !isMade) this.fail(`${id} is final, and the exchange does not know it`);
-        if (state !== 'final' && state !== 'held') this.fail(`${id} is ${state}`);
+  #checkWaits(account: string, at: number): void {
+    const waits = (this.#waits.get(account) ?? []).filter(({ until }) => until > at);
+    this.#waits.set(account, waits);
+    for (const { readAt, until } of waits) {
+      const wasWritten = this.#interruptions.every((one) => Math.abs(one - readAt) > WRITTEN_WITHIN_MS);
+      if (at > readAt + SEEN_WITHIN_MS && wasWritten) {
+        this.fail(`${account}: a request ${Math.round(until - at)} ms before the end of a Retry-After`);
       }
+    }
+  }
+
+  /** Every order is at the exchange once, unless a person has to say whether it is. */
+  #judgeExchange({ sandbox, accounts }: Remains, rows: readonly Row[]): number {
+    let all = 0;
+    for (const { account, id, state } of rows) {
+      const made = sandbox.exchanges.get(accounts.get(account) ?? '')?.preOrdersOf(id).length ?? 0;
+      const { doubled, isRejected } = this.#of(id);
+      all += made;
+      if (made > 1 + doubled) this.fail(`${id} was created ${made} times`);
+      if (state === 'final' && made === 0) this.fail(`${id} is final, and the exchange does not know it`);
+      const isSettled =
+        state === 'final' ||
+        state === 'held' ||
+        (state === 'rejected' && isRejected) ||
+        (state === 'abandoned' && this.#abandoned.has(id));
+      if (!isSettled) this.fail(`${id} is ${state}`);
     }
     return all;
   }
 
   /** The state of each order is its last event, and every event goes on from the one before it. */
-  async #judgeHistory(shop: pg.Pool, states: ReadonlyMap<string, Row>): Promise<void> {
-    const { rows } = await shop.query<{ id: string; old_value: string | null; new_value: string | null }>(
-      `select external_order_id as id, old_value, new_value from order_events e where field = 'state' order by account, e.id`,
-    );
+  async #judgeHistory(shop: Shop, rows: readonly Row[]): Promise<void> {
     const last = new Map<string, string | null>();
-    for (const { id, old_value: before, new_value: after } of rows) {
+    for (const { id, before, after } of await shop.stateEvents()) {
       if (before !== (last.get(id) ?? 'pending')) this.fail(`${id}: an event says ${before}, it was ${last.get(id)}`);
       last.set(id, after);
     }
-    for (const { external_order_id: id, state } of states.values()) {
+    for (const { id, state } of rows) {
       if ((last.get(id) ?? 'pending') !== state) this.fail(`${id} is ${state}, its last event says ${last.get(id)}`);
     }
   }
+
+  #of(id: string): Sent {
+    const known = this.#sent.get(id);
+    if (known !== undefined) return known;
+    const sent = { mayBeTaken: false, doubled: 0, isRejected: false };
+    this.#sent.set(id, sent);
+    return sent;
+  }
+}
+
+/** Ids begin with the name of their account. */
+function accountOf(id: string): string {
+  return id.split(':')[0] ?? '';
 }

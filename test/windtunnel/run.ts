@@ -1,0 +1,13 @@
+import { findPostgres, startPostgres } from '../support/postgres-server.ts';
+import type { Dialect } from './doses.ts';
+import { postgresGround, sqliteGround } from './ground.ts';
+import { runTunnel, type Dose, type TunnelResult } from './tunnel.ts';
+
+/** Runs a tunnel on a database of its own; throws where there is no server for it. */
+export async function runOn(dialect: Dialect, dose: Dose, say: (text: string) => void): Promise<TunnelResult> {
+  if (dialect === 'sqlite') return await runTunnel(sqliteGround, dose, say);
+  const bin = findPostgres();
+  if (bin === undefined) throw new Error('no PostgreSQL server is installed here (no initdb was found): install one');
+  await using server = await startPostgres(bin);
+  return await runTunnel(() => postgresGround(server, 'tunnel'), dose, say);
+}
