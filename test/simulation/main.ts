@@ -1,47 +1,73 @@
 import { parseArgs } from 'node:util';
 import { createLogUpdate } from 'log-update';
-import { prepareGround, simulate, type Ground } from './world.ts';
+import { commit } from '../proof/kept.ts';
+import { commandFor } from './modes/mode.ts';
+import { MODES, modeOf } from './modes/modes.ts';
+import { runSeeds, type Range } from './run/pool.ts';
+import { describeShrunk, shrink } from './run/shrink.ts';
+import { prepareGround } from './world.ts';
 
-const USAGE = `npm run simulate -- --seeds 1000 [--from 1]   runs so many worlds; exit 1 at the first broken promise
-npm run simulate -- --seed 17                 prints what happened in one
+const USAGE = `npm run simulate -- --seeds 1000 [--from 1] [--workers N] [--mode NAME]
+                                              runs so many worlds; exit 1 at the first broken promise
+npm run simulate -- --seed 17 [--mode NAME]   prints what happened in one
+Modes: ${[...MODES.keys()].join(', ')}
 `;
 const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: '300' },
     from: { type: 'string', default: '1' },
+    workers: { type: 'string' },
+    mode: { type: 'string', default: 'random' },
     seed: { type: 'string' },
+    place: { type: 'string' },
     help: { type: 'boolean' },
   },
 });
 
-using ground = await prepareGround();
 if (values.help === true) process.stdout.write(USAGE);
-else if (values.seed !== undefined) await showWorld(Number(values.seed), ground);
-else await runWorlds(Number(values.from), Number(values.seeds), ground);
+else if (values.seed !== undefined) await showWorld(Number(values.seed));
+else {
+  const workers = values.workers === undefined ? undefined : Number(values.workers);
+  await runWorlds({ mode: values.mode, from: Number(values.from), count: Number(values.seeds), workers });
+}
 
-async function showWorld(seed: number, on: Ground): Promise<void> {
-  const { trace, violation, steps, deaths } = await simulate(seed, on);
+async function showWorld(seed: number): Promise<void> {
+  using ground = await prepareGround();
+  const place = values.place === undefined ? undefined : Number(values.place);
+  const { trace, violation, counts } = await modeOf(values.mode).run(seed, ground, place);
   process.stdout.write(`${trace.join('\n')}\n`);
-  process.stdout.write(`seed ${seed}: ${steps} steps, ${deaths} deaths: ${violation ?? 'every promise was kept'}\n`);
+  process.stdout.write(`seed ${seed}: ${list(counts)}: ${violation ?? 'every promise was kept'}\n`);
   process.exitCode = violation === undefined ? 0 : 1;
 }
 
-async function runWorlds(from: number, count: number, on: Ground): Promise<void> {
+async function runWorlds(range: Range): Promise<void> {
   const progress = process.stderr.isTTY ? createLogUpdate(process.stderr) : undefined;
-  let [steps, deaths, requests, decisions] = [0, 0, 0, 0];
-  for (let seed = from; seed < from + count; seed += 1) {
-    const outcome = await simulate(seed, on);
-    steps += outcome.steps;
-    deaths += outcome.deaths;
-    requests += outcome.requests;
-    decisions += outcome.decisions;
-    progress?.(`seed ${seed}, ${seed - from + 1} of ${count}`);
-    if (outcome.violation === undefined) continue;
-    process.stdout.write(`seed ${seed}: ${outcome.violation}\nsee it with: npm run simulate -- --seed ${seed}\n`);
-    process.exitCode = 1;
+  const begun = performance.now();
+  let done = 0;
+  const { counts, broken } = await runSeeds(range, ({ violation }) => {
+    done += 1;
+    progress?.(`${done} of ${range.count} seeds, ${perSecond(done, begun)} a second`);
+    return violation === undefined;
+  });
+  progress?.clear();
+  const [first] = broken;
+  const facts = `${list(counts)}, ${perSecond(counts['seeds'] ?? 0, begun)} seeds a second`;
+  if (first === undefined) {
+    process.stdout.write(`${facts}: every promise was kept\n`);
     return;
   }
-  progress?.clear();
-  const facts = `${count} seeds, ${steps} steps, ${requests} requests, ${decisions} decisions, ${deaths} deaths of the process`;
-  process.stdout.write(`${facts}: every promise was kept\n`);
+  process.exitCode = 1;
+  process.stdout.write(`${facts}\nseed ${first.seed} on ${commit().slice(0, 8)}: ${first.violation}\n`);
+  process.stdout.write(`see it with: ${commandFor(range.mode, first)}\n`);
+  if (range.mode === 'random') process.stdout.write(describeShrunk(await shrink(first.seed, first.violation ?? '')));
+}
+
+function perSecond(done: number, begun: number): string {
+  return (done / ((performance.now() - begun) / 1_000)).toFixed(1);
+}
+
+function list(counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts)
+    .map(([name, count]) => `${count} ${name}`)
+    .join(', ');
 }

@@ -46,6 +46,8 @@ export interface Surroundings {
   readonly log: Logger;
   /** Whether nothing goes wrong any more. */
   readonly isCalm: boolean;
+  /** Whether a process may die now. */
+  readonly mayDie: boolean;
   /** What the clock of the machine shows. */
   readonly wallMs: number;
   /** The process that drives the account, or did last. */
@@ -341,8 +343,8 @@ export class SimulatedProcess implements Life {
 
   #mayDie(where: string): void {
     if (!this.isAlive) throw new Died(where);
-    const { plan, chance, isCalm } = this.#world;
-    if (isCalm || chance.next() >= plan.deathAtStatement) return;
+    const { plan, chance, mayDie } = this.#world;
+    if (!mayDie || chance.next() >= plan.deathAtStatement) return;
     this.die(where);
     this.#world.died(this, where);
     throw new Died(where);

@@ -1,34 +1,37 @@
-import type { Part, PieceResult } from '../proof/part.ts';
-import { prepareGround, simulate } from './world.ts';
-
-const SEEDS_A_PIECE = 500;
+import type { Dose, Part, PieceResult } from '../proof/part.ts';
+import { commandFor } from './modes/mode.ts';
+import { runSeeds } from './run/pool.ts';
 
 /** Worlds from one seed after another. */
-export const randomWorlds: Part = {
+export const randomWorlds = partOf({
   name: 'random',
   text: 'worlds in which one seed decides what happens: orders, settings, faults, deaths of the process',
-  reads: ['test/simulation'],
+  seeds: { small: 1_000, full: 10_000 },
+  seedsAPiece: 500,
   least: (dose) => (dose === 'small' ? { seeds: 1_000 } : { seeds: 10_000, deaths: 50_000 }),
-  pieces(dose) {
-    const seeds = dose === 'small' ? 1_000 : 10_000;
-    return Array.from({ length: seeds / SEEDS_A_PIECE }, (_, index) => {
-      const from = index * SEEDS_A_PIECE + 1;
-      return { name: `from-${from}`, run: () => runWorlds(from, SEEDS_A_PIECE) };
-    });
-  },
-};
+});
 
-async function runWorlds(from: number, count: number): Promise<PieceResult> {
-  using ground = await prepareGround();
-  const counts = { seeds: 0, steps: 0, requests: 0, deaths: 0 };
-  const violations: string[] = [];
-  for (let seed = from; seed < from + count; seed += 1) {
-    const { steps, requests, deaths, violation } = await simulate(seed, ground);
-    counts.seeds += 1;
-    counts.steps += steps;
-    counts.requests += requests;
-    counts.deaths += deaths;
-    if (violation !== undefined) violations.push(`${violation} (npm run simulate -- --seed ${seed})`);
-  }
-  return { counts, violations };
+interface Worlds extends Pick<Part, 'name' | 'text' | 'least'> {
+  readonly seeds: Readonly<Record<Dose, number>>;
+  readonly seedsAPiece: number;
+}
+
+/** A part is a mode of the simulation, its pieces some seeds each. */
+function partOf({ name, text, least, seeds, seedsAPiece }: Worlds): Part {
+  return {
+    name,
+    text,
+    reads: ['test/simulation'],
+    least,
+    pieces: (dose) =>
+      Array.from({ length: seeds[dose] / seedsAPiece }, (_, index) => {
+        const from = index * seedsAPiece + 1;
+        return { name: `from-${from}`, run: () => runPiece(name, from, seedsAPiece) };
+      }),
+  };
+}
+
+async function runPiece(mode: string, from: number, count: number): Promise<PieceResult> {
+  const { counts, broken } = await runSeeds({ mode, from, count });
+  return { counts, violations: broken.map((one) => `${one.violation} (${commandFor(mode, one)})`) };
 }

@@ -11,6 +11,7 @@ interface Event {
   readonly label: string;
   readonly run: () => void;
   readonly life: Life | undefined;
+  isCancelled: boolean;
 }
 
 /**
@@ -35,15 +36,15 @@ export class Scheduler {
 
   /** How many events wait. */
   get waiting(): number {
-    return this.#events.length;
+    return this.#events.reduce((count, event) => count + (isDropped(event) ? 0 : 1), 0);
   }
 
   /** Runs something after `ms`; the function that is given back takes it out again. */
   after(ms: number, label: string, run: () => void, life?: Life): () => void {
-    const event: Event = { at: this.#now + Math.max(0, Math.ceil(ms)), label, run, life };
+    const event: Event = { at: this.#now + Math.max(0, Math.ceil(ms)), label, run, life, isCancelled: false };
     this.#events.push(event);
     return () => {
-      this.#events = this.#events.filter((one) => one !== event);
+      event.isCancelled = true;
     };
   }
 
@@ -54,20 +55,39 @@ export class Scheduler {
 
   /** Runs one event; false when none is left. */
   async step(): Promise<boolean> {
-    this.#events = this.#events.filter(({ life }) => life?.isAlive !== false);
-    if (this.#events.length === 0) return false;
-    const earliest = Math.min(...this.#events.map(timeOf));
-    this.#now = Math.max(this.#now, earliest);
-    const ready = this.#events.filter((one) => timeOf(one) <= this.#now);
-    const event = ready[Math.floor(this.#random() * ready.length)];
-    if (event === undefined) throw new Error('no event is ready');
-    this.#events = this.#events.filter((one) => one !== event);
+    const event = this.#take();
+    if (event === undefined) return false;
     this.note(event.label);
     event.run();
     // Everything that waits for promises only has run when the event loop has turned once.
     await settle();
     return true;
   }
+
+  /** Takes one of the events that are ready first, and drops those that never happen. */
+  #take(): Event | undefined {
+    const events = this.#events;
+    let [kept, earliest] = [0, Number.POSITIVE_INFINITY];
+    for (const event of events) {
+      if (isDropped(event)) continue;
+      events[kept] = event;
+      kept += 1;
+      earliest = Math.min(earliest, timeOf(event));
+    }
+    events.length = kept;
+    if (kept === 0) return undefined;
+    this.#now = Math.max(this.#now, earliest);
+    const ready: number[] = [];
+    for (let index = 0; index < kept; index += 1) {
+      if (timeOf(events[index] as Event) <= this.#now) ready.push(index);
+    }
+    const [taken] = events.splice(ready[Math.floor(this.#random() * ready.length)] as number, 1);
+    return taken;
+  }
+}
+
+function isDropped({ isCancelled, life }: Event): boolean {
+  return isCancelled || life?.isAlive === false;
 }
 
 function timeOf({ at, life }: Event): number {

@@ -1,4 +1,4 @@
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -6,6 +6,7 @@ import { pino, type Logger } from 'pino';
 import type { Clock } from '../../src/clock.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { openStore } from '../../src/store/sqlite/store.ts';
+import type { Outcome } from './modes/mode.ts';
 import { SimulatedExchange } from './exchange.ts';
 import type { SqliteConfig } from '../support/test-program.ts';
 import { Observer } from './observer/observer.ts';
@@ -21,43 +22,41 @@ import { flowSettings } from '../../src/flows/pass/settings.ts';
 /** Of a world with one order, and more for each. */
 const MOST_STEPS = 30_000;
 
-/** What one seed led to. */
-export interface Outcome {
-  readonly seed: number;
-  readonly steps: number;
-  readonly deaths: number;
-  readonly requests: number;
-  /** Moves by a person. */
-  readonly decisions: number;
-  readonly trace: readonly string[];
-  /** The broken promise, or undefined when all were kept. */
-  readonly violation: string | undefined;
-}
+const EMPTY = 'empty.db';
+/** A folder in memory, on Linux. */
+const MEMORY = '/dev/shm';
 
 /** A folder with an empty database of today's version, from which each world begins. */
-export interface Ground extends Disposable {
+export interface Ground {
   readonly folder: string;
   readonly config: SqliteConfig;
 }
 
-/** Prepares the ground. */
-export async function prepareGround(): Promise<Ground> {
-  const folder = mkdtempSync(join(tmpdir(), 'order-sync-simulation-'));
-  const path = join(folder, 'empty.db');
-  const config = loadConfig({
-    file: null,
-    cwd: folder,
-    requireExchange: true,
-    env: { ORDER_SYNC_EXCHANGE_BASE_URL: 'https://simulated.example', ORDER_SYNC_EXCHANGE_API_KEY: 'canary-key-31' },
-  }) as SqliteConfig;
-  const store = await openStore(path, { ...frozenClock() }, { expect: 'migrate' });
+/** Prepares the ground; it is gone when it is disposed of. */
+export async function prepareGround(): Promise<Ground & Disposable> {
+  const folder = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'order-sync-simulation-'));
+  const store = await openStore(join(folder, EMPTY), frozenClock(), { expect: 'migrate' });
   await store.close();
-  return { folder, config, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
+  return { ...openGround(folder), [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/** The ground that was prepared in a folder. */
+export function openGround(folder: string): Ground {
+  const env = {
+    ORDER_SYNC_EXCHANGE_BASE_URL: 'https://simulated.example',
+    ORDER_SYNC_EXCHANGE_API_KEY: 'canary-key-31',
+  };
+  return { folder, config: loadConfig({ file: null, cwd: folder, requireExchange: true, env }) as SqliteConfig };
 }
 
 /** Lets a world run from its seed to its end, or to the first broken promise. */
 export async function simulate(seed: number, ground: Ground): Promise<Outcome> {
-  using world = new World(planOf(seed), ground);
+  return await live(planOf(seed), ground);
+}
+
+/** Lets a world run as planned, to its end or to the first broken promise. */
+export async function live(plan: Plan, ground: Ground): Promise<Outcome> {
+  using world = new World(plan, ground);
   return await world.run();
 }
 
@@ -81,7 +80,7 @@ class World implements Surroundings, Disposable {
 
   constructor(plan: Plan, ground: Ground) {
     const path = join(ground.folder, `seed-${plan.seed}.db`);
-    copyFileSync(join(ground.folder, 'empty.db'), path);
+    copyFileSync(join(ground.folder, EMPTY), path);
     this.plan = plan;
     this.chance = new Chance(plan.seed + 1_000_003);
     this.scheduler = new Scheduler(this.chance.next);
@@ -105,6 +104,10 @@ class World implements Surroundings, Disposable {
 
   get isCalm(): boolean {
     return this.scheduler.now >= this.plan.calmAt;
+  }
+
+  get mayDie(): boolean {
+    return !this.isCalm && this.#deaths < this.plan.mostDeaths;
   }
 
   /** What the clock of the machine shows. */
@@ -197,14 +200,12 @@ class World implements Surroundings, Disposable {
         this.observer.fail('everything settles', `${steps} steps and no end`);
     }
     if (this.observer.violation === undefined) this.observer.checkEnd(this.exchange.sandbox, this.wallMs);
+    const { requests, decisions, violation } = this.observer;
     return {
       seed: this.plan.seed,
-      steps,
-      deaths: this.#deaths,
-      requests: this.observer.requests,
-      decisions: this.observer.decisions,
+      counts: { steps, requests, decisions, deaths: this.#deaths },
       trace: this.scheduler.trace,
-      violation: this.observer.violation,
+      violation,
     };
   }
 
@@ -288,7 +289,7 @@ class World implements Surroundings, Disposable {
   }
 
   #mayDie(where: string, likelihood: number): void {
-    if (this.isCalm || this.#process?.isAlive !== true || this.chance.next() >= likelihood) return;
+    if (!this.mayDie || this.#process?.isAlive !== true || this.chance.next() >= likelihood) return;
     const process = this.#process;
     process.die(where);
     this.died(process, where);

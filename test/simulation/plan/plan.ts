@@ -27,6 +27,8 @@ export interface Plan {
   /** Chance that the process dies at an event, and at a statement. */
   readonly deathAtStep: number;
   readonly deathAtStatement: number;
+  /** A start costs much and shows little: the process dies only so often. */
+  readonly mostDeaths: number;
   /** Chance that another program locks the database as a transaction begins, and for how long at most. */
   readonly busy: number;
   readonly longestLockMs: number;
@@ -102,6 +104,7 @@ export function planOf(seed: number): Plan {
     outages: planOutages(swarm, calmAt),
     deathAtStep: chance.of([0, 0.002, 0.01, 0.03]),
     deathAtStatement: chance.of([0, 0.001, 0.005, 0.01]),
+    mostDeaths: swarm.of([2, 5, 10, 30]),
     busy: chance.of([0, 0, 0.02, 0.1]),
     longestLockMs: swarm.of([0, 60, 3_000, 30_000, 120_000]),
     diskFull: swarm.maybe(0.2, () => swarm.window(calmAt)),
