@@ -26,25 +26,24 @@ export function findDeclaration(text: string, name: string): Extent | string {
   return within;
 }
 
+/** Those that are the least indented: a constant of a method, or a property of a table, may have the same name. */
 function declarationsOf(text: string, name: string, within: Extent): readonly Extent[] {
   const word = RegExp.escape(name);
-  const kinds = [
-    `(?:function\\*?|const|let|class)\\s+${word}(?![\\w$])`,
-    `\\*?${word}(?=[(<])`,
-    `${word}[?!]?(?=\\s*[:=])`,
-  ];
-  const found = kinds.map((kind, index) => {
+  const declared = `(?:function\\*?|const|let|class)\\s+${word}(?![\\w$])`;
+  const kinds = [declared, `\\*?${word}(?=[(<])`, `${word}[?!]?(?=\\s*[:=])`];
+  const found = kinds.flatMap((kind, index) => {
     const lines = text.matchAll(new RegExp(`^([ ]*)${MODIFIERS}${kind}.*$`, 'gm'));
-    const extents = [...lines]
-      .filter((line) => line.index >= within.from && line.index < within.to)
+    const declarations = [...lines]
       // The declaration itself is not inside of itself.
-      .filter((line) => within.from === 0 || line.index > within.from)
-      .map((line) => extentOf(text, line.index, line[1]?.length ?? 0));
+      .filter((line) => (within.from === 0 || line.index > within.from) && line.index < within.to)
+      .map((line) => ({ indentation: line[1]?.length ?? 0, extent: extentOf(text, line.index, line[1]?.length ?? 0) }));
     // A call of a method looks like one, but for its end.
-    return index === 1 ? extents.filter(({ from, to }) => text.slice(from, to).endsWith('}')) : extents;
+    return index === 1
+      ? declarations.filter(({ extent }) => text.slice(extent.from, extent.to).endsWith('}'))
+      : declarations;
   });
-  // A property may have the name of a function that it holds.
-  return found.find((extents) => extents.length > 0) ?? [];
+  const least = Math.min(...found.map(({ indentation }) => indentation));
+  return found.filter(({ indentation }) => indentation === least).map(({ extent }) => extent);
 }
 
 /** From the line that begins at `from`, with so many blanks before it, to the line that closes it. */

@@ -19,16 +19,24 @@ const NEEDED = [
   'tsconfig.json',
 ];
 
-/** The worlds that are run: those of the seeds from one to another, until one breaks a promise. */
+/** The seeds of the worlds that are run, from one to another. */
 export interface Seeds {
   readonly from: number;
   readonly to: number;
 }
 
-/** What came of the worlds of a program with a bug; `seed` is undefined where the program could not even run them. */
-export interface Caught {
-  readonly seed: number | undefined;
+/** A world that broke a promise. */
+export interface BrokenWorld {
+  readonly seed: number;
   readonly violation: string;
+}
+
+/** What came of the worlds of a program with a bug. */
+export interface Came {
+  /** The first that broke the promise of the bug. */
+  readonly caught?: BrokenWorld | undefined;
+  /** The first that broke another promise before. */
+  readonly other?: BrokenWorld | undefined;
 }
 
 /** Plants a bug into the files of this checkout. */
@@ -42,8 +50,8 @@ export function plantHere(bug: PlantedBug): Planted {
   });
 }
 
-/** Runs worlds of a copy of the program with the bug. Gives the first broken promise, undefined where all were kept. */
-export async function catchBug(bug: PlantedBug, { from, to }: Seeds): Promise<Caught | undefined> {
+/** Runs worlds of a copy of the program with the bug, until one breaks its promise. */
+export async function catchBug(bug: PlantedBug, { from, to }: Seeds): Promise<Came> {
   const { files, problems } = plantHere(bug);
   if (problems.length > 0) throw new Error(`${bug.name} no longer applies: ${problems.join('; ')}`);
   const folder = mkdtempSync(join(tmpdir(), 'order-sync-planted-'));
@@ -55,20 +63,20 @@ export async function catchBug(bug: PlantedBug, { from, to }: Seeds): Promise<Ca
       writeFileSync(join(folder, file), changed);
     }
     const mode = bug.mode === undefined ? [] : ['--mode', bug.mode];
-    return await run(folder, ['--from', String(from), '--to', String(to), ...mode]);
+    return await run(folder, ['--from', String(from), '--to', String(to), '--breaks', bug.breaks.source, ...mode]);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function run(folder: string, args: readonly string[]): Promise<Caught | undefined> {
+async function run(folder: string, args: readonly string[]): Promise<Came> {
   const script = ['test/simulation/planted/worlds.ts', ...args];
   const child = spawn(process.execPath, script, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
   const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
   try {
-    return (JSON.parse(output) as Caught | null) ?? undefined;
-  } catch {
-    return { seed: undefined, violation: `the program broke off: ${errors.trim().slice(-2_000)}` };
+    return JSON.parse(output) as Came;
+  } catch (error) {
+    throw new Error(`the worlds could not be run: ${errors.trim().slice(-2_000)}`, { cause: error });
   }
 }
 

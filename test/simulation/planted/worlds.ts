@@ -1,15 +1,26 @@
 import { parseArgs } from 'node:util';
 import { prepareGround, simulate } from '../world.ts';
+import type { BrokenWorld, Came } from './run.ts';
 
-/** Runs worlds of a copy of the program, one after another, and says in one line of JSON which of them broke a promise first. */
+/**
+ * Runs worlds of a copy of the program, one after another, until one breaks a promise (`--breaks`, a regular expression), and
+ * says in one line of JSON which did. A world that broke another promise before is named too.
+ */
 const { values } = parseArgs({
-  options: { from: { type: 'string' }, to: { type: 'string' }, mode: { type: 'string' } },
+  options: {
+    from: { type: 'string' },
+    to: { type: 'string' },
+    breaks: { type: 'string', default: '' },
+    mode: { type: 'string' },
+  },
 });
 
 using ground = await prepareGround();
-let caught: { seed: number; violation: string } | undefined;
+let [caught, other]: (BrokenWorld | undefined)[] = [];
 for (let seed = Number(values.from); seed <= Number(values.to) && caught === undefined; seed += 1) {
   const { violation } = await simulate(seed, ground);
-  if (violation !== undefined) caught = { seed, violation };
+  if (violation === undefined) continue;
+  if (new RegExp(values.breaks).test(violation)) caught = { seed, violation };
+  else other ??= { seed, violation };
 }
-process.stdout.write(`${JSON.stringify(caught ?? null)}\n`);
+process.stdout.write(`${JSON.stringify({ caught, other } satisfies Came)}\n`);

@@ -34,7 +34,7 @@ export const CREATE_BUGS: readonly PlantedBug[] = [
   {
     name: 'attempt-is-not-counted',
     text: 'the number of attempts is raised after the answer, and not with the intent',
-    breaks: /no order of ours is disputed/,
+    breaks: /no order of ours is disputed|no bug/,
     edits: [
       {
         file: DECIDE,
@@ -61,6 +61,8 @@ export const CREATE_BUGS: readonly PlantedBug[] = [
     name: 'late-answer-is-dropped',
     text: 'an answer that accepts an order is dropped where the order is no longer `sending`',
     breaks: /everything settles or is held/,
+    notCaught:
+      'only one process at a time has the generation to record outcomes, and it lets nobody move an order whose create is in flight',
     edits: [
       {
         file: DECIDE,
@@ -118,7 +120,7 @@ export const CREATE_BUGS: readonly PlantedBug[] = [
   {
     name: 'corrected-row-stays-invalid',
     text: 'the pass does not look for rows that were corrected',
-    breaks: /everything settles or is held/,
+    breaks: /everything settles/,
     edits: [
       {
         file: FLOW,
@@ -164,6 +166,25 @@ export const CREATE_BUGS: readonly PlantedBug[] = [
         in: 'countOutcome',
         from: 'log.info({ externalOrderId, preOrderId: outcome.preOrder.id },',
         to: 'log.info({ externalOrderId, preOrder: outcome.preOrder },',
+      },
+    ],
+  },
+  {
+    name: 'pre-order-id-is-not-kept',
+    text: 'an accepted order is stored without the id of its pre-order',
+    breaks: /no order is lost/,
+    edits: [{ file: DECIDE, in: 'accepted', from: 'const changes = { preOrderId,', to: 'const changes = {' }],
+  },
+  {
+    name: 'one-order-stops-the-pass',
+    text: 'what the database refuses of one order ends the pass',
+    breaks: /no bug|no order waits for another/,
+    edits: [
+      {
+        file: 'src/flows/pass/isolate.ts',
+        in: 'isolateFailure',
+        from: 'if (!isRefusal(error)) throw error;',
+        to: 'throw error;',
       },
     ],
   },

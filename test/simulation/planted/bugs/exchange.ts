@@ -106,4 +106,56 @@ export const EXCHANGE_BUGS: readonly PlantedBug[] = [
       },
     ],
   },
+  {
+    name: 'retry-after-is-ignored',
+    text: 'a 429 holds the account for a second, whatever it asks for',
+    breaks: /Retry-After/,
+    edits: [
+      {
+        file: 'src/domain/accounts/holds.ts',
+        in: 'refused',
+        from: "news.kind === 'rate-limited' ? news.retryAfterMs : 0",
+        to: '0',
+      },
+    ],
+  },
+  {
+    name: 'retry-after-as-a-date-is-unread',
+    text: 'a Retry-After that is a date counts as unreadable',
+    breaks: /Retry-After/,
+    edits: [
+      {
+        file: 'src/exchange/reply.ts',
+        in: 'retryAfterMs',
+        from: 'HTTP_DATE.test(text) ?',
+        to: "HTTP_DATE.test('') ?",
+      },
+    ],
+  },
+  {
+    name: 'odd-answer-opens-the-breaker',
+    text: 'an odd answer about one order counts as a failure of the exchange',
+    breaks: /no order waits for another|everything settles/,
+    edits: [
+      {
+        file: 'src/exchange/account.ts',
+        in: 'healthOf',
+        from: "return isOddAnswer(reply) ? 'answered' : 'failed';",
+        to: "return 'failed';",
+      },
+    ],
+  },
+  {
+    name: 'changed-key-is-not-read',
+    text: 'the key is read at the start only',
+    breaks: /everything settles|no order waits/,
+    edits: [
+      {
+        file: 'src/flows/pass/holds.ts',
+        in: 'AccountHolds.note',
+        from: "if (news.kind === 'key-refused') this.rereadKey();",
+        to: '',
+      },
+    ],
+  },
 ];

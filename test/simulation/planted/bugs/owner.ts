@@ -204,4 +204,81 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
       },
     ],
   },
+  {
+    name: 'hold-in-memory-only',
+    text: 'the hold that an answer sets is not written',
+    breaks: /Retry-After/,
+    edits: [{ file: HOLDS, in: 'AccountHolds.note', from: 'void this.#write(change, facts);', to: '' }],
+  },
+  {
+    name: 'answer-in-flight-ends-the-wait',
+    text: 'an answer to a request that left before a 429 ends the wait that it asks for',
+    breaks: /Retry-After/,
+    edits: [
+      {
+        file: DECIDE_HOLDS,
+        in: 'isEndedBy',
+        from: 'return until !== null && askedAt >= until;',
+        to: 'return until !== null;',
+      },
+    ],
+  },
+  {
+    name: 'hold-by-the-clock-on-the-wall',
+    text: 'holds are kept by the clock that a person sets',
+    breaks: /Retry-After|everything settles/,
+    edits: [
+      {
+        file: HOLDS,
+        in: 'AccountHolds.now',
+        from: 'return new Date(this.#began.at + Math.floor(this.#deps.clock.monotonic() - this.#began.monotonic));',
+        to: 'return this.#deps.clock.now();',
+      },
+    ],
+  },
+  {
+    name: 'guard-forgets-at-restart',
+    text: 'what was sent in the last hour does not count against `guard.*` after a restart',
+    breaks: /guard/,
+    edits: [{ file: 'src/app.ts', in: 'openGuard', from: 'await guard.open(deps.store.db);', to: '' }],
+  },
+  {
+    name: 'guard-off-by-one',
+    text: 'one create more than `guard.createsPerHour` goes',
+    breaks: /guard/,
+    edits: [
+      {
+        file: 'src/domain/accounts/guard.ts',
+        in: 'CreateWindow.decide',
+        from: 'creates + 1 > createsPerHour)',
+        to: 'creates > createsPerHour)',
+      },
+    ],
+  },
+  {
+    name: 'holds-of-another-account',
+    text: 'the holds of all accounts bind each of them',
+    breaks: /no account waits for another/,
+    edits: [
+      {
+        file: 'src/store/account-holds.ts',
+        in: 'holdsStatement',
+        from: ".where('account', '=', v.account)",
+        to: '',
+      },
+    ],
+  },
+  {
+    name: 'facts-of-another-account',
+    text: 'what is known of one account is read for another: the merchant, say',
+    breaks: /no order of ours is disputed|no account/,
+    edits: [
+      {
+        file: 'src/store/accounts.ts',
+        in: 'factStatement',
+        from: ".where('account', '=', v.account)",
+        to: '',
+      },
+    ],
+  },
 ];
