@@ -6,7 +6,7 @@ import { PAGE } from '../../proof/reliability.ts';
 import type { PlantedBug } from './bug.ts';
 import { BUGS, SEEDS } from './bugs.ts';
 import { pageWith } from './page.ts';
-import { besideEachOther, catchBug, plantHere } from './run.ts';
+import { besideEachOther, catchBug, firstSeeds, plantHere } from './run.ts';
 
 const SEEDS_FILE = fileURLToPath(new URL('seeds.json', import.meta.url));
 const USAGE = `npm run planted                       each planted bug in the world that is known to catch it
@@ -50,11 +50,11 @@ async function tried(bug: PlantedBug): Promise<boolean> {
   if (problems.length > 0 || (notCaught !== undefined && values.name.length === 0)) return problems.length === 0;
   const known = SEEDS[name];
   const isKnownEnough = values.find || values.seeds === undefined;
-  const atKnown = isKnownEnough && known !== undefined ? await catchBug(bug, { from: known, to: known }) : undefined;
+  const atKnown = isKnownEnough && known !== undefined ? await catchBug(bug, [known]) : undefined;
   const isSearched =
     atKnown?.caught === undefined && (values.find || values.seeds !== undefined || known === undefined);
   const most = Number(values.seeds ?? 2_000);
-  const { caught, other } = isSearched ? await catchBug(bug, { from: 1, to: most }) : (atKnown ?? {});
+  const { caught, other } = isSearched ? await catchBug(bug, firstSeeds(most)) : (atKnown ?? {});
   if (values.find) noteSeed(name, caught?.seed);
   if (caught !== undefined) say(`caught by seed ${caught.seed}: ${caught.violation}`);
   else {

@@ -19,12 +19,6 @@ const NEEDED = [
   'tsconfig.json',
 ];
 
-/** The seeds of the worlds that are run, from one to another. */
-export interface Seeds {
-  readonly from: number;
-  readonly to: number;
-}
-
 /** A world that broke a promise. */
 export interface BrokenWorld {
   readonly seed: number;
@@ -50,8 +44,13 @@ export function plantHere(bug: PlantedBug): Planted {
   });
 }
 
-/** Runs worlds of a copy of the program with the bug, until one breaks its promise. */
-export async function catchBug(bug: PlantedBug, { from, to }: Seeds): Promise<Came> {
+/** The seeds from the first one on. */
+export function firstSeeds(count: number): readonly number[] {
+  return Array.from({ length: count }, (_, index) => index + 1);
+}
+
+/** Runs worlds of a copy of the program with the bug, one after another, until one breaks its promise. */
+export async function catchBug(bug: PlantedBug, seeds: readonly number[]): Promise<Came> {
   const { files, problems } = plantHere(bug);
   if (problems.length > 0) throw new Error(`${bug.name} no longer applies: ${problems.join('; ')}`);
   const folder = mkdtempSync(join(tmpdir(), 'order-sync-planted-'));
@@ -63,7 +62,7 @@ export async function catchBug(bug: PlantedBug, { from, to }: Seeds): Promise<Ca
       writeFileSync(join(folder, file), changed);
     }
     const mode = bug.mode === undefined ? [] : ['--mode', bug.mode];
-    return await run(folder, ['--from', String(from), '--to', String(to), '--breaks', bug.breaks.source, ...mode]);
+    return await run(folder, ['--seeds', seeds.join(','), '--breaks', bug.breaks.source, ...mode]);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -8,8 +8,7 @@ import type { BrokenWorld, Came } from './run.ts';
  */
 const { values } = parseArgs({
   options: {
-    from: { type: 'string' },
-    to: { type: 'string' },
+    seeds: { type: 'string', default: '' },
     breaks: { type: 'string', default: '' },
     mode: { type: 'string' },
   },
@@ -17,7 +16,8 @@ const { values } = parseArgs({
 
 using ground = await prepareGround();
 let [caught, other]: (BrokenWorld | undefined)[] = [];
-for (let seed = Number(values.from); seed <= Number(values.to) && caught === undefined; seed += 1) {
+for (const seed of values.seeds.split(',').map(Number)) {
+  if (caught !== undefined) break;
   const { violation } = await simulate(seed, ground);
   if (violation === undefined) continue;
   if (new RegExp(values.breaks).test(violation)) caught = { seed, violation };
