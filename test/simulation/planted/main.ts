@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { PAGE } from '../../proof/reliability.ts';
+import { planOf, type Plan } from '../plan/plan.ts';
 import type { PlantedBug } from './bug.ts';
 import { BUGS, SEEDS } from './bugs.ts';
 import { pageWith } from './page.ts';
@@ -12,7 +13,7 @@ const SEEDS_FILE = fileURLToPath(new URL('seeds.json', import.meta.url));
 const USAGE = `npm run planted                       each planted bug in the world that is known to catch it
 npm run planted -- --seeds 2000       each in the worlds from seed 1 on, until one catches it
 npm run planted -- --name NAME        only this one; may be given several times
-npm run planted -- --find             writes down a seed that catches each: the known one while it does
+npm run planted -- --find             writes down a seed that catches each: the known one while it does, or else one of a small world
   --workers N   so many at a time; as many as there are cores unless given
 Exit 1 where a bug was not caught by the promise that it breaks, or no longer applies.
 `;
@@ -54,7 +55,9 @@ async function tried(bug: PlantedBug): Promise<boolean> {
   const isSearched =
     atKnown?.caught === undefined && (values.find || values.seeds !== undefined || known === undefined);
   const most = Number(values.seeds ?? 2_000);
-  const { caught, other } = isSearched ? await catchBug(bug, firstSeeds(most)) : (atKnown ?? {});
+  const { caught, other } = isSearched
+    ? await catchBug(bug, values.find ? cheapestFirst(most) : firstSeeds(most))
+    : (atKnown ?? {});
   if (values.find) noteSeed(name, caught?.seed);
   if (caught !== undefined) say(`caught by seed ${caught.seed}: ${caught.violation}`);
   else {
@@ -62,6 +65,13 @@ async function tried(bug: PlantedBug): Promise<boolean> {
     if (other !== undefined) say(`but by seed ${other.seed}: ${other.violation}`);
   }
   return caught !== undefined;
+}
+
+/** Small worlds cost little, and most bugs show in one. */
+function cheapestFirst(count: number): readonly number[] {
+  const plans = firstSeeds(count).map((seed) => planOf(seed));
+  const cost = ({ orders, calmAt, endAt }: Plan) => (orders.length + 1) * (endAt - calmAt + 24 * calmAt);
+  return plans.toSorted((one, other) => cost(one) - cost(other)).map(({ seed }) => seed);
 }
 
 /** At once: a search that is broken off is not lost. */

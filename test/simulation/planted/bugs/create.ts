@@ -45,19 +45,6 @@ export const CREATE_BUGS: readonly PlantedBug[] = [
     ],
   },
   {
-    name: 'second-refusal-hides-the-first-create',
-    text: 'a create that was repeated and is refused makes its order `rejected`, although the first one may have been taken',
-    breaks: /everything settles or is held/,
-    edits: [
-      {
-        file: DECIDE,
-        in: 'decideCreated',
-        from: 'if (tracking.resends > 0) return [becomesUnknown(tracking, unclear, now, settings)];',
-        to: '',
-      },
-    ],
-  },
-  {
     name: 'late-answer-is-dropped',
     text: 'an answer that accepts an order is dropped where the order is no longer `sending`',
     breaks: /everything settles or is held/,

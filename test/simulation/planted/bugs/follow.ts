@@ -71,19 +71,6 @@ export const FOLLOW_BUGS: readonly PlantedBug[] = [
     ],
   },
   {
-    name: 'resent-after-one-absence',
-    text: 'one documented absence is enough to send a create again',
-    breaks: /unknown is never re-sent/,
-    edits: [
-      {
-        file: ABSENT,
-        in: 'mayResend',
-        from: 'tracking.documentedAbsences >= RESEND_AFTER_ABSENCES',
-        to: 'tracking.documentedAbsences > 0',
-      },
-    ],
-  },
-  {
     name: 'resent-before-its-time',
     text: 'a create is sent again while the first one may still arrive',
     breaks: /unknown is never re-sent/,
@@ -97,19 +84,6 @@ export const FOLLOW_BUGS: readonly PlantedBug[] = [
     ],
   },
   {
-    name: 'resent-twice',
-    text: 'a create is sent again each time that the absence of its order is documented',
-    breaks: /unknown is never re-sent/,
-    edits: [
-      {
-        file: ABSENT,
-        in: 'mayResend',
-        from: 'tracking.resends === 0 &&',
-        to: 'tracking.resends >= 0 &&',
-      },
-    ],
-  },
-  {
     name: 'likely-absence-counts',
     text: 'any 404, or an empty answer, counts as documented absence',
     breaks: /unknown is never re-sent/,
@@ -119,19 +93,6 @@ export const FOLLOW_BUGS: readonly PlantedBug[] = [
         in: 'readAbsence',
         from: "(reply.kind === 'refused' && status === 404)",
         to: 'status === 404',
-      },
-    ],
-  },
-  {
-    name: 'held-order-is-not-followed',
-    text: 'a look-up of a held order decides nothing any more',
-    breaks: /everything settles or is held/,
-    edits: [
-      {
-        file: 'src/domain/orders/follow.ts',
-        in: 'isLookedUp',
-        from: 'LOOKED_UP_STATES.includes(state)',
-        to: "(LOOKED_UP_STATES.includes(state) && state !== 'held')",
       },
     ],
   },
@@ -186,25 +147,6 @@ export const FOLLOW_BUGS: readonly PlantedBug[] = [
         to: `await saveDecision(tx, before, { ...decision, events: [] }, now);
   const written = { ...before, revision: before.revision + 1 };
   void deps.store.writer.write((later) => saveDecision(later, written, decision, now)).catch(() => {});`,
-      },
-    ],
-  },
-  {
-    name: 'found-although-never-sent',
-    text: 'an order that exists for a row of which nothing was sent is taken for ours',
-    breaks: /only what was sent is found|what contradicts never reads as ours|no bug/,
-    edits: [
-      {
-        file: FOUND,
-        in: 'disputeOf',
-        from: 'isNeverSent(tracking) && tracking.oursDespite === null',
-        to: 'false',
-      },
-      {
-        file: 'src/domain/orders/tracking.ts',
-        in: 'move',
-        from: "from.state === 'pending' && isUnsent",
-        to: "from.state === 'sending' && isUnsent",
       },
     ],
   },

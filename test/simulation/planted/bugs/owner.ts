@@ -46,32 +46,6 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
     ],
   },
   {
-    name: 'lease-is-not-used-up',
-    text: 'requests are not counted off the lease that they leave under',
-    breaks: /rate kept/,
-    edits: [
-      {
-        file: LEASE,
-        in: 'RequestLease.ensure',
-        from: 'this.#started += 1;',
-        to: '',
-      },
-    ],
-  },
-  {
-    name: 'stopped-owner-is-over',
-    text: 'requests that a stopped process had begun do not count once its heartbeat is over',
-    breaks: /rate kept/,
-    edits: [
-      {
-        file: LEASE,
-        in: 'granted',
-        from: 'if (lastOwnerUntil === undefined)',
-        to: 'if (lastOwnerUntil !== null)',
-      },
-    ],
-  },
-  {
     name: 'recovery-sends-again',
     text: 'an order that is found `sending` at the start is pending again',
     breaks: /unknown is never re-sent/,
@@ -106,33 +80,6 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
     ],
   },
   {
-    name: 'unrecorded-is-left-sending',
-    text: 'an order whose outcome could not be written is left to the next start',
-    breaks: /everything settles or is held/,
-    edits: [
-      {
-        file: 'src/flows/orders/create.ts',
-        in: 'createPass',
-        from: 'await recoverUnrecorded(deps);',
-        to: '',
-      },
-    ],
-  },
-  {
-    name: 'sent-counts-as-never-sent',
-    text: 'that a request has left is kept nowhere: where its outcome cannot be written, it is sent again',
-    breaks: /unknown is never re-sent/,
-    edits: [
-      {
-        file: 'src/flows/pass/in-flight.ts',
-        in: 'CreatesInFlight.begin',
-        from: `leaves: () => {
-        isUnsent = false;`,
-        to: 'leaves: () => {',
-      },
-    ],
-  },
-  {
     name: 'pause-forgotten-at-restart',
     text: 'the holds of the account are read when another program commits, and not at the start',
     breaks: /a pause is kept/,
@@ -150,12 +97,6 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
         to: '[...this.#holds.filter(({ until }) => until === null), ...own]',
       },
     ],
-  },
-  {
-    name: 'shortest-hold-decides',
-    text: 'of several holds the one that ends first decides',
-    breaks: /a pause is kept/,
-    edits: [{ file: DECIDE_HOLDS, in: 'decideSending', from: 'endOf(b) - endOf(a)', to: 'endOf(a) - endOf(b)' }],
   },
   {
     name: 'pause-of-all-lets-look-ups-go',
@@ -205,15 +146,9 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
     ],
   },
   {
-    name: 'hold-in-memory-only',
-    text: 'the hold that an answer sets is not written',
-    breaks: /Retry-After/,
-    edits: [{ file: HOLDS, in: 'AccountHolds.note', from: 'void this.#write(change, facts);', to: '' }],
-  },
-  {
     name: 'answer-in-flight-ends-the-wait',
     text: 'an answer to a request that left before a 429 ends the wait that it asks for',
-    breaks: /Retry-After/,
+    breaks: /Retry-After kept/,
     edits: [
       {
         file: DECIDE_HOLDS,
@@ -224,60 +159,21 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
     ],
   },
   {
-    name: 'hold-by-the-clock-on-the-wall',
-    text: 'holds are kept by the clock that a person sets',
-    breaks: /Retry-After|everything settles/,
-    edits: [
-      {
-        file: HOLDS,
-        in: 'AccountHolds.now',
-        from: 'return new Date(this.#began.at + Math.floor(this.#deps.clock.monotonic() - this.#began.monotonic));',
-        to: 'return this.#deps.clock.now();',
-      },
-    ],
-  },
-  {
     name: 'guard-forgets-at-restart',
     text: 'what was sent in the last hour does not count against `guard.*` after a restart',
-    breaks: /guard/,
+    breaks: /limits of creates kept/,
     edits: [{ file: 'src/app.ts', in: 'openGuard', from: 'await guard.open(deps.store.db);', to: '' }],
   },
   {
     name: 'guard-off-by-one',
     text: 'one create more than `guard.createsPerHour` goes',
-    breaks: /guard/,
+    breaks: /limits of creates kept/,
     edits: [
       {
         file: 'src/domain/accounts/guard.ts',
         in: 'CreateWindow.decide',
         from: 'creates + 1 > createsPerHour)',
         to: 'creates > createsPerHour)',
-      },
-    ],
-  },
-  {
-    name: 'holds-of-another-account',
-    text: 'the holds of all accounts bind each of them',
-    breaks: /no account waits for another/,
-    edits: [
-      {
-        file: 'src/store/account-holds.ts',
-        in: 'holdsStatement',
-        from: ".where('account', '=', v.account)",
-        to: '',
-      },
-    ],
-  },
-  {
-    name: 'facts-of-another-account',
-    text: 'what is known of one account is read for another: the merchant, say',
-    breaks: /no order of ours is disputed|no account/,
-    edits: [
-      {
-        file: 'src/store/accounts.ts',
-        in: 'factStatement',
-        from: ".where('account', '=', v.account)",
-        to: '',
       },
     ],
   },
