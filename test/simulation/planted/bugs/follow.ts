@@ -26,7 +26,7 @@ export const FOLLOW_BUGS: readonly PlantedBug[] = [
       {
         file: FOUND,
         in: 'isOlder',
-        from: 'receivedAt < knownAt',
+        from: 'laterBy(record, known, now) < 0n',
         to: 'false',
       },
     ],
