@@ -3,11 +3,10 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { PAGE } from '../../proof/reliability.ts';
-import { planOf, type Plan } from '../plan/plan.ts';
 import type { PlantedBug } from './bug.ts';
 import { BUGS, SEEDS } from './bugs.ts';
 import { pageWith } from './page.ts';
-import { besideEachOther, catchBug, firstSeeds, plantHere } from './run.ts';
+import { besideEachOther, catchBug, cheapestFirst, firstSeeds, plantHere } from './run.ts';
 
 const SEEDS_FILE = fileURLToPath(new URL('seeds.json', import.meta.url));
 const USAGE = `npm run planted                       each planted bug in the world that is known to catch it
@@ -56,7 +55,7 @@ async function tried(bug: PlantedBug): Promise<boolean> {
     atKnown?.caught === undefined && (values.find || values.seeds !== undefined || known === undefined);
   const most = Number(values.seeds ?? 2_000);
   const { caught, other } = isSearched
-    ? await catchBug(bug, values.find ? cheapestFirst(most) : firstSeeds(most))
+    ? await catchBug(bug, values.find ? cheapestFirst(2_000).slice(0, most) : firstSeeds(most))
     : (atKnown ?? {});
   if (values.find) noteSeed(name, caught?.seed);
   if (caught !== undefined) say(`caught by seed ${caught.seed}: ${caught.violation}`);
@@ -65,13 +64,6 @@ async function tried(bug: PlantedBug): Promise<boolean> {
     if (other !== undefined) say(`but by seed ${other.seed}: ${other.violation}`);
   }
   return caught !== undefined;
-}
-
-/** Small worlds cost little, and most bugs show in one. */
-function cheapestFirst(count: number): readonly number[] {
-  const plans = firstSeeds(count).map((seed) => planOf(seed));
-  const cost = ({ orders, calmAt, endAt }: Plan) => (orders.length + 1) * (endAt - calmAt + 24 * calmAt);
-  return plans.toSorted((one, other) => cost(one) - cost(other)).map(({ seed }) => seed);
 }
 
 /** At once: a search that is broken off is not lost. */

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { planOf, type Plan } from '../plan/plan.ts';
 import type { PlantedBug } from './bug.ts';
 import { plant, type Planted } from './plant.ts';
 
@@ -42,6 +43,13 @@ export function plantHere(bug: PlantedBug): Planted {
       return undefined;
     }
   });
+}
+
+/** Those of the same seeds first whose worlds are small: they cost little, and most bugs show in one. */
+export function cheapestFirst(count: number): readonly number[] {
+  const plans = firstSeeds(count).map((seed) => planOf(seed));
+  const cost = ({ orders, calmAt, endAt }: Plan) => (orders.length + 1) * (endAt - calmAt + 24 * calmAt);
+  return plans.toSorted((one, other) => cost(one) - cost(other)).map(({ seed }) => seed);
 }
 
 /** The seeds from the first one on. */

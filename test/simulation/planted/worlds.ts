@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
-import { prepareGround, simulate } from '../world.ts';
+import { modeOf } from '../modes/modes.ts';
+import { prepareGround } from '../world.ts';
 import type { BrokenWorld, Came } from './run.ts';
 
 /**
@@ -10,15 +11,16 @@ const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: '' },
     breaks: { type: 'string', default: '' },
-    mode: { type: 'string' },
+    mode: { type: 'string', default: 'random' },
   },
 });
 
+const mode = modeOf(values.mode);
 using ground = await prepareGround();
 let [caught, other]: (BrokenWorld | undefined)[] = [];
 for (const seed of values.seeds.split(',').map(Number)) {
   if (caught !== undefined) break;
-  const { violation } = await simulate(seed, ground);
+  const { violation } = await mode.run(seed, ground);
   if (violation === undefined) continue;
   if (new RegExp(values.breaks).test(violation)) caught = { seed, violation };
   else other ??= { seed, violation };
