@@ -21,14 +21,33 @@ export interface WebhookSender extends Disposable {
   send(message: Message, signal?: AbortSignal): Promise<DeliveryOutcome>;
 }
 
-export interface SenderOptions {
+/** What came of a request: the answer, where one began, or what broke it off. */
+export interface Posted {
+  readonly answer?: { readonly status: number; readonly retryAfter: string | undefined };
+  readonly failure?: unknown;
+  /** It went over a connection that an earlier one had left open. */
+  readonly isReused?: boolean;
+}
+
+/** The connections to an endpoint. */
+export interface Connections extends Disposable {
+  /** Posts a body once and never rejects. */
+  post(body: string, headers: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<Posted>;
+}
+
+interface ConnectOptions {
   readonly endpoint: WebhookEndpoint;
-  readonly clock: Pick<Clock, 'now'>;
-  /** The version of the program. */
-  readonly version: string;
   readonly resolve?: Resolve | undefined;
   /** Deadline of a whole try, in milliseconds. */
   readonly timeoutMs?: number;
+}
+
+export interface SenderOptions extends ConnectOptions {
+  readonly clock: Pick<Clock, 'now'>;
+  /** The version of the program. */
+  readonly version: string;
+  /** Opens the connections; HTTP unless given. */
+  readonly connect?: ((options: ConnectOptions) => Connections) | undefined;
 }
 
 const TIMEOUT_MS = 15_000;
@@ -36,40 +55,14 @@ const TIMEOUT_MS = 15_000;
 const MOST_ANSWER_BYTES = 64 * 1024;
 const FREE_SOCKETS = 8;
 
-/**
- * Opens the way to an endpoint. It follows no redirect and uses no proxy. Names are resolved at each connect, and what is not
- * an address of the internet is refused unless the endpoint allows it.
- */
-export function webhookSender({
-  endpoint,
-  clock,
-  version,
-  resolve,
-  timeoutMs = TIMEOUT_MS,
-}: SenderOptions): WebhookSender {
-  const { allowPrivate } = endpoint;
-  const url = new URL(endpoint.url);
-  const isSecure = url.protocol === 'https:';
-  const host = url.hostname.replace(/^\[|\]$/g, '');
+/** Opens the way to an endpoint. What is not an address of the internet is refused unless the endpoint allows it. */
+export function webhookSender({ clock, version, connect = overHttp, ...options }: SenderOptions): WebhookSender {
+  const { allowPrivate, url, secrets } = options.endpoint;
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
   // Node looks up no literal address.
   const isRefused = !allowPrivate && isIP(host) !== 0 && !isPublic(host);
-  const options = {
-    keepAlive: true,
-    maxFreeSockets: FREE_SOCKETS,
-    ...(!allowPrivate && { lookup: publicLookup(resolve) }),
-  };
-  // Said, since NODE_TLS_REJECT_UNAUTHORIZED=0 would otherwise have anybody in between read the events.
-  const agent = isSecure ? new https.Agent({ ...options, rejectUnauthorized: true }) : new http.Agent(options);
-  const signers = endpoint.secrets.map((secret) => new Webhook(secret));
-  const client = got.extend({
-    method: 'POST',
-    request: requestBy(agent),
-    retry: { limit: 0 },
-    followRedirect: false,
-    throwHttpErrors: false,
-    decompress: false,
-    timeout: { request: timeoutMs },
-  });
+  const connections = connect(options);
+  const signers = secrets.map((secret) => new Webhook(secret));
   const headersOf = (id: string, body: string, now: Date) => ({
     'content-type': 'application/json',
     'content-length': String(Buffer.byteLength(body)),
@@ -82,20 +75,47 @@ export function webhookSender({
     async send(message, signal) {
       if (isRefused) return privateAddress();
       const body = JSON.stringify(message);
-      const begin = () => {
-        const headers = headersOf(message.id, body, clock.now());
-        const stream = client.stream(url, { headers, ...(signal && { signal }) });
-        stream.end(body);
-        return stream;
-      };
-      let stream = begin();
-      let failure = await endOf(stream);
+      const post = async () => await connections.post(body, headersOf(message.id, body, clock.now()), signal);
+      let posted = await post();
       // The endpoint closed a connection that was kept: that says nothing, and the event has the same id on every try.
-      if (stream.response === undefined && stream.reusedSocket === true && signal?.aborted !== true) {
-        stream = begin();
-        failure = await endOf(stream);
-      }
-      return outcomeOfStream(stream, failure, clock.now());
+      if (posted.answer === undefined && posted.isReused === true && signal?.aborted !== true) posted = await post();
+      return outcomeOfPost(posted, clock.now());
+    },
+    [Symbol.dispose]: () => connections[Symbol.dispose](),
+  };
+}
+
+/**
+ * Connects over HTTP. It follows no redirect and uses no proxy. Names are resolved at each connect, and what they stand for is
+ * refused where it is not an address of the internet, unless the endpoint allows it.
+ */
+function overHttp({ endpoint, resolve, timeoutMs = TIMEOUT_MS }: ConnectOptions): Connections {
+  const url = new URL(endpoint.url);
+  const options = {
+    keepAlive: true,
+    maxFreeSockets: FREE_SOCKETS,
+    ...(!endpoint.allowPrivate && { lookup: publicLookup(resolve) }),
+  };
+  const isSecure = url.protocol === 'https:';
+  // Said, since NODE_TLS_REJECT_UNAUTHORIZED=0 would otherwise have anybody in between read the events.
+  const agent = isSecure ? new https.Agent({ ...options, rejectUnauthorized: true }) : new http.Agent(options);
+  const client = got.extend({
+    method: 'POST',
+    request: requestBy(agent),
+    retry: { limit: 0 },
+    followRedirect: false,
+    throwHttpErrors: false,
+    decompress: false,
+    timeout: { request: timeoutMs },
+  });
+  return {
+    async post(body, headers, signal) {
+      const stream = client.stream(url, { headers, ...(signal && { signal }) });
+      stream.end(body);
+      const failure = await endOf(stream);
+      const { response, reusedSocket: isReused = false } = stream;
+      if (response === undefined) return { failure, isReused };
+      return { answer: { status: response.statusCode, retryAfter: response.headers['retry-after'] } };
     },
     [Symbol.dispose]: () => agent.destroy(),
   };
@@ -128,10 +148,10 @@ async function endOf(stream: Request): Promise<unknown> {
 }
 
 /** The status says it, whatever came after it. */
-function outcomeOfStream({ response }: Request, failure: unknown, now: Date): DeliveryOutcome {
-  if (response === undefined) return noAnswer(failure);
-  const asked = response.headers['retry-after'];
-  return outcomeOf(response.statusCode, asked === undefined ? undefined : retryAfterMs(asked, now));
+function outcomeOfPost({ answer, failure }: Posted, now: Date): DeliveryOutcome {
+  if (answer === undefined) return noAnswer(failure);
+  const { status, retryAfter } = answer;
+  return outcomeOf(status, retryAfter === undefined ? undefined : retryAfterMs(retryAfter, now));
 }
 
 /** Of an error its code alone is said: its text may quote the address or the headers. */

@@ -19,7 +19,7 @@ export const LAST_ANSWERS_MS = 1_000;
 const SECOND_MS = 1_000;
 
 /** What webhooks are sent with. */
-export interface WebhooksDeps extends Pick<SenderOptions, 'resolve' | 'timeoutMs'> {
+export interface WebhooksDeps extends Pick<SenderOptions, 'connect' | 'resolve' | 'timeoutMs'> {
   readonly endpoints: readonly WebhookEndpoint[];
   /** The database, for any account. */
   readonly store: Store;
