@@ -1,0 +1,315 @@
+import type Database from 'better-sqlite3';
+import { Webhook } from 'standardwebhooks';
+import type { WebhookEndpoint } from '../../../src/config/webhooks.ts';
+import { subjectKindOf, takesType } from '../../../src/domain/events/delivery.ts';
+import { feedEventOf, type EventRow, type FeedEvent } from '../../../src/domain/events/feed.ts';
+import { FEED_COLUMNS } from '../../../src/store/feed.ts';
+import type { PlannedReceiver } from '../receivers/plan.ts';
+import type { Life, Scheduler } from '../scheduler.ts';
+
+const HOUR = 3_600_000;
+/** Requests of an endpoint that one process has under way. */
+const MOST_IN_FLIGHT = 8;
+/** An event is refused so often at least before it becomes a dead letter. */
+const LEAST_REFUSALS = 10;
+/** After a receiver is well again it is tried within an hour, and from then on an event is there at once. */
+const BACK_WITHIN_MS = 2 * HOUR;
+const AT_ONCE_MS = 60_000;
+/** A process stamps a request with the time that it knows, which may be behind by as much. */
+const STAMP_MS = 2_000;
+
+/** A request on its way. */
+export interface Delivery {
+  readonly endpoint: WebhookEndpoint;
+  readonly event: FeedEvent;
+  readonly life: Life;
+  isUnderWay: boolean;
+}
+
+/** What the observer knows of one event at one endpoint. */
+interface KnownDelivery {
+  refusals: number;
+  isTaken: boolean;
+  /** The process that heard that it was taken. */
+  heardBy: Life | undefined;
+}
+
+interface KnownEndpoint {
+  readonly planned: PlannedReceiver;
+  /** Its events begin after this one; undefined until a process has noted it. */
+  since: number | undefined;
+  readonly events: Map<number, KnownDelivery>;
+  underWay: Delivery[];
+  /** It asked a process to wait until then. */
+  wait: { readonly life: Life; readonly until: number } | undefined;
+  lastAt: number;
+  /** How many events it has taken. */
+  taken: number;
+}
+
+/** What the observer needs of its world. */
+export interface DeliveryWorld {
+  readonly scheduler: Scheduler;
+  readonly calmAt: number;
+  /** What the clock of the machine shows. */
+  readonly wallMs: number;
+  /** Whether this process may still take itself for the owner. */
+  isOwner(life: Life): boolean;
+  fail(promise: string, detail: string): void;
+}
+
+/** Knows what receivers really got, and checks that the program keeps what the manual says about webhooks. */
+export class DeliveryObserver {
+  readonly #world: DeliveryWorld;
+  readonly #endpoints: ReadonlyMap<string, KnownEndpoint>;
+  readonly #events: EventRow[] = [];
+  /** When each event was first seen. */
+  readonly #seenAt = new Map<number, number>();
+  readonly #statements: Record<'events' | 'cursors' | 'deadLetters' | 'parked', Database.Statement>;
+
+  constructor(world: DeliveryWorld, reader: Database.Database, planned: readonly PlannedReceiver[]) {
+    this.#world = world;
+    this.#endpoints = new Map(
+      planned.map((receiver) => [
+        receiver.name,
+        {
+          planned: receiver,
+          since: undefined,
+          events: new Map(),
+          underWay: [],
+          wait: undefined,
+          lastAt: Number.NEGATIVE_INFINITY,
+          taken: 0,
+        },
+      ]),
+    );
+    this.#statements = {
+      events: reader.prepare(`select ${FEED_COLUMNS.join(', ')} from events where id > ? order by id`),
+      cursors: reader.prepare(
+        'select name, event_id from webhook_endpoints left join webhook_cursors on endpoint = name',
+      ),
+      deadLetters: reader.prepare('select event_id from webhook_dead_letters where endpoint = ?').pluck(),
+      parked: reader.prepare('select kind, subject, from_event_id, next_try_at from webhook_parked where endpoint = ?'),
+    };
+  }
+
+  /** A request leaves a process. */
+  left(
+    endpoint: WebhookEndpoint,
+    { body, headers }: { readonly body: string; readonly headers: Readonly<Record<string, string>> },
+    life: Life,
+  ): Delivery {
+    const known = this.#of(endpoint.name);
+    const event = JSON.parse(body) as FeedEvent;
+    const delivery = { endpoint, event, life, isUnderWay: true };
+    const what = `${endpoint.name} ${event.cursor} ${event.type}`;
+    if (!this.#world.isOwner(life)) this.#world.fail('one owner an account', `${what} was sent by a former owner`);
+    if (endpoint.url.includes('::ffff:')) this.#world.fail('no private address is sent to', what);
+    this.#checkMessage(endpoint, event, body, headers);
+    this.#checkOrder(known, delivery, what);
+    known.underWay = known.underWay.filter((one) => one.life.isAlive);
+    const beside = known.underWay.filter((one) => one.life === life);
+    if (beside.length >= MOST_IN_FLIGHT) this.#world.fail('bounded concurrency', `${what} is beside ${beside.length}`);
+    if (known.events.get(event.cursor)?.heardBy === life)
+      this.#world.fail('a delivery twice only where nobody knows', `${what} was sent again by the same process`);
+    const { wait } = known;
+    if (wait?.life === life && this.#world.scheduler.now < wait.until)
+      this.#world.fail('Retry-After kept', `${what} left ${wait.until - this.#world.scheduler.now} ms too early`);
+    known.lastAt = this.#world.scheduler.now;
+    known.underWay.push(delivery);
+    return delivery;
+  }
+
+  /** The receiver has taken an event. */
+  taken({ endpoint, event }: Delivery): void {
+    this.#delivery(endpoint.name, event.cursor).isTaken = true;
+  }
+
+  /** What came of a request has reached the process. */
+  ended(
+    delivery: Delivery,
+    ending: { readonly status?: number; readonly retryAfter?: string | undefined; readonly code?: string },
+  ): void {
+    const { endpoint, event, life } = delivery;
+    delivery.isUnderWay = false;
+    const known = this.#of(endpoint.name);
+    known.underWay = known.underWay.filter((one) => one !== delivery);
+    const { status, retryAfter } = ending;
+    const its = this.#delivery(endpoint.name, event.cursor);
+    if (status !== undefined && status >= 200 && status < 300) {
+      its.heardBy = life;
+      known.taken += 1;
+      return;
+    }
+    const failedBefore = its.refusals > 0;
+    its.refusals += 1;
+    // One that fails at an event again and takes others has no reason to be waited for.
+    const asksToWait = status === 429 || status === 408 || (status === 503 && !failedBefore);
+    if (!asksToWait || retryAfter === undefined) return;
+    const until = this.#world.scheduler.now + Math.min(this.#waitMs(retryAfter), HOUR);
+    if (known.wait?.life !== life || known.wait.until < until) known.wait = { life, until };
+  }
+
+  /** Checks what should have happened by now. */
+  check(): void {
+    if (this.#endpoints.size === 0) return;
+    this.#readEvents();
+    this.#noteEndpoints();
+    for (const known of this.#endpoints.values()) this.#checkAtOnce(known);
+  }
+
+  /** Checks what became of every event, once nothing has gone wrong for days. */
+  checkEnd(): void {
+    this.check();
+    for (const [name, known] of this.#endpoints) {
+      if (known.since === undefined || known.planned.url.includes('::ffff:')) continue;
+      const dead = this.#deadLetters(name);
+      const waiting = this.#wantedOf(known).filter(({ id }) => known.events.get(id)?.isTaken !== true && !dead.has(id));
+      const lost = waiting.filter((row) => !this.#isParked(name, row));
+      if (lost.length > 0 && known.planned.dead?.to !== Number.POSITIVE_INFINITY) {
+        this.#world.fail('webhooks complete', `${name} never got ${describe(lost[0])}, and ${lost.length - 1} more`);
+      }
+      if (lost.length > 0 && known.lastAt < this.#world.scheduler.now - HOUR - AT_ONCE_MS)
+        this.#world.fail('webhooks complete', `${name} is not tried any more`);
+      for (const id of dead) {
+        const refusals = known.events.get(id)?.refusals ?? 0;
+        if (refusals < LEAST_REFUSALS || known.taken === 0)
+          this.#world.fail('a dead letter was refused to the end', `${name} refused ${id} ${refusals} times`);
+      }
+    }
+  }
+
+  #checkMessage(
+    { secrets, events }: WebhookEndpoint,
+    event: FeedEvent,
+    body: string,
+    headers: Readonly<Record<string, string>>,
+  ): void {
+    const what = `${event.id} ${body}`;
+    const row = this.#row(event.cursor);
+    if (row === undefined || JSON.stringify(feedEventOf(row)) !== body)
+      this.#world.fail('the body is the event', what);
+    if (!takesType(events, event.type)) this.#world.fail('only the types that are wanted', what);
+    const { 'webhook-id': id, 'webhook-timestamp': stamp, 'webhook-signature': signatures } = headers;
+    const at = new Date(Number(stamp) * 1_000);
+    if (id !== event.id) this.#world.fail('the id of a webhook is that of its event', what);
+    if (Math.abs(at.getTime() - this.#world.wallMs) > STAMP_MS) this.#world.fail('stamped as of now', `${what} ${stamp}`);
+    const expected = secrets.map((secret) => new Webhook(secret).sign(event.id, at, body)).join(' ');
+    if (signatures !== expected) this.#world.fail('signed with each secret', what);
+    const text = `${body} ${Object.values(headers).join(' ')}`;
+    if (/canary|whsec_/.test(text) || secrets.some((secret) => text.includes(secret.slice('whsec_'.length))))
+      this.#world.fail('secrets stay in', text);
+  }
+
+  /** The one before was taken, and is known to be. */
+  #checkOrder(known: KnownEndpoint, { endpoint, event, life }: Delivery, what: string): void {
+    const row = this.#row(event.cursor);
+    if (row === undefined) return;
+    const subject = subjectOf(row);
+    if (known.since === undefined || row.id <= known.since)
+      this.#world.fail('a receiver begins when it is first known', what);
+    const beside = known.underWay.find((one) => one.life === life && this.#subjectOf(one) === subject);
+    if (beside !== undefined) this.#world.fail('webhooks in order per order', `${what} is beside ${beside.event.cursor}`);
+    const earlier = this.#wantedOf(known).filter((one) => one.id < row.id && subjectOf(one) === subject);
+    const dead = this.#deadLetters(endpoint.name);
+    const open = earlier.find(({ id }) => known.events.get(id)?.heardBy === undefined && !dead.has(id));
+    if (open !== undefined) this.#world.fail('webhooks in order per order', `${what} left before ${describe(open)}`);
+  }
+
+  /** A receiver that is well has each event at once, whatever others do. */
+  #checkAtOnce({ planned, since, events }: KnownEndpoint): void {
+    const { scheduler, calmAt, wallMs } = this.#world;
+    const ends = [planned.dead?.to ?? 0, planned.refusesAll?.to ?? 0, planned.wellAt, calmAt, planned.addedAt];
+    const isAlwaysOneThatFails = planned.poison !== null || planned.url.includes('::ffff:');
+    if (since === undefined || isAlwaysOneThatFails || scheduler.now < Math.max(...ends) + BACK_WITHIN_MS) return;
+    const late = this.#events.find(({ id, ...row }) => {
+      if (id <= since || !takesType(planned.events, feedEventOf({ id, ...row }).type)) return false;
+      const isLate = (this.#seenAt.get(id) ?? 0) < scheduler.now - AT_ONCE_MS;
+      return isLate && events.get(id)?.heardBy === undefined;
+    });
+    if (late === undefined || this.#deadLetters(planned.name).has(late.id)) return;
+    const parked = this.#parked(planned.name).find((one) => isBehind(one, late));
+    if (parked === undefined) this.#world.fail('no receiver waits for another', `${planned.name} waits for ${describe(late)}`);
+    else if (Date.parse(parked.next_try_at) < wallMs - AT_ONCE_MS)
+      this.#world.fail('what is parked is sent again', `${planned.name} waits for ${describe(late)}`);
+  }
+
+  #noteEndpoints(): void {
+    if ([...this.#endpoints.values()].every(({ since }) => since !== undefined)) return;
+    for (const row of this.#statements.cursors.all() as { name: string; event_id: number | null }[]) {
+      const known = this.#endpoints.get(row.name);
+      if (known !== undefined) known.since ??= row.event_id ?? 0;
+    }
+  }
+
+  #readEvents(): void {
+    for (const row of this.#statements.events.all(this.#events.at(-1)?.id ?? 0) as EventRow[]) {
+      this.#events.push(row);
+      this.#seenAt.set(row.id, this.#world.scheduler.now);
+    }
+  }
+
+  #row(id: number): EventRow | undefined {
+    this.#readEvents();
+    this.#noteEndpoints();
+    return this.#events.find((row) => row.id === id);
+  }
+
+  #wantedOf({ since = 0, planned }: KnownEndpoint): EventRow[] {
+    return this.#events.filter((row) => row.id > since && takesType(planned.events, feedEventOf(row).type));
+  }
+
+  #subjectOf({ event }: Delivery): string | undefined {
+    const row = this.#row(event.cursor);
+    return row && subjectOf(row);
+  }
+
+  #deadLetters(name: string): ReadonlySet<number> {
+    return new Set(this.#statements.deadLetters.all(name) as number[]);
+  }
+
+  #parked(name: string): ParkedRow[] {
+    return this.#statements.parked.all(name) as ParkedRow[];
+  }
+
+  #isParked(name: string, row: EventRow): boolean {
+    return this.#parked(name).some((parked) => isBehind(parked, row));
+  }
+
+  #delivery(name: string, id: number): KnownDelivery {
+    const { events } = this.#of(name);
+    const known = events.get(id) ?? { refusals: 0, isTaken: false, heardBy: undefined };
+    events.set(id, known);
+    return known;
+  }
+
+  #waitMs(retryAfter: string): number {
+    if (/^\d+(\.\d+)?$/.test(retryAfter)) return Number(retryAfter) * 1_000;
+    return retryAfter.endsWith('GMT') ? Math.max(0, Date.parse(retryAfter) - this.#world.wallMs) : 0;
+  }
+
+  #of(name: string): KnownEndpoint {
+    const known = this.#endpoints.get(name);
+    if (known === undefined) throw new Error(`nobody planned ${name}`);
+    return known;
+  }
+}
+
+interface ParkedRow {
+  readonly kind: string;
+  readonly subject: string;
+  readonly from_event_id: number;
+  readonly next_try_at: string;
+}
+
+function isBehind({ kind, subject, from_event_id: from }: ParkedRow, row: EventRow): boolean {
+  return `${kind} ${subject}` === subjectOf(row) && row.id >= from;
+}
+
+function subjectOf({ type, subject }: EventRow): string {
+  return `${subjectKindOf(type)} ${subject}`;
+}
+
+function describe(row: EventRow | undefined): string {
+  return row === undefined ? 'nothing' : `${row.id} ${row.type} ${JSON.stringify(row.subject)} ${row.field}`;
+}
