@@ -18,6 +18,9 @@ import type { SimulatedExchange } from './exchange.ts';
 import type { Observer } from './observer/observer.ts';
 import type { Chance } from './plan/chance.ts';
 import type { Plan } from './plan/plan.ts';
+import type { SimulatedReceivers } from './receivers/receivers.ts';
+import { SimulatedSending } from './receivers/sending.ts';
+import type { DeliveryObserver } from './observer/deliveries.ts';
 import type { Life, Scheduler } from './scheduler.ts';
 import { sharedStore, type CommitFate } from './shared-store.ts';
 
@@ -43,6 +46,8 @@ export interface Surroundings {
   readonly scheduler: Scheduler;
   readonly observer: Observer;
   readonly exchange: SimulatedExchange;
+  readonly deliveries: DeliveryObserver;
+  readonly receivers: SimulatedReceivers;
   readonly log: Logger;
   /** Whether nothing goes wrong any more. */
   readonly isCalm: boolean;
@@ -77,6 +82,7 @@ export class SimulatedProcess implements Life {
   #handle: Database.Database | undefined;
   #sleepers: (() => void)[] = [];
   #app: App | undefined;
+  #sending: SimulatedSending | undefined;
   readonly #ending = new AbortController();
   /** Until when it stands still. */
   stillUntil = 0;
@@ -107,6 +113,7 @@ export class SimulatedProcess implements Life {
         this.#repeat(clockWatch, 'follow', () => followPass(app, 'due', this.#stop.signal)),
         this.#syncNowAndThen(app),
         this.#sweepNowAndThen(app),
+        this.#sendWebhooks(app),
       ]);
     } catch (error) {
       if (!this.isAlive) return;
@@ -129,6 +136,7 @@ export class SimulatedProcess implements Life {
   }
 
   wake(): void {
+    this.#sending?.heed();
     const sleepers = this.#sleepers;
     this.#sleepers = [];
     for (const wake of sleepers) wake();
@@ -186,15 +194,19 @@ export class SimulatedProcess implements Life {
   }
 
   async #take(store: Store): Promise<Holding> {
-    const { scheduler } = this.#world;
     const generations = await store.writer.write(async (tx) => {
       // Whoever takes an account takes one that is free: another process has taken it while this one waited for the database.
       if (this.isLate) throw new OwnedError(`another process drives the account ${ACCOUNT}`);
       return await grantNext(tx, [ACCOUNT]);
     });
+    return this.#holdingOf(generations.get(ACCOUNT) ?? 0);
+  }
+
+  #holdingOf(generation: number): Holding {
+    const { scheduler } = this.#world;
     return {
       account: ACCOUNT,
-      generation: generations.get(ACCOUNT) ?? 0,
+      generation,
       isTrusted: () => scheduler.now < this.trustedUntil,
       now: () => this.#world.databaseTime,
       lastOwnerUntil: this.#lastOwnerUntil,
@@ -236,6 +248,7 @@ export class SimulatedProcess implements Life {
   #fateOfCommit(): CommitFate {
     const { plan, chance, isCalm } = this.#world;
     if (isCalm || chance.next() >= (plan.shared?.lostCommits ?? 0)) return 'heard';
+    this.#sending?.stirAfterTrouble();
     return chance.of(['lost-before', 'lost-after']);
   }
 
@@ -270,6 +283,24 @@ export class SimulatedProcess implements Life {
       this.#world.scheduler.after(LONGEST_SLEEP_MS, 'wake sweep', resolve, this);
       this.#stop.signal.addEventListener('abort', () => resolve(), { once: true });
     });
+  }
+
+  async #sendWebhooks(app: App): Promise<void> {
+    const { receivers, deliveries, plan } = this.#world;
+    if (plan.receivers.length === 0) return;
+    const [clock, stop] = [this.#clock(), this.#stop.signal];
+    const [holding, nextParked] = [this.#holdingOf(0), () => deliveries.nextParked()];
+    this.#sending = new SimulatedSending({
+      ...this.#world,
+      receivers,
+      life: this,
+      clock,
+      app,
+      holding,
+      stop,
+      nextParked,
+    });
+    await this.#sending.run();
   }
 
   #untilDueMs(): number {
@@ -338,12 +369,16 @@ export class SimulatedProcess implements Life {
   #mayFail(sql: string): void {
     const { chance, isCalm } = this.#world;
     if (isCalm) return;
-    if (sql.startsWith('begin') && this.#world.isLocked()) throw new Database.SqliteError('simulated', 'SQLITE_BUSY');
-    if (/^(insert|update|delete|begin)/.test(sql) && this.#world.isReadOnly())
-      throw new Database.SqliteError('simulated', 'SQLITE_READONLY');
+    if (sql.startsWith('begin') && this.#world.isLocked()) this.#trouble('SQLITE_BUSY');
+    if (/^(insert|update|delete|begin)/.test(sql) && this.#world.isReadOnly()) this.#trouble('SQLITE_READONLY');
     if (/^(insert|update|delete|commit)/.test(sql) && this.#world.isDiskFull() && chance.next() < 0.5) {
-      throw new Database.SqliteError('simulated', 'SQLITE_FULL');
+      this.#trouble('SQLITE_FULL');
     }
+  }
+
+  #trouble(code: string): never {
+    this.#sending?.stirAfterTrouble();
+    throw new Database.SqliteError('simulated', code);
   }
 
   #mayDie(where: string): void {

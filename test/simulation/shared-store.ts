@@ -26,7 +26,8 @@ export function sharedStore(store: Store, clock: Clock, holding: Holding, fateOf
     generation: holding.generation,
     mark: NO_MARK,
   });
-  return { ...store, writer: new GroupWriter(ofSqlite(transactions, store.address), clock) };
+  const writer = new GroupWriter(ofSqlite(transactions, store.address), clock, undefined, store.newEvents);
+  return { ...store, writer };
 }
 
 /** Has the errors of SQLite mean what they mean to its own writer. */

@@ -15,8 +15,10 @@ import { Chance, type Window } from './plan/chance.ts';
 import { BEGINNING, planOf, type Plan, type PlannedDecision } from './plan/plan.ts';
 import { withSettings } from './plan/settings.ts';
 import { SimulatedProcess, type Surroundings } from './process.ts';
+import { DeliveryObserver } from './observer/deliveries.ts';
+import { SimulatedReceivers } from './receivers/receivers.ts';
+import { Scheduler, type Life } from './scheduler.ts';
 import { Shop } from './shop.ts';
-import { Scheduler } from './scheduler.ts';
 import { flowSettings } from '../../src/flows/pass/settings.ts';
 
 /** Of a world with one order, and more for each. */
@@ -66,6 +68,8 @@ class World implements Surroundings, Disposable {
   readonly scheduler: Scheduler;
   readonly observer: Observer;
   readonly exchange: SimulatedExchange;
+  readonly deliveries: DeliveryObserver;
+  readonly receivers: SimulatedReceivers;
   readonly log: Logger;
   readonly config: SqliteConfig;
   readonly #nextDue: Database.Statement;
@@ -90,6 +94,14 @@ class World implements Surroundings, Disposable {
     const utc = () => new Date(BEGINNING + this.scheduler.now);
     this.#shop = new Shop(this, path);
     this.exchange = new SimulatedExchange(plan, this.chance, this.scheduler, this.observer, utc);
+    this.deliveries = new DeliveryObserver(this, this.#reader, plan.receivers);
+    this.receivers = new SimulatedReceivers(
+      plan.receivers,
+      new Chance(plan.seed + 5_000_011),
+      this.scheduler,
+      this.deliveries,
+      () => new Date(this.wallMs),
+    );
     this.log = pino({ level: 'info', base: null, timestamp: false }, { write: (line) => this.observer.logged(line) });
     this.config = withPlan(ground.config, plan, path);
   }
@@ -108,6 +120,18 @@ class World implements Surroundings, Disposable {
 
   get mayDie(): boolean {
     return !this.isCalm && this.#deaths < this.plan.mostDeaths;
+  }
+
+  get calmAt(): number {
+    return this.plan.calmAt;
+  }
+
+  fail(promise: string, detail: string): void {
+    this.observer.fail(promise, detail);
+  }
+
+  isOwner(life: Life): boolean {
+    return life === this.#process || (life === this.#late && this.scheduler.now < this.#late.trustedUntil);
   }
 
   /** What the clock of the machine shows. */
@@ -194,12 +218,14 @@ class World implements Surroundings, Disposable {
       if (!(await this.scheduler.step())) this.observer.fail('no order is lost', 'nothing happens any more');
       this.#mayDie('at a step', this.plan.deathAtStep);
       this.observer.check(this.#latestWallMs());
+      this.deliveries.check();
       if (this.scheduler.waiting > 200) this.observer.fail('backlog bounded', `${this.scheduler.waiting} events wait`);
       steps += 1;
       if (steps > MOST_STEPS + 10_000 * this.plan.orders.length)
         this.observer.fail('everything settles', `${steps} steps and no end`);
     }
     if (this.observer.violation === undefined) this.observer.checkEnd(this.exchange.sandbox, this.wallMs);
+    if (this.observer.violation === undefined) this.deliveries.checkEnd();
     const { requests, decisions, violation } = this.observer;
     return {
       seed: this.plan.seed,

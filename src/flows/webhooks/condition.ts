@@ -23,6 +23,8 @@ interface Failing {
   nextTryAt: Date;
   /** The same on the monotonic clock. */
   tryAgainAt: number;
+  /** It has asked for this wait itself. */
+  isAsked: boolean;
 }
 
 /** Whether an endpoint takes events: while it does not, one event tries it, from 5 s after the first failure up to once an hour. */
@@ -63,11 +65,14 @@ export class EndpointCondition {
     return true;
   }
 
-  /** It took an event. Gives true where it had failed. */
+  /**
+   * It took an event. Gives true where it takes events again: one that was under way before it asked to wait does not end that
+   * wait.
+   */
   took(): boolean {
     this.#takenAt = this.#clock.now();
     const failing = this.#failing;
-    if (failing === undefined) return false;
+    if (failing === undefined || (failing.isAsked && this.isHalted)) return false;
     this.#failing = undefined;
     this.#isTrying = false;
     const { since, tries } = failing;
@@ -96,20 +101,32 @@ export class EndpointCondition {
     this.#log.warn(facts, 'a webhook endpoint refuses events of so many orders that more become dead letters at once');
   }
 
-  /** It failed as a whole. Requests that were under way when it began say the same. */
+  /** It failed as a whole. Requests that were under way when it began say the same, and may ask for a longer wait. */
   failed(cause: string, retryAfterMs?: number): void {
     const now = this.#clock.now();
     this.#failedAt = now;
-    if (this.isHalted) return;
+    if (this.isHalted) return this.#waitLonger(retryAfterMs);
     const tries = (this.#failing?.tries ?? 0) + 1;
     const waitMs = endpointWaitMs(tries, retryAfterMs);
     const nextTryAt = after(now, waitMs);
     const isNew = this.#failing === undefined;
     const since = this.#failing?.since ?? now;
-    this.#failing = { since, tries, cause, nextTryAt, tryAgainAt: this.#clock.monotonic() + waitMs };
+    const tryAgainAt = this.#clock.monotonic() + waitMs;
+    this.#failing = { since, tries, cause, nextTryAt, tryAgainAt, isAsked: retryAfterMs !== undefined };
     this.#isTrying = false;
     if (!isNew) return;
     const facts = { endpoint: this.#name, nextTry: nextTryAt.toISOString(), cause };
     this.#log.warn(facts, 'a webhook endpoint takes no events; they wait for it');
+  }
+
+  #waitLonger(askedMs: number | undefined): void {
+    const failing = this.#failing;
+    if (failing === undefined || askedMs === undefined) return;
+    failing.isAsked = true;
+    const waitMs = endpointWaitMs(1, askedMs);
+    const tryAgainAt = this.#clock.monotonic() + waitMs;
+    if (tryAgainAt <= failing.tryAgainAt) return;
+    failing.tryAgainAt = tryAgainAt;
+    failing.nextTryAt = after(this.#clock.now(), waitMs);
   }
 }

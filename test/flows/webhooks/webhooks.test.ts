@@ -153,6 +153,33 @@ describe('a receiver that fails as a whole', () => {
     expect(names(receiver.taken)).toEqual(['a 1']);
   });
 
+  it.each([
+    ['and takes what was under way beside it', 204],
+    ['after another answer without a wait', 503],
+  ])('is waited for as long as it asks %s', async (_what, beside) => {
+    const asking = (response: ServerResponse) => response.writeHead(429, { 'retry-after': '60' }).end();
+    const held: ServerResponse[] = [];
+    const receiver = await webhookReceiver(() => (response) => void held.push(response));
+    const program = await delivering([endpointAt(receiver)], { accounts: ['default', 'shop-2'] });
+    await program.add('a', '1');
+    await program.add('b', '1', 'shop-2');
+    await receiver.came(2);
+    const [one, other] = held as [ServerResponse, ServerResponse];
+    const answers = [() => asking(one), () => other.writeHead(beside).end()];
+    for (const answer of beside === 204 ? answers : answers.toReversed()) {
+      const { failedAt, takenAt } = program.webhooks.facts[0] ?? {};
+      program.clock.advance(1);
+      answer();
+      await expect.poll(() => program.webhooks.facts[0]).not.toMatchObject({ failedAt, takenAt });
+    }
+    await program.webhooks.idle();
+    receiver.answer = () => 204;
+    await program.pass(59 * SECOND);
+    expect(receiver.deliveries).toHaveLength(2);
+    await program.pass(2 * SECOND);
+    expect(receiver.deliveries.length).toBeGreaterThan(2);
+  });
+
   it('that refuses whatever comes stands still, and parks no more than ten orders', async () => {
     const receiver = await webhookReceiver(() => 404);
     const program = await delivering([endpointAt(receiver)]);

@@ -2,6 +2,7 @@ import type { Judgement } from '../../../src/domain/orders/operator-decisions.ts
 import { faultsOf, type FaultName } from '../faults.ts';
 import { Chance, DAY, HOUR, MINUTE, SECOND, type Stretch, type Window } from './chance.ts';
 import { planOrders, withOddAnswers, type PlannedOrder } from './orders.ts';
+import { planReceivers, type PlannedReceiver } from './receivers.ts';
 import { planSettings, type PlannedSettings } from './settings.ts';
 
 /** When each world begins: later than any real clock that a trigger of the database may read. */
@@ -55,6 +56,7 @@ export interface Plan {
   readonly decisions: readonly (PlannedDecision & { readonly at: number })[];
   /** Chance that a person wants an order sent again while its create is in flight. */
   readonly decidesInFlight: number;
+  readonly receivers: readonly PlannedReceiver[];
 }
 
 /** A stretch of time in which requests have one fault. */
@@ -124,7 +126,12 @@ export function planOf(seed: number): Plan {
     // Unknown outcomes are verified for a day, and daily look-ups find what appeared late; final orders are looked at for 8.
     endAt: calmAt + (chance.next() < 0.1 && orders.length < 6 ? 12 * DAY : 3 * DAY),
   } as const;
-  return { ...plan, decisions: planDecisions(chance, plan), decidesInFlight: chance.of([0, 0, 0.2, 0.5]) };
+  return {
+    ...plan,
+    decisions: planDecisions(chance, plan),
+    decidesInFlight: chance.of([0, 0, 0.2, 0.5]),
+    receivers: planReceivers(new Chance(seed + 4_000_037), calmAt),
+  };
 }
 
 /** Each seed has faults of its own: few of them, each often, or most of them. */

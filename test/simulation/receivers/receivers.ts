@@ -3,9 +3,9 @@ import type { WebhookEndpoint } from '../../../src/config/webhooks.ts';
 import type { FeedEvent } from '../../../src/domain/events/feed.ts';
 import type { Connections, Posted } from '../../../src/flows/webhooks/sender.ts';
 import type { DeliveryObserver } from '../observer/deliveries.ts';
-import type { Chance } from '../plan.ts';
+import type { Chance } from '../plan/chance.ts';
 import type { Life, Scheduler } from '../scheduler.ts';
-import { DELIVERY_FAULTS, type DeliveryFault, type PlannedReceiver } from './plan.ts';
+import { DELIVERY_FAULTS, isPoisoned, type DeliveryFault, type PlannedReceiver } from '../plan/receivers.ts';
 
 const TIMEOUT_MS = 15_000;
 const RETRY_AFTERS = [undefined, '0', '1', '60', '1800', '86400', '-5', 'soon', '1.5', 'a date'] as const;
@@ -83,8 +83,10 @@ export class SimulatedReceivers {
       else resolve({ answer: { status: ending.status, retryAfter: ending.retryAfter } });
     };
     signal?.addEventListener('abort', () => end({ code: 'ABORTED' }), { once: true });
-    const answer = (ending: Ending, ms: number) => this.#scheduler.after(ms, `webhook answer ${what}`, () => end(ending), life);
-    const { arrives, taken } = typeof fault === 'number' ? REFUSED : fault === undefined ? TAKEN : DELIVERY_FAULTS[fault];
+    const answer = (ending: Ending, ms: number) =>
+      this.#scheduler.after(ms, `webhook answer ${what}`, () => end(ending), life);
+    const { arrives, taken } =
+      typeof fault === 'number' ? REFUSED : fault === undefined ? TAKEN : DELIVERY_FAULTS[fault];
     if (!arrives) {
       answer({ code: codeOf(fault) }, fault === 'hangs-before' ? TIMEOUT_MS : this.#latencyMs(receiver));
       return await promise;
@@ -99,12 +101,13 @@ export class SimulatedReceivers {
   }
 
   /** A number is the status with which it refuses the event. */
-  #faultFor(receiver: PlannedReceiver, { id }: FeedEvent): DeliveryFault | number | undefined {
+  #faultFor(receiver: PlannedReceiver, event: FeedEvent): DeliveryFault | number | undefined {
     const { now } = this.#scheduler;
     const { dead, refusesAll, poison, faults, kinds, wellAt } = receiver;
     if (isWithin(dead, now)) return this.#chance.of(['refused', 'refused', 'hangs-before'] as const);
     if (isWithin(refusesAll, now)) return 401;
-    if (poison !== null && isPoisoned(id, poison.oneOf)) return poison.answer === 'nothing' ? 'lost-before' : poison.answer;
+    if (poison !== null && isPoisoned(event, poison.oneOf))
+      return poison.answer === 'nothing' ? 'lost-before' : poison.answer;
     if (now >= wellAt || kinds.length === 0 || this.#chance.next() >= faults) return undefined;
     return this.#chance.of(kinds);
   }
@@ -154,9 +157,4 @@ function codeOf(fault: DeliveryFault | number | undefined): string {
 
 function isWithin(window: PlannedReceiver['dead'], now: number): boolean {
   return window !== null && now >= window.from && now < window.to;
-}
-
-/** Whether a receiver never takes an event: the same ones in every run of a world. */
-function isPoisoned(id: string, oneOf: number): boolean {
-  return Number.parseInt(id.slice('evt_'.length, 'evt_'.length + 6), 16) % oneOf === 0;
 }

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { App } from '../../../src/app.ts';
 import type { Clock } from '../../../src/clock.ts';
 import { Webhooks } from '../../../src/flows/webhooks/webhooks.ts';
+import type { Holding } from '../../../src/store/port.ts';
 import type { Life, Scheduler } from '../scheduler.ts';
 import type { SimulatedReceivers } from './receivers.ts';
 
@@ -17,6 +18,7 @@ interface Sending {
   readonly life: Life;
   readonly clock: Clock;
   readonly app: App;
+  readonly holding: Holding;
   readonly stop: AbortSignal;
   /** When what each endpoint has parked is sent again next, by the clock of the machine. */
   readonly nextParked: () => ReadonlyMap<string, number>;
@@ -49,10 +51,9 @@ export class SimulatedSending {
 
   /** Sends until the process stops. */
   async run(): Promise<void> {
-    const { app } = this.#deps;
+    const { app, holding } = this.#deps;
     using _ = app.store.newEvents.listen(() => this.stir());
-    const holding = app.activity.live?.holding;
-    if (holding !== undefined) this.#webhooks.take(holding);
+    this.#webhooks.take(holding);
     await this.#webhooks.run();
   }
 
@@ -99,11 +100,13 @@ export class SimulatedSending {
     const now = clock.now().getTime();
     const parked = nextParked();
     const waits = this.#webhooks.facts.map(({ endpoint, failing }) => {
-      if (failing === null) return (parked.get(endpoint) ?? Number.POSITIVE_INFINITY) - now;
+      const parkedMs = (parked.get(endpoint) ?? Number.POSITIVE_INFINITY) - now;
+      if (failing === null) return parkedMs;
       const key = `${endpoint} ${failing.nextTryAt.toISOString()}`;
       const at = this.#tryAgainAt.get(key) ?? scheduler.now + failing.nextTryAt.getTime() - now;
       this.#tryAgainAt.set(key, at);
-      return at - scheduler.now;
+      // It is being tried, as soon as there is something to try it with.
+      return at < scheduler.now ? parkedMs : at - scheduler.now;
     });
     return Math.max(Math.min(...waits, LONGEST_DOZE_MS), SECOND_MS);
   }

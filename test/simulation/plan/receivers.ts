@@ -1,9 +1,5 @@
 import type { EventFilter } from '../../../src/domain/events/delivery.ts';
-import type { Chance, Window } from '../plan.ts';
-
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
+import { DAY, HOUR, MINUTE, type Chance, type Window } from './chance.ts';
 
 /** What can happen to an event on its way to a receiver; `taken` says whether the receiver has it then. */
 export const DELIVERY_FAULTS = {
@@ -88,4 +84,9 @@ function planStretch(chance: Chance, calmAt: number, likelihood: number): Window
   if (chance.next() >= likelihood) return null;
   const from = chance.below(calmAt);
   return { from, to: from + chance.of([MINUTE, HOUR, 5 * HOUR, DAY]) };
+}
+
+/** Whether a receiver never takes an event: the same ones in every run of a world. */
+export function isPoisoned({ id }: { readonly id: string }, oneOf: number): boolean {
+  return Number.parseInt(id.slice('evt_'.length, 'evt_'.length + 6), 16) % oneOf === 0;
 }
