@@ -203,3 +203,16 @@ async function holdingOf(
     release: async () => {},
   };
 }
+
+/** `order value` of an event that `add` has added. */
+export const nameOf = ({ data }: FeedEvent): string => {
+  if (!('externalOrderId' in data) || !('newValue' in data)) return '';
+  return `${data.externalOrderId} ${data.newValue}`;
+};
+/** The same of several. */
+export const names = (events: readonly FeedEvent[]) => events.map(nameOf);
+
+/** What is parked, by order. */
+export async function parkedOf({ store }: Delivering) {
+  return await store.db.selectFrom('webhook_parked').selectAll().orderBy('subject').execute();
+}

@@ -3,10 +3,13 @@ import { subjectKindOf } from '../../domain/events/delivery.ts';
 import type { Holding, Store } from '../../store/port.ts';
 import type { ParkedRow } from '../../store/webhooks/parked.ts';
 
-/** An order, link or account that is parked, by its row; and how many events the endpoint had taken then in this process. */
+/** An order, link or account that is parked, by its row. */
 export interface Parked {
   row: ParkedRow;
+  /** How many events the endpoint had taken by then in this process. */
   readonly takenBefore: number;
+  /** Its last event that the endpoint has taken since, whether that could be written or not. */
+  takenTo: number;
 }
 
 /** The events of one account on their way to one endpoint. */

@@ -2,7 +2,7 @@ import PQueue from 'p-queue';
 import type { Logger } from 'pino';
 import type { Clock } from '../../clock.ts';
 import type { WebhookEndpoint } from '../../config/webhooks.ts';
-import { MOST_REFUSED_IN_A_ROW, takesType, type DeliveryOutcome } from '../../domain/events/delivery.ts';
+import { MOST_REFUSED_IN_A_ROW, type DeliveryOutcome } from '../../domain/events/delivery.ts';
 import { feedEventOf, type EventRow } from '../../domain/events/feed.ts';
 import { messageOf } from '../../domain/text.ts';
 import { isPassing, OwnedError } from '../../store/errors.ts';
@@ -10,9 +10,10 @@ import { readFeed } from '../../store/feed.ts';
 import type { Holding, Store } from '../../store/port.ts';
 import { webhookCursor } from '../../store/webhooks/cursors.ts';
 import { park, type ParkedRow } from '../../store/webhooks/parked.ts';
-import { eventKey, hasDue, parkedKey, subjectKey, type AccountDelivery } from './account.ts';
+import { eventKey, hasDue, parkedKey, type AccountDelivery } from './account.ts';
 import { EndpointCondition } from './condition.ts';
 import { giveUp, newlyParked, sendParked } from './parked.ts';
+import { dueParked, lanesOf, type DueParked } from './lanes.ts';
 import type { WebhookSender } from './sender.ts';
 import { Suspects } from './suspects.ts';
 
@@ -80,7 +81,7 @@ export class EndpointDelivery {
       isQueued: false,
       isRunning: false,
       taken: new Set(),
-      parked: new Map(parked.map((row) => [parkedKey(row), { row, takenBefore: 0 }])),
+      parked: new Map(parked.map((row) => [parkedKey(row), { row, takenBefore: 0, takenTo: 0 }])),
     };
     this.#parkedCount += parked.length;
     this.#accounts.set(account, its);
@@ -152,36 +153,32 @@ export class EndpointDelivery {
     if (its.isBehind && !this.condition.isHalted) this.#queue(its);
   }
 
-  /** Sends what is parked and due, and then the next events. */
+  /** Sends what is parked and due, and the next events; what the endpoint has failed at comes after all else. */
   async #deliver(its: AccountDelivery): Promise<void> {
     const { endpoint, clock } = this.#deps;
     const { db } = its.store;
     const key = { endpoint: endpoint.name, account: its.account };
     its.written ??= await webhookCursor(db, key);
     its.cursor ??= its.written;
-    if (hasDue(its, clock.now().toISOString())) await this.#sendParked(its);
-    if (!its.isBehind || this.condition.isHalted) return;
+    const query = { account: its.account, afterId: its.cursor, limit: PAGE };
+    const { isBehind } = its;
     // Whoever adds events meanwhile says so again.
     its.isBehind = false;
-    const rows = await readFeed(db, { account: its.account, afterId: its.cursor, limit: PAGE });
+    const rows = isBehind ? await readFeed(db, query) : [];
+    const due = this.#suspects.inTurn(dueParked(its, clock.now().toISOString()));
+    const { lanes } = lanesOf(its, rows, endpoint.events);
+    const isParkedFirst = this.#suspects.firstTurn(due) <= this.#suspects.firstTurn(lanes);
+    if (isParkedFirst) await this.#sendParked(its, due);
     await this.#deliverPage(its, rows);
     if (its.cursor !== (rows.at(-1)?.id ?? its.cursor) || rows.length === PAGE) its.isBehind = true;
+    if (!isParkedFirst) await this.#sendParked(its, due);
   }
 
   async #deliverPage(its: AccountDelivery, rows: readonly EventRow[]): Promise<void> {
-    const { endpoint } = this.#deps;
-    const passed = new Set<number>();
-    const lanes = new Map<string, EventRow[]>();
-    for (const row of rows) {
-      const subject = subjectKey(row);
-      const isWanted = takesType(endpoint.events, feedEventOf(row).type);
-      if (!isWanted || its.taken.has(row.id) || its.parked.has(subject)) passed.add(row.id);
-      else lanes.set(subject, [...(lanes.get(subject) ?? []), row]);
-    }
-    const isLast = ([first]: readonly EventRow[]) => first !== undefined && this.#suspects.has(eventKey(first));
-    const inTurn = [...lanes.values()].toSorted((one, other) => Number(isLast(one)) - Number(isLast(other)));
+    const { lanes, passed } = lanesOf(its, rows, this.#deps.endpoint.events);
+    const inTurn = this.#suspects.inTurn(lanes);
     // None is under way when the next turn of the account begins.
-    const ended = await Promise.allSettled(inTurn.map((lane) => this.#deliverLane(its, lane, passed)));
+    const ended = await Promise.allSettled(inTurn.map(({ rows: lane }) => this.#deliverLane(its, lane, passed)));
     const failed = ended.find((one) => one.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
     for (const { id } of rows) {
@@ -271,30 +268,22 @@ export class EndpointDelivery {
     this.#refused.add(`${its.account} ${key}`);
     await its.store.writer.write(async (tx) => await park(tx, row));
     this.#parkedCount += 1;
-    its.parked.set(key, { row, takenBefore: this.#takenCount });
+    its.parked.set(key, { row, takenBefore: this.#takenCount, takenTo: 0 });
     const facts = { endpoint: endpoint.name, account: row.account, kind: row.kind, subject: row.subject, status };
     log.warn(facts, 'a webhook endpoint refuses an event; it is tried again, and the later ones of its order wait');
     return true;
   }
 
-  async #sendParked(its: AccountDelivery): Promise<void> {
-    const now = this.#deps.clock.now().toISOString();
-    for (const [key, parked] of its.parked) {
-      if (parked.row.next_try_at > now) continue;
-      if (this.condition.isHalted || this.#isOver(its)) return;
-      const left = await sendParked(
-        {
-          ...this.#deps,
-          send: (row) => this.#send(its, row),
-          mayEnd: () => this.#takenCount > parked.takenBefore,
-        },
-        its,
-        parked.row,
-      );
-      if (left === undefined) {
-        its.parked.delete(key);
-        this.#parkedCount -= 1;
-      } else parked.row = left;
+  async #sendParked(its: AccountDelivery, due: readonly DueParked[]): Promise<void> {
+    for (const { key } of due) {
+      const parked = its.parked.get(key);
+      if (parked === undefined || this.condition.isHalted || this.#isOver(its)) return;
+      const send = async (row: EventRow) => await this.#send(its, row);
+      const mayEnd = () => this.#takenCount > parked.takenBefore;
+      const isCaughtUp = await sendParked({ ...this.#deps, send, mayEnd }, its, parked);
+      if (!isCaughtUp) continue;
+      its.parked.delete(key);
+      this.#parkedCount -= 1;
     }
   }
 }

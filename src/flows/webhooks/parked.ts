@@ -18,7 +18,7 @@ import {
   unpark,
   type ParkedRow,
 } from '../../store/webhooks/parked.ts';
-import type { AccountDelivery } from './account.ts';
+import type { AccountDelivery, Parked } from './account.ts';
 
 /** What the events of a parked order are sent with. */
 interface ParkedDeps {
@@ -52,27 +52,29 @@ export function newlyParked(
 }
 
 /**
- * Sends the event of an order that was refused, and then those that came behind it, up to the cursor of the account. Gives what
- * is parked now; undefined where the order has caught up.
+ * Sends the event of an order that was refused, and then those that came behind it, up to the cursor of the account. Gives true
+ * where the order has caught up, and is not parked any more.
  */
 export async function sendParked(
   deps: ParkedDeps,
-  its: Pick<AccountDelivery, 'store' | 'cursor'>,
-  parked: ParkedRow,
-): Promise<ParkedRow | undefined> {
+  its: Pick<AccountDelivery, 'store' | 'cursor' | 'taken'>,
+  parked: Parked,
+): Promise<boolean> {
   const { db, writer } = its.store;
   const next = async (afterId: number): Promise<EventRow | undefined> =>
-    (await eventsOfSubject(db, { ...parked, afterId, toId: its.cursor ?? 0, limit: 1 }))[0];
-  let row = parked;
+    (await eventsOfSubject(db, { ...parked.row, afterId, toId: its.cursor ?? 0, limit: 1 }))[0];
+  let { row } = parked;
   let event = await eventById(db, row.account, row.from_event_id);
   while (event !== undefined) {
-    const isWanted = takesType(deps.endpoint.events, feedEventOf(event).type);
+    const isWanted = event.id > parked.takenTo && takesType(deps.endpoint.events, feedEventOf(event).type);
     const outcome = isWanted ? await deps.send(event) : undefined;
-    if (isWanted && outcome?.kind !== 'taken') {
+    if (outcome?.kind === 'taken') parked.takenTo = event.id;
+    else if (isWanted) {
       const kept = keptAfter(deps, row, event.id, outcome);
       if (kept !== undefined) {
         if (kept !== row) await writer.write(async (tx) => await park(tx, kept));
-        return kept;
+        parked.row = kept;
+        return false;
       }
       await giveUp(its, row, deps.clock.now());
       const { endpoint, account, kind, subject, from_event_id: eventId, status } = row;
@@ -82,11 +84,13 @@ export async function sendParked(
         'a webhook endpoint has refused an event to the end; order-sync webhooks resend sends it again',
       );
     }
+    // The cursor of the last process may not have come as far as what it parked.
+    if (event.id > (its.cursor ?? 0)) its.taken.add(event.id);
     event = await next(event.id);
     if (event !== undefined && isWanted && outcome?.kind === 'refused') row = from(row, event.id);
   }
   await writer.write(async (tx) => await unpark(tx, row));
-  return undefined;
+  return true;
 }
 
 /** What stays parked after an event was not taken; undefined where it becomes a dead letter. */

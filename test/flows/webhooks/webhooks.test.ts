@@ -6,6 +6,9 @@ import { readFeed } from '../../../src/store/feed.ts';
 import { park, type ParkedRow } from '../../../src/store/webhooks/parked.ts';
 import {
   delivering,
+  nameOf,
+  names,
+  parkedOf,
   endpointAt,
   OLD_SECRET,
   SECRET,
@@ -16,17 +19,6 @@ import { DAY } from '../../support/tracking.ts';
 
 const SECOND = 1_000;
 const HOUR = 3_600_000;
-
-/** `order value` of an event that `add` has added. */
-const nameOf = ({ data }: FeedEvent): string => {
-  if (!('externalOrderId' in data) || !('newValue' in data)) return '';
-  return `${data.externalOrderId} ${data.newValue}`;
-};
-const names = (events: readonly FeedEvent[]) => events.map(nameOf);
-
-async function parkedOf({ store }: Delivering) {
-  return await store.db.selectFrom('webhook_parked').selectAll().orderBy('subject').execute();
-}
 
 async function deadLettersOf({ store }: Delivering) {
   return await store.db.selectFrom('webhook_dead_letters').selectAll().execute();
@@ -151,33 +143,6 @@ describe('a receiver that fails as a whole', () => {
     expect(receiver.deliveries).toHaveLength(1);
     await program.pass(SECOND);
     expect(names(receiver.taken)).toEqual(['a 1']);
-  });
-
-  it.each([
-    ['and takes what was under way beside it', 204],
-    ['after another answer without a wait', 503],
-  ])('is waited for as long as it asks %s', async (_what, beside) => {
-    const asking = (response: ServerResponse) => response.writeHead(429, { 'retry-after': '60' }).end();
-    const held: ServerResponse[] = [];
-    const receiver = await webhookReceiver(() => (response) => void held.push(response));
-    const program = await delivering([endpointAt(receiver)], { accounts: ['default', 'shop-2'] });
-    await program.add('a', '1');
-    await program.add('b', '1', 'shop-2');
-    await receiver.came(2);
-    const [one, other] = held as [ServerResponse, ServerResponse];
-    const answers = [() => asking(one), () => other.writeHead(beside).end()];
-    for (const answer of beside === 204 ? answers : answers.toReversed()) {
-      const { failedAt, takenAt } = program.webhooks.facts[0] ?? {};
-      program.clock.advance(1);
-      answer();
-      await expect.poll(() => program.webhooks.facts[0]).not.toMatchObject({ failedAt, takenAt });
-    }
-    await program.webhooks.idle();
-    receiver.answer = () => 204;
-    await program.pass(59 * SECOND);
-    expect(receiver.deliveries).toHaveLength(2);
-    await program.pass(2 * SECOND);
-    expect(receiver.deliveries.length).toBeGreaterThan(2);
   });
 
   it('that refuses whatever comes stands still, and parks no more than ten orders', async () => {

@@ -15,7 +15,6 @@ const LEAST_REFUSALS = 10;
 /** After a receiver is well again it is tried within an hour, and from then on an event is there at once. */
 const BACK_WITHIN_MS = 2 * HOUR;
 const AT_ONCE_MS = 60_000;
-const LONGEST_ANSWER_MS = 15_000;
 /** A process stamps a request with the time that it knows, which may be behind by as much. */
 const STAMP_MS = 2_000;
 
@@ -43,6 +42,8 @@ interface KnownEndpoint {
   underWay: Delivery[];
   /** It asked a process to wait until then. */
   wait: { readonly life: Life; readonly until: number } | undefined;
+  /** The request whose connection turned out to be closed: it is sent again at once. */
+  closed: Delivery | undefined;
   lastAt: number;
   /** How many events it has taken. */
   taken: number;
@@ -79,6 +80,7 @@ export class DeliveryObserver {
           events: new Map(),
           underWay: [],
           wait: undefined,
+          closed: undefined,
           lastAt: Number.NEGATIVE_INFINITY,
           taken: 0,
         },
@@ -115,7 +117,7 @@ export class DeliveryObserver {
     if (known.events.get(event.cursor)?.heardBy === life)
       this.#world.fail('a delivery twice only where nobody knows', `${what} was sent again by the same process`);
     const { wait } = known;
-    if (wait?.life === life && this.#world.scheduler.now < wait.until)
+    if (wait?.life === life && this.#world.scheduler.now < wait.until && !this.#isRepeat(delivery))
       this.#world.fail('Retry-After kept', `${what} left ${wait.until - this.#world.scheduler.now} ms too early`);
     known.lastAt = this.#world.scheduler.now;
     known.underWay.push(delivery);
@@ -143,6 +145,7 @@ export class DeliveryObserver {
       known.taken += 1;
       return;
     }
+    known.closed = ending.code === 'CLOSED' ? delivery : undefined;
     const failedBefore = its.refusals > 0;
     its.refusals += 1;
     // One that fails at an event again and takes others has no reason to be waited for.
@@ -225,8 +228,13 @@ export class DeliveryObserver {
     if (open !== undefined) this.#world.fail('webhooks in order per order', `${what} left before ${describe(open)}`);
   }
 
+  #isRepeat({ endpoint, event, life }: Delivery): boolean {
+    const { closed } = this.#of(endpoint.name);
+    return closed?.life === life && closed.event.cursor === event.cursor;
+  }
+
   /** A receiver that is well has each event at once, whatever others do. */
-  #checkAtOnce({ planned, since, events }: KnownEndpoint): void {
+  #checkAtOnce({ planned, since, events, lastAt }: KnownEndpoint): void {
     const { scheduler, calmAt, wallMs } = this.#world;
     const ends = [planned.dead?.to ?? 0, planned.refusesAll?.to ?? 0, planned.wellAt, calmAt, planned.addedAt];
     const isAlwaysOneThatFails = planned.poison !== null || planned.url.includes('::ffff:');
@@ -235,8 +243,8 @@ export class DeliveryObserver {
       const isWanted = id > since && takesType(planned.events, feedEventOf({ id, ...row }).type);
       return isWanted && events.get(id)?.heardBy === undefined;
     });
-    const withinMs = AT_ONCE_MS + open.length * LONGEST_ANSWER_MS;
-    const late = open.find(({ id }) => (this.#seenAt.get(id) ?? 0) < scheduler.now - withinMs);
+    const lateAt = scheduler.now - AT_ONCE_MS;
+    const late = lastAt < lateAt ? open.find(({ id }) => (this.#seenAt.get(id) ?? 0) < lateAt) : undefined;
     if (late === undefined || this.#deadLetters(planned.name).has(late.id)) return;
     const parked = this.#parked(planned.name).find((one) => isBehind(one, late));
     if (parked === undefined)
