@@ -15,6 +15,8 @@ const LEAST_REFUSALS = 10;
 /** After a receiver is well again it is tried within an hour, and from then on an event is there at once. */
 const BACK_WITHIN_MS = 2 * HOUR;
 const AT_ONCE_MS = 60_000;
+/** What waits is looked at after so many steps. */
+const STEPS_A_CHECK = 10;
 /** A process stamps a request with the time that it knows, which may be behind by as much. */
 const STAMP_MS = 2_000;
 
@@ -64,6 +66,7 @@ export interface DeliveryWorld {
 export class DeliveryObserver {
   readonly #world: DeliveryWorld;
   readonly #endpoints: ReadonlyMap<string, KnownEndpoint>;
+  #checks = 0;
   readonly #events: EventRow[] = [];
   /** When each event was first seen. */
   readonly #seenAt = new Map<number, number>();
@@ -164,14 +167,20 @@ export class DeliveryObserver {
   /** Checks what should have happened by now. */
   check(): void {
     if (this.#endpoints.size === 0) return;
-    this.#readEvents();
     this.#noteEndpoints();
+    this.#checks += 1;
+    if (this.#checks % STEPS_A_CHECK > 0) return;
+    this.#checkWaiting();
+  }
+
+  #checkWaiting(): void {
+    this.#readEvents();
     for (const known of this.#endpoints.values()) this.#checkAtOnce(known);
   }
 
   /** Checks what became of every event, once nothing has gone wrong for days. */
   checkEnd(): void {
-    this.check();
+    this.#checkWaiting();
     for (const [name, known] of this.#endpoints) {
       if (known.since === undefined || known.planned.url.includes('::ffff:')) continue;
       const dead = this.#deadLetters(name);

@@ -55,7 +55,7 @@ export interface PlannedReceiver {
 
 /** Plans the receivers of a world; none in most. */
 export function planReceivers(chance: Chance, calmAt: number): readonly PlannedReceiver[] {
-  if (chance.next() >= 0.3) return [];
+  if (chance.next() >= 0.15) return [];
   return Array.from({ length: 1 + chance.below(3) }, (_, index) => planReceiver(chance, index, calmAt));
 }
 
