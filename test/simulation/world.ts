@@ -9,6 +9,7 @@ import { openStore } from '../../src/store/sqlite/store.ts';
 import type { Outcome } from './modes/mode.ts';
 import { SimulatedExchange } from './exchange.ts';
 import type { SqliteConfig } from '../support/test-program.ts';
+import { Auditor } from './auditor.ts';
 import { Observer } from './observer/observer.ts';
 import { Person } from './person.ts';
 import { Chance, type Window } from './plan/chance.ts';
@@ -212,6 +213,8 @@ class World implements Surroundings, Disposable {
     for (const still of this.plan.shared?.stills ?? []) {
       this.scheduler.after(still.at, 'a process stands still', () => this.#standStill(still.ms));
     }
+    await using auditor = this.plan.isAudited ? await this.#auditor() : undefined;
+    auditor?.begin();
     this.#begin(0);
     let steps = 0;
     while (this.observer.violation === undefined && this.scheduler.now < this.plan.endAt) {
@@ -226,6 +229,7 @@ class World implements Surroundings, Disposable {
     }
     if (this.observer.violation === undefined) this.observer.checkEnd(this.exchange.sandbox, this.wallMs);
     if (this.observer.violation === undefined) this.deliveries.checkEnd();
+    if (this.observer.violation === undefined) await auditor?.checkEnd();
     const { requests, decisions, violation } = this.observer;
     return {
       seed: this.plan.seed,
@@ -241,7 +245,21 @@ class World implements Surroundings, Disposable {
     this.#shop.close();
     this.#reader.close();
     const { path } = this.config.database;
-    for (const ending of ['', '-wal', '-shm', '.mark']) rmSync(`${path}${ending}`, { force: true });
+    for (const ending of ['', '-wal', '-shm', '.mark', '.copy', '.copy-wal', '.copy-shm'])
+      rmSync(`${path}${ending}`, { force: true });
+  }
+
+  async #auditor(): Promise<Auditor> {
+    const { config, scheduler } = this;
+    return await Auditor.open({
+      config,
+      scheduler,
+      chance: new Chance(this.plan.seed + 6_000_029),
+      reader: this.#reader,
+      clock: { ...frozenClock(), now: () => new Date(this.wallMs) },
+      latest: () => new Date(this.#latestWallMs()),
+      fail: (promise, detail) => this.observer.fail(promise, detail),
+    });
   }
 
   async #person(): Promise<Person> {

@@ -57,6 +57,8 @@ export interface Plan {
   /** Chance that a person wants an order sent again while its create is in flight. */
   readonly decidesInFlight: number;
   readonly receivers: readonly PlannedReceiver[];
+  /** Whether the feed is read and reports are made beside it. */
+  readonly isAudited: boolean;
 }
 
 /** A stretch of time in which requests have one fault. */
@@ -131,6 +133,7 @@ export function planOf(seed: number): Plan {
     decisions: planDecisions(chance, plan),
     decidesInFlight: chance.of([0, 0, 0.2, 0.5]),
     receivers: planReceivers(new Chance(seed + 4_000_037), calmAt),
+    isAudited: new Chance(seed + 6_000_029).next() < 0.3,
   };
 }
 
