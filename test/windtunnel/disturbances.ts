@@ -78,7 +78,9 @@ export const DISTURBANCES = {
     if (is !== 'ok') judge.fail(`a backup is damaged: ${String(is)}`);
   },
   weather: async ({ front, random, say }) => {
-    const faults = Array.from({ length: FAULTS_AT_A_TIME }, () => oneOf(FAULT_NAMES, random) ?? 'lost');
+    const drawn = Array.from({ length: FAULTS_AT_A_TIME }, () => oneOf(FAULT_NAMES, random) ?? 'lost');
+    // Whether waits are kept is to be seen in every tunnel.
+    const faults = ['rate-limited', ...drawn] as const;
     front.weather = { share: oneOf(SHARES, random) ?? 0, faults };
     say(`${front.weather.share * 100} % of ${faults.join(', ')}`);
     await wait(SOON_MS);

@@ -84,7 +84,7 @@ export class Judge implements Watcher {
     recent.push(at);
     this.#recent.set(account, recent);
     if (recent.length > requests) this.fail(`${account}: ${recent.length} requests in ${intervalMs} ms`);
-    this.#checkWaits(account, at);
+    this.#checkWaits(account, at, isCreate ? 'create' : 'look-up');
     if (isCreate) {
       const sent = this.#of(id);
       if (sent.mayBeTaken) this.fail(`${id} was sent again, although it may have been taken`);
@@ -157,13 +157,15 @@ export class Judge implements Watcher {
     };
   }
 
-  #checkWaits(account: string, at: number): void {
+  #checkWaits(account: string, at: number, what: string): void {
     const waits = (this.#waits.get(account) ?? []).filter(({ until }) => until > at);
     this.#waits.set(account, waits);
     for (const { readAt, until } of waits) {
       const wasWritten = this.#interruptions.every((one) => Math.abs(one - readAt) > WRITTEN_WITHIN_MS);
       if (at > readAt + SEEN_WITHIN_MS && wasWritten) {
-        this.fail(`${account}: a request ${Math.round(until - at)} ms before the end of a Retry-After`);
+        this.fail(
+          `${account}: a ${what} ${Math.round(at - readAt)} ms after a Retry-After was read, ${Math.round(until - at)} ms early`,
+        );
       }
     }
   }
