@@ -1,13 +1,14 @@
 import { mutation } from '../mutation/proof.ts';
 import { plantedBugs } from '../simulation/planted/proof.ts';
 import { hostileInput } from '../hostile/proof.ts';
-import { randomWorlds } from '../simulation/proof.ts';
+import { exhaustiveWorlds, randomWorlds } from '../simulation/proof.ts';
 import { windtunnelPostgres, windtunnelSqlite } from '../windtunnel/proof.ts';
 import type { Part } from './part.ts';
 
 /** Every part, in the order in which they run. */
 export const PARTS: readonly Part[] = [
   randomWorlds,
+  exhaustiveWorlds,
   plantedBugs,
   mutation,
   hostileInput,

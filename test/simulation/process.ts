@@ -51,8 +51,8 @@ export interface Surroundings {
   readonly log: Logger;
   /** Whether nothing goes wrong any more. */
   readonly isCalm: boolean;
-  /** Whether a process may die now. */
-  readonly mayDie: boolean;
+  /** Whether the process dies at this place: where the plan says so, or else with a likelihood. */
+  diesHere(likelihood: number): boolean;
   /** What the clock of the machine shows. */
   readonly wallMs: number;
   /** The process that drives the account, or did last. */
@@ -383,8 +383,7 @@ export class SimulatedProcess implements Life {
 
   #mayDie(where: string): void {
     if (!this.isAlive) throw new Died(where);
-    const { plan, chance, mayDie } = this.#world;
-    if (!mayDie || chance.next() >= plan.deathAtStatement) return;
+    if (!this.#world.diesHere(this.#world.plan.deathAtStatement)) return;
     this.die(where);
     this.#world.died(this, where);
     throw new Died(where);

@@ -11,6 +11,15 @@ export const randomWorlds = partOf({
   least: (dose) => (dose === 'small' ? { seeds: 1_000 } : { seeds: 10_000, deaths: 50_000 }),
 });
 
+/** Small worlds in which the process dies at one place after another. */
+export const exhaustiveWorlds = partOf({
+  name: 'exhaustive',
+  text: 'small worlds, lived through once for each statement, request and event at which the process can die: it dies there',
+  seeds: { small: 2, full: 25 },
+  seedsAPiece: 5,
+  least: (dose) => ({ seeds: dose === 'small' ? 2 : 25 }),
+});
+
 interface Worlds extends Pick<Part, 'name' | 'text' | 'least'> {
   readonly seeds: Readonly<Record<Dose, number>>;
   readonly seedsAPiece: number;
@@ -24,9 +33,9 @@ function partOf({ name, text, least, seeds, seedsAPiece }: Worlds): Part {
     reads: ['test/simulation'],
     least,
     pieces: (dose) =>
-      Array.from({ length: seeds[dose] / seedsAPiece }, (_, index) => {
+      Array.from({ length: Math.ceil(seeds[dose] / seedsAPiece) }, (_, index) => {
         const from = index * seedsAPiece + 1;
-        return { name: `from-${from}`, run: () => runPiece(name, from, seedsAPiece) };
+        return { name: `from-${from}`, run: () => runPiece(name, from, Math.min(seedsAPiece, seeds[dose] - from + 1)) };
       }),
   };
 }

@@ -25,6 +25,8 @@ import { flowSettings } from '../../src/flows/pass/settings.ts';
 /** Of a world with one order, and more for each. */
 const MOST_STEPS = 30_000;
 
+/** Where a world ends when everything has settled, that is looked at so often. */
+const SETTLED_EVERY_MS = 10 * 60_000;
 const EMPTY = 'empty.db';
 /** A folder in memory, on Linux. */
 const MEMORY = '/dev/shm';
@@ -81,6 +83,9 @@ class World implements Surroundings, Disposable {
   #late: SimulatedProcess | undefined;
   #lastOwnerUntil: number | undefined;
   #deaths = 0;
+  /** How often the process might have died. */
+  #places = 0;
+  #lookAt = 0;
   #lockedUntil = 0;
 
   constructor(plan: Plan, ground: Ground) {
@@ -119,8 +124,11 @@ class World implements Surroundings, Disposable {
     return this.scheduler.now >= this.plan.calmAt;
   }
 
-  get mayDie(): boolean {
-    return !this.isCalm && this.#deaths < this.plan.mostDeaths;
+  diesHere(likelihood: number): boolean {
+    const { deathAt, mostDeaths } = this.plan;
+    this.#places += 1;
+    if (deathAt !== null) return this.#places === deathAt;
+    return !this.isCalm && this.#deaths < mostDeaths && this.chance.next() < likelihood;
   }
 
   get calmAt(): number {
@@ -217,7 +225,7 @@ class World implements Surroundings, Disposable {
     auditor?.begin();
     this.#begin(0);
     let steps = 0;
-    while (this.observer.violation === undefined && this.scheduler.now < this.plan.endAt) {
+    while (this.observer.violation === undefined && !this.#isOver()) {
       if (!(await this.scheduler.step())) this.observer.fail('no order is lost', 'nothing happens any more');
       this.#mayDie('at a step', this.plan.deathAtStep);
       this.observer.check(this.#latestWallMs());
@@ -233,10 +241,19 @@ class World implements Surroundings, Disposable {
     const { requests, decisions, violation } = this.observer;
     return {
       seed: this.plan.seed,
-      counts: { steps, requests, decisions, deaths: this.#deaths },
+      counts: { steps, requests, decisions, deaths: this.#deaths, places: this.#places },
       trace: this.scheduler.trace,
       violation,
     };
+  }
+
+  #isOver(): boolean {
+    const { now } = this.scheduler;
+    const { endAt, endsWhenSettled, calmAt } = this.plan;
+    if (now >= endAt) return true;
+    if (!endsWhenSettled || now < Math.max(calmAt, this.#lookAt)) return false;
+    this.#lookAt = now + SETTLED_EVERY_MS;
+    return this.observer.isSettled(this.exchange.sandbox, this.wallMs);
   }
 
   [Symbol.dispose](): void {
@@ -333,7 +350,7 @@ class World implements Surroundings, Disposable {
   }
 
   #mayDie(where: string, likelihood: number): void {
-    if (!this.mayDie || this.#process?.isAlive !== true || this.chance.next() >= likelihood) return;
+    if (this.#process?.isAlive !== true || !this.diesHere(likelihood)) return;
     const process = this.#process;
     process.die(where);
     this.died(process, where);

@@ -37,6 +37,16 @@ export class Knowledge {
     this.violation ??= `${promise}: ${detail}`;
   }
 
+  /** Whether a check finds nothing broken; that it does is no violation yet. */
+  holds(check: () => void): boolean {
+    const before = this.violation;
+    this.violation = undefined;
+    check();
+    const isHeld = this.violation === undefined;
+    this.violation = before;
+    return isHeld;
+  }
+
   add(order: PlannedOrder): void {
     this.#known.set(order.id, {
       order,

@@ -137,6 +137,11 @@ export class Observer {
     this.#orders.check(wallMs, this.#requests.mostInFlight);
   }
 
+  /** Whether everything stands already where it is to stand at the end. */
+  isSettled(exchange: SandboxExchange, wallMs: number): boolean {
+    return this.#knowledge.holds(() => this.checkEnd(exchange, wallMs));
+  }
+
   /** Checks where everything stands once nothing has gone wrong for days. */
   checkEnd(exchange: SandboxExchange, wallMs: number): void {
     this.#history.checkEnd();

@@ -30,6 +30,8 @@ export interface Plan {
   readonly deathAtStatement: number;
   /** A start costs much and shows little: the process dies only so often. */
   readonly mostDeaths: number;
+  /** The one place at which the process dies, counted from 1, instead of by chance; null where chance decides. */
+  readonly deathAt: number | null;
   /** Chance that another program locks the database as a transaction begins, and for how long at most. */
   readonly busy: number;
   readonly longestLockMs: number;
@@ -53,6 +55,8 @@ export interface Plan {
   /** After this moment nothing goes wrong any more. */
   readonly calmAt: number;
   readonly endAt: number;
+  /** Whether the world ends as soon as everything has settled, instead of days later. */
+  readonly endsWhenSettled: boolean;
   readonly decisions: readonly (PlannedDecision & { readonly at: number })[];
   /** Chance that a person wants an order sent again while its create is in flight. */
   readonly decidesInFlight: number;
@@ -109,6 +113,7 @@ export function planOf(seed: number): Plan {
     deathAtStep: chance.of([0, 0.002, 0.01, 0.03]),
     deathAtStatement: chance.of([0, 0.001, 0.005, 0.01]),
     mostDeaths: swarm.of([2, 5, 10, 30]),
+    deathAt: null,
     busy: chance.of([0, 0, 0.02, 0.1]),
     longestLockMs: swarm.of([0, 60, 3_000, 30_000, 120_000]),
     diskFull: swarm.maybe(0.2, () => swarm.window(calmAt)),
@@ -127,6 +132,7 @@ export function planOf(seed: number): Plan {
     calmAt,
     // Unknown outcomes are verified for a day, and daily look-ups find what appeared late; final orders are looked at for 8.
     endAt: calmAt + (chance.next() < 0.1 && orders.length < 6 ? 12 * DAY : 3 * DAY),
+    endsWhenSettled: false,
   } as const;
   return {
     ...plan,
