@@ -25,7 +25,7 @@ import type { Life, Scheduler } from './scheduler.ts';
 import { sharedStore, type CommitFate } from './shared-store.ts';
 
 const LONGEST_SLEEP_MS = 6 * 3_600_000;
-const SHORTEST_SLEEP_MS = 5_000;
+const LATE_TICK_MS = 60_000;
 
 /** A heartbeat is renewed so often, is trusted for less time than it lasts, and lasts so long. */
 const HEARTBEAT_MS = 1_000;
@@ -80,7 +80,7 @@ export class SimulatedProcess implements Life {
   readonly #world: Surroundings;
   readonly #stop = new AbortController();
   #handle: Database.Database | undefined;
-  #sleepers: (() => void)[] = [];
+  readonly #sleepers = new Set<() => void>();
   #app: App | undefined;
   #sending: SimulatedSending | undefined;
   readonly #ending = new AbortController();
@@ -137,9 +137,7 @@ export class SimulatedProcess implements Life {
 
   wake(): void {
     this.#sending?.heed();
-    const sleepers = this.#sleepers;
-    this.#sleepers = [];
-    for (const wake of sleepers) wake();
+    for (const end of this.#sleepers) end();
   }
 
   /** Another program has committed: the holds of the account may be others, as the daemon notices. */
@@ -264,7 +262,7 @@ export class SimulatedProcess implements Life {
   /** A person asks for a pass now and then, in the middle of the daemon's own. */
   async #syncNowAndThen(app: App): Promise<void> {
     while (!this.#stop.signal.aborted && !this.#world.isCalm) {
-      await this.#sleep('sync', this.#world.chance.of([SHORTEST_SLEEP_MS, 60_000, LONGEST_SLEEP_MS]));
+      await this.#sleep('sync', this.#world.chance.of([5_000, 60_000, LONGEST_SLEEP_MS]));
       if (!this.#stop.signal.aborted) await waitOut(() => syncOnce(app, 'all', this.#stop.signal));
     }
   }
@@ -308,16 +306,26 @@ export class SimulatedProcess implements Life {
     return dueAt === undefined ? LONGEST_SLEEP_MS : dueAt - this.#world.wallMs;
   }
 
+  /** Later than anything is planned, nothing is to be seen within a minute. */
+  get #tickMs(): number {
+    const { scheduler, plan } = this.#world;
+    return scheduler.now < plan.lastAt ? plan.tickMs : Math.max(plan.tickMs, LATE_TICK_MS);
+  }
+
   #sleep(name: string, ms: number): Promise<void> {
     return new Promise((resolve) => {
-      if (this.#stop.signal.aborted) return resolve();
-      const wait = Math.min(Math.max(ms, SHORTEST_SLEEP_MS), LONGEST_SLEEP_MS);
-      const cancel = this.#world.scheduler.after(wait, `wake ${name}`, resolve, this);
-      this.#sleepers.push(() => {
+      const { signal } = this.#stop;
+      if (signal.aborted) return resolve();
+      const wait = Math.min(Math.max(ms, this.#tickMs), LONGEST_SLEEP_MS);
+      const end = () => {
         cancel();
+        this.#sleepers.delete(end);
+        signal.removeEventListener('abort', end);
         resolve();
-      });
-      this.#stop.signal.addEventListener('abort', () => resolve(), { once: true });
+      };
+      const cancel = this.#world.scheduler.after(wait, `wake ${name}`, end, this);
+      this.#sleepers.add(end);
+      signal.addEventListener('abort', end);
     });
   }
 
@@ -334,15 +342,16 @@ export class SimulatedProcess implements Life {
       sleep: (ms, signal) =>
         new Promise((resolve, reject) => {
           if (signal?.aborted === true) return reject(signal.reason as Error);
-          const cancel = scheduler.after(ms, 'sleep', resolve, this);
-          signal?.addEventListener(
-            'abort',
-            () => {
-              cancel();
-              reject(signal.reason as Error);
-            },
-            { once: true },
-          );
+          const abort = () => {
+            cancel();
+            reject(signal?.reason as Error);
+          };
+          const end = () => {
+            signal?.removeEventListener('abort', abort);
+            resolve();
+          };
+          const cancel = scheduler.after(ms, 'sleep', end, this);
+          signal?.addEventListener('abort', abort, { once: true });
         }),
     };
   }

@@ -26,7 +26,7 @@ import { flowSettings } from '../../src/flows/pass/settings.ts';
 const MOST_STEPS = 30_000;
 
 /** Where a world ends when everything has settled, that is looked at so often. */
-const SETTLED_EVERY_MS = 10 * 60_000;
+const SETTLED_EVERY_MS = 30 * 60_000;
 const EMPTY = 'empty.db';
 /** A folder in memory, on Linux. */
 const MEMORY = '/dev/shm';
@@ -249,9 +249,9 @@ class World implements Surroundings, Disposable {
 
   #isOver(): boolean {
     const { now } = this.scheduler;
-    const { endAt, endsWhenSettled, calmAt } = this.plan;
+    const { endAt, endsWhenSettled, lastAt } = this.plan;
     if (now >= endAt) return true;
-    if (!endsWhenSettled || now < Math.max(calmAt, this.#lookAt)) return false;
+    if (!endsWhenSettled || now < Math.max(lastAt, this.#lookAt)) return false;
     this.#lookAt = now + SETTLED_EVERY_MS;
     return this.observer.isSettled(this.exchange.sandbox, this.wallMs);
   }

@@ -56,6 +56,7 @@ function smallPlanOf(seed: number): Plan {
     decisions: [],
     decidesInFlight: 0,
     calmAt: MINUTE,
+    lastAt: MINUTE,
     endAt: MINUTE + (plan.endAt - plan.calmAt),
     endsWhenSettled: true,
   };

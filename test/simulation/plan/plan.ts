@@ -30,6 +30,8 @@ export interface Plan {
   readonly deathAtStatement: number;
   /** A start costs much and shows little: the process dies only so often. */
   readonly mostDeaths: number;
+  /** A pass is run no sooner than this after the last, where nothing new wakes it. */
+  readonly tickMs: number;
   /** The one place at which the process dies, counted from 1, instead of by chance; null where chance decides. */
   readonly deathAt: number | null;
   /** Chance that another program locks the database as a transaction begins, and for how long at most. */
@@ -55,7 +57,9 @@ export interface Plan {
   /** After this moment nothing goes wrong any more. */
   readonly calmAt: number;
   readonly endAt: number;
-  /** Whether the world ends as soon as everything has settled, instead of days later. */
+  /** After this moment nothing is planned any more. */
+  readonly lastAt: number;
+  /** Whether the world ends as soon as everything has settled after that, instead of days later. */
   readonly endsWhenSettled: boolean;
   readonly decisions: readonly (PlannedDecision & { readonly at: number })[];
   /** Chance that a person wants an order sent again while its create is in flight. */
@@ -113,6 +117,7 @@ export function planOf(seed: number): Plan {
     deathAtStep: chance.of([0, 0.002, 0.01, 0.03]),
     deathAtStatement: chance.of([0, 0.001, 0.005, 0.01]),
     mostDeaths: swarm.of([2, 5, 10, 30]),
+    tickMs: swarm.of([5 * SECOND, 5 * SECOND, MINUTE, 10 * MINUTE]),
     deathAt: null,
     busy: chance.of([0, 0, 0.02, 0.1]),
     longestLockMs: swarm.of([0, 60, 3_000, 30_000, 120_000]),
@@ -132,14 +137,18 @@ export function planOf(seed: number): Plan {
     calmAt,
     // Unknown outcomes are verified for a day, and daily look-ups find what appeared late; final orders are looked at for 8.
     endAt: calmAt + (chance.next() < 0.1 && orders.length < 6 ? 12 * DAY : 3 * DAY),
-    endsWhenSettled: false,
+    endsWhenSettled: swarm.next() < 0.8,
   } as const;
+  const decisions = planDecisions(chance, plan);
+  const moments = [...decisions, ...plan.staleSaves, ...orders].map(({ at }) => at);
   return {
     ...plan,
-    decisions: planDecisions(chance, plan),
+    decisions,
     decidesInFlight: chance.of([0, 0, 0.2, 0.5]),
-    receivers: planReceivers(new Chance(seed + 4_000_037), calmAt),
+    receivers: planReceivers(new Chance(seed + 5_000_011), calmAt),
     isAudited: new Chance(seed + 6_000_029).next() < 0.3,
+    // What was planned last takes a while.
+    lastAt: Math.max(calmAt, ...moments) + HOUR,
   };
 }
 
