@@ -1,4 +1,5 @@
 import { MINUTE } from '../plan/chance.ts';
+import type { PlannedOrder } from '../plan/orders.ts';
 import { planOf, type Plan } from '../plan/plan.ts';
 import { live, type Ground } from '../world.ts';
 import { addCounts, type Mode, type Outcome } from './mode.ts';
@@ -34,10 +35,16 @@ async function atPlace(plan: Plan, place: number, ground: Ground): Promise<Outco
   return { ...(await live({ ...plan, deathAt: place }, ground)), place };
 }
 
+/** The order as it is inserted at once, and lives through everything within minutes. */
+function soon(order: PlannedOrder): PlannedOrder {
+  const steps = order.scenario.steps.map((step) => ({ ...step, afterMs: Math.min(step.afterMs, MINUTE) }));
+  return { ...order, at: 0, mendedAt: null, scenario: { ...order.scenario, steps } };
+}
+
 /** The plan of a seed, with few orders at once, faults for a moment, and an end as soon as everything has settled. */
-function smallPlanOf(seed: number): Plan {
+export function smallPlanOf(seed: number): Plan {
   const plan = planOf(seed);
-  const orders = plan.orders.slice(0, MOST_ORDERS).map((order) => ({ ...order, at: 0, mendedAt: null }));
+  const orders = plan.orders.slice(0, MOST_ORDERS).map(soon);
   return {
     ...plan,
     orders,
