@@ -42,7 +42,7 @@ function soon(order: PlannedOrder): PlannedOrder {
 }
 
 /** The plan of a seed, with few orders at once, faults for a moment, and an end as soon as everything has settled. */
-export function smallPlanOf(seed: number): Plan {
+function smallPlanOf(seed: number): Plan {
   const plan = planOf(seed);
   const orders = plan.orders.slice(0, MOST_ORDERS).map(soon);
   return {
@@ -62,6 +62,8 @@ export function smallPlanOf(seed: number): Plan {
     shared: plan.shared === null ? null : { stills: [], lostCommits: 0 },
     decisions: [],
     decidesInFlight: 0,
+    receivers: [],
+    isAudited: false,
     calmAt: MINUTE,
     lastAt: MINUTE,
     endAt: MINUTE + (plan.endAt - plan.calmAt),
