@@ -5,6 +5,7 @@ import { EXCHANGE_BUGS } from './bugs/exchange.ts';
 import { FOLLOW_BUGS } from './bugs/follow.ts';
 import { OWNER_BUGS } from './bugs/owner.ts';
 import { STORE_BUGS } from './bugs/store.ts';
+import { WEBHOOK_BUGS } from './bugs/webhooks.ts';
 
 /** Every bug that is planted. */
 export const BUGS: readonly PlantedBug[] = [
@@ -13,6 +14,7 @@ export const BUGS: readonly PlantedBug[] = [
   ...EXCHANGE_BUGS,
   ...OWNER_BUGS,
   ...STORE_BUGS,
+  ...WEBHOOK_BUGS,
 ];
 
 /** The first seed that catches each, by its name; `npm run planted -- --find` writes it. */
