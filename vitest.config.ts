@@ -4,7 +4,6 @@ import { postgresOfTests } from './test/support/postgres-server.ts';
 
 /** What takes long, the longest first: begun last, it would run on alone at the end. */
 const LONGEST = [
-  'windtunnel/',
   'simulation/',
   'daemon/',
   'cli/operate/sync',

@@ -2,6 +2,7 @@ import { mutation } from '../mutation/proof.ts';
 import { plantedBugs } from '../simulation/planted/proof.ts';
 import { hostileInput } from '../hostile/proof.ts';
 import { exhaustiveWorlds, randomWorlds } from '../simulation/proof.ts';
+import { soak } from '../soak/proof.ts';
 import { windtunnelPostgres, windtunnelSqlite } from '../windtunnel/proof.ts';
 import type { Part } from './part.ts';
 
@@ -14,4 +15,5 @@ export const PARTS: readonly Part[] = [
   hostileInput,
   windtunnelSqlite,
   windtunnelPostgres,
+  soak,
 ];

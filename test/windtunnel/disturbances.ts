@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { FAULT_NAMES } from './faults.ts';
 import { falseClock, lockFile } from './machine.ts';
-import type { Tunnel } from './tunnel.ts';
+import type { Scene } from './scene.ts';
 
 /** A stopped process wakes after one of these: some are shorter than a heartbeat lasts. */
 const STOPPED_MS = [500, 2_000, 3_200, 4_500, 7_000];
@@ -17,7 +17,7 @@ const FAULTS_AT_A_TIME = 8;
 const OWNED = 75;
 
 /** What is done to the processes and to everything about them; gives why where that cannot be done here. */
-type Disturbance = (tunnel: Tunnel) => Promise<string | void>;
+type Disturbance = (tunnel: Scene) => Promise<string | void>;
 
 /** Every disturbance by its name. */
 export const DISTURBANCES = {
@@ -138,37 +138,37 @@ export const DISTURBANCES = {
 /** The name of a disturbance. */
 export type DisturbanceName = keyof typeof DISTURBANCES;
 
-async function kill({ workers, judge }: Tunnel, worker: Tunnel['workers']['alive'][number]): Promise<void> {
+async function kill({ workers, judge }: Scene, worker: Scene['workers']['alive'][number]): Promise<void> {
   judge.interrupted();
   await workers.kill(worker);
   judge.interrupted();
 }
 
-async function killAll(tunnel: Tunnel): Promise<void> {
+async function killAll(tunnel: Scene): Promise<void> {
   for (const worker of tunnel.workers.alive) await kill(tunnel, worker);
 }
 
-async function killAndStart(tunnel: Tunnel, environment: Readonly<Record<string, string>> = {}): Promise<void> {
+async function killAndStart(tunnel: Scene, environment: Readonly<Record<string, string>> = {}): Promise<void> {
   const killed = oneOf(tunnel.workers.alive, tunnel.random);
   if (killed !== undefined) await kill(tunnel, killed);
   await tunnel.workers.start(environment);
 }
 
 /** A process has another address of the exchange for a while. */
-async function liveAt(tunnel: Tunnel, baseUrl: string): Promise<void> {
+async function liveAt(tunnel: Scene, baseUrl: string): Promise<void> {
   await killAndStart(tunnel, { ORDER_SYNC_EXCHANGE_BASE_URL: baseUrl });
   await wait(3_000);
   const [killed] = tunnel.workers.alive.slice(-1);
   if (killed !== undefined) await kill(tunnel, killed);
 }
 
-async function restart({ postgres }: Tunnel['ground'], how: 'fast' | 'immediate'): Promise<string | void> {
+async function restart({ postgres }: Scene['ground'], how: 'fast' | 'immediate'): Promise<string | void> {
   if (postgres === undefined) return 'a file has no server';
   await postgres.server.stop(how);
   await postgres.server.start();
 }
 
-async function accountsOf({ ground, accounts }: Tunnel, pid: number | undefined): Promise<readonly string[]> {
+async function accountsOf({ ground, accounts }: Scene, pid: number | undefined): Promise<readonly string[]> {
   if (ground.postgres === undefined) return accounts;
   const { rows } = await ground.postgres.pool.query<{ account: string }>(
     `select account from account_owners where holder like '%:' || $1 || ':%'`,
@@ -178,7 +178,7 @@ async function accountsOf({ ground, accounts }: Tunnel, pid: number | undefined)
 }
 
 /** A person asks for something; who is asked may be killed meanwhile. */
-async function ask({ workers, judge, accounts, ground, random }: Tunnel): Promise<void> {
+async function ask({ workers, judge, accounts, ground, random }: Scene): Promise<void> {
   const account = oneOf(accounts, random) ?? '';
   const why = ['--account', account, '--reason', 'a person wants it'];
   const kind = Math.floor(random() * 4);

@@ -26,21 +26,19 @@ export interface Ground extends AsyncDisposable {
   readonly disk?: Disk;
 }
 
-/** A file, on a disk of its own where that is possible. */
+/** A file. */
+export function plainFile(folder: string): Ground {
+  const path = join(folder, 'orders.db');
+  return { database: { url: `sqlite:${path}` }, shop: sqliteShop(path), path, async [Symbol.asyncDispose]() {} };
+}
+
+/** A file, on a small disk of its own where that is possible. */
 export function sqliteGround(folder: string): Ground {
   const place = join(folder, 'disk');
   mkdirSync(place);
   const disk = mountDisk(place);
-  const path = join(place, 'orders.db');
-  return {
-    database: { url: `sqlite:${path}` },
-    shop: sqliteShop(path),
-    path,
-    ...(disk !== undefined && { disk }),
-    async [Symbol.asyncDispose]() {
-      disk?.unmount();
-    },
-  };
+  if (disk === undefined) return plainFile(place);
+  return { ...plainFile(place), disk, [Symbol.asyncDispose]: async () => disk.unmount() };
 }
 
 /** A database of a server, with a way for the workers that can be cut, and one for the shops that cannot. */

@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
-import { DIALECTS, PIECE, QUICK, type Dialect } from './doses.ts';
+import { DIALECTS, PLANS, type Dialect } from './doses.ts';
 import { runOn } from './run.ts';
 
 const USAGE = `usage: npm run windtunnel -- [--small] [--seed N] [--dialect ${DIALECTS.join('|')}]
-  --small    a handful of disturbances in place of 25 kills and everything else
+  --small    less of everything, with 25 kills all the same
   --seed N   what happens when, and with what (1)
   --dialect  on that database alone
 Real processes and real connections: two runs of a seed have the same plan, and never the same moments. Exit 1 where a promise was
@@ -27,7 +27,7 @@ if (values.help === true || chosen.length === 0) {
 }
 
 async function run(dialect: Dialect): Promise<void> {
-  const dose = values.small === true ? QUICK[dialect] : PIECE[dialect];
+  const dose = PLANS[values.small === true ? 'small' : 'full'][dialect];
   const say = (text: string) => void process.stderr.write(`${text}\n`);
   const { takeOverMs, ...rest } = await runOn(dialect, { ...dose, seed: Number(values.seed) }, say);
   const middle = Math.round(takeOverMs[Math.floor(takeOverMs.length / 2)] ?? 0);

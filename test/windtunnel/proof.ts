@@ -1,5 +1,5 @@
-import type { Part, PieceResult } from '../proof/part.ts';
-import { PIECE, type Dialect } from './doses.ts';
+import type { Dose, Part, PieceResult } from '../proof/part.ts';
+import { PLANS, type Dialect } from './doses.ts';
 import { runOn } from './run.ts';
 
 const KILLS_A_PIECE = 25;
@@ -26,24 +26,37 @@ function partOf(dialect: Dialect, text: string): Part {
     text,
     reads: ['test/windtunnel'],
     isWaiting: true,
-    least: (dose) => ({ SIGKILLs: PIECES[dose] * KILLS_A_PIECE }),
+    least: (dose) => ({
+      SIGKILLs: PIECES[dose] * KILLS_A_PIECE,
+      faults: PIECES[dose],
+      'waits that were read': PIECES[dose],
+    }),
     pieces: (dose) =>
       Array.from({ length: PIECES[dose] }, (_, index) => {
         const seed = index + 1;
-        return { name: `seed-${seed}`, run: (say: Say) => runPiece(dialect, seed, say) };
+        return { name: `seed-${seed}`, run: (say: Say) => runPiece(dialect, dose, seed, say) };
       }),
   };
 }
 
-async function runPiece(dialect: Dialect, seed: number, say: Say): Promise<PieceResult> {
-  const { kills, disturbances, faults, requests, orders, skipped, violations } = await runOn(
+async function runPiece(dialect: Dialect, dose: Dose, seed: number, say: Say): Promise<PieceResult> {
+  const { kills, disturbances, faults, requests, orders, waits, skipped, violations } = await runOn(
     dialect,
-    { ...PIECE[dialect], seed },
+    { ...PLANS[dose][dialect], seed },
     () => {},
   );
+  const command = `npm run windtunnel -- ${dose === 'small' ? '--small ' : ''}--dialect ${dialect} --seed ${seed}`;
   for (const one of skipped) say(`left out: ${one}`);
   return {
-    counts: { SIGKILLs: kills, disturbances, faults, requests, orders, 'left out': skipped.length },
-    violations: violations.map((one) => `${one} (npm run windtunnel -- --dialect ${dialect} --seed ${seed})`),
+    counts: {
+      SIGKILLs: kills,
+      disturbances,
+      faults,
+      'waits that were read': waits,
+      requests,
+      orders,
+      'left out': skipped.length,
+    },
+    violations: violations.map((one) => `${one} (${command})`),
   };
 }

@@ -1,18 +1,8 @@
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { stringify } from 'yaml';
-import { systemClock } from '../../src/clock.ts';
-import { loadConfig } from '../../src/config/config.ts';
-import { seededRandom } from '../../src/sandbox/random.ts';
-import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
-import { openStore } from '../../src/store/open.ts';
 import { DISTURBANCES, type DisturbanceName } from './disturbances.ts';
-import { Front } from './front.ts';
 import type { Ground } from './ground.ts';
-import { Judge, type Verdict } from './judge.ts';
-import { Workers } from './workers.ts';
+import type { Verdict } from './judge.ts';
+import { setScene, type Scene } from './scene.ts';
 
 /** How much is done to the processes. */
 export interface Dose {
@@ -23,8 +13,6 @@ export interface Dose {
   readonly seed: number;
 }
 
-const RATE = { requests: 20, intervalMs: 1_000 };
-const CONCURRENCY = 4;
 /** Each shop inserts an order so often. */
 const INSERT_EVERY_MS = 400;
 /** The next thing happens this long after the one before. */
@@ -33,27 +21,6 @@ const BETWEEN_MS = 700;
 const SETTLES_WITHIN_MS = 1_800_000;
 /** What may wait for long is looked up at once after this time. */
 const SYNC_EVERY_MS = 20_000;
-
-const SETTINGS = {
-  schedule: { cron: '* * * * * *' },
-  create: { verifyAfter: ['1s', '2s', '4s', '8s'], pauseAfterUnknown: 1_000_000 },
-  follow: { finalStatuses: ['COMPLETED', 'REJECTED'], openStatuses: ['REQUEST', 'IN_PROGRESS'], recheckFinalAfter: [] },
-  ops: { listen: 'off' },
-};
-
-/** What a tunnel has at hand. */
-export interface Tunnel {
-  readonly folder: string;
-  readonly say: (text: string) => void;
-  readonly random: () => number;
-  readonly ground: Ground;
-  readonly workers: Workers;
-  readonly accounts: readonly string[];
-  readonly front: Front;
-  readonly judge: Judge;
-  /** Gives an account another key, from now on the only one that is taken. */
-  readonly rotateKey: (account: string) => Promise<void>;
-}
 
 /** What came of a tunnel, with what was done in it. */
 export interface TunnelResult extends Verdict {
@@ -74,88 +41,40 @@ export async function runTunnel(
   say: (text: string) => void,
 ): Promise<TunnelResult> {
   await using undo = new AsyncDisposableStack();
-  const folder = mkdtempSync(join(tmpdir(), 'order-sync-tunnel-'));
-  undo.defer(() => rmSync(folder, { recursive: true, force: true }));
-  const ground = undo.use(await groundIn(folder));
-  const accounts = Array.from({ length: dose.accounts }, (_, index) => `shop-${String(index + 1).padStart(2, '0')}`);
-  const random = seededRandom(dose.seed + 1);
-  const judge = new Judge(RATE);
-  const sandbox = undo.adopt(await startSandboxOf(accounts, dose.seed), (exchange) => exchange.close());
-  const front = undo.use(await new Front({ exchange: sandbox.url, random, watcher: judge }).start());
-  const rotateKey = keysOf(folder, front);
-  for (const account of accounts) await rotateKey(account);
-  const settingsFile = join(folder, 'settings.yaml');
-  writeFileSync(settingsFile, stringify(settingsOf(folder, accounts, ground, front)), { mode: 0o600 });
-  const config = loadConfig({ requireExchange: true, cwd: folder, env: {}, file: settingsFile });
-  await (await openStore(config.database, systemClock(), { expect: 'migrate' })).close();
-  const fail = (what: string) => judge.fail(what);
-  const workers = undo.use(new Workers({ folder, settingsFile, fail, tookMemory: (bytes) => judge.tookMemory(bytes) }));
-  const tunnel: Tunnel = { folder, say, random, ground, workers, accounts, front, judge, rotateKey };
+  const { accounts, seed } = dose;
+  const tunnel = await setScene(undo, { groundIn, accounts, seed, say });
+  const { workers, front } = tunnel;
 
   await Promise.all(Array.from({ length: dose.workers }, () => workers.start()));
   const isOver = new AbortController();
-  const inserting = Promise.all(accounts.map((account) => insertOrders(tunnel, account, isOver.signal)));
+  const inserting = insertOrders(tunnel, INSERT_EVERY_MS, isOver.signal);
   const skipped = await disturb(tunnel, dose);
   isOver.abort();
   await inserting;
   const { kills } = workers;
-  await settle(tunnel, dose);
+  await settle(tunnel, dose.workers);
   await workers.stop();
-  await checkDatabase(tunnel);
-  const keys = new Map(accounts.map((name) => [name, exchangeKeyOf(name)]));
-  const verdict = await judge.judge({ shop: ground.shop, sandbox, accounts: keys });
+  const verdict = await tunnel.verdict();
   const disturbances = Object.values(dose.disturbances).reduce((sum, times) => sum + times, 0) - skipped.length;
   const faults = [...front.met.values()].reduce((sum, times) => sum + times, 0);
   return { ...verdict, kills, disturbances, faults, skipped };
 }
 
-async function startSandboxOf(accounts: readonly string[], seed: number): Promise<Sandbox> {
-  const [apiKey = '', ...otherKeys] = accounts.map(exchangeKeyOf);
-  return await startSandbox({ apiKey, otherKeys, clock: systemClock(), random: seededRandom(seed), speed: 20 });
-}
-
-function exchangeKeyOf(account: string): string {
-  return `canary-exchange-key-of-${account}`;
-}
-
-function keyFileOf(folder: string, account: string): string {
-  return join(folder, `${account}.key`);
-}
-
-function keysOf(folder: string, front: Front): (account: string) => Promise<void> {
-  let number = 0;
-  return async (account) => {
-    const old = [...front.keys].find(([, taken]) => taken === exchangeKeyOf(account))?.[0];
-    const key = `canary-key-${(number += 1)}-of-${account}`;
-    const file = keyFileOf(folder, account);
-    writeFileSync(`${file}.new`, `${key}\n`, { mode: 0o600 });
-    renameSync(`${file}.new`, file);
-    front.keys.set(key, exchangeKeyOf(account));
-    if (old !== undefined) front.keys.delete(old);
+/** Each shop inserts an order every so many milliseconds until it is over. */
+export async function insertOrders({ accounts, ground, judge }: Scene, everyMs: number, isOver: AbortSignal) {
+  const insertOf = async (account: string) => {
+    for (let number = 1; !isOver.aborted; number += 1) {
+      const id = `${account}:${number}`;
+      // Where the database was away it may have been inserted all the same.
+      if (await ground.shop.insert(account, id)) judge.inserted(account, id);
+      await wait(everyMs, undefined, { signal: isOver }).catch(() => undefined);
+    }
   };
-}
-
-function settingsOf(folder: string, accounts: readonly string[], { database }: Ground, { url }: Front): object {
-  const accountOf = (name: string) => [name, { exchange: { apiKeyFile: keyFileOf(folder, name) } }];
-  return {
-    ...SETTINGS,
-    database,
-    exchange: { baseUrl: url, rate: { requests: RATE.requests }, concurrency: CONCURRENCY, timeout: '3s' },
-    accounts: Object.fromEntries(accounts.map(accountOf)),
-  };
-}
-
-async function insertOrders({ ground, judge }: Tunnel, account: string, isOver: AbortSignal): Promise<void> {
-  for (let number = 1; !isOver.aborted; number += 1) {
-    const id = `${account}:${number}`;
-    // Where the database was away it may have been inserted all the same.
-    if (await ground.shop.insert(account, id)) judge.inserted(account, id);
-    await wait(INSERT_EVERY_MS, undefined, { signal: isOver }).catch(() => undefined);
-  }
+  await Promise.all(accounts.map(insertOf));
 }
 
 /** Does everything that is planned, one after the other, in an order that the seed decides; gives what cannot be done here. */
-async function disturb(tunnel: Tunnel, { disturbances, workers: count }: Dose): Promise<string[]> {
+async function disturb(tunnel: Scene, { disturbances, workers: count }: Dose): Promise<string[]> {
   const { random, workers, say } = tunnel;
   const planned = Object.entries(disturbances) as [DisturbanceName, number][];
   const names = planned.flatMap(([name, times]) => Array.from({ length: times }, () => name));
@@ -175,7 +94,7 @@ async function disturb(tunnel: Tunnel, { disturbances, workers: count }: Dose): 
  * Waits until nothing is left to be done. What was wrong may keep breakers open for minutes, so all begin anew, and what is
  * planned for later is looked up at once.
  */
-async function settle(tunnel: Tunnel, { workers: count }: Dose): Promise<void> {
+export async function settle(tunnel: Scene, count: number): Promise<void> {
   const { ground, judge, workers, front, say } = tunnel;
   say('nothing goes wrong any more');
   front.weather = { share: 0, faults: [] };
@@ -209,12 +128,6 @@ async function settle(tunnel: Tunnel, { workers: count }: Dose): Promise<void> {
 
 /** The judge says which of them may be where. */
 const SETTLED: readonly string[] = ['final', 'held', 'rejected', 'abandoned'];
-
-async function checkDatabase({ workers, judge }: Tunnel): Promise<void> {
-  const check = workers.begin(['db', 'check', '--chain']);
-  const code = await check.ended;
-  if (code !== 0) judge.fail(`db check --chain ended with ${code}: ${check.said}`);
-}
 
 function shuffled<Item>(items: readonly Item[], random: () => number): Item[] {
   return items
