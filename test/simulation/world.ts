@@ -251,7 +251,7 @@ class World implements Surroundings, Disposable {
     const { now } = this.scheduler;
     const { endAt, endsWhenSettled, lastAt } = this.plan;
     if (now >= endAt) return true;
-    if (!endsWhenSettled || now < Math.max(lastAt, this.#lookAt)) return false;
+    if (!endsWhenSettled || now < Math.max(lastAt, this.deliveries.settledAt, this.#lookAt)) return false;
     this.#lookAt = now + SETTLED_EVERY_MS;
     return this.observer.isSettled(this.exchange.sandbox, this.wallMs);
   }

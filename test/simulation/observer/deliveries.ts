@@ -1,11 +1,12 @@
 import type Database from 'better-sqlite3';
 import { Webhook } from 'standardwebhooks';
 import type { WebhookEndpoint } from '../../../src/config/webhooks.ts';
-import { subjectKindOf, takesType } from '../../../src/domain/events/delivery.ts';
+import { takesType } from '../../../src/domain/events/delivery.ts';
 import { feedEventOf, type EventRow, type FeedEvent } from '../../../src/domain/events/feed.ts';
 import { FEED_COLUMNS } from '../../../src/store/feed.ts';
-import { isPoisoned, type PlannedReceiver } from '../plan/receivers.ts';
+import type { PlannedReceiver } from '../plan/receivers.ts';
 import type { Life, Scheduler } from '../scheduler.ts';
+import { describe, isBehind, isBehindPoison, subjectOf, wellAt, type ParkedRow } from './delivery-rows.ts';
 
 const HOUR = 3_600_000;
 /** Requests of an endpoint that one process has under way. */
@@ -164,6 +165,12 @@ export class DeliveryObserver {
     return new Map(rows.map(({ endpoint, at }) => [endpoint, Date.parse(at)]));
   }
 
+  /** From when on each receiver has what it takes, but for one that never comes back. */
+  get settledAt(): number {
+    const ends = [...this.#endpoints.values()].map(({ planned }) => wellAt(planned)).filter(Number.isFinite);
+    return ends.length === 0 ? 0 : Math.max(...ends, this.#world.calmAt) + BACK_WITHIN_MS;
+  }
+
   /** Checks what should have happened by now. */
   check(): void {
     if (this.#endpoints.size === 0) return;
@@ -245,9 +252,13 @@ export class DeliveryObserver {
   /** A receiver that is well has each event at once, whatever others do. */
   #checkAtOnce({ planned, since, events, lastAt }: KnownEndpoint): void {
     const { scheduler, calmAt, wallMs } = this.#world;
-    const ends = [planned.dead?.to ?? 0, planned.refusesAll?.to ?? 0, planned.wellAt, calmAt, planned.addedAt];
     const isAlwaysOneThatFails = planned.poison !== null || planned.url.includes('::ffff:');
-    if (since === undefined || isAlwaysOneThatFails || scheduler.now < Math.max(...ends) + BACK_WITHIN_MS) return;
+    if (
+      since === undefined ||
+      isAlwaysOneThatFails ||
+      scheduler.now < Math.max(wellAt(planned), calmAt) + BACK_WITHIN_MS
+    )
+      return;
     const open = this.#events.filter(({ id, ...row }) => {
       const isWanted = id > since && takesType(planned.events, feedEventOf({ id, ...row }).type);
       return isWanted && events.get(id)?.heardBy === undefined;
@@ -322,30 +333,4 @@ export class DeliveryObserver {
     if (known === undefined) throw new Error(`nobody planned ${name}`);
     return known;
   }
-}
-
-interface ParkedRow {
-  readonly kind: string;
-  readonly subject: string;
-  readonly from_event_id: number;
-  readonly next_try_at: string;
-}
-
-function isBehind({ kind, subject, from_event_id: from }: ParkedRow, row: EventRow): boolean {
-  return `${kind} ${subject}` === subjectOf(row) && row.id >= from;
-}
-
-/** At an event that it always fails at, while it is sent no other, it cannot be told from one that takes none. */
-function isBehindPoison({ poison }: PlannedReceiver, row: EventRow, waiting: readonly EventRow[]): boolean {
-  if (poison === null || (typeof poison.answer === 'number' && poison.answer < 500)) return false;
-  const first = waiting.find((one) => subjectOf(one) === subjectOf(row));
-  return first !== undefined && isPoisoned(feedEventOf(first), poison.oneOf);
-}
-
-function subjectOf({ type, subject }: EventRow): string {
-  return `${subjectKindOf(type)} ${subject}`;
-}
-
-function describe(row: EventRow | undefined): string {
-  return row === undefined ? 'nothing' : `${row.id} ${row.type} ${JSON.stringify(row.subject)} ${row.field}`;
 }

@@ -1,0 +1,38 @@
+import { subjectKindOf } from '../../../src/domain/events/delivery.ts';
+import { feedEventOf, type EventRow } from '../../../src/domain/events/feed.ts';
+import { isPoisoned, type PlannedReceiver } from '../plan/receivers.ts';
+
+/** From when on nothing goes wrong with a receiver any more, but for what it never takes. */
+export function wellAt({ dead, refusesAll, wellAt: isWellAt, addedAt }: PlannedReceiver): number {
+  return Math.max(dead?.to ?? 0, refusesAll?.to ?? 0, isWellAt, addedAt);
+}
+
+/** What a receiver has parked. */
+export interface ParkedRow {
+  readonly kind: string;
+  readonly subject: string;
+  readonly from_event_id: number;
+  readonly next_try_at: string;
+}
+
+/** Whether an event waits behind one that is parked. */
+export function isBehind({ kind, subject, from_event_id: from }: ParkedRow, row: EventRow): boolean {
+  return `${kind} ${subject}` === subjectOf(row) && row.id >= from;
+}
+
+/** At an event that it always fails at, while it is sent no other, it cannot be told from one that takes none. */
+export function isBehindPoison({ poison }: PlannedReceiver, row: EventRow, waiting: readonly EventRow[]): boolean {
+  if (poison === null || (typeof poison.answer === 'number' && poison.answer < 500)) return false;
+  const first = waiting.find((one) => subjectOf(one) === subjectOf(row));
+  return first !== undefined && isPoisoned(feedEventOf(first), poison.oneOf);
+}
+
+/** A name for what events are in order about. */
+export function subjectOf({ type, subject }: EventRow): string {
+  return `${subjectKindOf(type)} ${subject}`;
+}
+
+/** Names an event in a broken promise. */
+export function describe(row: EventRow | undefined): string {
+  return row === undefined ? 'nothing' : `${row.id} ${row.type} ${JSON.stringify(row.subject)} ${row.field}`;
+}
