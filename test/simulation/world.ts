@@ -235,8 +235,7 @@ class World implements Surroundings, Disposable {
       if (steps > MOST_STEPS + 10_000 * this.plan.orders.length)
         this.observer.fail('everything settles', `${steps} steps and no end`);
     }
-    if (this.observer.violation === undefined) this.observer.checkEnd(this.exchange.sandbox, this.wallMs);
-    if (this.observer.violation === undefined) this.deliveries.checkEnd();
+    if (this.observer.violation === undefined) this.#checkEnd();
     if (this.observer.violation === undefined) await auditor?.checkEnd();
     const { requests, decisions, violation } = this.observer;
     return {
@@ -247,13 +246,18 @@ class World implements Surroundings, Disposable {
     };
   }
 
+  #checkEnd(): void {
+    this.observer.checkEnd(this.exchange.sandbox, this.wallMs);
+    this.deliveries.checkEnd();
+  }
+
   #isOver(): boolean {
     const { now } = this.scheduler;
     const { endAt, endsWhenSettled, lastAt } = this.plan;
     if (now >= endAt) return true;
     if (!endsWhenSettled || now < Math.max(lastAt, this.deliveries.settledAt, this.#lookAt)) return false;
     this.#lookAt = now + SETTLED_EVERY_MS;
-    return this.observer.isSettled(this.exchange.sandbox, this.wallMs);
+    return this.observer.holds(() => this.#checkEnd());
   }
 
   [Symbol.dispose](): void {
