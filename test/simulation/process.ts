@@ -222,8 +222,10 @@ export class SimulatedProcess implements Life {
   /** Nothing of it happens for a while; then it renews its heartbeat first, or finds that it came too late. */
   standStill(ms: number): void {
     const { scheduler } = this.#world;
+    const isStill = this.stillUntil > scheduler.now;
+    this.block(ms);
+    if (isStill) return;
     this.endHeartbeat();
-    this.stillUntil = scheduler.now + ms;
     scheduler.after(
       0,
       'heartbeat',

@@ -213,7 +213,7 @@ class World implements Surroundings, Disposable {
       this.scheduler.after(at, `the clock is set by ${ms} ms`, () => this.#process?.wake());
     }
     for (const { at, ms } of this.plan.blocked) {
-      this.scheduler.after(at, `the event loop is blocked for ${ms} ms`, () => this.#process?.block(ms));
+      this.scheduler.after(at, `the event loop is blocked for ${ms} ms`, () => this.#block(ms));
     }
     const { resumedEveryMs } = this.plan;
     if (resumedEveryMs !== null) this.#resumeEvery(resumedEveryMs, person);
@@ -328,6 +328,12 @@ class World implements Surroundings, Disposable {
       this.#lastOwnerUntil = process.trustedUntil;
       this.#begin(0);
     });
+  }
+
+  /** Where processes share a server, no heartbeat is renewed meanwhile. */
+  #block(ms: number): void {
+    if (this.plan.shared === null) this.#process?.block(ms);
+    else this.#standStill(ms);
   }
 
   #resume(person: Person): void {
