@@ -12,7 +12,7 @@ const TAKE_OVER_MS = 10_000;
 const LOCKED_MS = 30_000;
 /** The longest that a process is left to do something before it is killed. */
 const SOON_MS = 1_500;
-const SHARES = [0, 0.1, 0.3, 0.7];
+const SHARES = [0.1, 0.2, 0.3, 0.6];
 const FAULTS_AT_A_TIME = 8;
 const OWNED = 75;
 

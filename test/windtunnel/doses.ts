@@ -6,10 +6,10 @@ export const DIALECTS = ['sqlite', 'postgres'] as const;
 export type Dialect = (typeof DIALECTS)[number];
 
 /** 25 kills at least, and everything else at least once. */
-const ANYWHERE = { killEarly: 5, kill: 7, killWhileAsked: 2, stop: 1, ask: 2, weather: 5, refuse: 1, hang: 1 };
+const ANYWHERE = { killEarly: 4, kill: 7, killWhileAsked: 2, stop: 1, ask: 2, weather: 5, refuse: 1, hang: 1 };
 const LIVES = { wrongCertificate: 1, noName: 1, rotateKey: 2 };
 const ON_A_FILE = { second: 1, backUp: 1, fullDisk: 1, readOnlyDisk: 1, foreignLock: 1, falseClock: 1 };
-const ON_A_SERVER = { cut: 3, restartServer: 1, crashServer: 1 };
+const ON_A_SERVER = { kill: 10, cut: 3, restartServer: 1, crashServer: 1 };
 
 type Plan = Omit<Dose, 'seed'>;
 

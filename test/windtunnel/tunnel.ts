@@ -79,7 +79,8 @@ async function disturb(tunnel: Scene, { disturbances, workers: count }: Dose): P
   const planned = Object.entries(disturbances) as [DisturbanceName, number][];
   const names = planned.flatMap(([name, times]) => Array.from({ length: times }, () => name));
   const skipped: string[] = [];
-  for (const name of shuffled(names, random)) {
+  // From the start something is wrong on the way to the exchange.
+  for (const name of ['weather' as const, ...shuffled(names, random)]) {
     await wait(BETWEEN_MS * (0.5 + random()));
     say(name);
     const why = await DISTURBANCES[name](tunnel);
