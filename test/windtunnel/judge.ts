@@ -4,12 +4,26 @@ import type { Row, Shop } from './shop.ts';
 
 /** What a request of a process that was killed may take to arrive. */
 const ON_ITS_WAY_MS = 100;
-/** What the front may take to see a request that left before an answer that asks to wait was read. */
-const SEEN_WITHIN_MS = 500;
 /** A process that ends so soon after it has read such an answer may not have written that down. */
 const WRITTEN_WITHIN_MS = 1_000;
 const MOST_MEMORY_BYTES = 700 * 1_048_576;
 const MOST_NAMED = 20;
+
+/** What the program keeps to, each account for itself. */
+interface Limits {
+  readonly requests: number;
+  readonly intervalMs: number;
+  /** Requests at a time. */
+  readonly concurrency: number;
+}
+
+/** An answer that asked to wait, in monotonic milliseconds. */
+interface Wait {
+  readonly readAt: number;
+  readonly until: number;
+  /** Requests that came before the time: those that were on their way, one fewer than there may be at a time. */
+  later: number;
+}
 
 /** What came of a tunnel. */
 export interface Verdict {
@@ -43,12 +57,13 @@ interface Sent {
 
 /** Sees the requests as the exchange does, what the shops insert and what the processes say. */
 export class Judge implements Watcher {
-  readonly #rate: { readonly requests: number; readonly intervalMs: number };
+  readonly #limits: Limits;
+  readonly #say: (text: string) => void;
   readonly #inserted = new Map<string, string>();
   readonly #abandoned = new Set<string>();
   readonly #recent = new Map<string, number[]>();
   readonly #sent = new Map<string, Sent>();
-  readonly #waits = new Map<string, { readonly readAt: number; readonly until: number }[]>();
+  readonly #waits = new Map<string, Wait[]>();
   /** When processes were killed and stopped. */
   readonly #interruptions: number[] = [];
   /** Accounts whose process was killed, and when. */
@@ -59,11 +74,13 @@ export class Judge implements Watcher {
   #waitsRead = 0;
   #onDriven = () => {};
 
-  constructor(rate: { readonly requests: number; readonly intervalMs: number }) {
-    this.#rate = rate;
+  constructor(limits: Limits, say: (text: string) => void) {
+    this.#limits = limits;
+    this.#say = say;
   }
 
   fail(what: string): void {
+    this.#say(`BROKEN ${what}`);
     this.#violations.push(what);
   }
 
@@ -79,7 +96,7 @@ export class Judge implements Watcher {
   arrived({ isCreate, id }: Arrival, at: number): void {
     const account = accountOf(id);
     this.#requests += 1;
-    const { requests, intervalMs } = this.#rate;
+    const { requests, intervalMs } = this.#limits;
     const recent = (this.#recent.get(account) ?? []).filter((one) => one > at - intervalMs);
     recent.push(at);
     this.#recent.set(account, recent);
@@ -111,7 +128,7 @@ export class Judge implements Watcher {
   askedToWait({ id }: Arrival, readAt: number, until: number): void {
     const account = accountOf(id);
     this.#waitsRead += 1;
-    this.#waits.set(account, [...(this.#waits.get(account) ?? []), { readAt, until }]);
+    this.#waits.set(account, [...(this.#waits.get(account) ?? []), { readAt, until, later: 0 }]);
   }
 
   strayed(where: string): void {
@@ -160,11 +177,13 @@ export class Judge implements Watcher {
   #checkWaits(account: string, at: number, what: string): void {
     const waits = (this.#waits.get(account) ?? []).filter(({ until }) => until > at);
     this.#waits.set(account, waits);
-    for (const { readAt, until } of waits) {
-      const wasWritten = this.#interruptions.every((one) => Math.abs(one - readAt) > WRITTEN_WITHIN_MS);
-      if (at > readAt + SEEN_WITHIN_MS && wasWritten) {
+    for (const wait of waits) {
+      const wasWritten = this.#interruptions.every((one) => Math.abs(one - wait.readAt) > WRITTEN_WITHIN_MS);
+      if (!wasWritten) continue;
+      wait.later += 1;
+      if (wait.later >= this.#limits.concurrency) {
         this.fail(
-          `${account}: a ${what} ${Math.round(at - readAt)} ms after a Retry-After was read, ${Math.round(until - at)} ms early`,
+          `${account}: ${wait.later} requests after a Retry-After was read, the last a ${what} ${Math.round(wait.until - at)} ms early`,
         );
       }
     }

@@ -55,7 +55,7 @@ export async function setScene(undo: AsyncDisposableStack, options: SceneOptions
   const ground = undo.use(await groundIn(folder));
   const accounts = Array.from({ length: options.accounts }, (_, at) => `shop-${String(at + 1).padStart(2, '0')}`);
   const random = seededRandom(seed + 1);
-  const judge = new Judge(RATE);
+  const judge = new Judge({ ...RATE, concurrency: CONCURRENCY }, say);
   const sandbox = undo.adopt(await startSandboxOf(accounts, seed), (exchange) => exchange.close());
   const front = undo.use(await new Front({ exchange: sandbox.url, random, watcher: judge }).start());
   const rotateKey = keysOf(folder, front);

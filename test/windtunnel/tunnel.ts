@@ -14,7 +14,7 @@ export interface Dose {
 }
 
 /** Each shop inserts an order so often. */
-const INSERT_EVERY_MS = 400;
+const INSERT_EVERY_MS = 800;
 /** The next thing happens this long after the one before. */
 const BETWEEN_MS = 700;
 /** Breakers and holds of what was before may last so long, and a slow machine takes its time. */
