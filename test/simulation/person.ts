@@ -3,12 +3,13 @@ import { decideOrders, type OperatorDeps } from '../../src/flows/orders/operator
 import type { SandboxExchange } from '../../src/sandbox/exchange.ts';
 import { RESUMED_HOLDS } from '../../src/domain/accounts/holds.ts';
 import { endHolds, setHold } from '../../src/store/account-holds.ts';
+import type { Store } from '../../src/store/port.ts';
 import type { Observer } from './observer/observer.ts';
 import type { PlannedDecision } from './plan/plan.ts';
 
 /** A person beside the program, with a connection of their own. They ask the exchange before they say what it has. */
 export class Person implements AsyncDisposable {
-  readonly #deps: OperatorDeps;
+  #deps: OperatorDeps;
   readonly #exchange: SandboxExchange;
   readonly #observer: Observer;
 
@@ -16,6 +17,11 @@ export class Person implements AsyncDisposable {
     this.#deps = deps;
     this.#exchange = exchange;
     this.#observer = observer;
+  }
+
+  /** Has another connection from now on. */
+  goOnWith(store: Store): void {
+    this.#deps = { ...this.#deps, store };
   }
 
   /** Tries a decision; whether the order moved. */

@@ -36,7 +36,8 @@ const GRACE_PERIOD_MS = 16_000;
 const LONGEST_END_MS = 15_000;
 const ACCOUNT = 'default';
 
-type WrapStatement = NonNullable<OpenOptions['wrap']>;
+/** Wraps each statement of a connection. */
+export type WrapStatement = NonNullable<OpenOptions['wrap']>;
 
 /** What a process finds around it. */
 export interface Surroundings {
@@ -52,7 +53,9 @@ export interface Surroundings {
   /** Whether nothing goes wrong any more. */
   readonly isCalm: boolean;
   /** Whether the process dies at this place: where the plan says so, or else with a likelihood. */
-  diesHere(likelihood: number): boolean;
+  diesHere(likelihood: number, where: string): boolean;
+  /** Whether an older copy was put in place that nobody has accepted. */
+  readonly isOlder: boolean;
   /** What the clock of the machine shows. */
   readonly wallMs: number;
   /** The process that drives the account, or did last. */
@@ -107,6 +110,7 @@ export class SimulatedProcess implements Life {
     try {
       await using app = await this.#start();
       this.#app = app;
+      if (this.#world.isOlder) this.#world.observer.fail('an older copy is noticed', 'the process has started');
       const clockWatch = new ClockWatch(app, () => correctTimes(app, true));
       await Promise.all([
         this.#repeat(clockWatch, 'create', () => createPass(app, this.#stop.signal)),
@@ -120,7 +124,8 @@ export class SimulatedProcess implements Life {
       hasFailed = true;
       const isExpected = error instanceof StoreError && (error.problem === 'disk' || error.problem === 'busy');
       const hasLost = error instanceof OwnedError && this.isLate;
-      if (!isExpected && !hasLost)
+      const isRefused = error instanceof StoreError && error.problem === 'unusable' && this.#world.isOlder;
+      if (!isExpected && !hasLost && !isRefused)
         this.#world.observer.fail('no bug', error instanceof Error ? (error.stack ?? '') : String(error));
     }
     if (!this.isAlive) return;
@@ -394,7 +399,7 @@ export class SimulatedProcess implements Life {
 
   #mayDie(where: string): void {
     if (!this.isAlive) throw new Died(where);
-    if (!this.#world.diesHere(this.#world.plan.deathAtStatement)) return;
+    if (!this.#world.diesHere(this.#world.plan.deathAtStatement, where)) return;
     this.die(where);
     this.#world.died(this, where);
     throw new Died(where);

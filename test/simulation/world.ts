@@ -1,12 +1,15 @@
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
 import { pino, type Logger } from 'pino';
 import type { Clock } from '../../src/clock.ts';
 import { loadConfig } from '../../src/config/config.ts';
+import type { Store } from '../../src/store/port.ts';
 import { openStore } from '../../src/store/sqlite/store.ts';
+import { acceptCopy } from './modes/older-copy.ts';
 import type { Outcome } from './modes/mode.ts';
+import type { Machine, Trial } from './modes/trial.ts';
 import { SimulatedExchange } from './exchange.ts';
 import type { SqliteConfig } from '../support/test-program.ts';
 import { Auditor } from './auditor.ts';
@@ -15,8 +18,9 @@ import { Person } from './person.ts';
 import { Chance, type Window } from './plan/chance.ts';
 import { BEGINNING, planOf, type Plan, type PlannedDecision } from './plan/plan.ts';
 import { withSettings } from './plan/settings.ts';
-import { SimulatedProcess, type Surroundings } from './process.ts';
+import { SimulatedProcess, type Surroundings, type WrapStatement } from './process.ts';
 import { DeliveryObserver } from './observer/deliveries.ts';
+import { Reader } from './reader.ts';
 import { SimulatedReceivers } from './receivers/receivers.ts';
 import { Scheduler, type Life } from './scheduler.ts';
 import { Shop } from './shop.ts';
@@ -60,12 +64,12 @@ export async function simulate(seed: number, ground: Ground): Promise<Outcome> {
 }
 
 /** Lets a world run as planned, to its end or to the first broken promise. */
-export async function live(plan: Plan, ground: Ground): Promise<Outcome> {
-  using world = new World(plan, ground);
+export async function live(plan: Plan, ground: Ground, trial?: Trial): Promise<Outcome> {
+  using world = new World(plan, ground, trial);
   return await world.run();
 }
 
-class World implements Surroundings, Disposable {
+class World implements Surroundings, Machine, Disposable {
   readonly plan: Plan;
   readonly chance: Chance;
   readonly scheduler: Scheduler;
@@ -76,8 +80,12 @@ class World implements Surroundings, Disposable {
   readonly log: Logger;
   readonly config: SqliteConfig;
   readonly #nextDue: Database.Statement;
-  readonly #reader: Database.Database;
-  readonly #shop: Shop;
+  readonly #reader: Reader;
+  readonly #trial: Trial | undefined;
+  #shop: Shop;
+  #person: Person | undefined;
+  #cancelStart = () => {};
+  isOlder = false;
   #process: SimulatedProcess | undefined;
   /** The process that another has followed while it stood still. */
   #late: SimulatedProcess | undefined;
@@ -88,19 +96,21 @@ class World implements Surroundings, Disposable {
   #lookAt = 0;
   #lockedUntil = 0;
 
-  constructor(plan: Plan, ground: Ground) {
+  constructor(plan: Plan, ground: Ground, trial: Trial | undefined) {
+    this.#trial = trial;
     const path = join(ground.folder, `seed-${plan.seed}.db`);
     copyFileSync(join(ground.folder, EMPTY), path);
     this.plan = plan;
     this.chance = new Chance(plan.seed + 1_000_003);
     this.scheduler = new Scheduler(this.chance.next);
-    this.#reader = new Database(path, { readonly: true });
-    this.#nextDue = this.#reader.prepare('select min(next_action_at) from merchant_orders').pluck();
-    this.observer = new Observer(this.#reader, plan);
+    this.#reader = new Reader(path);
+    const reader = this.#reader.asDatabase();
+    this.#nextDue = reader.prepare('select min(next_action_at) from merchant_orders').pluck();
+    this.observer = new Observer(reader, plan);
     const utc = () => new Date(BEGINNING + this.scheduler.now);
     this.#shop = new Shop(this, path);
     this.exchange = new SimulatedExchange(plan, this.chance, this.scheduler, this.observer, utc);
-    this.deliveries = new DeliveryObserver(this, this.#reader, plan.receivers);
+    this.deliveries = new DeliveryObserver(this, reader, plan.receivers);
     this.receivers = new SimulatedReceivers(
       plan.receivers,
       new Chance(plan.seed + 5_000_011),
@@ -124,9 +134,10 @@ class World implements Surroundings, Disposable {
     return this.scheduler.now >= this.plan.calmAt;
   }
 
-  diesHere(likelihood: number): boolean {
+  diesHere(likelihood: number, where: string): boolean {
     const { deathAt, mostDeaths } = this.plan;
     this.#places += 1;
+    if (this.#trial !== undefined) return this.#trial.dies(where, this);
     if (deathAt !== null) return this.#places === deathAt;
     return !this.isCalm && this.#deaths < mostDeaths && this.chance.next() < likelihood;
   }
@@ -191,7 +202,9 @@ class World implements Surroundings, Disposable {
         );
       }
     }
-    await using person = await this.#person();
+    const person = await this.#openPerson();
+    this.#person = person;
+    await using _ = person;
     const decideAfter = (ms: number, decision: PlannedDecision) => {
       this.scheduler.after(ms, `person ${decision.kind} ${JSON.stringify(decision.id)}`, () => {
         void person.decide(decision).then((isDone) => isDone && this.#process?.wake());
@@ -223,11 +236,12 @@ class World implements Surroundings, Disposable {
     }
     await using auditor = this.plan.isAudited ? await this.#auditor() : undefined;
     auditor?.begin();
-    this.#begin(0);
+    this.begin(0);
     let steps = 0;
     while (this.observer.violation === undefined && !this.#isOver()) {
       if (!(await this.scheduler.step())) this.observer.fail('no order is lost', 'nothing happens any more');
       this.#mayDie('at a step', this.plan.deathAtStep);
+      await this.#trial?.afterStep(this);
       this.observer.check(this.#latestWallMs());
       this.deliveries.check();
       if (this.scheduler.waiting > 200) this.observer.fail('backlog bounded', `${this.scheduler.waiting} events wait`);
@@ -240,7 +254,7 @@ class World implements Surroundings, Disposable {
     const { requests, decisions, violation } = this.observer;
     return {
       seed: this.plan.seed,
-      counts: { steps, requests, decisions, deaths: this.#deaths, places: this.#places },
+      counts: { steps, requests, decisions, deaths: this.#deaths, places: this.#places, ...this.#trial?.counts },
       trace: this.scheduler.trace,
       violation,
     };
@@ -276,18 +290,59 @@ class World implements Surroundings, Disposable {
       config,
       scheduler,
       chance: new Chance(this.plan.seed + 6_000_029),
-      reader: this.#reader,
+      reader: this.#reader.asDatabase(),
       clock: { ...frozenClock(), now: () => new Date(this.wallMs) },
       latest: () => new Date(this.#latestWallMs()),
       fail: (promise, detail) => this.observer.fail(promise, detail),
     });
   }
 
-  async #person(): Promise<Person> {
-    const clock = { ...frozenClock(), now: () => new Date(this.wallMs) };
-    const store = await openStore(this.config.database.path, clock, { expect: 'current', synchronous: 'off' });
+  async #openPerson(): Promise<Person> {
+    const [clock, store] = [this.#personsClock(), await this.#openStore()];
     const deps = { account: 'default', store, clock, settings: flowSettings(this.config) };
     return new Person(deps, this.exchange.sandbox, this.observer);
+  }
+
+  #personsClock(): Clock {
+    return { ...frozenClock(), now: () => new Date(this.wallMs) };
+  }
+
+  async #openStore(): Promise<Store> {
+    const options = { expect: 'current', synchronous: 'off' } as const;
+    return await openStore(this.config.database.path, this.#personsClock(), options);
+  }
+
+  get path(): string {
+    return this.config.database.path;
+  }
+
+  async replaceFiles(change: () => void): Promise<void> {
+    const process = this.#process;
+    if (process?.isAlive === true) {
+      process.die('its file is taken away');
+      this.died(process, 'its file is taken away');
+    }
+    await this.#person?.[Symbol.asyncDispose]();
+    this.#shop.close();
+    this.#reader.close();
+    change();
+    this.#reader.reopen();
+    this.#shop = new Shop(this, this.path);
+    this.#person?.goOnWith(await this.#openStore());
+    this.observer.died();
+  }
+
+  async accept(isNothingSent: boolean, wrap?: WrapStatement): Promise<void> {
+    this.#process?.die('a person ends it');
+    this.observer.died();
+    await acceptCopy(this.config, this.#personsClock(), { isNothingSent, wrap });
+    this.isOlder = false;
+    if (!isNothingSent) this.observer.takenForSent();
+    this.begin(0);
+  }
+
+  waitForPerson(): void {
+    this.#cancelStart();
   }
 
   /** Another process takes over after a while; what could not go on is held back longer, as a supervisor does. */
@@ -295,7 +350,7 @@ class World implements Surroundings, Disposable {
     if (process !== this.#process) return;
     this.observer.died();
     const waitMs = this.chance.of(hasFailed ? [0, 15_000, 60_000, 300_000] : [0, 10, 1_000, 30_000]);
-    this.#begin(hasFailed ? Math.max(waitMs, this.#heldMs(process)) : waitMs);
+    this.begin(hasFailed ? Math.max(waitMs, this.#heldMs(process)) : waitMs);
   }
 
   died(process: SimulatedProcess, where: string): void {
@@ -304,7 +359,7 @@ class World implements Surroundings, Disposable {
     if (process !== this.#process) return;
     this.observer.died();
     const waitMs = this.chance.of([0, 10, 1_000, 30_000]);
-    this.#begin(Math.max(waitMs, this.#heldMs(process)));
+    this.begin(Math.max(waitMs, this.#heldMs(process)));
   }
 
   /** Where processes share a server nobody takes over before the heartbeat of a process that did not end in order is over. */
@@ -326,7 +381,7 @@ class World implements Surroundings, Disposable {
       // That it dies now lets nobody else begin: another is about to.
       this.#process = undefined;
       this.#lastOwnerUntil = process.trustedUntil;
-      this.#begin(0);
+      this.begin(0);
     });
   }
 
@@ -337,6 +392,8 @@ class World implements Surroundings, Disposable {
   }
 
   #resume(person: Person): void {
+    // The database refuses until a person has accepted it.
+    if (this.isOlder) return;
     this.observer.resumed(this.scheduler.now);
     void person.resume().then(() => this.#process?.heed());
   }
@@ -350,8 +407,9 @@ class World implements Surroundings, Disposable {
     });
   }
 
-  #begin(ms: number): void {
-    this.scheduler.after(ms, 'start', () => {
+  begin(ms: number): void {
+    this.#cancelStart();
+    this.#cancelStart = this.scheduler.after(ms, 'start', () => {
       const lastOwnerUntil = this.plan.shared === null ? undefined : this.#lastOwnerUntil;
       this.#lastOwnerUntil = undefined;
       this.#process = new SimulatedProcess(this, lastOwnerUntil);
@@ -360,7 +418,7 @@ class World implements Surroundings, Disposable {
   }
 
   #mayDie(where: string, likelihood: number): void {
-    if (this.#process?.isAlive !== true || !this.diesHere(likelihood)) return;
+    if (this.#process?.isAlive !== true || !this.diesHere(likelihood, where)) return;
     const process = this.#process;
     process.die(where);
     this.died(process, where);

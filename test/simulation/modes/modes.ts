@@ -1,12 +1,16 @@
 import { simulate } from '../world.ts';
 import { exhaustive } from './exhaustive.ts';
 import type { Mode } from './mode.ts';
+import { restored } from './restored.ts';
+import { torn } from './torn.ts';
 
 /** Worlds in which one seed decides what happens. */
 const random: Mode = { name: 'random', run: simulate };
 
 /** Every way to try worlds, by its name. */
-export const MODES: ReadonlyMap<string, Mode> = new Map([random, exhaustive].map((mode) => [mode.name, mode]));
+export const MODES: ReadonlyMap<string, Mode> = new Map(
+  [random, exhaustive, torn, restored].map((mode) => [mode.name, mode]),
+);
 
 /** Throws where there is none of that name. */
 export function modeOf(name: string): Mode {

@@ -39,6 +39,7 @@ function expectedAtEnd(known: Known, isMade: boolean, { settings }: Plan): reado
   // An order that appears all the same is followed from when a recheck meets it, which may be late.
   if (ended.length > 0) return ['cancelled', 'abandoned', 'disputed', ...found];
   const isInvalid = !order.isValid && asset === order.asset;
+  if (isInvalid && known.isTakenForSent) return ['held', 'unknown', 'invalid'];
   if (isInvalid) return ['invalid'];
   // One order of those is never answered: whether it exists is not known.
   const isUnanswered = order.scenario.answers === 'error500' || order.answeredBy !== null;

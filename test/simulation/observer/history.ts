@@ -2,6 +2,9 @@ import type Database from 'better-sqlite3';
 import type { Plan } from '../plan/plan.ts';
 import { quoted, type Knowledge } from './known.ts';
 
+/** Why a person took orders for sent. */
+export const COPY_ACCEPTED = 'an older copy was put in place';
+
 const FOUND = ['open', 'final', 'disputed'];
 /** The moves of the design, written down a second time: the program's own table may be what is wrong. */
 const MOVES: Readonly<Record<string, readonly string[]>> = {
@@ -52,7 +55,7 @@ export class HistoryChecks {
   readonly #statement: Database.Statement;
   readonly #last = new Map<string, Map<string, string | null>>();
   /** All so far, oldest first. */
-  readonly events: EventRow[] = [];
+  events: EventRow[] = [];
 
   readonly #giveUpAfter: number | undefined;
 
@@ -77,6 +80,16 @@ export class HistoryChecks {
     }
   }
 
+  /** An older copy was put in place: its history is the beginning of the one that is known. */
+  restored(): void {
+    const events = this.#read(0);
+    if (JSON.stringify(events) !== JSON.stringify(this.events.slice(0, events.length)))
+      this.#knowledge.fail('history is append-only', 'the copy has another beginning');
+    this.events = events;
+    this.#last.clear();
+    for (const event of events) this.#note(event);
+  }
+
   checkEnd(): void {
     if (JSON.stringify(this.#read(0)) !== JSON.stringify(this.events))
       this.#knowledge.fail('history is append-only', 'events changed');
@@ -96,7 +109,7 @@ export class HistoryChecks {
     if (COLUMN_OF[field] === undefined) return;
     const last = this.lastOf(id, field);
     if (old !== last || old === value) knowledge.fail('one event a change', `${what}, but it was ${last}`);
-    this.#last.set(id, (this.#last.get(id) ?? new Map<string, string | null>()).set(field, value));
+    this.#note({ external_order_id: id, field, new_value: value });
     if (field !== 'state') {
       if (!known.statusesGiven.has(value)) knowledge.fail('statuses verbatim', what);
       return;
@@ -109,12 +122,21 @@ export class HistoryChecks {
       knowledge.fail('a person decides', what);
   }
 
+  #note({
+    external_order_id: id,
+    field,
+    new_value: value,
+  }: Pick<EventRow, 'external_order_id' | 'field' | 'new_value'>) {
+    if (COLUMN_OF[field] === undefined) return;
+    this.#last.set(id, (this.#last.get(id) ?? new Map<string, string | null>()).set(field, value));
+  }
+
   #read(behind: number): EventRow[] {
     return this.#statement.all(behind) as EventRow[];
   }
 }
 
-/** The way from `unknown` leads through `held`: that is one decision. */
-function isDecision({ external_order_id, source, new_value: value }: EventRow, id: string): boolean {
-  return external_order_id === id && source === 'operator' && value !== 'held';
+/** The way from `unknown` leads through `held`: that is one decision. An older copy is accepted for all orders. */
+function isDecision({ external_order_id, source, new_value: value, reason }: EventRow, id: string): boolean {
+  return external_order_id === id && source === 'operator' && value !== 'held' && reason !== COPY_ACCEPTED;
 }

@@ -24,6 +24,8 @@ export interface Known {
   doubled: number;
   /** A record that contradicts its row was stored: its date orders nothing. */
   wasContradicted: boolean;
+  /** A person has accepted an older copy, in which it may have been sent. */
+  isTakenForSent: boolean;
 }
 
 /** All orders that the merchant has inserted, and the first promise that was broken. */
@@ -60,6 +62,7 @@ export class Knowledge {
       idsGiven: new Set(),
       doubled: 0,
       wasContradicted: false,
+      isTakenForSent: false,
     });
   }
 

@@ -123,6 +123,23 @@ export class Observer {
     this.#waits.died();
   }
 
+  /** An older copy was put in place: what the exchange and the observer know of requests stays. */
+  restored(): void {
+    this.#history.restored();
+    this.#orders.restored();
+    this.#version = undefined;
+  }
+
+  /** A person has taken all orders for sent, as they may have been since the copy was made. */
+  takenForSent(): void {
+    for (const known of this.#knowledge.all) known.isTakenForSent = true;
+  }
+
+  /** How many creates have left. */
+  get creates(): number {
+    return [...this.#knowledge.all].reduce((sum, { creates }) => sum + creates.length, 0);
+  }
+
   /** A request has arrived at the exchange. */
   arrived(now: number): void {
     this.#requests.arrived(now);

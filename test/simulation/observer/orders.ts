@@ -40,6 +40,12 @@ export class OrderChecks {
     return new Map((this.#statements.rows.all() as Row[]).map((row) => [row.external_order_id, row]));
   }
 
+  /** An older copy has older rows and records. */
+  restored(): void {
+    this.#modifiedAt.clear();
+    this.#records.clear();
+  }
+
   check(wallMs: number, mostSending: number): void {
     const rows = this.rows();
     for (const known of this.#knowledge.all) {

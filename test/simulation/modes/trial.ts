@@ -1,0 +1,30 @@
+import type { Observer } from '../observer/observer.ts';
+import type { Scheduler } from '../scheduler.ts';
+import type { WrapStatement } from '../process.ts';
+import type { Plan } from '../plan/plan.ts';
+
+/** The machine that a world's program, shop and person run on, as a trial takes its files away. */
+export interface Machine {
+  readonly plan: Plan;
+  readonly path: string;
+  readonly scheduler: Scheduler;
+  readonly observer: Observer;
+  readonly isCalm: boolean;
+  /** Whether an older copy was put in place that nobody has accepted, and the program has to refuse. */
+  isOlder: boolean;
+  /** Ends everything that has the files open, changes them, and opens them again. */
+  replaceFiles(change: () => void): Promise<void>;
+  /** Keeps the next process from starting until a person has accepted. */
+  waitForPerson(): void;
+  /** A person accepts the older copy with nothing running, and starts the program. */
+  accept(isNothingSent: boolean, wrap?: WrapStatement): Promise<void>;
+}
+
+/** What happens to the files of a world, beside its plan. */
+export interface Trial {
+  readonly counts: Readonly<Record<string, number>>;
+  /** Whether the process dies at this place. */
+  dies(where: string, machine: Machine): boolean;
+  /** Between two steps nothing runs. */
+  afterStep(machine: Machine): Promise<void>;
+}
