@@ -1,7 +1,7 @@
 import { mutation } from '../mutation/proof.ts';
 import { plantedBugs } from '../simulation/planted/proof.ts';
 import { hostileInput } from '../hostile/proof.ts';
-import { exhaustiveWorlds, randomWorlds } from '../simulation/proof.ts';
+import { exhaustiveWorlds, randomWorlds, restoredWorlds, tornWorlds } from '../simulation/proof.ts';
 import { soak } from '../soak/proof.ts';
 import { windtunnelPostgres, windtunnelSqlite } from '../windtunnel/proof.ts';
 import type { Part } from './part.ts';
@@ -10,6 +10,8 @@ import type { Part } from './part.ts';
 export const PARTS: readonly Part[] = [
   randomWorlds,
   exhaustiveWorlds,
+  tornWorlds,
+  restoredWorlds,
   plantedBugs,
   mutation,
   hostileInput,

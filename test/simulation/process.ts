@@ -100,6 +100,11 @@ export class SimulatedProcess implements Life {
     this.#lastOwnerUntil = lastOwnerUntil;
   }
 
+  /** It has opened the file, and has no statement yet by which its connection could be closed. */
+  get isOpening(): boolean {
+    return this.isAlive && this.#handle === undefined;
+  }
+
   /** Another process drives the account: this one finds out when it looks. */
   get isLate(): boolean {
     return this.#world.current !== this;
@@ -366,8 +371,8 @@ export class SimulatedProcess implements Life {
   /** Around every statement the process may die, and the disk may be full or the database locked. */
   readonly #wrap: WrapStatement = (sql, statement) => {
     const handle = (statement as unknown as Database.Statement).database;
+    this.#handle = handle;
     const around = <Result>(run: () => Result): Result => {
-      this.#handle = handle;
       this.#mayDie(`before ${sql.slice(0, 30)}`);
       this.#mayFail(sql);
       const result = run();

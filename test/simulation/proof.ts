@@ -20,6 +20,24 @@ export const exhaustiveWorlds = partOf({
   least: (dose) => ({ seeds: dose === 'small' ? 2 : 25 }),
 });
 
+/** Worlds in which the power is lost, and the log is torn. */
+export const tornWorlds = partOf({
+  name: 'torn',
+  text: 'losses of power: the log ends at or within a frame, has a damaged one, or is of a disk that lied',
+  seeds: { small: 50, full: 480 },
+  seedsAPiece: 60,
+  least: (dose) => ({ tornWals: dose === 'small' ? 500 : 5_000 }),
+});
+
+/** Worlds in which older copies are put in place. */
+export const restoredWorlds = partOf({
+  name: 'restored',
+  text: 'older copies of the database put in place, with a newer mark, their own or none, and accepted by a person',
+  seeds: { small: 18, full: 150 },
+  seedsAPiece: 50,
+  least: (dose) => ({ copies: dose === 'small' ? 50 : 500 }),
+});
+
 interface Worlds extends Pick<Part, 'name' | 'text' | 'least'> {
   readonly seeds: Readonly<Record<Dose, number>>;
   readonly seedsAPiece: number;

@@ -7,6 +7,8 @@ import { prepareGround } from './world.ts';
 const WORLDS: Readonly<Record<string, { from: number; count: number }>> = {
   random: { from: 1, count: 4 },
   exhaustive: { from: 8, count: 1 },
+  torn: { from: 1, count: 1 },
+  restored: { from: 1, count: 1 },
 };
 /** Of a mode with several worlds a seed, the one that is looked at. */
 const PLACE = 50;

@@ -312,6 +312,10 @@ class World implements Surroundings, Machine, Disposable {
     return await openStore(this.config.database.path, this.#personsClock(), options);
   }
 
+  get isOpening(): boolean {
+    return this.#process?.isOpening === true;
+  }
+
   get path(): string {
     return this.config.database.path;
   }

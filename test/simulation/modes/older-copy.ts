@@ -78,7 +78,7 @@ export class Accepting {
   }
 
   async afterStep(machine: Machine): Promise<void> {
-    if (!this.#isDue || this.#isNothingSent === undefined) return;
+    if (machine.isOpening || !this.#isDue || this.#isNothingSent === undefined) return;
     this.#isDue = false;
     if (this.#chance.next() < 0.3) await this.#tryInVain(machine, this.#isNothingSent);
     await machine.accept(this.#isNothingSent);

@@ -44,13 +44,13 @@ class Copies implements Trial {
     this.#stepsLeft = this.#steps();
   }
 
-  dies(): boolean {
-    return this.#chance.next() < 0.0005;
+  dies(_where: string, { isOpening }: Machine): boolean {
+    return !isOpening && this.#chance.next() < 0.0005;
   }
 
   async afterStep(machine: Machine): Promise<void> {
     await this.#accepting.afterStep(machine);
-    if (machine.isCalm || this.#accepting.isWaiting || this.counts.copies >= MOST_COPIES) return;
+    if (machine.isCalm || machine.isOpening || this.#accepting.isWaiting || this.counts.copies >= MOST_COPIES) return;
     this.#stepsLeft -= 1;
     if (this.#stepsLeft > 0 || readState(machine.path).orders < machine.plan.orders.length) return;
     this.#stepsLeft = this.#steps();

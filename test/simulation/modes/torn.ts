@@ -50,8 +50,8 @@ class PowerLosses implements Trial {
     this.#accepting = new Accepting(chance);
   }
 
-  dies(where: string, { path, isCalm }: Machine): boolean {
-    if (isCalm || this.counts.tornWals >= MOST_LOSSES || this.#accepting.isWaiting) return false;
+  dies(where: string, { path, isCalm, isOpening }: Machine): boolean {
+    if (isCalm || isOpening || this.counts.tornWals >= MOST_LOSSES || this.#accepting.isWaiting) return false;
     if (where === 'before commit') this.#synced = Wal.read(path).frames;
     const isCommit = where === 'after commit';
     if (this.#chance.next() >= (isCommit ? LOST_AT_COMMIT : LOST_ELSEWHERE)) return false;

@@ -12,6 +12,8 @@ export interface Machine {
   readonly isCalm: boolean;
   /** Whether an older copy was put in place that nobody has accepted, and the program has to refuse. */
   isOlder: boolean;
+  /** Whether a process is just opening the file: it cannot be ended now. */
+  readonly isOpening: boolean;
   /** Ends everything that has the files open, changes them, and opens them again. */
   replaceFiles(change: () => void): Promise<void>;
   /** Keeps the next process from starting until a person has accepted. */

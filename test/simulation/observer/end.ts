@@ -34,7 +34,13 @@ export function checkEnd(
 function expectedAtEnd(known: Known, isMade: boolean, { settings }: Plan): readonly string[] {
   const { order, asset, wasRefused, decided } = known;
   const isOurs = decided.includes('ours');
-  const found = isForeign(order, settings) && !isOurs ? ['disputed'] : foundStates(known, settings);
+  const isDisputed = isForeign(order, settings) && !isOurs;
+  // Of an order that a person took for sent, the age says nothing.
+  const isUnclear = isDisputed && known.isTakenForSent;
+  const found = [
+    ...(isDisputed ? ['disputed'] : []),
+    ...(!isDisputed || isUnclear ? foundStates(known, settings) : []),
+  ];
   const ended = ['cancel', 'abandoned'].filter((judgement) => decided.includes(judgement));
   // An order that appears all the same is followed from when a recheck meets it, which may be late.
   if (ended.length > 0) return ['cancelled', 'abandoned', 'disputed', ...found];

@@ -75,7 +75,9 @@ export class OrderChecks {
     const { contradictions = [] } = this.#records.get(known.order.id) ?? {};
     const isOurs = known.decided.includes('ours');
     const what = `${quoted(known)} is ${state}: ${contradictions.join(', ')}`;
-    if ((state === 'open' || state === 'final') && contradictions.length > 0 && !isOurs)
+    // When the first request of it left was lost with the file: its age says nothing.
+    const isShown = contradictions.some((kind) => kind !== 'age' || !known.isTakenForSent);
+    if ((state === 'open' || state === 'final') && isShown && !isOurs)
       this.#knowledge.fail('what contradicts never reads as ours', what);
     const wasSent = known.creates.some(({ isProvedNotTaken }) => !isProvedNotTaken);
     if (state === 'disputed' && contradictions.length === 0 && wasSent && !this.#knowledge.isMerchantUnclear)
