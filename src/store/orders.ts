@@ -117,8 +117,7 @@ const lockFreeStatement = statement((v: OrderKey) => rowOf(v).forNoKeyUpdate().s
 
 /** Reads one row; undefined where there is none. */
 export async function readOrder(db: Database, account: string, externalOrderId: string): Promise<OrderRow | undefined> {
-  const { rows } = await rowStatement(db, { account, externalOrderId });
-  return rows[0];
+  return (await rowStatement(db, { account, externalOrderId })).rows[0];
 }
 
 /** The first of these accounts that has an order with the id; undefined where none has. One search of the key for each. */
@@ -148,8 +147,7 @@ export async function lockOrder(
   account: string,
   externalOrderId: string,
 ): Promise<OrderRow | undefined> {
-  const { rows } = await lockStatement(tx, { account, externalOrderId });
-  return rows[0];
+  return (await lockStatement(tx, { account, externalOrderId })).rows[0];
 }
 
 /** As `lockOrder`, for what can be done another time: undefined also where another program has the row locked. */
@@ -158,8 +156,7 @@ export async function lockFreeOrder(
   account: string,
   externalOrderId: string,
 ): Promise<OrderRow | undefined> {
-  const { rows } = await lockFreeStatement(tx, { account, externalOrderId });
-  return rows[0];
+  return (await lockFreeStatement(tx, { account, externalOrderId })).rows[0];
 }
 
 /** Counts the orders of each of these states, or those due at `until`; of states with millions of orders it takes as long as they are many. */
@@ -178,16 +175,20 @@ export async function countByState(
   return new Map(rows.map((row) => [row.state, Number(row.orders)]));
 }
 
-/**
- * Makes orders of one state that are due only after `latest`, or never, due at `to`: `limit` or more, where there are so
- * many. Gives how many. A disputed order may be due never: its record may be final.
- */
-export async function correctDueTimes(
-  tx: Transaction,
-  query: { account: string; state: OrderState; latest: Date; to: Date; limit: number },
-): Promise<number> {
-  const { account, state, latest, to, limit } = query;
-  const ids = tx
+/** Orders of one state that are due only after `latest`, or never. */
+export interface WronglyDue {
+  readonly account: string;
+  readonly state: OrderState;
+  readonly latest: Date;
+  readonly limit: number;
+  /** Ids of orders that are left out, and of the only one that is meant. */
+  readonly except?: readonly string[];
+  readonly only?: string;
+}
+
+/** A disputed order may be due never: its record may be final. */
+function wronglyDue(tx: Transaction, { account, state, latest, limit, except = [], only }: WronglyDue) {
+  let ids = tx
     .selectFrom('merchant_orders')
     .select('external_order_id')
     .where((order) => order.and({ account, state }))
@@ -195,15 +196,26 @@ export async function correctDueTimes(
     // A row that the merchant is writing is left for another time.
     .forNoKeyUpdate()
     .skipLocked();
+  if (except.length > 0) ids = ids.where('external_order_id', 'not in', except);
+  if (only !== undefined) ids = ids.where('external_order_id', '=', only);
   // Two searches of the index of due orders; with `or` SQLite would read all orders of the account.
   const late = tx.selectFrom(ids.where('next_action_at', '>', latest.toISOString()).as('late')).selectAll();
   const never = tx.selectFrom(ids.where('next_action_at', 'is', null).as('never')).selectAll();
-  const wrong = state === 'disputed' ? late : late.unionAll(never);
+  return state === 'disputed' ? late : late.unionAll(never);
+}
+
+/** Reads the ids of orders that are due at a wrong time: `limit` or more, where there are so many. */
+export async function wronglyDueOrders(tx: Transaction, query: WronglyDue): Promise<string[]> {
+  return (await wronglyDue(tx, query).execute()).map((row) => row.external_order_id);
+}
+
+/** Makes orders that are due at a wrong time due at `to`: `limit` or more, where there are so many. Gives how many. */
+export async function correctDueTimes(tx: Transaction, query: WronglyDue & { to: Date }): Promise<number> {
   const result = await tx
     .updateTable('merchant_orders')
-    .set((row) => ({ next_action_at: to.toISOString(), revision: row('revision', '+', 1) }))
-    .where('account', '=', account)
-    .where('external_order_id', 'in', wrong)
+    .set((row) => ({ next_action_at: query.to.toISOString(), revision: row('revision', '+', 1) }))
+    .where('account', '=', query.account)
+    .where('external_order_id', 'in', wronglyDue(tx, query))
     .executeTakeFirstOrThrow();
   return Number(result.numUpdatedRows);
 }

@@ -3,10 +3,18 @@ import { FOLLOWED_STATES, type OrderState } from '../../domain/orders/states.ts'
 import { LONGEST_WAIT_MS } from '../../domain/orders/schedule.ts';
 import { after } from '../../domain/instant.ts';
 import { correctCheckTimes } from '../../store/links.ts';
-import { correctDueTimes, orderIds, lockFreeOrder, saveDecision, sendingOrders } from '../../store/orders.ts';
+import {
+  correctDueTimes,
+  lockFreeOrder,
+  orderIds,
+  saveDecision,
+  sendingOrders,
+  wronglyDueOrders,
+  type WronglyDue,
+} from '../../store/orders.ts';
 import { trackingOf } from '../../store/order-columns.ts';
 import type { Transaction } from '../../store/port.ts';
-import { isolateFailure } from '../pass/isolate.ts';
+import { isolateFailure, isRefusal } from '../pass/isolate.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { recordUnknownOutcome } from '../findings/record-findings.ts';
 
@@ -39,27 +47,50 @@ export async function recover(deps: RecoverDeps, clockWentBack: boolean): Promis
  * Makes orders due now whose due times are further away than any schedule gives; where the clock went back, all that
  * wait: nobody knows under which clock a time was written. In pages: of a million orders one write would take minutes.
  */
-export async function correctTimes(
-  { account, store, clock, log, settings }: RecoverDeps,
-  clockWentBack: boolean,
-): Promise<void> {
+export async function correctTimes(deps: RecoverDeps, clockWentBack: boolean): Promise<void> {
+  const { account, store, clock, log, settings } = deps;
   const longestMs = Math.max(LONGEST_WAIT_MS, ...settings.verifyAfter);
   const latest = clockWentBack ? clock.now() : after(clock.now(), longestMs);
-  const inPages = async (correct: (tx: Transaction) => Promise<number>): Promise<number> => {
-    // Until a page is short: look-ups beside this go on writing such times, but never so many.
-    for (let all = 0; ;) {
-      const corrected = await store.writer.write(correct);
-      all += corrected;
-      if (corrected < PAGE) return all;
-    }
-  };
   let orders = 0;
   for (const state of ['pending', ...FOLLOWED_STATES] as const) {
-    const query = { account, state, latest, limit: PAGE };
-    orders += await inPages((tx) => correctDueTimes(tx, { ...query, to: clock.now() }));
+    orders += await correctOrders(deps, { account, state, latest, limit: PAGE });
   }
-  const links = await inPages((tx) => correctCheckTimes(tx, account, clock.now(), PAGE));
+  let links = 0;
+  // Until a page is short: look-ups beside this go on writing such times, but never so many.
+  for (let corrected = PAGE; corrected >= PAGE; links += corrected) {
+    corrected = await store.writer.write((tx) => correctCheckTimes(tx, account, clock.now(), PAGE));
+  }
   if (orders + links > 0) log.warn({ orders, links }, 'due times written under another clock were corrected');
+}
+
+/** Corrects the orders of one state and gives how many. A page that the database refuses is written order by order. */
+async function correctOrders(deps: RecoverDeps, query: WronglyDue): Promise<number> {
+  const { store, clock } = deps;
+  const except: string[] = [];
+  const correct = async (wrong: WronglyDue) =>
+    await store.writer.write((tx) => correctDueTimes(tx, { ...wrong, to: clock.now() }));
+  let all = 0;
+  for (;;) {
+    const page = { ...query, except };
+    try {
+      const corrected = await correct(page);
+      all += corrected;
+      if (corrected < PAGE) return all;
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      const ids = await store.writer.write((tx) => wronglyDueOrders(tx, page));
+      for (const only of ids) {
+        let corrected = 0;
+        await isolateFailure(deps, only, async () => {
+          corrected = await correct({ ...query, only });
+        });
+        all += corrected;
+        if (corrected === 0) except.push(only);
+      }
+      // Where so many are refused, what refuses them speaks of all.
+      if (ids.length < PAGE || except.length >= PAGE) return all;
+    }
+  }
 }
 
 /**

@@ -43,6 +43,7 @@ export async function isolateFailure(
   }
 }
 
-function isRefusal(error: unknown): error is StoreError {
+/** True where the database refuses what was written of an order, or its row is locked: others may be written. */
+export function isRefusal(error: unknown): error is StoreError {
   return error instanceof RowLockedError || (error instanceof StoreError && error.problem === 'refused');
 }

@@ -165,6 +165,37 @@ describe('due times at start', () => {
     expect(Math.max(...changes)).toBeLessThanOrEqual(200);
   });
 
+  it('are corrected also beside orders that cannot be written, and those are passed over', async () => {
+    const { program } = await scriptedProgram();
+    const ids = Array.from({ length: 650 }, (_, index) => `o${index}`);
+    program.insert(...ids.map((external_order_id) => ({ external_order_id })));
+    const log = await afterCrash(
+      program,
+      undefined,
+      `update merchant_orders set revision = revision + 1, next_action_at = '2099'`,
+      () =>
+        program.merchant.exec(`create trigger of_the_merchant before update on merchant_orders
+          when new.external_order_id in ('o0', 'o99', 'o450') begin select raise(abort, 'not now'); end`),
+    );
+    expect(log.with(/were corrected/)).toMatchObject([{ orders: 647 }]);
+    expect(ids.filter((id) => dueAt(program, id) !== BEGAN_AT.toISOString())).toEqual(['o0', 'o99', 'o450']);
+    expect(program.app.counters.failed).toBe(3);
+  });
+
+  it('are left where the database refuses all of them, and the program goes on', async () => {
+    const { program } = await scriptedProgram();
+    program.insert(...Array.from({ length: 450 }, (_, index) => ({ external_order_id: `o${index}` })));
+    await afterCrash(
+      program,
+      undefined,
+      `update merchant_orders set revision = revision + 1, next_action_at = '2099'`,
+      () =>
+        program.merchant.exec(`create trigger of_the_merchant before update on merchant_orders
+        when new.next_action_at < '2099' begin select raise(abort, 'not now'); end`),
+    );
+    expect(program.app.counters.failed).toBe(200);
+  });
+
   it('stay as they are otherwise', async () => {
     const { program } = await scriptedProgram();
     program.insert({ external_order_id: 'a' });
