@@ -70,5 +70,7 @@ function foundStates({ order, statusesGiven }: Known, { finalStatuses, openStatu
   // What an odd answer calls final is looked at a few times more, and not for ever.
   const isMisled = finalStatuses.some((one) => statusesGiven.has(one) && !own.includes(one));
   const last = states.at(-1) ?? 'open';
-  return states.includes('final') || isMisled ? [last, 'final'] : [last];
+  // Another's record, which a person has said to be ours, may be of an order that ended long ago.
+  const isOfAnother = order.scenario.answers === 'foreign';
+  return states.includes('final') || isMisled || isOfAnother ? [last, 'final'] : [last];
 }

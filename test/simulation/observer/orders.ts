@@ -13,6 +13,9 @@ const LONGEST_WAIT_MS = 8 * 24 * 3_600_000;
 /** A row of `merchant_orders`. */
 export type Row = Readonly<Record<string, string | number | null>> & { external_order_id: string; state: string };
 
+/** A record that names another merchant may be of another order: whose the account is is not known beforehand. */
+const OTHER_MERCHANT = /"merchant":\{"id":"(?!merchant-1")/;
+
 /** Checks the rows of orders against their events, and the newest records. */
 export class OrderChecks {
   readonly #knowledge: Knowledge;
@@ -64,7 +67,7 @@ export class OrderChecks {
       if (this.#records.get(id)?.body === body) continue;
       const known = this.#knowledge.of(id);
       const contradictions = contradictionsIn(body, known.order, known.asset, this.#plan.settings);
-      if (contradictions.length > 0) known.wasContradicted = true;
+      if (contradictions.length > 0 || OTHER_MERCHANT.test(body)) known.wasContradicted = true;
       this.#records.set(id, { body, contradictions });
       this.#checkModified(known, 'record', Date.parse(/"modificationDate":"([^"]*)"/.exec(body)?.[1] ?? ''));
     }

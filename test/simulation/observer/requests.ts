@@ -74,7 +74,8 @@ export class RequestChecks {
     if (method === 'POST') {
       const verdict = verdictOf(ending, this.#plan);
       if (create !== undefined) create.isProvedNotTaken = verdict === 'not-taken';
-      known.wasRefused = verdict === 'refused';
+      // A 403 that others are not answered speaks of this order.
+      known.wasRefused = verdict === 'refused' || ending.response?.status === 403;
     } else if (provesAbsence(ending, this.#plan)) known.misses += 1;
   }
 
