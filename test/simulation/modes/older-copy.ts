@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import type { Clock } from '../../../src/clock.ts';
 import { acceptRestore } from '../../../src/flows/orders/restore.ts';
-import { isBefore, readMark } from '../../../src/store/mark.ts';
+import { readMark } from '../../../src/store/mark.ts';
 import type { Position } from '../../../src/store/port.ts';
 import { openStore } from '../../../src/store/sqlite/store.ts';
 import type { SqliteConfig } from '../../support/test-program.ts';
@@ -48,10 +48,10 @@ export function readState(path: string): FileState {
   }
 }
 
-/** Whether the mark beside the database names more than the file has. */
+/** Whether the mark beside the database names more than the file has; written down a second time: the program's own rule may be what is wrong. */
 export function isOlderThanMark(state: FileState, path: string): boolean {
   const mark = readMark(readFileSync(`${path}.mark`, 'utf8'));
-  return mark !== undefined && isBefore(state, mark);
+  return mark !== undefined && (state.eventId < mark.eventId || state.generation < mark.generation);
 }
 
 /** A person who notices that an older copy is in place, and accepts it after a while; their command may be ended in the middle. */

@@ -47,6 +47,9 @@ export class FeedReader {
       if ('reason' in place) return this.#fail('the feed goes on after its cursor', place.message);
       const filter = { account: this.#account, types: this.#types };
       const page = await readPage(this.#db, filter, place, this.#chance.of([1, 3, 100]));
+      const again = page.events.find(({ cursor }) => cursor <= place.id);
+      if (again !== undefined)
+        this.#fail('the feed goes on after its cursor', `${again.cursor} came after ${place.id}`);
       for (const event of page.events) this.#take(event);
       if (mayDie && this.#chance.next() < 0.1) return;
       this.#cursor = writeCursor(page.next);

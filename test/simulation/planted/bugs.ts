@@ -4,6 +4,7 @@ import { CREATE_BUGS } from './bugs/create.ts';
 import { EXCHANGE_BUGS } from './bugs/exchange.ts';
 import { FOLLOW_BUGS } from './bugs/follow.ts';
 import { OWNER_BUGS } from './bugs/owner.ts';
+import { RESTORE_BUGS } from './bugs/restore.ts';
 import { STORE_BUGS } from './bugs/store.ts';
 import { WEBHOOK_BUGS } from './bugs/webhooks.ts';
 
@@ -14,6 +15,7 @@ export const BUGS: readonly PlantedBug[] = [
   ...EXCHANGE_BUGS,
   ...OWNER_BUGS,
   ...STORE_BUGS,
+  ...RESTORE_BUGS,
   ...WEBHOOK_BUGS,
 ];
 

@@ -93,4 +93,30 @@ export const EXCHANGE_BUGS: readonly PlantedBug[] = [
       },
     ],
   },
+  {
+    name: 'retry-after-is-ignored',
+    text: 'a 429 holds the account for a second, whatever it asks for',
+    breaks: /Retry-After kept/,
+    edits: [
+      {
+        file: 'src/domain/accounts/holds.ts',
+        in: 'refused',
+        from: "news.kind === 'rate-limited' ? news.retryAfterMs : 0",
+        to: '0',
+      },
+    ],
+  },
+  {
+    name: 'retry-after-as-a-date-is-unread',
+    text: 'a Retry-After that is a date counts as unreadable',
+    breaks: /Retry-After kept/,
+    edits: [
+      {
+        file: 'src/exchange/reply.ts',
+        in: 'retryAfterMs',
+        from: 'HTTP_DATE.test(text) ?',
+        to: "HTTP_DATE.test('') ?",
+      },
+    ],
+  },
 ];

@@ -150,4 +150,30 @@ export const FOLLOW_BUGS: readonly PlantedBug[] = [
       },
     ],
   },
+  {
+    name: 'resent-twice',
+    text: 'a create is sent again each time that the absence of its order is documented',
+    breaks: /unknown is never re-sent|no bug/,
+    edits: [
+      {
+        file: ABSENT,
+        in: 'mayResend',
+        from: 'tracking.resends === 0 &&',
+        to: 'tracking.resends >= 0 &&',
+      },
+    ],
+  },
+  {
+    name: 'resent-after-one-absence',
+    text: 'one documented absence is enough to send a create again',
+    breaks: /unknown is never re-sent/,
+    edits: [
+      {
+        file: ABSENT,
+        in: 'mayResend',
+        from: 'tracking.documentedAbsences >= RESEND_AFTER_ABSENCES',
+        to: 'tracking.documentedAbsences > 0',
+      },
+    ],
+  },
 ];

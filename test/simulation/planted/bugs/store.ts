@@ -55,4 +55,63 @@ export const STORE_BUGS: readonly PlantedBug[] = [
       },
     ],
   },
+  {
+    name: 'result-before-the-commit',
+    text: 'who writes has the result before the transaction is committed',
+    breaks: /intent before send/,
+    edits: [
+      {
+        file: 'src/store/group-writer.ts',
+        in: 'GroupWriter.#commit',
+        from: 'return done;',
+        to: 'group.forEach((one, index) => one.resolve(done[index]));\n        return done;',
+      },
+    ],
+  },
+  {
+    name: 'finding-is-never-resolved',
+    text: 'a finding that is no longer true stays open',
+    breaks: /findings exact/,
+    edits: [
+      {
+        file: 'src/flows/findings/record-findings.ts',
+        in: 'recordFindings',
+        from: 'decideFindings(known, news, classes)',
+        to: 'decideFindings(known, news, [])',
+      },
+    ],
+  },
+  {
+    name: 'other-echo-without-its-finding',
+    text: 'an echo that differs from the order brings no finding',
+    breaks: /findings exact/,
+    notCaught: 'the observer derives no findings of an echo',
+    edits: [
+      {
+        file: 'src/flows/orders/record-outcome.ts',
+        in: 'noteCreated',
+        from: '...echoFindings(outcome.differences), ',
+        to: '',
+      },
+    ],
+  },
+  {
+    name: 'event-is-not-counted',
+    text: 'the counts that are kept with the end of a chain leave events out',
+    breaks: /counts equal the rows/,
+    edits: [{ file: 'src/store/events.ts', in: 'appendToChain', from: 'countEvent(head.counts, event);', to: '' }],
+  },
+  {
+    name: 'sum-through-a-float',
+    text: 'amounts are added up as binary numbers',
+    breaks: /sums are exact|the report adds up|reports equal the rows/,
+    edits: [
+      {
+        file: 'src/domain/decimal.ts',
+        in: 'DecimalSum.#addPlain',
+        from: 'BigInt(',
+        to: 'BigInt(+',
+      },
+    ],
+  },
 ];

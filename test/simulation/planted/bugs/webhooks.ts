@@ -154,4 +154,53 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
       },
     ],
   },
+  {
+    name: 'former-owner-sends-webhooks',
+    text: 'a process that does not know whether it still owns an account sends its events',
+    breaks: /one owner an account/,
+    edits: [
+      {
+        file: ENDPOINT,
+        in: 'EndpointDelivery.#isOver',
+        from: ' || holding.ending.aborted || !holding.isTrusted()',
+        to: '',
+      },
+    ],
+  },
+  {
+    name: 'receiver-begins-at-the-beginning',
+    text: 'a new endpoint gets the events from before it was known',
+    breaks: /a receiver begins when it is first known/,
+    notCaught: 'the observer takes the beginning of an endpoint from the cursor that the program has written',
+    edits: [
+      {
+        file: 'src/store/webhooks/cursors.ts',
+        in: 'registerEndpoint',
+        from: 'if (added.numInsertedOrUpdatedRows !== 1n) return;',
+        to: 'if (added.numInsertedOrUpdatedRows !== 2n) return;',
+      },
+    ],
+  },
+  {
+    name: 'feed-gives-an-event-twice',
+    text: 'a page of the feed begins with the event of the cursor',
+    breaks: /the feed/,
+    edits: [
+      { file: 'src/store/feed.ts', in: 'pageStatement', from: "'id', '>', v.afterId", to: "'id', '>=', v.afterId" },
+    ],
+  },
+  {
+    name: 'cursor-ahead-of-its-page',
+    text: 'where a page ends the feed, its cursor is the newest event, read after the page',
+    breaks: /the feed/,
+    notCaught: 'nothing happens between two reads that follow each other, as each waits for promises only',
+    edits: [
+      {
+        file: 'src/flows/events/feed.ts',
+        in: 'readPage',
+        from: 'next: next.id < head.id ? head : placeAt(next)',
+        to: 'next: await feedHead(db, filter.account)',
+      },
+    ],
+  },
 ];

@@ -1,0 +1,36 @@
+import type { PlantedBug } from '../bug.ts';
+
+const MARK = 'src/store/sqlite/mark.ts';
+
+/** Bugs in noticing that a database was put back to an older state, and in going on from there. */
+export const RESTORE_BUGS: readonly PlantedBug[] = [
+  {
+    name: 'older-copy-is-not-noticed',
+    text: 'the database is not compared with its mark',
+    breaks: /an older copy is noticed|no order is created twice|unknown is never re-sent/,
+    mode: 'restored',
+    edits: [{ file: MARK, in: 'FileMark.assertNotOlder', from: 'sign !== undefined', to: 'sign === null' }],
+  },
+  {
+    name: 'mark-is-not-followed',
+    text: 'the mark names the first commit of a process, and none after it',
+    breaks: /an older copy is noticed|no order is created twice|unknown is never re-sent/,
+    mode: 'restored',
+    notCaught: 'the observer takes how far a database had come from its mark',
+    edits: [{ file: MARK, in: 'FileMark.committed', from: 'this.#writing ??= this.#follow();', to: '' }],
+  },
+  {
+    name: 'older-in-events-and-in-owners',
+    text: 'a database is older than its mark where it lacks events and owners, and not where it lacks either',
+    breaks: /an older copy is noticed|no order is created twice|unknown is never re-sent/,
+    mode: 'restored',
+    edits: [{ file: 'src/store/mark.ts', in: 'isBefore', from: ' || ', to: ' && ' }],
+  },
+  {
+    name: 'restored-pending-is-sent',
+    text: 'an order that is pending in a restored database is not taken for sent',
+    breaks: /an older copy is noticed|no order is created twice|unknown is never re-sent/,
+    mode: 'restored',
+    edits: [{ file: 'src/flows/orders/restore.ts', in: 'LEFT', from: "'pending', ", to: '' }],
+  },
+];
