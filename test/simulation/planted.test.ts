@@ -83,11 +83,11 @@ describe('a planted bug', () => {
     expect(plantHere(bug).problems).toEqual([]);
   });
 
-  it('has a name of its own, and seeds are known of no others', () => {
+  it('has a name of its own, and a world that is known to catch it', () => {
     const caught = BUGS.filter(({ notCaught }) => notCaught === undefined).map(({ name }) => name);
-    expect(Object.keys(SEEDS).length).toBeGreaterThanOrEqual(40);
+    expect(caught.length).toBeGreaterThanOrEqual(40);
     expect(new Set(BUGS.map(({ name }) => name)).size).toBe(BUGS.length);
-    expect(caught).toEqual(expect.arrayContaining(Object.keys(SEEDS)));
+    expect(Object.keys(SEEDS).toSorted()).toEqual(caught.toSorted());
   });
 
   it('is a line of docs/reliability.md, which `npm run planted -- --find` writes', () => {

@@ -9,22 +9,17 @@ const MOST_WORLDS = 2_000;
 /** Where the world that is known to catch a bug is another one by now. */
 const MORE_WORLDS = 50;
 
-/** With every change those whose world is known, which takes seconds; before a release all. */
-function bugsOf(dose: Dose): readonly PlantedBug[] {
-  return BUGS.filter(
-    ({ name, notCaught }) => notCaught === undefined && (dose === 'full' || SEEDS[name] !== undefined),
-  );
-}
+const CAUGHT = BUGS.filter(({ notCaught }) => notCaught === undefined);
 
 /** Each planted bug in the world that is known to catch it, or in worlds from the first seed on until one does. */
 export const plantedBugs: Part = {
   name: 'planted',
   text: 'bugs that a good engineer could make, each planted into a copy of the program: the simulation must catch it',
   reads: ['test/simulation'],
-  least: (dose) => ({ 'bugs caught': bugsOf(dose).length }),
+  least: () => ({ 'bugs caught': CAUGHT.length }),
   pieces: (dose) =>
-    Array.from({ length: Math.ceil(bugsOf(dose).length / BUGS_A_PIECE) }, (_, index) => {
-      const bugs = bugsOf(dose).slice(index * BUGS_A_PIECE, (index + 1) * BUGS_A_PIECE);
+    Array.from({ length: Math.ceil(CAUGHT.length / BUGS_A_PIECE) }, (_, index) => {
+      const bugs = CAUGHT.slice(index * BUGS_A_PIECE, (index + 1) * BUGS_A_PIECE);
       return { name: `from-${index * BUGS_A_PIECE + 1}`, run: () => catchBugs(bugs, dose) };
     }),
 };
