@@ -67,10 +67,9 @@ export interface OrderLookup {
  * account's lease, sends one request, and reads the reply; it never rejects with an answer of the exchange.
  *
  * The methods for creates and look-ups share the limits and stop while their circuit breaker is open: they give undefined
- * when no turn came. All others are asked by a person, go ahead of those, and are tried whatever the breakers say, but not
- * while the exchange asks to wait; they throw `UnusableIdError`, before any request, on an id that cannot be sent. A signal ends the wait for the turn. A
- * request that has left is broken off at the end of the grace period alone, since what came of it would be lost: §4.1
- * tells the id of a new link once.
+ * when no turn came. All others are asked by a person, go ahead of those, and are tried whatever the breakers say; they throw
+ * `UnusableIdError`, before any request, on an id that cannot be sent. None leaves while the exchange asks to wait. A signal ends the
+ * wait for the turn. A request that has left is broken off at the end of the grace period alone: §4.1 tells a new link's id once.
  */
 export class ExchangeClient {
   readonly #options: ClientOptions;
@@ -111,8 +110,8 @@ export class ExchangeClient {
     const secrets = order.paymentToken === null ? [] : [order.paymentToken];
     const request: HttpRequest = { method: 'POST', path: `${ORDERS}/request`, body: preOrderBody(order), secrets };
     try {
-      // Recording the intent may have taken longer than the lease lasts.
-      await this.#options.lease.ensure();
+      // Recording the intent may take longer than the lease lasts, or than another request takes.
+      if ((await this.#heldAtLast()) !== undefined) throw new Error('the exchange has just asked to wait');
     } catch (error) {
       return { kind: 'not-sent', why: error instanceof Error ? error.message : String(error) };
     }
@@ -130,14 +129,13 @@ export class ExchangeClient {
   /** §4.11, once, in a turn of the look-ups; as a probe it also shows whether creates may go again. */
   async lookUpOrder(externalOrderId: string, signal?: AbortSignal, isProbe = false): Promise<OrderLookup | undefined> {
     using turn = await this.#gate.turn({ lane: 'lookup', subject: externalOrderId, isProbe }, signal);
-    if (turn === undefined) return undefined;
-    await this.#options.lease.ensure();
+    if (turn === undefined || (await this.#heldAtLast()) !== undefined) return undefined;
     const askedAt = this.#options.clock.now();
     const reply = await this.#send(get(`${ORDERS}?externalOrderId=${encodeURIComponent(externalOrderId)}`), turn);
-    if (turn.report.health === 'answered') this.#lastAnswered = externalOrderId;
+    const { health } = turn.report;
+    if (health === 'answered') this.#lastAnswered = externalOrderId;
     else if (this.#lastAnswered === externalOrderId) this.#lastAnswered = undefined;
-    const answer = readLookup(reply, externalOrderId, this.#options.reading);
-    return { answer, askedAt, health: turn.report.health };
+    return { answer: readLookup(reply, externalOrderId, this.#options.reading), askedAt, health };
   }
 
   /** §4.3, once, in a turn of the look-ups. */
@@ -222,12 +220,12 @@ export class ExchangeClient {
 
   /** One request of a probe, and all that is seen of its answer. Of a wrong key nothing but a 429 speaks of the account. */
   async examine(request: HttpRequest, signal?: AbortSignal): Promise<Examined> {
-    const { transport, clock, gracePeriodOver, lease, account } = this.#options;
-    const refused = this.#refusedForNow();
+    const { transport, clock, gracePeriodOver, account } = this.#options;
+    const refused = this.#refusedFor(this.#gate.windowWaitMs);
     if (refused !== undefined) return notExamined(request, refused, clock);
     using turn = await this.#gate.turn({ lane: 'person' }, signal);
-    if (turn === undefined) return notExamined(request, NO_TURN, clock);
-    await lease.ensure();
+    const held = turn && (await this.#heldAtLast());
+    if (turn === undefined || held !== undefined) return notExamined(request, held ?? NO_TURN, clock);
     turn.leave();
     const askedAt = account.now();
     using watching = new Watching(this.#options, request, 'person');
@@ -250,7 +248,7 @@ export class ExchangeClient {
     signal?: AbortSignal,
     onUnread?: (answer: Answer) => void,
   ): Promise<Reply<Value>> {
-    const refused = this.#refusedForNow();
+    const refused = this.#refusedFor(this.#gate.windowWaitMs);
     if (refused !== undefined) return refused;
     using turn = await this.#gate.turn({ lane: 'person' }, signal);
     return turn === undefined ? NO_TURN : await this.#ask(request, schema, turn, onUnread);
@@ -262,12 +260,16 @@ export class ExchangeClient {
     turn: Turn,
     onUnread?: (answer: Answer) => void,
   ): Promise<Reply<Value>> {
-    await this.#options.lease.ensure();
-    const reply = await this.#send(request, turn);
-    const read = readReply(reply, schema);
-    const answer = answerOf(reply);
+    const reply = (await this.#heldAtLast()) ?? (await this.#send(request, turn));
+    const [read, answer] = [readReply(reply, schema), answerOf(reply)];
     if (read.kind !== 'ok' && answer !== undefined && isSuccess(answer)) onUnread?.(answer);
     return read;
+  }
+
+  /** Ensures the lease. Gives a reply instead where the exchange has asked to wait since the turn came. */
+  async #heldAtLast(): Promise<FailedReply | undefined> {
+    await this.#options.lease.ensure();
+    return this.#refusedFor(0);
   }
 
   async #send(request: HttpRequest, turn: Turn): Promise<UnreadReply> {
@@ -290,10 +292,8 @@ export class ExchangeClient {
   }
 
   /** The reply to a person while the exchange asks to wait, or the rate limit has no room for long. */
-  #refusedForNow(): FailedReply | undefined {
-    const { account } = this.#options;
-    const windowMs = this.#gate.windowWaitMs;
-    const retryAfterMs = Math.max(account.heldForMs('person'), windowMs > LONGEST_WAIT_MS ? windowMs : 0);
+  #refusedFor(windowMs: number): FailedReply | undefined {
+    const retryAfterMs = Math.max(this.#options.account.heldForMs('person'), windowMs > LONGEST_WAIT_MS ? windowMs : 0);
     return retryAfterMs > 0 ? { kind: 'rate-limited', retryAfterMs } : undefined;
   }
 }
