@@ -30,8 +30,8 @@ it('sends neither the key nor an event through a proxy that the environment name
   );
   on.insert(1);
   for (const args of [['sync'], ['webhooks', 'test', 'shop'], ['webhooks', 'resend', 'shop', '--from', '1']]) {
-    const { exit, output } = await on.start(args);
-    expect({ args, ...(await exit), output: output() }).toMatchObject({ code: 0 });
+    const started = await on.start(args);
+    expect({ args, ...(await started.exit), output: started.output() }).toMatchObject({ code: 0 });
   }
   expect(on.states()).toEqual({ accepted: 1 });
   expect(receiver.taken).not.toEqual([]);
