@@ -3,9 +3,10 @@ import { parseArgs } from 'node:util';
 import { tableOf, textColumns } from '../../src/reports/formats/terminal/layout.ts';
 import { PLAIN } from '../../src/reports/formats/terminal/screen.ts';
 import { GROUPS, type Group } from './groups.ts';
-import { judge } from './judged.ts';
+import { judge, scoreOf } from './judged.ts';
 import { tryMutants } from './mutants.ts';
 
+const COLUMNS = ['group', 'mutants', 'equivalent', 'killed', 'accepted', 'left'];
 const NAMES = GROUPS.map(({ name }) => name);
 const USAGE = `usage: npm run mutate [-- [${NAMES.join('|')}|FILE]…]
 Changes the code in one place after another, and names each change that no test notices: write the test, make the code simpler, or
@@ -33,13 +34,20 @@ async function mutate(groups: readonly Group[]): Promise<void> {
       group,
       `data/mutation/${group.name.replaceAll('/', '.')}.json`,
     );
-    const { judged, left } = judge(survivors);
+    const { equivalent, accepted, left } = judge(survivors);
     for (const { file, line, code, mutant } of left) {
       process.stdout.write(`${file}:${line}\n  - ${code}\n  + ${mutant}\n`);
       process.exitCode = 1;
     }
-    const score = `${((100 * killed) / mutants).toFixed(1)} %`;
-    rows.push({ group: group.name, mutants: `${mutants}`, killed: score, judged: `${judged}`, left: `${left.length}` });
+    const score = scoreOf({ mutants, killed, equivalent: equivalent.length });
+    rows.push({
+      group: group.name,
+      mutants: `${mutants}`,
+      equivalent: `${equivalent.length}`,
+      killed: `${(100 * score).toFixed(1)} %`,
+      accepted: `${accepted.length}`,
+      left: `${left.length}`,
+    });
   }
-  process.stdout.write(`\n${tableOf(textColumns('group', 'mutants', 'killed', 'judged', 'left'), rows, PLAIN)}`);
+  process.stdout.write(`\n${tableOf(textColumns(...COLUMNS), rows, PLAIN)}`);
 }
