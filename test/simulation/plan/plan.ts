@@ -93,6 +93,9 @@ const OUTAGES_OF_CREATES: readonly FaultName[] = [
   'rate-limited',
 ];
 
+/** Tens of thousands of passes that find nothing to do would be most of what the simulation does. */
+const MOST_TICKS = 2_880;
+
 /** The plan of a seed. */
 export function planOf(seed: number): Plan {
   const chance = new Chance(seed);
@@ -141,14 +144,16 @@ export function planOf(seed: number): Plan {
   } as const;
   const decisions = planDecisions(chance, plan);
   const moments = [...decisions, ...plan.staleSaves, ...orders].map(({ at }) => at);
+  // What was planned last takes a while.
+  const lastAt = Math.max(calmAt, ...moments) + HOUR;
   return {
     ...plan,
+    lastAt,
+    tickMs: Math.max(plan.tickMs, lastAt / MOST_TICKS),
     decisions,
     decidesInFlight: chance.of([0, 0, 0.2, 0.5]),
     receivers: planReceivers(new Chance(seed + 5_000_011), calmAt),
     isAudited: new Chance(seed + 6_000_029).next() < 0.3,
-    // What was planned last takes a while.
-    lastAt: Math.max(calmAt, ...moments) + HOUR,
   };
 }
 
