@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { OverdueOrders } from '../../../src/domain/orders/pace/overdue.ts';
 import { PaceLearner } from '../../../src/domain/orders/pace/pace.ts';
-import { orderOfKey, statusKey, type PacedOrder } from '../../../src/domain/orders/pace/status.ts';
+import { statusKey, type PacedOrder } from '../../../src/domain/orders/pace/status.ts';
 import { followingDocument } from '../../../src/reports/following/document.ts';
 import { lateSentence, type FollowedAccount } from '../../../src/reports/following/statuses.ts';
 import type { Row, SpanChart } from '../../../src/reports/formats/document.ts';
@@ -164,11 +164,4 @@ describe('the report of following', () => {
     expect(sections.every(({ columns }) => columns[0]?.key === 'account')).toBe(true);
     expect((charts[0] as SpanChart).rows.map(({ name }) => name.split(':')[0])).toEqual(['shop-1', 'shop-2']);
   });
-});
-
-it('a key names the order that it is of', () => {
-  for (const order of [OPEN, ACCEPTED, { ...OPEN, state: 'disputed' as const }]) {
-    expect(orderOfKey(statusKey(order))).toEqual(order);
-  }
-  expect(orderOfKey('')).toBeUndefined();
 });

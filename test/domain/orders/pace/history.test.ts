@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { staysOf, type StatusEvent } from '../../../../src/domain/orders/pace/history.ts';
+import { after } from '../../../../src/domain/instant.ts';
+import { decideLookup } from '../../../../src/domain/orders/follow.ts';
+import { lateMsOf, staysOf, type StatusEvent } from '../../../../src/domain/orders/pace/history.ts';
 import { statusKey } from '../../../../src/domain/orders/pace/status.ts';
-import { MINUTE, SECOND } from '../../../support/tracking.ts';
+import type { Tracking } from '../../../../src/domain/orders/tracking.ts';
+import { found, HOUR, MINUTE, SECOND, SETTINGS, trackingWith } from '../../../support/tracking.ts';
 
 let id = 0;
 
@@ -103,8 +106,10 @@ describe('the stays of an order', () => {
     ['in between', 25, 6],
     ['a little before the look-up that found none, as clocks differ', 15, 10],
     ['a little ahead', 40, 0],
-    ['long before', -300, undefined],
-    ['far ahead', 300, undefined],
+    ['a minute before that look-up', -39, 10],
+    ['a minute ahead', 91, 0],
+    ['longer before', -39.001, undefined],
+    ['further ahead', 91.001, undefined],
     ['not there', undefined, undefined],
   ])('are known to have been seen late by the date of the exchange: %s', (_, date, late) => {
     const exchangeTime = date === undefined ? null : date * SECOND;
@@ -116,5 +121,50 @@ describe('the stays of an order', () => {
     const broken = taken(31, null, { observedAt: Number.NaN, lookedUpBefore: Number.NaN, exchangeTime: MINUTE });
     expect(seen([...sent(), ...broken])).toEqual([['accepted', Number.NaN, Number.NaN]]);
     expect(staysOf([], 0)).toEqual([]);
+  });
+});
+
+describe('how late a look-up sees a change', () => {
+  const NOW = new Date('2026-01-05T12:00:00.000Z');
+  const ago = (ms: number) => after(NOW, -ms);
+  const open = {
+    state: 'open',
+    attempts: 1,
+    orderStatus: 'REQUEST',
+    cryptoStatus: 'NEW',
+    fiatStatus: 'NEW',
+    changedAt: ago(HOUR),
+    lastLookupAt: ago(5 * MINUTE),
+  } as const;
+
+  /** The delay where a look-up finds such an order, which the exchange changed so long ago. */
+  function late(before: Partial<Tracking>, changedMs: number | null, fiatStatus = 'PAID') {
+    const tracking = trackingWith({ ...open, ...before });
+    const modificationDate = changedMs === null ? null : ago(changedMs).toISOString();
+    return lateMsOf(tracking, decideLookup(tracking, found({ fiatStatus, modificationDate }), NOW, 0.5, SETTINGS));
+  }
+
+  it.each<[string, Partial<Tracking>, number, number | undefined]>([
+    ['since the exchange changed it', {}, 2 * MINUTE, 2 * MINUTE],
+    ['since the last look-up, where the clock of the exchange is behind', {}, 5 * MINUTE + 30 * SECOND, 5 * MINUTE],
+    ['not at all, where it is ahead', {}, -30 * SECOND, 0],
+    ['since the last change, where nobody looked after it', { changedAt: ago(MINUTE) }, 90 * SECOND, MINUTE],
+    ['since then, where nobody had looked', { changedAt: null, lastLookupAt: null }, 2 * HOUR, 2 * HOUR],
+    ['nobody knows, where the date is that of an earlier change', {}, 20 * MINUTE, undefined],
+    ['nobody knows of an order that is looked up at no pace', { state: 'held' }, 2 * MINUTE, undefined],
+  ])('is %s', (_name, before, changedMs, ms) => {
+    expect(late(before, changedMs)).toBe(ms);
+  });
+
+  it('is known of no change without a date, and of no look-up without a change', () => {
+    expect(late({}, null)).toBeUndefined();
+    expect(late({}, 2 * MINUTE, 'NEW')).toBeUndefined();
+  });
+
+  it('is not known of a change that is no move and no status', () => {
+    const tracking = trackingWith({ ...open, changedAt: NOW });
+    const event = { oldValue: '1', newValue: '2', exchangeTime: ago(MINUTE).toISOString(), source: 'lookup' } as const;
+    const decision = { tracking, events: [{ ...event, field: 'record.ratio', reason: null }] } as const;
+    expect(lateMsOf(trackingWith(open), decision)).toBeUndefined();
   });
 });

@@ -26,7 +26,7 @@ const endingAt = (ms: number, count = 200) => Array.from({ length: count }, () =
 
 /** The cost of all look-ups until one finds the change, each after `part` of the gap, by sums over small steps. */
 function costOf(hazards: Float64Array, ageMs: number, priceMs: number, part: number): number {
-  const steps = 50;
+  const steps = 10;
   let [cost, left, since] = [0, 1, ageMs];
   while (left > 1e-4) {
     const gap = part * gapMs(hazards, since, priceMs, MOST);
