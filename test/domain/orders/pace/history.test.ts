@@ -127,7 +127,7 @@ describe('the stays of an order', () => {
 describe('how late a look-up sees a change', () => {
   const NOW = new Date('2026-01-05T12:00:00.000Z');
   const ago = (ms: number) => after(NOW, -ms);
-  const open = {
+  const known = {
     state: 'open',
     attempts: 1,
     orderStatus: 'REQUEST',
@@ -139,7 +139,7 @@ describe('how late a look-up sees a change', () => {
 
   /** The delay where a look-up finds such an order, which the exchange changed so long ago. */
   function late(before: Partial<Tracking>, changedMs: number | null, fiatStatus = 'PAID') {
-    const tracking = trackingWith({ ...open, ...before });
+    const tracking = trackingWith({ ...known, ...before });
     const modificationDate = changedMs === null ? null : ago(changedMs).toISOString();
     return lateMsOf(tracking, decideLookup(tracking, found({ fiatStatus, modificationDate }), NOW, 0.5, SETTINGS));
   }
@@ -162,9 +162,9 @@ describe('how late a look-up sees a change', () => {
   });
 
   it('is not known of a change that is no move and no status', () => {
-    const tracking = trackingWith({ ...open, changedAt: NOW });
+    const tracking = trackingWith({ ...known, changedAt: NOW });
     const event = { oldValue: '1', newValue: '2', exchangeTime: ago(MINUTE).toISOString(), source: 'lookup' } as const;
     const decision = { tracking, events: [{ ...event, field: 'record.ratio', reason: null }] } as const;
-    expect(lateMsOf(trackingWith(open), decision)).toBeUndefined();
+    expect(lateMsOf(trackingWith(known), decision)).toBeUndefined();
   });
 });
