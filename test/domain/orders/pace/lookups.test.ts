@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { AGE_BINS } from '../../../../src/domain/orders/pace/ages.ts';
-import { expectedLookups, latenessOf } from '../../../../src/domain/orders/pace/lookups.ts';
-import { lasting } from '../../../../src/domain/orders/pace/stay-times.ts';
+import { atPart, expectedLookups, latenessOf } from '../../../../src/domain/orders/pace/lookups.ts';
+import { lasting, LONGEST_MS } from '../../../../src/domain/orders/pace/stay-times.ts';
 
 const MINUTE = 60_000;
 const even = (hazard: number) => new Float64Array(AGE_BINS).fill(hazard);
@@ -23,6 +23,24 @@ it('a status that nothing leaves, and a pace of no time, come to an end', () => 
   expect(lookups(even(0), () => 12 * 60 * MINUTE)).toBeGreaterThan(100);
   expect(lookups(even(0), () => 1)).toBe(10_000);
   expect(lookups(even(1), () => MINUTE)).toBe(1);
+});
+
+it('each look-up is that of the orders that were still there at the one before', () => {
+  // At each one half of them are found to have left.
+  const halves = [...expectedLookups(even(Math.LN2 / MINUTE), () => MINUTE)];
+  expect(halves.map(({ ageMs }) => ageMs / MINUTE)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  for (const [index, { part }] of halves.entries()) expect(part).toBeCloseTo(0.5 ** index, 12);
+});
+
+it('look-ups are counted up to the highest age that is distinguished', () => {
+  const ages = [...expectedLookups(even(0), () => LONGEST_MS / 2)].map(({ ageMs }) => ageMs);
+  expect(ages).toEqual([LONGEST_MS / 2, LONGEST_MS]);
+});
+
+it('a part of some times is the smallest time that it does not exceed', () => {
+  const of = (part: number, ...sorted: readonly number[]) => atPart(Float64Array.from(sorted), part);
+  expect([0, 0.25, 0.26, 1].map((part) => of(part, 1, 2, 3, 4))).toEqual([1, 1, 2, 4]);
+  expect(of(0.5)).toBeNaN();
 });
 
 it('lateness is the mean, and the least time that 95 % do not exceed', () => {
