@@ -343,6 +343,7 @@ describe('an order record held against its order', () => {
     ['TX_HASH_REUSED', contextWith(unlinked({ transactionHash: null }))],
     ['LEG_CONFLICT', contextWith({ ...unlinked({ fiatStatus: null }), state: 'final' })],
     ['COMPLETION_INCONSISTENT', contextWith(unlinked({ creationDate: null }))],
+    ['COMPLETION_INCONSISTENT', contextWith(unlinked({ modificationDate: null }))],
     ['COMPLETION_INCONSISTENT', contextWith(unlinked({ completionDate: 'soon' }))],
     ['COMPLETION_INCONSISTENT', contextWith(unlinked({ completionDate: '2025-02-30T12:00:00Z' }))],
     ['CLOCK_SKEW', contextWith(unlinked({ serverDate: null }))],
