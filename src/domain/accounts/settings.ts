@@ -11,7 +11,7 @@ export function differences(kept: string, settings: SettingsText): readonly stri
 function readSettings(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? { ...value } : {};
+    return typeof value === 'object' ? { ...value } : {};
   } catch {
     return {};
   }

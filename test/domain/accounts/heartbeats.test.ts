@@ -119,11 +119,11 @@ describe('what a worker knows of the others', () => {
 
   it('forgets one that was not seen for a minute, and a clock that was set anew too', () => {
     const view = new WorkerView<SeenWorker>();
-    look(view, 0, { a: 0 });
-    look(view, 60_000, {});
-    expect(view.trustedUntil('a', 60_000)).toBe(TRUSTED_MS);
-    look(view, 60_001, {});
-    expect(view.trustedUntil('a', 60_001)).toBe(60_001);
+    look(view, 40_000, { a: 40_000 });
+    look(view, 100_000, {});
+    expect(view.trustedUntil('a', 100_000)).toBe(40_000 + TRUSTED_MS);
+    look(view, 100_001, {});
+    expect(view.trustedUntil('a', 100_001)).toBe(100_001);
     const set = new WorkerView<SeenWorker>();
     look(set, 0, { a: -100 });
     look(set, 1_000, { a: -100 }, 3_601_000);

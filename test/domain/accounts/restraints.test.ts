@@ -118,7 +118,9 @@ describe('a refusal of the exchange', () => {
     [{ kind: 'forbidden' }, SECOND],
   ])('sets a hold, for a second or as long as it says: %o', (news, ms) => {
     const set = { kind: news.kind, since: NOW, until: after(NOW, ms), reason: REFUSALS[news.kind], actor: null };
-    expect(decide(news)).toEqual({ ended: [], unknownInARow: 2, set });
+    for (const askedAt of [NOW, after(NOW, -MINUTE)]) {
+      expect(decide(news, [], askedAt)).toEqual({ ended: [], unknownInARow: 2, set });
+    }
     expect(REFUSALS[news.kind]).toMatch(/4\d\d/);
   });
 
@@ -179,7 +181,7 @@ describe('a hold for people', () => {
   it('says until when it lasts where nobody has to end it', () => {
     const view = viewOf(hold('slowed', { until: after(NOW, HOUR) }));
     expect(view.until).toBe(after(NOW, HOUR).toISOString());
-    expect(describeHold(view, 'default')).toContain(`until ${view.until}`);
+    expect(describeHold(view, 'default')).toMatch(new RegExp(`since ${view.since}\\b.* until ${view.until}`));
     expect(describeHold(view, 'default')).not.toMatch(/ by |resume/);
   });
 });
