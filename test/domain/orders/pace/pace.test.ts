@@ -210,6 +210,7 @@ describe('other paces', () => {
   it('spaced by steps keeps within its bounds', () => {
     const bounded = spacedPace(STEPS, { leastMs: MINUTE, mostMs: HOUR });
     expect([0, 100 * DAY].map((since) => bounded.gapMs(OPEN, since))).toEqual([MINUTE, HOUR]);
+    expect(spacedPace([], { leastMs: MINUTE, mostMs: HOUR }).gapMs(OPEN, 0)).toBe(HOUR);
   });
 
   it('at every tick makes an order due again before the next one, and not within the same', () => {
