@@ -67,8 +67,8 @@ export function staysOf(events: readonly StatusEvent[], fromId: number): Stay[] 
 type Known = { -readonly [Column in keyof PacedOrder]?: string | null };
 
 /** Of a long history the beginning is not read. */
-function isWhole([first = []]: readonly (readonly StatusEvent[])[]): boolean {
-  return first.some(({ field, oldValue }) => field === 'state' && oldValue === 'pending');
+function isWhole([first]: readonly Change[]): boolean {
+  return first?.some(({ field, oldValue }) => field === 'state' && oldValue === 'pending') === true;
 }
 
 /** The order as it was; undefined where that is not known, or it was looked up at no pace. */
@@ -93,16 +93,20 @@ function changesOf(events: readonly StatusEvent[]): readonly Change[] {
 }
 
 function stayOf(order: PacedOrder, change: Change, enteredAt: number): Stay {
-  const { observedAt, lookedUpBefore } = change[0];
-  const exchangeTime = change.find((event) => event.exchangeTime !== null)?.exchangeTime ?? null;
+  const { observedAt, lookedUpBefore, exchangeTime } = change[0];
   return {
     key: statusKey(order),
     state: order.state,
     from: (lookedUpBefore ?? enteredAt) - enteredAt,
     to: observedAt - enteredAt,
-    isByExchange: change.every(({ source, newValue }) => source === 'lookup' && newValue !== 'abandoned'),
+    isByExchange: change.every(isByExchange),
     lateMs: lateMs(exchangeTime, Math.max(lookedUpBefore ?? enteredAt, enteredAt), observedAt),
   };
+}
+
+/** The program gives up a pre-order by itself; an exchange may call a status by the same word. */
+function isByExchange({ field, newValue, source }: StatusEvent): boolean {
+  return source === 'lookup' && !(field === 'state' && newValue === 'abandoned');
 }
 
 /**
@@ -110,7 +114,7 @@ function stayOf(order: PacedOrder, change: Change, enteredAt: number): Stay {
  * the exchange does not say when it was.
  */
 export function lateMsOf(before: Tracking, { tracking, events }: Decision): number | undefined {
-  const change = events.find(({ field, exchangeTime }) => field in COLUMNS && exchangeTime !== null);
+  const change = events.find(({ field }) => field in COLUMNS);
   if (change === undefined || !isPaced(before.state) || tracking.changedAt === null) return undefined;
   const [enteredAt, lookedUpAt] = [before.changedAt, before.lastLookupAt].map((at) => at?.getTime() ?? 0);
   const unchangedAt = Math.max(enteredAt ?? 0, lookedUpAt ?? 0);

@@ -93,6 +93,50 @@ describe('the stays of an order', () => {
     ]);
   });
 
+  it('of a whole history have no status where none ever changed', () => {
+    const events = [
+      ...change(31, 21, { 'order.status': [null, 'REQUEST'], state: ['accepted', 'open'] }),
+      ...change(91, 61, { 'order.status': ['REQUEST', 'DONE'], state: ['open', 'final'] }),
+    ];
+    const bare = statusKey({ state: 'open', orderStatus: 'REQUEST', cryptoStatus: null, fiatStatus: null });
+    expect(seen([...sent(), ...events])).toEqual([
+      ['accepted', 20, 30],
+      [bare, 30, 60],
+    ]);
+    // Of a history whose beginning was not read nobody knows.
+    expect(seen(events)).toEqual([]);
+  });
+
+  it('of a row that was never sent begin with the order that answers for it', () => {
+    const events = [
+      ...change(31, null, { 'order.status': [null, 'A'], state: ['pending', 'disputed'] }),
+      ...change(91, 61, { 'order.status': ['A', 'B'] }),
+    ];
+    const disputed = statusKey({ state: 'disputed', orderStatus: 'A', cryptoStatus: null, fiatStatus: null });
+    expect(seen(events)).toEqual([[disputed, 30, 60]]);
+  });
+
+  it('are not taken for whole because an exchange calls a status pending', () => {
+    const first = change(31, 21, { 'order.status': ['pending', 'A'], state: ['accepted', 'open'] });
+    expect(seen([...first, ...change(91, 61, { state: ['open', 'final'] })])).toEqual([]);
+  });
+
+  it.each(['order.status', 'cryptoTransaction.status', 'fiatTransaction.status'])(
+    'are left out where one status is not known: %s',
+    (field) => {
+      const end = change(91, 61, { state: ['open', 'final'] });
+      expect(seen([...taken(31, 21), ...end])).toHaveLength(1);
+      expect(seen([...taken(31, 21).filter((event) => event.field !== field), ...end])).toEqual([]);
+    },
+  );
+
+  it('of an accepted pre-order need no status', () => {
+    const accepted = change(1, null, { state: ['sending', 'accepted'] });
+    expect(seen([...accepted, ...change(31, 21, { state: ['accepted', 'abandoned'] })])).toEqual([
+      ['accepted', 20, 30],
+    ]);
+  });
+
   it('that a person or the program ended are told from those that the exchange ended', () => {
     const byPerson = change(61, 51, { state: ['accepted', 'abandoned'] }, { source: 'operator' });
     const givenUp = change(61, 51, { state: ['accepted', 'abandoned'] });
@@ -100,6 +144,19 @@ describe('the stays of an order', () => {
       expect(staysOf([...sent(), ...end], 0)).toMatchObject([{ key: 'accepted', isByExchange: false }]);
     }
     expect(staysOf([...sent(), ...taken(31, 21)], 0)).toMatchObject([{ isByExchange: true }]);
+    const disputed = [...sent(), ...taken(31, 21), ...change(41, 31, { state: ['open', 'disputed'] })];
+    const ours = change(61, 51, { state: ['disputed', 'open'] }, { source: 'operator' });
+    const atOnce = [...change(61, 51, { 'order.status': ['REQUEST', 'DONE'] }), ...ours];
+    for (const end of [ours, atOnce])
+      expect(staysOf([...disputed, ...end], 0).at(-1)).toMatchObject({ state: 'disputed', isByExchange: false });
+  });
+
+  it('are ended by an exchange that calls a status abandoned', () => {
+    const end = change(61, 51, { 'order.status': ['REQUEST', 'abandoned'] });
+    expect(staysOf([...sent(), ...taken(31, 21), ...end], 0).at(-1)).toMatchObject({
+      state: 'open',
+      isByExchange: true,
+    });
   });
 
   it.each([
@@ -161,10 +218,12 @@ describe('how late a look-up sees a change', () => {
     expect(late({}, 2 * MINUTE, 'NEW')).toBeUndefined();
   });
 
-  it('is not known of a change that is no move and no status', () => {
+  it('is not known of a change that is no move and no status, nor of one without a time', () => {
     const tracking = trackingWith({ ...known, changedAt: NOW });
     const event = { oldValue: '1', newValue: '2', exchangeTime: ago(MINUTE).toISOString(), source: 'lookup' } as const;
     const decision = { tracking, events: [{ ...event, field: 'record.ratio', reason: null }] } as const;
     expect(lateMsOf(trackingWith(known), decision)).toBeUndefined();
+    const undated = { tracking: trackingWith(), events: [{ ...event, field: 'state', reason: null }] } as const;
+    expect(lateMsOf(trackingWith(known), undated)).toBeUndefined();
   });
 });

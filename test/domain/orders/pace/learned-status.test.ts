@@ -52,6 +52,7 @@ describe('what is known of a status', () => {
       stay(OPEN, HOUR, { lateMs: 0 }),
     ];
     expect(statusOf(learnerWith(ended).pace(LIMITS), OPEN).lateMs).toEqual([5, 0]);
+    expect(statusOf(learnerWith([], [[OPEN, HOUR, 1]]).pace(LIMITS), OPEN).lateMs).toEqual([]);
   });
 
   it('says how soon its orders are looked up, as the pace does', () => {
@@ -108,14 +109,19 @@ describe('a pace learned again from the same stays', () => {
     expect(statusOf(alone, OPEN).lateMs).toEqual([5]);
   });
 
-  it('goes by the same part of the history', () => {
-    const gapWith = (learner: PaceLearner) => {
+  it('counts of each order the time that lies in the same part of the history', () => {
+    const gapsWith = (learner: PaceLearner) => {
       for (let index = 0; index < 1_000; index += 1) learner.addOrder(followed(OPEN, 20 * DAY), NOW);
-      return learner.pace(LIMITS).gapMs(OPEN, DAY);
+      const pace = learner.pace({ ...LIMITS, mostMs: 100 * DAY });
+      return [DAY, 15 * DAY].map((age) => pace.gapMs(OPEN, age));
     };
-    const gaps = [ago(HOUR), null].map((from) => gapWith(new PaceLearner(ENDED, from).again()));
-    expect(gaps).toEqual([ago(HOUR), null].map((from) => gapWith(new PaceLearner(ENDED, from))));
-    expect(gaps[0]).toBeLessThan(gaps[1]!);
+    const froms = [NOW, ago(10 * DAY), null];
+    const gaps = froms.map((from) => gapsWith(new PaceLearner(ENDED, from)));
+    expect(froms.map((from) => gapsWith(new PaceLearner(ENDED, from).again()))).toEqual(gaps);
+    const [none, half, whole] = gaps as [number[], number[], number[]];
+    expect(half[0]).toBe(none[0]);
+    expect(whole[0]).toBeGreaterThan(half[0]!);
+    expect(half[1]).toBeGreaterThan(none[1]!);
   });
 });
 

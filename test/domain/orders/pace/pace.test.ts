@@ -5,6 +5,7 @@ import {
   LEAST_GAP_MS,
   LONGEST_GAP_MS,
   MOST_STATUSES,
+  OTHERS,
   PaceLearner,
   spacedPace,
 } from '../../../../src/domain/orders/pace/pace.ts';
@@ -79,7 +80,10 @@ describe('a learned pace', () => {
     expect(pace.statuses.reduce((sum, { orders }) => sum + orders, 0)).toBe(5_000);
     const nothing = new PaceLearner().pace(LIMITS).gapMs(OPEN, 0);
     expect(pace.gapMs(OPEN, 0)).not.toBe(nothing);
-    expect(pace.hazardsOf(statusKey({ ...OPEN, orderStatus: 'T4999' }))).toEqual(pace.hazardsOf('never seen'));
+    expect(pace.statuses.find(({ key }) => key === statusKey(OPEN))?.stays).toBe(100);
+    const assumed = pace.hazardsOf('never seen');
+    expect(pace.hazardsOf(statusKey({ ...OPEN, orderStatus: 'T4999' }))).toEqual(assumed);
+    expect(pace.statuses.find(({ key }) => key === OTHERS)?.hazards).toEqual(assumed);
   });
 
   it('does not take orders that are older than the history that was read for ones that never change', () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { OTHERS } from '../../../../src/domain/orders/pace/pace.ts';
 import {
   isAccepted,
   isPaced,
@@ -30,7 +31,7 @@ describe('the key of a status', () => {
         expect(orderOfKey(statusKey(one))).toEqual(one);
       }),
     );
-    expect(orderOfKey('')).toBeUndefined();
+    expect(orderOfKey(OTHERS)).toBeUndefined();
   });
 
   it('is that of all accepted pre-orders, as they have no record', () => {

@@ -117,10 +117,11 @@ describe('the times of stays', () => {
     for (const [bin, hazard] of times.hazards().entries()) expect(hazard / expected[bin]!).toBeCloseTo(1, 9);
   });
 
-  it('count a stay up to the highest age that is distinguished', () => {
+  it('count no stay beyond the highest age that is distinguished, nor one whose times cannot be read', () => {
     const times = new StayTimes();
     times.ended({ from: LONGEST_MS, to: LONGEST_MS });
     times.ended({ from: LONGEST_MS, to: LONGEST_MS + 1 });
+    times.ended({ from: Number.NaN, to: HOUR });
     expect(times.stays).toBe(1);
   });
 
