@@ -3,6 +3,7 @@ import { decideOrders, type OperatorDeps } from '../../src/flows/orders/operator
 import type { SandboxExchange } from '../../src/sandbox/exchange.ts';
 import { RESUMED_HOLDS } from '../../src/domain/accounts/holds.ts';
 import { endHolds, setHold } from '../../src/store/account-holds.ts';
+import { StoreError } from '../../src/store/errors.ts';
 import type { Store } from '../../src/store/port.ts';
 import type { Observer } from './observer/observer.ts';
 import type { PlannedDecision } from './plan/plan.ts';
@@ -26,6 +27,16 @@ export class Person implements AsyncDisposable {
 
   /** Tries a decision; whether the order moved. */
   async decide(decision: PlannedDecision): Promise<boolean> {
+    try {
+      return await this.#tryTo(decision);
+    } catch (error) {
+      // The command says that a trigger of the merchant's refuses it.
+      if (error instanceof StoreError && error.problem === 'refused') return false;
+      throw error;
+    }
+  }
+
+  async #tryTo(decision: PlannedDecision): Promise<boolean> {
     const { id } = decision;
     const judgement = this.#judge(decision);
     const action = { judgement, actor: 'person', reason: 'as planned' };

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import { createHash } from 'node:crypto';
 import type { Plan } from '../plan/plan.ts';
-import { contradictionsIn } from './contradictions.ts';
+import { contradictionsIn, isAgeKnown, canBeCompared } from './contradictions.ts';
 import { quoted, type Known, type Knowledge } from './known.ts';
 import type { Row } from './orders.ts';
 
@@ -133,9 +133,11 @@ export class Books {
   #checkRecord(known: Known, body: string, has: (name: string) => boolean): void {
     const { outputPosition } = this.#plan.settings;
     const disputedBy = ['age', 'pair', 'type', 'amount'] as const;
-    const kinds = contradictionsIn(body, known.order, known.asset, { outputPosition, disputedBy });
-    // The age of an order is compared with the first request of it, which an older copy may not know of.
-    const shown = disputedBy.filter((kind) => kind !== 'age' || !known.isTakenForSent);
+    const settings = { outputPosition, disputedBy };
+    const kinds = contradictionsIn(body, known.order, known.asset, settings);
+    const shown = disputedBy
+      .filter((kind) => kind !== 'age' || isAgeKnown(known, this.#plan))
+      .filter((kind) => canBeCompared(kind, body, known.order, settings));
     for (const kind of shown) this.#expect(known, CLASS_OF[kind], has, kinds.includes(kind));
   }
 

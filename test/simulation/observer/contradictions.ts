@@ -1,7 +1,9 @@
 import Big from 'big.js';
-import type { ContradictionKind } from '../../../src/domain/contradictions.ts';
+import { SKEW_LIMIT_MS, type ContradictionKind } from '../../../src/domain/contradictions.ts';
 import type { PlannedOrder } from '../plan/orders.ts';
+import type { Plan } from '../plan/plan.ts';
 import type { PlannedSettings } from '../plan/settings.ts';
+import type { Known } from './known.ts';
 
 type Comparison = Pick<PlannedSettings, 'outputPosition' | 'disputedBy'>;
 
@@ -10,9 +12,8 @@ type Comparison = Pick<PlannedSettings, 'outputPosition' | 'disputedBy'>;
  * wrong. Which merchant an account belongs to is not known beforehand, so that kind may be there or not.
  */
 export function contradictionsIn(body: string, order: PlannedOrder, asset: string | null, settings: Comparison) {
-  const text = (name: string) => new RegExp(`"${name}":"((?:[^"\\\\]|\\\\.)*)"`).exec(body)?.[1];
-  const field = order.position === 'INPUT' ? 'inputAsset' : settings.outputPosition;
-  const amount = field === undefined ? undefined : new RegExp(`"${field}":([^,}]+)`).exec(body)?.[1];
+  const text = (name: string) => textIn(body, name);
+  const amount = amountIn(body, order, settings);
   const found: readonly [ContradictionKind, boolean][] = [
     ['id', JSON.stringify(order.id) !== `"${text('externalOrderId')}"`],
     ['age', (text('creationDate') ?? '9') < '2039'],
@@ -21,6 +22,34 @@ export function contradictionsIn(body: string, order: PlannedOrder, asset: strin
     ['amount', amount !== undefined && !isSameAmount(amount, asset)],
   ];
   return found.filter(([kind, isThere]) => isThere && settings.disputedBy.includes(kind)).map(([kind]) => kind);
+}
+
+/** Whether a record has what a comparison needs; what it found before stays as it is where it has not. */
+export function canBeCompared(
+  kind: ContradictionKind,
+  body: string,
+  order: PlannedOrder,
+  settings: Comparison,
+): boolean {
+  if (kind === 'age') return textIn(body, 'creationDate') !== undefined;
+  return kind !== 'amount' || amountIn(body, order, settings) !== undefined;
+}
+
+function textIn(body: string, name: string): string | undefined {
+  return new RegExp(`"${name}":"((?:[^"\\\\]|\\\\.)*)"`).exec(body)?.[1];
+}
+
+function amountIn(body: string, order: PlannedOrder, settings: Comparison): string | undefined {
+  const field = order.position === 'INPUT' ? 'inputAsset' : settings.outputPosition;
+  return field === undefined ? undefined : new RegExp(`"${field}":([^,}]+)`).exec(body)?.[1];
+}
+
+/**
+ * Whether it can be said that an order is older than its first request: not where an older copy has lost when that was, and not
+ * by a clock that was set back since then.
+ */
+export function isAgeKnown({ isTakenForSent }: Known, { clockSet }: Pick<Plan, 'clockSet'>): boolean {
+  return !isTakenForSent && clockSet.every(({ ms }) => ms >= -SKEW_LIMIT_MS);
 }
 
 /** Whether every sound record of the order contradicts its row. */

@@ -1,7 +1,7 @@
 import type { SandboxExchange } from '../../../src/sandbox/exchange.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { PlannedSettings } from '../plan/settings.ts';
-import { isForeign } from './contradictions.ts';
+import { isAgeKnown, isForeign } from './contradictions.ts';
 import { quoted, type Known, type Knowledge } from './known.ts';
 import type { Row } from './orders.ts';
 
@@ -31,14 +31,14 @@ export function checkEnd(
   }
 }
 
-function expectedAtEnd(known: Known, isMade: boolean, { settings }: Plan): readonly string[] {
+function expectedAtEnd(known: Known, isMade: boolean, plan: Plan): readonly string[] {
+  const { settings } = plan;
   const { order, asset, wasRefused, decided } = known;
   const isOurs = decided.includes('ours');
   const isDisputed = isForeign(order, settings) && !isOurs;
-  // Of an order that a person took for sent, the age says nothing.
-  const isUnclear = isDisputed && known.isTakenForSent;
+  const isUnclear = !isAgeKnown(known, plan);
   const found = [
-    ...(isDisputed ? ['disputed'] : []),
+    ...(isDisputed || isUnclear ? ['disputed'] : []),
     ...(!isDisputed || isUnclear ? foundStates(known, settings) : []),
   ];
   const ended = ['cancel', 'abandoned'].filter((judgement) => decided.includes(judgement));

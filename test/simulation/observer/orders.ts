@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import { COLUMN_OF, type HistoryChecks } from './history.ts';
 import type { Plan } from '../plan/plan.ts';
-import { contradictionsIn } from './contradictions.ts';
+import { contradictionsIn, isAgeKnown } from './contradictions.ts';
 import { quoted, type Known, type Knowledge } from './known.ts';
 
 const LOOKED_AT = ['pending', 'unknown', 'accepted', 'open', 'held'];
@@ -78,12 +78,12 @@ export class OrderChecks {
     const { contradictions = [] } = this.#records.get(known.order.id) ?? {};
     const isOurs = known.decided.includes('ours');
     const what = `${quoted(known)} is ${state}: ${contradictions.join(', ')}`;
-    // When the first request of it left was lost with the file: its age says nothing.
-    const isShown = contradictions.some((kind) => kind !== 'age' || !known.isTakenForSent);
+    const isShown = contradictions.some((kind) => kind !== 'age' || isAgeKnown(known, this.#plan));
     if ((state === 'open' || state === 'final') && isShown && !isOurs)
       this.#knowledge.fail('what contradicts never reads as ours', what);
     const wasSent = known.creates.some(({ isProvedNotTaken }) => !isProvedNotTaken);
-    if (state === 'disputed' && contradictions.length === 0 && wasSent && !this.#knowledge.isMerchantUnclear)
+    const isUnclear = this.#knowledge.isMerchantUnclear || !isAgeKnown(known, this.#plan);
+    if (state === 'disputed' && contradictions.length === 0 && wasSent && !isUnclear)
       this.#knowledge.fail('no order of ours is disputed', what);
   }
 
