@@ -238,6 +238,7 @@ export class Accounts implements UsableAccounts {
     const { driven } = account;
     if (driven === undefined) return;
     await driven.app.incidents.report();
+    if (driven.app.uncorrected.isDue) driven.wake('uncorrected');
     // Long passes, and what others use it for, bring new times.
     if (driven.isBusy) return await this.#due.read(account);
     const soon = this.#deps.clock.now().getTime() + REST_AFTER_MS;

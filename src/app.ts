@@ -16,6 +16,7 @@ import { Incidents } from './flows/pass/incidents.ts';
 import { CreatesInFlight } from './flows/pass/in-flight.ts';
 import { RequestLease, spentByLastOwner } from './flows/pass/lease.ts';
 import { RateGroup } from './flows/pass/rate-group.ts';
+import { Uncorrected } from './flows/pass/uncorrected.ts';
 import { recover } from './flows/orders/recover.ts';
 import { newCounters } from './flows/pass/counters.ts';
 import type { FollowPace } from './flows/pass/follow-pace.ts';
@@ -103,7 +104,8 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
   const incidents = new Incidents({ account, store, clock, log });
   await incidents.open();
   undo.defer(() => incidents.close());
-  const base = { account, store, clock, log, incidents, settings, counters: newCounters() };
+  const uncorrected = await Uncorrected.open({ account, store, clock });
+  const base = { account, store, clock, log, incidents, settings, uncorrected, counters: newCounters() };
   const { concurrency, timeout: timeoutMs } = config.exchange;
   const window = await takeOver({ ...base, ...deps }, rate);
   const gracePeriodOver = new AbortController();

@@ -9,9 +9,9 @@ import { groupsOf, settingsInForce } from './config/rate-groups.ts';
 import { programVersion } from './config/version.ts';
 import { linksPass } from './flows/clients/links.ts';
 import { sweep, sweepWithoutFindings } from './flows/findings/sweep.ts';
+import { correctLeft, correctTimes } from './flows/orders/correct-times.ts';
 import { createPass } from './flows/orders/create.ts';
 import { lookUpDue } from './flows/orders/follow.ts';
-import { correctTimes } from './flows/orders/recover.ts';
 import { purgeByAge } from './flows/orders/retention.ts';
 import { Activities } from './flows/pass/activity.ts';
 import { withGracePeriod } from './flows/pass/grace-period.ts';
@@ -161,6 +161,7 @@ function passesBy({ reconcile }: Config, tickedAt: () => Date): PassesOf {
     links: () => linksPass(app, end),
     findings: () => (reconcile.cron === undefined ? sweepWithoutFindings(app, end) : sweep(app, end)),
     clock: () => correctTimes(app, true),
+    uncorrected: () => correctLeft(app),
   });
 }
 

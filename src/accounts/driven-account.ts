@@ -12,6 +12,8 @@ export interface Passes {
   findings(): Promise<void>;
   /** Corrects what was planned under a clock that was set back since. */
   clock(): Promise<void>;
+  /** Corrects what of that could not be corrected before. */
+  uncorrected(): Promise<void>;
 }
 export type PassName = keyof Passes;
 
@@ -65,10 +67,10 @@ export class DrivenAccount {
     return !isOpen && !(needsProbe && exchange.breaker('lookup').isOpen);
   }
 
-  /** A failure of the exchange is remembered: the circuit breakers are not closed. */
+  /** A failure is remembered: the circuit breakers are not closed, or due times are still to be corrected. */
   get isRecovering(): boolean {
-    const { exchange } = this.app;
-    return exchange.breaker('create').openings > 0 || exchange.breaker('lookup').openings > 0;
+    const { exchange, uncorrected } = this.app;
+    return uncorrected.isAny || exchange.breaker('create').openings > 0 || exchange.breaker('lookup').openings > 0;
   }
 
   /** Runs a pass, or, where it is running, once more when it has ended. */

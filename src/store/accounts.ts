@@ -78,6 +78,9 @@ export async function isKnownAccount(db: Database, account: string): Promise<boo
 /** The fact that tells to which merchant the orders of the account belong (merchant.id, §2.7). */
 export const MERCHANT_ID = 'merchant.id';
 
+/** The fact that tells which due times were written under another clock and could not be corrected. */
+export const UNCORRECTED_TIMES = 'times.uncorrected';
+
 const factStatement = statement((v: { account: string; name: string }) =>
   queries.selectFrom('account_facts').select('value').where('account', '=', v.account).where('name', '=', v.name),
 );

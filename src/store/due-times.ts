@@ -1,5 +1,6 @@
 import { sql, type Expression } from 'kysely';
 import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../domain/orders/states.ts';
+import { UNCORRECTED_TIMES } from './accounts.ts';
 import type { Database } from './port.ts';
 import { queries, statement } from './statement.ts';
 
@@ -92,12 +93,19 @@ const wrongTimesStatement = statement<Latest, { account: string }>((v) =>
         .select('request_leases.account')
         .where('request_leases.account', '=', ofOwner)
         .where('requests_until', '>', v.lease);
+      const uncorrected = where
+        .selectFrom('account_facts')
+        .select('account_facts.account')
+        .where('account_facts.account', '=', ofOwner)
+        .where('name', '=', sql.lit(UNCORRECTED_TIMES));
       const late = CORRECTED_STATES.map((state) => orders(state).where('late.next_action_at', '>', v.due));
       const never = CORRECTED_STATES.filter(mayNotBeNever).map((state) =>
         orders(state).where('late.next_action_at', 'is', null),
       );
       return where.or(
-        [lease, ...late, ...never].map((rows) => where(sql`(select 1 from ${rows} as found limit 1)`, 'is not', null)),
+        [lease, uncorrected, ...late, ...never].map((rows) =>
+          where(sql`(select 1 from ${rows} as found limit 1)`, 'is not', null),
+        ),
       );
     }),
 );
@@ -110,7 +118,7 @@ export function mayNotBeNever(state: OrderState): boolean {
   return state !== 'disputed';
 }
 
-/** Reads which accounts of a range have due times, or a lease, that were written under another clock. */
+/** Reads which accounts of a range have due times, or a lease, that were written under another clock, or some that are to be corrected. */
 export async function accountsOfAnotherClock(
   db: Database,
   { from, to, due, lease }: { from: string; to: string; due: Date; lease: Date },

@@ -175,51 +175,6 @@ export async function countByState(
   return new Map(rows.map((row) => [row.state, Number(row.orders)]));
 }
 
-/** Orders of one state that are due only after `latest`, or never. */
-export interface WronglyDue {
-  readonly account: string;
-  readonly state: OrderState;
-  readonly latest: Date;
-  readonly limit: number;
-  /** Ids of orders that are left out, and of the only one that is meant. */
-  readonly except?: readonly string[];
-  readonly only?: string;
-}
-
-/** A disputed order may be due never: its record may be final. */
-function wronglyDue(tx: Transaction, { account, state, latest, limit, except = [], only }: WronglyDue) {
-  let ids = tx
-    .selectFrom('merchant_orders')
-    .select('external_order_id')
-    .where((order) => order.and({ account, state }))
-    .limit(limit)
-    // A row that the merchant is writing is left for another time.
-    .forNoKeyUpdate()
-    .skipLocked();
-  if (except.length > 0) ids = ids.where('external_order_id', 'not in', except);
-  if (only !== undefined) ids = ids.where('external_order_id', '=', only);
-  // Two searches of the index of due orders; with `or` SQLite would read all orders of the account.
-  const late = tx.selectFrom(ids.where('next_action_at', '>', latest.toISOString()).as('late')).selectAll();
-  const never = tx.selectFrom(ids.where('next_action_at', 'is', null).as('never')).selectAll();
-  return state === 'disputed' ? late : late.unionAll(never);
-}
-
-/** Reads the ids of orders that are due at a wrong time: `limit` or more, where there are so many. */
-export async function wronglyDueOrders(tx: Transaction, query: WronglyDue): Promise<string[]> {
-  return (await wronglyDue(tx, query).execute()).map((row) => row.external_order_id);
-}
-
-/** Makes orders that are due at a wrong time due at `to`: `limit` or more, where there are so many. Gives how many. */
-export async function correctDueTimes(tx: Transaction, query: WronglyDue & { to: Date }): Promise<number> {
-  const result = await tx
-    .updateTable('merchant_orders')
-    .set((row) => ({ next_action_at: query.to.toISOString(), revision: row('revision', '+', 1) }))
-    .where('account', '=', query.account)
-    .where('external_order_id', 'in', wronglyDue(tx, query))
-    .executeTakeFirstOrThrow();
-  return Number(result.numUpdatedRows);
-}
-
 /** Makes an order due at `until`; nothing else of it changes. */
 export async function postpone(
   tx: Transaction,

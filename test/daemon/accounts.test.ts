@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
+import { steadyTime, systemClock } from '../../src/clock.ts';
 import { endHolds, setHold } from '../../src/store/account-holds.ts';
 import type { Transaction } from '../../src/store/port.ts';
 import { openStore } from '../../src/store/sqlite/store.ts';
@@ -220,6 +220,46 @@ describe('an account of several', () => {
     expect(statements).toBeLessThanOrEqual(60);
     on.insert('shop-1999', 'a');
     await on.until(() => on.stateOf('shop-1999', 'a') === 'accepted');
+  });
+});
+
+describe('a due time that a trigger keeps from being corrected when the clock was set back', () => {
+  /** One order is to be sent in a minute, by a clock that is then set back by a day. */
+  async function refused() {
+    const on = await manyAccounts(THREE);
+    let setMs = 0;
+    const now = steadyTime(
+      () => on.clock.now().getTime() + setMs,
+      () => on.clock.monotonic(),
+    );
+    const clock = { ...on.clock, now };
+    const daemon = await on.start({ clock });
+    on.insert('one', 'a');
+    on.merchant
+      .prepare(`update merchant_orders set revision = revision + 1, next_action_at = ?`)
+      .run(new Date(clock.now().getTime() + MINUTE).toISOString());
+    await on.pass(SECOND);
+    on.merchant.exec(`create trigger of_the_merchant before update on merchant_orders
+      begin select raise(abort, 'not now'); end`);
+    setMs -= DAY;
+    await on.pass(2 * MINUTE);
+    on.merchant.exec('drop trigger of_the_merchant');
+    expect(sentBy(on, 'one')).toEqual([]);
+    return { on, clock, daemon };
+  }
+
+  it('is corrected within minutes, for which its account does not rest', async () => {
+    const { on } = await refused();
+    await on.pass(4 * MINUTE);
+    expect(sentBy(on, 'one')).not.toEqual([]);
+  });
+
+  it('is corrected by the next daemon at once', async () => {
+    const { on, clock, daemon } = await refused();
+    await daemon.stop();
+    await on.start({ clock });
+    await on.pass(5 * SECOND);
+    expect(sentBy(on, 'one')).not.toEqual([]);
   });
 });
 

@@ -4,7 +4,7 @@ import { createApp, startApp, type App } from '../../src/app.ts';
 import { steadyTime, type Clock } from '../../src/clock.ts';
 import type { Transport } from '../../src/exchange/transport.ts';
 import { ClockWatch } from '../../src/flows/orders/clock-watch.ts';
-import { correctTimes } from '../../src/flows/orders/recover.ts';
+import { correctLeft, correctTimes } from '../../src/flows/orders/correct-times.ts';
 import { createPass } from '../../src/flows/orders/create.ts';
 import { followPass } from '../../src/flows/orders/follow.ts';
 import { sweep } from '../../src/flows/findings/sweep.ts';
@@ -118,8 +118,8 @@ export class SimulatedProcess implements Life {
       if (this.#world.isOlder) this.#world.observer.fail('an older copy is noticed', 'the process has started');
       const clockWatch = new ClockWatch(app, () => correctTimes(app, true));
       await Promise.all([
-        this.#repeat(clockWatch, 'create', () => createPass(app, this.#stop.signal)),
-        this.#repeat(clockWatch, 'follow', () => followPass(app, 'due', this.#stop.signal)),
+        this.#repeat(app, clockWatch, 'create', () => createPass(app, this.#stop.signal)),
+        this.#repeat(app, clockWatch, 'follow', () => followPass(app, 'due', this.#stop.signal)),
         this.#syncNowAndThen(app),
         this.#sweepNowAndThen(app),
         this.#sendWebhooks(app),
@@ -263,11 +263,12 @@ export class SimulatedProcess implements Life {
   }
 
   /** Runs a pass when something is due, and looks at the clock, as the daemon does. */
-  async #repeat(clockWatch: ClockWatch, name: string, pass: () => Promise<void>): Promise<void> {
+  async #repeat(app: App, clockWatch: ClockWatch, name: string, pass: () => Promise<void>): Promise<void> {
     while (!this.#stop.signal.aborted) {
       await waitOut(() => clockWatch.correct());
+      if (app.uncorrected.isDue) await waitOut(() => correctLeft(app));
       await waitOut(pass);
-      await this.#sleep(name, this.#untilDueMs());
+      await this.#sleep(name, Math.min(this.#untilDueMs(), app.uncorrected.dueInMs));
     }
   }
 

@@ -6,6 +6,7 @@ import { ALLOWED_NEXT, ORDER_STATES, type OrderState } from '../../src/domain/or
 import { move, type Decision, type Tracking } from '../../src/domain/orders/tracking.ts';
 import * as accounts from '../../src/store/accounts.ts';
 import * as orders from '../../src/store/orders.ts';
+import { correctDueTimes } from '../../src/store/wrong-due-times.ts';
 import { orderEvents } from '../../src/store/events.ts';
 import { listOrders } from '../../src/store/listed-orders.ts';
 import { trackingOf, uncheckedOrderOf } from '../../src/store/order-columns.ts';
@@ -250,7 +251,7 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
       await insertDue('other', at(100), 'final');
       await insertDue('ended', null, 'final');
       const query = { account: ACCOUNT, state: 'open', latest: at(50), to: at(0), limit: 10 } as const;
-      const correct = () => subject.store.writer.write((tx) => orders.correctDueTimes(tx, query));
+      const correct = () => subject.store.writer.write((tx) => correctDueTimes(tx, query));
       expect([await correct(), await correct()]).toEqual([2, 0]);
       const times = await Promise.all(
         ['near', 'far', 'never', 'other', 'ended'].map(async (id) => (await read(id)).next_action_at),

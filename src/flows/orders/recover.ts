@@ -1,35 +1,25 @@
 import { becomesUnknown, decideCreated, type CreateOutcome } from '../../domain/orders/create.ts';
-import { FOLLOWED_STATES, type OrderState } from '../../domain/orders/states.ts';
-import { LONGEST_WAIT_MS } from '../../domain/orders/schedule.ts';
-import { after } from '../../domain/instant.ts';
-import { correctCheckTimes } from '../../store/links.ts';
-import {
-  correctDueTimes,
-  lockFreeOrder,
-  orderIds,
-  saveDecision,
-  sendingOrders,
-  wronglyDueOrders,
-  type WronglyDue,
-} from '../../store/orders.ts';
+import type { OrderState } from '../../domain/orders/states.ts';
+import { lockFreeOrder, orderIds, saveDecision, sendingOrders } from '../../store/orders.ts';
 import { trackingOf } from '../../store/order-columns.ts';
 import type { Transaction } from '../../store/port.ts';
-import { isolateFailure, isRefusal } from '../pass/isolate.ts';
+import { isolateFailure } from '../pass/isolate.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { recordUnknownOutcome } from '../findings/record-findings.ts';
+import { correctTimes, type CorrectDeps } from './correct-times.ts';
 
 const PAGE = 200;
 
-/** The dependencies of putting right what the last owner, or another clock, left. */
-export type RecoverDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'log' | 'settings' | 'counters'> &
-  Pick<FlowDeps, 'incidents'>;
+/** The dependencies of putting right what was left. */
+type RecoverDeps = Omit<CorrectDeps, 'uncorrected'> & Pick<FlowDeps, 'settings'>;
+type UnrecordedDeps = RecoverDeps & Pick<FlowDeps, 'lease' | 'inFlight'>;
 
 /**
  * Puts right what the last owner left, before anything is sent. An order that is found `sending` may have been taken, so
  * it becomes unknown. A due time that is further away than any schedule gives was written under a wrong clock or by
  * another program, so the order becomes due now.
  */
-export async function recover(deps: RecoverDeps, clockWentBack: boolean): Promise<void> {
+export async function recover(deps: RecoverDeps & CorrectDeps, clockWentBack: boolean): Promise<void> {
   const { account, store, log } = deps;
   let found = 0;
   for (let fromId = ''; ;) {
@@ -44,60 +34,10 @@ export async function recover(deps: RecoverDeps, clockWentBack: boolean): Promis
 }
 
 /**
- * Makes orders due now whose due times are further away than any schedule gives; where the clock went back, all that
- * wait: nobody knows under which clock a time was written. In pages: of a million orders one write would take minutes.
- */
-export async function correctTimes(deps: RecoverDeps, clockWentBack: boolean): Promise<void> {
-  const { account, store, clock, log, settings } = deps;
-  const longestMs = Math.max(LONGEST_WAIT_MS, ...settings.verifyAfter);
-  const latest = clockWentBack ? clock.now() : after(clock.now(), longestMs);
-  let orders = 0;
-  for (const state of ['pending', ...FOLLOWED_STATES] as const) {
-    orders += await correctOrders(deps, { account, state, latest, limit: PAGE });
-  }
-  let links = 0;
-  // Until a page is short: look-ups beside this go on writing such times, but never so many.
-  for (let corrected = PAGE; corrected >= PAGE; links += corrected) {
-    corrected = await store.writer.write((tx) => correctCheckTimes(tx, account, clock.now(), PAGE));
-  }
-  if (orders + links > 0) log.warn({ orders, links }, 'due times written under another clock were corrected');
-}
-
-/** Corrects the orders of one state and gives how many. A page that the database refuses is written order by order. */
-async function correctOrders(deps: RecoverDeps, query: WronglyDue): Promise<number> {
-  const { store, clock } = deps;
-  const except: string[] = [];
-  const correct = async (wrong: WronglyDue) =>
-    await store.writer.write((tx) => correctDueTimes(tx, { ...wrong, to: clock.now() }));
-  let all = 0;
-  for (;;) {
-    const page = { ...query, except };
-    try {
-      const corrected = await correct(page);
-      all += corrected;
-      if (corrected < PAGE) return all;
-    } catch (error) {
-      if (!isRefusal(error)) throw error;
-      const ids = await store.writer.write((tx) => wronglyDueOrders(tx, page));
-      for (const only of ids) {
-        let corrected = 0;
-        await isolateFailure(deps, only, async () => {
-          corrected = await correct({ ...query, only });
-        });
-        all += corrected;
-        if (corrected === 0) except.push(only);
-      }
-      // Where so many are refused, what refuses them speaks of all.
-      if (ids.length < PAGE || except.length >= PAGE) return all;
-    }
-  }
-}
-
-/**
  * Puts right, while the program runs, the orders that are `sending` although none of its creates is under way: their
  * outcomes could not be written. What this process never sent is pending again; what it may have sent is unknown.
  */
-export async function recoverUnrecorded(deps: RecoverDeps & Pick<FlowDeps, 'lease' | 'inFlight'>): Promise<void> {
+export async function recoverUnrecorded(deps: UnrecordedDeps): Promise<void> {
   const { account, store, clock, inFlight, log } = deps;
   const limit = inFlight.size + PAGE;
   const sending = await sendingOrders(store.db, { account, until: clock.now(), limit });
@@ -113,7 +53,7 @@ export async function recoverUnrecorded(deps: RecoverDeps & Pick<FlowDeps, 'leas
 
 async function recoverOne(
   tx: Transaction,
-  { account, clock, settings, lease, inFlight }: RecoverDeps & Pick<FlowDeps, 'lease' | 'inFlight'>,
+  { account, clock, settings, lease, inFlight }: UnrecordedDeps,
   externalOrderId: string,
 ): Promise<OrderState | undefined> {
   // Another owner may be sending it.

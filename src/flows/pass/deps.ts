@@ -14,6 +14,7 @@ import type { AccountHolds } from './holds.ts';
 import type { Incidents } from './incidents.ts';
 import type { CreatesInFlight } from './in-flight.ts';
 import type { RequestLease } from './lease.ts';
+import type { Uncorrected } from './uncorrected.ts';
 import type { Counters } from './counters.ts';
 
 /** The settings of findings; the time after which an order is stuck is learned. */
@@ -38,6 +39,8 @@ export interface FlowDeps {
   readonly guard: CreateGuard;
   readonly inFlight: CreatesInFlight;
   readonly counters: Counters;
+  /** Due times that are still to be corrected. */
+  readonly uncorrected: Uncorrected;
   readonly activity: Activity;
   /** Aborts when the process has no time left for requests in flight and for results that cannot be written. */
   readonly gracePeriodOver: AbortSignal;

@@ -3,7 +3,8 @@ import { RowLockedError, StoreError } from '../../store/errors.ts';
 import { postpone } from '../../store/orders.ts';
 import type { FlowDeps } from './deps.ts';
 
-const POSTPONE_MS = 5 * 60_000;
+/** What failed of one order is tried again after this time. */
+export const POSTPONE_MS = 5 * 60_000;
 
 /**
  * Works on one order. What the database refuses of it is logged and counted as failed, and the order is postponed: it

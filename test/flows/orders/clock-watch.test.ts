@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { steadyTime } from '../../../src/clock.ts';
 import { ClockWatch } from '../../../src/flows/orders/clock-watch.ts';
-import { correctTimes } from '../../../src/flows/orders/recover.ts';
+import { correctTimes } from '../../../src/flows/orders/correct-times.ts';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { followPass } from '../../../src/flows/orders/follow.ts';
 import { echo, NOT_FOUND, record } from '../../support/scripted-exchange.ts';

@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
+import { after } from '../../../src/domain/instant.ts';
 import { assumeOrderSent } from '../../../src/flows/orders/assume-sent.ts';
+import { correctLeft, correctTimes } from '../../../src/flows/orders/correct-times.ts';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { followPass } from '../../../src/flows/orders/follow.ts';
 import { importOrders } from '../../../src/flows/orders/import.ts';
@@ -9,7 +11,7 @@ import { RowLockedError } from '../../../src/store/errors.ts';
 import { echo, record } from '../../support/scripted-exchange.ts';
 import { hastyClock } from '../../support/test-clock.ts';
 import { scriptedProgram } from '../../support/test-program.ts';
-import { DAY } from '../../support/tracking.ts';
+import { DAY, MINUTE } from '../../support/tracking.ts';
 
 const NEVER = new AbortController().signal;
 
@@ -90,6 +92,24 @@ it('a program starts although the merchant has rows locked that the last one lef
   merchant.exec('rollback');
   await create();
   expect(states()).toEqual(['unknown', 'unknown', 'unknown']);
+});
+
+it('an order whose row is locked when the clock was set back is due at the right time later', async () => {
+  const { program, merchant } = await begun();
+  const { app, clock } = program;
+  const set = 'update merchant_orders set revision = revision + 1, next_action_at = ?';
+  program.merchant.prepare(set).run(after(clock.now(), DAY).toISOString());
+  const isDue = () =>
+    ['a', 'b', 'c'].map((id) => String(program.row(id)['next_action_at']) <= clock.now().toISOString());
+  merchant.exec(`begin; select 1 from merchant_orders where external_order_id = 'a' for update`);
+  await correctTimes(app, true);
+  expect(isDue()).toEqual([false, true, true]);
+  clock.advance(5 * MINUTE);
+  await correctLeft(app);
+  merchant.exec('rollback');
+  clock.advance(5 * MINUTE);
+  await correctLeft(app);
+  expect(isDue()).toEqual([true, true, true]);
 });
 
 it('a decision of a person says that the row is locked, and changes nothing', async () => {
