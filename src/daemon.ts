@@ -26,10 +26,12 @@ import { sendHeartbeats } from './http/ops/heartbeat.ts';
 import { serveOps } from './http/ops/server.ts';
 import { receivePhotos } from './http/photos/one-receiver.ts';
 import { Webhooks } from './flows/webhooks/webhooks.ts';
+import { messageOf } from './domain/text.ts';
 import { createLog } from './log.ts';
 import { readHolds } from './store/account-holds.ts';
 import { assertNotNewer } from './store/migrations.ts';
-import { openAsOwner } from './store/open.ts';
+import { isPassing } from './store/errors.ts';
+import { openAsOwner, type OwnedStore, type OwnerOptions } from './store/open.ts';
 import type { Store } from './store/port.ts';
 import { countWaiting } from './store/waiting-orders.ts';
 
@@ -60,12 +62,14 @@ export async function runDaemon(
   const { clock = systemClock(), log = createLog(config), ownerPatienceMs: patienceMs = OWNER_PATIENCE_MS } = overrides;
   const reach = await reachOf(config, clock);
   const worker = { ...reach, settingsOf: settingsInForce(config) };
-  await using owned = await openAsOwner(config.database, clock, { patienceMs, worker, ...overrides.store });
+  const gracePeriodOver = new AbortController();
+  const opening = { patienceMs, worker, ...overrides.store };
+  await using owned = await openUnlessStopped({ config, clock, log, gracePeriodOver }, opening, stopping);
+  if (owned === undefined || stopping.aborted) return log.info({}, 'stopped');
   const { store, ownership } = owned;
   await tellOfMarks(config, store, log);
   const failed = new AbortController();
   const stop = AbortSignal.any([stopping, failed.signal]);
-  const gracePeriodOver = new AbortController();
   const patience = new Patience({ store, clock, log });
   const activities = new Activities(clock);
   const shared = { config, store, clock, log, patience, activities, stop, gracePeriodOver: gracePeriodOver.signal };
@@ -88,28 +92,60 @@ export async function runDaemon(
   using _ = await reach.publish();
   undo.move();
   const tasks = [
-    ownership.share(groupsOf(config), (holding) => [accounts, webhooks].forEach((one) => one.take(holding)), stop),
+    unlessStopped(stop, () =>
+      ownership.share(groupsOf(config), (holding) => [accounts, webhooks].forEach((one) => one.take(holding)), stop),
+    ),
     accounts.heedChanges(),
     photos.waiting,
     reach.relay(shared, stop),
     sendHeartbeats({ ...shared, accounts }, stop),
-    ...lookAfter(accounts, webhooks, shared),
-    repeatEvery(clock, SECOND_MS, stop, async () => {
-      for (const ticks of [orderTicks, linkTicks, sweepTicks]) ticks.tickIfOverdue();
-      await accounts.eachSecond();
-    }),
+    ...lookAfter(accounts, webhooks, shared, [orderTicks, linkTicks, sweepTicks]),
   ];
   for (const task of tasks) task.catch((error: unknown) => failed.abort(error));
-  await begun(accounts, shared);
-  if (!stop.aborted) onReady();
-  if (!stop.aborted) await once(stop, 'abort');
-  log.info({}, 'stopping: nothing new is taken, requests in flight are finished');
   gracePeriodOver.signal.addEventListener('abort', () => accounts.endGracePeriod());
-  await withGracePeriod({ clock, endGracePeriod: () => gracePeriodOver.abort() }, stop, () =>
-    Promise.allSettled([...tasks, accounts.ended(), control.close(), photos.close(), ops.close()]),
-  );
+  await withGracePeriod({ clock, endGracePeriod: () => gracePeriodOver.abort() }, stop, async () => {
+    await unlessStopped(stop, () => begun(accounts, shared));
+    if (!stop.aborted) onReady();
+    if (!stop.aborted) await once(stop, 'abort');
+    log.info({}, 'stopping: nothing new is taken, requests in flight are finished');
+    await Promise.allSettled([...tasks, accounts.ended(), control.close(), photos.close(), ops.close()]);
+  });
   if (failed.signal.aborted) throw failed.signal.reason;
   log.info({}, 'stopped');
+}
+
+/** Opens the database, unless the process is asked to stop meanwhile: then nothing that keeps it from that is waited for. */
+async function openUnlessStopped(
+  {
+    config,
+    clock,
+    log,
+    gracePeriodOver,
+  }: Pick<App, 'clock' | 'log'> & { config: Config; gracePeriodOver: AbortController },
+  options: OwnerOptions,
+  stopping: AbortSignal,
+): Promise<OwnedStore | undefined> {
+  const endWaiting = () => gracePeriodOver.abort();
+  stopping.addEventListener('abort', endWaiting);
+  try {
+    return await openAsOwner(config.database, clock, { ...options, hurry: gracePeriodOver.signal });
+  } catch (error) {
+    const isOfStop = isPassing(error) || (error instanceof Error && error.name === 'AbortError');
+    if (!stopping.aborted || !isOfStop) throw error;
+    log.info({ cause: messageOf(error) }, 'the database is not waited for any longer');
+    return undefined;
+  } finally {
+    stopping.removeEventListener('abort', endWaiting);
+  }
+}
+
+/** Does the work. Once the process stops, it ends in order also where the database keeps it from being done. */
+async function unlessStopped(stop: AbortSignal, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!stop.aborted || !isPassing(error)) throw error;
+  }
 }
 
 /** Ends what listens where the rest cannot begin, with what repeats: else it keeps the process alive. */
@@ -138,6 +174,7 @@ function lookAfter(
   accounts: Accounts,
   webhooks: Webhooks,
   { config, stop, ...deps }: Pick<App, 'store' | 'clock' | 'log'> & { config: Config; stop: AbortSignal },
+  crons: readonly Cron[],
 ): readonly Promise<void>[] {
   const { store, clock } = deps;
   const { retention, photos } = config;
@@ -147,6 +184,10 @@ function lookAfter(
     repeatEvery(clock, READ_VERSION_MS, stop, () => assertNotNewer(store)),
     repeatEvery(clock, READ_KEY_MS, stop, () => accounts.rereadKeys()),
     purgeByAge({ ...deps, retention, photos }, () => accounts.names, stop),
+    repeatEvery(clock, SECOND_MS, stop, async () => {
+      for (const ticks of crons) ticks.tickIfOverdue();
+      await accounts.eachSecond();
+    }),
   ];
 }
 

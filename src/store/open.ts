@@ -24,6 +24,8 @@ export interface OwnerOptions extends Partial<OpenOptions> {
   readonly lockFile?: typeof lockFile | undefined;
   /** What other workers and commands know of this process. */
   readonly worker?: WorkerOptions | undefined;
+  /** Aborts when the process has no time left: no other owner and no answer of a server is waited for. */
+  readonly hurry?: AbortSignal | undefined;
 }
 
 /** Opens a database. Throws `StoreError` that says what is wrong with it and what to do. */
@@ -39,12 +41,12 @@ export async function openStore(place: Place, clock: Clock, options: OpenOptions
  * database cannot be used.
  */
 export async function openAsOwner(place: Place, clock: Clock, options: OwnerOptions): Promise<OwnedStore> {
-  const { patienceMs = 0, lockFile: lock = lockFile, worker = {}, ...opening } = options;
+  const { patienceMs = 0, lockFile: lock = lockFile, worker = {}, hurry, ...opening } = options;
   await using undo = new AsyncDisposableStack();
   if (place.kind === 'postgres') {
     const { openStore: openPostgres } = await import('./postgres/store.ts');
     const store = undo.adopt(
-      await openPostgres(place, clock, { expect: 'upgrade', ...opening, publicKey: worker.publicKey }),
+      await openPostgres(place, clock, { expect: 'upgrade', ...opening, publicKey: worker.publicKey, hurry }),
       (opened) => opened.close(),
     );
     const { openOwnership } = await import('./postgres/ownership.ts');
@@ -54,7 +56,7 @@ export async function openAsOwner(place: Place, clock: Clock, options: OwnerOpti
   }
   const { path } = place;
   // First: a database that another process drives is not brought up to date.
-  const locked = await lock(path, clock, patienceMs);
+  const locked = await lock(path, clock, patienceMs, hurry);
   undo.defer(() => locked.release());
   const store = undo.adopt(await openSqlite(path, clock, { expect: 'upgrade', ...opening }), (opened) =>
     opened.close(),

@@ -1,10 +1,13 @@
 import { once } from 'node:events';
 import { dirname } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import Database from 'better-sqlite3';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { runDaemon } from '../../src/daemon.ts';
 import { startCommand } from '../support/cli-process.ts';
 import { SLOW_MS } from '../../src/sandbox/faults/faulty-answer.ts';
 import { expectSoundHistory, programProcesses } from '../support/program-processes.ts';
-import { testClock } from '../support/test-clock.ts';
+import { hastyClock, testClock } from '../support/test-clock.ts';
+import { scriptedProgram } from '../support/test-program.ts';
 
 // The answers come while the database is locked. Each test waits for as long as a stop may take: all at once.
 describe.concurrent('while another program holds the database locked', () => {
@@ -52,5 +55,29 @@ describe.concurrent('while another program holds the database locked', () => {
     ).exit;
     expect(on.sandbox.exchange.census()).toMatchObject({ preOrders: 15, duplicated: [] });
     expectSoundHistory(on);
+  });
+});
+
+describe('a daemon that is asked to stop while it starts', () => {
+  it.each([
+    ['that another owner has', '.lock', 'begin exclusive'],
+    ['that another program has locked', '', 'begin immediate'],
+  ])('waits no longer for a database %s, and ends in order', async (_name, ending, lock) => {
+    const { program, exchange } = await scriptedProgram();
+    program.insert({ external_order_id: 'a' });
+    await program.app[Symbol.asyncDispose]();
+    const other = new Database(`${program.config.database.path}${ending}`);
+    onTestFinished(() => void other.close());
+    other.exec(lock);
+    const stop = new AbortController();
+    const clock = hastyClock();
+    const sleep: typeof clock.sleep = (...args) => {
+      stop.abort();
+      return clock.sleep(...args);
+    };
+    const overrides = { clock: { ...clock, sleep }, log: program.log.logger };
+    await runDaemon(program.config, stop.signal, () => expect.fail('it is not ready'), overrides);
+    expect(program.log.with('stopped')).toHaveLength(1);
+    expect(exchange.requests).toEqual([]);
   });
 });

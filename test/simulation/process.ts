@@ -85,6 +85,7 @@ export class SimulatedProcess implements Life {
   #handle: Database.Database | undefined;
   readonly #sleepers = new Set<() => void>();
   #app: App | undefined;
+  #endGracePeriod = () => this.#app?.endGracePeriod();
   #sending: SimulatedSending | undefined;
   readonly #ending = new AbortController();
   /** Until when it stands still. */
@@ -179,7 +180,7 @@ export class SimulatedProcess implements Life {
     const { scheduler, observer } = this.#world;
     const askedAt = scheduler.now;
     this.#stop.abort();
-    scheduler.after(GRACE_PERIOD_MS, 'the grace period is over', () => this.#app?.endGracePeriod(), this);
+    scheduler.after(GRACE_PERIOD_MS, 'the grace period is over', () => this.#endGracePeriod(), this);
     const latest = GRACE_PERIOD_MS + LONGEST_END_MS;
     const overdue = () => {
       // One that stood still meanwhile had no time to stop.
@@ -196,6 +197,8 @@ export class SimulatedProcess implements Life {
     const store = undo.adopt(await openStore(config.database.path, clock, options), (opened) => opened.close());
     const holding = await this.#take(store);
     const shared = sharedStore(store, clock, holding, () => this.#fateOfCommit());
+    // Also while it takes up what the last one left, as the daemon has it.
+    this.#endGracePeriod = () => (this.#app ?? shared.writer).endGracePeriod();
     const app = undo.use(await startApp(config, { store: shared, holding, clock, log, transport }));
     const disposal = undo.move();
     return { ...app, [Symbol.asyncDispose]: () => disposal.disposeAsync() };

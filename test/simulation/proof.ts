@@ -1,5 +1,5 @@
 import type { Dose, Part, PieceResult } from '../proof/part.ts';
-import { commandFor, type Outcome } from './modes/mode.ts';
+import { commandFor } from './modes/mode.ts';
 import { runSeeds } from './run/pool.ts';
 
 /** Worlds from one seed after another. */
@@ -58,16 +58,7 @@ function partOf({ name, text, least, seeds, seedsAPiece }: Worlds): Part {
   };
 }
 
-/**
- * Worlds of mode `random` that break a promise and are understood, but not put right yet; docs/reliability.md says what each
- * shows. They are counted as `open`, so that a new violation is seen beside them.
- */
-const OPEN: readonly number[] = [134];
-
 async function runPiece(mode: string, from: number, count: number): Promise<PieceResult> {
   const { counts, broken } = await runSeeds({ mode, from, count });
-  const isOpen = ({ seed }: Outcome) => mode === 'random' && OPEN.includes(seed);
-  const open = broken.filter(isOpen).length;
-  const violations = broken.filter((one) => !isOpen(one)).map((one) => `${one.violation} (${commandFor(mode, one)})`);
-  return { counts: { ...counts, ...(open > 0 && { open }) }, violations };
+  return { counts, violations: broken.map((one) => `${one.violation} (${commandFor(mode, one)})`) };
 }

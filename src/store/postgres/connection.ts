@@ -7,9 +7,9 @@ import { PostgresCompiler } from '../dialect.ts';
 import { StoreError } from '../errors.ts';
 import type { Database } from '../port.ts';
 import type { Tables } from '../schema.ts';
+import { breakOffLate, Client, LAST_ANSWER_MS } from './client.ts';
 import { isConnectionLost, postgresError } from './errors.ts';
 
-const CONNECT_TIMEOUT_MS = 5_000;
 const IDLE_MS = 10_000;
 /** Connections keep plans, and one that was made for a small table is slow on a large one. One in use is closed when it is given back. */
 const LIFETIME_S = 60;
@@ -24,6 +24,8 @@ export interface ConnectionOptions {
   readonly max: number;
   /** A server that gives no answer for so long is taken for lost, in milliseconds. */
   readonly answerTimeoutMs?: number;
+  /** Aborts when the process has no time left to wait for answers. */
+  readonly hurry?: AbortSignal | undefined;
 }
 
 /** A connection that one user has to itself. Every error of it is a `StoreError`. */
@@ -68,7 +70,7 @@ export function openConnections(place: PostgresDatabase, options: ConnectionOpti
   // A connection that is lost while nobody uses it leaves the pool by itself; one in use tells its user.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
-  return new Pool(pool, place.address, options.answerTimeoutMs);
+  return new Pool(pool, place.address, options);
 }
 
 /** Gives the password for each new connection. One that was changed in its file holds for the next. */
@@ -82,30 +84,21 @@ function passwordsOf(place: PostgresDatabase): () => string {
   };
 }
 
-/** Waiting for a connection of the pool has no limit, making one has. */
-class Client extends pg.Client {
-  constructor(config: pg.ClientConfig) {
-    // The pool hides the password from whoever lists its options.
-    super({ ...config, password: config.password, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
-    // A server that waits for an answer which never comes would keep the connection, and that this process, for a minute.
-    this.connection.on('error', () => this.connection.stream.destroy());
-  }
-}
-
 class Pool implements Connections {
   readonly db: Database;
   readonly #pool: pg.Pool;
   readonly #address: string;
-  readonly #answerTimeoutMs: number | undefined;
+  readonly #options: ConnectionOptions;
   readonly #adapter = new Adapter();
   readonly #names = new Map<string, string>();
   /** What each connection of the pool is used through. */
   readonly #links = new WeakMap<pg.PoolClient, Link>();
 
-  constructor(pool: pg.Pool, address: string, answerTimeoutMs: number | undefined) {
+  constructor(pool: pg.Pool, address: string, options: ConnectionOptions) {
     this.#pool = pool;
     this.#address = address;
-    this.#answerTimeoutMs = answerTimeoutMs;
+    this.#options = options;
+    if (options.hurry !== undefined) breakOffLate(pool, options.hurry);
     const run = async <Row>(query: CompiledQuery<Row>) => {
       const link = await this.#connect();
       try {
@@ -136,7 +129,7 @@ class Pool implements Connections {
       address: this.#address,
       adapter: this.#adapter,
       nameOf: (text) => this.#nameOf(text),
-      answerTimeoutMs: this.#answerTimeoutMs,
+      ...this.#options,
     });
     this.#links.set(client, link);
     return link;
@@ -151,12 +144,11 @@ class Pool implements Connections {
   }
 }
 
-interface LinkOptions {
+interface LinkOptions extends Pick<ConnectionOptions, 'answerTimeoutMs' | 'hurry'> {
   readonly client: pg.PoolClient;
   readonly address: string;
   readonly adapter: Adapter;
   readonly nameOf: (text: string) => string | undefined;
-  readonly answerTimeoutMs: number | undefined;
 }
 
 /** A connection of the pool, as Kysely and the store use it. */
@@ -200,7 +192,8 @@ class Link implements Lent {
   }
 
   async #send<Row>(query: { readonly text: string; readonly values?: unknown[]; readonly name?: string | undefined }) {
-    const { client, address, answerTimeoutMs } = this.#options;
+    const { client, address, hurry } = this.#options;
+    const answerTimeoutMs = hurry?.aborted === true ? LAST_ANSWER_MS : this.#options.answerTimeoutMs;
     try {
       // The type of the driver does not name the limit.
       const limited = answerTimeoutMs === undefined ? query : { ...query, query_timeout: answerTimeoutMs };

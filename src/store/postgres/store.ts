@@ -33,24 +33,27 @@ export interface PostgresOptions {
   readonly expect: Expectation;
   /** That of this process, by which persons' decisions reach it. */
   readonly publicKey?: string | undefined;
+  /** Aborts when the process has no time left to wait for answers. */
+  readonly hurry?: AbortSignal | undefined;
 }
 
 /** Opens a database of PostgreSQL. Throws `StoreError` that says what is wrong with it and what to do. */
 export async function openStore(place: PostgresDatabase, clock: Clock, options: PostgresOptions): Promise<Store> {
   const { address } = place;
-  const { expect, publicKey } = options;
+  const { expect, publicKey, hurry } = options;
   await using undo = new AsyncDisposableStack();
-  const connections = undo.use(openConnections(place, { max: place.poolSize, answerTimeoutMs: ANSWER_TIMEOUT_MS }));
+  const limits = { max: place.poolSize, answerTimeoutMs: ANSWER_TIMEOUT_MS, hurry };
+  const connections = undo.use(openConnections(place, limits));
   await assertSound(connections, address, expect);
   const applied = await appliedMigrations(connections);
   assertKnownVersion({ kind: 'postgres', address }, applied, expect);
-  if (!isUpToDate('postgres', applied)) await bringUpToDate(place, { applied, expect, probed: connections });
+  if (!isUpToDate('postgres', applied)) await bringUpToDate(place, { applied, expect, hurry, probed: connections });
   // Who makes the tables may be about to end a move.
   if (expect === 'current' || expect === 'upgrade') await assertNotMoved(connections.db, address);
   // Only a command that takes any database is here without tables, and it asks for no marks.
   const hasTables = applied.length > 0 || expect !== 'any';
   const identity = hasTables ? await readIdentity(connections.db, address) : '';
-  const readings = undo.use(openConnections(place, { max: MOST_SNAPSHOTS }));
+  const readings = undo.use(openConnections(place, { max: MOST_SNAPSHOTS, hurry }));
   const deps = { address, connections, clock };
   const newEvents = new NewEvents();
   const writerOf = (account: string, owner?: OwnerWriting, mark?: AccountMark) =>
@@ -141,7 +144,7 @@ function faultOf({ version, encoding, fsync, commits }: Readonly<Record<string, 
 /** Makes the tables, or brings them up to date, where the command is one that does. */
 async function bringUpToDate(
   place: PostgresDatabase,
-  { applied, expect, probed }: { applied: readonly string[]; expect: Expectation; probed: Connections },
+  { applied, expect, hurry, probed }: PostgresOptions & { applied: readonly string[]; probed: Connections },
 ): Promise<void> {
   const { address } = place;
   if (expect === 'upgrade' && applied.length === 0) {
@@ -151,7 +154,7 @@ async function bringUpToDate(
   if (expect !== 'migrate' && expect !== 'upgrade') return;
   if (applied.length === 0) await assertNoneForeign(probed, address);
   // A change of a large table takes its time.
-  await using connections = openConnections(place, { max: 2 });
+  await using connections = openConnections(place, { max: 2, hurry });
   for (let tries = 1; ; tries += 1) {
     try {
       return await migrate(connections.db, { kind: 'postgres', address }, (error) => postgresError(error, address));

@@ -1,0 +1,33 @@
+import pg from 'pg';
+import { deadline } from '../../clock.ts';
+
+const CONNECT_TIMEOUT_MS = 5_000;
+/** What a server is asked when the process has no time left has an answer in this time, or none. */
+export const LAST_ANSWER_MS = 2_000;
+
+/** One connection. Waiting for one of the pool has no limit, making one has. */
+export class Client extends pg.Client {
+  constructor(config: pg.ClientConfig) {
+    // The pool hides the password from whoever lists its options.
+    super({ ...config, password: config.password, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+    // A server that waits for an answer which never comes would keep the connection, and that this process, for a minute.
+    this.connection.on('error', () => this.breakOff());
+  }
+
+  /** Closes the connection at once: whoever waits for an answer hears that it is lost. */
+  breakOff(): void {
+    this.connection.stream.destroy();
+  }
+}
+
+/** Has what is asked for by the time when `hurry` aborts end soon: the connections of the pool are closed then. */
+export function breakOffLate(pool: pg.Pool, hurry: AbortSignal): void {
+  const clients = new Set<Client>();
+  pool.on('connect', (client) => clients.add(client as unknown as Client));
+  pool.on('remove', (client) => clients.delete(client as unknown as Client));
+  const begin = () => {
+    const late = [...clients];
+    deadline(LAST_ANSWER_MS).addEventListener('abort', () => late.forEach((client) => client.breakOff()));
+  };
+  hurry.addEventListener('abort', begin, { once: true });
+}
