@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { demandAt, solvePrice, solvePrices, type PacedGroup } from '../../../../src/domain/orders/pace/price.ts';
-import { HOUR } from '../../../support/tracking.ts';
+import { HOUR, MINUTE } from '../../../support/tracking.ts';
 
 const AMPLE = { budget: 1, rate: 100 };
 const LEAST = 0.001;
@@ -39,6 +39,9 @@ describe('the price of look-ups', () => {
   it('is an hour, or the least one, where that is too low', () => {
     expect(solvePrice([group(10, 3)], { budget: 1, rate: 1 }, LEAST)).toBe(HOUR);
     expect(solvePrice([group(10, 3)], { budget: 1, rate: 1 }, 2 * HOUR)).toBe(2 * HOUR);
+    // At ten minutes it is just enough, and at no price would it be more than that.
+    const bounded = { demand: (priceMs: number) => Math.max(1, (10 * MINUTE) / priceMs) };
+    expect(solvePrice([bounded], { budget: 1, rate: 1 }, LEAST)).toSatisfy(about(10 * MINUTE));
     // At an hour it is just enough.
     expect(solvePrice([group(HOUR)], { budget: 1, rate: 1 }, LEAST)).toSatisfy(about(HOUR));
   });

@@ -209,13 +209,14 @@ describe('the chance to leave', () => {
 });
 
 describe('the gap between look-ups', () => {
-  it.each([1e-12, 1e-7, 1e-6, 1e-5, 0.01, 0.5, 0.999, 1, 1.5, 10, 1e6, 1e15])(
+  it.each([1e-30, 1e-12, 1e-7, 1e-6, 1e-5, 0.01, 0.5, 0.999, 1, 1.5, 10, 1e6, 1e15])(
     'has the order pass through so much hazard that e^u − 1 − u is its cost: %d',
     (cost) => {
       const u = enough(cost);
       // The difference of numbers that are almost equal has few digits: its series is exact where u is small.
       const sum = u < 0.01 ? u ** 2 / 2 + u ** 3 / 6 + u ** 4 / 24 : Math.expm1(u) - u;
       expect(sum / cost).toBeCloseTo(1, 6);
+      expect(enough(0)).toBe(0);
     },
   );
 
