@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Gate, type Lane, type TurnReport } from '../../src/exchange/gate.ts';
+import { Gate, type Lane, type TurnReport, type TurnRequest } from '../../src/exchange/gate.ts';
 import { RateWindow } from '../../src/exchange/rate-window.ts';
 import { unheld } from '../support/exchange-client.ts';
 import { testClock } from '../support/test-clock.ts';
@@ -11,8 +11,8 @@ function gateOf(requests: number, watch?: { turned: (lane: Lane, ms: number) => 
   const clock = testClock();
   const window = new RateWindow({ requests, intervalMs: 1_000 });
   const gate = new Gate({ concurrency: 8, window, account: unheld(), ...(watch && { watch }) }, clock);
-  const send = async (lane: Lane, report: TurnReport) => {
-    using turn = await gate.turn({ lane });
+  const send = async (lane: Lane, report: TurnReport, about: Partial<TurnRequest> = {}) => {
+    using turn = await gate.turn({ lane, ...about });
     if (turn !== undefined) turn.report = report;
   };
   return { clock, gate, send };
@@ -48,6 +48,23 @@ describe('what a gate shows', () => {
     await seen('lookup', ANSWERED);
     expect(silent).toEqual([false, true, true, false, true, true, false]);
     expect([gate.breaker('create').openingsEver, gate.breaker('lookup').openingsEver]).toEqual([1, 1]);
+  });
+
+  it('is how long a breaker is still open, and how often it and its probes have failed', async () => {
+    const { clock, gate, send } = gateOf(100);
+    const failed: TurnReport = { wasSent: true, health: 'failed' };
+    for (const subject of ['a', 'b', 'c']) await send('create', failed, { subject });
+    clock.advance(1_000);
+    await send('lookup', failed, { subject: 'a', isProbe: true });
+    // With the test clock's chance, of a second three quarters.
+    expect(gate.breaker('create')).toEqual({
+      isOpen: true,
+      openForMs: 750,
+      openings: 2,
+      openingsEver: 2,
+      needsProbe: true,
+      failedProbes: 1,
+    });
   });
 
   it('is how long a turn was waited for', async () => {
@@ -89,11 +106,16 @@ describe('a turn', () => {
     expect(given).toBe(1);
   });
 
-  it('is given to nobody who waits for it when the gate is closed', async () => {
-    const { gate, send } = gateOf(1);
-    await send('person', ANSWERED);
-    const waiting = gate.turn({ lane: 'person' });
-    gate.close();
-    expect(await waiting).toBeUndefined();
-  });
+  it.each(['has ended', 'is running'])(
+    'is given to nobody who waits for it when the gate is closed, and the request before it %s',
+    async (before) => {
+      const { gate } = gateOf(1);
+      const first = await gate.turn({ lane: 'person' });
+      first?.leave();
+      if (before === 'has ended') first?.end();
+      const waiting = gate.turn({ lane: 'person' });
+      gate.close();
+      expect(await waiting).toBeUndefined();
+    },
+  );
 });

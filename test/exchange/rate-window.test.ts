@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import fc from 'fast-check';
 import { RateWindow } from '../../src/exchange/rate-window.ts';
 
 const LIMIT = { requests: 3, intervalMs: 3_200 };
@@ -80,5 +81,46 @@ describe('what a rate window remembers for the next owner', () => {
     const { ended } = windowOf(all, { ...LIMIT, requests: 10_000 }).spent(3_199.5);
     expect(ended.length).toBeLessThanOrEqual(33);
     expect(ended.reduce((sum, { requests }) => sum + requests, 0)).toBe(6_400);
+  });
+});
+
+describe('a rate window', () => {
+  it('holds no more than the limit in any window, from the start of a request to its end and an interval on', () => {
+    const step = fc.record({ waitMs: fc.nat(40), lastsMs: fc.nat(120) });
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 5 }), fc.array(step, { maxLength: 60, size: 'max' }), (requests, steps) => {
+        const window = new RateWindow({ requests, intervalMs: 100 });
+        const spans: { from: number; to: number }[] = [];
+        let running: { from: number; to: number }[] = [];
+        let now = 0;
+        const endThose = (until: number) => {
+          for (const span of running.filter(({ to }) => to <= until).toSorted((a, b) => a.to - b.to))
+            window.end(span.to, true);
+          running = running.filter(({ to }) => to > until);
+        };
+        for (const { waitMs, lastsMs } of steps) {
+          now += waitMs;
+          endThose(now);
+          if (window.waitMs(now) !== 0) continue;
+          window.start(now);
+          const span = { from: now, to: now + lastsMs };
+          spans.push(span);
+          running.push(span);
+        }
+        // Wherever in its span the exchange saw each request, request i + limit came an interval after request i.
+        for (const span of spans) {
+          const together = spans.filter(({ from, to }) => to + 100 > span.from && from <= span.from);
+          expect(together.length).toBeLessThanOrEqual(requests);
+        }
+      }),
+    );
+  });
+
+  it('does not count a request that never left', () => {
+    const window = new RateWindow({ requests: 1, intervalMs: 100 });
+    window.start(0);
+    expect(window.waitMs(0)).toBeUndefined();
+    window.end(0, false);
+    expect(window.waitMs(0)).toBe(0);
   });
 });
