@@ -119,3 +119,18 @@ describe('a turn', () => {
     },
   );
 });
+
+it('watches its window until it is closed', () => {
+  let watchers = 0;
+  class Watched extends RateWindow {
+    override watch(): Disposable {
+      watchers += 1;
+      return { [Symbol.dispose]: () => (watchers -= 1) };
+    }
+  }
+  const window = new Watched({ requests: 1, intervalMs: 1_000 });
+  const gate = new Gate({ concurrency: 1, window, account: unheld() }, testClock());
+  expect(watchers).toBe(1);
+  gate.close();
+  expect(watchers).toBe(0);
+});

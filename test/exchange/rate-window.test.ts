@@ -30,6 +30,12 @@ describe('the room of a rate window', () => {
     expect(window.waitMs(9_999)).toBeUndefined();
   });
 
+  it('is as large after a 429 where starts are not spaced: the hold is enough', () => {
+    const window = windowOf([0]);
+    window.slowDown(0);
+    expect(window.waitMs(0)).toBe(0);
+  });
+
   it('is what earlier owners leave, whose requests may still be to come', () => {
     const spent = [
       { at: 5_000, requests: 1 },

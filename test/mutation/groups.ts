@@ -39,7 +39,7 @@ export const GROUPS: readonly Group[] = [
   {
     name: 'gate',
     files: ['src/exchange/{gate,rate-window,shared-window,spacing,breaker}.ts'],
-    tests: ['test/exchange/{breaker,gate,gate-view,paced,rate-window,shared-window}.test.ts'],
+    tests: ['test/exchange/{breaker,gate,gate-view,paced,rate-window,shared-window,spacing}.test.ts'],
   },
   {
     name: 'store',
