@@ -80,6 +80,16 @@ describe('room that comes for several requests at once', () => {
     expect(starts()).toBe('bcabab');
   });
 
+  it('is dealt out to the last, however much it is', () => {
+    const { clock, member, end, starts } = backlogsOf(['a', 'b'], 20_000);
+    member('a').ask(20_000);
+    for (const account of starts()) end(account);
+    for (const account of 'ab') member(account).ask(10_000);
+    clock.advance(100);
+    member('a').window.roomCame();
+    expect(starts()).toBe('ba'.repeat(10_000));
+  });
+
   it('is taken by another account when a request ends that never left', () => {
     const { member, end, starts } = backlogsOf(['a', 'b'], 1);
     member('a').ask(1);

@@ -44,6 +44,6 @@ export const GROUPS: readonly Group[] = [
   {
     name: 'store',
     files: ['src/store/{group-writer,mark,moves,order-columns,orders}.ts'],
-    tests: ['test/store/sqlite/{mark,sqlite,writer}.test.ts'],
+    tests: ['test/store/{group-writer,mark,moves,order-columns,orders}.test.ts', 'test/store/sqlite/contract.test.ts'],
   },
 ];

@@ -258,7 +258,7 @@ describe('the mark of a writer', () => {
 
 describe('new events', () => {
   const adds = (account: string) => async (tx: Transaction) =>
-    void tx.heads?.set(account, { id: 1, hash: '', counts: {} });
+    void tx.heads?.set(account, { id: 1, hash: '', counts: { orders: {}, findings: {} } });
 
   it('are said to be there after the commit, of each account once', async () => {
     const newEvents = new NewEvents();

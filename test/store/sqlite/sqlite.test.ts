@@ -14,7 +14,7 @@ import { openStore } from '../../../src/store/sqlite/store.ts';
 import { newDatabase } from '../../support/folders.ts';
 import { trackingWith } from '../../support/tracking.ts';
 import { unguarded } from '../../support/unguarded.ts';
-import { storeContract, type Subject } from '../contract.ts';
+import type { Subject } from '../contract.ts';
 
 interface SqliteSubject extends Subject {
   readonly path: string;
@@ -40,8 +40,6 @@ async function open(): Promise<SqliteSubject> {
     },
   };
 }
-
-storeContract('SQLite', open);
 
 let subject: SqliteSubject;
 let store: Store;

@@ -1,0 +1,184 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { nextGeneration } from '../../src/store/accounts.ts';
+import { appendToChain } from '../../src/store/events.ts';
+import {
+  isBefore,
+  readMark,
+  readPosition,
+  readPositionOf,
+  readPositions,
+  readSignOfRestore,
+} from '../../src/store/mark.ts';
+import type { MarkContent, Store } from '../../src/store/port.ts';
+import { newTestDatabase, ofSqlite } from '../support/database.ts';
+import type { Merchant } from '../support/merchant.ts';
+
+const AT = '2026-01-05T12:00:00.000Z';
+const ofFile = ofSqlite('A PostgreSQL server has a mark for each account.');
+
+let store: Store;
+let other: Merchant;
+beforeEach(async () => {
+  const database = await newTestDatabase();
+  store = await database.open();
+  other = database.connect();
+});
+
+/** Commits one event of each of the accounts, one after the other. */
+async function commit(...accounts: string[]): Promise<void> {
+  const nothing = {
+    type: 'order',
+    subject: 's',
+    field: 'state',
+    old_value: null,
+    new_value: null,
+    observed_at: AT,
+  } as const;
+  const unsaid = { looked_up_before: null, exchange_time: null, source: 'create', reason: null, actor: null } as const;
+  for (const account of accounts)
+    await store
+      .forAccount(account)
+      .writer.write((tx) => appendToChain(tx, account, [{ ...nothing, ...unsaid, account }]));
+}
+
+/** Has the account be owned by so many, one after the other. */
+async function own(account: string, times: number): Promise<void> {
+  for (let owner = 0; owner < times; owner += 1)
+    await store.forAccount(account).writer.write((tx) => nextGeneration(tx, account));
+}
+
+const hashOf = (id: number) => other.prepare('select hash from events where id = ?').pluck().get(id);
+
+describe('how far a database has come', ofFile, () => {
+  it('is nowhere while it is new', async () => {
+    expect(await readPosition(store.db)).toEqual({ generation: 0, eventId: 0, hash: undefined });
+  });
+
+  it('is its newest event, and the owners of all accounts', async () => {
+    await own('a', 2);
+    await own('b', 3);
+    await commit('a', 'b', 'a');
+    expect(await readPosition(store.db)).toEqual({ generation: 5, eventId: 3, hash: hashOf(3) });
+  });
+});
+
+describe('how far an account has come', () => {
+  it('is nowhere while it never had an owner', async () => {
+    await own('a', 1);
+    expect(await readPositionOf(store.db, 'b')).toEqual({ generation: 0, eventId: 0 });
+    expect(await readPositions(store.db, ['b'])).toEqual(new Map());
+  });
+
+  it('is its owner before its first event', async () => {
+    await own('a', 2);
+    expect(await readPositionOf(store.db, 'a')).toEqual({ generation: 2, eventId: 0, hash: undefined });
+  });
+
+  it('is its own newest event and its own owners, whatever others have', async () => {
+    await own('a', 2);
+    await own('b', 3);
+    await own('c', 1);
+    await commit('a', 'a', 'b');
+    const newest = other.prepare(`select id, hash from events where account = 'a' order by id desc`).get();
+    const { id: eventId, hash } = newest as { id: number; hash: string };
+    expect(await readPositionOf(store.db, 'a')).toEqual({ generation: 2, eventId, hash });
+    expect([...(await readPositions(store.db, ['b', 'a'])).keys()].toSorted()).toEqual(['a', 'b']);
+  });
+});
+
+it.each([
+  [{ eventId: 5, generation: 2 }, false],
+  [{ eventId: 6, generation: 2 }, true],
+  [{ eventId: 5, generation: 3 }, true],
+  [{ eventId: 4, generation: 1 }, false],
+  [{ eventId: 6, generation: 1 }, true],
+])('an event or an owner that is missing makes a database older: it is at 5 and 2, not at %o', (position, isOlder) => {
+  expect(isBefore({ eventId: 5, generation: 2 }, position)).toBe(isOlder);
+});
+
+describe('the text of a mark', () => {
+  const mark = { generation: 1, eventId: 2, hash: 'h', at: AT };
+
+  it('is read with all that stands there', () => {
+    const restoring = { from: AT, to: null };
+    expect(readMark(JSON.stringify({ ...mark, restoring }))).toEqual({ ...mark, restoring });
+  });
+
+  it.each([
+    ['no JSON', '{'],
+    ['no object', 'null'],
+    ['no generation', JSON.stringify({ ...mark, generation: undefined })],
+    ['a generation that is text', JSON.stringify({ ...mark, generation: '1' })],
+    ['no event', JSON.stringify({ ...mark, eventId: undefined })],
+    ['half an event', JSON.stringify({ ...mark, eventId: 1.5 })],
+    ['no time', JSON.stringify({ ...mark, at: undefined })],
+    ['nothing', ''],
+  ])('is none with %s', (_what, text) => {
+    expect(readMark(text)).toBeUndefined();
+  });
+});
+
+describe('the sign of a restore', () => {
+  const marked = async (changes: Partial<MarkContent> = {}, account?: string): Promise<MarkContent> => {
+    const position = account === undefined ? await readPosition(store.db) : await readPositionOf(store.db, account);
+    return { ...position, at: AT, ...changes };
+  };
+
+  describe('of a file', ofFile, () => {
+    beforeEach(async () => {
+      await own('a', 2);
+      await commit('a', 'b', 'a');
+    });
+
+    it('is shown by nothing where the mark names the newest commit, or an earlier one', async () => {
+      expect(await readSignOfRestore(store.db, await marked())).toBeUndefined();
+      const earlier = await marked();
+      await commit('b');
+      await own('b', 1);
+      expect(await readSignOfRestore(store.db, earlier)).toBeUndefined();
+    });
+
+    it('is shown by nothing where a mark of an earlier version names no hash', async () => {
+      expect(await readSignOfRestore(store.db, await marked({ hash: undefined }))).toBeUndefined();
+    });
+
+    it.each<[string, Partial<MarkContent> | undefined, RegExp]>([
+      ['it has a history, and no mark', undefined, /no mark/],
+      ['the mark names a later event', { eventId: 4 }, /event 3 and owner 2,.* event 4 and owner 2/],
+      ['the mark names a later owner', { generation: 3 }, /event 3 and owner 2,.* event 3 and owner 3/],
+      ['the mark names another event', { hash: 'other' }, /has another event 3/],
+      ['the mark names an event that is gone', { eventId: 0, hash: 'other' }, /has no event 0/],
+      ['a restored copy was not accepted to its end', { restoring: { from: null, to: null } }, /accept-restore/],
+    ])('is that %s', async (_what, changes, sign) => {
+      const mark = changes === undefined ? undefined : await marked(changes);
+      expect(await readSignOfRestore(store.db, mark)).toMatch(sign);
+    });
+  });
+
+  it('is none in a new database without a mark', ofFile, async () => {
+    await own('a', 1);
+    expect(await readSignOfRestore(store.db, undefined)).toBeUndefined();
+  });
+
+  it('is that a copy from before the first event has no mark', ofFile, async () => {
+    await own('a', 1);
+    other.exec('pragma user_version = 1');
+    expect(await readSignOfRestore(store.db, undefined)).toMatch(/copy/);
+    const mark = { generation: 0, eventId: 0, at: AT };
+    expect(await readSignOfRestore(store.db, mark)).toBeUndefined();
+    await commit('a');
+    expect(await readSignOfRestore(store.db, undefined)).toMatch(/history/);
+  });
+
+  it('of an account speaks of its own events and owners', async () => {
+    await own('a', 2);
+    await own('b', 1);
+    await commit('a', 'b', 'b');
+    const mark = await marked({}, 'a');
+    expect(await readSignOfRestore(store.db, mark, 'a')).toBeUndefined();
+    expect(await readSignOfRestore(store.db, { ...mark, hash: 'other' }, 'a')).toMatch(/another event/);
+    expect(await readSignOfRestore(store.db, { ...mark, generation: 3 }, 'a')).toMatch(/owner 3/);
+    expect(await readSignOfRestore(store.db, undefined, 'a')).toMatch(/history/);
+    expect(await readSignOfRestore(store.db, { ...mark, generation: 0 }, 'b')).toMatch(/ event /);
+  });
+});
