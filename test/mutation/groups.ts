@@ -43,7 +43,10 @@ export const GROUPS: readonly Group[] = [
   },
   {
     name: 'store',
-    files: ['src/store/{group-writer,mark,moves,order-columns,orders}.ts'],
-    tests: ['test/store/{group-writer,mark,moves,order-columns,orders}.test.ts', 'test/store/sqlite/contract.test.ts'],
+    files: ['src/store/{group-writer,mark,moves,order-columns,orders,wrong-due-times}.ts'],
+    tests: [
+      'test/store/{group-writer,mark,moves,order-columns,orders,wrong-due-times}.test.ts',
+      'test/store/sqlite/contract.test.ts',
+    ],
   },
 ];

@@ -1,0 +1,232 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { OrderState } from '../../src/domain/orders/states.ts';
+import { move, type Decision, type Tracking } from '../../src/domain/orders/tracking.ts';
+import { trackingOf } from '../../src/store/order-columns.ts';
+import * as orders from '../../src/store/orders.ts';
+import { orderEvents } from '../../src/store/events.ts';
+import type { Store } from '../../src/store/port.ts';
+import { newTestDatabase } from '../support/database.ts';
+import type { Merchant } from '../support/merchant.ts';
+import { PUT_AT, putOrders, row, type StoredColumns } from '../support/stored-orders.ts';
+
+const account = 'default';
+const at = (second: number) => new Date(PUT_AT.getTime() + second * 1_000);
+const MOVED_AT = at(60);
+
+let store: Store;
+let merchant: Merchant;
+beforeEach(async () => {
+  const database = await newTestDatabase();
+  store = await database.open();
+  merchant = database.connect();
+});
+
+const put = (state: OrderState, ...rows: readonly StoredColumns[]) => putOrders(merchant, state, ...rows);
+
+async function read(externalOrderId: string, of = account) {
+  const found = await orders.readOrder(store.db, of, externalOrderId);
+  if (found === undefined) throw new Error(`there is no order ${externalOrderId}`);
+  return found;
+}
+
+describe('orders that are due', () => {
+  it('are asked for from a place on: later ones, and at the same time those of a later id', async () => {
+    put('open', row('b', { next_action_at: at(1) }), row('c', { next_action_at: at(1) }));
+    put('open', row('a', { next_action_at: at(2) }), row('z', { next_action_at: at(0) }));
+    const from = { nextActionAt: at(1).toISOString(), externalOrderId: 'b' };
+    const query = { account, state: 'open', until: at(9), limit: 9 } as const;
+    expect(await orders.dueOrders(store.db, { ...query, from })).toEqual([
+      { nextActionAt: at(1).toISOString(), externalOrderId: 'c' },
+      { nextActionAt: at(2).toISOString(), externalOrderId: 'a' },
+    ]);
+    expect(await orders.dueOrders(store.db, { ...query, from: orders.FIRST_DUE, limit: 1 })).toMatchObject([
+      { externalOrderId: 'z' },
+    ]);
+  });
+
+  it('are asked for by when they were looked up last, with those that never were', async () => {
+    put('open', row('never'), row('then', { last_lookup_at: at(5) }), row('since', { last_lookup_at: at(6) }));
+    put('open', row('other', { account: 'other' }));
+    const query = { account, states: ['open'], fromId: '', limit: 9 } as const;
+    expect(await orders.orderIds(store.db, { ...query, notLookedUpSince: at(5) })).toEqual(['never', 'then']);
+    expect(await orders.orderIds(store.db, query)).toEqual(['never', 'since', 'then']);
+  });
+});
+
+describe('the pending order that is due for longest and was never refused with 403', () => {
+  const due = () => orders.dueUnforbidden(store.db, account, at(5));
+
+  it('is none where there is none', async () => {
+    put('pending', row('later', { next_action_at: at(6) }), row('forbidden', { forbidden_in: 1 }));
+    put('pending', row('other', { account: 'other' }));
+    put('accepted', row('accepted'));
+    expect(await due()).toBeUndefined();
+  });
+
+  it('is the oldest', async () => {
+    put('pending', row('a', { next_action_at: at(5) }), row('b', { next_action_at: at(4) }));
+    expect(await due()).toBe('b');
+  });
+});
+
+describe('orders that are being sent', () => {
+  const sending = (limit = 9) => orders.sendingOrders(store.db, { account, until: at(5), limit });
+
+  it('are those that have no time or whose time has come, the oldest first', async () => {
+    put(
+      'sending',
+      row('a', { next_action_at: at(5) }),
+      row('b', { next_action_at: at(1) }),
+      row('c', { next_action_at: at(6) }),
+    );
+    put('sending', row('other', { account: 'other' }));
+    put('unknown', row('unknown'));
+    expect(await sending()).toEqual(['b', 'a']);
+    expect(await sending(1)).toEqual(['b']);
+    put('sending', row('never', { next_action_at: null }));
+    expect((await sending()).toSorted()).toEqual(['a', 'b', 'never']);
+  });
+});
+
+describe('an order', () => {
+  beforeEach(() => {
+    put('open', row('a', { asset: '1' }));
+    put('open', row('a', { asset: '2', account: 'other' }), row('b', { account: 'other' }));
+  });
+
+  it('is read and locked by its account and its id', async () => {
+    expect((await read('a')).asset).toBe('1');
+    expect(await orders.readOrder(store.db, account, 'b')).toBeUndefined();
+    await store.writer.write(async (tx) => {
+      for (const lock of [orders.lockOrder, orders.lockFreeOrder]) {
+        expect((await lock(tx, 'other', 'a'))?.asset).toBe('2');
+        expect(await lock(tx, account, 'b')).toBeUndefined();
+      }
+    });
+  });
+
+  it('is found in the first of several accounts that has it', async () => {
+    const find = (accounts: readonly string[], externalOrderId: string) =>
+      orders.accountWithOrder(store.db, accounts, externalOrderId);
+    expect(await find(['other', account], 'a')).toBe(account);
+    expect(await find(['other'], 'a')).toBe('other');
+    expect(await find([account, 'other'], 'b')).toBe('other');
+    expect(await find([account], 'b')).toBeUndefined();
+    expect(await find([], 'a')).toBeUndefined();
+  });
+});
+
+it('counts the orders of states, or those that are due', async () => {
+  put(
+    'open',
+    row('a'),
+    row('b', { next_action_at: at(5) }),
+    row('c', { next_action_at: at(6) }),
+    row('d', { next_action_at: null }),
+  );
+  put('final', row('e', { next_action_at: null }));
+  put('held', row('f'));
+  put('open', row('g', { account: 'other' }));
+  const count = (until?: Date) => orders.countByState(store.db, account, ['open', 'final'], until);
+  expect(await count()).toEqual(
+    new Map([
+      ['open', 4],
+      ['final', 1],
+    ]),
+  );
+  expect(await count(at(5))).toEqual(new Map([['open', 2]]));
+});
+
+it('postpones one order, and changes nothing else', async () => {
+  put('sending', row('a'), row('b'), row('a', { account: 'other' }));
+  const before = await read('a');
+  const [b, other] = [await read('b'), await read('a', 'other')];
+  await store.writer.write((tx) => orders.postpone(tx, { account, externalOrderId: 'a', until: at(7) }));
+  expect(await read('a')).toEqual({ ...before, next_action_at: at(7).toISOString(), revision: 2 });
+  expect([await read('b'), await read('a', 'other')]).toEqual([b, other]);
+});
+
+describe('a decision', () => {
+  const decide = async (decision: Decision, before: Tracking) =>
+    await store.writer.write((tx) => orders.saveDecision(tx, before, decision, MOVED_AT));
+  const stood = async (state: OrderState = 'accepted') => {
+    put(state, row('a', { pre_order_id: 'p' }), row('b'));
+    return trackingOf(await read('a'));
+  };
+
+  it('about a look-up that shows nothing new leaves the time of the last change as it is', async () => {
+    const before = await stood();
+    const saved = await decide({ tracking: { ...before, lastLookupAt: at(3) }, events: [] }, before);
+    expect(saved).toEqual({ ...before, lastLookupAt: at(3), revision: before.revision + 1 });
+    expect(trackingOf(await read('a'))).toEqual(saved);
+    expect((await read('a')).updated_at).toBe(PUT_AT.toISOString());
+  });
+
+  it.each<[string, (before: Tracking) => Decision]>([
+    ['a move', (before) => move(before, 'open', { source: 'lookup' }, { orderId: 'o' })],
+    [
+      'what has changed in the same state',
+      (before) => ({
+        tracking: { ...before, orderStatus: 'NEXT' },
+        events: [
+          {
+            field: 'order.status',
+            oldValue: null,
+            newValue: 'NEXT',
+            exchangeTime: null,
+            source: 'lookup',
+            reason: null,
+          },
+        ],
+      }),
+    ],
+    ['the id of its pre-order', (before) => ({ tracking: { ...before, preOrderId: 'q' }, events: [] })],
+    ['a move that nothing says', (before) => ({ tracking: { ...before, state: 'open' }, events: [] })],
+  ])('about %s is written with its time', async (_what, decisionOn) => {
+    const before = await stood();
+    const decision = decisionOn(before);
+    const saved = await decide(decision, before);
+    expect(saved).toEqual({ ...decision.tracking, revision: before.revision + 1 });
+    expect(trackingOf(await read('a'))).toEqual(saved);
+    expect((await read('a')).updated_at).toBe(MOVED_AT.toISOString());
+    expect(await orderEvents(store.db, account, 'a')).toHaveLength(decision.events.length);
+    expect((await read('b')).revision).toBe(1);
+  });
+
+  it.each([
+    ['before the row was read', -1],
+    ['since the row was read', 1],
+  ])('is refused where it is of a row as it stood %s, and leaves no event', async (_when, difference) => {
+    const before = await stood();
+    const stale = { ...before, revision: before.revision + difference };
+    const result = decide(move(stale, 'open', { source: 'lookup' }), stale);
+    await expect(result).rejects.toMatchObject({
+      problem: 'refused',
+      message: expect.stringContaining('"a"') as string,
+    });
+    expect(trackingOf(await read('a'))).toEqual(before);
+    expect(await orderEvents(store.db, account, 'a')).toEqual([]);
+  });
+
+  it('has its events say when the order was looked up before', async () => {
+    put('accepted', row('a', { last_lookup_at: at(2) }));
+    const before = trackingOf(await read('a'));
+    await decide(move(before, 'open', { source: 'lookup' }, { lastLookupAt: at(9) }), before);
+    const event = merchant.prepare('select looked_up_before, observed_at from events').get();
+    expect(event).toEqual({ looked_up_before: at(2).toISOString(), observed_at: MOVED_AT.toISOString() });
+  });
+});
+
+it('finds another order of the account that has a pre-order id', async () => {
+  put(
+    'open',
+    row('a', { pre_order_id: 'p' }),
+    row('b', { pre_order_id: 'q' }),
+    row('c', { pre_order_id: 'r', account: 'other' }),
+  );
+  const find = (externalOrderId: string, preOrderId: string) =>
+    store.writer.write((tx) => orders.orderWithPreOrder(tx, { account, externalOrderId, preOrderId }));
+  expect(await find('b', 'p')).toBe('a');
+  expect(await find('a', 'p')).toBeUndefined();
+  expect(await find('a', 'r')).toBeUndefined();
+});
