@@ -69,7 +69,7 @@ describe('the order of a merchant', () => {
     providerType: optional,
     cryptoAddress: optional,
     bonus: optional,
-  }) as fc.Arbitrary<MerchantOrder>;
+  });
 
   it('comes back from its columns as it was', () => {
     fc.assert(
