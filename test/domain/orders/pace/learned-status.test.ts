@@ -111,7 +111,7 @@ describe('a pace learned again from the same stays', () => {
 
   it('counts of each order the time that lies in the same part of the history', () => {
     const gapsWith = (learner: PaceLearner) => {
-      for (let index = 0; index < 1_000; index += 1) learner.addOrder(followed(OPEN, 20 * DAY), NOW);
+      for (let index = 0; index < 100; index += 1) learner.addOrder(followed(OPEN, 20 * DAY), NOW);
       const pace = learner.pace({ ...LIMITS, mostMs: 100 * DAY });
       return [DAY, 15 * DAY].map((age) => pace.gapMs(OPEN, age));
     };
@@ -130,10 +130,10 @@ it.each([
   [OPEN, ACCEPTED],
 ])('the price is the higher one where the orders of one kind are too many: %j', (many, few) => {
   const crowd = [
-    [many, MINUTE, 5_000],
+    [many, MINUTE, 500],
     [few, MINUTE, 1],
   ] as const;
-  const pace = learnerWith(ENDED, crowd).pace({ ...LIMITS, budget: 0.1 / SECOND, rate: 0.2 / SECOND });
+  const pace = learnerWith(ENDED, crowd).pace({ ...LIMITS, budget: 0.01 / SECOND, rate: 0.02 / SECOND });
   expect(statusOf(pace, few).priceMs).toBeLessThan(statusOf(pace, many).priceMs);
   expect(pace.priceMs).toBe(statusOf(pace, many).priceMs);
 });
