@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
@@ -13,6 +14,8 @@ export interface Clock {
   now(): Date;
   /** Milliseconds that only grow; for intervals and deadlines. */
   monotonic(): number;
+  /** The start of the machine, from which `monotonic` counts in all its processes; undefined where it is not known. */
+  readonly boot?: string | undefined;
   /** Resolves after `ms`; rejects with the signal's reason when it aborts first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** Resolves in the next turn of the event loop, after the input that is ready now. */
@@ -54,12 +57,22 @@ export function steadyTime(wall: () => number, monotonic: () => number): () => D
 
 /** The clock of the machine. */
 export function systemClock(): Clock {
-  const monotonic = () => performance.now();
+  const monotonic = () => Number(process.hrtime.bigint()) / 1e6;
   return {
     now: steadyTime(() => Date.now(), monotonic),
     monotonic,
+    boot: readBoot(),
     sleep: (ms, signal) => delay(Math.min(Math.max(ms, 0), LONGEST_TIMER_MS), undefined, { signal }),
     turn: () => new Promise((resolve) => setImmediate(resolve)),
     random: () => Math.random(),
   };
+}
+
+/** Linux names each start of the machine. */
+function readBoot(): string | undefined {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    return undefined;
+  }
 }

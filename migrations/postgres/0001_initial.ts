@@ -213,7 +213,7 @@ const ACCOUNTS = [
   'create unique index seen_statuses_key on seen_statuses (account, field, substr(value, 1, 500))',
   `create table request_leases (account text primary key not null, requests_until text not null,
     requests bigint not null, interval_ms bigint not null, spent text not null, concurrency bigint not null,
-    timeout_ms bigint not null) ${CHANGED_OFTEN}`,
+    timeout_ms bigint not null, boot text, boot_ms bigint) ${CHANGED_OFTEN}`,
   `create table account_holds (account text not null, kind text not null, since text not null, until text,
     reason text not null, actor text, constraint account_holds_key primary key (account, kind))`,
   // Where the orders of this database went to, or came from: see `src/store/moves.ts`.

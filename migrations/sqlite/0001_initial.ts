@@ -179,7 +179,7 @@ const ACCOUNTS = [
     first_seen_at text not null, constraint seen_statuses_key primary key (account, field, value))`,
   `create table request_leases (account text primary key not null, requests_until text not null,
     requests integer not null, interval_ms integer not null, spent text not null, concurrency integer not null,
-    timeout_ms integer not null)`,
+    timeout_ms integer not null, boot text, boot_ms integer)`,
   `create table account_owners (account text primary key not null, generation integer not null, holder text,
     granted_at text, settings text, last_commit text)`,
   `create table account_holds (account text not null, kind text not null, since text not null, until text,

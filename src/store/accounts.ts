@@ -142,6 +142,9 @@ export async function rememberStatus(
 /** Requests that an owner may send until a time, and those that it has sent: they count for the next owner. */
 export interface Lease {
   readonly until: Date;
+  /** The same time as the monotonic clock of the machine has it, in milliseconds since its start `boot`; null where that is not known. */
+  readonly boot: string | null;
+  readonly bootMs: number | null;
   /** Granted, or in flight when they were. */
   readonly requests: number;
   /** The rate limit's window, in milliseconds; `spent` are the requests that ended in it. */
@@ -159,6 +162,8 @@ export async function readLease(db: Database, account: string): Promise<Lease | 
   const spent = JSON.parse(row.spent) as readonly (readonly [string, number])[];
   return {
     until: new Date(row.requests_until),
+    boot: row.boot,
+    bootMs: row.boot_ms,
     requests: row.requests,
     intervalMs: row.interval_ms,
     spent: spent.map(([at, requests]) => ({ at: new Date(at), requests })),
@@ -171,6 +176,8 @@ const leaseStatement = statement(
   (v: Omit<Lease, 'until' | 'spent'> & Record<'account' | 'until' | 'spent', string>) => {
     const values = {
       requests_until: v.until,
+      boot: v.boot,
+      boot_ms: v.bootMs,
       requests: v.requests,
       interval_ms: v.intervalMs,
       spent: v.spent,

@@ -179,7 +179,7 @@ export interface SeenStatusesTable {
 /**
  * The requests that the owner may have sent: `requests` of them until `requests_until`, and those that had ended before,
  * within the window of `interval_ms`, as a JSON array of pairs of time and number. At most `concurrency` of them are under
- * way at a time, each for `timeout_ms`.
+ * way at a time, each for `timeout_ms`. `boot_ms` is `requests_until` in milliseconds since the start `boot` of the machine.
  */
 export interface RequestLeasesTable {
   account: string;
@@ -189,12 +189,11 @@ export interface RequestLeasesTable {
   spent: string;
   concurrency: number;
   timeout_ms: number;
+  boot: string | null;
+  boot_ms: number | null;
 }
 
-/**
- * The owner of an account: the number of owners that it has had, the worker that holds it now, and since when. `settings` are
- * those that the owner works with; `last_commit` tells which of its commits was the last.
- */
+/** The owner of an account: how many it has had, the worker that has it since when, its settings, and its last commit. */
 export interface AccountOwnersTable {
   account: string;
   generation: number;

@@ -353,6 +353,7 @@ export class SimulatedProcess implements Life {
         () => scheduler.now,
       ),
       monotonic: () => scheduler.now,
+      boot: 'machine',
       random: chance.next,
       turn: () => new Promise((resolve) => scheduler.after(0, 'turn', resolve, this)),
       sleep: (ms, signal) =>

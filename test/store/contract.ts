@@ -638,9 +638,12 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
     it('has the lease that its owner wrote last', async () => {
       const { writer, db } = subject.store;
       const limits = { intervalMs: 1_000, concurrency: 8, timeoutMs: 15_000 };
-      const lease = { until: NOW, requests: 3, ...limits, spent: [{ at: new Date(5), requests: 2 }] };
+      const spent = [{ at: new Date(5), requests: 2 }];
+      const lease = { until: NOW, boot: 'b', bootMs: 7, requests: 3, ...limits, spent };
       expect(await accounts.readLease(db, ACCOUNT)).toBeUndefined();
-      await writer.write((tx) => accounts.leaseRequests(tx, ACCOUNT, { ...lease, until: new Date(1_000), spent: [] }));
+      await writer.write((tx) =>
+        accounts.leaseRequests(tx, ACCOUNT, { ...lease, until: new Date(1_000), boot: null, spent: [] }),
+      );
       await writer.write((tx) => accounts.leaseRequests(tx, ACCOUNT, lease));
       expect(await accounts.readLease(db, ACCOUNT)).toEqual(lease);
       expect(await accounts.readLease(db, 'other')).toBeUndefined();

@@ -139,6 +139,8 @@ export class RequestLease {
     const mostStarted = this.#started + requests;
     await leaseRequests(tx, account, {
       until: after(now, ms),
+      boot: clock.boot ?? null,
+      bootMs: Math.ceil(monotonic + ms),
       requests: running + requests,
       intervalMs: window.limit.intervalMs,
       spent: ended.map((spent) => ({ at: after(now, spent.at - monotonic), requests: spent.requests })),
@@ -166,8 +168,9 @@ interface LastOwnerDeps extends Pick<LeaseDeps, 'store' | 'account' | 'clock'> {
 }
 
 /**
- * Reads what the last owner may have spent of the rate limit's window. A lease that ends later than any lease can was
- * written under another clock; it counts as one that ends as late as a lease can.
+ * Reads what the last owner may have spent of the rate limit's window. The clock may have been set since: the machine's own time
+ * since its start tells when the lease ended. Where the machine is another one, or was started since, UTC tells; a lease that
+ * ends later than any lease can was then written under another clock, and counts as one that ends as late as a lease can.
  */
 export async function spentByLastOwner(
   { store, account, clock, holding }: LastOwnerDeps,
@@ -177,9 +180,14 @@ export async function spentByLastOwner(
   if (lease === undefined) return { spent: [], clockWentBack: false };
   const [now, monotonic] = [holding.now().getTime(), clock.monotonic()];
   const clockWentBack = lease.until.getTime() - now > LEASE_MS;
-  const at = (time: Date) => monotonic + Math.min(time.getTime() - now, clockWentBack ? LEASE_MS : Infinity);
-  const spent = lease.spent.map((one) => ({ at: at(one.at), requests: one.requests }));
-  return { spent: [...spent, ...granted(lease, at(lease.until), holding.lastOwnerUntil, limit)], clockWentBack };
+  const isOfThisBoot = lease.boot !== null && lease.boot === clock.boot;
+  const until = (isOfThisBoot ? lease.bootMs : null) ?? monotonic + lease.until.getTime() - now;
+  const latest = Math.min(until, monotonic + LEASE_MS);
+  const spent = lease.spent.map(({ at, requests }) => ({
+    at: latest - lease.until.getTime() + at.getTime(),
+    requests,
+  }));
+  return { spent: [...spent, ...granted(lease, latest, holding.lastOwnerUntil, limit)], clockWentBack };
 }
 
 /**

@@ -24,7 +24,7 @@ async function afterCrash(program: TestProgram, requestsUntil: Date | undefined,
   program.merchant.exec('delete from request_leases');
   if (requestsUntil !== undefined) {
     program.merchant
-      .prepare(`insert into request_leases values ('default', ?, 100000, 1000, '[]', 8, 15000)`)
+      .prepare(`insert into request_leases values ('default', ?, 100000, 1000, '[]', 8, 15000, null, null)`)
       .run(requestsUntil.toISOString());
   }
   program.app = await program.start({ log: log.logger });

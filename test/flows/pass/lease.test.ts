@@ -101,13 +101,17 @@ describe('requests of an owner', () => {
 
 describe('the last owner, whose process was stopped and may wake', () => {
   /** The room that is left for others, by the second, with a limit of 20 a second: it lost the account now. */
-  async function roomAfter(lease: Omit<Lease, 'intervalMs' | 'timeoutMs'>, seconds: readonly number[], lostMsAgo = 0) {
+  async function roomAfter(
+    lease: Omit<Lease, 'intervalMs' | 'timeoutMs' | 'boot' | 'bootMs'>,
+    seconds: readonly number[],
+    lostMsAgo = 0,
+  ) {
     const { program } = await scriptedProgram();
     const { app, clock } = program;
     clock.advance(3_600_000);
     const [limit, limits] = [
       { requests: 20, intervalMs: 1_000 },
-      { intervalMs: 1_000, timeoutMs: 15_000 },
+      { intervalMs: 1_000, timeoutMs: 15_000, boot: null, bootMs: null },
     ];
     await app.store.writer.write((tx) => leaseRequests(tx, 'default', { ...lease, ...limits }));
     const holding = { now: () => clock.now(), lastOwnerUntil: clock.monotonic() - lostMsAgo };
@@ -228,13 +232,50 @@ it.each([
   expect(writes).toBe(mostWrites);
 });
 
+describe('a lease whose owner was killed before the clock was set', () => {
+  const HOUR_MS = 3_600_000;
+  const SPENT = 7;
+
+  /** What counts as spent in the next second, for an owner that starts a second after the lease has ended. */
+  async function spentAfter(setByMs: number, boot: string | undefined): Promise<number> {
+    const { program } = await scriptedProgram();
+    const { store, account } = program.app;
+    const { clock } = program;
+    const until = clock.now();
+    const spent = [{ at: new Date(until.getTime() - 500), requests: SPENT - 2 }];
+    const limits = { intervalMs: 60_000, concurrency: 8, timeoutMs: 15_000 };
+    const lease = { until, boot: 'this start', bootMs: clock.monotonic(), requests: 2, spent, ...limits };
+    await store.writer.write((tx) => leaseRequests(tx, account, lease));
+    clock.advance(1_000);
+    const set = { ...clock, boot, now: () => new Date(clock.now().getTime() + setByMs) };
+    const holding = { now: set.now, lastOwnerUntil: undefined };
+    const last = await spentByLastOwner({ store, account, clock: set, holding }, { requests: 10, intervalMs: 60_000 });
+    const inWindow = last.spent.filter(({ at }) => at > clock.monotonic() - 60_000);
+    return inWindow.reduce((sum, { requests }) => sum + requests, 0);
+  }
+
+  it.each([-HOUR_MS, 0, HOUR_MS])(
+    'counts as long ago as it was, by the time since the start of the machine: %i ms',
+    async (ms) => {
+      expect(await spentAfter(ms, 'this start')).toBe(SPENT);
+    },
+  );
+
+  it.each(['another start', undefined])('counts by UTC where the machine was started since: %s', async (boot) => {
+    expect(await spentAfter(0, boot)).toBe(SPENT);
+    expect(await spentAfter(-HOUR_MS, boot)).toBe(SPENT);
+    expect(await spentAfter(HOUR_MS, boot)).toBe(0);
+  });
+});
+
 describe('accounts that share a limit', () => {
   it('count what the last owners of all of them sent, once, and what each sends, for all', async () => {
     const { program } = await scriptedProgram();
     const { store, clock } = program.app;
     const limit = { requests: 10, intervalMs: 1_000 };
     const spent = [{ at: clock.now(), requests: 3 }];
-    const lease = { until: new Date(0), requests: 0, intervalMs: 1_000, spent, concurrency: 8, timeoutMs: 15_000 };
+    const limits = { intervalMs: 1_000, concurrency: 8, timeoutMs: 15_000 };
+    const lease = { until: new Date(0), boot: null, bootMs: null, requests: 0, spent, ...limits };
     for (const account of ['a', 'b']) await store.writer.write((tx) => leaseRequests(tx, account, lease));
     const group = new RateGroup(await ownershipOf({ release() {} }, store, clock).take(['a', 'b'], 0));
     const own = [{ at: clock.monotonic(), requests: 3 }];
