@@ -27,7 +27,7 @@ import { Shop } from './shop.ts';
 import { flowSettings } from '../../src/flows/pass/settings.ts';
 
 /** Of a world with one order, and more for each. */
-const MOST_STEPS = 30_000;
+const MOST_STEPS = 100_000;
 
 /** Where a world ends when everything has settled, that is looked at so often. */
 const SETTLED_EVERY_MS = 30 * 60_000;
