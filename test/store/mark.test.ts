@@ -10,16 +10,17 @@ import {
   readSignOfRestore,
 } from '../../src/store/mark.ts';
 import type { MarkContent, Store } from '../../src/store/port.ts';
-import { newTestDatabase, ofSqlite } from '../support/database.ts';
+import { newTestDatabase, ofSqlite, type TestDatabase } from '../support/database.ts';
 import type { Merchant } from '../support/merchant.ts';
 
 const AT = '2026-01-05T12:00:00.000Z';
 const ofFile = ofSqlite('A PostgreSQL server has a mark for each account.');
 
+let database: TestDatabase;
 let store: Store;
 let other: Merchant;
 beforeEach(async () => {
-  const database = await newTestDatabase();
+  database = await newTestDatabase();
   store = await database.open();
   other = database.connect();
 });
@@ -168,6 +169,18 @@ describe('the sign of a restore', () => {
     expect(await readSignOfRestore(store.db, mark)).toBeUndefined();
     await commit('a');
     expect(await readSignOfRestore(store.db, undefined)).toMatch(/history/);
+  });
+
+  it('has nothing written, and names the command by which a person accepts the copy', ofFile, async () => {
+    await commit('a');
+    await store.close();
+    await store.mark.write({ generation: 0, eventId: 9, at: AT });
+    const restored = await database.open();
+    const result = restored.writer.write((tx) => nextGeneration(tx, 'a'));
+    await expect(result).rejects.toMatchObject({
+      problem: 'unusable',
+      message: expect.stringContaining('order-sync db accept-restore') as string,
+    });
   });
 
   it('of an account speaks of its own events and owners', async () => {
