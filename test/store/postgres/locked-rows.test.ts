@@ -8,6 +8,7 @@ import { importOrders } from '../../../src/flows/orders/import.ts';
 import { addOrder } from '../../../src/flows/orders/add.ts';
 import { Readable } from 'node:stream';
 import { RowLockedError } from '../../../src/store/errors.ts';
+import { correctDueTimes } from '../../../src/store/wrong-due-times.ts';
 import { echo, record } from '../../support/scripted-exchange.ts';
 import { hastyClock } from '../../support/test-clock.ts';
 import { scriptedProgram } from '../../support/test-program.ts';
@@ -110,6 +111,15 @@ it('an order whose row is locked when the clock was set back is due at the right
   clock.advance(5 * MINUTE);
   await correctLeft(app);
   expect(isDue()).toEqual([true, true, true]);
+});
+
+it('due times that are corrected together are those of all orders whose rows are free', async () => {
+  const { program, merchant } = await begun();
+  merchant.exec(`begin; select 1 from merchant_orders where external_order_id = 'a' for update`);
+  const store = await program.database.open();
+  const wrong = { account: 'default', state: 'pending', latest: new Date(0), limit: 9 } as const;
+  expect(await store.writer.write((tx) => correctDueTimes(tx, { ...wrong, to: program.clock.now() }))).toBe(2);
+  merchant.exec('rollback');
 });
 
 it('a decision of a person says that the row is locked, and changes nothing', async () => {
