@@ -189,7 +189,7 @@ export class Accounts implements UsableAccounts {
   }
 
   async #start(holding: Holding, pace: FollowPace | undefined) {
-    const { config, store, clock, log, transport, activities, stop } = this.#deps;
+    const { config, store, clock, log, connect, activities, stop } = this.#deps;
     const { account, ending } = holding;
     if (stop.aborted || ending.aborted) return undefined;
     return await startApp(requireExchange(configOf(config, account)), {
@@ -197,7 +197,7 @@ export class Accounts implements UsableAccounts {
       holding,
       clock,
       log: this.isOnly ? log : log.child({ account }),
-      transport,
+      connect,
       rateGroup: this.#rateGroups.of(account),
       isTakenUp: pace !== undefined,
       activity: activities.of(account),

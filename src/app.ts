@@ -7,7 +7,7 @@ import { DEFAULT_ACCOUNT } from './domain/accounts/name.ts';
 import { messageOf } from './domain/text.ts';
 import { ExchangeClient } from './exchange/client.ts';
 import { RateWindow, type RateLimit } from './exchange/rate-window.ts';
-import { httpTransport, type Transport } from './exchange/transport.ts';
+import { httpTransport, type Connect, type Transport } from './exchange/transport.ts';
 import { Activity } from './flows/pass/activity.ts';
 import type { FlowDeps } from './flows/pass/deps.ts';
 import { CreateGuard } from './flows/pass/guard.ts';
@@ -29,7 +29,7 @@ import type { Holding, Store } from './store/port.ts';
 /** The replacements of tests, the simulation and the benchmark. */
 export interface Overrides {
   readonly clock?: Clock;
-  readonly transport?: Transport;
+  readonly connect?: Connect;
   readonly log?: Logger;
   readonly store?: OwnerOptions;
   /** The time for which another owner is waited for, in milliseconds. */
@@ -51,7 +51,7 @@ interface AccountDeps {
   readonly holding: Holding;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly transport?: Transport | undefined;
+  readonly connect?: Connect | undefined;
   /** The accounts that it shares its rate limit with; none where it has its own. */
   readonly rateGroup?: RateGroup | undefined;
   /** This process has put right already what the last owner left. */
@@ -67,7 +67,7 @@ interface AccountDeps {
  * account, `StoreError` when the database cannot be used.
  */
 export async function createApp(config: Config, overrides: Overrides = {}): Promise<App> {
-  const { clock = systemClock(), ownerPatienceMs: patienceMs = 0, account = DEFAULT_ACCOUNT, transport } = overrides;
+  const { clock = systemClock(), ownerPatienceMs: patienceMs = 0, account = DEFAULT_ACCOUNT, connect } = overrides;
   const log = overrides.log ?? createLog(config);
   await using undo = new AsyncDisposableStack();
   const worker = { settingsOf: settingsInForce(config) };
@@ -78,7 +78,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   if (holding === undefined) throw new OwnedError(`the account ${account} cannot be driven`);
   const rateGroup = holdings.length > 1 ? new RateGroup(holdings) : undefined;
   const owned = store.forAccount(account, holding);
-  const app = undo.use(await startApp(config, { store: owned, holding, clock, log, transport, rateGroup }));
+  const app = undo.use(await startApp(config, { store: owned, holding, clock, log, connect, rateGroup }));
   const endWaiting = () => [store, owned].forEach(({ writer }) => writer.endGracePeriod());
   // At once or not at all: the next owner waits two seconds for a lease that is left, a locked database lasts longer.
   undo.defer(endWaiting);
@@ -116,7 +116,7 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
   await holds.open();
   const guard = await openGuard(config, { account, holds, store });
   const exchange = new ExchangeClient({
-    transport: deps.transport ?? connect(config, key.current),
+    transport: deps.connect?.(account, key.current) ?? connectBy(config, key.current),
     clock,
     ...asking,
     window,
@@ -211,7 +211,7 @@ function merchantKey({ exchange }: Config, log: Logger) {
   return { current: () => key.current, reread };
 }
 
-function connect({ exchange }: Config, apiKey: () => string): Transport {
+function connectBy({ exchange }: Config, apiKey: () => string): Transport {
   const { baseUrl, timeout: timeoutMs, maxResponseBytes } = exchange;
   if (baseUrl === undefined) throw new Error('the settings were read without the exchange');
   return httpTransport({ baseUrl, apiKey, timeoutMs, maxResponseBytes });

@@ -76,7 +76,7 @@ export async function runDaemon(
 
   const accounts = new Accounts({
     ...shared,
-    transport: overrides.transport,
+    connect: overrides.connect,
     passesOf: passesBy(config, () => orderTicks.tickedAt),
     tickedAt: () => orderTicks.tickedAt,
     onFailure: (error) => failed.abort(error),

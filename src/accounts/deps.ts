@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
-import type { Transport } from '../exchange/transport.ts';
+import type { Connect } from '../exchange/transport.ts';
 import type { Activities } from '../flows/pass/activity.ts';
 import type { Patience } from '../flows/pass/patience.ts';
 import type { Store } from '../store/port.ts';
@@ -17,7 +17,7 @@ export interface AccountsDeps {
   readonly patience: Patience;
   /** What watches them. */
   readonly activities: Activities;
-  readonly transport?: Transport | undefined;
+  readonly connect?: Connect | undefined;
   readonly passesOf: PassesOf;
   /** The last tick of `schedule.cron`. */
   readonly tickedAt: () => Date;

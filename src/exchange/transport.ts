@@ -55,6 +55,9 @@ export interface Transport {
   close(): Promise<void>;
 }
 
+/** Gives an account its way to the exchange; the key that is in force is asked for each request. */
+export type Connect = (account: string, apiKey: () => string) => Transport;
+
 /** Settings of the connection to the exchange. */
 export interface TransportOptions {
   readonly baseUrl: string;

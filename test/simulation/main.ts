@@ -5,7 +5,7 @@ import { commandFor } from './modes/mode.ts';
 import { MODES, modeOf } from './modes/modes.ts';
 import { runSeeds, type Range } from './run/pool.ts';
 import { describeShrunk, shrink } from './run/shrink.ts';
-import { prepareGround } from './world.ts';
+import { prepareGround } from './ground.ts';
 
 const USAGE = `npm run simulate -- --seeds 1000 [--from 1] [--workers N] [--mode NAME]
                                               runs so many worlds; exit 1 at the first broken promise

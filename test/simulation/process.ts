@@ -1,31 +1,22 @@
 import Database from 'better-sqlite3';
 import type { Logger } from 'pino';
 import { createApp, startApp, type App } from '../../src/app.ts';
-import { steadyTime, type Clock } from '../../src/clock.ts';
-import type { Transport } from '../../src/exchange/transport.ts';
-import { ClockWatch } from '../../src/flows/orders/clock-watch.ts';
-import { correctLeft, correctTimes } from '../../src/flows/orders/correct-times.ts';
-import { createPass } from '../../src/flows/orders/create.ts';
-import { followPass } from '../../src/flows/orders/follow.ts';
-import { sweep } from '../../src/flows/findings/sweep.ts';
-import { syncOnce } from '../../src/flows/orders/sync.ts';
+import type { Clock } from '../../src/clock.ts';
+import type { Connect } from '../../src/exchange/transport.ts';
 import { grantNext } from '../../src/store/accounts.ts';
 import { OwnedError, StoreError } from '../../src/store/errors.ts';
 import type { Holding, Store } from '../../src/store/port.ts';
 import { openStore, type OpenOptions } from '../../src/store/sqlite/store.ts';
 import type { SqliteConfig } from '../support/test-program.ts';
-import type { SimulatedExchange } from './exchange.ts';
-import type { Observer } from './observer/observer.ts';
 import type { Chance } from './plan/chance.ts';
 import type { Plan } from './plan/plan.ts';
 import type { SimulatedReceivers } from './receivers/receivers.ts';
-import { SimulatedSending } from './receivers/sending.ts';
 import type { DeliveryObserver } from './observer/deliveries.ts';
+import { OneAccount, type Driving } from './one-account.ts';
+import { clockOf } from './process-clock.ts';
+import type { Processes } from './processes.ts';
 import type { Life, Scheduler } from './scheduler.ts';
 import { sharedStore, type CommitFate } from './shared-store.ts';
-
-const LONGEST_SLEEP_MS = 6 * 3_600_000;
-const LATE_TICK_MS = 60_000;
 
 /** A heartbeat is renewed so often, is trusted for less time than it lasts, and lasts so long. */
 const HEARTBEAT_MS = 1_000;
@@ -45,11 +36,11 @@ export interface Surroundings {
   readonly config: SqliteConfig;
   readonly chance: Chance;
   readonly scheduler: Scheduler;
-  readonly observer: Observer;
-  readonly exchange: SimulatedExchange;
   readonly deliveries: DeliveryObserver;
   readonly receivers: SimulatedReceivers;
   readonly log: Logger;
+  /** The ways of a process to the exchanges. `step` is where the process may die. */
+  connect(life: Life, step: (where: string) => void): Connect;
   /** Whether nothing goes wrong any more. */
   readonly isCalm: boolean;
   /** Whether the process dies at this place: where the plan says so, or else with a likelihood. */
@@ -58,8 +49,6 @@ export interface Surroundings {
   readonly isOlder: boolean;
   /** What the clock of the machine shows. */
   readonly wallMs: number;
-  /** The process that drives the account, or did last. */
-  readonly current: SimulatedProcess | undefined;
   /** When the next order is due, by that clock. */
   nextDueMs(): number | undefined;
   /** Whether another program holds the database's lock. */
@@ -68,10 +57,10 @@ export interface Surroundings {
   isReadOnly(): boolean;
   /** The time of the database, whatever the clocks of the machines show. */
   readonly databaseTime: Date;
-  /** The process has died. */
-  died(process: SimulatedProcess, where: string): void;
-  /** The process ended by itself: as it was asked to, or because it could not go on. */
-  ended(process: SimulatedProcess, hasFailed: boolean): void;
+  /** A promise is broken. */
+  fail(promise: string, detail: string): void;
+  /** What was in flight reaches nobody: the process is gone. */
+  lost(): void;
 }
 
 /** The statement of a process that has died. */
@@ -81,12 +70,11 @@ class Died extends Error {}
 export class SimulatedProcess implements Life {
   isAlive = true;
   readonly #world: Surroundings;
+  readonly #processes: Processes;
   readonly #stop = new AbortController();
   #handle: Database.Database | undefined;
-  readonly #sleepers = new Set<() => void>();
-  #app: App | undefined;
-  #endGracePeriod = () => this.#app?.endGracePeriod();
-  #sending: SimulatedSending | undefined;
+  #accounts: OneAccount | undefined;
+  #endGracePeriod = () => this.#accounts?.endGracePeriod();
   readonly #ending = new AbortController();
   /** Until when it stands still. */
   stillUntil = 0;
@@ -96,8 +84,9 @@ export class SimulatedProcess implements Life {
   readonly #lastOwnerUntil: number | undefined;
 
   /** `lastOwnerUntil`: until when the process before it may have begun requests, where that did not end in order. */
-  constructor(world: Surroundings, lastOwnerUntil: number | undefined) {
+  constructor(world: Surroundings, processes: Processes, lastOwnerUntil: number | undefined) {
     this.#world = world;
+    this.#processes = processes;
     this.#lastOwnerUntil = lastOwnerUntil;
   }
 
@@ -108,23 +97,18 @@ export class SimulatedProcess implements Life {
 
   /** Another process drives the account: this one finds out when it looks. */
   get isLate(): boolean {
-    return this.#world.current !== this;
+    return this.#processes.current !== this;
   }
 
   async live(): Promise<void> {
     let hasFailed = false;
     try {
-      await using app = await this.#start();
-      this.#app = app;
-      if (this.#world.isOlder) this.#world.observer.fail('an older copy is noticed', 'the process has started');
-      const clockWatch = new ClockWatch(app, () => correctTimes(app, true));
-      await Promise.all([
-        this.#repeat(app, clockWatch, 'create', () => createPass(app, this.#stop.signal)),
-        this.#repeat(app, clockWatch, 'follow', () => followPass(app, 'due', this.#stop.signal)),
-        this.#syncNowAndThen(app),
-        this.#sweepNowAndThen(app),
-        this.#sendWebhooks(app),
-      ]);
+      const clock = clockOf(this.#world, this);
+      await using app = await this.#start(clock);
+      const driving: Driving = { world: this.#world, life: this, clock, stop: this.#stop.signal };
+      this.#accounts = new OneAccount(driving, app, this.#holdingOf(0));
+      if (this.#world.isOlder) this.#world.fail('an older copy is noticed', 'the process has started');
+      await this.#accounts.run();
     } catch (error) {
       if (!this.isAlive) return;
       hasFailed = true;
@@ -132,11 +116,11 @@ export class SimulatedProcess implements Life {
       const hasLost = error instanceof OwnedError && this.isLate;
       const isRefused = error instanceof StoreError && error.problem === 'unusable' && this.#world.isOlder;
       if (!isExpected && !hasLost && !isRefused)
-        this.#world.observer.fail('no bug', error instanceof Error ? (error.stack ?? '') : String(error));
+        this.#world.fail('no bug', error instanceof Error ? (error.stack ?? '') : String(error));
     }
     if (!this.isAlive) return;
     this.die('the process stopped');
-    this.#world.ended(this, hasFailed);
+    this.#processes.ended(this, hasFailed);
   }
 
   /** Nothing of this process happens any more; a transaction that was open is rolled back. */
@@ -147,50 +131,45 @@ export class SimulatedProcess implements Life {
   }
 
   wake(): void {
-    this.#sending?.heed();
-    for (const end of this.#sleepers) end();
+    this.#accounts?.wake();
   }
 
   /** Another program has committed: the holds of the account may be others, as the daemon notices. */
   async heed(): Promise<void> {
-    await waitOut(async () => await this.#app?.holds.read()).catch((error: unknown) => {
-      if (this.isAlive) throw error;
-    });
-    this.wake();
+    await this.#accounts?.heed();
   }
 
-  async #start(): Promise<App> {
-    const { scheduler, chance, config, exchange, log } = this.#world;
+  async #start(clock: Clock): Promise<App> {
+    const { scheduler, chance, config, log } = this.#world;
     if (chance.next() < 0.3 && !this.#world.isCalm) {
       scheduler.after(chance.below(60_000), 'stop', () => this.#requestStop(), this);
     }
-    const clock = this.#clock();
-    const transport = exchange.transportOf(this, (where) => this.#mayDie(where));
-    if (this.#world.plan.shared !== null) return await this.#startShared(clock, transport);
+    const connect = this.#world.connect(this, (where) => this.#mayDie(where));
+    if (this.#world.plan.shared !== null) return await this.#startShared(clock, connect);
     return await createApp(config, {
       clock,
       log,
-      transport,
+      connect,
       store: { wrap: this.#wrap, synchronous: 'off', lockFile: async () => ({ release: () => {} }) },
     });
   }
 
   /** As the daemon stops: nothing new is taken, and after the grace period nothing is waited for. */
   #requestStop(): void {
-    const { scheduler, observer } = this.#world;
+    const { scheduler } = this.#world;
     const askedAt = scheduler.now;
     this.#stop.abort();
     scheduler.after(GRACE_PERIOD_MS, 'the grace period is over', () => this.#endGracePeriod(), this);
     const latest = GRACE_PERIOD_MS + LONGEST_END_MS;
     const overdue = () => {
       // One that stood still meanwhile had no time to stop.
-      if (this.stillUntil <= askedAt) observer.fail('stops in bounded time', `not after ${latest} ms`);
+      if (this.stillUntil <= askedAt) this.#world.fail('stops in bounded time', `not after ${latest} ms`);
     };
     scheduler.after(latest, 'stopped', overdue, this);
   }
 
   /** Starts as one of several processes on a server: with a generation and a heartbeat in place of the lock of a file. */
-  async #startShared(clock: Clock, transport: Transport): Promise<App> {
+  async #startShared(clock: Clock, connect: Connect): Promise<App> {
     const { config, log } = this.#world;
     const options = { expect: 'upgrade', wrap: this.#wrap, synchronous: 'off' } as const;
     await using undo = new AsyncDisposableStack();
@@ -198,8 +177,8 @@ export class SimulatedProcess implements Life {
     const holding = await this.#take(store);
     const shared = sharedStore(store, clock, holding, () => this.#fateOfCommit());
     // Also while it takes up what the last one left, as the daemon has it.
-    this.#endGracePeriod = () => (this.#app ?? shared.writer).endGracePeriod();
-    const app = undo.use(await startApp(config, { store: shared, holding, clock, log, transport }));
+    this.#endGracePeriod = () => (this.#accounts ?? shared.writer).endGracePeriod();
+    const app = undo.use(await startApp(config, { store: shared, holding, clock, log, connect }));
     const disposal = undo.move();
     return { ...app, [Symbol.asyncDispose]: () => disposal.disposeAsync() };
   }
@@ -261,116 +240,8 @@ export class SimulatedProcess implements Life {
   #fateOfCommit(): CommitFate {
     const { plan, chance, isCalm } = this.#world;
     if (isCalm || chance.next() >= (plan.shared?.lostCommits ?? 0)) return 'heard';
-    this.#sending?.stirAfterTrouble();
+    this.#accounts?.stirAfterTrouble();
     return chance.of(['lost-before', 'lost-after']);
-  }
-
-  /** Runs a pass when something is due, and looks at the clock, as the daemon does. */
-  async #repeat(app: App, clockWatch: ClockWatch, name: string, pass: () => Promise<void>): Promise<void> {
-    while (!this.#stop.signal.aborted) {
-      await waitOut(() => clockWatch.correct());
-      if (app.uncorrected.isDue) await waitOut(() => correctLeft(app));
-      await waitOut(pass);
-      await this.#sleep(name, Math.min(this.#untilDueMs(), app.uncorrected.dueInMs));
-    }
-  }
-
-  /** A person asks for a pass now and then, in the middle of the daemon's own. */
-  async #syncNowAndThen(app: App): Promise<void> {
-    while (!this.#stop.signal.aborted && !this.#world.isCalm) {
-      await this.#sleep('sync', this.#world.chance.of([5_000, 60_000, LONGEST_SLEEP_MS]));
-      if (!this.#stop.signal.aborted) await waitOut(() => syncOnce(app, 'all', this.#stop.signal));
-    }
-  }
-
-  async #sweepNowAndThen(app: App): Promise<void> {
-    while (!this.#stop.signal.aborted) {
-      await waitOut(() => sweep(app, this.#stop.signal));
-      await this.#sleepUntilSweep();
-    }
-  }
-
-  /** It sleeps on through what wakes the passes. */
-  #sleepUntilSweep(): Promise<void> {
-    return new Promise((resolve) => {
-      if (this.#stop.signal.aborted) return resolve();
-      this.#world.scheduler.after(LONGEST_SLEEP_MS, 'wake sweep', resolve, this);
-      this.#stop.signal.addEventListener('abort', () => resolve(), { once: true });
-    });
-  }
-
-  async #sendWebhooks(app: App): Promise<void> {
-    const { receivers, deliveries, plan } = this.#world;
-    if (plan.receivers.length === 0) return;
-    const [clock, stop] = [this.#clock(), this.#stop.signal];
-    const [holding, nextParked] = [this.#holdingOf(0), () => deliveries.nextParked()];
-    this.#sending = new SimulatedSending({
-      ...this.#world,
-      receivers,
-      life: this,
-      clock,
-      app,
-      holding,
-      stop,
-      nextParked,
-    });
-    await this.#sending.run();
-  }
-
-  #untilDueMs(): number {
-    const dueAt = this.#world.nextDueMs();
-    return dueAt === undefined ? LONGEST_SLEEP_MS : dueAt - this.#world.wallMs;
-  }
-
-  /** Later than anything is planned, nothing is to be seen within a minute. */
-  get #tickMs(): number {
-    const { scheduler, plan } = this.#world;
-    return scheduler.now < plan.lastAt ? plan.tickMs : Math.max(plan.tickMs, LATE_TICK_MS);
-  }
-
-  #sleep(name: string, ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const { signal } = this.#stop;
-      if (signal.aborted) return resolve();
-      const wait = Math.min(Math.max(ms, this.#tickMs), LONGEST_SLEEP_MS);
-      const end = () => {
-        cancel();
-        this.#sleepers.delete(end);
-        signal.removeEventListener('abort', end);
-        resolve();
-      };
-      const cancel = this.#world.scheduler.after(wait, `wake ${name}`, end, this);
-      this.#sleepers.add(end);
-      signal.addEventListener('abort', end);
-    });
-  }
-
-  #clock(): Clock {
-    const { scheduler, chance } = this.#world;
-    return {
-      now: steadyTime(
-        () => this.#world.wallMs,
-        () => scheduler.now,
-      ),
-      monotonic: () => scheduler.now,
-      boot: 'machine',
-      random: chance.next,
-      turn: () => new Promise((resolve) => scheduler.after(0, 'turn', resolve, this)),
-      sleep: (ms, signal) =>
-        new Promise((resolve, reject) => {
-          if (signal?.aborted === true) return reject(signal.reason as Error);
-          const abort = () => {
-            cancel();
-            reject(signal?.reason as Error);
-          };
-          const end = () => {
-            signal?.removeEventListener('abort', abort);
-            resolve();
-          };
-          const cancel = scheduler.after(ms, 'sleep', end, this);
-          signal?.addEventListener('abort', abort, { once: true });
-        }),
-    };
   }
 
   /** Around every statement the process may die, and the disk may be full or the database locked. */
@@ -403,7 +274,7 @@ export class SimulatedProcess implements Life {
   }
 
   #trouble(code: string): never {
-    this.#sending?.stirAfterTrouble();
+    this.#accounts?.stirAfterTrouble();
     throw new Database.SqliteError('simulated', code);
   }
 
@@ -411,16 +282,7 @@ export class SimulatedProcess implements Life {
     if (!this.isAlive) throw new Died(where);
     if (!this.#world.diesHere(this.#world.plan.deathAtStatement, where)) return;
     this.die(where);
-    this.#world.died(this, where);
+    this.#processes.died(this, where);
     throw new Died(where);
-  }
-}
-
-/** What passes by itself is waited out, as the daemon does; anything else ends the process. */
-async function waitOut(pass: () => Promise<unknown>): Promise<void> {
-  try {
-    await pass();
-  } catch (error) {
-    if (!(error instanceof StoreError && (error.problem === 'disk' || error.problem === 'busy'))) throw error;
   }
 }

@@ -1,7 +1,6 @@
 import Database from 'better-sqlite3';
 import type { Window } from './plan/chance.ts';
 import type { PlannedOrder } from './plan/orders.ts';
-import type { Plan } from './plan/plan.ts';
 import { SHOP_IS_BROKEN, type Observer } from './observer/observer.ts';
 import type { Scheduler } from './scheduler.ts';
 
@@ -9,11 +8,15 @@ const RETRY_MS = 60_000;
 
 /** What the merchant's own program finds around it. */
 interface ShopSurroundings {
-  readonly plan: Plan;
   readonly scheduler: Scheduler;
-  readonly observer: Observer;
   readonly wallMs: number;
-  readonly current: { wake(): void } | undefined;
+  /** The program has seen that there are new rows. */
+  wake(): void;
+}
+
+/** The account that a row is of. */
+interface Owner {
+  readonly observer: Observer;
 }
 
 type Row = Readonly<Record<string, string | number | null>>;
@@ -21,30 +24,20 @@ type Row = Readonly<Record<string, string | number | null>>;
 /** The merchant's own program beside ours: it inserts and corrects rows, saves whole rows, and has a trigger of its own. */
 export class Shop {
   readonly #world: ShopSurroundings;
-  readonly #database: Database.Database;
+  readonly #path: string;
+  #database: Database.Database;
   #isBroken = false;
 
   constructor(world: ShopSurroundings, path: string) {
     this.#world = world;
-    this.#database = new Database(path);
-    this.#database.pragma('synchronous = off');
+    this.#path = path;
+    this.#database = open(path);
   }
 
-  /** Makes its trigger, and plans what it saves. */
-  begin(): void {
-    const { plan, scheduler } = this.#world;
-    if (plan.trigger !== null) this.#addTrigger(plan.trigger.raises);
-    for (const { id, at, ms } of plan.staleSaves) {
-      scheduler.after(at, `the shop reads ${JSON.stringify(id)}`, () => {
-        const row = this.#read(id);
-        if (row !== undefined) scheduler.after(ms, `the shop saves ${JSON.stringify(id)}`, () => this.#save(row));
-      });
-    }
-  }
-
-  insert(order: PlannedOrder): void {
+  insert(owner: Owner, order: PlannedOrder): void {
     // Our own triggers change the row that is inserted, so its own trigger stops the shop too.
-    if (this.#isBroken) return void this.#world.scheduler.after(RETRY_MS, 'insert again', () => this.insert(order));
+    if (this.#isBroken)
+      return void this.#world.scheduler.after(RETRY_MS, 'insert again', () => this.insert(owner, order));
     const { id, asset, paymentToken, position } = order;
     const now = new Date(this.#world.wallMs).toISOString();
     this.#database
@@ -54,21 +47,33 @@ export class Shop {
          values (?, ?, ?, 'BTC', 'EUR', ?, ?, ?)`,
       )
       .run(id, asset, position, paymentToken, now, now);
-    this.#world.observer.inserted(order);
-    this.#world.current?.wake();
+    owner.observer.inserted(order);
+    this.#world.wake();
   }
 
   /** The merchant corrects a row; once it was sent, the database refuses. */
-  correct({ id }: PlannedOrder): void {
+  correct({ observer }: Owner, { id }: PlannedOrder): void {
     const state = this.#read(id)?.['state'];
     if ((state !== 'pending' && state !== 'invalid') || this.#isBroken) return;
     this.#database.prepare('update merchant_orders set asset = ? where external_order_id = ?').run('7.25', id);
-    this.#world.observer.corrected(id, '7.25');
-    this.#world.current?.wake();
+    observer.corrected(id, '7.25');
+    this.#world.wake();
+  }
+
+  /** Reads a row, and saves it as it was after a while. */
+  saveStale(owner: Owner, id: string, ms: number): void {
+    const row = this.#read(id);
+    if (row === undefined) return;
+    this.#world.scheduler.after(ms, `the shop saves ${JSON.stringify(id)}`, () => this.#save(owner, row));
   }
 
   close(): void {
     this.#database.close();
+  }
+
+  /** Goes on with a file that was put in place of the other. */
+  reopen(): void {
+    this.#database = open(this.#path);
   }
 
   #read(id: string): Row | undefined {
@@ -76,7 +81,7 @@ export class Shop {
   }
 
   /** Saves every column as it was read, as programs do that know rows as objects. The database takes it where nothing of ours differs. */
-  #save(row: Row): void {
+  #save({ observer }: Owner, row: Row): void {
     const columns = Object.keys(row);
     const assignments = columns.map((column) => `${column} = @${column}`).join(', ');
     const before = this.#read(String(row['external_order_id']));
@@ -89,12 +94,12 @@ export class Shop {
       throw error;
     }
     if (before?.['asset'] !== row['asset'])
-      this.#world.observer.corrected(String(row['external_order_id']), row['asset'] as string | null);
-    this.#world.current?.wake();
+      observer.corrected(String(row['external_order_id']), row['asset'] as string | null);
+    this.#world.wake();
   }
 
   /** The trigger writes each change of a row into a table of the merchant's own; at times that table refuses. */
-  #addTrigger(raises: Window | null): void {
+  addTrigger(raises: Window | null): void {
     this.#database.exec(`
       create table shop_log (external_order_id text, state text);
       create table shop_broken (reason text);
@@ -112,7 +117,13 @@ export class Shop {
     scheduler.after(raises.to, "the shop's trigger raises no more", () => {
       this.#isBroken = false;
       this.#database.exec('delete from shop_broken');
-      this.#world.current?.wake();
+      this.#world.wake();
     });
   }
+}
+
+function open(path: string): Database.Database {
+  const database = new Database(path);
+  database.pragma('synchronous = off');
+  return database;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MODES } from './modes/modes.ts';
 import { runSeeds } from './run/pool.ts';
-import { prepareGround } from './world.ts';
+import { prepareGround } from './ground.ts';
 
 /** The worlds of each mode that show that it works; the proof has the others. */
 const WORLDS: Readonly<Record<string, { from: number; count: number }>> = {

@@ -212,7 +212,7 @@ async function start(url: string, clock: TestClock, options: TestProgramOptions)
 /** Drives the account as its owner, without a heartbeat: that would go by the clock that the test moves. */
 async function drive(
   config: Config,
-  { clock, log, transport }: Overrides & Required<Pick<Overrides, 'clock' | 'log'>>,
+  { clock, log, connect }: Overrides & Required<Pick<Overrides, 'clock' | 'log'>>,
 ): Promise<App> {
   await using undo = new AsyncDisposableStack();
   const store = undo.adopt(await openStore(config.database, clock, { expect: 'current' }), (opened) => opened.close());
@@ -228,7 +228,7 @@ async function drive(
     release: async () => {},
   };
   const owned = store.forAccount(DEFAULT_ACCOUNT, holding);
-  const app = undo.use(await startApp(config, { store: owned, holding, clock, log, transport }));
+  const app = undo.use(await startApp(config, { store: owned, holding, clock, log, connect }));
   const disposal = undo.move();
   return { ...app, [Symbol.asyncDispose]: () => disposal.disposeAsync() };
 }

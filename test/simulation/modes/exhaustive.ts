@@ -1,7 +1,8 @@
+import type { Ground } from '../ground.ts';
 import { MINUTE } from '../plan/chance.ts';
 import type { PlannedOrder } from '../plan/orders.ts';
 import { planOf, type Plan } from '../plan/plan.ts';
-import { live, type Ground } from '../world.ts';
+import { live } from '../world.ts';
 import { addCounts, type Mode, type Outcome } from './mode.ts';
 
 const MOST_ORDERS = 2;

@@ -1,4 +1,4 @@
-import type { Ground } from '../world.ts';
+import type { Ground } from '../ground.ts';
 
 /** What one seed led to. */
 export interface Outcome {

@@ -17,6 +17,8 @@ export interface PlannedDecision {
 /** Everything that one seed decides beforehand; times in milliseconds since the world began. */
 export interface Plan {
   readonly seed: number;
+  /** The name of the account. */
+  readonly account: string;
   readonly orders: readonly PlannedOrder[];
   readonly settings: PlannedSettings;
   /** Share of requests that something happens to, and what may happen to them: a fault that is named twice happens twice as often. */
@@ -111,6 +113,7 @@ export function planOf(seed: number): Plan {
   const isStoppedForGood = settings.createsPerHour !== undefined || settings.assetPerHour.length > 0;
   const plan = {
     seed,
+    account: 'default',
     orders,
     settings,
     faults: swarm.of([0, 0.05, 0.2, 0.5]),

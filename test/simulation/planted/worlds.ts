@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
+import { prepareGround } from '../ground.ts';
 import { modeOf } from '../modes/modes.ts';
-import { prepareGround } from '../world.ts';
 import type { BrokenWorld, Came } from './run.ts';
 
 /**

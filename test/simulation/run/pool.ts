@@ -1,8 +1,8 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { prepareGround } from '../ground.ts';
 import { addCounts, commandFor, type Outcome } from '../modes/mode.ts';
-import { prepareGround } from '../world.ts';
 
 const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url));
 

@@ -1,5 +1,6 @@
 import { planOf, type Plan } from '../plan/plan.ts';
-import { live, prepareGround } from '../world.ts';
+import { prepareGround } from '../ground.ts';
+import { live } from '../world.ts';
 import type { Outcome } from '../modes/mode.ts';
 
 const MOST_TRIES = 150;

@@ -1,5 +1,5 @@
+import { openGround } from '../ground.ts';
 import { modeOf } from '../modes/modes.ts';
-import { openGround } from '../world.ts';
 
 /** Lives through the worlds that it is sent the seeds of, in a process of its own. */
 const [name = '', folder = ''] = process.argv.slice(2);

@@ -1,0 +1,167 @@
+import type Database from 'better-sqlite3';
+import type { Clock } from '../../src/clock.ts';
+import type { Transport } from '../../src/exchange/transport.ts';
+import { flowSettings } from '../../src/flows/pass/settings.ts';
+import { openStore } from '../../src/store/sqlite/store.ts';
+import type { Store } from '../../src/store/port.ts';
+import type { SqliteConfig } from '../support/test-program.ts';
+import { Auditor } from './auditor.ts';
+import { SimulatedExchange } from './exchange.ts';
+import { frozenClock } from './ground.ts';
+import { Observer } from './observer/observer.ts';
+import { Person } from './person.ts';
+import { Chance } from './plan/chance.ts';
+import type { Plan, PlannedDecision } from './plan/plan.ts';
+import type { Life, Scheduler } from './scheduler.ts';
+import type { Shop } from './shop.ts';
+
+/** What an account finds around it. */
+export interface AccountWorld {
+  readonly config: SqliteConfig;
+  readonly scheduler: Scheduler;
+  readonly chance: Chance;
+  readonly shop: Shop;
+  readonly isCalm: boolean;
+  /** Whether an older copy was put in place that nobody has accepted. */
+  readonly isOlder: boolean;
+  /** The time of the database, whatever the clocks of the machines show. */
+  readonly databaseTime: Date;
+  /** What the clock of the machine shows, and the latest that it may have shown. */
+  readonly wallMs: number;
+  readonly latestWallMs: number;
+  /** There may be work for the program, or a person has decided something. */
+  wake(): void;
+  heed(): void;
+}
+
+/** An account of the merchant in its world: its orders, its exchange, the person who looks after it, what is known of it. */
+export class SimulatedAccount implements AsyncDisposable {
+  readonly plan: Plan;
+  readonly observer: Observer;
+  readonly exchange: SimulatedExchange;
+  readonly #world: AccountWorld;
+  readonly #reader: Database.Database;
+  #person: Person | undefined;
+  #auditor: Auditor | undefined;
+
+  constructor(world: AccountWorld, plan: Plan, reader: Database.Database) {
+    this.#world = world;
+    this.#reader = reader;
+    this.plan = plan;
+    this.observer = new Observer(reader, plan);
+    this.exchange = new SimulatedExchange(plan, world.chance, world.scheduler, this.observer, () => world.databaseTime);
+  }
+
+  /** The way of one process to the exchange. `step` is where the process may die. */
+  connect(life: Life, step: (where: string) => void): Transport {
+    return this.exchange.transportOf(life, step);
+  }
+
+  /** Plans what the merchant and the person do. */
+  async begin(): Promise<void> {
+    const { scheduler, shop } = this.#world;
+    const { orders, decisions, staleSaves, resumedEveryMs } = this.plan;
+    for (const order of orders) {
+      scheduler.after(order.at, `insert ${JSON.stringify(order.id)}`, () => shop.insert(this, order));
+      if (order.mendedAt !== null) {
+        scheduler.after(order.mendedAt + 1, `correct ${JSON.stringify(order.id)}`, () => shop.correct(this, order));
+      }
+    }
+    const deps = { account: 'default', store: await this.#openStore(), clock: this.#clock() };
+    const settings = flowSettings(this.#world.config);
+    const person = new Person({ ...deps, settings }, this.exchange.sandbox, this.observer);
+    this.#person = person;
+    for (const decision of decisions) this.#decideAfter(decision.at, decision, person);
+    this.#planPause(person);
+    this.exchange.onCreate = (id) => {
+      const { isCalm, chance } = this.#world;
+      if (isCalm || chance.next() >= this.plan.decidesInFlight) return;
+      this.#decideAfter(chance.below(200), { id, kind: 'retry' }, person);
+    };
+    if (resumedEveryMs !== null) this.#resumeEvery(resumedEveryMs, person);
+    for (const { id, at, ms } of staleSaves) {
+      scheduler.after(at, `the shop reads ${JSON.stringify(id)}`, () => shop.saveStale(this, id, ms));
+    }
+  }
+
+  /** Begins to read beside the program, where that is planned. */
+  async audit(): Promise<void> {
+    if (!this.plan.isAudited) return;
+    const { config, scheduler } = this.#world;
+    this.#auditor = await Auditor.open({
+      config,
+      scheduler,
+      chance: new Chance(this.plan.seed + 6_000_029),
+      reader: this.#reader,
+      clock: this.#clock(),
+      latest: () => new Date(this.#world.latestWallMs),
+      fail: (promise, detail) => this.observer.fail(promise, detail),
+    });
+    this.#auditor.begin();
+  }
+
+  checkEnd(): void {
+    this.observer.checkEnd(this.exchange.sandbox, this.#world.wallMs);
+  }
+
+  /** Checks what was read beside the program. */
+  async checkAudit(): Promise<void> {
+    await this.#auditor?.checkEnd();
+  }
+
+  /** The file of the database is about to be replaced. */
+  async closeFiles(): Promise<void> {
+    await this.#person?.[Symbol.asyncDispose]();
+  }
+
+  async reopenFiles(): Promise<void> {
+    this.#person?.goOnWith(await this.#openStore());
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#auditor?.[Symbol.asyncDispose]();
+    await this.#person?.[Symbol.asyncDispose]();
+  }
+
+  #decideAfter(ms: number, decision: PlannedDecision, person: Person): void {
+    this.#world.scheduler.after(ms, `person ${decision.kind} ${JSON.stringify(decision.id)}`, () => {
+      void person.decide(decision).then((isDone) => isDone && this.#world.wake());
+    });
+  }
+
+  #planPause(person: Person): void {
+    const { scheduler } = this.#world;
+    const { paused } = this.plan;
+    if (paused === null) return;
+    scheduler.after(paused.from, `person pauses: ${paused.kind}`, () => {
+      void person.pause(paused.kind).then(() => this.#world.heed());
+    });
+    scheduler.after(paused.to, 'person resumes', () => this.#resume(person));
+  }
+
+  #resume(person: Person): void {
+    // The database refuses until a person has accepted it.
+    if (this.#world.isOlder) return;
+    this.observer.resumed(this.#world.scheduler.now);
+    void person.resume().then(() => this.#world.heed());
+  }
+
+  /** A person lets creates go on that the program itself has stopped, for as long as the world lasts. */
+  #resumeEvery(ms: number, person: Person): void {
+    const { scheduler } = this.#world;
+    scheduler.after(ms, 'person lets creates go on', () => {
+      const isPaused = this.plan.paused !== null && scheduler.now < this.plan.paused.to;
+      if (!isPaused) this.#resume(person);
+      this.#resumeEvery(ms, person);
+    });
+  }
+
+  #clock(): Clock {
+    return { ...frozenClock(), now: () => new Date(this.#world.wallMs) };
+  }
+
+  async #openStore(): Promise<Store> {
+    const { path } = this.#world.config.database;
+    return await openStore(path, this.#clock(), { expect: 'current', synchronous: 'off' });
+  }
+}

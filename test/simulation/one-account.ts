@@ -1,0 +1,177 @@
+import type { App } from '../../src/app.ts';
+import type { Clock } from '../../src/clock.ts';
+import { sweep } from '../../src/flows/findings/sweep.ts';
+import { ClockWatch } from '../../src/flows/orders/clock-watch.ts';
+import { createPass } from '../../src/flows/orders/create.ts';
+import { followPass } from '../../src/flows/orders/follow.ts';
+import { correctLeft, correctTimes } from '../../src/flows/orders/correct-times.ts';
+import { syncOnce } from '../../src/flows/orders/sync.ts';
+import { StoreError } from '../../src/store/errors.ts';
+import type { Holding } from '../../src/store/port.ts';
+import type { Surroundings } from './process.ts';
+import { SimulatedSending } from './receivers/sending.ts';
+import type { Life } from './scheduler.ts';
+
+/** Nothing is slept through for longer. */
+export const LONGEST_SLEEP_MS = 6 * 3_600_000;
+const LATE_TICK_MS = 60_000;
+
+/** What a process drives its accounts with. */
+export interface Driving {
+  readonly world: Surroundings;
+  readonly life: Life;
+  readonly clock: Clock;
+  /** The process was asked to stop. */
+  readonly stop: AbortSignal;
+}
+
+/** Something that sleeps until it is woken, or its time has come. */
+export class Sleepers {
+  readonly #driving: Driving;
+  readonly #ends = new Set<() => void>();
+
+  constructor(driving: Driving) {
+    this.#driving = driving;
+  }
+
+  wake(): void {
+    for (const end of this.#ends) end();
+  }
+
+  /** Resolves after `ms`, but not before the next tick, or when it is woken or the process is asked to stop. */
+  sleep(name: string, ms: number): Promise<void> {
+    const { world, life, stop } = this.#driving;
+    return new Promise((resolve) => {
+      if (stop.aborted) return resolve();
+      const wait = Math.min(Math.max(ms, this.#tickMs), LONGEST_SLEEP_MS);
+      const end = () => {
+        cancel();
+        this.#ends.delete(end);
+        stop.removeEventListener('abort', end);
+        resolve();
+      };
+      const cancel = world.scheduler.after(wait, `wake ${name}`, end, life);
+      this.#ends.add(end);
+      stop.addEventListener('abort', end);
+    });
+  }
+
+  /** Later than anything is planned, nothing is to be seen within a minute. */
+  get #tickMs(): number {
+    const { scheduler, plan } = this.#driving.world;
+    return scheduler.now < plan.lastAt ? plan.tickMs : Math.max(plan.tickMs, LATE_TICK_MS);
+  }
+}
+
+/** The one account of a process, whose passes run when something is due, as the daemon has them run. */
+export class OneAccount {
+  readonly #driving: Driving;
+  readonly #app: App;
+  readonly #holding: Holding;
+  readonly #sleepers: Sleepers;
+  #sending: SimulatedSending | undefined;
+
+  constructor(driving: Driving, app: App, holding: Holding) {
+    this.#driving = driving;
+    this.#app = app;
+    this.#holding = holding;
+    this.#sleepers = new Sleepers(driving);
+  }
+
+  /** Drives it until the process is asked to stop. */
+  async run(): Promise<void> {
+    const app = this.#app;
+    const { stop } = this.#driving;
+    const clockWatch = new ClockWatch(app, () => correctTimes(app, true));
+    await Promise.all([
+      this.#repeat(clockWatch, 'create', () => createPass(app, stop)),
+      this.#repeat(clockWatch, 'follow', () => followPass(app, 'due', stop)),
+      this.#syncNowAndThen(app),
+      this.#sweepNowAndThen(app),
+      this.#sendWebhooks(app),
+    ]);
+  }
+
+  wake(): void {
+    this.#sending?.heed();
+    this.#sleepers.wake();
+  }
+
+  /** Another program has committed: the holds of the account may be others, as the daemon notices. */
+  async heed(): Promise<void> {
+    await waitOut(() => this.#app.holds.read()).catch((error: unknown) => {
+      if (this.#driving.life.isAlive) throw error;
+    });
+    this.wake();
+  }
+
+  stirAfterTrouble(): void {
+    this.#sending?.stirAfterTrouble();
+  }
+
+  endGracePeriod(): void {
+    this.#app.endGracePeriod();
+  }
+
+  /** Runs a pass when something is due, and looks at the clock, as the daemon does. */
+  async #repeat(clockWatch: ClockWatch, name: string, pass: () => Promise<void>): Promise<void> {
+    const { uncorrected } = this.#app;
+    while (!this.#driving.stop.aborted) {
+      await waitOut(() => clockWatch.correct());
+      if (uncorrected.isDue) await waitOut(() => correctLeft(this.#app));
+      await waitOut(pass);
+      await this.#sleepers.sleep(name, Math.min(this.#untilDueMs(), uncorrected.dueInMs));
+    }
+  }
+
+  /** A person asks for a pass now and then, in the middle of the daemon's own. */
+  async #syncNowAndThen(app: App): Promise<void> {
+    const { world, stop } = this.#driving;
+    while (!stop.aborted && !world.isCalm) {
+      await this.#sleepers.sleep('sync', world.chance.of([5_000, 60_000, LONGEST_SLEEP_MS]));
+      if (!stop.aborted) await waitOut(() => syncOnce(app, 'all', stop));
+    }
+  }
+
+  async #sweepNowAndThen(app: App): Promise<void> {
+    const { stop } = this.#driving;
+    while (!stop.aborted) {
+      await waitOut(() => sweep(app, stop));
+      await this.#sleepUntilSweep();
+    }
+  }
+
+  /** It sleeps on through what wakes the passes. */
+  #sleepUntilSweep(): Promise<void> {
+    const { world, life, stop } = this.#driving;
+    return new Promise((resolve) => {
+      if (stop.aborted) return resolve();
+      world.scheduler.after(LONGEST_SLEEP_MS, 'wake sweep', resolve, life);
+      stop.addEventListener('abort', () => resolve(), { once: true });
+    });
+  }
+
+  async #sendWebhooks(app: App): Promise<void> {
+    const { world } = this.#driving;
+    if (world.plan.receivers.length === 0) return;
+    const { receivers, scheduler, log, deliveries } = world;
+    const [holding, nextParked] = [this.#holding, () => deliveries.nextParked()];
+    this.#sending = new SimulatedSending({ ...this.#driving, receivers, scheduler, log, app, holding, nextParked });
+    await this.#sending.run();
+  }
+
+  #untilDueMs(): number {
+    const { world } = this.#driving;
+    const dueAt = world.nextDueMs();
+    return dueAt === undefined ? LONGEST_SLEEP_MS : dueAt - world.wallMs;
+  }
+}
+
+/** What passes by itself is waited out, as the daemon does; anything else ends the process. */
+async function waitOut(pass: () => Promise<unknown>): Promise<void> {
+  try {
+    await pass();
+  } catch (error) {
+    if (!(error instanceof StoreError && (error.problem === 'disk' || error.problem === 'busy'))) throw error;
+  }
+}

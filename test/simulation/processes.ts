@@ -1,0 +1,115 @@
+import { SimulatedProcess, type Surroundings } from './process.ts';
+import type { Life } from './scheduler.ts';
+
+/** The processes that follow each other: one drives the accounts at a time, and one that stood still may wake up late. */
+export class Processes {
+  readonly #world: Surroundings;
+  #current: SimulatedProcess | undefined;
+  /** The process that another has followed while it stood still. */
+  #late: SimulatedProcess | undefined;
+  #lastOwnerUntil: number | undefined;
+  #cancelStart = () => {};
+  #deaths = 0;
+
+  constructor(world: Surroundings) {
+    this.#world = world;
+  }
+
+  /** The process that drives the accounts, or did last. */
+  get current(): SimulatedProcess | undefined {
+    return this.#current;
+  }
+
+  get deaths(): number {
+    return this.#deaths;
+  }
+
+  isOwner(life: Life): boolean {
+    const late = this.#late;
+    return life === this.#current || (life === late && this.#world.scheduler.now < late.trustedUntil);
+  }
+
+  /** Another process begins after a while, in place of one that was to begin. */
+  begin(ms: number): void {
+    this.#cancelStart();
+    this.#cancelStart = this.#world.scheduler.after(ms, 'start', () => {
+      const lastOwnerUntil = this.#world.plan.shared === null ? undefined : this.#lastOwnerUntil;
+      this.#lastOwnerUntil = undefined;
+      this.#current = new SimulatedProcess(this.#world, this, lastOwnerUntil);
+      void this.#current.live();
+    });
+  }
+
+  /** Nobody begins any more. */
+  cancelStart(): void {
+    this.#cancelStart();
+  }
+
+  /** A process ended by itself. Another takes over after a while; what could not go on is held back longer, as a supervisor does. */
+  ended(process: SimulatedProcess, hasFailed: boolean): void {
+    if (process !== this.#current) return;
+    this.#world.lost();
+    const waitMs = this.#world.chance.of(hasFailed ? [0, 15_000, 60_000, 300_000] : [0, 10, 1_000, 30_000]);
+    this.begin(hasFailed ? Math.max(waitMs, this.#heldMs(process)) : waitMs);
+  }
+
+  /** A process has died. */
+  died(process: SimulatedProcess, where: string): void {
+    this.#world.scheduler.note(`death ${where}`);
+    this.#deaths += 1;
+    if (process !== this.#current) return;
+    this.#world.lost();
+    const waitMs = this.#world.chance.of([0, 10, 1_000, 30_000]);
+    this.begin(Math.max(waitMs, this.#heldMs(process)));
+  }
+
+  /** The process that lives dies now; false where none does. */
+  end(where: string): boolean {
+    const process = this.#current;
+    if (process?.isAlive !== true) return false;
+    process.die(where);
+    this.died(process, where);
+    return true;
+  }
+
+  mayDie(where: string, likelihood: number): void {
+    if (this.#current?.isAlive === true && this.#world.diesHere(likelihood, where)) this.end(where);
+  }
+
+  /** Its event loop is blocked. Where processes share a server, no heartbeat is renewed meanwhile. */
+  block(ms: number): void {
+    if (this.#world.plan.shared === null) this.#current?.block(ms);
+    else this.standStill(ms);
+  }
+
+  /** Where it lasts longer than its heartbeat, another process takes over, and this one wakes up late. */
+  standStill(ms: number): void {
+    const { scheduler, chance, isCalm } = this.#world;
+    const process = this.#current;
+    if (process?.isAlive !== true || isCalm || this.#late?.isAlive === true) return;
+    process.standStill(ms);
+    scheduler.after(process.heldUntil - scheduler.now + chance.below(1_000), 'look for an owner', () => {
+      if (this.#current !== process || !process.isAlive || process.stillUntil <= scheduler.now) return;
+      this.#late = process;
+      // That it dies now lets nobody else begin: another is about to.
+      this.#current = undefined;
+      this.#lastOwnerUntil = process.trustedUntil;
+      this.begin(0);
+    });
+  }
+
+  /** At the end of the world nothing lives any more. */
+  endAll(): void {
+    this.#current?.die('the end');
+    this.#late?.die('the end');
+  }
+
+  /** Where processes share a server nobody takes over before the heartbeat of a process that did not end in order is over. */
+  #heldMs(process: SimulatedProcess): number {
+    const { plan, scheduler } = this.#world;
+    if (plan.shared === null) return 0;
+    if (process.stillUntil <= scheduler.now) process.endHeartbeat();
+    this.#lastOwnerUntil = process.trustedUntil;
+    return process.heldUntil - scheduler.now;
+  }
+}
