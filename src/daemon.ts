@@ -191,8 +191,8 @@ function lookAfter(
   ];
 }
 
-/** The passes of an account. Orders that are followed are looked up when they are due by the last tick of `schedule.cron`. */
-function passesBy({ reconcile }: Config, tickedAt: () => Date): PassesOf {
+/** Gives the passes of an account. Orders that are followed are looked up when they are due by the last tick of `schedule.cron`. */
+export function passesBy({ reconcile }: Config, tickedAt: () => Date): PassesOf {
   return (app, end) => ({
     create: () => createPass(app, end),
     lookup: async () => {

@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3';
 import type { Clock } from '../../src/clock.ts';
+import { configOf } from '../../src/config/config.ts';
 import type { Transport } from '../../src/exchange/transport.ts';
 import { flowSettings } from '../../src/flows/pass/settings.ts';
 import { openStore } from '../../src/store/sqlite/store.ts';
@@ -9,9 +10,12 @@ import { Auditor } from './auditor.ts';
 import { SimulatedExchange } from './exchange.ts';
 import { frozenClock } from './ground.ts';
 import { Observer } from './observer/observer.ts';
+import type { SentRequests } from './observer/requests.ts';
 import { Person } from './person.ts';
+import type { PlannedDecision } from './plan/account.ts';
 import { Chance } from './plan/chance.ts';
-import type { Plan, PlannedDecision } from './plan/plan.ts';
+import { FIRST_ACCOUNT, quoted } from './plan/names.ts';
+import type { Plan } from './plan/plan.ts';
 import type { Life, Scheduler } from './scheduler.ts';
 import type { Shop } from './shop.ts';
 
@@ -44,17 +48,18 @@ export class SimulatedAccount implements AsyncDisposable {
   #person: Person | undefined;
   #auditor: Auditor | undefined;
 
-  constructor(world: AccountWorld, plan: Plan, reader: Database.Database) {
+  /** `sent`: the requests that count for its limit, where it shares one. */
+  constructor(world: AccountWorld, plan: Plan, reader: Database.Database, sent?: SentRequests) {
     this.#world = world;
     this.#reader = reader;
     this.plan = plan;
-    this.observer = new Observer(reader, plan);
+    this.observer = new Observer(reader, plan, sent);
     this.exchange = new SimulatedExchange(plan, world.chance, world.scheduler, this.observer, () => world.databaseTime);
   }
 
   /** The way of one process to the exchange. `step` is where the process may die. */
-  connect(life: Life, step: (where: string) => void): Transport {
-    return this.exchange.transportOf(life, step);
+  connect(life: Life, step: (where: string) => void, key: () => string): Transport {
+    return this.exchange.transportOf(life, step, key);
   }
 
   /** Plans what the merchant and the person do. */
@@ -62,13 +67,14 @@ export class SimulatedAccount implements AsyncDisposable {
     const { scheduler, shop } = this.#world;
     const { orders, decisions, staleSaves, resumedEveryMs } = this.plan;
     for (const order of orders) {
-      scheduler.after(order.at, `insert ${JSON.stringify(order.id)}`, () => shop.insert(this, order));
+      scheduler.after(order.at, `insert ${this.#named(order)}`, () => shop.insert(this, order));
       if (order.mendedAt !== null) {
-        scheduler.after(order.mendedAt + 1, `correct ${JSON.stringify(order.id)}`, () => shop.correct(this, order));
+        scheduler.after(order.mendedAt + 1, `correct ${this.#named(order)}`, () => shop.correct(this, order));
       }
     }
-    const deps = { account: 'default', store: await this.#openStore(), clock: this.#clock() };
-    const settings = flowSettings(this.#world.config);
+    const { account } = this.plan;
+    const deps = { account, store: await this.#openStore(), clock: this.#clock() };
+    const settings = flowSettings(configOf(this.#world.config, account));
     const person = new Person({ ...deps, settings }, this.exchange.sandbox, this.observer);
     this.#person = person;
     for (const decision of decisions) this.#decideAfter(decision.at, decision, person);
@@ -80,18 +86,22 @@ export class SimulatedAccount implements AsyncDisposable {
     };
     if (resumedEveryMs !== null) this.#resumeEvery(resumedEveryMs, person);
     for (const { id, at, ms } of staleSaves) {
-      scheduler.after(at, `the shop reads ${JSON.stringify(id)}`, () => shop.saveStale(this, id, ms));
+      scheduler.after(at, `the shop reads ${this.#named({ id })}`, () => shop.saveStale(this, id, ms));
     }
   }
 
   /** Begins to read beside the program, where that is planned. */
   async audit(): Promise<void> {
     if (!this.plan.isAudited) return;
-    const { config, scheduler } = this.#world;
+    const { scheduler } = this.#world;
+    const { account, seed } = this.plan;
+    const config = { ...this.#world.config, ...configOf(this.#world.config, account) } as SqliteConfig;
     this.#auditor = await Auditor.open({
+      account,
+      copyPath: copyPathOf(config.database.path, account),
       config,
       scheduler,
-      chance: new Chance(this.plan.seed + 6_000_029),
+      chance: new Chance(seed + 6_000_029),
       reader: this.#reader,
       clock: this.#clock(),
       latest: () => new Date(this.#world.latestWallMs),
@@ -124,7 +134,7 @@ export class SimulatedAccount implements AsyncDisposable {
   }
 
   #decideAfter(ms: number, decision: PlannedDecision, person: Person): void {
-    this.#world.scheduler.after(ms, `person ${decision.kind} ${JSON.stringify(decision.id)}`, () => {
+    this.#world.scheduler.after(ms, `person ${decision.kind} ${this.#named(decision)}`, () => {
       void person.decide(decision).then((isDone) => isDone && this.#world.wake());
     });
   }
@@ -156,6 +166,10 @@ export class SimulatedAccount implements AsyncDisposable {
     });
   }
 
+  #named({ id }: { readonly id: string }): string {
+    return quoted(this.plan.account, id);
+  }
+
   #clock(): Clock {
     return { ...frozenClock(), now: () => new Date(this.#world.wallMs) };
   }
@@ -164,4 +178,9 @@ export class SimulatedAccount implements AsyncDisposable {
     const { path } = this.#world.config.database;
     return await openStore(path, this.#clock(), { expect: 'current', synchronous: 'off' });
   }
+}
+
+/** Where a copy of the database is kept beside it, for what an account's auditor checks. */
+export function copyPathOf(path: string, account: string): string {
+  return account === FIRST_ACCOUNT ? `${path}.copy` : `${path}.copy-${account}`;
 }

@@ -11,9 +11,10 @@ import { checkReports, checkReportsAtEnd } from './observer/reports.ts';
 import { HOUR, MINUTE, SECOND, type Chance } from './plan/chance.ts';
 import type { Scheduler } from './scheduler.ts';
 
-const ACCOUNT = 'default';
-
 interface AuditedWorld {
+  readonly account: string;
+  /** Where a copy of the database may be kept. */
+  readonly copyPath: string;
   readonly config: SqliteConfig;
   readonly scheduler: Scheduler;
   readonly chance: Chance;
@@ -34,7 +35,7 @@ export class Auditor implements AsyncDisposable {
   private constructor(world: AuditedWorld, store: Store) {
     this.#world = world;
     this.#store = store;
-    this.#feed = new FeedReader(store.db, ACCOUNT, world.chance, world.fail);
+    this.#feed = new FeedReader(store.db, world.account, world.chance, world.fail);
   }
 
   static async open(world: AuditedWorld): Promise<Auditor> {
@@ -49,7 +50,7 @@ export class Auditor implements AsyncDisposable {
     if (chance.next() < 0.3) this.#reportNowAndThen();
     if (chance.next() < 0.3) {
       scheduler.after(chance.below(HOUR), 'a copy of the database is kept', () => {
-        this.#copy = `${this.#world.config.database.path}.copy`;
+        this.#copy = this.#world.copyPath;
         reader.prepare('vacuum into ?').run(this.#copy);
       });
     }
@@ -83,24 +84,24 @@ export class Auditor implements AsyncDisposable {
   }
 
   #reported() {
-    const { config, fail, latest } = this.#world;
-    return { store: this.#store, account: ACCOUNT, config, latest: latest(), fail };
+    const { account, config, fail, latest } = this.#world;
+    return { store: this.#store, account, config, latest: latest(), fail };
   }
 
   /** In an earlier copy of the database, and in what it becomes, the cursor of a reader is refused where it has read on. */
   async #checkCopy(path: string): Promise<void> {
-    const { clock, fail } = this.#world;
+    const { account, clock, fail } = this.#world;
     const { cursor } = this.#feed;
     const copy = await openStore(path, clock, { expect: 'current', synchronous: 'off', isRestored: true });
     try {
-      const [id, at] = [Number.parseInt(cursor, 10), await feedHead(copy.db, ACCOUNT)];
+      const [id, at] = [Number.parseInt(cursor, 10), await feedHead(copy.db, account)];
       if (id <= at.id) return;
-      const isRefused = async () => 'reason' in (await placeOf(copy.db, ACCOUNT, cursor));
+      const isRefused = async () => 'reason' in (await placeOf(copy.db, account, cursor));
       if (!(await isRefused())) fail('a cursor of another database is refused', `${cursor} by a copy at ${at.id}`);
       const event = {
-        account: ACCOUNT,
+        account,
         type: 'account',
-        subject: ACCOUNT,
+        subject: account,
         field: 'exchange',
         source: 'operator',
       } as const;

@@ -3,11 +3,11 @@ import { SandboxExchange } from '../../src/sandbox/exchange.ts';
 import { FAULTS, type Ending, type Fault, type FaultName } from './faults.ts';
 import type { Create } from './observer/known.ts';
 import type { Observer } from './observer/observer.ts';
+import { keyOf, quoted } from './plan/names.ts';
 import type { Chance } from './plan/chance.ts';
 import type { Plan } from './plan/plan.ts';
 import type { Life, Scheduler } from './scheduler.ts';
 
-const KEY = 'canary-key-31';
 const TIMEOUT_MS = 15_000;
 /** A request that is on its way when its process dies arrives within this time or never. */
 const LONGEST_LATENCY_MS = 200;
@@ -20,6 +20,7 @@ export class SimulatedExchange {
   /** Called with the order's id as a create leaves. */
   onCreate: (id: string) => void = () => {};
   readonly #plan: Plan;
+  readonly #key: string;
   readonly #chance: Chance;
   readonly #scheduler: Scheduler;
   readonly #observer: Observer;
@@ -29,13 +30,14 @@ export class SimulatedExchange {
 
   constructor(plan: Plan, chance: Chance, scheduler: Scheduler, observer: Observer, utc: () => Date) {
     this.#plan = plan;
+    this.#key = keyOf(plan.account);
     this.#chance = chance;
     this.#scheduler = scheduler;
     this.#observer = observer;
     this.#utc = utc;
     const scenarios = new Map(plan.orders.map(({ id, scenario }) => [id, scenario]));
     this.sandbox = new SandboxExchange({
-      apiKey: KEY,
+      apiKey: this.#key,
       random: chance.next,
       clock: {
         now: utc,
@@ -49,10 +51,12 @@ export class SimulatedExchange {
   }
 
   /** The way of one process to the exchange. `step` is where the process may die. */
-  transportOf(life: Life, step: (where: string) => void): Transport {
+  transportOf(life: Life, step: (where: string) => void, key: () => string): Transport {
     return {
       send: (request) => {
         step('before a request leaves');
+        if (key() !== this.#key)
+          this.#observer.fail('requests bear the key of their account', `${request.method} of ${this.#plan.account}`);
         return this.#begin(request, life);
       },
       close: async () => {},
@@ -77,7 +81,7 @@ export class SimulatedExchange {
     const id = idOf(request);
     const name = this.#faultFor(request, id);
     const fault: Fault = name === undefined ? FINE : FAULTS[name];
-    const what = `${request.method} ${JSON.stringify(id)} ${name ?? 'fine'}`;
+    const what = `${request.method} ${quoted(this.#plan.account, id)} ${name ?? 'fine'}`;
     if (request.method === 'POST') this.onCreate(id);
     const end = (ending: Ending) => {
       this.#observer.ended(request, id, ending, create, this.#scheduler.now);
@@ -126,7 +130,7 @@ export class SimulatedExchange {
   }
 
   #handle(request: HttpRequest, id: string): { status: number; body: string } {
-    const headers = { 'x-api-key': KEY, 'content-type': 'application/json' };
+    const headers = { 'x-api-key': this.#key, 'content-type': 'application/json' };
     const answer = this.sandbox.handle({
       method: request.method,
       path: request.path,

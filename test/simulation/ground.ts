@@ -5,6 +5,7 @@ import type { Clock } from '../../src/clock.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { openStore } from '../../src/store/sqlite/store.ts';
 import type { SqliteConfig } from '../support/test-program.ts';
+import { FIRST_ACCOUNT, keyOf } from './plan/names.ts';
 import { BEGINNING } from './plan/plan.ts';
 
 const EMPTY = 'empty.db';
@@ -30,7 +31,7 @@ export async function prepareGround(): Promise<Ground & Disposable> {
 export function openGround(folder: string): Ground {
   const env = {
     ORDER_SYNC_EXCHANGE_BASE_URL: 'https://simulated.example',
-    ORDER_SYNC_EXCHANGE_API_KEY: 'canary-key-31',
+    ORDER_SYNC_EXCHANGE_API_KEY: keyOf(FIRST_ACCOUNT),
   };
   return { folder, config: loadConfig({ file: null, cwd: folder, requireExchange: true, env }) as SqliteConfig };
 }

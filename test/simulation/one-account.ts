@@ -25,6 +25,19 @@ export interface Driving {
   readonly stop: AbortSignal;
 }
 
+/** The accounts of a process, as it drives them. */
+export interface Driven extends AsyncDisposable {
+  /** Drives them until the process is asked to stop. */
+  run(): Promise<void>;
+  /** There may be work. */
+  wake(): void;
+  /** Another program has committed. */
+  heed(): Promise<void>;
+  /** The database failed: whatever was not done is tried again. */
+  stirAfterTrouble(): void;
+  endGracePeriod(): void;
+}
+
 /** Something that sleeps until it is woken, or its time has come. */
 export class Sleepers {
   readonly #driving: Driving;
@@ -43,7 +56,7 @@ export class Sleepers {
     const { world, life, stop } = this.#driving;
     return new Promise((resolve) => {
       if (stop.aborted) return resolve();
-      const wait = Math.min(Math.max(ms, this.#tickMs), LONGEST_SLEEP_MS);
+      const wait = Math.min(Math.max(ms, this.tickMs), LONGEST_SLEEP_MS);
       const end = () => {
         cancel();
         this.#ends.delete(end);
@@ -56,15 +69,15 @@ export class Sleepers {
     });
   }
 
-  /** Later than anything is planned, nothing is to be seen within a minute. */
-  get #tickMs(): number {
+  /** Nothing is looked at more often. Later than anything is planned, nothing is to be seen within a minute. */
+  get tickMs(): number {
     const { scheduler, plan } = this.#driving.world;
     return scheduler.now < plan.lastAt ? plan.tickMs : Math.max(plan.tickMs, LATE_TICK_MS);
   }
 }
 
 /** The one account of a process, whose passes run when something is due, as the daemon has them run. */
-export class OneAccount {
+export class OneAccount implements Driven {
   readonly #driving: Driving;
   readonly #app: App;
   readonly #holding: Holding;
@@ -78,7 +91,6 @@ export class OneAccount {
     this.#sleepers = new Sleepers(driving);
   }
 
-  /** Drives it until the process is asked to stop. */
   async run(): Promise<void> {
     const app = this.#app;
     const { stop } = this.#driving;
@@ -113,6 +125,10 @@ export class OneAccount {
     this.#app.endGracePeriod();
   }
 
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#app[Symbol.asyncDispose]();
+  }
+
   /** Runs a pass when something is due, and looks at the clock, as the daemon does. */
   async #repeat(clockWatch: ClockWatch, name: string, pass: () => Promise<void>): Promise<void> {
     const { uncorrected } = this.#app;
@@ -120,7 +136,7 @@ export class OneAccount {
       await waitOut(() => clockWatch.correct());
       if (uncorrected.isDue) await waitOut(() => correctLeft(this.#app));
       await waitOut(pass);
-      await this.#sleepers.sleep(name, Math.min(this.#untilDueMs(), uncorrected.dueInMs));
+      await this.#sleepers.sleep(name, Math.min(untilDueMs(this.#driving.world), uncorrected.dueInMs));
     }
   }
 
@@ -159,12 +175,12 @@ export class OneAccount {
     this.#sending = new SimulatedSending({ ...this.#driving, receivers, scheduler, log, app, holding, nextParked });
     await this.#sending.run();
   }
+}
 
-  #untilDueMs(): number {
-    const { world } = this.#driving;
-    const dueAt = world.nextDueMs();
-    return dueAt === undefined ? LONGEST_SLEEP_MS : dueAt - world.wallMs;
-  }
+/** Milliseconds until an order is due, by the clock of the machine. */
+export function untilDueMs(world: Pick<Surroundings, 'nextDueMs' | 'wallMs'>): number {
+  const dueAt = world.nextDueMs();
+  return dueAt === undefined ? LONGEST_SLEEP_MS : dueAt - world.wallMs;
 }
 
 /** What passes by itself is waited out, as the daemon does; anything else ends the process. */

@@ -6,7 +6,7 @@ import { endHolds, setHold } from '../../src/store/account-holds.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import type { Store } from '../../src/store/port.ts';
 import type { Observer } from './observer/observer.ts';
-import type { PlannedDecision } from './plan/plan.ts';
+import type { PlannedDecision } from './plan/account.ts';
 
 /** A person beside the program, with a connection of their own. They ask the exchange before they say what it has. */
 export class Person implements AsyncDisposable {

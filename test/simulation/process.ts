@@ -6,16 +6,18 @@ import type { Connect } from '../../src/exchange/transport.ts';
 import { grantNext } from '../../src/store/accounts.ts';
 import { OwnedError, StoreError } from '../../src/store/errors.ts';
 import type { Holding, Store } from '../../src/store/port.ts';
+import { openAsOwner } from '../../src/store/open.ts';
 import { openStore, type OpenOptions } from '../../src/store/sqlite/store.ts';
 import type { SqliteConfig } from '../support/test-program.ts';
 import type { Chance } from './plan/chance.ts';
 import type { Plan } from './plan/plan.ts';
 import type { SimulatedReceivers } from './receivers/receivers.ts';
 import type { DeliveryObserver } from './observer/deliveries.ts';
-import { OneAccount, type Driving } from './one-account.ts';
+import { OneAccount, type Driven, type Driving } from './one-account.ts';
 import { clockOf } from './process-clock.ts';
 import type { Processes } from './processes.ts';
 import type { Life, Scheduler } from './scheduler.ts';
+import { SeveralAccounts } from './several-accounts.ts';
 import { sharedStore, type CommitFate } from './shared-store.ts';
 
 /** A heartbeat is renewed so often, is trusted for less time than it lasts, and lasts so long. */
@@ -73,7 +75,7 @@ export class SimulatedProcess implements Life {
   readonly #processes: Processes;
   readonly #stop = new AbortController();
   #handle: Database.Database | undefined;
-  #accounts: OneAccount | undefined;
+  #accounts: Driven | undefined;
   #endGracePeriod = () => this.#accounts?.endGracePeriod();
   readonly #ending = new AbortController();
   /** Until when it stands still. */
@@ -103,12 +105,10 @@ export class SimulatedProcess implements Life {
   async live(): Promise<void> {
     let hasFailed = false;
     try {
-      const clock = clockOf(this.#world, this);
-      await using app = await this.#start(clock);
-      const driving: Driving = { world: this.#world, life: this, clock, stop: this.#stop.signal };
-      this.#accounts = new OneAccount(driving, app, this.#holdingOf(0));
+      await using accounts = await this.#start(clockOf(this.#world, this));
+      this.#accounts = accounts;
       if (this.#world.isOlder) this.#world.fail('an older copy is noticed', 'the process has started');
-      await this.#accounts.run();
+      await accounts.run();
     } catch (error) {
       if (!this.isAlive) return;
       hasFailed = true;
@@ -139,23 +139,30 @@ export class SimulatedProcess implements Life {
     await this.#accounts?.heed();
   }
 
-  async #start(clock: Clock): Promise<App> {
-    const { scheduler, chance, config, log } = this.#world;
-    if (chance.next() < 0.3 && !this.#world.isCalm) {
+  async #start(clock: Clock): Promise<Driven> {
+    const { scheduler, chance, config, log, plan, isCalm } = this.#world;
+    if (chance.next() < 0.3 && !isCalm) {
       scheduler.after(chance.below(60_000), 'stop', () => this.#requestStop(), this);
     }
     const connect = this.#world.connect(this, (where) => this.#mayDie(where));
-    if (this.#world.plan.shared !== null) return await this.#startShared(clock, connect);
-    return await createApp(config, {
-      clock,
-      log,
-      connect,
-      store: { wrap: this.#wrap, synchronous: 'off', lockFile: async () => ({ release: () => {} }) },
-    });
+    const store = { wrap: this.#wrap, synchronous: 'off', lockFile: async () => ({ release: () => {} }) } as const;
+    const driving: Driving = { world: this.#world, life: this, clock, stop: this.#stop.signal };
+    if (plan.others.length > 0) {
+      // A key that was refused from the beginning is tried again once a person has started the program again.
+      const restartMs = plan.calmAt - scheduler.now + chance.below(60_000);
+      if (!isCalm) scheduler.after(restartMs, 'a person starts it again', () => this.#requestStop(), this);
+      return await SeveralAccounts.open(driving, (watched) => openAsOwner(config.database, watched, store), connect);
+    }
+    const app =
+      plan.shared === null
+        ? await createApp(config, { clock, log, connect, store })
+        : await this.#startShared(clock, connect);
+    return new OneAccount(driving, app, this.#holdingOf(0));
   }
 
   /** As the daemon stops: nothing new is taken, and after the grace period nothing is waited for. */
   #requestStop(): void {
+    if (this.#stop.signal.aborted) return;
     const { scheduler } = this.#world;
     const askedAt = scheduler.now;
     this.#stop.abort();

@@ -10,6 +10,7 @@ export class Processes {
   #lastOwnerUntil: number | undefined;
   #cancelStart = () => {};
   #deaths = 0;
+  #begunAt = 0;
 
   constructor(world: Surroundings) {
     this.#world = world;
@@ -18,6 +19,11 @@ export class Processes {
   /** The process that drives the accounts, or did last. */
   get current(): SimulatedProcess | undefined {
     return this.#current;
+  }
+
+  /** Since when one process has lived; undefined where none does. */
+  get livesSince(): number | undefined {
+    return this.#current?.isAlive === true ? this.#begunAt : undefined;
   }
 
   get deaths(): number {
@@ -35,6 +41,7 @@ export class Processes {
     this.#cancelStart = this.#world.scheduler.after(ms, 'start', () => {
       const lastOwnerUntil = this.#world.plan.shared === null ? undefined : this.#lastOwnerUntil;
       this.#lastOwnerUntil = undefined;
+      this.#begunAt = this.#world.scheduler.now;
       this.#current = new SimulatedProcess(this.#world, this, lastOwnerUntil);
       void this.#current.live();
     });

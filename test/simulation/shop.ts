@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3';
 import type { Window } from './plan/chance.ts';
+import { quoted } from './plan/names.ts';
 import type { PlannedOrder } from './plan/orders.ts';
 import { SHOP_IS_BROKEN, type Observer } from './observer/observer.ts';
 import type { Scheduler } from './scheduler.ts';
@@ -16,6 +17,7 @@ interface ShopSurroundings {
 
 /** The account that a row is of. */
 interface Owner {
+  readonly plan: { readonly account: string };
   readonly observer: Observer;
 }
 
@@ -43,28 +45,30 @@ export class Shop {
     this.#database
       .prepare(
         `insert into merchant_orders
-           (external_order_id, asset, asset_position, from_currency, to_currency, payment_token, created_at, next_action_at)
-         values (?, ?, ?, 'BTC', 'EUR', ?, ?, ?)`,
+           (account, external_order_id, asset, asset_position, from_currency, to_currency, payment_token, created_at, next_action_at)
+         values (?, ?, ?, ?, 'BTC', 'EUR', ?, ?, ?)`,
       )
-      .run(id, asset, position, paymentToken, now, now);
+      .run(owner.plan.account, id, asset, position, paymentToken, now, now);
     owner.observer.inserted(order);
     this.#world.wake();
   }
 
   /** The merchant corrects a row; once it was sent, the database refuses. */
-  correct({ observer }: Owner, { id }: PlannedOrder): void {
-    const state = this.#read(id)?.['state'];
+  correct({ plan, observer }: Owner, { id }: PlannedOrder): void {
+    const state = this.#read(plan.account, id)?.['state'];
     if ((state !== 'pending' && state !== 'invalid') || this.#isBroken) return;
-    this.#database.prepare('update merchant_orders set asset = ? where external_order_id = ?').run('7.25', id);
+    this.#database
+      .prepare('update merchant_orders set asset = ? where account = ? and external_order_id = ?')
+      .run('7.25', plan.account, id);
     observer.corrected(id, '7.25');
     this.#world.wake();
   }
 
   /** Reads a row, and saves it as it was after a while. */
   saveStale(owner: Owner, id: string, ms: number): void {
-    const row = this.#read(id);
+    const row = this.#read(owner.plan.account, id);
     if (row === undefined) return;
-    this.#world.scheduler.after(ms, `the shop saves ${JSON.stringify(id)}`, () => this.#save(owner, row));
+    this.#world.scheduler.after(ms, `the shop saves ${quoted(owner.plan.account, id)}`, () => this.#save(owner, row));
   }
 
   close(): void {
@@ -76,18 +80,22 @@ export class Shop {
     this.#database = open(this.#path);
   }
 
-  #read(id: string): Row | undefined {
-    return this.#database.prepare('select * from merchant_orders where external_order_id = ?').get(id) as Row;
+  #read(account: string, id: string): Row | undefined {
+    return this.#database
+      .prepare('select * from merchant_orders where account = ? and external_order_id = ?')
+      .get(account, id) as Row | undefined;
   }
 
   /** Saves every column as it was read, as programs do that know rows as objects. The database takes it where nothing of ours differs. */
-  #save({ observer }: Owner, row: Row): void {
+  #save({ plan, observer }: Owner, row: Row): void {
     const columns = Object.keys(row);
     const assignments = columns.map((column) => `${column} = @${column}`).join(', ');
-    const before = this.#read(String(row['external_order_id']));
+    const before = this.#read(plan.account, String(row['external_order_id']));
     try {
       this.#database
-        .prepare(`update merchant_orders set ${assignments} where external_order_id = @external_order_id`)
+        .prepare(
+          `update merchant_orders set ${assignments} where account = @account and external_order_id = @external_order_id`,
+        )
         .run(row);
     } catch (error) {
       if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_CONSTRAINT')) return;

@@ -4,7 +4,7 @@ import type Database from 'better-sqlite3';
 import { pino, type Logger } from 'pino';
 import type { Connect } from '../../src/exchange/transport.ts';
 import type { SqliteConfig } from '../support/test-program.ts';
-import { SimulatedAccount, type AccountWorld } from './account.ts';
+import { copyPathOf, SimulatedAccount, type AccountWorld } from './account.ts';
 import { emptyDatabaseOf, frozenClock, type Ground } from './ground.ts';
 import { acceptCopy } from './modes/older-copy.ts';
 import type { Outcome } from './modes/mode.ts';
@@ -12,7 +12,7 @@ import type { Machine, Trial } from './modes/trial.ts';
 import { DeliveryObserver } from './observer/deliveries.ts';
 import type { Observer } from './observer/observer.ts';
 import { Chance, type Window } from './plan/chance.ts';
-import { BEGINNING, planOf, type Plan } from './plan/plan.ts';
+import { BEGINNING, planOf, plansOf, type Plan } from './plan/plan.ts';
 import { withSettings } from './plan/settings.ts';
 import type { Surroundings, WrapStatement } from './process.ts';
 import { Processes } from './processes.ts';
@@ -70,7 +70,8 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
     const reader = this.#reader.asDatabase();
     this.#nextDue = reader.prepare('select min(next_action_at) from merchant_orders').pluck();
     this.shop = new Shop(this, path);
-    this.accounts = [new SimulatedAccount(this, plan, reader)];
+    const sent = plan.sharesLimit ? { arrivals: [], departures: [] } : undefined;
+    this.accounts = plansOf(plan).map((one) => new SimulatedAccount(this, one, reader, sent));
     this.deliveries = new DeliveryObserver(this, reader, plan.receivers);
     this.receivers = new SimulatedReceivers(
       plan.receivers,
@@ -122,10 +123,10 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
   }
 
   connect(life: Life, step: (where: string) => void): Connect {
-    return (name) => {
+    return (name, key) => {
       const account = this.accounts.find((one) => one.plan.account === name);
       if (account === undefined) throw new Error(`nobody planned the account ${name}`);
-      return account.connect(life, step);
+      return account.connect(life, step, key);
     };
   }
 
@@ -161,6 +162,20 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
 
   #isWithin(window: Window | null): boolean {
     return window !== null && this.scheduler.now >= window.from && this.scheduler.now < window.to;
+  }
+
+  /** For how long a process has lived, and nothing was wrong with the database, the clock or its event loop. */
+  get #quietForMs(): number {
+    const { now } = this.scheduler;
+    const { diskFull, readOnly, trigger, clockSet, blocked } = this.plan;
+    const windows = [diskFull, readOnly, trigger?.raises].filter((window) => window !== null && window !== undefined);
+    const stretches = [
+      ...windows.map(({ from, to }) => ({ from, to })),
+      ...clockSet.map(({ at }) => ({ from: at, to: at })),
+      ...blocked.map(({ at, ms }) => ({ from: at, to: at + ms })),
+    ];
+    const ends = stretches.filter(({ from }) => from <= now).map(({ to }) => to);
+    return now - Math.max(this.#processes.livesSince ?? now, this.#lockedUntil, ...ends);
   }
 
   nextDueMs(): number | undefined {
@@ -200,13 +215,16 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
   }
 
   async #runSteps(): Promise<number> {
-    const mostSteps = MOST_STEPS + 10_000 * this.plan.orders.length;
+    const mostSteps = this.accounts.reduce((sum, { plan }) => sum + 10_000 * plan.orders.length, MOST_STEPS);
     let steps = 0;
     while (this.violation === undefined && !this.#isOver()) {
       if (!(await this.scheduler.step())) this.fail('no order is lost', 'nothing happens any more');
       this.#processes.mayDie('at a step', this.plan.deathAtStep);
       await this.#trial?.afterStep(this);
-      for (const { observer } of this.accounts) observer.check(this.latestWallMs);
+      for (const { observer } of this.accounts) {
+        observer.check(this.latestWallMs);
+        observer.checkPrompt(this.wallMs, this.#quietForMs);
+      }
       this.deliveries.check();
       if (this.scheduler.waiting > 200) this.fail('backlog bounded', `${this.scheduler.waiting} events wait`);
       steps += 1;
@@ -226,7 +244,13 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
     if (now >= endAt) return true;
     if (!endsWhenSettled || now < Math.max(lastAt, this.deliveries.settledAt, this.#lookAt)) return false;
     this.#lookAt = now + SETTLED_EVERY_MS;
-    return this.observer.holds(() => this.#checkEnd());
+    const [first, ...others] = this.accounts;
+    // What the first one hears is of the whole world, too.
+    const isSettled = first?.observer.holds(() => {
+      first.checkEnd();
+      this.deliveries.checkEnd();
+    });
+    return isSettled === true && others.every((one) => one.observer.holds(() => one.checkEnd()));
   }
 
   [Symbol.dispose](): void {
@@ -234,8 +258,9 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
     this.shop.close();
     this.#reader.close();
     const { path } = this.config.database;
-    for (const ending of ['', '-wal', '-shm', '.mark', '.copy', '.copy-wal', '.copy-shm'])
-      rmSync(`${path}${ending}`, { force: true });
+    const copies = this.accounts.map(({ plan }) => copyPathOf(path, plan.account));
+    for (const file of [path, ...copies])
+      for (const ending of ['', '-wal', '-shm', '.mark']) rmSync(`${file}${ending}`, { force: true });
   }
 
   wake(): void {
@@ -287,5 +312,9 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
 
 function withPlan(config: SqliteConfig, plan: Plan, path: string): SqliteConfig {
   const database = { ...config.database, url: `sqlite:${path}`, path, address: path };
-  return withSettings({ ...config, database }, plan.settings);
+  const rateGroup = plan.sharesLimit ? 'shared' : undefined;
+  return withSettings(
+    { ...config, database },
+    plansOf(plan).map(({ account, settings }) => ({ account, settings, rateGroup })),
+  );
 }

@@ -1,7 +1,7 @@
 import type { Ground } from '../ground.ts';
 import { MINUTE } from '../plan/chance.ts';
 import type { PlannedOrder } from '../plan/orders.ts';
-import { planOf, type Plan } from '../plan/plan.ts';
+import { planAlone, type Plan } from '../plan/plan.ts';
 import { live } from '../world.ts';
 import { addCounts, type Mode, type Outcome } from './mode.ts';
 
@@ -44,7 +44,7 @@ function soon(order: PlannedOrder): PlannedOrder {
 
 /** The plan of a seed, with few orders at once, faults for a moment, and an end as soon as everything has settled. */
 function smallPlanOf(seed: number): Plan {
-  const plan = planOf(seed);
+  const plan = planAlone(seed);
   const orders = plan.orders.slice(0, MOST_ORDERS).map(soon);
   return {
     ...plan,

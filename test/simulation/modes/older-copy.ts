@@ -8,7 +8,7 @@ import { openStore } from '../../../src/store/sqlite/store.ts';
 import type { SqliteConfig } from '../../support/test-program.ts';
 import { COPY_ACCEPTED } from '../observer/history.ts';
 import { MINUTE, type Chance } from '../plan/chance.ts';
-import { planOf, type Plan } from '../plan/plan.ts';
+import { planAlone, type Plan } from '../plan/plan.ts';
 import type { WrapStatement } from '../process.ts';
 import type { Machine } from './trial.ts';
 
@@ -108,7 +108,7 @@ export class Accepting {
 
 /** The plan of a seed without what belongs to other modes: orders at once, one process at a time, no end before 2 hours. */
 export function planForFiles(seed: number): Plan {
-  const plan = planOf(seed);
+  const plan = planAlone(seed);
   const calmAt = 120 * MINUTE;
   return {
     ...plan,

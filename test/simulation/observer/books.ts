@@ -60,27 +60,24 @@ export class Books {
 
   /** The chain as docs/architecture.md tells it, computed once more. */
   #checkChain(): void {
-    const events = this.#all('select * from events order by account, id');
-    const heads = new Map<string, string>();
+    const events = this.#all('select * from events where account = ? order by id');
+    let previous = '';
     for (const event of events) {
-      const account = String(event['account']);
-      const previous = heads.get(account) ?? '';
       const text = JSON.stringify([previous, ...HASHED.map((column) => event[column])]);
       const hash = createHash('sha256').update(text).digest('hex');
       if (event['previous_hash'] !== previous || event['hash'] !== hash)
         this.#knowledge.fail('the chain is whole', `event ${String(event['id'])} does not follow from the one before`);
-      heads.set(account, hash);
+      previous = hash;
     }
-    for (const { account, hash } of this.#all('select account, hash from event_heads')) {
-      if (heads.get(String(account)) !== hash)
-        this.#knowledge.fail('the chain is whole', `its head is ${String(hash)}`);
+    for (const { hash } of this.#all('select hash from event_heads where account = ?')) {
+      if (previous !== hash) this.#knowledge.fail('the chain is whole', `its head is ${String(hash)}`);
     }
   }
 
   #checkCounts(rows: ReadonlyMap<string, Row>): void {
     const states = [...rows.values()].map(({ state }) => state).filter((state) => !NOT_COUNTED.includes(state));
     const open = this.#findings().filter(({ status }) => status === 'open');
-    const [{ counts = '{}' } = {}] = this.#all('select counts from event_heads');
+    const [{ counts = '{}' } = {}] = this.#all('select counts from event_heads where account = ?');
     const { orders = {}, findings = {} } = JSON.parse(String(counts)) as Record<string, Record<string, number>>;
     const counted = Object.entries(orders).filter(([state]) => !NOT_COUNTED.includes(state));
     this.#compare('orders by state', counted, countBy(states));
@@ -99,7 +96,9 @@ export class Books {
 
   #checkSecrets(): void {
     for (const table of ['events', 'findings', 'account_holds']) {
-      const secret = this.#all(`select * from ${table}`).find((row) => JSON.stringify(row).includes('canary'));
+      const secret = this.#all(`select * from ${table} where account = ?`).find((row) =>
+        JSON.stringify(row).includes('canary'),
+      );
       if (secret !== undefined) this.#knowledge.fail('secrets stay in', `${table}: ${JSON.stringify(secret)}`);
     }
   }
@@ -107,7 +106,10 @@ export class Books {
   #checkFindings(rows: ReadonlyMap<string, Row>, wallMs: number): void {
     const findings = this.#findings();
     const records = new Map(
-      this.#all('select external_order_id as id, body from order_records').map(({ id, body }) => [id, String(body)]),
+      this.#all('select external_order_id as id, body from order_records where account = ?').map(({ id, body }) => [
+        id,
+        String(body),
+      ]),
     );
     for (const known of this.#knowledge.all) {
       const row = rows.get(known.order.id);
@@ -147,11 +149,12 @@ export class Books {
   }
 
   #findings(): FindingRow[] {
-    return this.#all('select external_order_id as id, class, status from findings') as never;
+    return this.#all('select external_order_id as id, class, status from findings where account = ?') as never;
   }
 
+  /** Each query is of the account. */
   #all(query: string): Readonly<Record<string, unknown>>[] {
-    return this.#reader.prepare(query).all() as Readonly<Record<string, unknown>>[];
+    return this.#reader.prepare(query).all(this.#plan.account) as Readonly<Record<string, unknown>>[];
   }
 }
 

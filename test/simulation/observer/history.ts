@@ -57,13 +57,15 @@ export class HistoryChecks {
   /** All so far, oldest first. */
   events: EventRow[] = [];
 
+  readonly #account: string;
   readonly #giveUpAfter: number | undefined;
 
   constructor(reader: Database.Database, plan: Plan, knowledge: Knowledge) {
+    this.#account = plan.account;
     this.#giveUpAfter = plan.settings.giveUpAfter;
     this.#knowledge = knowledge;
     this.#statement = reader.prepare(
-      'select id, external_order_id, field, old_value, new_value, reason, source from order_events where id > ? order by id',
+      'select id, external_order_id, field, old_value, new_value, reason, source from order_events where account = ? and id > ? order by id',
     );
   }
 
@@ -132,7 +134,7 @@ export class HistoryChecks {
   }
 
   #read(behind: number): EventRow[] {
-    return this.#statement.all(behind) as EventRow[];
+    return this.#statement.all(this.#account, behind) as EventRow[];
   }
 }
 

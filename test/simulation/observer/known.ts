@@ -1,3 +1,4 @@
+import { quoted as quotedId } from '../plan/names.ts';
 import type { PlannedOrder } from '../plan/orders.ts';
 
 /** A create that left: when, and whether the program was told that it was not taken. */
@@ -8,6 +9,7 @@ export interface Create {
 
 /** What the observer knows of one order beside the database. */
 export interface Known {
+  readonly account: string;
   readonly order: PlannedOrder;
   asset: string | null;
   readonly creates: Create[];
@@ -28,12 +30,17 @@ export interface Known {
   isTakenForSent: boolean;
 }
 
-/** All orders that the merchant has inserted, and the first promise that was broken. */
+/** All orders that the merchant has inserted of an account, and the first promise that was broken. */
 export class Knowledge {
   violation: string | undefined;
   /** An answer has named another merchant: which one the account belongs to is not clear to the program. */
   isMerchantUnclear = false;
+  readonly #account: string;
   readonly #known = new Map<string, Known>();
+
+  constructor(account: string) {
+    this.#account = account;
+  }
 
   fail(promise: string, detail: string): void {
     this.violation ??= `${promise}: ${detail}`;
@@ -51,6 +58,7 @@ export class Knowledge {
 
   add(order: PlannedOrder): void {
     this.#known.set(order.id, {
+      account: this.#account,
       order,
       asset: order.asset,
       creates: [],
@@ -70,14 +78,18 @@ export class Knowledge {
     return this.#known.values();
   }
 
+  has(id: string): boolean {
+    return this.#known.has(id);
+  }
+
   of(id: string): Known {
     const known = this.#known.get(id);
-    if (known === undefined) throw new Error(`nobody inserted ${JSON.stringify(id)}`);
+    if (known === undefined) throw new Error(`nobody inserted ${quotedId(this.#account, id)}`);
     return known;
   }
 }
 
 /** The id of an order, for a violation. */
-export function quoted({ order }: Known): string {
-  return JSON.stringify(order.id);
+export function quoted({ account, order }: Known): string {
+  return quotedId(account, order.id);
 }

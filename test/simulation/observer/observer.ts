@@ -2,6 +2,7 @@ import type Database from 'better-sqlite3';
 import type { Judgement } from '../../../src/domain/orders/operator-decisions.ts';
 import type { HttpRequest } from '../../../src/exchange/transport.ts';
 import type { SandboxExchange } from '../../../src/sandbox/exchange.ts';
+import { quoted } from '../plan/names.ts';
 import type { PlannedOrder } from '../plan/orders.ts';
 import type { Plan } from '../plan/plan.ts';
 import { Books } from './books.ts';
@@ -9,7 +10,8 @@ import { checkEnd } from './end.ts';
 import { HistoryChecks } from './history.ts';
 import { Knowledge, type Create, type Known } from './known.ts';
 import { OrderChecks } from './orders.ts';
-import { RequestChecks, type Ended } from './requests.ts';
+import { PromptChecks } from './prompt.ts';
+import { RequestChecks, type Ended, type SentRequests } from './requests.ts';
 import { WaitChecks } from './waits.ts';
 
 /** What the merchant's own trigger says as it raises. */
@@ -18,23 +20,31 @@ export const SHOP_IS_BROKEN = 'the shop is broken';
 /** Knows what the exchange really did, and checks after each step that the program keeps its promises. */
 export class Observer {
   readonly #plan: Plan;
-  readonly #knowledge = new Knowledge();
+  readonly #knowledge: Knowledge;
   readonly #requests: RequestChecks;
   readonly #history: HistoryChecks;
   readonly #orders: OrderChecks;
   readonly #waits: WaitChecks;
+  readonly #prompt: PromptChecks;
   readonly #books: Books;
   readonly #readVersion: Database.Statement;
   #version: unknown;
 
-  constructor(reader: Database.Database, plan: Plan) {
+  /** `sent`: the requests that count for its limit, where it shares one. */
+  constructor(reader: Database.Database, plan: Plan, sent?: SentRequests) {
+    const { account } = plan;
     this.#plan = plan;
-    const state = reader.prepare('select state from merchant_orders where external_order_id = ?').pluck();
-    this.#requests = new RequestChecks(plan, this.#knowledge, (id) => state.get(id) as string | undefined);
+    this.#knowledge = new Knowledge(account);
+    const state = reader
+      .prepare('select state from merchant_orders where account = ? and external_order_id = ?')
+      .pluck();
+    const stateOf = (id: string) => state.get(account, id) as string | undefined;
+    this.#requests = new RequestChecks(plan, this.#knowledge, stateOf, sent);
     this.#history = new HistoryChecks(reader, plan, this.#knowledge);
     this.#orders = new OrderChecks(reader, plan, this.#knowledge, this.#history);
-    const waits = reader.prepare("select until from account_holds where kind = 'rate-limited'").pluck();
-    this.#waits = new WaitChecks(plan, this.#knowledge, () => waits.get() as string | undefined);
+    const waits = reader.prepare("select until from account_holds where account = ? and kind = 'rate-limited'").pluck();
+    this.#waits = new WaitChecks(plan, this.#knowledge, () => waits.get(account) as string | undefined);
+    this.#prompt = new PromptChecks(reader, plan, this.#knowledge);
     this.#books = new Books(reader, plan, this.#knowledge);
     this.#readVersion = reader.prepare('pragma data_version').pluck();
   }
@@ -102,12 +112,17 @@ export class Observer {
 
   /** A request leaves the process. */
   left(request: HttpRequest, id: string, now: number): Create | undefined {
-    this.#waits.left(`${request.method} ${JSON.stringify(id)}`, now);
+    this.#waits.left(`${request.method} ${quoted(this.#plan.account, id)}`, now);
+    if (!this.#knowledge.has(id)) {
+      this.fail('requests are of their own account', `${this.#plan.account} has no order ${JSON.stringify(id)}`);
+      return undefined;
+    }
     return this.#requests.left(request, id, now);
   }
 
   /** What came of a request has reached the process. */
   ended(request: HttpRequest, id: string, ending: Ended, create: Create | undefined, now: number): void {
+    if (!this.#knowledge.has(id)) return;
     this.#waits.answered(ending, now);
     this.#requests.ended(request, id, ending, create);
   }
@@ -143,6 +158,11 @@ export class Observer {
   /** A request has arrived at the exchange. */
   arrived(now: number): void {
     this.#requests.arrived(now);
+  }
+
+  /** Checks that nothing waits for other accounts; `quietForMs`: for how long a process has lived without trouble. */
+  checkPrompt(wallMs: number, quietForMs: number): void {
+    this.#prompt.check(wallMs, quietForMs);
   }
 
   /** Checks everything that the database says, when it says something new. */

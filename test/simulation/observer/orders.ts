@@ -33,14 +33,14 @@ export class OrderChecks {
     this.#knowledge = knowledge;
     this.#history = history;
     this.#statements = {
-      rows: reader.prepare(`select ${ROW_COLUMNS} from merchant_orders`),
-      records: reader.prepare('select external_order_id as id, body from order_records'),
+      rows: reader.prepare(`select ${ROW_COLUMNS} from merchant_orders where account = ?`),
+      records: reader.prepare('select external_order_id as id, body from order_records where account = ?'),
     };
   }
 
-  /** All rows by id. */
+  /** All rows of the account by id. */
   rows(): Map<string, Row> {
-    return new Map((this.#statements.rows.all() as Row[]).map((row) => [row.external_order_id, row]));
+    return new Map((this.#statements.rows.all(this.#plan.account) as Row[]).map((row) => [row.external_order_id, row]));
   }
 
   /** An older copy has older rows and records. */
@@ -63,7 +63,7 @@ export class OrderChecks {
   }
 
   #checkRecords(): void {
-    for (const { id, body } of this.#statements.records.all() as { id: string; body: string }[]) {
+    for (const { id, body } of this.#statements.records.all(this.#plan.account) as { id: string; body: string }[]) {
       if (this.#records.get(id)?.body === body) continue;
       const known = this.#knowledge.of(id);
       const contradictions = contradictionsIn(body, known.order, known.asset, this.#plan.settings);

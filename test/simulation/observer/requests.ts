@@ -1,4 +1,5 @@
 import type { HttpRequest, HttpResponse } from '../../../src/exchange/transport.ts';
+import { quoted as quotedId } from '../plan/names.ts';
 import type { Plan } from '../plan/plan.ts';
 import { idsIn, provesAbsence, statusesIn, verdictOf } from './answers.ts';
 import { quoted, type Create, type Known, type Knowledge } from './known.ts';
@@ -14,19 +15,31 @@ export interface Ended {
   readonly sent?: 'never' | 'perhaps';
 }
 
+/** When requests that count for a limit arrived at the exchange, and left. */
+export interface SentRequests {
+  readonly arrivals: number[];
+  readonly departures: number[];
+}
+
 /** Checks what leaves the processes: the rate, pauses, how many at a time, and what may be sent at all. */
 export class RequestChecks {
   readonly #plan: Plan;
   readonly #knowledge: Knowledge;
   readonly #stateOf: (id: string) => string | undefined;
-  readonly #arrivals: number[] = [];
-  readonly #departures: number[] = [];
+  readonly #sent: SentRequests;
+  #count = 0;
   #inFlight = 0;
   #resumedAt = 0;
   #pause: { readonly kind: string; startedAt: number | undefined } | null = null;
 
   /** `stateOf` reads the state of an order as it is committed. */
-  constructor(plan: Plan, knowledge: Knowledge, stateOf: (id: string) => string | undefined) {
+  constructor(
+    plan: Plan,
+    knowledge: Knowledge,
+    stateOf: (id: string) => string | undefined,
+    sent: SentRequests = { arrivals: [], departures: [] },
+  ) {
+    this.#sent = sent;
     this.#plan = plan;
     this.#knowledge = knowledge;
     this.#stateOf = stateOf;
@@ -39,7 +52,7 @@ export class RequestChecks {
 
   /** How many requests have arrived. */
   get count(): number {
-    return this.#arrivals.length;
+    return this.#count;
   }
 
   /** A person has paused the account. */
@@ -57,8 +70,8 @@ export class RequestChecks {
     this.#inFlight += 1;
     // By when they arrive, requests that are paced may come closer together.
     if (this.#plan.settings.rate.mode === 'paced' && this.#plan.shared === null) {
-      this.#departures.push(now);
-      this.#checkRate(this.#departures, now);
+      this.#sent.departures.push(now);
+      this.#checkRate(this.#sent.departures, now);
     }
     if (this.#inFlight > this.mostInFlight) this.#knowledge.fail('bounded concurrency', `${this.#inFlight} in flight`);
     this.#checkPause(request, id, now);
@@ -85,8 +98,9 @@ export class RequestChecks {
   }
 
   arrived(now: number): void {
-    this.#arrivals.push(now);
-    if (this.#plan.settings.rate.mode === 'proved') this.#checkRate(this.#arrivals, now);
+    this.#count += 1;
+    this.#sent.arrivals.push(now);
+    if (this.#plan.settings.rate.mode === 'proved') this.#checkRate(this.#sent.arrivals, now);
   }
 
   /** The first record that is not disputed says whose the account is: it may be one that names another merchant. */
@@ -122,7 +136,7 @@ export class RequestChecks {
     if (pause === null || (method === 'GET' && pause.kind !== 'all-paused')) return;
     pause.startedAt ??= now;
     if (now > pause.startedAt + PAUSE_WITHIN_MS)
-      this.#knowledge.fail('a pause is kept', `${method} ${JSON.stringify(id)} left`);
+      this.#knowledge.fail('a pause is kept', `${method} ${quotedId(this.#plan.account, id)} left`);
   }
 
   #createLeft({ body }: HttpRequest, known: Known, now: number): Create {

@@ -1,32 +1,18 @@
-import type { Judgement } from '../../../src/domain/orders/operator-decisions.ts';
-import { faultsOf, type FaultName } from '../faults.ts';
+import { faultsOf } from '../faults.ts';
+import { planDecisions, planOutages, planStaleSaves, someOf, type AccountPlan } from './account.ts';
 import { Chance, DAY, HOUR, MINUTE, SECOND, type Stretch, type Window } from './chance.ts';
-import { planOrders, withOddAnswers, type PlannedOrder } from './orders.ts';
+import { FIRST_ACCOUNT } from './names.ts';
+import { planOrders, withOddAnswers } from './orders.ts';
 import { planReceivers, type PlannedReceiver } from './receivers.ts';
-import { planSettings, type PlannedSettings } from './settings.ts';
+import { planSettings } from './settings.ts';
+import { planSeveral } from './several.ts';
 
 /** When each world begins: later than any real clock that a trigger of the database may read. */
 export const BEGINNING = Date.parse('2040-01-01T00:00:00.000Z');
 
-/** What a person tries to decide about an order. */
-export interface PlannedDecision {
-  readonly id: string;
-  readonly kind: Judgement['kind'];
-}
-
-/** Everything that one seed decides beforehand; times in milliseconds since the world began. */
-export interface Plan {
+/** Everything that one seed decides beforehand, of the world and of its first account; times in milliseconds since the world began. */
+export interface Plan extends AccountPlan {
   readonly seed: number;
-  /** The name of the account. */
-  readonly account: string;
-  readonly orders: readonly PlannedOrder[];
-  readonly settings: PlannedSettings;
-  /** Share of requests that something happens to, and what may happen to them: a fault that is named twice happens twice as often. */
-  readonly faults: number;
-  readonly createFaults: readonly FaultName[];
-  readonly lookupFaults: readonly FaultName[];
-  /** When every request, or every create, has the same fault. */
-  readonly outages: readonly Outage[];
   /** Chance that the process dies at an event, and at a statement. */
   readonly deathAtStep: number;
   readonly deathAtStatement: number;
@@ -42,16 +28,10 @@ export interface Plan {
   readonly diskFull: Window | null;
   /** When the file takes no write at all. */
   readonly readOnly: Window | null;
-  /** When a person has paused creates, or everything. */
-  readonly paused: (Window & { readonly kind: 'creates-paused' | 'all-paused' }) | null;
-  /** How often a person lets creates go on that a limit or unknown outcomes have stopped. */
-  readonly resumedEveryMs: number | null;
   /** Where the machine's clock is set, and by how much: below 0 it is set back. */
   readonly clockSet: readonly Stretch[];
   /** When the event loop of the process is blocked. */
   readonly blocked: readonly Stretch[];
-  /** When the merchant's own program saves whole rows that it read a while before. */
-  readonly staleSaves: readonly (Stretch & { readonly id: string })[];
   /** The merchant's own trigger on the table: it writes down each change, and at times raises. */
   readonly trigger: { readonly raises: Window | null } | null;
   /** Where processes share a server: when the one that drives the account stands still, and the share of commits whose connection is lost. */
@@ -63,43 +43,48 @@ export interface Plan {
   readonly lastAt: number;
   /** Whether the world ends as soon as everything has settled after that, instead of days later. */
   readonly endsWhenSettled: boolean;
-  readonly decisions: readonly (PlannedDecision & { readonly at: number })[];
-  /** Chance that a person wants an order sent again while its create is in flight. */
-  readonly decidesInFlight: number;
   readonly receivers: readonly PlannedReceiver[];
   /** Whether the feed is read and reports are made beside it. */
   readonly isAudited: boolean;
+  /** The other accounts in the same database; none in most worlds. */
+  readonly others: readonly AccountPlan[];
+  /** Whether all accounts share one limit of the rate. */
+  readonly sharesLimit: boolean;
 }
-
-/** A stretch of time in which requests have one fault. */
-export interface Outage extends Window {
-  readonly fault: FaultName;
-  readonly isOfCreates: boolean;
-}
-
-const JUDGEMENTS = ['exists', 'not-created', 'abandoned', 'retry', 'cancel', 'ours'] as const;
-const OUTAGES: readonly FaultName[] = [
-  'never',
-  'lost-before',
-  'hangs-before',
-  'server-error',
-  'key-refused',
-  'html',
-  'redirected',
-];
-const OUTAGES_OF_CREATES: readonly FaultName[] = [
-  'blocked',
-  'blocked',
-  'server-error-taken',
-  'lost-after',
-  'rate-limited',
-];
 
 /** Tens of thousands of passes that find nothing to do would be most of what the simulation does. */
 const MOST_TICKS = 2_880;
 
 /** The plan of a seed. */
 export function planOf(seed: number): Plan {
+  const plan = planAlone(seed);
+  const several = planSeveral(plan, plan, new Chance(seed + 9_267_213));
+  if (several === undefined) return plan;
+  const [first = plan, ...others] = several.accounts;
+  return {
+    ...plan,
+    ...first,
+    others,
+    sharesLimit: several.sharesLimit,
+    lastAt: lastAtOf(several.accounts, plan.calmAt),
+    shared: null,
+    receivers: [],
+  };
+}
+
+/** The world as it is given to each of its accounts. */
+export function plansOf(plan: Plan): readonly Plan[] {
+  return [plan, ...plan.others.map((account) => ({ ...plan, ...account }))];
+}
+
+/** What was planned last takes a while. */
+function lastAtOf(accounts: readonly AccountPlan[], calmAt: number): number {
+  const moments = accounts.flatMap(({ orders, decisions, staleSaves }) => [...orders, ...decisions, ...staleSaves]);
+  return Math.max(calmAt, ...moments.map(({ at }) => at)) + HOUR;
+}
+
+/** The plan of a seed for a world with one account. */
+export function planAlone(seed: number): Plan {
   const chance = new Chance(seed);
   const swarm = new Chance(seed + 2_000_003);
   const shared = new Chance(seed + 3_000_017);
@@ -113,7 +98,7 @@ export function planOf(seed: number): Plan {
   const isStoppedForGood = settings.createsPerHour !== undefined || settings.assetPerHour.length > 0;
   const plan = {
     seed,
-    account: 'default',
+    account: FIRST_ACCOUNT,
     orders,
     settings,
     faults: swarm.of([0, 0.05, 0.2, 0.5]),
@@ -145,32 +130,18 @@ export function planOf(seed: number): Plan {
     endAt: calmAt + (chance.next() < 0.1 && orders.length < 6 ? 12 * DAY : 3 * DAY),
     endsWhenSettled: swarm.next() < 0.8,
   } as const;
-  const decisions = planDecisions(chance, plan);
-  const moments = [...decisions, ...plan.staleSaves, ...orders].map(({ at }) => at);
-  // What was planned last takes a while.
-  const lastAt = Math.max(calmAt, ...moments) + HOUR;
+  const decisions = planDecisions(chance, orders, calmAt);
+  const account = { ...plan, decisions, decidesInFlight: chance.of([0, 0, 0.2, 0.5]), isWell: false };
+  const lastAt = lastAtOf([account], calmAt);
   return {
-    ...plan,
+    ...account,
     lastAt,
     tickMs: Math.max(plan.tickMs, lastAt / MOST_TICKS),
-    decisions,
-    decidesInFlight: chance.of([0, 0, 0.2, 0.5]),
     receivers: planReceivers(new Chance(seed + 5_000_011), calmAt),
     isAudited: new Chance(seed + 6_000_029).next() < 0.3,
+    others: [],
+    sharesLimit: false,
   };
-}
-
-/** Each seed has faults of its own: few of them, each often, or most of them. */
-function someOf(swarm: Chance, all: readonly FaultName[]): FaultName[] {
-  const count = swarm.of([1, 2, 4, 8, 20]);
-  return Array.from({ length: count }, () => swarm.of(all));
-}
-
-function planOutages(swarm: Chance, calmAt: number): Outage[] {
-  return Array.from({ length: swarm.of([0, 0, 1, 2]) }, () => {
-    const isOfCreates = swarm.next() < 0.4;
-    return { ...swarm.window(calmAt), isOfCreates, fault: swarm.of(isOfCreates ? OUTAGES_OF_CREATES : OUTAGES) };
-  });
 }
 
 /** Set back, set ahead, or wrong for a moment. What is created by a clock that is a day ahead is older than its order. */
@@ -195,14 +166,6 @@ function planBlocked(swarm: Chance, calmAt: number): Stretch[] {
   }));
 }
 
-function planStaleSaves(swarm: Chance, orders: readonly PlannedOrder[], calmAt: number): Plan['staleSaves'] {
-  return Array.from({ length: 1 + swarm.below(8) }, () => ({
-    id: swarm.of(orders).id,
-    at: swarm.of([swarm.below(10 * SECOND), swarm.below(calmAt)]),
-    ms: swarm.of([0, 50, SECOND, HOUR]),
-  }));
-}
-
 /** Mostly while orders are sent; some stretches are shorter than what it takes until another process takes over. */
 function planShared(chance: Chance, calmAt: number): Plan['shared'] {
   const stills = Array.from({ length: chance.below(6) }, () => ({
@@ -210,22 +173,4 @@ function planShared(chance: Chance, calmAt: number): Plan['shared'] {
     ms: chance.of([SECOND, 3_200, 5 * SECOND, 14 * SECOND, MINUTE, HOUR]),
   }));
   return { stills, lostCommits: chance.of([0, 0.02, 0.1, 0.4]) };
-}
-
-/**
- * At any time but near the end, as what a person has moved is to settle too: soon, while orders are sent; and later than
- * a day, when those that nobody found are held.
- */
-function planDecisions(chance: Chance, { orders, calmAt }: Pick<Plan, 'orders' | 'calmAt'>): Plan['decisions'] {
-  if (chance.next() < 0.6) return [];
-  return Array.from({ length: 1 + chance.below(4 * orders.length) }, () => ({
-    id: chance.of(orders).id,
-    at: chance.of([
-      chance.below(3 * SECOND),
-      chance.below(MINUTE),
-      chance.below(calmAt),
-      25 * HOUR + chance.below(calmAt),
-    ]),
-    kind: chance.of(JUDGEMENTS),
-  }));
 }

@@ -3,6 +3,7 @@ import type { ContradictionKind } from '../../../src/domain/contradictions.ts';
 import type { AssetLimit } from '../../../src/domain/accounts/guard.ts';
 import type { SqliteConfig } from '../../support/test-program.ts';
 import { DAY, HOUR, MINUTE, SECOND, type Chance } from './chance.ts';
+import { keyOf } from './names.ts';
 
 /** The settings that a seed puts in force: each that changes what is done. Times in milliseconds. */
 export interface PlannedSettings {
@@ -24,6 +25,13 @@ export interface PlannedSettings {
   readonly share: number;
   readonly createsPerHour: number | undefined;
   readonly assetPerHour: readonly AssetLimit[];
+}
+
+/** An account and its settings; those of one group share a limit of the rate. */
+interface PlannedAccount {
+  readonly account: string;
+  readonly settings: PlannedSettings;
+  readonly rateGroup: string | undefined;
 }
 
 const ALL_KINDS: readonly ContradictionKind[] = ['merchant', 'age', 'pair', 'type', 'amount', 'id'];
@@ -74,12 +82,22 @@ export function planSettings(chance: Chance): PlannedSettings {
   };
 }
 
-/** The settings of a file with those of a seed. */
-export function withSettings(config: SqliteConfig, planned: PlannedSettings): SqliteConfig {
+/** The settings of a file with those of a seed for each of its accounts; the first has the general ones. */
+export function withSettings(config: SqliteConfig, accounts: readonly PlannedAccount[]): SqliteConfig {
+  const [usual] = config.accounts;
+  if (usual === undefined) throw new Error('the settings have no account');
+  const planned = accounts.map(({ account: name, settings, rateGroup }) => {
+    const its = settingsOf(usual, settings);
+    return { ...usual, ...its, name, rateGroup, exchange: { ...its.exchange, apiKey: keyOf(name) } };
+  });
+  const { create, follow, guard, exchange } = planned[0] ?? usual;
+  return { ...config, create, follow, guard, exchange, accounts: planned };
+}
+
+function settingsOf(config: Pick<SqliteConfig, 'create' | 'follow' | 'guard' | 'exchange'>, planned: PlannedSettings) {
   const { concurrency, rate, absence, outputPosition, onUnknown, verifyAfter, refusedBy, pauseAfterUnknown } = planned;
   const { createsPerHour, assetPerHour, recheckFinalAfter, ...follow } = followOf(planned);
   return {
-    ...config,
     create: {
       ...config.create,
       onUnknown,

@@ -15,6 +15,8 @@ export interface Shrunk {
 
 /** What a plan is without one of its parts. */
 const WITHOUT: readonly Partial<Plan>[] = [
+  { others: [], sharesLimit: false },
+  { sharesLimit: false },
   { shared: null },
   { deathAtStep: 0, deathAtStatement: 0 },
   { faults: 0 },

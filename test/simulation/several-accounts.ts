@@ -1,0 +1,202 @@
+import { once } from 'node:events';
+import { Accounts } from '../../src/accounts.ts';
+import type { Passes, PassesOf } from '../../src/accounts/driven-account.ts';
+import type { Clock } from '../../src/clock.ts';
+import { groupsOf } from '../../src/config/rate-groups.ts';
+import { passesBy } from '../../src/daemon.ts';
+import { KeyRefusedError } from '../../src/exchange/refusals.ts';
+import type { Connect } from '../../src/exchange/transport.ts';
+import { syncOnce } from '../../src/flows/orders/sync.ts';
+import { Activities } from '../../src/flows/pass/activity.ts';
+import { withGracePeriod } from '../../src/flows/pass/grace-period.ts';
+import { Patience } from '../../src/flows/pass/patience.ts';
+import { repeatEvery } from '../../src/flows/pass/repeat.ts';
+import type { OwnedStore } from '../../src/store/open.ts';
+import { isPassing } from '../../src/store/errors.ts';
+import { LONGEST_SLEEP_MS, Sleepers, untilDueMs, type Driven, type Driving } from './one-account.ts';
+
+/**
+ * Several accounts of a process, driven by the program's own code for that. What the daemon does each second happens here when
+ * something is due, and after each pass: worlds last for days.
+ */
+export class SeveralAccounts implements Driven {
+  readonly #driving: Driving;
+  readonly #owned: OwnedStore;
+  readonly #accounts: Accounts;
+  readonly #sleepers: Sleepers;
+  readonly #persons: Sleepers;
+  readonly #changes: Changes;
+  readonly #failed: AbortController;
+  readonly #end: AbortSignal;
+  #tickedAt: Date;
+  #isStirred = false;
+
+  private constructor(driving: Driving, owned: OwnedStore, connect: Connect, ending: Ending) {
+    const { world, clock } = driving;
+    const { config, log } = world;
+    this.#driving = driving;
+    this.#owned = owned;
+    this.#failed = ending.failed;
+    this.#end = ending.end;
+    this.#changes = ending.changes;
+    this.#sleepers = new Sleepers(driving);
+    this.#persons = new Sleepers(driving);
+    this.#tickedAt = clock.now();
+    const { store } = owned;
+    const tickedAt = () => this.#tickedAt;
+    this.#accounts = new Accounts({
+      config,
+      store,
+      clock,
+      log,
+      connect,
+      tickedAt,
+      patience: new Patience({ store, clock, log }),
+      activities: new Activities(clock),
+      passesOf: this.#stirring(passesBy(config, tickedAt)),
+      stop: this.#end,
+      onFailure: (error) => this.#failed.abort(error),
+    });
+  }
+
+  /** Opens the database by `openOwned`, to drive its accounts. */
+  static async open(
+    driving: Driving,
+    openOwned: (clock: Clock) => Promise<OwnedStore>,
+    connect: Connect,
+  ): Promise<SeveralAccounts> {
+    const failed = new AbortController();
+    const end = AbortSignal.any([driving.stop, failed.signal]);
+    const changes = new Changes(driving.clock, end);
+    return new SeveralAccounts(driving, await openOwned(changes.clock), connect, { failed, end, changes });
+  }
+
+  async run(): Promise<void> {
+    const { world, clock } = this.#driving;
+    const accounts = this.#accounts;
+    const end = this.#end;
+    const tasks = [
+      this.#owned.ownership.share(groupsOf(world.config), (holding) => accounts.take(holding), end),
+      accounts.heedChanges(),
+      this.#lookNowAndThen(),
+      this.#syncNowAndThen(),
+      repeatEvery(clock, LONGEST_SLEEP_MS, end, () => this.#sweep()),
+    ];
+    for (const task of tasks) task.catch((error: unknown) => this.#failed.abort(error));
+    if (!end.aborted) await once(end, 'abort');
+    await withGracePeriod({ clock, endGracePeriod: () => accounts.endGracePeriod() }, end, () =>
+      Promise.allSettled([...tasks, accounts.ended()]),
+    );
+    if (this.#failed.signal.aborted) throw this.#failed.signal.reason;
+  }
+
+  wake(): void {
+    this.#changes.tell();
+    this.#sleepers.wake();
+    this.#persons.wake();
+  }
+
+  async heed(): Promise<void> {
+    this.wake();
+  }
+
+  stirAfterTrouble(): void {
+    this.#stir();
+  }
+
+  endGracePeriod(): void {
+    this.#accounts.endGracePeriod();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#owned[Symbol.asyncDispose]();
+  }
+
+  /** What the daemon does each second, and at the ticks of `schedule.cron`. */
+  async #lookNowAndThen(): Promise<void> {
+    const { world, clock } = this.#driving;
+    while (!this.#end.aborted) {
+      this.#tickedAt = clock.now();
+      this.#accounts.wakeDue();
+      this.#accounts.tick();
+      await this.#accounts.eachSecond();
+      await this.#sleepers.sleep('accounts', untilDueMs(world));
+    }
+  }
+
+  /** A person asks for a pass of an account now and then, in the middle of the daemon's own. */
+  async #syncNowAndThen(): Promise<void> {
+    const { world } = this.#driving;
+    while (!this.#end.aborted && !world.isCalm) {
+      await this.#persons.sleep('sync', world.chance.of([5_000, 60_000, LONGEST_SLEEP_MS]));
+      const { names } = this.#accounts;
+      if (names.length > 0 && !this.#end.aborted) await this.#sync(world.chance.of(names));
+    }
+  }
+
+  async #sync(account: string): Promise<void> {
+    try {
+      using used = await this.#accounts.use(account);
+      if (used !== undefined) await syncOnce(used.app, 'all', this.#end);
+    } catch (error) {
+      if (!isPassing(error) && !(error instanceof KeyRefusedError)) throw error;
+    }
+  }
+
+  #sweep(): void {
+    this.#accounts.sweep('findings');
+    this.#sleepers.wake();
+  }
+
+  /** What a pass leaves may be due sooner than what was slept until. */
+  #stirring(passesOf: PassesOf): PassesOf {
+    return (app, end) => {
+      const passes = Object.entries(passesOf(app, end) as unknown as Readonly<Record<string, () => Promise<void>>>);
+      const stirring = passes.map(([name, pass]) => [name, () => pass().finally(() => this.#stir())]);
+      return Object.fromEntries(stirring) as Passes;
+    };
+  }
+
+  #stir(): void {
+    const { world, life } = this.#driving;
+    if (this.#isStirred) return;
+    this.#isStirred = true;
+    const look = () => {
+      this.#isStirred = false;
+      this.#sleepers.wake();
+    };
+    world.scheduler.after(this.#sleepers.tickMs, 'look again', look, life);
+  }
+}
+
+/** How the process ends. */
+interface Ending {
+  /** Aborted where it cannot go on. */
+  readonly failed: AbortController;
+  readonly end: AbortSignal;
+  readonly changes: Changes;
+}
+
+/** Has the program look for what others have committed when they have, and not ten times a second. */
+class Changes {
+  readonly clock: Clock;
+  #isThere = false;
+  #onChange = () => {};
+
+  constructor(clock: Clock, end: AbortSignal) {
+    this.clock = { ...clock, sleep: (ms, signal) => (signal === end ? this.#next(end) : clock.sleep(ms, signal)) };
+  }
+
+  tell(): void {
+    this.#isThere = true;
+    this.#onChange();
+  }
+
+  async #next(end: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#onChange = resolve;
+    end.addEventListener('abort', () => resolve(), { once: true });
+    if (!this.#isThere && !end.aborted) await promise;
+    this.#isThere = false;
+  }
+}
