@@ -14,7 +14,7 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
       {
         file: LEASE,
         in: 'spentByLastOwner',
-        from: 'spent: [...spent, ...granted(lease, at(lease.until), holding.lastOwnerUntil, limit)]',
+        from: 'spent: [...spent, ...granted(lease, latest, holding.lastOwnerUntil, limit)]',
         to: 'spent',
       },
     ],
