@@ -37,18 +37,21 @@ function expectedAtEnd(known: Known, isMade: boolean, plan: Plan): readonly stri
   const isOurs = decided.includes('ours');
   const isDisputed = isForeign(order, settings) && !isOurs;
   const isUnclear = !isAgeKnown(known, plan);
+  // The newest record of an order that seems to have ended may be another's: it is looked at a few times more, and not for ever.
+  const mayStayDisputed = isDisputed || isUnclear || known.wasContradicted;
   const found = [
-    ...(isDisputed || isUnclear ? ['disputed'] : []),
+    ...(mayStayDisputed ? ['disputed'] : []),
     ...(!isDisputed || isUnclear ? foundStates(known, settings) : []),
   ];
+  // One order of those is never answered: whether it exists, and how it went on, is not known.
+  const isUnanswered = order.scenario.answers === 'error500' || order.answeredBy !== null;
   const ended = ['cancel', 'abandoned'].filter((judgement) => decided.includes(judgement));
   // An order that appears all the same is followed from when a recheck meets it, which may be late.
-  if (ended.length > 0) return ['cancelled', 'abandoned', 'disputed', ...found];
+  if (ended.length > 0)
+    return ['cancelled', 'abandoned', 'disputed', ...found, ...(isUnanswered ? ['open', 'final'] : [])];
   const isInvalid = !order.isValid && asset === order.asset;
   if (isInvalid && known.isTakenForSent) return ['held', 'unknown', 'invalid'];
   if (isInvalid) return ['invalid'];
-  // One order of those is never answered: whether it exists is not known.
-  const isUnanswered = order.scenario.answers === 'error500' || order.answeredBy !== null;
   // A process that died between the intent and the request, or the answer and its record, leaves an unknown outcome.
   if (!isMade) return ['held', ...(wasRefused ? ['rejected'] : []), ...(isUnanswered ? ['unknown'] : [])];
   const givenUp = settings.giveUpAfter === undefined ? [] : ['abandoned'];
