@@ -5,7 +5,7 @@ import { runSeeds } from './run/pool.ts';
 /** Worlds from one seed after another. */
 export const randomWorlds = partOf({
   name: 'random',
-  text: 'worlds in which one seed decides what happens: orders, settings, faults, deaths of the process',
+  text: 'worlds in which one seed decides what happens: orders, settings, faults, deaths of the process; one in five has several accounts',
   seeds: { small: 1_000, full: 10_000 },
   seedsAPiece: 500,
   least: (dose) => (dose === 'small' ? { seeds: 1_000 } : { seeds: 10_000, deaths: 50_000 }),

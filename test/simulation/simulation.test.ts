@@ -2,10 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { MODES } from './modes/modes.ts';
 import { runSeeds } from './run/pool.ts';
 import { prepareGround } from './ground.ts';
+import { planOf } from './plan/plan.ts';
 
 /** The worlds of each mode that show that it works; the proof has the others. */
 const WORLDS: Readonly<Record<string, { from: number; count: number }>> = {
-  random: { from: 1, count: 4 },
+  // Those from 10 on have several accounts.
+  random: { from: 8, count: 6 },
   exhaustive: { from: 8, count: 1 },
   torn: { from: 1, count: 1 },
   restored: { from: 1, count: 1 },
@@ -28,5 +30,27 @@ describe.each([...MODES.values()])('the simulation, mode $name', (mode) => {
     const { counts, broken } = await runSeeds({ mode: mode.name, ...worlds });
     expect(counts['seeds']).toBe(worlds.count);
     expect(broken.map(({ seed, violation }) => `${seed}: ${violation}`)).toEqual([]);
+  });
+});
+
+describe('a world with several accounts', () => {
+  const several = Array.from({ length: 200 }, (_, index) => planOf(index + 1)).filter(
+    ({ others }) => others.length > 0,
+  );
+
+  it('is one of five, and some share a limit', () => {
+    expect(several.length).toBeGreaterThan(25);
+    expect(several.length).toBeLessThan(60);
+    expect(several.filter(({ sharesLimit }) => sharesLimit).length).toBeGreaterThan(5);
+  });
+
+  it('has orders of the same ids, and mostly one account in trouble beside those that are well', () => {
+    const sameIds = several.filter(({ orders, others }) =>
+      others.every((other) => other.orders.some(({ id }) => orders.some((one) => one.id === id))),
+    );
+    expect(sameIds).toEqual(several);
+    const wells = several.map((plan) => [plan, ...plan.others].filter(({ isWell }) => isWell).length);
+    expect(wells.filter((count) => count > 0).length).toBeGreaterThan(several.length / 2);
+    expect(several.filter(({ others }, index) => wells[index] === others.length + 1)).toEqual([]);
   });
 });

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { PlantedBug } from './bug.ts';
+import { ACCOUNT_BUGS } from './bugs/accounts.ts';
 import { CREATE_BUGS } from './bugs/create.ts';
 import { EXCHANGE_BUGS } from './bugs/exchange.ts';
 import { FOLLOW_BUGS } from './bugs/follow.ts';
@@ -14,6 +15,7 @@ export const BUGS: readonly PlantedBug[] = [
   ...FOLLOW_BUGS,
   ...EXCHANGE_BUGS,
   ...OWNER_BUGS,
+  ...ACCOUNT_BUGS,
   ...STORE_BUGS,
   ...RESTORE_BUGS,
   ...WEBHOOK_BUGS,

@@ -1,0 +1,106 @@
+import type { PlantedBug } from '../bug.ts';
+
+const ACCOUNTS = 'src/accounts.ts';
+const WAITS = /no account waits for another|a hold is of its account alone/;
+
+/** Bugs in what several accounts of one database have to do with each other: nothing, but for a limit that they share. */
+export const ACCOUNT_BUGS: readonly PlantedBug[] = [
+  {
+    name: 'pause-of-one-holds-all',
+    text: 'the holds of all accounts are read for each',
+    breaks: WAITS,
+    edits: [
+      {
+        file: 'src/store/account-holds.ts',
+        in: 'holdsStatement',
+        from: ".where('account', '=', v.account)",
+        to: '',
+      },
+    ],
+  },
+  {
+    name: 'key-of-another-account',
+    text: 'an account is driven with the general settings in place of its own',
+    breaks: /requests bear the key of their account/,
+    edits: [
+      {
+        file: ACCOUNTS,
+        in: 'Accounts.#start',
+        from: 'requireExchange(configOf(config, account))',
+        to: 'requireExchange(config)',
+      },
+    ],
+  },
+  {
+    name: 'failure-of-one-ends-all',
+    text: 'an account that cannot go on ends the process',
+    breaks: /no bug/,
+    edits: [
+      {
+        file: 'src/accounts/failed-accounts.ts',
+        in: 'isOfAll',
+        from: "return config.database.kind === 'sqlite' && isOfFile;",
+        to: "return config.database.kind === 'sqlite' || isOfFile;",
+      },
+    ],
+  },
+  {
+    name: 'shared-limit-is-of-each',
+    text: 'accounts that share a limit have it each for itself',
+    breaks: /rate kept/,
+    edits: [
+      {
+        file: ACCOUNTS,
+        in: 'Accounts.#start',
+        from: 'rateGroup: this.#rateGroups.of(account)',
+        to: 'rateGroup: undefined',
+      },
+    ],
+  },
+  {
+    name: 'orders-are-saved-without-their-account',
+    text: 'a decision about an order is written to the orders of all accounts that have its id',
+    breaks: /row equals last event|the chain is whole|statuses verbatim/,
+    edits: [
+      {
+        file: 'src/store/orders.ts',
+        in: 'savingStatement',
+        from: 'order.and({ account: v.account, external_order_id: v.externalOrderId })',
+        to: 'order.and({ external_order_id: v.externalOrderId })',
+      },
+      {
+        file: 'src/store/orders.ts',
+        in: 'saveDecision',
+        from: 'result.numAffectedRows !== 1n',
+        to: 'result.numAffectedRows === 0n',
+      },
+    ],
+  },
+  {
+    name: 'chain-goes-on-from-another-account',
+    text: 'in a transaction of several accounts, each goes on with the end of the chain of the first',
+    breaks: /the chain is whole|counts equal the rows/,
+    edits: [
+      {
+        file: 'src/store/events.ts',
+        in: 'headOf',
+        from: 'const known = tx.heads?.get(account);',
+        to: 'const known = [...(tx.heads?.values() ?? [])][0];',
+      },
+    ],
+  },
+  {
+    name: 'one-due-account-is-woken',
+    text: 'of the accounts in which something has come due, the first is woken alone',
+    breaks: WAITS,
+    edits: [
+      {
+        file: 'src/accounts/due-accounts.ts',
+        in: 'DueAccounts.#wake',
+        from: 'this.#times[kind].take(this.#until(kind))',
+        to: '[...this.#times[kind].take(this.#until(kind))].slice(0, 1)',
+      },
+      { file: ACCOUNTS, in: 'Accounts.#attendAll', from: 'await this.#readSlice(slice);', to: '' },
+    ],
+  },
+];
