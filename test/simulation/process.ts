@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import Database from 'better-sqlite3';
 import type { Logger } from 'pino';
 import { createApp, startApp, type App } from '../../src/app.ts';
@@ -6,10 +7,11 @@ import type { Connect } from '../../src/exchange/transport.ts';
 import { grantNext } from '../../src/store/accounts.ts';
 import { OwnedError, StoreError } from '../../src/store/errors.ts';
 import type { Holding, Store } from '../../src/store/port.ts';
-import { openAsOwner } from '../../src/store/open.ts';
+import { openAsOwner, type OwnedStore } from '../../src/store/open.ts';
 import { openStore, type OpenOptions } from '../../src/store/sqlite/store.ts';
 import type { SqliteConfig } from '../support/test-program.ts';
 import type { Chance } from './plan/chance.ts';
+import { FIRST_ACCOUNT } from './plan/names.ts';
 import type { Plan } from './plan/plan.ts';
 import type { SimulatedReceivers } from './receivers/receivers.ts';
 import type { DeliveryObserver } from './observer/deliveries.ts';
@@ -27,7 +29,6 @@ const LASTS_MS = 3_000;
 const GRACE_PERIOD_MS = 16_000;
 /** The end after it: what the database does not take is tried for a moment. */
 const LONGEST_END_MS = 15_000;
-const ACCOUNT = 'default';
 
 /** Wraps each statement of a connection. */
 export type WrapStatement = NonNullable<OpenOptions['wrap']>;
@@ -151,13 +152,15 @@ export class SimulatedProcess implements Life {
       // A key that was refused from the beginning is tried again once a person has started the program again.
       const restartMs = plan.calmAt - scheduler.now + chance.below(60_000);
       if (!isCalm) scheduler.after(restartMs, 'a person starts it again', () => this.#requestStop(), this);
-      return await SeveralAccounts.open(driving, (watched) => openAsOwner(config.database, watched, store), connect);
+      const open = async (watched: Clock) =>
+        plan.shared === null ? await openAsOwner(config.database, watched, store) : await this.#openShared(watched);
+      return await SeveralAccounts.open(driving, open, connect);
     }
     const app =
       plan.shared === null
         ? await createApp(config, { clock, log, connect, store })
         : await this.#startShared(clock, connect);
-    return new OneAccount(driving, app, this.#holdingOf(0));
+    return new OneAccount(driving, app, this.#holdingOf(FIRST_ACCOUNT, 0));
   }
 
   /** As the daemon stops: nothing new is taken, and after the grace period nothing is waited for. */
@@ -181,7 +184,7 @@ export class SimulatedProcess implements Life {
     const options = { expect: 'upgrade', wrap: this.#wrap, synchronous: 'off' } as const;
     await using undo = new AsyncDisposableStack();
     const store = undo.adopt(await openStore(config.database.path, clock, options), (opened) => opened.close());
-    const holding = await this.#take(store);
+    const [holding] = await this.#take(store, [FIRST_ACCOUNT]);
     const shared = sharedStore(store, clock, holding, () => this.#fateOfCommit());
     // Also while it takes up what the last one left, as the daemon has it.
     this.#endGracePeriod = () => (this.#accounts ?? shared.writer).endGracePeriod();
@@ -190,19 +193,54 @@ export class SimulatedProcess implements Life {
     return { ...app, [Symbol.asyncDispose]: () => disposal.disposeAsync() };
   }
 
-  async #take(store: Store): Promise<Holding> {
-    const generations = await store.writer.write(async (tx) => {
-      // Whoever takes an account takes one that is free: another process has taken it while this one waited for the database.
-      if (this.isLate) throw new OwnedError(`another process drives the account ${ACCOUNT}`);
-      return await grantNext(tx, [ACCOUNT]);
-    });
-    return this.#holdingOf(generations.get(ACCOUNT) ?? 0);
+  /** Opens the database as one of several processes on a server, which drives all accounts while it is the one that does. */
+  async #openShared(clock: Clock): Promise<OwnedStore> {
+    const { config } = this.#world;
+    const options = { expect: 'upgrade', wrap: this.#wrap, synchronous: 'off' } as const;
+    const store = await openStore(config.database.path, clock, options);
+    const shared = new Map<unknown, Store>();
+    const ofOwner = (holding: Holding) => {
+      const known = shared.get(holding) ?? sharedStore(store, clock, holding, () => this.#fateOfCommit());
+      shared.set(holding, known);
+      return known;
+    };
+    const take = async (names: readonly string[]) => await this.#take(store, names);
+    return {
+      store: { ...store, forAccount: (_account, holding) => ofOwner(holding as Holding) },
+      ownership: {
+        take,
+        share: async (groups, onTaken, stop) => {
+          const holdings = await take(groups.flat());
+          this.#endGracePeriod = () => {
+            for (const holding of holdings) ofOwner(holding).writer.endGracePeriod();
+            this.#accounts?.endGracePeriod();
+          };
+          for (const holding of holdings) onTaken(holding);
+          await once(AbortSignal.any([stop, this.#ending.signal]), 'abort');
+          if (!stop.aborted) throw new OwnedError('another process drives the accounts');
+        },
+        [Symbol.asyncDispose]: async () => {},
+      },
+      [Symbol.asyncDispose]: async () => await store.close(),
+    };
   }
 
-  #holdingOf(generation: number): Holding {
+  async #take<const Names extends readonly string[]>(
+    store: Store,
+    names: Names,
+  ): Promise<{ [N in keyof Names]: Holding }> {
+    const generations = await store.writer.write(async (tx) => {
+      // Whoever takes an account takes one that is free: another process has taken it while this one waited for the database.
+      if (this.isLate) throw new OwnedError(`another process drives ${names.join(', ')}`);
+      return await grantNext(tx, names);
+    });
+    return names.map((name) => this.#holdingOf(name, generations.get(name) ?? 0)) as { [N in keyof Names]: Holding };
+  }
+
+  #holdingOf(account: string, generation: number): Holding {
     const { scheduler } = this.#world;
     return {
-      account: ACCOUNT,
+      account,
       generation,
       isTrusted: () => scheduler.now < this.trustedUntil,
       now: () => this.#world.databaseTime,

@@ -126,7 +126,11 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
     return (name, key) => {
       const account = this.accounts.find((one) => one.plan.account === name);
       if (account === undefined) throw new Error(`nobody planned the account ${name}`);
-      return account.connect(life, step, key);
+      const stepAsOwner = (where: string) => {
+        step(where);
+        if (!this.isOwner(life)) this.fail('one owner an account', `${name}: ${where}, and another process drives it`);
+      };
+      return account.connect(life, stepAsOwner, key);
     };
   }
 

@@ -67,7 +67,6 @@ export function planOf(seed: number): Plan {
     others,
     sharesLimit: several.sharesLimit,
     lastAt: lastAtOf(several.accounts, plan.calmAt),
-    shared: null,
     receivers: [],
   };
 }

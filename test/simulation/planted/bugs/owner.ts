@@ -109,7 +109,7 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
   {
     name: 'late-owner-goes-on',
     text: 'an owner that wakes late does not see that another one has followed it',
-    breaks: /rate kept|a person decides|unknown is never re-sent/,
+    breaks: /one owner an account|rate kept|a person decides|unknown is never re-sent/,
     edits: [
       {
         file: LEASE,
