@@ -75,7 +75,9 @@ export async function ground({
   const config = loadConfig({ requireExchange: true, cwd: folder, file: null, env }) as SqliteConfig;
   const transport = answer && transportOf(answer);
   const store = { synchronous: 'off' } as const;
-  const app = undo.use(await createApp(config, { clock, log: log.logger, store, ...(transport && { transport }) }));
+  const app = undo.use(
+    await createApp(config, { clock, log: log.logger, store, ...(transport && { connect: () => transport }) }),
+  );
   undo.defer(() => app.endGracePeriod());
   const merchant = undo.adopt(new Database(path), (opened) => void opened.close());
   const disposal = undo.move();
