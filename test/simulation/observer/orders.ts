@@ -113,7 +113,8 @@ export class OrderChecks {
     // A date far ahead orders nothing either.
     if (Number.isNaN(modifiedAt) || modifiedAt > FAR_AHEAD) return;
     const key = `${what} ${known.order.id}`;
-    if (modifiedAt < (this.#modifiedAt.get(key) ?? Number.NEGATIVE_INFINITY) && !known.wasContradicted)
+    const mayBeOfAnother = known.wasContradicted || this.#knowledge.isMerchantUnclear;
+    if (modifiedAt < (this.#modifiedAt.get(key) ?? Number.NEGATIVE_INFINITY) && !mayBeOfAnother)
       this.#knowledge.fail('no older record over a newer one', `the ${what} of ${quoted(known)} went back`);
     this.#modifiedAt.set(key, modifiedAt);
   }
