@@ -39,8 +39,8 @@ export class SeveralAccounts implements Driven {
     this.#failed = ending.failed;
     this.#end = ending.end;
     this.#changes = ending.changes;
-    this.#sleepers = new Sleepers(driving);
-    this.#persons = new Sleepers(driving);
+    this.#sleepers = new Sleepers({ ...driving, stop: ending.end });
+    this.#persons = new Sleepers({ ...driving, stop: ending.end });
     this.#tickedAt = clock.now();
     const { store } = owned;
     const tickedAt = () => this.#tickedAt;
