@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import { COLUMN_OF, type HistoryChecks } from './history.ts';
 import type { Plan } from '../plan/plan.ts';
-import { contradictionsIn, isAgeKnown } from './contradictions.ts';
+import { canBeCompared, contradictionsIn, isAgeKnown } from './contradictions.ts';
 import { quoted, type Known, type Knowledge } from './known.ts';
 
 const LOOKED_AT = ['pending', 'unknown', 'accepted', 'open', 'held'];
@@ -75,14 +75,15 @@ export class OrderChecks {
 
   /** A shop that acts on `state` never acts on a contradicting order, and an order of ours is not taken for another. */
   #checkContradictions(known: Known, { state }: Row): void {
-    const { contradictions = [] } = this.#records.get(known.order.id) ?? {};
+    const { body = '', contradictions = [] } = this.#records.get(known.order.id) ?? {};
     const isOurs = known.decided.includes('ours');
     const what = `${quoted(known)} is ${state}: ${contradictions.join(', ')}`;
     const isShown = contradictions.some((kind) => kind !== 'age' || isAgeKnown(known, this.#plan));
     if ((state === 'open' || state === 'final') && isShown && !isOurs)
       this.#knowledge.fail('what contradicts never reads as ours', what);
     const wasSent = known.creates.some(({ isProvedNotTaken }) => !isProvedNotTaken);
-    const isUnclear = this.#knowledge.isMerchantUnclear || !isAgeKnown(known, this.#plan);
+    const hasAge = isAgeKnown(known, this.#plan) && canBeCompared('age', body, known.order, this.#plan.settings);
+    const isUnclear = this.#knowledge.isMerchantUnclear || !hasAge;
     if (state === 'disputed' && contradictions.length === 0 && wasSent && !isUnclear)
       this.#knowledge.fail('no order of ours is disputed', what);
   }
