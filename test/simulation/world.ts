@@ -22,7 +22,7 @@ import { Scheduler, type Life } from './scheduler.ts';
 import { Shop } from './shop.ts';
 
 /** Of a world with one order, and more for each. */
-const MOST_STEPS = 100_000;
+const MOST_STEPS = 300_000;
 
 /** Where a world ends when everything has settled, that is looked at so often. */
 const SETTLED_EVERY_MS = 30 * 60_000;
