@@ -114,17 +114,13 @@ export async function runDaemon(
   log.info({}, 'stopped');
 }
 
-/** Opens the database, unless the process is asked to stop meanwhile: then nothing that keeps it from that is waited for. */
+/** Opens the database. Undefined where the process is asked to stop while another program keeps it from that. */
 async function openUnlessStopped(
-  {
-    config,
-    clock,
-    log,
-    gracePeriodOver,
-  }: Pick<App, 'clock' | 'log'> & { config: Config; gracePeriodOver: AbortController },
+  deps: Pick<App, 'clock' | 'log'> & { config: Config; gracePeriodOver: AbortController },
   options: OwnerOptions,
   stopping: AbortSignal,
 ): Promise<OwnedStore | undefined> {
+  const { config, clock, log, gracePeriodOver } = deps;
   const endWaiting = () => gracePeriodOver.abort();
   stopping.addEventListener('abort', endWaiting);
   try {

@@ -44,22 +44,22 @@ class Program<Input> implements AsyncDisposable {
   }
 
   async give(input: Input): Promise<void> {
-    if (this.#given === this.#entry.inputsAProgram) await this.#letGo();
+    if (this.#given === this.#entry.inputsAProgram) await this.#close();
     const target = (this.#target ??= await this.#entry.open());
     this.#given += 1;
     try {
       await watched(() => target.give(input));
     } catch (error) {
-      await this.#letGo();
+      await this.#close();
       throw error;
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#letGo();
+    await this.#close();
   }
 
-  async #letGo(): Promise<void> {
+  async #close(): Promise<void> {
     const target = this.#target;
     this.#target = undefined;
     this.#given = 0;

@@ -45,7 +45,7 @@ export async function correctTimes(deps: CorrectDeps, clockWentBack: boolean): P
   await uncorrected.leave({ ids: [...before.ids, ...found.ids], isMore: before.isMore || found.isMore });
 }
 
-/** Corrects the due times that could not be corrected before, where it is time to try again. */
+/** Tries again to correct the due times that could not be corrected before, once it is time for that. */
 export async function correctLeft(deps: CorrectDeps): Promise<void> {
   const { store, uncorrected } = deps;
   if (!uncorrected.isDue) return;

@@ -22,9 +22,8 @@ interface UncorrectedDeps {
 }
 
 /**
- * The due times of the account that are still to be corrected, as a trigger refused the orders, or another program had them
- * locked. They stand in the database too: to the next owner the
- * clock looks right.
+ * The due times of the account that are still to be corrected: a trigger refused the orders, or another program had them locked.
+ * They are kept in the database too, since nothing else tells the next owner that they are wrong.
  */
 export class Uncorrected {
   readonly #deps: UncorrectedDeps;
