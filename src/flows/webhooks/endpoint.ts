@@ -207,12 +207,13 @@ export class EndpointDelivery {
     const { sender, breakOff } = this.#deps;
     const name = eventKey(row);
     return await this.#sends.add(async () => {
-      if (this.#isOver(its) || this.condition.isHalted) return undefined;
-      const outcome = await sender.send(feedEventOf(row), breakOff);
+      const isOver = () => this.#isOver(its);
+      if (isOver() || this.condition.isHalted) return undefined;
+      const outcome = await sender.send(feedEventOf(row), { signal: breakOff, isOver });
       if (outcome.kind === 'taken') this.#took(name);
       if (outcome.kind === 'unavailable') {
-        // What was broken off says nothing of the endpoint.
-        if (breakOff.aborted) return outcome;
+        // What was broken off, or not sent again, says nothing of the endpoint.
+        if (isOver()) return outcome;
         const { status, cause, retryAfterMs } = outcome;
         if (status !== undefined && this.#suspects.failed(name, this.#takenCount)) return { kind: 'refused', status };
         this.#putLast(its);

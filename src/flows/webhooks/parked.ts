@@ -10,14 +10,7 @@ import {
 } from '../../domain/events/delivery.ts';
 import { feedEventOf, type EventRow } from '../../domain/events/feed.ts';
 import { after } from '../../domain/instant.ts';
-import {
-  addDeadLetter,
-  eventById,
-  eventsOfSubject,
-  park,
-  unpark,
-  type ParkedRow,
-} from '../../store/webhooks/parked.ts';
+import { addDeadLetter, eventsOfSubject, park, unpark, type ParkedRow } from '../../store/webhooks/parked.ts';
 import type { AccountDelivery, Parked } from './account.ts';
 
 /** What the events of a parked order are sent with. */
@@ -61,12 +54,15 @@ export async function sendParked(
   parked: Parked,
 ): Promise<boolean> {
   const { db, writer } = its.store;
-  const next = async (afterId: number): Promise<EventRow | undefined> =>
-    (await eventsOfSubject(db, { ...parked.row, afterId, toId: its.cursor ?? 0, limit: 1 }))[0];
   let { row } = parked;
-  let event = await eventById(db, row.account, row.from_event_id);
+  const firstId = row.from_event_id;
+  const next = async (afterId: number): Promise<EventRow | undefined> =>
+    (await eventsOfSubject(db, { ...row, afterId, toId: Math.max(its.cursor ?? 0, firstId), limit: 1 }))[0];
+  // The last process may have parked what its cursor, as it is written, had not reached: whatever comes before was taken.
+  let event = await next(Math.min(its.cursor ?? 0, firstId - 1));
   while (event !== undefined) {
-    const isWanted = event.id > parked.takenTo && takesType(deps.endpoint.events, feedEventOf(event).type);
+    const isOpen = event.id >= firstId && event.id > parked.takenTo;
+    const isWanted = isOpen && takesType(deps.endpoint.events, feedEventOf(event).type);
     const outcome = isWanted ? await deps.send(event) : undefined;
     if (outcome?.kind === 'taken') parked.takenTo = event.id;
     else if (isWanted) {
@@ -84,7 +80,6 @@ export async function sendParked(
         'a webhook endpoint has refused an event to the end; order-sync webhooks resend sends it again',
       );
     }
-    // The cursor of the last process may not have come as far as what it parked.
     if (event.id > (its.cursor ?? 0)) its.taken.add(event.id);
     event = await next(event.id);
     if (event !== undefined && isWanted && outcome?.kind === 'refused') row = from(row, event.id);

@@ -15,10 +15,17 @@ export interface Message {
   readonly id: string;
 }
 
+interface SendOptions {
+  /** Breaks it off. */
+  readonly signal?: AbortSignal;
+  /** Tells whether nothing may be sent any more: another process may have come to own the account meanwhile. */
+  readonly isOver?: () => boolean;
+}
+
 /** Sends messages to an endpoint. */
 export interface WebhookSender extends Disposable {
   /** Sends a message once and never rejects. It is signed with each secret, as of now. */
-  send(message: Message, signal?: AbortSignal): Promise<DeliveryOutcome>;
+  send(message: Message, options?: SendOptions): Promise<DeliveryOutcome>;
 }
 
 /** What came of a request: the answer, where one began, or what broke it off. */
@@ -72,13 +79,13 @@ export function webhookSender({ clock, version, connect = overHttp, ...options }
     'webhook-signature': signers.map((signer) => signer.sign(id, now, body)).join(' '),
   });
   return {
-    async send(message, signal) {
+    async send(message, { signal, isOver = () => signal?.aborted === true } = {}) {
       if (isRefused) return privateAddress();
       const body = JSON.stringify(message);
       const post = async () => await connections.post(body, headersOf(message.id, body, clock.now()), signal);
       let posted = await post();
       // The endpoint closed a connection that was kept: that says nothing, and the event has the same id on every try.
-      if (posted.answer === undefined && posted.isReused === true && signal?.aborted !== true) posted = await post();
+      if (posted.answer === undefined && posted.isReused === true && !isOver()) posted = await post();
       return outcomeOfPost(posted, clock.now());
     },
     [Symbol.dispose]: () => connections[Symbol.dispose](),
