@@ -1,9 +1,17 @@
-import { isWithin } from '../amounts.ts';
-import { COMPARISONS, SKEW_LIMIT_MS, type ContradictionKind } from '../contradictions.ts';
+import { isWithin, type AmountSettings } from '../amounts.ts';
+import {
+  COMPARISONS,
+  CONTRADICTION_KINDS,
+  SKEW_LIMIT_MS,
+  type ComparedRecord,
+  type Contradiction,
+  type ContradictionKind,
+} from '../contradictions.ts';
 import { readDecimal, sameDecimal } from '../decimal.ts';
 import type { FindingClassName } from './classes.ts';
 import { instant, instantMs } from '../instant.ts';
 import { differs, found, type Finding, type ReconcileSettings, type RecordContext } from './finding.ts';
+import type { KnownFinding } from './lifecycle.ts';
 import type { RecordView } from '../record.ts';
 
 /** The statuses that the interface shows (§3). */
@@ -15,19 +23,29 @@ type Judged = readonly Finding[] | undefined;
 /** Judges a record by one rule. */
 export type Rule = (context: RecordContext, settings: ReconcileSettings) => Judged;
 
+/** The classes of findings of contradictions. */
+const CLASS_OF = {
+  id: 'IDENTITY_MISMATCH',
+  merchant: 'MERCHANT_MISMATCH',
+  age: 'ID_COLLISION',
+  pair: 'PAIR_MISMATCH',
+  amount: 'AMOUNT_MISMATCH',
+  type: 'TYPE_MISMATCH',
+} as const satisfies Record<ContradictionKind, FindingClassName>;
+
 /** Every rule that judges a record, with its class of findings. */
 export const RULES: readonly (readonly [FindingClassName, Rule])[] = [
-  contradiction('IDENTITY_MISMATCH', 'id'),
-  contradiction('MERCHANT_MISMATCH', 'merchant'),
-  contradiction('ID_COLLISION', 'age'),
+  contradiction('id'),
+  contradiction('merchant'),
+  contradiction('age'),
   ['UNEXPECTED_ORDER', unexpected],
   ['TERMINAL_REOPENED', reopened],
   ['ORDER_REPLACED', replaced],
   ['ORDER_REUSED', orderReused],
-  contradiction('PAIR_MISMATCH', 'pair'),
-  contradiction('AMOUNT_MISMATCH', 'amount'),
+  contradiction('pair'),
+  contradiction('amount'),
   ['RATE_INCONSISTENT', rate],
-  contradiction('TYPE_MISMATCH', 'type'),
+  contradiction('type'),
   ['LEG_CURRENCY_MISMATCH', legCurrencies],
   ['ADDRESS_CHANGED', addresses],
   ['PAYMENT_ROUTE_MISMATCH', paymentRoute],
@@ -42,10 +60,29 @@ export const RULES: readonly (readonly [FindingClassName, Rule])[] = [
 ];
 
 /** A contradiction is a finding whether it makes the order disputed or not. */
-function contradiction(name: FindingClassName, kind: ContradictionKind): readonly [FindingClassName, Rule] {
+function contradiction(kind: ContradictionKind): readonly [FindingClassName, Rule] {
+  const name = CLASS_OF[kind];
   const rule: Rule = (context, settings) =>
     COMPARISONS[kind](context, settings)?.map(({ expected, actual }) => found(name, expected, actual));
   return [name, rule];
+}
+
+/**
+ * Gives the contradictions that were found before and that a record has nothing to judge by: they are as they were. One that
+ * lacks what another was disputed by does not show that it is ours.
+ */
+export function contradictionsBefore(
+  compared: ComparedRecord,
+  known: readonly KnownFinding[],
+  settings: AmountSettings,
+): readonly Contradiction[] {
+  const unjudged = CONTRADICTION_KINDS.filter((kind) => COMPARISONS[kind](compared, settings) === undefined);
+  const open = known.filter(({ status }) => status !== 'resolved');
+  return unjudged.flatMap((kind) =>
+    open
+      .filter((finding) => finding.class === CLASS_OF[kind])
+      .map(({ expected, actual }) => ({ kind, expected, actual })),
+  );
 }
 
 function unexpected({ stateBefore, state, isExpected, record, earlier }: RecordContext): readonly Finding[] {

@@ -1,4 +1,5 @@
 import { contradictionsOf, isCreatedBefore, type Contradiction, type Evidence } from '../../domain/contradictions.ts';
+import { contradictionsBefore } from '../../domain/findings/rules.ts';
 import type { NewestRecord } from '../../domain/orders/disputes.ts';
 import type { RecordView } from '../../domain/record.ts';
 import { readExchangeType, readRecordView } from '../../exchange/record-view.ts';
@@ -37,7 +38,7 @@ export interface ComparedWithRow {
   readonly contradictions: readonly Contradiction[];
 }
 
-/** Compares a record with its row. */
+/** Compares a record with its row. A disputed one stays contradicted by what the record cannot judge. */
 export async function compareWithRow(
   db: Database,
   { settings }: CompareDeps,
@@ -48,7 +49,10 @@ export async function compareWithRow(
   const read = await readEvidence(db, row, record, receivedAt);
   const isOlder = read.firstSentAt !== null && isCreatedBefore(read.firstSentAt, record, receivedAt) === true;
   const evidence = isOlder && (await wasOurs(db, row, record)) ? { ...read, firstSentAt: null } : read;
-  return { evidence, contradictions: contradictionsOf({ ...evidence, record, receivedAt }, settings) };
+  const compared = { ...evidence, record, receivedAt };
+  const known = row.state === 'disputed' ? await findingsOf(db, row.account, row.external_order_id) : [];
+  const before = contradictionsBefore(compared, known, settings);
+  return { evidence, contradictions: [...contradictionsOf(compared, settings), ...before] };
 }
 
 /** Reads the newest record of an order and compares it with the row; undefined where there is none that can be read. */

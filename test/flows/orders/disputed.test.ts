@@ -36,6 +36,7 @@ interface Shown {
 /** The record of order `a`, which agrees with its row unless told otherwise. */
 function shown({ merchant = 'm-1', amount = '1.5', pair = PAIR, order, ...types }: Shown = {}): ScriptedAnswer {
   const { body } = record('a', {
+    creationDate: '2026-01-05T12:00:00Z',
     orderType: 'DEPOSIT',
     exchangeType: 'SELL',
     ...types,
@@ -102,6 +103,23 @@ describe('an order that contradicts its row', () => {
     );
     expect(program.states('a')).toEqual(['sending', 'accepted', 'disputed']);
     expect(findings(program)).toEqual(['AMOUNT_MISMATCH open', 'ID_COLLISION open', 'MERCHANT_MISMATCH open']);
+  });
+
+  it('stays disputed by a record that lacks what it is disputed by, and says nothing of whose the account is', async () => {
+    const on = await acceptedOrders(['a', 'b']);
+    const show = async (what?: Shown) => {
+      on.answers.set('a', shown(what));
+      await on.lookUp(8 * DAY);
+    };
+    for (const creationDate of ['2024-03-01T10:00:00Z', 'soon', 'sooner']) {
+      await show({ merchant: 'm-2', creationDate });
+      expect(state(on.program)).toBe('disputed');
+      expect(on.program.row('a')['state_reason']).toMatch(/it was created at .*2024/);
+    }
+    const merchants = on.program.merchant.prepare("select count(*) from account_facts where name = 'merchant.id'");
+    expect(merchants.pluck().get()).toBe(0);
+    await show();
+    expect(state(on.program)).toBe('open');
   });
 
   it('never reads as open or final, whatever contradicts it, and does when nothing does', async () => {
