@@ -14,6 +14,9 @@ import type { FlowDeps } from '../pass/deps.ts';
 
 type CompareDeps = { readonly settings: Pick<FlowDeps['settings'], 'tolerance' | 'outputPosition'> };
 
+/** A person may have given up an order that is disputed. */
+const MAY_BE_DISPUTED: readonly string[] = ['disputed', 'abandoned'];
+
 /**
  * Reads what a record is compared with. The row has nearly all of it: the history and the pre-order are read only where the
  * row itself looks like a contradiction, or may have been one before.
@@ -50,7 +53,7 @@ export async function compareWithRow(
   const isOlder = read.firstSentAt !== null && isCreatedBefore(read.firstSentAt, record, receivedAt) === true;
   const evidence = isOlder && (await wasOurs(db, row, record)) ? { ...read, firstSentAt: null } : read;
   const compared = { ...evidence, record, receivedAt };
-  const known = row.state === 'disputed' ? await findingsOf(db, row.account, row.external_order_id) : [];
+  const known = MAY_BE_DISPUTED.includes(row.state) ? await findingsOf(db, row.account, row.external_order_id) : [];
   const before = contradictionsBefore(compared, known, settings);
   return { evidence, contradictions: [...contradictionsOf(compared, settings), ...before] };
 }

@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3';
+import type { ContradictionKind } from '../../../src/domain/contradictions.ts';
 import { COLUMN_OF, type HistoryChecks } from './history.ts';
 import type { Plan } from '../plan/plan.ts';
 import { canBeCompared, contradictionsIn, isAgeKnown } from './contradictions.ts';
@@ -13,6 +14,14 @@ const LONGEST_WAIT_MS = 8 * 24 * 3_600_000;
 /** A row of `merchant_orders`. */
 export type Row = Readonly<Record<string, string | number | null>> & { external_order_id: string; state: string };
 
+/** The newest record of an order, and in what it contradicts the row. */
+interface KnownRecord {
+  readonly body: string;
+  readonly contradictions: readonly ContradictionKind[];
+  /** It lacks something, and the record before it is not known: it came with an older copy. */
+  readonly isUnclear: boolean;
+}
+
 /** A record that names another merchant may be of another order: whose the account is is not known beforehand. */
 const OTHER_MERCHANT = /"merchant":\{"id":"(?!merchant-1")/;
 
@@ -25,8 +34,8 @@ export class OrderChecks {
   readonly #modifiedAt = new Map<string, number>();
 
   readonly #plan: Plan;
-  /** The newest record of each order, and in what it contradicts the row. */
-  readonly #records = new Map<string, { readonly body: string; readonly contradictions: readonly string[] }>();
+  readonly #records = new Map<string, KnownRecord>();
+  #isRestored = false;
 
   constructor(reader: Database.Database, plan: Plan, knowledge: Knowledge, history: HistoryChecks) {
     this.#plan = plan;
@@ -47,6 +56,7 @@ export class OrderChecks {
   restored(): void {
     this.#modifiedAt.clear();
     this.#records.clear();
+    this.#isRestored = true;
   }
 
   check(wallMs: number, mostSending: number): void {
@@ -66,25 +76,35 @@ export class OrderChecks {
     for (const { id, body } of this.#statements.records.all(this.#plan.account) as { id: string; body: string }[]) {
       if (this.#records.get(id)?.body === body) continue;
       const known = this.#knowledge.of(id);
-      const contradictions = contradictionsIn(body, known.order, known.asset, this.#plan.settings);
-      if (contradictions.length > 0 || OTHER_MERCHANT.test(body)) known.wasContradicted = true;
-      this.#records.set(id, { body, contradictions });
+      const now = this.#compare(known, body);
+      if (now.contradictions.length > 0 || OTHER_MERCHANT.test(body)) known.wasContradicted = true;
+      this.#records.set(id, now);
       this.#checkModified(known, 'record', Date.parse(/"modificationDate":"([^"]*)"/.exec(body)?.[1] ?? ''));
     }
   }
 
+  /** What a record lacks is as the one before it had it. */
+  #compare({ order, asset }: Known, body: string): KnownRecord {
+    const { settings } = this.#plan;
+    const before = this.#records.get(order.id);
+    const lacks = (kind: ContradictionKind) => !canBeCompared(kind, body, order, settings);
+    const kept = before?.contradictions.filter(lacks) ?? [];
+    const contradictions = [...contradictionsIn(body, order, asset, settings), ...kept];
+    const isUnclear = (before?.isUnclear ?? this.#isRestored) && settings.disputedBy.some(lacks);
+    return { body, contradictions, isUnclear };
+  }
+
   /** A shop that acts on `state` never acts on a contradicting order, and an order of ours is not taken for another. */
   #checkContradictions(known: Known, { state }: Row): void {
-    const { body = '', contradictions = [] } = this.#records.get(known.order.id) ?? {};
+    const { contradictions = [], isUnclear = false } = this.#records.get(known.order.id) ?? {};
     const isOurs = known.decided.includes('ours');
     const what = `${quoted(known)} is ${state}: ${contradictions.join(', ')}`;
     const isShown = contradictions.some((kind) => kind !== 'age' || isAgeKnown(known, this.#plan));
     if ((state === 'open' || state === 'final') && isShown && !isOurs)
       this.#knowledge.fail('what contradicts never reads as ours', what);
     const wasSent = known.creates.some(({ isProvedNotTaken }) => !isProvedNotTaken);
-    const hasAge = isAgeKnown(known, this.#plan) && canBeCompared('age', body, known.order, this.#plan.settings);
-    const isUnclear = this.#knowledge.isMerchantUnclear || !hasAge;
-    if (state === 'disputed' && contradictions.length === 0 && wasSent && !isUnclear)
+    const mayBeOfAnother = isUnclear || this.#knowledge.isMerchantUnclear || !isAgeKnown(known, this.#plan);
+    if (state === 'disputed' && contradictions.length === 0 && wasSent && !mayBeOfAnother)
       this.#knowledge.fail('no order of ours is disputed', what);
   }
 
