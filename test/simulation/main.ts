@@ -3,7 +3,7 @@ import { createLogUpdate } from 'log-update';
 import { commit } from '../proof/kept.ts';
 import { commandFor } from './modes/mode.ts';
 import { MODES, modeOf } from './modes/modes.ts';
-import { runSeeds, type Range } from './run/pool.ts';
+import { runSeeds, seedsFrom, type Worlds } from './run/pool.ts';
 import { describeShrunk, shrink } from './run/shrink.ts';
 import { prepareGround } from './ground.ts';
 
@@ -28,7 +28,7 @@ if (values.help === true) process.stdout.write(USAGE);
 else if (values.seed !== undefined) await showWorld(Number(values.seed));
 else {
   const workers = values.workers === undefined ? undefined : Number(values.workers);
-  await runWorlds({ mode: values.mode, from: Number(values.from), count: Number(values.seeds), workers });
+  await runWorlds({ mode: values.mode, seeds: seedsFrom(Number(values.from), Number(values.seeds)), workers });
 }
 
 async function showWorld(seed: number): Promise<void> {
@@ -40,13 +40,13 @@ async function showWorld(seed: number): Promise<void> {
   process.exitCode = violation === undefined ? 0 : 1;
 }
 
-async function runWorlds(range: Range): Promise<void> {
+async function runWorlds(worlds: Worlds): Promise<void> {
   const progress = process.stderr.isTTY ? createLogUpdate(process.stderr) : undefined;
   const begun = performance.now();
   let done = 0;
-  const { counts, broken } = await runSeeds(range, ({ violation }) => {
+  const { counts, broken } = await runSeeds(worlds, ({ violation }) => {
     done += 1;
-    progress?.(`${done} of ${range.count} seeds, ${perSecond(done, begun)} a second`);
+    progress?.(`${done} of ${worlds.seeds.length} seeds, ${perSecond(done, begun)} a second`);
     return violation === undefined;
   });
   progress?.clear();
@@ -58,8 +58,8 @@ async function runWorlds(range: Range): Promise<void> {
   }
   process.exitCode = 1;
   process.stdout.write(`${facts}\nseed ${first.seed} on ${commit().slice(0, 8)}: ${first.violation}\n`);
-  process.stdout.write(`see it with: ${commandFor(range.mode, first)}\n`);
-  if (range.mode === 'random') process.stdout.write(describeShrunk(await shrink(first.seed, first.violation ?? '')));
+  process.stdout.write(`see it with: ${commandFor(worlds.mode, first)}\n`);
+  if (worlds.mode === 'random') process.stdout.write(describeShrunk(await shrink(first.seed, first.violation ?? '')));
 }
 
 function perSecond(done: number, begun: number): string {

@@ -7,10 +7,9 @@ import { addCounts, commandFor, type Outcome } from '../modes/mode.ts';
 const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url));
 
 /** The worlds to live through. */
-export interface Range {
+export interface Worlds {
   readonly mode: string;
-  readonly from: number;
-  readonly count: number;
+  readonly seeds: readonly number[];
   /** Processes that share them; as many as there are cores where it is not said. */
   readonly workers?: number | undefined;
 }
@@ -22,18 +21,23 @@ export interface Result {
   readonly broken: readonly Outcome[];
 }
 
+/** So many seeds, one after another. */
+export function seedsFrom(from: number, count: number): readonly number[] {
+  return Array.from({ length: count }, (_, index) => from + index);
+}
+
 /** Lives through worlds, shared over processes. `onOutcome` hears of each and says whether to begin further ones. */
 export async function runSeeds(
-  { mode, from, count, workers = availableParallelism() }: Range,
+  { mode, seeds, workers = availableParallelism() }: Worlds,
   onOutcome: (outcome: Outcome) => boolean = () => true,
 ): Promise<Result> {
   using ground = await prepareGround();
   const counts: Record<string, number> = { seeds: 0 };
   const broken: Outcome[] = [];
-  let next = from;
-  const take = () => (next < from + count ? next++ : undefined);
+  const left = [...seeds];
+  const take = () => left.shift();
   const stop = () => {
-    next = from + count;
+    left.length = 0;
   };
   const serve = (worker: ChildProcess) =>
     new Promise<void>((resolve, reject) => {
@@ -53,7 +57,7 @@ export async function runSeeds(
       });
       goOn();
     });
-  const share = Array.from({ length: Math.min(workers, count) }, () =>
+  const share = Array.from({ length: Math.min(workers, seeds.length) }, () =>
     serve(fork(WORKER, [mode, ground.folder], { execArgv: [] })),
   );
   const ends = await Promise.allSettled(share);

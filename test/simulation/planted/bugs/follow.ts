@@ -19,6 +19,19 @@ export const FOLLOW_BUGS: readonly PlantedBug[] = [
     ],
   },
   {
+    name: 'record-that-lacks-settles-a-dispute',
+    text: 'a record that lacks what an order is disputed by makes it ours',
+    breaks: /what contradicts never reads as ours|no order of ours is disputed/,
+    edits: [
+      {
+        file: 'src/flows/findings/evidence.ts',
+        in: 'compareWithRow',
+        from: '[...contradictionsOf(compared, settings), ...before]',
+        to: 'contradictionsOf(compared, settings)',
+      },
+    ],
+  },
+  {
     name: 'older-record-wins',
     text: 'the record that came last counts, whatever its date',
     breaks: /no older record over a newer one/,
