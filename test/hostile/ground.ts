@@ -2,13 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
+import type { Logger } from 'pino';
 import { createApp, type App } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import type { HttpRequest, HttpResponse, Transport } from '../../src/exchange/transport.ts';
+import { createLog } from '../../src/log.ts';
 import { SandboxExchange } from '../../src/sandbox/exchange.ts';
 import { SCENARIOS } from '../../src/sandbox/orders/scenario.ts';
 import { seededRandom } from '../../src/sandbox/random.ts';
-import { capturedLog, type CapturedLog } from '../support/captured-log.ts';
 import { newDatabase } from '../support/folders.ts';
 import { testClock, type TestClock } from '../support/test-clock.ts';
 import type { SqliteConfig } from '../support/test-program.ts';
@@ -25,7 +26,6 @@ export interface Ground extends AsyncDisposable {
   readonly path: string;
   readonly config: SqliteConfig;
   readonly clock: TestClock;
-  readonly log: CapturedLog;
   readonly app: App;
   /** The merchant's own connection. */
   readonly merchant: Database.Database;
@@ -62,7 +62,6 @@ export async function ground({
   const folder = folderIn(undo);
   const path = join(folder, 'orders.db');
   await newDatabase(path);
-  const log = capturedLog();
   const env = {
     ORDER_SYNC_EXCHANGE_BASE_URL: baseUrl,
     ORDER_SYNC_EXCHANGE_API_KEY: SECRET,
@@ -76,12 +75,21 @@ export async function ground({
   const transport = answer && transportOf(answer);
   const store = { synchronous: 'off' } as const;
   const app = undo.use(
-    await createApp(config, { clock, log: log.logger, store, ...(transport && { connect: () => transport }) }),
+    await createApp(config, { clock, log: checkedLog(), store, ...(transport && { connect: () => transport }) }),
   );
   undo.defer(() => app.endGracePeriod());
   const merchant = undo.adopt(new Database(path), (opened) => void opened.close());
   const disposal = undo.move();
-  return { folder, path, config, clock, log, app, merchant, [Symbol.asyncDispose]: () => disposal.disposeAsync() };
+  return { folder, path, config, clock, app, merchant, [Symbol.asyncDispose]: () => disposal.disposeAsync() };
+}
+
+/** A log of which each line must be JSON, with no field twice. What cannot be encoded is written as U+FFFD. */
+function checkedLog(): Logger {
+  const write = (text: string) => {
+    const line = text.toWellFormed();
+    if (`${JSON.stringify(JSON.parse(line))}\n` !== line) throw new Error(`a line has a field twice: ${line}`);
+  };
+  return createLog({ log: { level: 'trace' } }, { write });
 }
 
 function transportOf(answer: Answering): Transport {
