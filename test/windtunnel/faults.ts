@@ -20,8 +20,8 @@ export interface Faulted {
   readonly take: () => Promise<Answer>;
   /** The same a second time, which is none of the program's doing. */
   readonly takeAgain: () => Promise<Answer>;
-  /** The answer that follows proves that a create was not taken. */
-  readonly notTaken: (isRejected?: boolean) => void;
+  /** The answer that follows has this status, and proves that a create was not taken. */
+  readonly notTaken: (status: number) => void;
   /** The answer that follows asks to wait so long. */
   readonly askToWait: (ms: number) => void;
 }
@@ -83,9 +83,9 @@ function mangled(mangle: (text: string, request: Faulted) => void | Promise<void
 }
 
 /** A create is refused with this, and not taken. A look-up gets it as well. */
-function refusal(status: number, name: string, isRejected = false): Fault {
+function refusal(status: number, name: string): Fault {
   return (request) => {
-    request.notTaken(isRejected);
+    request.notTaken(status);
     end(request, status, documented(status, name));
   };
 }
@@ -149,12 +149,12 @@ export const FAULTS = {
     end(request, status, body);
   },
   'rate-limited': (request) => {
-    request.notTaken();
+    request.notTaken(429);
     request.askToWait(WAIT_S * 1_000);
     end(request, 429, documented(429, 'TOO_MANY'), { 'retry-after': WAIT_S });
   },
   'absurd-wait': (request) => {
-    request.notTaken();
+    request.notTaken(429);
     end(request, 429, 'slow down', { 'retry-after': '-7 weeks' });
   },
   'busy-for-now': async (request) => {
@@ -170,8 +170,7 @@ export const FAULTS = {
   'undocumented-404': (request) => afterPerhaps(request, 404, ''),
   'key-refused': refusal(401, 'UNAUTHORIZED'),
   forbidden: refusal(403, 'FORBIDDEN'),
-  refused: (request) =>
-    request.isCreate ? refusal(400, 'BAD_REQUEST', true)(request) : afterPerhaps(request, 500, 'oops'),
+  refused: (request) => (request.isCreate ? refusal(400, 'BAD_REQUEST')(request) : afterPerhaps(request, 500, 'oops')),
   // A replica that is behind.
   absent: (request) => (request.isCreate ? afterPerhaps(request, 500, 'oops') : refusal(404, 'NOT_FOUND')(request)),
 } as const satisfies Record<string, Fault>;

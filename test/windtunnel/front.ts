@@ -18,8 +18,8 @@ export interface Arrival {
 /** Who sees what passes between the program and the exchange. Times are monotonic milliseconds. */
 export interface Watcher {
   arrived(arrival: Arrival, at: number): void;
-  /** The answer proves that the create was not taken; `isRejected` where it will never be. */
-  notTaken(arrival: Arrival, isRejected: boolean): void;
+  /** An answer of this status proves that the create was not taken. */
+  notTaken(arrival: Arrival, status: number): void;
   /** The front itself has sent it to the exchange once more. */
   doubled(arrival: Arrival): void;
   /** The program has read an answer that asks it to wait. */
@@ -189,7 +189,7 @@ export class Front implements AsyncDisposable {
     watcher.arrived(arrival, performance.now());
     const key = this.keys.get(arrival.key);
     if (key === undefined) {
-      watcher.notTaken(arrival, false);
+      watcher.notTaken(arrival, 401);
       socket.write(answerText(401, documented(401, 'UNAUTHORIZED')));
       return;
     }
@@ -212,7 +212,7 @@ export class Front implements AsyncDisposable {
         if (arrival.isCreate) watcher.doubled(arrival);
         return await take();
       },
-      notTaken: (isRejected = false) => watcher.notTaken(arrival, isRejected),
+      notTaken: (status) => watcher.notTaken(arrival, status),
       askToWait: (ms) => {
         const until = performance.now() + ms;
         // The program closes its side when it has read the answer.

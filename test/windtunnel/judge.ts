@@ -52,6 +52,7 @@ interface Sent {
   /** A create has left, and no answer proved that it was not taken. */
   mayBeTaken: boolean;
   doubled: number;
+  wasForbidden: boolean;
   isRejected: boolean;
 }
 
@@ -114,11 +115,13 @@ export class Judge implements Watcher {
     if (this.#killedAt.size === 0) this.#onDriven();
   }
 
-  notTaken({ isCreate, id }: Arrival, isRejected: boolean): void {
+  notTaken({ isCreate, id }: Arrival, status: number): void {
     if (!isCreate) return;
     const sent = this.#of(id);
     sent.mayBeTaken = false;
-    sent.isRejected ||= isRejected;
+    // The first 403 may speak of the account, the next one is about the order.
+    sent.isRejected ||= status === 400 || (status === 403 && sent.wasForbidden);
+    sent.wasForbidden ||= status === 403;
   }
 
   doubled({ id }: Arrival): void {
@@ -223,7 +226,7 @@ export class Judge implements Watcher {
   #of(id: string): Sent {
     const known = this.#sent.get(id);
     if (known !== undefined) return known;
-    const sent = { mayBeTaken: false, doubled: 0, isRejected: false };
+    const sent = { mayBeTaken: false, doubled: 0, wasForbidden: false, isRejected: false };
     this.#sent.set(id, sent);
     return sent;
   }
