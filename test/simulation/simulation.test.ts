@@ -7,7 +7,7 @@ import { planOf } from './plan/plan.ts';
 /** The worlds of each mode that show that it works; the proof has the others. */
 const WORLDS: Readonly<Record<string, { from: number; count: number }>> = {
   // Those from 10 on have several accounts.
-  random: { from: 8, count: 6 },
+  random: { from: 9, count: 2 },
   exhaustive: { from: 8, count: 1 },
   torn: { from: 1, count: 1 },
   restored: { from: 1, count: 1 },
