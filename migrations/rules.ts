@@ -40,6 +40,7 @@ export const OUR_COLUMNS: Readonly<Record<string, string | undefined>> = {
   forbidden_in: '0',
   outcome: 'null',
   ours_despite: 'null',
+  fail_over: 'null',
   // These have a time from the first.
   next_action_at: undefined,
   created_at: undefined,

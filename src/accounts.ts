@@ -11,12 +11,17 @@ import { configOf, requireExchange } from './config/config.ts';
 import { after } from './domain/instant.ts';
 import { LONGEST_WAIT_MS } from './domain/orders/schedule.ts';
 import { ClockWatch } from './flows/orders/clock-watch.ts';
+import { reportSent } from './flows/orders/fail-over.ts';
+import { SentIntents } from './flows/pass/sent-intents.ts';
 import type { FollowPace } from './flows/pass/follow-pace.ts';
 import { LEASE_MS } from './flows/pass/lease.ts';
 import type { AccountInUse, Accounts as UsableAccounts } from './http/control/operations/operation.ts';
+import { accountsOfFailOvers } from './store/fail-overs.ts';
 import { accountsOfAnotherClock, type SweptPass } from './store/due-times.ts';
 import type { Holding } from './store/port.ts';
 
+/** A worker that lost an account names what it sent if the fail-over is no older than this. */
+const REPORTED_FOR_MS = 60 * 60_000;
 /** An account rests when nothing was due for this time. */
 const REST_AFTER_MS = 60_000;
 /** Where more than so many are driven, those that have nothing to do rest at once: each takes memory. */
@@ -43,6 +48,7 @@ export class Accounts implements UsableAccounts {
   readonly #sweeps: Sweeps;
   readonly #rateGroups: RateGroups;
   readonly #ownershipLog: OwnershipLog;
+  readonly #intents = new SentIntents();
   readonly #begun = Promise.withResolvers<void>();
   #names: readonly string[] | undefined;
   #taken: string[] = [];
@@ -162,12 +168,23 @@ export class Accounts implements UsableAccounts {
     const driven = [...this.#owned.values()].filter((account) => account.driven !== undefined);
     for (const account of driven) await this.#attend(account, driven.length > MOST_DRIVEN);
     await this.#sweeps.eachSecond();
+    await this.#reportSent();
     const count = Math.ceil(names.length / REREAD_IN_S);
     if (this.#reread >= names.length) this.#reread = 0;
     const slice = names.slice(this.#reread, this.#reread + count);
     for (const name of slice) await this.#owned.get(name)?.driven?.app.holds.read();
     await this.#readSlice(slice);
     this.#reread += count;
+  }
+
+  /** Names what this process sent in accounts that it lost, if a fail-over lost that. */
+  async #reportSent(): Promise<void> {
+    const { config, store, clock, log } = this.#deps;
+    const lost = this.#intents.accounts.filter((name) => !this.#owned.has(name));
+    for (const account of await accountsOfFailOvers(store.db, lost, after(clock.now(), -REPORTED_FOR_MS))) {
+      const deps = { account, store: store.forAccount(account), clock, log: log.child({ account }) };
+      await reportSent({ ...deps, settings: configOf(config, account).create, intents: this.#intents });
+    }
   }
 
   /** Reads the keys again that may have changed. */
@@ -201,6 +218,7 @@ export class Accounts implements UsableAccounts {
       rateGroup: this.#rateGroups.of(account),
       isTakenUp: pace !== undefined,
       activity: activities.of(account),
+      intents: this.#intents,
       pace,
     });
   }

@@ -15,6 +15,9 @@ import { AccountHolds } from './flows/pass/holds.ts';
 import { Incidents } from './flows/pass/incidents.ts';
 import { CreatesInFlight } from './flows/pass/in-flight.ts';
 import { RequestLease, spentByLastOwner } from './flows/pass/lease.ts';
+import { SentIntents } from './flows/pass/sent-intents.ts';
+import { Walk } from './flows/pass/walk.ts';
+import { takeUpFailOvers } from './flows/orders/fail-over.ts';
 import { RateGroup } from './flows/pass/rate-group.ts';
 import { Uncorrected } from './flows/pass/uncorrected.ts';
 import { recover } from './flows/orders/recover.ts';
@@ -56,6 +59,8 @@ interface AccountDeps {
   readonly rateGroup?: RateGroup | undefined;
   /** This process has put right already what the last owner left. */
   readonly isTakenUp?: boolean;
+  /** The newest creates of this process, in all its accounts. */
+  readonly intents?: SentIntents | undefined;
   /** What watches it in this process; one of its own where nobody does. */
   readonly activity?: Activity;
   /** The pace of look-ups by what was learned while it was driven before. */
@@ -95,9 +100,8 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
 
 /** Starts to drive an account that this process owns, and takes up what the last owner left. */
 export async function startApp(config: Config, deps: AccountDeps): Promise<App> {
-  const { store, holding, clock, log } = deps;
+  const { store, holding, clock, log, activity = new Activity(holding.account, clock) } = deps;
   const { account } = holding;
-  const { activity = new Activity(account, clock) } = deps;
   await using undo = new AsyncDisposableStack();
   const settings = { ...flowSettings(config, deps.rateGroup?.demand), ...(deps.pace && { pace: deps.pace }) };
   const { rate, ...asking } = exchangeSettings(config);
@@ -107,7 +111,7 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
   const uncorrected = await Uncorrected.open({ account, store, clock });
   const base = { account, store, clock, log, incidents, settings, uncorrected, counters: newCounters() };
   const { concurrency, timeout: timeoutMs } = config.exchange;
-  const window = await takeOver({ ...base, ...deps }, rate);
+  const { window, ...taken } = await takeOver({ ...base, ...deps }, rate);
   const gracePeriodOver = new AbortController();
   const { signal } = gracePeriodOver;
   const lease = new RequestLease({ ...base, holding, window, concurrency, timeoutMs, gracePeriodOver: signal });
@@ -145,6 +149,7 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
     holds,
     guard,
     inFlight: new CreatesInFlight(concurrency),
+    ...taken,
     activity,
     gracePeriodOver: signal,
     endGracePeriod() {
@@ -165,21 +170,25 @@ async function openGuard({ guard: limits, exchange }: Config, deps: Pick<App, 'a
 
 /** Follows the last owner, which gets no other lease: puts right what it left, and counts what it sent against the rate limit. */
 async function takeOver(
-  deps: Parameters<typeof recover>[0] & Pick<AccountDeps, 'holding' | 'rateGroup' | 'isTakenUp'>,
+  deps: Parameters<typeof recover>[0] & Pick<AccountDeps, 'holding' | 'rateGroup' | 'isTakenUp' | 'intents'>,
   rate: RateLimit,
-): Promise<RateWindow> {
-  const { clock, log, holding, rateGroup, isTakenUp = false } = deps;
+) {
+  const { clock, log, holding, rateGroup, isTakenUp = false, intents = new SentIntents() } = deps;
   if (!isTakenUp && holding.differsIn.length > 0) {
     log.warn(
       { settings: holding.differsIn },
       'another worker drove the account with other settings; those of this process hold now',
     );
   }
-  const { spent, clockWentBack } = await spentByLastOwner(deps, rate);
-  if (!isTakenUp) await recover(deps, clockWentBack);
+  const last = await spentByLastOwner(deps, rate);
+  if (!isTakenUp) await recover(deps, last.clockWentBack);
+  const { isNew, unmarked } = await takeUpFailOvers({ ...deps, intents });
+  intents.begin(holding.account, { generation: holding.generation, at: clock.now() });
+  // What was spent of the rate limit's window may be lost too.
+  const spent = isNew ? [...last.spent, { at: clock.monotonic(), requests: rate.requests }] : last.spent;
   const window = (await rateGroup?.windowOf(deps, rate, spent)) ?? new RateWindow(rate, spent);
   logWait(log, window.waitMs(clock.monotonic()));
-  return window;
+  return { window, intents, unmarked, walk: new Walk(holding, clock, rate) };
 }
 
 /** The settings by which the exchange is asked and its answers are read. */

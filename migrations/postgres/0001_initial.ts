@@ -65,7 +65,7 @@ const ORDERS = [
     verifications bigint not null default 0, resends bigint not null default 0, rechecks bigint not null default 0,
     documented_absences bigint not null default 0, absent_at text, adopted_at text,
     forbidden_in bigint not null default 0, outcome text,
-    ours_despite text
+    ours_despite text, fail_over bigint
   )`,
   'create index merchant_orders_due on merchant_orders (account, state, next_action_at, external_order_id)',
   // The look for rows to be sent skips from one account to the next: few have any.
@@ -82,6 +82,9 @@ const ORDERS = [
   // The orders that are looked up until they are final, and those in flight: few among millions, and listed by their ids.
   `create index merchant_orders_followed on merchant_orders (account, external_order_id)
     where ${IS_FOLLOWED}`,
+  // The orders that a fail-over left in doubt are decided on together.
+  `create index merchant_orders_of_fail_over on merchant_orders (account, fail_over, external_order_id)
+    where fail_over is not null`,
   // Reports read the orders of a period.
   'create index merchant_orders_by_age on merchant_orders (account, created_at, external_order_id)',
   lastKey('merchant_orders', 'external_order_id'),
@@ -225,14 +228,17 @@ const ACCOUNTS = [
  * Who drives which account. A worker lives until `seen_until`, which it renews; `socket` is where commands on its `host`
  * reach it, `public_key` that with which others close what they ask of it. It drives `held` accounts; `units` are those that
  * it shares with other workers, null for a command. A request of an account is there until it was
- * answered and the answer was taken.
+ * answered and the answer was taken. `time_line` is that of the server at the owner's last commit, `walked` the place in the
+ * due orders that its create pass had reached: they tell what a fail-over may have lost. So does the last heartbeat of a worker
+ * that was declared over, in `ended_workers`.
  */
 const OWNERS = [
   `create table account_owners (account text primary key not null, generation bigint not null, holder text,
-    granted_at text, settings text, last_commit text) ${CHANGED_OFTEN}`,
+    granted_at text, settings text, last_commit text, time_line text, walked text) ${CHANGED_OFTEN}`,
   'create index account_owners_of_holder on account_owners (holder, account)',
   `create table workers (holder text primary key not null, seen_until text not null, host text not null, socket text,
     public_key text, started_at text not null, held bigint not null default 0, units text) ${CHANGED_OFTEN}`,
+  'create table ended_workers (holder text primary key not null, seen_until text not null)',
   `create table account_requests (account text not null, id text not null, holder text not null, public_key text not null,
     input text not null constraint request_is_200_kb_at_most check (octet_length(input) <= 200000), asked_at text not null, taken_at text, progress text, answer text, answered_at text,
     constraint account_requests_key primary key (account, id))`,
@@ -240,9 +246,28 @@ const OWNERS = [
   'create index account_requests_by_age on account_requests (asked_at)',
 ];
 
-/** The id of the database, one row: a dump or a copy bears it, whatever name and server it is restored to. Marks are found by it. */
+/**
+ * The server's system identifier and time-line, which every promotion of a standby raises; null if the server tells neither to
+ * this role.
+ */
+const TIME_LINE = `create function order_sync_time_line() returns text language plpgsql set search_path = pg_catalog, pg_temp as $$
+  begin
+    return (select system_identifier from pg_control_system()) || '/' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8);
+  exception
+    when insufficient_privilege or feature_not_supported or undefined_function or object_not_in_prerequisite_state then
+      return null;
+  end $$`;
+
+/**
+ * The id of the database, one row: a dump or a copy bears it, whatever name and server it is restored to. Marks are found by it.
+ * `migrated_on` is the time-line on which the tables were made, `time_line` the one on which events were last numbered, since
+ * `time_line_since`.
+ */
 const IDENTITY = [
-  'create table database_identity (id text primary key not null)',
+  TIME_LINE,
+  `create table database_identity (id text primary key not null, migrated_on text, time_line text,
+    time_line_since text not null default (${NOW}))`,
   'create unique index database_identity_is_one_row on database_identity ((true))',
-  'insert into database_identity values (gen_random_uuid()::text)',
+  `insert into database_identity (id, migrated_on, time_line)
+    select gen_random_uuid()::text, line, line from (select order_sync_time_line() as line) as server`,
 ];

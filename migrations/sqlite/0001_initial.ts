@@ -37,7 +37,7 @@ const ORDERS = [
     verifications integer not null default 0, resends integer not null default 0, rechecks integer not null default 0,
     documented_absences integer not null default 0, absent_at text, adopted_at text,
     forbidden_in integer not null default 0, outcome text,
-    ours_despite text,
+    ours_despite text, fail_over integer,
     constraint merchant_orders_key primary key (account, external_order_id)
   ) without rowid`,
   'create index merchant_orders_due on merchant_orders (account, state, next_action_at, external_order_id)',
@@ -55,6 +55,9 @@ const ORDERS = [
   // The orders that are looked up until they are final, and those in flight: few among millions, and listed by their ids.
   `create index merchant_orders_followed on merchant_orders (account, external_order_id)
     where state in ('sending', 'unknown', 'held', 'accepted', 'open', 'disputed')`,
+  // The orders that a fail-over left in doubt are decided on together.
+  `create index merchant_orders_of_fail_over on merchant_orders (account, fail_over, external_order_id)
+    where fail_over is not null`,
   // Reports read the orders of a period.
   'create index merchant_orders_by_age on merchant_orders (account, created_at, external_order_id)',
 ];
@@ -181,7 +184,7 @@ const ACCOUNTS = [
     requests integer not null, interval_ms integer not null, spent text not null, concurrency integer not null,
     timeout_ms integer not null, boot text, boot_ms integer)`,
   `create table account_owners (account text primary key not null, generation integer not null, holder text,
-    granted_at text, settings text, last_commit text)`,
+    granted_at text, settings text, last_commit text, time_line text, walked text)`,
   `create table account_holds (account text not null, kind text not null, since text not null, until text,
     reason text not null, actor text, constraint account_holds_key primary key (account, kind)) without rowid`,
   // Where the orders of this database went to, or came from: see `src/store/moves.ts`.

@@ -28,10 +28,10 @@ export async function findingsOf(
   return known.toSorted((one, other) => one.id - other.id);
 }
 
-/** Writes the changes of an order's findings, with an event for each that is open or resolved from now on. */
+/** Writes the changes of an order's findings, or of the account's own, with an event for each that is open or resolved from now on. */
 export async function saveFindings(
   tx: Transaction,
-  order: { account: string; externalOrderId: string },
+  order: { account: string; externalOrderId: string | null },
   { opened, reopened, seenAgain, resolved }: FindingChanges,
   now: Date,
 ): Promise<void> {
@@ -64,11 +64,11 @@ export async function saveFindings(
 
 function happeningOf(
   type: 'finding.opened' | 'finding.resolved' | 'finding.acknowledged',
-  { account, externalOrderId }: { account: string; externalOrderId: string },
+  { account, externalOrderId }: { account: string; externalOrderId: string | null },
   { class: field, expected, actual }: { class: string; expected: string | null; actual: string | null },
 ): Happening {
   const values = { old_value: expected, new_value: actual };
-  return { account, type, subject: externalOrderId, field, ...values, source: 'reconciliation' };
+  return { account, type, subject: externalOrderId ?? '', field, ...values, source: 'reconciliation' };
 }
 
 /** A row of `findings` as it is stored. */
@@ -118,7 +118,7 @@ export async function acknowledge(
     .where('actual', 'is not distinct from', actual)
     .executeTakeFirstOrThrow();
   if (result.numUpdatedRows !== 1n) return false;
-  const happening = happeningOf('finding.acknowledged', { account, externalOrderId: externalOrderId ?? '' }, row);
+  const happening = happeningOf('finding.acknowledged', { account, externalOrderId }, row);
   await insertHappenings(tx, [{ ...happening, source: 'operator', ...by }], now);
   return true;
 }

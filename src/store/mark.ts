@@ -32,6 +32,7 @@ const accountPositionsStatement = (accounts: readonly string[]) =>
     .select((owner) => [
       'account',
       'generation',
+      'time_line as timeLine',
       owner
         .selectFrom('events')
         .whereRef('events.account', '=', 'owner.account')
@@ -70,9 +71,15 @@ export async function readPosition(db: Database): Promise<Position> {
   return positionOf(rows[0]);
 }
 
-function positionOf(row?: { generation: number | null; eventId: number | null; hash: string | null }): Position {
-  const { generation, eventId, hash } = row ?? {};
-  return { generation: generation ?? 0, eventId: eventId ?? 0, hash: hash ?? undefined };
+function positionOf(row?: {
+  generation: number | null;
+  eventId: number | null;
+  hash: string | null;
+  timeLine?: string | null;
+}): Position {
+  const { generation, eventId, hash, timeLine } = row ?? {};
+  const position = { generation: generation ?? 0, eventId: eventId ?? 0, hash: hash ?? undefined };
+  return timeLine === undefined ? position : { ...position, timeLine };
 }
 
 const copyStatement = statement(() => queries.selectNoFrom(markOfCopy().as('copy')));
@@ -108,6 +115,8 @@ export async function readSignOfRestore(
   account?: string,
 ): Promise<string | undefined> {
   const position = account === undefined ? await readPosition(db) : await readPositionOf(db, account);
+  // A standby was promoted since, and whoever claimed the account then took up what it lacks.
+  if (mark?.timeLine !== undefined && mark.timeLine !== position.timeLine) return undefined;
   if (mark === undefined && position.eventId === 0 && (await isCopy(db))) {
     return 'is a copy that db backup made, and no mark beside it says what was sent since';
   }

@@ -79,6 +79,7 @@ const TRACKED_COLUMN_OF = {
   forbiddenIn: 'forbidden_in',
   outcome: 'outcome',
   oursDespite: 'ours_despite',
+  failOver: 'fail_over',
 } as const satisfies Record<keyof Omit<Tracking, 'account' | 'externalOrderId'>, keyof OrderRow>;
 
 /** Every column of a row. */
@@ -126,6 +127,7 @@ export function trackingOf(row: OrderRow): Tracking {
     forbiddenIn: count(row.forbidden_in),
     outcome: row.outcome === 'succeeded' || row.outcome === 'failed' ? row.outcome : null,
     oursDespite: row.ours_despite,
+    failOver: row.fail_over,
   };
 }
 

@@ -114,7 +114,7 @@ function withAge(db: Database) {
       join.onRef('r.account', '=', 'o.account').onRef('r.external_order_id', '=', 'o.external_order_id'),
     )
     .select(['o.external_order_id as externalOrderId', 'o.state', 'o.asset_position as assetPosition'])
-    .select(['o.resends', 'o.stale_date as staleDate', 'o.next_action_at as nextActionAt'])
+    .select(['o.resends', 'o.fail_over as failOver', 'o.stale_date as staleDate', 'o.next_action_at as nextActionAt'])
     .select(['o.order_status as orderStatus', 'o.crypto_status as cryptoStatus', 'o.fiat_status as fiatStatus'])
     .select(['o.sent_at as sentAt', 'o.changed_at as changedAt', 'o.last_lookup_at as lastLookupAt'])
     .select(['r.input_asset as inputAsset', 'r.output_asset as outputAsset'])

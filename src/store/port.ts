@@ -83,6 +83,8 @@ export interface Holding {
   readonly lastOwnerUntil: number | undefined;
   /** Settings of the account that its last owner had otherwise, where other workers are there: those of this process hold now. */
   readonly differsIn: readonly string[];
+  /** The place in the due orders that the create pass has reached, as JSON: the next owner reads it after a fail-over. */
+  walked?: string;
   /** Aborts when the account is to be given back or was lost: nothing more is begun for it. */
   readonly ending: AbortSignal;
   /** Gives the account back, once its requests have ended. */
@@ -115,6 +117,8 @@ export interface Position {
   readonly eventId: number;
   /** That of the newest event; undefined where there is none, and in a mark that an earlier version wrote. */
   readonly hash?: string | undefined;
+  /** The server's system identifier and time-line; undefined for SQLite, null if the server tells neither. */
+  readonly timeLine?: string | null | undefined;
 }
 
 /** The time of which a restored database lacks the changes; null where nothing tells its beginning or end. */
@@ -178,7 +182,7 @@ export interface Store {
   /** False once the file was moved, deleted or replaced: what is written then would be lost. */
   isInPlace(): boolean;
   /** The same database for another account; with a holding its owner writes, who is refused once another has followed. */
-  forAccount(account: string, holding?: Pick<Holding, 'generation'>): Store;
+  forAccount(account: string, holding?: Pick<Holding, 'generation' | 'walked'>): Store;
   /** Closes what opening it has opened; one that `forAccount` gave closes nothing of the database. */
   close(): Promise<void>;
 }

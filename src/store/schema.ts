@@ -50,6 +50,8 @@ export interface MerchantOrdersTable {
   outcome: string | null;
   /** The contradictions in spite of which a person said that the order is ours: JSON. */
   ours_despite: string | null;
+  /** The fail-over that left in doubt whether the order was sent. */
+  fail_over: number | null;
 }
 
 /** A row of `events`: one change of one field of an order, a link or an account, or one that happened to an order or a link. */
@@ -169,11 +171,8 @@ export interface AccountFactsTable {
 }
 
 /** Each status value the exchange ever gave, so that an unseen one is reported once. */
-export interface SeenStatusesTable {
-  account: string;
+export interface SeenStatusesTable extends Omit<AccountFactsTable, 'name'> {
   field: string;
-  value: string;
-  first_seen_at: string;
 }
 
 /**
@@ -201,6 +200,8 @@ export interface AccountOwnersTable {
   granted_at: string | null;
   settings: string | null;
   last_commit: string | null;
+  time_line: string | null;
+  walked: string | null;
 }
 
 /** A row of `account_holds`: why an account sends nothing of a kind; `until` is null where a person ends it. */

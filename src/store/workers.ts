@@ -40,6 +40,9 @@ export interface Heartbeat {
   readonly workers: readonly SeenWorker[];
 }
 
+/** The last heartbeat of a worker that is over is kept this long, in milliseconds: its accounts are claimed within seconds. */
+const ENDED_KEPT_MS = 30 * 24 * 60 * 60_000;
+
 /** The time of the database's clock, so many milliseconds from now. */
 function databaseTime(aheadMs = 0): RawBuilder<string> {
   return sql`to_char((clock_timestamp() + ${aheadMs}::float8 * interval '1 millisecond') at time zone 'UTC',
@@ -82,9 +85,11 @@ export async function endWorker(
   db: Database,
   { holder, seenUntil }: Pick<SeenWorker, 'holder' | 'seenUntil'>,
 ): Promise<boolean> {
-  // A renewal that is under way is waited for: then it is another time.
-  const { numAffectedRows } = await sql`delete from workers
-    where holder = ${holder} and seen_until = ${seenUntil.toISOString()}`.execute(db);
+  // A renewal that is under way is waited for: then it is another time. The next owner of an account counts from the heartbeat.
+  const { numAffectedRows } = await sql`with over as (delete from workers
+      where holder = ${holder} and seen_until = ${seenUntil.toISOString()} returning holder, seen_until),
+    old as (delete from ended_workers where seen_until < ${databaseTime(-ENDED_KEPT_MS)})
+    insert into ended_workers select holder, seen_until from over on conflict do nothing`.execute(db);
   return numAffectedRows === 1n;
 }
 

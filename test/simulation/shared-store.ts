@@ -22,10 +22,14 @@ const NO_MARK = {
 export function sharedStore(store: Store, clock: Clock, holding: Holding, fateOf: () => CommitFate): Store {
   const { account } = holding;
   const lend = async () => await lendConnection(store, fateOf);
-  const transactions = new AccountTransactions({ address: store.address, connections: { lend }, clock }, account, {
-    generation: holding.generation,
-    mark: NO_MARK,
-  });
+  const transactions = new AccountTransactions(
+    { address: store.address, connections: { lend }, clock, numbering: { timeLine: null } },
+    account,
+    {
+      holding,
+      mark: NO_MARK,
+    },
+  );
   const writer = new GroupWriter(ofSqlite(transactions, store.address), clock, undefined, store.newEvents);
   return { ...store, writer };
 }
@@ -106,8 +110,12 @@ async function execute(
   for (const statement of text.split(';').map((one) => one.trim())) {
     // SQLite has no limits of a transaction, and its transactions that write have the file to themselves.
     if (statement.startsWith('begin')) await run('begin immediate');
-    else if (!statement.startsWith('set local'))
-      rows = await run(statement.replace(/ for update$|, set_config\([^)]*\)$/, ''));
+    else if (!statement.startsWith('set local')) rows = await run(ofSqliteText(statement));
   }
   return rows;
+}
+
+/** The server stays on one time-line. */
+function ofSqliteText(statement: string): string {
+  return statement.replaceAll('order_sync_time_line()', 'null').replace(/\s+for update$|, set_config\([^)]*\)$/, '');
 }

@@ -135,6 +135,7 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
         adoptedAt: new Date('2026-01-05T12:00:09.009Z'),
         outcome: 'succeeded',
         oursDespite: '[["amount","15"]]',
+        failOver: 9,
       };
       const event = { oldValue: 'x', exchangeTime: '2026-01-05T12:00:07Z', source: 'lookup', reason: 'r' } as const;
       await save({

@@ -72,7 +72,7 @@ describe('how far an account has come', () => {
 
   it('is its owner before its first event', async () => {
     await own('a', 2);
-    expect(await readPositionOf(store.db, 'a')).toEqual({ generation: 2, eventId: 0, hash: undefined });
+    expect(await readPositionOf(store.db, 'a')).toEqual({ generation: 2, eventId: 0, timeLine: null });
   });
 
   it('is its own newest event and its own owners, whatever others have', async () => {
@@ -82,7 +82,7 @@ describe('how far an account has come', () => {
     await commit('a', 'a', 'b');
     const newest = other.prepare(`select id, hash from events where account = 'a' order by id desc`).get();
     const { id: eventId, hash } = newest as { id: number; hash: string };
-    expect(await readPositionOf(store.db, 'a')).toEqual({ generation: 2, eventId, hash });
+    expect(await readPositionOf(store.db, 'a')).toEqual({ generation: 2, eventId, hash, timeLine: null });
     expect([...(await readPositions(store.db, ['b', 'a'])).keys()].toSorted()).toEqual(['a', 'b']);
   });
 });

@@ -133,6 +133,7 @@ describe('what is tracked of an order', () => {
     forbiddenIn: count,
     outcome: fc.constantFrom('succeeded', 'failed', null),
     oursDespite: text,
+    failOver: fc.constantFrom(null, 7),
   });
 
   it('comes back from its columns as it was', () => {

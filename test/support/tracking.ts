@@ -74,6 +74,7 @@ export function trackingWith(changes: Partial<Tracking> = {}): Tracking {
     forbiddenIn: 0,
     outcome: null,
     oursDespite: null,
+    failOver: null,
     ...changes,
   };
 }

@@ -18,6 +18,8 @@ export interface OrderAge {
   readonly lastLookupAt: Date | null;
   /** Creates that were repeated after an unknown outcome. */
   readonly resends: number;
+  /** The fail-over that left in doubt whether it was sent: one finding tells of all its orders. */
+  readonly failOver: number | null;
   /** The date of the older record that the newest look-up brought; null where it brought none. */
   readonly staleDate: string | null;
 }
@@ -80,8 +82,11 @@ export function learnStuckAfter(gapsMs: readonly number[]): number {
 }
 
 /** Finds that nobody knows the outcome of a create. Sending it again does not tell the outcome of the one before. */
-export function findUnknownOutcome(order: Pick<OrderAge, 'state' | 'sentAt' | 'resends'>): readonly Finding[] {
-  const { state, sentAt, resends } = order;
+export function findUnknownOutcome(
+  order: Pick<OrderAge, 'state' | 'sentAt' | 'resends' | 'failOver'>,
+): readonly Finding[] {
+  const { state, sentAt, resends, failOver } = order;
+  if (failOver !== null) return [];
   const isSentAgain = resends > 0 && (state === 'pending' || state === 'sending');
   if (state !== 'unknown' && state !== 'held' && !isSentAgain) return [];
   return [{ class: 'CREATE_UNKNOWN', expected: 'a known outcome', actual: `sent ${iso(sentAt)}, ${state}` }];

@@ -33,6 +33,10 @@ export const FINDING_CLASSES = {
     'An order was sent, and nobody knows whether the exchange took it.',
     'Ask the exchange for the external order id, then record the answer with orders resolve.',
   ),
+  FAIL_OVER: stateError(
+    'A standby of the database was promoted, and it may lack the last commits: orders may have been sent without a trace.',
+    'Ask the exchange for the orders that orders list --state unknown shows, then decide with db accept-restore --failover.',
+  ),
   PREORDER_ECHO_MISMATCH: stateError(
     'The pre-order that the exchange returned differs from the order that was sent.',
     'Compare the two with orders show, and have the exchange correct or cancel the pre-order before the client takes it up.',

@@ -1,3 +1,4 @@
+import { decidingCommand, type FailOver } from '../accounts/fail-over.ts';
 import { RESEND_NOT_BEFORE_MS } from './absent.ts';
 import { decideOurs, type NewestRecord } from './disputes.ts';
 import type { FollowSettings } from './lookup.ts';
@@ -37,6 +38,8 @@ export interface DecisionEvidence {
   readonly acceptedAndAbsent?: string | undefined;
   /** The newest record of the order. */
   readonly newest?: NewestRecord | undefined;
+  /** A fail-over of the database that may have lost a create of the order. */
+  readonly failOver?: FailOver | undefined;
 }
 
 const INSTEAD = 'or give --i-know-it-may-duplicate';
@@ -101,12 +104,15 @@ export function decideByOperator(
   action: OperatorAction,
   now: Date,
   settings: FollowSettings,
-  { acceptedAndAbsent, newest }: DecisionEvidence = {},
+  { acceptedAndAbsent, newest, failOver }: DecisionEvidence = {},
 ): OperatorDecision {
   const { judgement } = action;
   const target = TARGETS[judgement.kind][tracking.state];
   if (target === undefined) return { ok: false, why: notAllowed(tracking.state) };
-  const why = provesNothing(judgement, acceptedAndAbsent) ?? tooDangerous(tracking, judgement, now);
+  const why =
+    leftInDoubt(tracking.account, judgement, failOver) ??
+    provesNothing(judgement, acceptedAndAbsent) ??
+    tooDangerous(tracking, judgement, now);
   if (why !== undefined) return { ok: false, why };
   const how = { source: 'operator', reason: action.reason, actor: action.actor } as const;
   if (judgement.kind === 'ours') {
@@ -155,6 +161,14 @@ function notKnowable({ sentAt, absentAt }: Tracking, now: Date): string | undefi
     `no look-up since ${knowableAt.toISOString()} brought the documented answer that there is no order; run sync first; if ` +
     `that does not help, name in exchange.absence what the exchange answers, ${INSTEAD}`
   );
+}
+
+/** After a fail-over neither a look-up nor the row as it stands tells that the order was not sent. */
+function leftInDoubt(account: string, judgement: Judgement, failOver: FailOver | undefined): string | undefined {
+  const isSentAgain = judgement.kind === 'not-created' || judgement.kind === 'retry';
+  if (failOver === undefined || !isSentAgain || judgement.mayDuplicate === true) return undefined;
+  const advice = `ask the exchange, then: ${decidingCommand(account, failOver)}`;
+  return `fail-over ${failOver.id} of the database may have lost that it was sent; ${advice}`;
 }
 
 function provesNothing(judgement: Judgement, acceptedAndAbsent: string | undefined): string | undefined {

@@ -46,6 +46,8 @@ export interface Tracking {
   readonly outcome: 'succeeded' | 'failed' | null;
   /** The contradictions in spite of which a person said that the order is ours, as `disputes.ts` writes them. */
   readonly oursDespite: string | null;
+  /** The fail-over that left in doubt whether the order was sent; null once that is known, or if none did. */
+  readonly failOver: number | null;
 }
 
 /** The part of the program that learned of a change. */
@@ -103,7 +105,8 @@ export function move(
     reason,
     ...(how.actor === undefined ? {} : { actor: how.actor }),
   };
-  return { tracking: { ...from, ...changes, state: to, stateReason: reason }, events: [event] };
+  const failOver = to === 'unknown' || to === 'held' ? from.failOver : null;
+  return { tracking: { ...from, failOver, ...changes, state: to, stateReason: reason }, events: [event] };
 }
 
 /** Makes the event of a finding that a decision brings with it. */

@@ -1,5 +1,5 @@
 import { assumeSent, type Assumption } from '../../domain/orders/restore.ts';
-import { trackingOf } from '../../store/order-columns.ts';
+import { trackingOf, type OrderRow } from '../../store/order-columns.ts';
 import { lockOrder, saveDecision } from '../../store/orders.ts';
 import type { Transaction } from '../../store/port.ts';
 import { ordersOf, type ImportStage } from '../../store/stage/import.ts';
@@ -19,18 +19,24 @@ interface Assumed {
 }
 
 /** Takes an order for sent. Gives how many it took: none where the merchant has deleted it meanwhile. */
-export async function assumeOrderSent(
-  tx: Transaction,
-  { account, id, how }: Assumed,
-  { clock, settings }: Assuming,
-): Promise<number> {
+export async function assumeOrderSent(tx: Transaction, { account, id, how }: Assumed, deps: Assuming): Promise<number> {
   const row = await lockOrder(tx, account, id);
   if (row === undefined) return 0;
+  await assumeRowSent(tx, row, how, deps);
+  return 1;
+}
+
+/** The same for a row that this transaction has read. */
+export async function assumeRowSent(
+  tx: Transaction,
+  row: OrderRow,
+  how: Assumption,
+  { clock, settings }: Assuming,
+): Promise<void> {
   const now = clock.now();
   const before = trackingOf(row);
   const unknown = await saveDecision(tx, before, assumeSent(before, how, now, settings), now);
-  await recordUnknownOutcome(tx, { account }, unknown, now);
-  return 1;
+  await recordUnknownOutcome(tx, before, unknown, now);
 }
 
 /**

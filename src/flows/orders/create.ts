@@ -9,13 +9,17 @@ import type { FlowDeps } from '../pass/deps.ts';
 import type { GuardedCreate, GuardWait } from '../pass/guard.ts';
 import type { CreateInFlight } from '../pass/in-flight.ts';
 import { isolateFailure } from '../pass/isolate.ts';
+import { doubtedBy } from '../../domain/accounts/fail-over.ts';
+import { readFailOvers } from '../../store/fail-overs.ts';
+import { assumeRowSent } from './assume-sent.ts';
+import { doubtOf, markLeft } from './fail-over.ts';
 import { probeForCreates } from './probe.ts';
 import { recordOutcome } from './record-outcome.ts';
 import { recoverUnrecorded } from './recover.ts';
 
 type CreateDeps = Pick<FlowDeps, 'account' | 'store' | 'exchange' | 'clock' | 'log' | 'settings' | 'lease'> &
   Pick<FlowDeps, 'counters' | 'concurrency' | 'gracePeriodOver' | 'inFlight' | 'holds' | 'guard' | 'incidents'> &
-  Pick<FlowDeps, 'activity'>;
+  Pick<FlowDeps, 'activity' | 'walk' | 'intents' | 'unmarked'>;
 
 const PAGE = 200;
 
@@ -25,6 +29,7 @@ const PAGE = 200;
  */
 export async function createPass(deps: CreateDeps, signal: AbortSignal): Promise<void> {
   await recoverUnrecorded(deps);
+  await markLeft(deps, deps.unmarked);
   await forEachConcurrently(dueIn(deps, 'invalid', signal), 1, (id) =>
     isolateFailure(deps, id, () => recheckCorrected(deps, id)),
   );
@@ -40,11 +45,11 @@ async function sendUnforbidden(deps: CreateDeps, signal: AbortSignal): Promise<v
   const { account, store, clock, exchange, holds } = deps;
   if (!holds.all.some(({ kind }) => kind === 'forbidden') || isStopped(exchange)) return;
   const id = await dueUnforbidden(store.db, account, clock.now());
-  if (id !== undefined) await isolateFailure(deps, id, () => sendOrder(deps, id, signal));
+  if (id !== undefined && !deps.unmarked.has(id)) await isolateFailure(deps, id, () => sendOrder(deps, id, signal));
 }
 
 async function* dueIn(
-  { account, store, clock, exchange, inFlight }: CreateDeps,
+  { account, store, clock, exchange, inFlight, walk, unmarked }: CreateDeps,
   state: 'pending' | 'invalid',
   signal: AbortSignal,
 ): AsyncGenerator<string> {
@@ -52,9 +57,11 @@ async function* dueIn(
   for (;;) {
     const page = await dueOrders(store.db, { account, state, until: clock.now(), from, limit: PAGE });
     const before = from;
+    if (state === 'pending') walk.from(from);
     for (const due of page) {
+      if (state === 'pending') await walk.next(signal);
       if (signal.aborted || (state === 'pending' && (isStopped(exchange) || inFlight.isFull))) return;
-      yield due.externalOrderId;
+      if (!unmarked.has(due.externalOrderId)) yield due.externalOrderId;
       from = due;
     }
     if (page.length < PAGE) return;
@@ -70,14 +77,18 @@ function isStopped(exchange: CreateDeps['exchange']): boolean {
 }
 
 /** Puts an invalid row that has been corrected back among the pending ones, where it is checked again. */
-async function recheckCorrected({ account, store, clock }: CreateDeps, externalOrderId: string): Promise<void> {
+async function recheckCorrected(deps: CreateDeps, externalOrderId: string): Promise<void> {
+  const { account, store, clock } = deps;
   await store.writer.write(async (tx) => {
     const row = await lockFreeOrder(tx, account, externalOrderId);
     if (row === undefined) return;
     const now = clock.now();
     const before = trackingOf(row);
     const decision = decideCorrected(before, now);
-    if (decision !== undefined) await saveDecision(tx, before, decision, now);
+    if (decision === undefined) return;
+    const failOver = doubtedBy(await readFailOvers(tx, account), before, row.updated_at);
+    if (failOver !== undefined) await assumeRowSent(tx, row, doubtOf(account, failOver), deps);
+    else await saveDecision(tx, before, decision, now);
   });
 }
 
@@ -121,7 +132,7 @@ async function trySending(
 
 /** Makes the intent durable, for the row as it stands now. Undefined when there is nothing to send. */
 async function claim(
-  { account, store, clock, counters, log, lease, holds, incidents, inFlight }: CreateDeps,
+  { account, store, clock, counters, log, lease, holds, incidents, inFlight, intents }: CreateDeps,
   externalOrderId: string,
   create: Pick<CreateInFlight, 'intends'>,
   guarded: Pick<GuardedCreate, 'decide'>,
@@ -171,5 +182,7 @@ async function claim(
     log.warn({ externalOrderId, cause: claimed.decision.tracking.stateReason }, 'order is invalid, nothing was sent');
     return undefined;
   }
-  return { order: claimed.order, tracking: claimed.decision.tracking };
+  const { tracking } = claimed.decision;
+  intents.add({ account, externalOrderId, sentAt: tracking.sentAt?.toISOString() ?? '' });
+  return { order: claimed.order, tracking };
 }

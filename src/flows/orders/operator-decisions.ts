@@ -1,3 +1,4 @@
+import { doubtedBy } from '../../domain/accounts/fail-over.ts';
 import type { FindingClassName } from '../../domain/findings/classes.ts';
 import {
   decideByOperator,
@@ -9,7 +10,8 @@ import { findUnknownOutcome, OVERDUE_CLASSES } from '../../domain/findings/age.t
 import type { Tracking } from '../../domain/orders/tracking.ts';
 import { rowsToDecide, type DecisionFilter } from '../../store/listed-orders.ts';
 import { orderWithPreOrder, lockOrder, saveDecision } from '../../store/orders.ts';
-import { trackingOf } from '../../store/order-columns.ts';
+import { readFailOvers } from '../../store/fail-overs.ts';
+import { trackingOf, type OrderRow } from '../../store/order-columns.ts';
 import type { Database } from '../../store/port.ts';
 import { readAcceptedAndAbsent } from './absence.ts';
 import type { FlowDeps } from '../pass/deps.ts';
@@ -51,7 +53,8 @@ export async function listTargets(
   for (const row of rows) {
     const listed = trackingOf(row);
     const { externalOrderId, state } = listed;
-    const made = decideByOperator(listed, action, now, settings, await evidenceFor(store.db, action, listed, settings));
+    const evidence = await evidenceFor(store.db, action, row, settings);
+    const made = decideByOperator(listed, action, now, settings, evidence);
     const result: OperatorResult = made.ok
       ? { kind: 'done', externalOrderId, from: state, to: made.to }
       : { kind: 'passed-over', externalOrderId, state, why: made.why };
@@ -64,12 +67,16 @@ export async function listTargets(
 async function evidenceFor(
   db: Database,
   { judgement }: OperatorAction,
-  order: Tracking,
+  row: OrderRow,
   settings: OperatorDeps['settings'],
 ): Promise<DecisionEvidence> {
+  const order = trackingOf(row);
+  const doubt = async () => doubtedBy(await readFailOvers(db, order.account), order, row.updated_at);
   switch (judgement.kind) {
     case 'not-created':
-      return { acceptedAndAbsent: await readAcceptedAndAbsent(db, order.account) };
+      return { acceptedAndAbsent: await readAcceptedAndAbsent(db, order.account), failOver: await doubt() };
+    case 'retry':
+      return { failOver: await doubt() };
     case 'ours':
       return { newest: await readNewest(db, { settings }, order) };
     default:
@@ -112,7 +119,7 @@ async function decideOrder(
     const change = listed === undefined ? undefined : changeSince(listed, tracking);
     if (change !== undefined) return passedOver(state, change);
     const now = clock.now();
-    const made = decideByOperator(tracking, action, now, settings, await evidenceFor(tx, action, tracking, settings));
+    const made = decideByOperator(tracking, action, now, settings, await evidenceFor(tx, action, row, settings));
     if (!made.ok) return passedOver(state, made.why);
     let last = tracking;
     for (const moved of made.moves) last = await saveDecision(tx, last, moved, now);

@@ -14,7 +14,9 @@ import type { AccountHolds } from './holds.ts';
 import type { Incidents } from './incidents.ts';
 import type { CreatesInFlight } from './in-flight.ts';
 import type { RequestLease } from './lease.ts';
+import type { SentIntents } from './sent-intents.ts';
 import type { Uncorrected } from './uncorrected.ts';
+import type { Walk } from './walk.ts';
 import type { Counters } from './counters.ts';
 
 /** The settings of findings; the time after which an order is stuck is learned. */
@@ -38,6 +40,11 @@ export interface FlowDeps {
   readonly holds: AccountHolds;
   readonly guard: CreateGuard;
   readonly inFlight: CreatesInFlight;
+  readonly walk: Walk;
+  /** The newest creates of this process, in all its accounts. */
+  readonly intents: SentIntents;
+  /** Orders that a fail-over left in doubt, and that are not marked yet. */
+  readonly unmarked: Set<string>;
   readonly counters: Counters;
   /** Due times that are still to be corrected. */
   readonly uncorrected: Uncorrected;

@@ -170,6 +170,7 @@ function ageOf(row: ReconciledRow): OrderAge {
     changedAt: null,
     lastLookupAt: readTime(row.last_lookup_at),
     resends: row.resends,
+    failOver: row.fail_over,
     staleDate: row.stale_date,
   };
 }

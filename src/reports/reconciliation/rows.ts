@@ -19,6 +19,7 @@ export interface ReconciledRow {
   /** The exchange's date of the newest record, as received. */
   readonly modification_date: string | null;
   readonly resends: number;
+  readonly fail_over: number | null;
   /** The date of the older record that the newest look-up brought; null where it brought none. */
   readonly stale_date: string | null;
   readonly received_at: string | null;

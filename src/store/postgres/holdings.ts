@@ -23,6 +23,7 @@ export class HeldAccount implements Holding {
   readonly lastOwnerUntil: number | undefined;
   readonly differsIn: readonly string[];
   readonly worker: Worker;
+  walked?: string;
   readonly #deps: Pick<HoldingDeps, 'clock' | 'view'>;
   readonly #ending = new AbortController();
   readonly #giveBack: (held: HeldAccount) => Promise<void>;

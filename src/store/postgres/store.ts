@@ -26,7 +26,7 @@ const MOST_MIGRATION_TRIES = 5;
 const OLDEST_VERSION = 14;
 
 /** What an owner writes with. */
-type Fence = Pick<Holding, 'generation'>;
+type Fence = Pick<Holding, 'generation' | 'walked'>;
 
 /** The way in which a command opens the database. */
 export interface PostgresOptions {
@@ -54,7 +54,7 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
   const hasTables = applied.length > 0 || expect !== 'any';
   const identity = hasTables ? await readIdentity(connections.db, address) : '';
   const readings = undo.use(openConnections(place, { max: MOST_SNAPSHOTS, hurry }));
-  const deps = { address, connections, clock };
+  const deps = { address, connections, clock, numbering: {} };
   const newEvents = new NewEvents();
   const writerOf = (account: string, owner?: OwnerWriting, mark?: AccountMark) =>
     new GroupWriter(new AccountTransactions(deps, account, owner), clock, mark, newEvents);
@@ -72,7 +72,7 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
   const writers = new WeakMap<Fence, Writer>();
   const ownersWriter = (account: string, holding: Fence): Writer => {
     const mark = marks.of(account);
-    const owner = { generation: holding.generation, mark };
+    const owner = { holding, mark };
     const writer = writers.get(holding) ?? writerOf(account, owner, mark);
     writers.set(holding, writer);
     return writer;

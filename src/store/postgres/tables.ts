@@ -3,7 +3,14 @@ import { COPIED_TABLES } from '../move/tables.ts';
 import type { Database } from '../port.ts';
 
 /** Tables of order-sync. */
-export const OWN_TABLES = [...COPIED_TABLES, 'database_moves', 'workers', 'account_requests', 'database_identity'];
+export const OWN_TABLES = [
+  ...COPIED_TABLES,
+  'database_moves',
+  'workers',
+  'ended_workers',
+  'account_requests',
+  'database_identity',
+];
 
 /** The names of tables and views of order-sync that something in this schema has already, in their order. */
 export async function takenNames(db: Database): Promise<readonly string[]> {

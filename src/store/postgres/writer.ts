@@ -22,18 +22,24 @@ const BEGIN = `begin isolation level read committed;
   set local lock_timeout = '3s'; set local statement_timeout = '30s';
   set local idle_in_transaction_session_timeout = '2s'`;
 
+/** The first event on a new time-line gets a multiple of this as its id: no promoted standby lacks more events. */
+const EVENTS_OF_A_TIME_LINE = 1_000_000_000;
+
 /** Once the account is locked: all its orders wait where one of them is locked by a transaction of the merchant's. */
 const ORDER_LOCK_TIMEOUT = '200ms';
 
 /** The database, as the transactions of one account need it. */
 interface TransactionDeps {
   readonly address: string;
+  /** The time-line on which the events of the database are numbered, as far as this process knows: the newest commit tells. */
+  readonly numbering: { timeLine?: string | null | undefined };
   readonly connections: Pick<Connections, 'lend'>;
   readonly clock: Clock;
 }
 
 /** An owner that writes, and the mark that tells an older state of what it has written. */
-export interface OwnerWriting extends Pick<Holding, 'generation'> {
+export interface OwnerWriting {
+  readonly holding: Pick<Holding, 'generation' | 'walked'>;
   readonly mark: Pick<AccountMark, 'lostCommit' | 'tellOthers'>;
 }
 
@@ -53,6 +59,8 @@ export class AccountTransactions implements Transactions {
   readonly #deps: TransactionDeps;
   readonly #account: string;
   readonly #owner: OwnerWriting | undefined;
+  /** That of the server in the transaction that is under way, or in the last one. */
+  #timeLine: string | null | undefined;
   /** The name of the last commit of this owner, and of those after it that may have been done; none before the first. */
   #last: string[] = [];
 
@@ -109,6 +117,7 @@ export class AccountTransactions implements Transactions {
       if (failure !== undefined) return { kind: 'unknown', name, result, failure };
       isUseless = false;
       this.#last = [name];
+      this.#deps.numbering.timeLine = this.#timeLine;
       return { kind: 'committed', result };
     } catch (error) {
       isUseless = lent === undefined || !(await isRolledBack(lent));
@@ -122,28 +131,52 @@ export class AccountTransactions implements Transactions {
   async #lockAccount(lent: Lent, name: string): Promise<void> {
     const account = pg.escapeLiteral(this.#account);
     if (this.#owner === undefined) {
-      await lent.exec(`${BEGIN};
+      const { rows } = await lent.exec(`${BEGIN};
         insert into account_owners (account, generation) values (${account}, 0) on conflict (account) do nothing;
-        select generation from account_owners where account = ${account} for update;
-        set local lock_timeout = '${ORDER_LOCK_TIMEOUT}'`);
-      return;
+        select order_sync_time_line() as time_line, set_config('lock_timeout', '${ORDER_LOCK_TIMEOUT}', true)
+        from (select from account_owners where account = ${account} for update) as locked`);
+      return await this.#numberEvents(lent, rows[0]?.['time_line'] ?? null);
     }
-    const { generation, mark } = this.#owner;
+    const { holding, mark } = this.#owner;
+    const { generation, walked } = holding;
     const isLast = this.#last.length === 0 ? '' : `and last_commit in ('${this.#last.join(`', '`)}')`;
     const { rows } = await lent.exec(`${BEGIN};
-      update account_owners set last_commit = '${name}'
+      update account_owners set last_commit = '${name}', time_line = order_sync_time_line(),
+        walked = ${walked === undefined ? 'null' : pg.escapeLiteral(walked)}
       where account = ${account} and generation = ${generation} ${isLast}
-      returning generation, set_config('lock_timeout', '${ORDER_LOCK_TIMEOUT}', true)`);
-    if (rows.length > 0) return;
+      returning time_line, set_config('lock_timeout', '${ORDER_LOCK_TIMEOUT}', true)`);
+    if (rows[0] !== undefined) return await this.#numberEvents(lent, rows[0]['time_line']);
     const owner = await this.#ownerRow(lent);
     this.#assertNotFollowed(owner, generation);
+    // Whoever claims the account next takes up what a promotion lost; a database that was put back stops the account.
+    const server = owner?.['server'];
+    if (server !== (this.#timeLine ?? server) || server !== (owner?.['time_line'] ?? server)) {
+      throw new OwnedError(`a promoted standby lacks the last commits of the account ${this.#account}`);
+    }
     throw await mark.lostCommit(lent.db);
+  }
+
+  /** The ids of events never come twice: those that a promoted standby lacks were told to others. */
+  async #numberEvents(lent: Lent, server: unknown): Promise<void> {
+    const { numbering } = this.#deps;
+    const timeLine = typeof server === 'string' ? server : null;
+    this.#timeLine = timeLine;
+    if (numbering.timeLine === timeLine) return;
+    const line = timeLine === null ? 'null' : pg.escapeLiteral(timeLine);
+    await lent.exec(`with noted as (update database_identity set time_line = ${line},
+        time_line_since = to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+        where time_line is distinct from ${line} returning id),
+      numbers as (select pg_get_serial_sequence('events', 'id')::regclass as ids,
+        coalesce(('x' || right(${line}, 8))::bit(32)::bigint, 1) as promotions from noted)
+      select setval(ids, greatest(coalesce(pg_sequence_last_value(ids), 0) / ${EVENTS_OF_A_TIME_LINE} + 1, promotions - 1)
+        * ${EVENTS_OF_A_TIME_LINE}) from numbers`);
   }
 
   async #ownerRow(lent: Lent): Promise<Readonly<Record<string, unknown>> | undefined> {
     const account = pg.escapeLiteral(this.#account);
     const { rows } = await lent.exec(
-      `select generation, last_commit from account_owners where account = ${account} for update`,
+      `select generation, last_commit, time_line, order_sync_time_line() as server from account_owners
+        where account = ${account} for update`,
     );
     return rows[0];
   }
@@ -182,7 +215,7 @@ export class AccountTransactions implements Transactions {
           this.#last = [name];
           return true;
         }
-        this.#assertNotFollowed(owner, this.#owner.generation);
+        this.#assertNotFollowed(owner, this.#owner.holding.generation);
         return false;
       } catch (error) {
         if (!(error instanceof StoreError)) throw error;

@@ -44,6 +44,7 @@ export function reconciledRows(scope: ReportScope): Query<ReconciledRow> {
     'merchant_orders.modification_date',
     'merchant_orders.stale_date',
     'merchant_orders.resends',
+    'merchant_orders.fail_over',
     'record.received_at',
     'record.compared_at',
     'record.input_asset',

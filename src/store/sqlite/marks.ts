@@ -12,10 +12,14 @@ const TABLE = `create table if not exists marks (database text not null, account
   generation integer not null, event_id integer not null, content text not null,
   primary key (database, account)) without rowid`;
 
-/** A mark is never put back by itself: the process that was followed may be the last to write. */
+/**
+ * A mark is never put back by itself: the process that was followed may be the last to write. After the promotion of a standby
+ * the account goes on from an earlier place.
+ */
 const NAME = `insert into marks values (:database, :account, :generation, :eventId, :content)
   on conflict do update set generation = excluded.generation, event_id = excluded.event_id, content = excluded.content
-  where (excluded.generation, excluded.event_id) >= (generation, event_id)`;
+  where (excluded.generation, excluded.event_id) >= (generation, event_id)
+    or excluded.content ->> 'timeLine' <> content ->> 'timeLine'`;
 
 /**
  * The marks of the accounts that the processes of this machine drive in a database elsewhere, which is known by its id: a SQLite

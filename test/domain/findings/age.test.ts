@@ -28,6 +28,7 @@ function ageWith(changes: Partial<OrderAge> = {}): OrderAge {
     changedAt: moment,
     lastLookupAt: moment,
     resends: 0,
+    failOver: null,
     staleDate: null,
     ...changes,
   };
@@ -139,6 +140,7 @@ describe('what time alone brings', () => {
       changedAt: time,
       lastLookupAt: time,
       resends: fc.nat({ max: 2 }),
+      failOver: fc.constantFrom(null, 7),
       staleDate: fc.constantFrom(null, '2026-01-05T11:00:00Z'),
     });
     fc.assert(

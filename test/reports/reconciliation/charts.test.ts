@@ -24,6 +24,7 @@ const ROW: ReconciledRow = {
   last_lookup_at: null,
   modification_date: null,
   resends: 0,
+  fail_over: null,
   stale_date: null,
   received_at: null,
   compared_at: null,

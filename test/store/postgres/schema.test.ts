@@ -22,6 +22,8 @@ async function sqliteColumns(): Promise<string[]> {
   });
 }
 
+const OF_WORKERS = ['workers', 'ended_workers', 'account_requests', 'database_identity'];
+
 it('has the same tables and columns in PostgreSQL, and those that workers need', async () => {
   const merchant = openMerchant(await newPostgresDatabase());
   const found = merchant
@@ -30,7 +32,7 @@ it('has the same tables and columns in PostgreSQL, and those that workers need',
     .raw()
     .all() as [string, string, string][];
   const columns = found
-    .filter(([table]) => isOurs(table) && !['workers', 'account_requests', 'database_identity'].includes(table))
+    .filter(([table]) => isOurs(table) && !OF_WORKERS.includes(table))
     .map(([table, column, type]) => `${table}.${column} ${type === 'bigint' ? 'integer' : type}`);
   expect(columns.toSorted()).toEqual((await sqliteColumns()).toSorted());
 });

@@ -8,9 +8,10 @@ import { openStore } from '../../../store/open.ts';
 import type { Store } from '../../../store/port.ts';
 import { lockFile } from '../../../store/sqlite/owner.ts';
 import { accountFilterOf, type AccountOptions } from '../../shared/account.ts';
-import { actorOf, addReasonOptions, confirm, type DecisionOptions } from '../../shared/decision.ts';
+import { actorOf, addReasonOptions, confirm } from '../../shared/decision.ts';
 import { counted } from '../../../reports/formats/words.ts';
-import { plainConfig } from '../../shared/options.ts';
+import { plainConfig, wholeNumber } from '../../shared/options.ts';
+import { decide, type FailOverOptions } from './decide-fail-over.ts';
 
 const HELP = `
 For a database that was put back to an older state. It does not know what was
@@ -20,18 +21,24 @@ until resume.
 Stop the daemon of a SQLite file first. In PostgreSQL it is about one account,
 or about all; the workers go on.
 
+After a standby of PostgreSQL was promoted nothing was put back, but its last
+commits may be lost. The orders that may have been sent then are unknown under
+one finding, and the workers go on. Ask the exchange, then decide on all of them
+with --failover and --sent or --not-sent, or on those of a --file.
+
 Examples:
   order-sync db accept-restore
   order-sync db accept-restore --account shop-1
   order-sync db accept-restore --assume-not-sent \\
-    --reason 'a copy for tests, its exchange is the sandbox'`;
+    --reason 'a copy for tests, its exchange is the sandbox'
+  order-sync db accept-restore --failover 7 --not-sent --file ids.txt \\
+    --reason 'the exchange has none of them'`;
 const QUESTION =
   'Nothing shows that this database was put back. Every order that waits to be sent would be looked up and held instead. Go on? (y/N) ';
 
 const REASON = 'the database was put back to an older state';
 
-interface RestoreOptions extends Omit<DecisionOptions, 'reason'> {
-  readonly reason?: string;
+interface RestoreOptions extends FailOverOptions {
   readonly assumeNotSent?: boolean;
 }
 
@@ -39,11 +46,20 @@ interface RestoreOptions extends Omit<DecisionOptions, 'reason'> {
 export function define(command: Command): void {
   addReasonOptions(command, { isMandatory: false })
     .option('--assume-not-sent', 'you know that nothing was sent since: orders stay as they are, nothing is paused')
+    .option(
+      '--failover <id>',
+      'decide on the orders that a fail-over of PostgreSQL left in doubt',
+      wholeNumber(1, Number.MAX_SAFE_INTEGER),
+    )
+    .option('--sent', 'with --failover: they were sent, so they are followed')
+    .option('--not-sent', 'with --failover: they were not sent, so they are sent now')
+    .option('--file <ids>', 'with --failover: only the orders whose ids stand in this file, one a line')
     .option('--yes', 'do not ask, also where nothing shows that it was put back')
     .option('--json', 'print JSON')
     .addHelpText('after', HELP)
     .action(async (options: RestoreOptions) => {
-      const { reason, assumeNotSent: isNothingSent = false } = options;
+      const { reason, assumeNotSent: isNothingSent = false, failover } = options;
+      if (failover !== undefined) return await decide(command, failover, options);
       if (isNothingSent && reason === undefined) command.error('error: --assume-not-sent needs --reason');
       const config = plainConfig(command);
       const clock = systemClock();

@@ -3,6 +3,7 @@ import type { Clock } from '../../../clock.ts';
 import type { Config } from '../../../config/config.ts';
 import { instantMs } from '../../../domain/instant.ts';
 import { accountsIn } from '../../../store/accounts.ts';
+import { NO_TIME_LINE, readTimeLine } from '../../../store/fail-overs.ts';
 import { RESTORE_ADVICE, readSignOfRestore } from '../../../store/mark.ts';
 import type { Store } from '../../../store/port.ts';
 import { newestRecord } from '../../../store/overview/newest.ts';
@@ -23,7 +24,9 @@ export async function checkDatabase({ database }: Config, store: Store): Promise
     pending.length === 0
       ? []
       : [warning('database', 'it is of an older version', 'order-sync db migrate; the daemon does it at its start')];
-  return [...migrations, ...soundness(database), ...(await checkMarks(store))];
+  const hasNoTimeLine = database.kind === 'postgres' && (await readTimeLine(store.db)) === null;
+  const timeLine = hasNoTimeLine ? [warning('database', `${database.address}: fail-overs`, NO_TIME_LINE)] : [];
+  return [...migrations, ...soundness(database), ...timeLine, ...(await checkMarks(store))];
 }
 
 function soundness(database: Config['database']): readonly Finding[] {

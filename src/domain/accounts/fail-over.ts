@@ -1,0 +1,114 @@
+import { after } from '../instant.ts';
+import type { Tracking } from '../orders/tracking.ts';
+import { accountWords } from './words.ts';
+
+/**
+ * A promotion of a standby, as the next owner of an account noticed it: the server is on another time-line than the last commit of
+ * the owner before, so commits may be lost. All times are of the database.
+ */
+export interface FailOver {
+  /** The generation of the owner that noticed it. */
+  readonly id: number;
+  readonly fromTimeLine: string | null;
+  readonly toTimeLine: string | null;
+  readonly seenAt: string;
+  /** The last sign of life of the lost owner that the server still has; null if it has none. */
+  readonly heardAt: string | null;
+  /** The lost owner, as the server still knows it. */
+  readonly generation: number;
+  /** The settings that it drove the account with, as JSON by path; null if the server does not have them. */
+  readonly settings: string | null;
+  /** Those of the owner that noticed it: the lost owner may have had newer ones than the server knows. */
+  readonly nextSettings: string | null;
+  /** The place in the due orders that its create pass had reached, as JSON; null for the beginning. */
+  readonly walked: string | null;
+  /** Orders that were inserted later cannot have been sent; null if that is not known. */
+  readonly insertedUntil: string | null;
+  /** When every order that may have been sent was marked. */
+  readonly markedAt?: string;
+  /** When the lost owner named the orders that it had sent. */
+  readonly reportedAt?: string;
+  /** The lost owner's own process named every order that it had sent: no other one is in doubt. */
+  readonly isExact?: boolean;
+  readonly decision?: FailOverDecision;
+}
+
+/** What a person says of the orders that a fail-over left in doubt. */
+export type FailOverDecision = 'sent' | 'not-sent';
+
+/** A pass walks by this many rows at the most for each request that the rate allows, whether it sends them or not. */
+export const MOST_WALKED_PER_REQUEST = 10;
+
+/** The clocks of two servers differ by less. */
+const CLOCKS_MS = 10_000;
+
+/** Returns how many due rows the lost owner may have walked by since its last sign of life; undefined if nothing tells. */
+export function mostWalked({ settings, nextSettings, heardAt, seenAt }: FailOver): number | undefined {
+  const limits = [readLimits(settings), readLimits(nextSettings)];
+  if (heardAt === null || !limits.every((one) => one !== undefined)) return undefined;
+  const unheardMs = Math.max(0, Date.parse(seenAt) - Date.parse(heardAt)) + CLOCKS_MS;
+  const rows = Math.max(
+    ...limits.map(({ requests, intervalMs, concurrency }) => {
+      const windows = Math.ceil(unheardMs / intervalMs) + 1;
+      return windows * requests * MOST_WALKED_PER_REQUEST + 2 * concurrency;
+    }),
+  );
+  return Number.isSafeInteger(rows) ? rows : undefined;
+}
+
+function readLimits(settings: string | null) {
+  const byPath = readJson(settings) as Readonly<Record<string, unknown>> | undefined;
+  const [, requests, intervalMs] = /^(\d+) in (\d+) ms$/.exec(String(byPath?.['exchange.rate'])) ?? [];
+  const limits = {
+    requests: Number(requests),
+    intervalMs: Number(intervalMs),
+    concurrency: Number(byPath?.['exchange.concurrency']),
+  };
+  return Object.values(limits).every((limit) => Number.isSafeInteger(limit) && limit > 0) ? limits : undefined;
+}
+
+/** Returns the place in the due orders that the lost owner's create pass had reached; undefined for the beginning. */
+export function walkedTo({ walked }: FailOver): readonly [nextActionAt: string, externalOrderId: string] | undefined {
+  const place = readJson(walked);
+  return Array.isArray(place) && place.every((part) => typeof part === 'string')
+    ? (place as [string, string])
+    : undefined;
+}
+
+function readJson(text: string | null): unknown {
+  try {
+    return text === null ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The fail-over was noticed after this time, by clocks that may differ. */
+export function isSeenAfter(seenAt: string, time: Date): boolean {
+  return Date.parse(seenAt) >= time.getTime() - CLOCKS_MS;
+}
+
+/** The order was inserted before the fail-over, so that the lost owner may have known it. */
+export function isKnownTo({ insertedUntil }: Pick<FailOver, 'insertedUntil'>, createdAt: string): boolean {
+  return insertedUntil === null || createdAt <= after(new Date(insertedUntil), CLOCKS_MS).toISOString();
+}
+
+/**
+ * Finds the fail-over that may have lost a create of an order which stayed as it was: a person or the merchant could have set it
+ * free in the lost time. `updatedAt` is the order's newest change.
+ */
+export function doubtedBy(
+  failOvers: readonly FailOver[],
+  { state, failOver }: Pick<Tracking, 'state' | 'failOver'>,
+  updatedAt: string,
+): FailOver | undefined {
+  if (failOver !== null) return failOvers.find(({ id }) => id === failOver);
+  if (!['rejected', 'invalid', 'unknown', 'held'].includes(state)) return undefined;
+  const isOpen = ({ decision, isExact = false }: FailOver) => decision !== 'not-sent' && !isExact;
+  return failOvers.find((one) => isOpen(one) && updatedAt <= one.seenAt);
+}
+
+/** Returns the command by which a person decides on a fail-over. */
+export function decidingCommand(account: string, { id }: Pick<FailOver, 'id'>): string {
+  return `order-sync db accept-restore${accountWords(account)} --failover ${id} --not-sent (or --sent) --reason TEXT`;
+}

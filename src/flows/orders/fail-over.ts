@@ -1,0 +1,244 @@
+import {
+  decidingCommand,
+  isKnownTo,
+  isSeenAfter,
+  mostWalked,
+  walkedTo,
+  type FailOver,
+} from '../../domain/accounts/fail-over.ts';
+import { freeOfDoubt, type Assumption } from '../../domain/orders/restore.ts';
+import {
+  countDoubtful,
+  doubtfulOrders,
+  pendingOrders,
+  readFailOvers,
+  saveFailOver,
+  sentTimes,
+  tellFailOver,
+} from '../../store/fail-overs.ts';
+import { trackingOf } from '../../store/order-columns.ts';
+import { FIRST_DUE, lockFreeOrder, orderIds, readOrder, saveDecision, type DueKey } from '../../store/orders.ts';
+import type { FlowDeps } from '../pass/deps.ts';
+import type { SentIntents } from '../pass/sent-intents.ts';
+import { assumeRowSent, type Assuming } from './assume-sent.ts';
+
+type FailOverDeps = Assuming & Pick<FlowDeps, 'account' | 'store' | 'log'> & { readonly intents: SentIntents };
+
+const PAGE = 200;
+
+/** Orders that may have been sent and are not marked yet, because another program has their rows locked: they must not be sent. */
+export type Unmarked = Set<string>;
+
+/**
+ * Takes up the fail-overs that were noticed for the account: each order that a lost owner may have sent becomes unknown. Nothing is
+ * sent before it returns. Returns the orders whose rows are locked, for `markLeft`.
+ */
+export async function takeUpFailOvers(
+  deps: FailOverDeps,
+): Promise<{ readonly isNew: boolean; readonly unmarked: Unmarked }> {
+  const { account, store } = deps;
+  await reportSent(deps);
+  const unmarked: Unmarked = new Set();
+  const open = (await readFailOvers(store.db, account)).filter(({ markedAt }) => markedAt === undefined);
+  for (const failOver of open) {
+    const sent = await lostIntents(deps, failOver);
+    await mark(deps, failOver, sent.ids, unmarked);
+    if (!sent.isExact) for await (const ids of walkedBy(deps, failOver)) await mark(deps, failOver, ids, unmarked);
+    await keepFromResending(deps);
+    if (sent.isExact) await save(deps, { ...failOver, isExact: true });
+  }
+  await endMarking(deps, unmarked);
+  return { isNew: open.length > 0, unmarked };
+}
+
+/** Marks the orders whose rows were locked before. */
+export async function markLeft(deps: FailOverDeps, unmarked: Unmarked): Promise<void> {
+  if (unmarked.size === 0) return;
+  const ids = [...unmarked];
+  const failOvers = await readFailOvers(deps.store.db, deps.account);
+  const open = failOvers.findLast(({ markedAt }) => markedAt === undefined);
+  if (open !== undefined) for (const page of pagesOf(ids)) await mark(deps, open, page, unmarked);
+  await endMarking(deps, unmarked);
+}
+
+/**
+ * Names the orders that this process sent as the lost owner, if it lives on: they take the place of those that it may have walked
+ * by. Returns without a word while there is nothing to name.
+ */
+export async function reportSent(deps: FailOverDeps): Promise<void> {
+  const { account, store, clock, intents, log } = deps;
+  const owned = intents.ownedSince(account);
+  if (owned === undefined) return;
+  const isOurs = ({ reportedAt, generation, seenAt }: FailOver) =>
+    reportedAt === undefined && generation <= owned.generation && isSeenAfter(seenAt, owned.at);
+  for (const failOver of (await readFailOvers(store.db, account)).filter(isOurs)) {
+    const locked: Unmarked = new Set();
+    const sent = await lostIntents(deps, failOver);
+    for (const ids of pagesOf(sent.ids)) await mark(deps, failOver, ids, locked);
+    // Its owner is still marking, or another program has rows locked: the rest follows another time.
+    if (failOver.markedAt === undefined || locked.size > 0) continue;
+    if (sent.isExact) await freeOthers(deps, failOver, new Set(sent.ids));
+    const reportedAt = clock.now().toISOString();
+    const reported = { ...failOver, reportedAt, ...(sent.isExact && { isExact: true }) };
+    await store.writer.write((tx) => tellFailOver(tx, account, reported, clock.now()));
+    log.warn(
+      { failOver: failOver.id, orders: sent.ids.length },
+      'the orders that a fail-over lost were named by the worker that had sent them',
+    );
+  }
+}
+
+/** The orders that this process sent and of whose newest intent the server knows nothing; all that were lost if `isExact`. */
+async function lostIntents({ account, store, intents }: FailOverDeps, { generation }: FailOver) {
+  const [sent, forgotten] = [intents.of(account), intents.forgottenOf(account)];
+  const ids: string[] = [];
+  for (const page of pagesOf(sent)) {
+    const times = await sentTimes(
+      store.db,
+      account,
+      page.map(({ externalOrderId }) => externalOrderId),
+    );
+    const isLost = ({ externalOrderId: id, sentAt }: { externalOrderId: string; sentAt: string }) =>
+      times.has(id) && times.get(id) !== sentAt;
+    ids.push(...page.filter(isLost).map(({ externalOrderId }) => externalOrderId));
+  }
+  const isKept = forgotten === undefined || (await isThere(store, forgotten));
+  return { ids, isExact: intents.ownedSince(account)?.generation === generation && isKept };
+}
+
+async function isThere(
+  { db }: FailOverDeps['store'],
+  intent: { account: string; externalOrderId: string; sentAt: string },
+) {
+  const times = await sentTimes(db, intent.account, [intent.externalOrderId]);
+  return times.get(intent.externalOrderId) === intent.sentAt;
+}
+
+/** Gives the orders that the lost owner may have walked by, a page at a time. */
+async function* walkedBy(deps: FailOverDeps, failOver: FailOver): AsyncGenerator<readonly string[]> {
+  const most = mostWalked(failOver);
+  const due = { until: failOver.seenAt, isDue: true, isUnforbidden: false, most };
+  yield* pendingFrom(deps, failOver, { ...due, from: FIRST_DUE });
+  const place = walkedTo(failOver);
+  if (place !== undefined) {
+    yield* pendingFrom(deps, failOver, { ...due, from: { nextActionAt: place[0], externalOrderId: place[1] } });
+  }
+  // While the account is forbidden to create, a pass sends an order past those that were refused.
+  yield* pendingFrom(deps, failOver, { ...due, from: FIRST_DUE, isUnforbidden: true });
+  // A person, or the end of an outage, may have made these due in the lost time.
+  yield* pendingFrom(deps, failOver, { ...due, from: FIRST_DUE, isDue: false, most: undefined });
+}
+
+interface Range {
+  readonly from: DueKey;
+  readonly until: string;
+  readonly isDue: boolean;
+  readonly isUnforbidden: boolean;
+  readonly most: number | undefined;
+}
+
+async function* pendingFrom(
+  { account, store }: FailOverDeps,
+  failOver: FailOver,
+  { from, most = Infinity, ...range }: Range,
+): AsyncGenerator<readonly string[]> {
+  for (let [place, left] = [from, most]; left > 0;) {
+    const limit = Math.min(PAGE, left);
+    const page = await pendingOrders(store.db, { account, ...range, from: place, limit });
+    const isKnown = ({ createdAt }: { readonly createdAt: string }) =>
+      isKnownTo(failOver, createdAt) && (range.isDue || createdAt <= range.until);
+    yield page.filter(isKnown).map(({ externalOrderId }) => externalOrderId);
+    left -= page.length;
+    const last = page.at(-1);
+    if (page.length < limit || last === undefined) return;
+    place = last;
+  }
+}
+
+/** Says why an order that a fail-over left in doubt is taken for sent. */
+export function doubtOf(account: string, failOver: FailOver): Assumption {
+  const advice = `ask the exchange, then: ${decidingCommand(account, failOver)}`;
+  const reason = `a fail-over of the database may have lost that it was sent; ${advice}`;
+  return { source: 'create', reason, failOver: failOver.id };
+}
+
+/** Takes orders for sent that were not sent as far as the server knows. */
+async function mark(deps: FailOverDeps, failOver: FailOver, ids: readonly string[], locked: Unmarked): Promise<void> {
+  const { account, store } = deps;
+  if (ids.length === 0) return;
+  const how = doubtOf(account, failOver);
+  await store.writer.write(async (tx) => {
+    for (const id of ids) {
+      const row = await lockFreeOrder(tx, account, id);
+      if (row !== undefined) locked.delete(id);
+      else if ((await readOrder(tx, account, id)) !== undefined) locked.add(id);
+      if (row !== undefined && ['pending', 'rejected', 'invalid'].includes(row.state))
+        await assumeRowSent(tx, row, how, deps);
+    }
+  });
+}
+
+/** An absent order is no proof after a fail-over: an unknown create that was repeated in the lost time is not repeated again. */
+async function keepFromResending({ account, store, clock }: FailOverDeps): Promise<void> {
+  for (let fromId = ''; ;) {
+    const ids = await orderIds(store.db, { account, states: ['unknown'], fromId, limit: PAGE });
+    await store.writer.write(async (tx) => {
+      for (const id of ids) {
+        const row = await lockFreeOrder(tx, account, id);
+        if (row?.state !== 'unknown' || row.resends > 0) continue;
+        const before = trackingOf(row);
+        await saveDecision(tx, before, { tracking: { ...before, resends: 1 }, events: [] }, clock.now());
+      }
+    });
+    if (ids.length < PAGE) return;
+    fromId = ids.at(-1) ?? fromId;
+  }
+}
+
+/** Has orders sent again that the lost owner did not name. */
+async function freeOthers(deps: FailOverDeps, { id: failOver }: FailOver, named: ReadonlySet<string>): Promise<void> {
+  const { account, store, clock } = deps;
+  const reason = 'the worker that drove the account before the fail-over did not send it';
+  for (let fromId = ''; ;) {
+    const ids = await doubtfulOrders(store.db, { account, failOver, fromId, limit: PAGE });
+    await store.writer.write(async (tx) => {
+      for (const id of ids.filter((one) => !named.has(one))) {
+        const row = await lockFreeOrder(tx, account, id);
+        if (row === undefined || row.fail_over !== failOver) continue;
+        let before = trackingOf(row);
+        const decisions = freeOfDoubt(before, false, { source: 'create', reason }, clock.now());
+        for (const decision of decisions) before = await saveDecision(tx, before, decision, clock.now());
+      }
+    });
+    if (ids.length < PAGE) return;
+    fromId = ids.at(-1) ?? fromId;
+  }
+}
+
+async function save({ account, store, clock }: FailOverDeps, failOver: FailOver): Promise<void> {
+  await store.writer.write((tx) => saveFailOver(tx, account, failOver, clock.now()));
+}
+
+/** Tells of the fail-overs whose orders are all marked. */
+async function endMarking({ account, store, clock, log }: FailOverDeps, unmarked: Unmarked): Promise<void> {
+  if (unmarked.size > 0) return;
+  for (const failOver of await readFailOvers(store.db, account)) {
+    if (failOver.markedAt !== undefined) continue;
+    const marked = { ...failOver, markedAt: clock.now().toISOString() };
+    await store.writer.write((tx) => tellFailOver(tx, account, marked, clock.now()));
+    const orders = await countDoubtful(store.db, account, failOver.id);
+    const advice = decidingCommand(account, failOver);
+    const message =
+      'the server is another than at the last commit of the account, so orders may have been sent without a trace';
+    if (orders > 0) log.error({ failOver: failOver.id, orders, advice }, message);
+    else
+      log.warn(
+        { failOver: failOver.id },
+        'the server is another than at the last commit of the account; no order is in doubt',
+      );
+  }
+}
+
+function* pagesOf<Item>(items: readonly Item[]): Generator<readonly Item[]> {
+  for (let from = 0; from < items.length; from += PAGE) yield items.slice(from, from + PAGE);
+}

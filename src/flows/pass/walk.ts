@@ -1,0 +1,40 @@
+import type { Clock } from '../../clock.ts';
+import { MOST_WALKED_PER_REQUEST } from '../../domain/accounts/fail-over.ts';
+import { RateWindow, type RateLimit } from '../../exchange/rate-window.ts';
+import type { DueKey } from '../../store/orders.ts';
+import type { Holding } from '../../store/port.ts';
+
+/**
+ * Bounds how fast create passes walk by due rows, sent or not: after a fail-over the next owner counts from it which orders this one
+ * may have sent.
+ */
+export class Walk {
+  readonly #holding: Pick<Holding, 'walked'>;
+  readonly #clock: Clock;
+  readonly #window: RateWindow;
+
+  constructor(holding: Pick<Holding, 'walked'>, clock: Clock, { requests, intervalMs }: RateLimit) {
+    this.#holding = holding;
+    this.#clock = clock;
+    this.#window = new RateWindow({ requests: requests * MOST_WALKED_PER_REQUEST, intervalMs });
+  }
+
+  /** A pass goes on from this place. The next commit writes it down. */
+  from({ nextActionAt, externalOrderId }: DueKey): void {
+    this.#holding.walked = JSON.stringify([nextActionAt, externalOrderId]);
+  }
+
+  /** Waits until the pass may walk by one row more. */
+  async next(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const now = this.#clock.monotonic();
+      const waitMs = this.#window.waitMs(now) ?? 0;
+      if (waitMs > 0 && !signal.aborted) {
+        await this.#clock.sleep(waitMs, signal).catch(() => undefined);
+        continue;
+      }
+      this.#window.start(now);
+      return this.#window.end(now, true);
+    }
+  }
+}

@@ -1,0 +1,151 @@
+import { sql } from 'kysely';
+import type { FailOver } from '../domain/accounts/fail-over.ts';
+import { decideFindings, type KnownFinding } from '../domain/findings/lifecycle.ts';
+import { setAccountFact } from './accounts.ts';
+import { saveFindings } from './findings.ts';
+import type { DueKey } from './orders.ts';
+import type { Database, Transaction } from './port.ts';
+import { queries, statement } from './statement.ts';
+
+/** The beginning of the names of the facts in which fail-overs stand; the end is the id. */
+export const FAIL_OVER_FACT = 'fail-over.';
+
+const failOversStatement = statement((v: { account: string }) =>
+  queries
+    .selectFrom('account_facts')
+    .select('value')
+    .where('account', '=', v.account)
+    .where('name', '>=', sql.lit(FAIL_OVER_FACT))
+    .where('name', '<', sql.lit('fail-over/')),
+);
+
+/** Reads the system identifier and the time-line of a server of PostgreSQL; null if it tells neither, or is a standby. */
+export async function readTimeLine(db: Database): Promise<string | null> {
+  const { rows } = await sql<{ line: string | null }>`select order_sync_time_line() as line`.execute(db);
+  return rows[0]?.line ?? null;
+}
+
+/** The advice for a server whose fail-overs cannot be noticed. */
+export const NO_TIME_LINE =
+  'it does not tell its time-line, so the promotion of a standby that lacks commits is not noticed: grant execute on pg_control_system to the role, or stop all workers before each fail-over and run db accept-restore';
+
+/** Reads the fail-overs of an account, oldest first. */
+export async function readFailOvers(db: Database, account: string): Promise<readonly FailOver[]> {
+  const { rows } = await failOversStatement(db, { account });
+  return rows.map(({ value }) => JSON.parse(value) as FailOver).toSorted((one, other) => one.id - other.id);
+}
+
+/** Reads which of these accounts have had a fail-over since a time that the lost owner has not reported on. */
+export async function accountsOfFailOvers(
+  db: Database,
+  accounts: readonly string[],
+  since: Date,
+): Promise<readonly string[]> {
+  if (accounts.length === 0) return [];
+  const rows = await db
+    .selectFrom('account_facts')
+    .select('account')
+    .distinct()
+    .where('account', 'in', accounts)
+    .where('name', '>=', FAIL_OVER_FACT)
+    .where('name', '<', 'fail-over/')
+    .where('first_seen_at', '>=', since.toISOString())
+    .where('value', 'not like', '%"reportedAt"%')
+    .execute();
+  return rows.map(({ account }) => account);
+}
+
+/** Writes a fail-over of an account, in place of what was known of it. */
+export async function saveFailOver(tx: Transaction, account: string, failOver: FailOver, now: Date): Promise<void> {
+  const given = JSON.stringify(failOver);
+  await setAccountFact(tx, { account, name: `${FAIL_OVER_FACT}${failOver.id}`, given, now });
+}
+
+/** Reads the ids of the orders that a fail-over left in doubt, in the order of their ids, after `fromId`. */
+export async function doubtfulOrders(
+  db: Database,
+  query: { account: string; failOver: number; fromId: string; limit: number },
+): Promise<readonly string[]> {
+  const { account, failOver, fromId, limit } = query;
+  const rows = await db
+    .selectFrom('merchant_orders')
+    .select('external_order_id')
+    .where((order) => order.and({ account, fail_over: failOver }))
+    .where('external_order_id', '>', fromId)
+    .orderBy('external_order_id')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => row.external_order_id);
+}
+
+/** Counts the orders that a fail-over left in doubt. */
+export async function countDoubtful(db: Database, account: string, failOver: number): Promise<number> {
+  const { orders } = await db
+    .selectFrom('merchant_orders')
+    .select((select) => select.fn.countAll<number | bigint>().as('orders'))
+    .where((order) => order.and({ account, fail_over: failOver }))
+    .executeTakeFirstOrThrow();
+  return Number(orders);
+}
+
+/** Reads pending orders in the order in which they are due, after `from`: of those due by `until`, or after it. */
+export async function pendingOrders(
+  db: Database,
+  query: { account: string; from: DueKey; until: string; isDue: boolean; isUnforbidden: boolean; limit: number },
+): Promise<readonly (DueKey & { readonly createdAt: string })[]> {
+  const { account, from, until, isDue, isUnforbidden, limit } = query;
+  let orders = db
+    .selectFrom('merchant_orders')
+    .select(['external_order_id', 'next_action_at', 'created_at'])
+    .where((order) => order.and({ account, state: 'pending' }))
+    .where('next_action_at', isDue ? '<=' : '>', until)
+    .where((where) =>
+      where(
+        where.refTuple('next_action_at', 'external_order_id'),
+        '>',
+        where.tuple(from.nextActionAt, from.externalOrderId),
+      ),
+    );
+  if (isUnforbidden) orders = orders.where('forbidden_in', '=', 0);
+  const rows = await orders.orderBy('next_action_at').orderBy('external_order_id').limit(limit).execute();
+  return rows.map((row) => ({
+    nextActionAt: row.next_action_at ?? '',
+    externalOrderId: row.external_order_id,
+    createdAt: row.created_at,
+  }));
+}
+
+/** Reads when the newest create of each of these orders was sent, as far as the database knows; orders that it lacks are left out. */
+export async function sentTimes(
+  db: Database,
+  account: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string | null>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('merchant_orders')
+    .select(['external_order_id', 'sent_at'])
+    .where('account', '=', account)
+    .where('external_order_id', 'in', ids)
+    .execute();
+  return new Map(rows.map((row) => [row.external_order_id, row.sent_at]));
+}
+
+const FINDING = 'FAIL_OVER';
+
+/** Writes down a fail-over, and the one finding that tells how many orders it left in doubt: it is open while there are any. */
+export async function tellFailOver(tx: Transaction, account: string, failOver: FailOver, now: Date): Promise<void> {
+  await saveFailOver(tx, account, failOver, now);
+  const orders = failOver.decision === undefined ? await countDoubtful(tx, account, failOver.id) : 0;
+  const expected = `every commit from before fail-over ${failOver.id}`;
+  const known = await tx
+    .selectFrom('findings')
+    .select(['id', 'class', 'expected', 'actual', 'status'])
+    .where((finding) => finding.and({ account, class: FINDING, expected }))
+    .where('external_order_id', 'is', null)
+    .execute();
+  const actual = `orders that may have been sent without a trace: ${orders}`;
+  const found = orders === 0 ? [] : [{ class: FINDING, expected, actual } as const];
+  const changes = decideFindings(known as readonly KnownFinding[], found, [FINDING]);
+  await saveFindings(tx, { account, externalOrderId: null }, changes, now);
+}

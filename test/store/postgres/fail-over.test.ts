@@ -1,0 +1,266 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createApp, type App } from '../../../src/app.ts';
+import { systemClock } from '../../../src/clock.ts';
+import { loadConfig } from '../../../src/config/config.ts';
+import { createPass } from '../../../src/flows/orders/create.ts';
+import { reportSent } from '../../../src/flows/orders/fail-over.ts';
+import { openStore } from '../../../src/store/postgres/store.ts';
+import { capturedLog } from '../../support/captured-log.ts';
+import { runProgram } from '../../support/cli-function.ts';
+import { temporaryFolder } from '../../support/folders.ts';
+import { openMerchant } from '../../support/merchant-postgres.ts';
+import { copyPostgresDatabase, newPostgresDatabase, type PostgresTestDatabase } from '../../support/postgres.ts';
+import { placeOf } from '../../support/postgres-store.ts';
+import { echo, refusal, scriptedExchange, type ScriptedExchange } from '../../support/scripted-exchange.ts';
+
+const NEVER = new AbortController().signal;
+/** At this rate a pass walks by some 650 rows in the time that counts at least. */
+const RATE = { ORDER_SYNC_EXCHANGE_RATE_REQUESTS: '5' };
+
+/** A shop on a primary, and what a standby has when it is promoted. */
+interface Shop {
+  readonly exchange: ScriptedExchange;
+  readonly database: PostgresTestDatabase;
+  /** The settings of a worker. */
+  readonly settings: (
+    database: PostgresTestDatabase,
+    more?: Readonly<Record<string, string>>,
+  ) => Record<string, string>;
+  /** Takes the account, does the work, and gives it back. */
+  readonly drive: <Result>(
+    database: PostgresTestDatabase,
+    work: (app: App) => Promise<Result>,
+    more?: Readonly<Record<string, string>>,
+  ) => Promise<Result>;
+  /** Promotes a standby that has received everything until now and nothing later. */
+  readonly promotedLater: () => Promise<PostgresTestDatabase>;
+  /** How often each order was created. */
+  readonly created: () => ReadonlyMap<string, number>;
+}
+
+async function shop(orders: number): Promise<Shop> {
+  const exchange = await scriptedExchange();
+  onTestFinished(() => exchange[Symbol.asyncDispose]());
+  const database = await newPostgresDatabase();
+  query(
+    database,
+    `insert into merchant_orders (external_order_id, asset, from_currency, to_currency)
+      select 'o' || lpad(n::text, 4, '0'), '1.5', 'BTC', 'EUR' from generate_series(1, ${orders}) n`,
+  );
+  const settings: Shop['settings'] = ({ url }, more = {}) => ({
+    ORDER_SYNC_EXCHANGE_BASE_URL: exchange.url,
+    ORDER_SYNC_EXCHANGE_API_KEY: 'test-key',
+    ...RATE,
+    ORDER_SYNC_DATABASE_URL: url,
+    ORDER_SYNC_OPS_LISTEN: 'off',
+    ...more,
+  });
+  return {
+    exchange,
+    database,
+    settings,
+    async drive(place, work, more) {
+      const config = loadConfig({ requireExchange: true, cwd: temporaryFolder(), env: settings(place, more) });
+      await using app = await createApp(config, { log: capturedLog().logger, ownerPatienceMs: 10_000 });
+      return await work(app);
+    },
+    async promotedLater() {
+      const standby = await copyPostgresDatabase(database);
+      promote(standby, 2);
+      return standby;
+    },
+    created: () => {
+      const ids = exchange.requests.filter(({ method }) => method === 'POST').map((one) => one.externalOrderId);
+      return new Map([...Map.groupBy(ids, (id) => id)].map(([id, all]) => [id, all.length]));
+    },
+  };
+}
+
+/** From now on the server says that it was promoted. */
+function promote(database: PostgresTestDatabase, timeLine: number): void {
+  query(
+    database,
+    `create or replace function order_sync_time_line() returns text language sql as $$ select '1/0000000${timeLine}' $$`,
+  );
+}
+
+function query(database: PostgresTestDatabase, sql: string): readonly Record<string, unknown>[] {
+  const merchant = openMerchant(database);
+  try {
+    if (/^select/i.test(sql)) return merchant.prepare(sql).all() as readonly Record<string, unknown>[];
+    merchant.exec(sql);
+    return [];
+  } finally {
+    merchant.close();
+  }
+}
+
+function idsIn(database: PostgresTestDatabase, state: string): readonly string[] {
+  const select = `select external_order_id as id from merchant_orders where state = '${state}' order by 1`;
+  return query(database, select).map(({ id }) => String(id));
+}
+
+const send = async (app: App) => await createPass(app, NEVER);
+
+/** Aborts once the app has committed this many intents. */
+function stopAfter({ intents }: App, most: number): AbortSignal {
+  const stop = new AbortController();
+  const add = intents.add.bind(intents);
+  let left = most;
+  intents.add = (intent) => {
+    add(intent);
+    left -= 1;
+    if (left === 0) stop.abort();
+  };
+  return stop.signal;
+}
+
+/** Sends some orders and ends, as if its machine were lost. */
+const sendSome = (most: number) => async (app: App) => await createPass(app, stopAfter(app, most));
+
+/** The database as a worker has it that does not drive the account. */
+async function openedBy(database: PostgresTestDatabase) {
+  const clock = systemClock();
+  const opened = await openStore(placeOf(database.url), clock, { expect: 'current' });
+  onTestFinished(() => opened.close());
+  const settings = { verifyAfter: [1_000] };
+  return { clock, settings, log: capturedLog().logger, store: opened.forAccount('default') };
+}
+
+/** What a fail-over left: the id by which a person decides about it. */
+function failOverIn(database: PostgresTestDatabase): string {
+  const [found] = query(database, 'select distinct fail_over as id from merchant_orders where fail_over is not null');
+  return String(found?.['id']);
+}
+
+const openFindings = (database: PostgresTestDatabase) =>
+  query(database, `select class, external_order_id, actual from findings where status = 'open'`);
+
+describe('a promoted standby that lacks the last commits', () => {
+  it('has no order created twice: those that may have been sent are unknown under one finding, and the rest goes on', async () => {
+    const { drive, database, promotedLater, created, settings } = await shop(2_000);
+    await drive(database, async () => {});
+    const standby = await promotedLater();
+    await drive(database, sendSome(8));
+    const lost = [...created().keys()];
+    await drive(standby, sendSome(5));
+    expect([...created().values()].filter((count) => count > 1)).toEqual([]);
+    const unknown = idsIn(standby, 'unknown');
+    expect(unknown).toEqual(expect.arrayContaining(lost));
+    expect(unknown.length).toBeLessThan(1_500);
+    expect(idsIn(standby, 'accepted').length).toBeGreaterThanOrEqual(5);
+    const actual = expect.stringContaining(String(unknown.length)) as string;
+    expect(openFindings(standby)).toEqual([{ class: 'FAIL_OVER', external_order_id: null, actual }]);
+    const pending = idsIn(standby, 'pending');
+    const args = ['db', 'accept-restore', '--failover', failOverIn(standby), '--not-sent', '--reason', 'none is there'];
+    const decided = await runProgram(args, { environment: settings(standby) });
+    expect(decided).toMatchObject({ code: 0, stdout: expect.stringContaining(`${unknown.length} orders`) as string });
+    expect([openFindings(standby), idsIn(standby, 'unknown')]).toEqual([[], []]);
+    expect(idsIn(standby, 'pending')).toEqual([...pending, ...unknown].toSorted());
+  });
+
+  it('has exactly those in doubt that were sent, once the worker that sent them names them', async () => {
+    const { drive, database, promotedLater, created } = await shop(30);
+    await drive(database, async () => {});
+    const standby = await promotedLater();
+    const intents = await drive(database, async (app) => {
+      await sendSome(3)(app);
+      // The standby has its claim: nothing but what it sent since is lost.
+      app.intents.begin('default', { generation: 1, at: new Date(0) });
+      return app.intents;
+    });
+    await drive(standby, send);
+    expect(idsIn(standby, 'unknown')).toHaveLength(30);
+    const { clock, settings, log, store } = await openedBy(standby);
+    await reportSent({ account: 'default', clock, settings, log, store, intents });
+    const sent = [...created().keys()].toSorted();
+    expect([sent.length >= 3, idsIn(standby, 'unknown'), idsIn(standby, 'pending').length]).toEqual([
+      true,
+      sent,
+      30 - sent.length,
+    ]);
+    await drive(standby, send);
+    expect([...created().values()].every((count) => count === 1)).toBe(true);
+  });
+
+  it('has those stand as sent that a person says were sent, and those of a list alone', async () => {
+    const { drive, database, promotedLater, settings } = await shop(6);
+    await drive(database, async () => {});
+    const standby = await promotedLater();
+    await drive(standby, send);
+    expect(idsIn(standby, 'unknown')).toHaveLength(6);
+    const file = join(temporaryFolder(), 'ids.txt');
+    writeFileSync(file, 'o0001\no0002\n');
+    const decide = async (...more: string[]) => {
+      const args = [
+        'db',
+        'accept-restore',
+        '--failover',
+        failOverIn(standby),
+        '--reason',
+        'as the exchange says',
+        ...more,
+      ];
+      return await runProgram(args, { environment: settings(standby) });
+    };
+    expect(await decide('--sent', '--file', file)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('4 left') as string,
+    });
+    expect([idsIn(standby, 'accepted'), openFindings(standby).length]).toEqual([['o0001', 'o0002'], 1]);
+    expect(await decide('--not-sent')).toMatchObject({ code: 0, stdout: expect.stringContaining('0 left') as string });
+    expect([idsIn(standby, 'pending').length, openFindings(standby)]).toEqual([4, []]);
+    expect(await decide('--sent', '--not-sent')).toMatchObject({ code: 64 });
+  });
+
+  it('is not trusted about orders that a person or the shop may have set free: none is sent until a person says so', async () => {
+    const { drive, database, promotedLater, exchange, created, settings } = await shop(2);
+    exchange.answer = () => refusal(400, 'no such pair');
+    query(database, `update merchant_orders set asset = 'none' where external_order_id = 'o0002'`);
+    await drive(database, send);
+    expect([idsIn(database, 'rejected'), idsIn(database, 'invalid')]).toEqual([['o0001'], ['o0002']]);
+    const standby = await promotedLater();
+    exchange.answer = (request) => echo(request);
+    query(standby, `update merchant_orders set asset = '1' where external_order_id = 'o0002'`);
+    await drive(standby, send);
+    expect([idsIn(standby, 'unknown'), [...created().keys()]]).toEqual([['o0002'], ['o0001']]);
+    const environment = settings(standby);
+    const retry = ['orders', 'retry', 'o0001', '--reason', 'the pair is there now'];
+    expect(await runProgram(retry, { environment })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('fail-over') as string,
+    });
+    const [{ value }] = query(standby, `select value from account_facts where name like 'fail-over%'`) as [
+      { value: string },
+    ];
+    const { id } = JSON.parse(value) as { id: number };
+    await runProgram(['db', 'accept-restore', '--failover', String(id), '--not-sent', '--reason', 'none'], {
+      environment,
+    });
+    expect(await runProgram(retry, { environment })).toMatchObject({ code: 0 });
+  });
+
+  it('gives no event an id that another event may have had', async () => {
+    const { drive, database, promotedLater } = await shop(3);
+    await drive(database, send);
+    const newest = (place: PostgresTestDatabase) => Number(query(place, 'select max(id) as id from events')[0]?.['id']);
+    expect(newest(database)).toBeLessThan(1_000);
+    const standby = await promotedLater();
+    await runProgram(['pause', '--reason', 'a look'], { environment: { ORDER_SYNC_DATABASE_URL: standby.url } });
+    expect(newest(standby)).toBeGreaterThan(1_000_000_000);
+  });
+
+  it('lets the process go on that wrote last and finds its last commit there', async () => {
+    const { drive, database, created } = await shop(6);
+    await drive(database, async (app) => {
+      await sendSome(2)(app);
+      promote(database, 2);
+      await send(app);
+    });
+    expect([...created().values()]).toEqual([1, 1, 1, 1, 1, 1]);
+    await drive(database, send);
+    expect([openFindings(database), idsIn(database, 'accepted').length]).toEqual([[], 6]);
+  });
+});
