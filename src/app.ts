@@ -182,10 +182,11 @@ async function takeOver(
   }
   const last = await spentByLastOwner(deps, rate);
   if (!isTakenUp) await recover(deps, last.clockWentBack);
-  const { isNew, unmarked } = await takeUpFailOvers({ ...deps, intents });
+  const { newestAt, unmarked } = await takeUpFailOvers({ ...deps, intents });
   intents.begin(holding.account, { generation: holding.generation, at: clock.now() });
-  // What was spent of the rate limit's window may be lost too.
-  const spent = isNew ? [...last.spent, { at: clock.monotonic(), requests: rate.requests }] : last.spent;
+  // A fail-over may have lost what was spent of the rate limit's window before it.
+  const at = clock.monotonic() - Math.max(0, holding.now().getTime() - (newestAt ?? 0));
+  const spent = newestAt === undefined ? last.spent : [...last.spent, { at, requests: rate.requests }];
   const window = (await rateGroup?.windowOf(deps, rate, spent)) ?? new RateWindow(rate, spent);
   logWait(log, window.waitMs(clock.monotonic()));
   return { window, intents, unmarked, walk: new Walk(holding, clock, rate) };

@@ -1,7 +1,7 @@
 import { mutation } from '../mutation/proof.ts';
 import { plantedBugs } from '../simulation/planted/proof.ts';
 import { hostileInput } from '../hostile/proof.ts';
-import { exhaustiveWorlds, randomWorlds, restoredWorlds, tornWorlds } from '../simulation/proof.ts';
+import { exhaustiveWorlds, promotedWorlds, randomWorlds, restoredWorlds, tornWorlds } from '../simulation/proof.ts';
 import { soak } from '../soak/proof.ts';
 import { windtunnelPostgres, windtunnelSqlite } from '../windtunnel/proof.ts';
 import type { Part } from './part.ts';
@@ -12,6 +12,7 @@ export const PARTS: readonly Part[] = [
   exhaustiveWorlds,
   tornWorlds,
   restoredWorlds,
+  promotedWorlds,
   plantedBugs,
   mutation,
   hostileInput,

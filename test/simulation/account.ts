@@ -1,8 +1,14 @@
 import type Database from 'better-sqlite3';
+import type { Logger } from 'pino';
 import type { Clock } from '../../src/clock.ts';
 import { configOf } from '../../src/config/config.ts';
 import type { Transport } from '../../src/exchange/transport.ts';
 import { flowSettings } from '../../src/flows/pass/settings.ts';
+import { decideFailOver } from '../../src/flows/orders/decide-fail-over.ts';
+import { reportSent } from '../../src/flows/orders/fail-over.ts';
+import type { SentIntents } from '../../src/flows/pass/sent-intents.ts';
+import { doubtfulOrders, readFailOvers } from '../../src/store/fail-overs.ts';
+import { COPY_ACCEPTED } from './observer/history.ts';
 import { openStore } from '../../src/store/sqlite/store.ts';
 import type { Store } from '../../src/store/port.ts';
 import type { SqliteConfig } from '../support/test-program.ts';
@@ -26,6 +32,7 @@ export interface AccountWorld {
   readonly chance: Chance;
   readonly shop: Shop;
   readonly isCalm: boolean;
+  readonly log: Logger;
   /** Whether an older copy was put in place that nobody has accepted. */
   readonly isOlder: boolean;
   /** The time of the database, whatever the clocks of the machines show. */
@@ -117,6 +124,39 @@ export class SimulatedAccount implements AsyncDisposable {
   /** Checks what was read beside the program. */
   async checkAudit(): Promise<void> {
     await this.#auditor?.checkEnd();
+  }
+
+  /** A standby was promoted: the orders that it shows as never sent may have been, and the shop corrects its rows once more. */
+  promoted(): void {
+    this.observer.promoted(this.#world.scheduler.now);
+    for (const order of this.plan.orders) this.#world.shop.correctAgain(this, order);
+  }
+
+  /** A process that lost the account names what it had sent. */
+  async reportSent(intents: SentIntents): Promise<void> {
+    const { log, config } = this.#world;
+    const deps = { account: this.plan.account, store: await this.#openStore(), clock: this.#clock(), log };
+    await reportSent({ ...deps, settings: config.create, intents }).finally(() => deps.store.close());
+    this.#world.wake();
+  }
+
+  /** A person asks the exchange about every order in doubt, and decides on all of them. */
+  async decideFailOvers(): Promise<number> {
+    const deps = { account: this.plan.account, store: await this.#openStore(), clock: this.#clock() };
+    let decided = 0;
+    for (const failOver of await readFailOvers(deps.store.db, deps.account)) {
+      if (failOver.decision !== undefined || failOver.markedAt === undefined) continue;
+      const query = { account: deps.account, failOver: failOver.id, fromId: '', limit: 1_000 };
+      const ids = await doubtfulOrders(deps.store.db, query);
+      const isMade = (id: string) => this.exchange.sandbox.preOrdersOf(id).length > 0;
+      const answer = { actor: 'person', reason: COPY_ACCEPTED };
+      await decideFailOver(deps, failOver, { ...answer, isSent: true, ids: ids.filter((id) => isMade(id)) });
+      await decideFailOver(deps, failOver, { ...answer, isSent: false });
+      for (const id of ids) if (!isMade(id)) this.observer.knownNotSent(id);
+      decided += ids.length;
+    }
+    await deps.store.close();
+    return decided;
   }
 
   /** The file of the database is about to be replaced. */

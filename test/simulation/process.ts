@@ -6,7 +6,10 @@ import type { Clock } from '../../src/clock.ts';
 import type { Connect } from '../../src/exchange/transport.ts';
 import { grantNext } from '../../src/store/accounts.ts';
 import { OwnedError, StoreError } from '../../src/store/errors.ts';
-import type { Holding, Store } from '../../src/store/port.ts';
+import { saveFailOver } from '../../src/store/fail-overs.ts';
+import type { Holding, Store, Transaction } from '../../src/store/port.ts';
+import type { FailOver } from '../../src/domain/accounts/fail-over.ts';
+import { SentIntents } from '../../src/flows/pass/sent-intents.ts';
 import { openAsOwner, type OwnedStore } from '../../src/store/open.ts';
 import { openStore, type OpenOptions } from '../../src/store/sqlite/store.ts';
 import type { SqliteConfig } from '../support/test-program.ts';
@@ -20,7 +23,7 @@ import { clockOf } from './process-clock.ts';
 import type { Processes } from './processes.ts';
 import type { Life, Scheduler } from './scheduler.ts';
 import { SeveralAccounts } from './several-accounts.ts';
-import { sharedStore, type CommitFate } from './shared-store.ts';
+import { sharedStore, type CommitFate, type SimulatedServer } from './shared-store.ts';
 
 /** A heartbeat is renewed so often, is trusted for less time than it lasts, and lasts so long. */
 const HEARTBEAT_MS = 1_000;
@@ -29,6 +32,9 @@ const LASTS_MS = 3_000;
 const GRACE_PERIOD_MS = 16_000;
 /** The end after it: what the database does not take is tried for a moment. */
 const LONGEST_END_MS = 15_000;
+
+/** The time-line of the server on which the tables were made. */
+export const FIRST_TIME_LINE = '1/00000001';
 
 /** Wraps each statement of a connection. */
 export type WrapStatement = NonNullable<OpenOptions['wrap']>;
@@ -60,6 +66,9 @@ export interface Surroundings {
   isReadOnly(): boolean;
   /** The time of the database, whatever the clocks of the machines show. */
   readonly databaseTime: Date;
+  /** The time-line of the server that processes share, and the last heartbeat that it has received. */
+  readonly timeLine: string;
+  readonly lastHeardAt: Date;
   /** A promise is broken. */
   fail(promise: string, detail: string): void;
   /** What was in flight reaches nobody: the process is gone. */
@@ -79,6 +88,7 @@ export class SimulatedProcess implements Life {
   #accounts: Driven | undefined;
   #endGracePeriod = () => this.#accounts?.endGracePeriod();
   readonly #ending = new AbortController();
+  readonly intents = new SentIntents();
   /** Until when it stands still. */
   stillUntil = 0;
   /** Where processes share a server: until when it knows that it drives the account, and until when no other takes it. */
@@ -185,10 +195,12 @@ export class SimulatedProcess implements Life {
     await using undo = new AsyncDisposableStack();
     const store = undo.adopt(await openStore(config.database.path, clock, options), (opened) => opened.close());
     const [holding] = await this.#take(store, [FIRST_ACCOUNT]);
-    const shared = sharedStore(store, clock, holding, () => this.#fateOfCommit());
+    const shared = sharedStore(store, clock, holding, this.#server());
     // Also while it takes up what the last one left, as the daemon has it.
     this.#endGracePeriod = () => (this.#accounts ?? shared.writer).endGracePeriod();
-    const app = undo.use(await startApp(config, { store: shared, holding, clock, log, connect }));
+    const app = undo.use(
+      await startApp(config, { store: shared, holding, clock, log, connect, intents: this.intents }),
+    );
     const disposal = undo.move();
     return { ...app, [Symbol.asyncDispose]: () => disposal.disposeAsync() };
   }
@@ -200,7 +212,7 @@ export class SimulatedProcess implements Life {
     const store = await openStore(config.database.path, clock, options);
     const shared = new Map<unknown, Store>();
     const ofOwner = (holding: Holding) => {
-      const known = shared.get(holding) ?? sharedStore(store, clock, holding, () => this.#fateOfCommit());
+      const known = shared.get(holding) ?? sharedStore(store, clock, holding, this.#server());
       shared.set(holding, known);
       return known;
     };
@@ -232,9 +244,40 @@ export class SimulatedProcess implements Life {
     const generations = await store.writer.write(async (tx) => {
       // Whoever takes an account takes one that is free: another process has taken it while this one waited for the database.
       if (this.isLate) throw new OwnedError(`another process drives ${names.join(', ')}`);
-      return await grantNext(tx, names);
+      const granted = await grantNext(tx, names);
+      for (const [name, id] of granted) await this.#claim(tx, name, id);
+      return granted;
     });
     return names.map((name) => this.#holdingOf(name, generations.get(name) ?? 0)) as { [N in keyof Names]: Holding };
+  }
+
+  /** As the claim of an account on PostgreSQL: a fail-over is written down together with it. */
+  async #claim(tx: Transaction, account: string, id: number): Promise<void> {
+    const { timeLine, plan, lastHeardAt, databaseTime } = this.#world;
+    const of = tx
+      .selectFrom('account_owners')
+      .select(['time_line', 'settings', 'walked'])
+      .where('account', '=', account);
+    const last = await of.executeTakeFirstOrThrow();
+    const { rate, concurrency } = plan.settings;
+    const limits = {
+      'exchange.rate': `${rate.requests} in ${rate.interval} ms`,
+      'exchange.concurrency': String(concurrency),
+    };
+    const settings = JSON.stringify(limits);
+    const fromTimeLine = last.time_line ?? FIRST_TIME_LINE;
+    const failOver: FailOver = {
+      ...{ id, generation: id - 1, fromTimeLine, toTimeLine: timeLine, seenAt: databaseTime.toISOString() },
+      ...{ heardAt: lastHeardAt.toISOString(), settings: last.settings, nextSettings: settings, walked: last.walked },
+      insertedUntil: null,
+    };
+    if (fromTimeLine !== timeLine) await saveFailOver(tx, account, failOver, databaseTime);
+    const changed = { time_line: timeLine, settings, walked: null };
+    await tx.updateTable('account_owners').set(changed).where('account', '=', account).execute();
+  }
+
+  #server(): SimulatedServer {
+    return { timeLine: this.#world.timeLine, fateOf: () => this.#fateOfCommit() };
   }
 
   #holdingOf(account: string, generation: number): Holding {

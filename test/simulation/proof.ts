@@ -45,6 +45,15 @@ export const restoredWorlds = partOf({
   least: (dose) => ({ copies: dose === 'small' ? 50 : 500 }),
 });
 
+/** Worlds in which standbys are promoted that lack the last commits. */
+export const promotedWorlds = partOf({
+  name: 'promoted',
+  text: 'standbys promoted that lack the last commits, with the owner lost or back a while later, and decided on by a person',
+  seeds: { small: 60, full: 480 },
+  seedsAPiece: 60,
+  least: (dose) => ({ promotions: dose === 'small' ? 150 : 1_200 }),
+});
+
 interface Worlds extends Pick<Part, 'name' | 'text' | 'least'> {
   readonly seeds: Readonly<Record<Dose, number>>;
   readonly seedsAPiece: number;

@@ -9,7 +9,14 @@ import { sql, type CompiledQuery, type Kysely } from 'kysely';
 /** What becomes of a commit: it is done and says so, or its connection is lost before or after it is done. */
 export type CommitFate = 'heard' | 'lost-before' | 'lost-after';
 
-/** The server never comes back in an older state. */
+/** The server that processes share. */
+export interface SimulatedServer {
+  /** It has another one after each promotion of a standby. */
+  readonly timeLine: string;
+  readonly fateOf: () => CommitFate;
+}
+
+/** On one time-line the server never comes back in an older state. */
 const NO_MARK = {
   lostCommit: () => Promise.reject(new Error('a commit that was heard is gone')),
   tellOthers: async () => {},
@@ -19,11 +26,12 @@ const NO_MARK = {
  * The database as an owner of an account writes it where many processes share one server: the program's own transactions for
  * that case, on SQLite. A connection may be lost as a transaction is committed; `fateOf` decides.
  */
-export function sharedStore(store: Store, clock: Clock, holding: Holding, fateOf: () => CommitFate): Store {
+export function sharedStore(store: Store, clock: Clock, holding: Holding, server: SimulatedServer): Store {
   const { account } = holding;
-  const lend = async () => await lendConnection(store, fateOf);
+  const { timeLine } = server;
+  const lend = async () => await lendConnection(store, server);
   const transactions = new AccountTransactions(
-    { address: store.address, connections: { lend }, clock, numbering: { timeLine: null } },
+    { address: store.address, connections: { lend }, clock, numbering: { timeLine } },
     account,
     {
       holding,
@@ -55,7 +63,7 @@ function ofSqlite(transactions: Transactions, address: string): Transactions {
 }
 
 /** Holds the one connection of the file until it is given back. */
-async function lendConnection(store: Store, fateOf: () => CommitFate) {
+async function lendConnection(store: Store, server: SimulatedServer) {
   const lent = Promise.withResolvers<Kysely<never>>();
   const isBack = Promise.withResolvers<void>();
   (store.db as unknown as Kysely<never>)
@@ -77,7 +85,7 @@ async function lendConnection(store: Store, fateOf: () => CommitFate) {
       void (isUseless ? run('rollback') : Promise.resolve()).catch(() => undefined).then(() => isBack.resolve()),
     async exec(text: string) {
       try {
-        return { rows: await execute(text, run, fateOf), command: '' };
+        return { rows: await execute(text, run, server), command: '' };
       } catch (error) {
         throw storeError(error, store.address);
       }
@@ -98,7 +106,7 @@ function inOrder(connection: Kysely<never>) {
 async function execute(
   text: string,
   run: (text: string) => Promise<readonly Readonly<Record<string, unknown>>[]>,
-  fateOf: () => CommitFate,
+  { fateOf, timeLine }: SimulatedServer,
 ): Promise<readonly Readonly<Record<string, unknown>>[]> {
   if (text === 'commit') {
     const fate = fateOf();
@@ -110,12 +118,13 @@ async function execute(
   for (const statement of text.split(';').map((one) => one.trim())) {
     // SQLite has no limits of a transaction, and its transactions that write have the file to themselves.
     if (statement.startsWith('begin')) await run('begin immediate');
-    else if (!statement.startsWith('set local')) rows = await run(ofSqliteText(statement));
+    else if (!statement.startsWith('set local')) rows = await run(ofSqliteText(statement, timeLine));
   }
   return rows;
 }
 
-/** The server stays on one time-line. */
-function ofSqliteText(statement: string): string {
-  return statement.replaceAll('order_sync_time_line()', 'null').replace(/\s+for update$|, set_config\([^)]*\)$/, '');
+function ofSqliteText(statement: string, timeLine: string): string {
+  return statement
+    .replaceAll('order_sync_time_line()', `'${timeLine}'`)
+    .replace(/\s+for update$|, set_config\([^)]*\)$/, '');
 }

@@ -57,11 +57,20 @@ export class Shop {
   correct({ plan, observer }: Owner, { id }: PlannedOrder): void {
     const state = this.#read(plan.account, id)?.['state'];
     if ((state !== 'pending' && state !== 'invalid') || this.#isBroken) return;
-    this.#database
-      .prepare('update merchant_orders set asset = ? where account = ? and external_order_id = ?')
-      .run('7.25', plan.account, id);
+    const update = this.#database.prepare(
+      'update merchant_orders set asset = ? where account = ? and external_order_id = ?',
+    );
+    // An order that may have been sent before stays as it was.
+    if (!isTaken(() => update.run('7.25', plan.account, id))) return;
     observer.corrected(id, '7.25');
     this.#world.wake();
+  }
+
+  /** A correction was lost, and the shop makes it once more. */
+  correctAgain(owner: Owner, order: PlannedOrder): void {
+    const asset = owner.observer.assetOf(order.id);
+    if (asset !== undefined && this.#read(owner.plan.account, order.id)?.['asset'] !== asset)
+      this.correct(owner, order);
   }
 
   /** Reads a row, and saves it as it was after a while. */
@@ -91,16 +100,10 @@ export class Shop {
     const columns = Object.keys(row);
     const assignments = columns.map((column) => `${column} = @${column}`).join(', ');
     const before = this.#read(plan.account, String(row['external_order_id']));
-    try {
-      this.#database
-        .prepare(
-          `update merchant_orders set ${assignments} where account = @account and external_order_id = @external_order_id`,
-        )
-        .run(row);
-    } catch (error) {
-      if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_CONSTRAINT')) return;
-      throw error;
-    }
+    const update = this.#database.prepare(
+      `update merchant_orders set ${assignments} where account = @account and external_order_id = @external_order_id`,
+    );
+    if (!isTaken(() => update.run(row))) return;
     if (before?.['asset'] !== row['asset'])
       observer.corrected(String(row['external_order_id']), row['asset'] as string | null);
     this.#world.wake();
@@ -127,6 +130,17 @@ export class Shop {
       this.#database.exec('delete from shop_broken');
       this.#world.wake();
     });
+  }
+}
+
+/** Whether the database takes what is written. */
+function isTaken(write: () => unknown): boolean {
+  try {
+    write();
+    return true;
+  } catch (error) {
+    if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_CONSTRAINT')) return false;
+    throw error;
   }
 }
 

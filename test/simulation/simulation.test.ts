@@ -11,6 +11,7 @@ const WORLDS: Readonly<Record<string, { from: number; count: number }>> = {
   exhaustive: { from: 8, count: 1 },
   torn: { from: 1, count: 1 },
   restored: { from: 1, count: 1 },
+  promoted: { from: 1, count: 1 },
 };
 /** Of a mode with several worlds a seed, the one that is looked at. */
 const PLACE = 50;

@@ -8,13 +8,13 @@ import { copyPathOf, SimulatedAccount, type AccountWorld } from './account.ts';
 import { emptyDatabaseOf, frozenClock, type Ground } from './ground.ts';
 import { acceptCopy } from './modes/older-copy.ts';
 import type { Outcome } from './modes/mode.ts';
-import type { Machine, Trial } from './modes/trial.ts';
+import type { Machine, Promotion, Trial } from './modes/trial.ts';
 import { DeliveryObserver } from './observer/deliveries.ts';
 import type { Observer } from './observer/observer.ts';
-import { Chance, type Window } from './plan/chance.ts';
+import { Chance, MINUTE, type Window } from './plan/chance.ts';
 import { BEGINNING, planOf, plansOf, type Plan } from './plan/plan.ts';
 import { withSettings } from './plan/settings.ts';
-import type { Surroundings, WrapStatement } from './process.ts';
+import { FIRST_TIME_LINE, type Surroundings, type WrapStatement } from './process.ts';
 import { Processes } from './processes.ts';
 import { Reader } from './reader.ts';
 import { SimulatedReceivers } from './receivers/receivers.ts';
@@ -54,8 +54,11 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
   isOlder = false;
   /** How often the process might have died. */
   #places = 0;
+  timeLine = FIRST_TIME_LINE;
+  #promotions = 1;
   #lookAt = 0;
   #lockedUntil = 0;
+  #heardAt = 0;
 
   constructor(plan: Plan, ground: Ground, trial: Trial | undefined) {
     this.#trial = trial;
@@ -96,6 +99,10 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
 
   get databaseTime(): Date {
     return new Date(BEGINNING + this.scheduler.now);
+  }
+
+  get lastHeardAt(): Date {
+    return new Date(BEGINNING + this.#heardAt);
   }
 
   get isCalm(): boolean {
@@ -297,6 +304,29 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
     this.shop.reopen();
     for (const account of this.accounts) await account.reopenFiles();
     this.lost();
+  }
+
+  async promote({ heardAt, reportsAfterMs }: Promotion, change: () => void): Promise<void> {
+    const intents = this.#processes.current?.intents;
+    await this.replaceFiles(change);
+    this.#promotions += 1;
+    this.timeLine = `1/${String(this.#promotions).padStart(8, '0')}`;
+    this.#heardAt = heardAt;
+    for (const account of this.accounts) account.promoted();
+    if (intents === undefined || reportsAfterMs === undefined) return;
+    const report = (triesLeft: number) => {
+      for (const account of this.accounts) void account.reportSent(intents);
+      if (triesLeft > 0)
+        this.scheduler.after(MINUTE, 'the lost process names what it sent', () => report(triesLeft - 1));
+    };
+    this.scheduler.after(reportsAfterMs, 'the lost process is back', () => report(3));
+  }
+
+  async decideFailOvers(): Promise<number> {
+    let orders = 0;
+    for (const account of this.accounts) orders += await account.decideFailOvers();
+    this.wake();
+    return orders;
   }
 
   async accept(isNothingSent: boolean, wrap?: WrapStatement): Promise<void> {

@@ -19,7 +19,7 @@ import {
 import { trackingOf } from '../../store/order-columns.ts';
 import { FIRST_DUE, lockFreeOrder, orderIds, readOrder, saveDecision, type DueKey } from '../../store/orders.ts';
 import type { FlowDeps } from '../pass/deps.ts';
-import type { SentIntents } from '../pass/sent-intents.ts';
+import type { SentIntent, SentIntents } from '../pass/sent-intents.ts';
 import { assumeRowSent, type Assuming } from './assume-sent.ts';
 
 type FailOverDeps = Assuming & Pick<FlowDeps, 'account' | 'store' | 'log'> & { readonly intents: SentIntents };
@@ -31,15 +31,17 @@ export type Unmarked = Set<string>;
 
 /**
  * Takes up the fail-overs that were noticed for the account: each order that a lost owner may have sent becomes unknown. Nothing is
- * sent before it returns. Returns the orders whose rows are locked, for `markLeft`.
+ * sent before it returns. Returns the orders whose rows are locked, for `markLeft`, and when the newest fail-over was noticed, in ms.
  */
 export async function takeUpFailOvers(
   deps: FailOverDeps,
-): Promise<{ readonly isNew: boolean; readonly unmarked: Unmarked }> {
+): Promise<{ readonly newestAt: number | undefined; readonly unmarked: Unmarked }> {
   const { account, store } = deps;
   await reportSent(deps);
   const unmarked: Unmarked = new Set();
-  const open = (await readFailOvers(store.db, account)).filter(({ markedAt }) => markedAt === undefined);
+  const all = await readFailOvers(store.db, account);
+  const open = all.filter(({ markedAt }) => markedAt === undefined);
+  const newest = all.at(-1);
   for (const failOver of open) {
     const sent = await lostIntents(deps, failOver);
     await mark(deps, failOver, sent.ids, unmarked);
@@ -48,7 +50,7 @@ export async function takeUpFailOvers(
     if (sent.isExact) await save(deps, { ...failOver, isExact: true });
   }
   await endMarking(deps, unmarked);
-  return { isNew: open.length > 0, unmarked };
+  return { newestAt: newest === undefined ? undefined : Date.parse(newest.seenAt), unmarked };
 }
 
 /** Marks the orders whose rows were locked before. */
@@ -89,7 +91,7 @@ export async function reportSent(deps: FailOverDeps): Promise<void> {
 }
 
 /** The orders that this process sent and of whose newest intent the server knows nothing; all that were lost if `isExact`. */
-async function lostIntents({ account, store, intents }: FailOverDeps, { generation }: FailOver) {
+async function lostIntents({ account, store, intents }: FailOverDeps, { id, generation }: FailOver) {
   const [sent, forgotten] = [intents.of(account), intents.forgottenOf(account)];
   const ids: string[] = [];
   for (const page of pagesOf(sent)) {
@@ -98,20 +100,17 @@ async function lostIntents({ account, store, intents }: FailOverDeps, { generati
       account,
       page.map(({ externalOrderId }) => externalOrderId),
     );
-    const isLost = ({ externalOrderId: id, sentAt }: { externalOrderId: string; sentAt: string }) =>
-      times.has(id) && times.get(id) !== sentAt;
+    const isLost = ({ externalOrderId: one, sentAt }: SentIntent) => times.has(one) && times.get(one) !== sentAt;
     ids.push(...page.filter(isLost).map(({ externalOrderId }) => externalOrderId));
   }
   const isKept = forgotten === undefined || (await isThere(store, forgotten));
-  return { ids, isExact: intents.ownedSince(account)?.generation === generation && isKept };
+  // What was sent until a later fail-over is lost too.
+  const isNewest = (await readFailOvers(store.db, account)).at(-1)?.id === id;
+  return { ids, isExact: isNewest && isKept && intents.ownedSince(account)?.generation === generation };
 }
 
-async function isThere(
-  { db }: FailOverDeps['store'],
-  intent: { account: string; externalOrderId: string; sentAt: string },
-) {
-  const times = await sentTimes(db, intent.account, [intent.externalOrderId]);
-  return times.get(intent.externalOrderId) === intent.sentAt;
+async function isThere({ db }: FailOverDeps['store'], { account, externalOrderId, sentAt }: SentIntent) {
+  return (await sentTimes(db, account, [externalOrderId])).get(externalOrderId) === sentAt;
 }
 
 /** Gives the orders that the lost owner may have walked by, a page at a time. */
@@ -202,6 +201,7 @@ async function freeOthers(deps: FailOverDeps, { id: failOver }: FailOver, named:
   for (let fromId = ''; ;) {
     const ids = await doubtfulOrders(store.db, { account, failOver, fromId, limit: PAGE });
     await store.writer.write(async (tx) => {
+      if ((await readFailOvers(tx, account)).at(-1)?.id !== failOver) return;
       for (const id of ids.filter((one) => !named.has(one))) {
         const row = await lockFreeOrder(tx, account, id);
         if (row === undefined || row.fail_over !== failOver) continue;

@@ -1,6 +1,7 @@
 import { simulate } from '../world.ts';
 import { exhaustive } from './exhaustive.ts';
 import type { Mode } from './mode.ts';
+import { promoted } from './promoted.ts';
 import { restored } from './restored.ts';
 import { torn } from './torn.ts';
 
@@ -9,7 +10,7 @@ const random: Mode = { name: 'random', run: simulate };
 
 /** Every way to try worlds, by its name. */
 export const MODES: ReadonlyMap<string, Mode> = new Map(
-  [random, exhaustive, torn, restored].map((mode) => [mode.name, mode]),
+  [random, exhaustive, torn, restored, promoted].map((mode) => [mode.name, mode]),
 );
 
 /** Throws where there is none of that name. */

@@ -18,8 +18,18 @@ export interface Machine {
   replaceFiles(change: () => void): Promise<void>;
   /** Keeps the next process from starting until a person has accepted. */
   waitForPerson(): void;
+  /** Takes the server away with the process that drives the account, and goes on with the standby that `change` puts in place. */
+  promote(promotion: Promotion, change: () => void): Promise<void>;
+  /** A person asks the exchange about the orders that fail-overs left in doubt, and decides on all. Returns how many there were. */
+  decideFailOvers(): Promise<number>;
   /** A person accepts the older copy with nothing running, and starts the program. */
   accept(isNothingSent: boolean, wrap?: WrapStatement): Promise<void>;
+}
+
+/** The promotion of a standby: when the lost owner's last heartbeat was that it received, and when that process comes back. */
+export interface Promotion {
+  readonly heardAt: number;
+  readonly reportsAfterMs: number | undefined;
 }
 
 /** What happens to the files of a world, beside its plan. */

@@ -92,11 +92,16 @@ export class HistoryChecks {
     for (const event of events) this.#note(event);
   }
 
+  /** How many decisions of a person about an order are recorded. */
+  decisionsOf(id: string): number {
+    return this.events.filter((event) => isDecision(event, id)).length;
+  }
+
   checkEnd(): void {
     if (JSON.stringify(this.#read(0)) !== JSON.stringify(this.events))
       this.#knowledge.fail('history is append-only', 'events changed');
     for (const known of this.#knowledge.all) {
-      const recorded = this.events.filter((event) => isDecision(event, known.order.id)).length;
+      const recorded = this.decisionsOf(known.order.id);
       if (recorded === known.decided.length) continue;
       const what = `${quoted(known)}: ${known.decided.length}, recorded ${recorded}`;
       this.#knowledge.fail('each decision recorded once', what);

@@ -150,6 +150,24 @@ export class Observer {
     for (const known of this.#knowledge.all) known.isTakenForSent = true;
   }
 
+  /** A standby was promoted: its orders may have been sent, and what a person decided in the time that it lacks is recorded nowhere. */
+  promoted(now: number): void {
+    this.restored();
+    this.takenForSent();
+    this.#requests.promoted(now);
+    for (const known of this.#knowledge.all) known.decided.length = this.#history.decisionsOf(known.order.id);
+  }
+
+  /** A person has asked the exchange, which has no pre-order of it: it may leave again. */
+  knownNotSent(id: string): void {
+    for (const create of this.#knowledge.of(id).creates) create.isProvedNotTaken = true;
+  }
+
+  /** The amount that the shop last wrote; undefined before it inserted the order. */
+  assetOf(id: string): string | null | undefined {
+    return this.#knowledge.has(id) ? this.#knowledge.of(id).asset : undefined;
+  }
+
   /** How many creates have left. */
   get creates(): number {
     return [...this.#knowledge.all].reduce((sum, { creates }) => sum + creates.length, 0);

@@ -30,6 +30,7 @@ export class RequestChecks {
   #count = 0;
   #inFlight = 0;
   #resumedAt = 0;
+  #promotedAt = Number.NEGATIVE_INFINITY;
   #pause: { readonly kind: string; startedAt: number | undefined } | null = null;
 
   /** `stateOf` reads the state of an order as it is committed. */
@@ -64,6 +65,11 @@ export class RequestChecks {
   resumed(now: number): void {
     this.#pause = null;
     this.#resumedAt = now;
+  }
+
+  /** A standby was promoted that lacks some of what was sent. */
+  promoted(now: number): void {
+    this.#promotedAt = now;
   }
 
   left(request: HttpRequest, id: string, now: number): Create | undefined {
@@ -149,7 +155,9 @@ export class RequestChecks {
         this.#plan.settings.onUnknown === 'resend' &&
         resends === 1 &&
         known.misses >= 3 &&
-        now - earlier.at >= RESEND_NOT_BEFORE_MS;
+        now - earlier.at >= RESEND_NOT_BEFORE_MS &&
+        // Of an order that a promoted standby knew nothing of, a look-up proves nothing.
+        earlier.at > this.#promotedAt;
       if (!mayResend) this.#knowledge.fail('unknown is never re-sent', `${quoted(known)} left again`);
     }
     const [, asset] = /"asset":([^,}]+)/.exec(body ?? '') ?? [];

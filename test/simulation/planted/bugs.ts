@@ -3,6 +3,7 @@ import type { PlantedBug } from './bug.ts';
 import { ACCOUNT_BUGS } from './bugs/accounts.ts';
 import { CREATE_BUGS } from './bugs/create.ts';
 import { EXCHANGE_BUGS } from './bugs/exchange.ts';
+import { FAIL_OVER_BUGS } from './bugs/fail-over.ts';
 import { FOLLOW_BUGS } from './bugs/follow.ts';
 import { OWNER_BUGS } from './bugs/owner.ts';
 import { RESTORE_BUGS } from './bugs/restore.ts';
@@ -18,6 +19,7 @@ export const BUGS: readonly PlantedBug[] = [
   ...ACCOUNT_BUGS,
   ...STORE_BUGS,
   ...RESTORE_BUGS,
+  ...FAIL_OVER_BUGS,
   ...WEBHOOK_BUGS,
 ];
 

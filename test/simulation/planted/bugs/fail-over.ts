@@ -1,0 +1,71 @@
+import type { PlantedBug } from '../bug.ts';
+
+const FLOW = 'src/flows/orders/fail-over.ts';
+const TWICE = /no order is created twice|unknown is never re-sent/;
+
+/** Bugs in going on after the promotion of a standby that lacks the last commits. */
+export const FAIL_OVER_BUGS: readonly PlantedBug[] = [
+  {
+    name: 'fail-over-bound-counts-what-is-sent',
+    text: 'after a fail-over the orders that may have been sent are counted by the rate, not by what a pass walks by',
+    breaks: TWICE,
+    mode: 'promoted',
+    edits: [
+      {
+        file: 'src/domain/accounts/fail-over.ts',
+        in: 'mostWalked',
+        from: 'windows * requests * MOST_WALKED_PER_REQUEST + 2 * concurrency',
+        to: 'windows * requests',
+      },
+    ],
+  },
+  {
+    name: 'fail-over-is-not-taken-up',
+    text: 'a fail-over that was noticed is not taken up',
+    breaks: TWICE,
+    mode: 'promoted',
+    edits: [{ file: FLOW, in: 'takeUpFailOvers', from: 'markedAt === undefined', to: 'markedAt !== undefined' }],
+  },
+  {
+    name: 'absence-frees-what-a-fail-over-left-in-doubt',
+    text: 'an order that a fail-over left in doubt is sent again once look-ups find no order',
+    breaks: TWICE,
+    mode: 'promoted',
+    edits: [
+      {
+        file: 'src/domain/orders/restore.ts',
+        in: 'assumeSent',
+        from: 'resends: tracking.resends + 1',
+        to: 'resends: tracking.resends',
+      },
+    ],
+  },
+  {
+    name: 'rate-window-is-empty-after-a-fail-over',
+    text: 'after a fail-over the window of the rate begins empty',
+    breaks: /rate kept/,
+    mode: 'promoted',
+    edits: [{ file: 'src/app.ts', in: 'takeOver', from: 'newestAt === undefined ?', to: 'newestAt !== 0 ?' }],
+  },
+  {
+    name: 'late-worker-frees-what-it-sent',
+    text: 'a worker that comes back after a fail-over has the orders sent again that it had sent',
+    breaks: TWICE,
+    mode: 'promoted',
+    edits: [{ file: FLOW, in: 'freeOthers', from: '!named.has(one)', to: 'named.has(one)' }],
+  },
+  {
+    name: 'correction-after-a-fail-over-is-sent',
+    text: 'a row that was corrected once more after a fail-over is sent, though it may have been sent before',
+    breaks: TWICE,
+    mode: 'promoted',
+    edits: [
+      {
+        file: 'src/flows/orders/create.ts',
+        in: 'recheckCorrected',
+        from: 'failOver !== undefined',
+        to: 'failOver === null',
+      },
+    ],
+  },
+];
