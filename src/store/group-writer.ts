@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { isPassing, RowLockedError, type StoreError } from './errors.ts';
 import { endChains } from './events.ts';
+import { assertIntents } from './intents.ts';
 import type { NewEvents } from './new-events.ts';
 import type { EventHead, Transaction, Work, Writer } from './port.ts';
 import { together } from './statement.ts';
@@ -133,9 +134,10 @@ export class GroupWriter implements Writer {
       const work = async (tx: Transaction) => {
         await this.#mark?.assertNotOlder(tx);
         heads = new Map();
-        const chained = Object.assign(tx, { heads });
+        const chained = Object.assign(tx, { heads, intents: new Map() });
         const done = this.#transactions.isRemote ? await runBeside(group, chained) : await runEach(group, chained);
         await endChains(chained);
+        await assertIntents(chained);
         return done;
       };
       const results = await this.#transactions.run(work, this.#gracePeriodOver.signal, onFailure);

@@ -196,7 +196,8 @@ const savingStatement = (leftOut: readonly (keyof OrderRow)[]) =>
       .updateTable('merchant_orders')
       .set(columns)
       .where((order) => order.and({ account: v.account, external_order_id: v.externalOrderId }))
-      .where('revision', '=', v.previousRevision);
+      .where('revision', '=', v.previousRevision)
+      .returning('revision');
   });
 const saveMoved = savingStatement([]);
 const saveChanged = savingStatement(['state', 'pre_order_id']);
@@ -228,8 +229,12 @@ export async function saveDecision(
     save(tx, { ...tracking, updatedAt: now.toISOString(), previousRevision: before.revision }),
     insertEvents(tx, subject, decision.events),
   );
-  if (result.numAffectedRows !== 1n) {
-    throw new StoreError('refused', `order ${JSON.stringify(externalOrderId)} was changed since it was read`);
+  const [written] = result.rows;
+  // A trigger that gives the old row back counts as a change.
+  if (written?.revision !== tracking.revision) {
+    const why =
+      written === undefined ? 'was changed since it was read' : 'is left as it was by a trigger; correct that';
+    throw new StoreError('refused', `order ${JSON.stringify(externalOrderId)} ${why}`);
   }
   return tracking;
 }

@@ -2,6 +2,7 @@ import type { CompiledQuery, Kysely, QueryResult } from 'kysely';
 import type { Counts } from './counts.ts';
 import type { Query } from './dialect.ts';
 import type { StoreError } from './errors.ts';
+import type { IntendedRow } from './intents.ts';
 import type { NewEvents } from './new-events.ts';
 import type { Tables } from './schema.ts';
 
@@ -14,6 +15,8 @@ export interface Database extends Kysely<Tables> {
   readonly run?: <Row>(query: CompiledQuery<Row>) => QueryResult<Row> | Promise<QueryResult<Row>>;
   /** In a transaction of a writer: where the chains of events end that it has added to, by account. It writes them once. */
   readonly heads?: Map<string, EventHead>;
+  /** In a transaction of a writer: the orders that are sent once it is durable, by their ids. */
+  readonly intents?: Map<string, IntendedRow>;
 }
 
 /** The newest event of a chain; id 0 and no hash before the first. */

@@ -136,7 +136,8 @@ export class SimulatedAccount implements AsyncDisposable {
   async reportSent(intents: SentIntents): Promise<void> {
     const { log, config } = this.#world;
     const deps = { account: this.plan.account, store: await this.#openStore(), clock: this.#clock(), log };
-    await reportSent({ ...deps, settings: config.create, intents }).finally(() => deps.store.close());
+    await reportSent({ ...deps, settings: config.create, intents });
+    await deps.store.close();
     this.#world.wake();
   }
 

@@ -267,8 +267,15 @@ export class SimulatedProcess implements Life {
     const settings = JSON.stringify(limits);
     const fromTimeLine = last.time_line ?? FIRST_TIME_LINE;
     const failOver: FailOver = {
-      ...{ id, generation: id - 1, fromTimeLine, toTimeLine: timeLine, seenAt: databaseTime.toISOString() },
-      ...{ heardAt: lastHeardAt.toISOString(), settings: last.settings, nextSettings: settings, walked: last.walked },
+      id,
+      generation: id - 1,
+      fromTimeLine,
+      toTimeLine: timeLine,
+      seenAt: databaseTime.toISOString(),
+      heardAt: lastHeardAt.toISOString(),
+      settings: last.settings,
+      nextSettings: settings,
+      walked: last.walked,
       insertedUntil: null,
     };
     if (fromTimeLine !== timeLine) await saveFailOver(tx, account, failOver, databaseTime);

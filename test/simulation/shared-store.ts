@@ -118,7 +118,7 @@ async function execute(
   for (const statement of text.split(';').map((one) => one.trim())) {
     // SQLite has no limits of a transaction, and its transactions that write have the file to themselves.
     if (statement.startsWith('begin')) await run('begin immediate');
-    else if (!statement.startsWith('set local')) rows = await run(ofSqliteText(statement, timeLine));
+    else if (!statement.startsWith('set ')) rows = await run(ofSqliteText(statement, timeLine));
   }
   return rows;
 }

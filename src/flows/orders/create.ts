@@ -3,6 +3,7 @@ import type { MerchantOrder } from '../../domain/record.ts';
 import type { Tracking } from '../../domain/orders/tracking.ts';
 import { FIRST_DUE, dueOrders, dueUnforbidden, lockFreeOrder, saveDecision } from '../../store/orders.ts';
 import { together } from '../../store/statement.ts';
+import { intend } from '../../store/intents.ts';
 import { trackingOf, uncheckedOrderOf } from '../../store/order-columns.ts';
 import { forEachConcurrently } from '../pass/concurrency.ts';
 import type { FlowDeps } from '../pass/deps.ts';
@@ -155,7 +156,8 @@ async function claim(
       }
       create.intends(decided.kind === 'send');
       // Together with the intent: once that is durable nothing but the request may come in between.
-      const [, onLeased] = await together(saveDecision(tx, before, decided.decision, now), lease.renewWithin(tx));
+      const [saved, onLeased] = await together(saveDecision(tx, before, decided.decision, now), lease.renewWithin(tx));
+      if (decided.kind === 'send') intend(tx, row, saved);
       return { ...decided, onDurable: [onLeased, await holds.claimWithin(tx)] };
     },
     [externalOrderId],

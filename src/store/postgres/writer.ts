@@ -16,11 +16,13 @@ const ASK_AGAIN_MS = 250;
 
 /**
  * The limits of a transaction that writes. The row of the account is waited for while others write; and a process that stands
- * still in the middle gives it back before its heartbeat is over.
+ * still in the middle gives it back before its heartbeat is over. Triggers that are deferred run at once: intents are read again
+ * before the commit.
  */
 const BEGIN = `begin isolation level read committed;
   set local lock_timeout = '3s'; set local statement_timeout = '30s';
-  set local idle_in_transaction_session_timeout = '2s'`;
+  set local idle_in_transaction_session_timeout = '2s';
+  set constraints all immediate`;
 
 /** The first event on a new time-line gets a multiple of this as its id: no promoted standby lacks more events. */
 const EVENTS_OF_A_TIME_LINE = 1_000_000_000;

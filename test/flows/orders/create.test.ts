@@ -3,10 +3,12 @@ import { createPass } from '../../../src/flows/orders/create.ts';
 import { followPass } from '../../../src/flows/orders/follow.ts';
 import {
   keptRecord,
+  scriptedProgram,
   testProgram,
   type SandboxProgram,
   type SandboxProgramOptions,
 } from '../../support/test-program.ts';
+import { echo } from '../../support/scripted-exchange.ts';
 import { isSqlite, ofSqlite } from '../../support/database.ts';
 
 const NEVER = new AbortController().signal;
@@ -125,15 +127,17 @@ describe('the create pass', () => {
   });
 
   it('takes what was accepted for accepted where another program has moved the order meanwhile', async () => {
-    const { log } = program;
-    program.insert({ external_order_id: 'a' }, { external_order_id: 'b' });
-    program.merchant.exec(`create trigger of_the_merchant after insert on events when new.subject = 'a'
-      begin update merchant_orders set revision = revision + 1, state = 'unknown'
-        where external_order_id = 'a' and state = 'sending'; end`);
-    await create();
-    expect(log.with(/had been moved on/)).toMatchObject([{ stateBefore: 'unknown', state: 'accepted' }]);
-    expect(program.states('a')).toEqual(['sending', 'held', 'accepted']);
-    expect([program.row('a')['state'], program.row('b')['state']]).toEqual(['accepted', 'accepted']);
+    const { program: own, exchange } = await scriptedProgram();
+    own.insert({ external_order_id: 'a' }, { external_order_id: 'b' });
+    exchange.answer = (request) => {
+      const move = `update merchant_orders set revision = revision + 1, state = 'unknown' where external_order_id = 'a'`;
+      if (request.externalOrderId === 'a') own.merchant.exec(move);
+      return echo(request);
+    };
+    await createPass(own.app, NEVER);
+    expect(own.log.with(/had been moved on/)).toMatchObject([{ stateBefore: 'unknown', state: 'accepted' }]);
+    expect(own.states('a')).toEqual(['sending', 'held', 'accepted']);
+    expect([own.row('a')['state'], own.row('b')['state']]).toEqual(['accepted', 'accepted']);
   });
 
   it('checks an invalid row again once it is corrected', async () => {
