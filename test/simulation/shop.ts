@@ -109,11 +109,20 @@ export class Shop {
     this.#world.wake();
   }
 
-  /** The trigger writes each change of a row into a table of the merchant's own; at times that table refuses. */
-  addTrigger(raises: Window | null): void {
+  /**
+   * The trigger writes each change of a row into a table of the merchant's own; at times that table refuses. Another one takes
+   * back, in silence, that an order is about to be sent.
+   */
+  addTrigger(raises: Window | null, takesBack: boolean): void {
     this.#database.exec(`
       create table shop_log (external_order_id text, state text);
       create table shop_broken (reason text);
+      create table shop_takes_back (reason text);
+      create trigger shop_undoes after update of state on merchant_orders when new.state = 'sending' begin
+        update merchant_orders set state = 'pending', state_reason = 'not now', revision = revision + 1
+        where account = new.account and external_order_id = new.external_order_id
+          and exists (select 1 from shop_takes_back);
+      end;
       create trigger shop_notes after update on merchant_orders begin
         select raise(abort, '${SHOP_IS_BROKEN}') where exists (select 1 from shop_broken);
         insert into shop_log values (new.external_order_id, new.state);
@@ -121,13 +130,14 @@ export class Shop {
     `);
     if (raises === null) return;
     const { scheduler } = this.#world;
+    const table = takesBack ? 'shop_takes_back' : 'shop_broken';
     scheduler.after(raises.from, "the shop's trigger raises", () => {
-      this.#isBroken = true;
-      this.#database.exec("insert into shop_broken values ('deployment')");
+      this.#isBroken = !takesBack;
+      this.#database.exec(`insert into ${table} values ('deployment')`);
     });
     scheduler.after(raises.to, "the shop's trigger raises no more", () => {
       this.#isBroken = false;
-      this.#database.exec('delete from shop_broken');
+      this.#database.exec(`delete from ${table}`);
       this.#world.wake();
     });
   }

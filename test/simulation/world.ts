@@ -203,7 +203,7 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
     for (const { at, ms } of this.plan.blocked) {
       this.scheduler.after(at, `the event loop is blocked for ${ms} ms`, () => this.#processes.block(ms));
     }
-    if (this.plan.trigger !== null) this.shop.addTrigger(this.plan.trigger.raises);
+    if (this.plan.trigger !== null) this.shop.addTrigger(this.plan.trigger.raises, this.plan.seed % 2 === 0);
     for (const still of this.plan.shared?.stills ?? []) {
       this.scheduler.after(still.at, 'a process stands still', () => this.#processes.standStill(still.ms));
     }

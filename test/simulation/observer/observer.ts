@@ -107,7 +107,8 @@ export class Observer {
   logged(line: string): void {
     if (line.includes('canary')) this.fail('secrets stay in', line);
     // Where the merchant's own trigger raises, that is what is to be logged.
-    if (line.includes('an order cannot be written') && !line.includes(SHOP_IS_BROKEN)) this.fail('no bug', line);
+    const isOfShop = line.includes(SHOP_IS_BROKEN) || line.includes('a trigger changed');
+    if (line.includes('an order cannot be written') && !isOfShop) this.fail('no bug', line);
   }
 
   /** A request leaves the process. */

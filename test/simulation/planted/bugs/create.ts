@@ -175,4 +175,10 @@ export const CREATE_BUGS: readonly PlantedBug[] = [
       },
     ],
   },
+  {
+    name: 'intent-is-not-read-again',
+    text: 'the row of an intent is not read again before the commit, so a trigger may have undone it',
+    breaks: /intent before send|unknown is never re-sent|no order is created twice/,
+    edits: [{ file: 'src/store/intents.ts', in: 'assertIntents', from: 'column !== undefined', to: 'column === null' }],
+  },
 ];
