@@ -1,16 +1,25 @@
 import { z } from 'zod';
-import type { Clock } from '../clock.ts';
 import type { CreateOutcome } from '../domain/orders/create.ts';
-import type { LookupAnswer } from '../domain/orders/lookup.ts';
 import { isSuccess, type Answer, type MerchantOrder } from '../domain/record.ts';
-import type { BreakerLane, Health } from './breaker.ts';
-import { healthOf, newsOf, newsOfCreate, type AccountState } from './account.ts';
+import { aboutLink, type Asking, type ClientOptions, type OrderLookup, type PhotoRequest } from './asking.ts';
+import type { BreakerLane } from './breaker.ts';
+import { healthOf, newsOf, newsOfCreate } from './account.ts';
 import { CLIENTS, get, ORDERS, post } from './addresses.ts';
 import { examine, notExamined, type Examined } from './examine.ts';
-import { Gate, type BreakerView, type GateOptions, type Turn } from './gate.ts';
+import { Gate, type BreakerView, type Turn } from './gate.ts';
 import { emailAddress, headerId, pathId, queryId } from './ids.ts';
-import { preOrderBody, readCreate, readLookup, type ReadingSettings } from './orders.ts';
-import { answerOf, ask, hide, keepable, readReply, type FailedReply, type Reply, type UnreadReply } from './reply.ts';
+import { preOrderBody, readCreate, readLookup } from './orders.ts';
+import {
+  aboutTheOneAsked,
+  answerOf,
+  ask,
+  hide,
+  keepable,
+  readReply,
+  type FailedReply,
+  type Reply,
+  type UnreadReply,
+} from './reply.ts';
 import {
   cardsSchema,
   customerSchema,
@@ -25,42 +34,12 @@ import {
   type VerificationLevel,
   type VerificationToken,
 } from './schemas.ts';
-import type { Transport, HttpRequest } from './transport.ts';
-import { Watching, type RequestWatch } from './watch.ts';
+import type { HttpRequest } from './transport.ts';
+import { Watching } from './watch.ts';
 
 /** A person waits no longer for a turn. */
 const LONGEST_WAIT_MS = 10_000;
 const NO_TURN: FailedReply = { kind: 'not-sent', why: 'the wait for its turn was broken off' };
-
-/** The input of §4.5. */
-export interface PhotoRequest {
-  readonly level: VerificationLevel;
-  /** Taken by the exchange with the level `LIVENESS` only. */
-  readonly actionId?: string | undefined;
-  /** Comes back with the delivery (§6). */
-  readonly token?: string | undefined;
-}
-
-/** Settings of the client, and what it stands on. */
-export interface ClientOptions extends GateOptions {
-  readonly transport: Transport;
-  readonly clock: Clock;
-  readonly reading: ReadingSettings;
-  readonly account: AccountState;
-  readonly watch?: RequestWatch;
-  /** The account's lease: `ensure` resolves once a request may leave, and rejects when none may. */
-  readonly lease: { ensure(): Promise<void> };
-  /** Aborts when requests in flight are broken off: the process has no time left. */
-  readonly gracePeriodOver?: AbortSignal;
-}
-
-/** A look-up of an order, and when it was asked. */
-export interface OrderLookup {
-  readonly answer: LookupAnswer;
-  readonly askedAt: Date;
-  /** What the reply shows of the exchange, beside the order. */
-  readonly health: Health;
-}
 
 /**
  * The merchant interface of the exchange, one method an endpoint. Each method takes its turn at the gate, ensures the
@@ -142,7 +121,7 @@ export class ExchangeClient {
   async lookUpLink(linkId: string, signal?: AbortSignal): Promise<Reply<Link> | undefined> {
     const request = get(`${CLIENTS}/${pathId(linkId)}`);
     using turn = await this.#gate.turn({ lane: 'lookup', subject: `link ${linkId}` }, signal);
-    return turn === undefined ? undefined : await this.#ask(request, linkSchema, turn);
+    return turn === undefined ? undefined : await this.#ask(request, linkSchema, turn, { asked: aboutLink(linkId) });
   }
 
   /**
@@ -155,9 +134,9 @@ export class ExchangeClient {
     onUnread: (answer: Answer) => void = () => {},
   ): Promise<Reply<Link>> {
     const request = post(CLIENTS, { email: emailAddress(email) }, [email]);
-    return await this.#askForPerson(request, linkSchema, signal, ({ httpStatus, body }) =>
-      onUnread(keepable({ httpStatus, body: hide([email], body) })),
-    );
+    return await this.#askForPerson(request, linkSchema, signal, {
+      onUnread: ({ httpStatus, body }) => onUnread(keepable({ httpStatus, body: hide([email], body) })),
+    });
   }
 
   /** §4.2: whether a link for the e-mail could be made; the value's status is `OK`. */
@@ -168,7 +147,8 @@ export class ExchangeClient {
 
   /** §4.3: the link and its verification status. */
   async showLink(linkId: string, signal?: AbortSignal): Promise<Reply<Link>> {
-    return await this.#askForPerson(get(`${CLIENTS}/${pathId(linkId)}`), linkSchema, signal);
+    const request = get(`${CLIENTS}/${pathId(linkId)}`);
+    return await this.#askForPerson(request, linkSchema, signal, { asked: aboutLink(linkId) });
   }
 
   /** §4.4: an access token for a verification flow. A secret. */
@@ -177,7 +157,8 @@ export class ExchangeClient {
     level: VerificationLevel,
     signal?: AbortSignal,
   ): Promise<Reply<VerificationToken>> {
-    return await this.#askForPerson(get(`${CLIENTS}/${pathId(linkId)}/idv/${level}`), verificationTokenSchema, signal);
+    const request = get(`${CLIENTS}/${pathId(linkId)}/idv/${level}`);
+    return await this.#askForPerson(request, verificationTokenSchema, signal, { asked: aboutLink(linkId) });
   }
 
   /** §4.5: asks for the delivery of verification photos (§6). */
@@ -193,7 +174,8 @@ export class ExchangeClient {
 
   /** §4.6: the customer record of the card-payment provider. Personal data. */
   async showCustomer(linkId: string, signal?: AbortSignal): Promise<Reply<Customer>> {
-    return await this.#askForPerson(get(`${CLIENTS}/${pathId(linkId)}/cardprov/customer`), customerSchema, signal);
+    const request = get(`${CLIENTS}/${pathId(linkId)}/cardprov/customer`);
+    return await this.#askForPerson(request, customerSchema, signal, { asked: aboutLink(linkId) });
   }
 
   /** §4.7: the customer's saved cards. Personal data, and tokens that are secrets. */
@@ -205,17 +187,20 @@ export class ExchangeClient {
   async sdkToken(linkId: string, signal?: AbortSignal): Promise<Reply<SdkToken>> {
     const path = `/api/v1/merchant/sdk/token?linkId=${pathId(linkId)}`;
     const request: HttpRequest = { method: 'POST', path, headers: { linkId: headerId(linkId) } };
-    return await this.#askForPerson(request, sdkTokenSchema, signal);
+    return await this.#askForPerson(request, sdkTokenSchema, signal, { asked: aboutLink(linkId) });
   }
 
   /** §4.10 as the exchange answers now: any JSON, so that a person sees also what is not as the document says. */
   async showPreOrder(preOrderId: string, signal?: AbortSignal): Promise<Reply<unknown>> {
-    return await this.#askForPerson(get(`${ORDERS}/request/${pathId(preOrderId)}`), z.unknown(), signal);
+    const asked = { what: 'pre-order', field: 'id', id: preOrderId } as const;
+    return await this.#askForPerson(get(`${ORDERS}/request/${pathId(preOrderId)}`), z.unknown(), signal, { asked });
   }
 
   /** §4.11 as the exchange answers now: any JSON. */
   async showOrder(externalOrderId: string, signal?: AbortSignal): Promise<Reply<unknown>> {
-    return await this.#askForPerson(get(`${ORDERS}?externalOrderId=${queryId(externalOrderId)}`), z.unknown(), signal);
+    const asked = { what: 'order', field: 'externalOrderId', id: externalOrderId } as const;
+    const request = get(`${ORDERS}?externalOrderId=${queryId(externalOrderId)}`);
+    return await this.#askForPerson(request, z.unknown(), signal, { asked });
   }
 
   /** One request of a probe, and all that is seen of its answer. Of a wrong key nothing but a 429 speaks of the account. */
@@ -246,22 +231,22 @@ export class ExchangeClient {
     request: HttpRequest,
     schema: z.ZodType<Value>,
     signal?: AbortSignal,
-    onUnread?: (answer: Answer) => void,
+    asking?: Asking,
   ): Promise<Reply<Value>> {
     const refused = this.#refusedFor(this.#gate.windowWaitMs);
     if (refused !== undefined) return refused;
     using turn = await this.#gate.turn({ lane: 'person' }, signal);
-    return turn === undefined ? NO_TURN : await this.#ask(request, schema, turn, onUnread);
+    return turn === undefined ? NO_TURN : await this.#ask(request, schema, turn, asking);
   }
 
   async #ask<Value>(
     request: HttpRequest,
     schema: z.ZodType<Value>,
     turn: Turn,
-    onUnread?: (answer: Answer) => void,
+    { onUnread, asked }: Asking = {},
   ): Promise<Reply<Value>> {
     const reply = (await this.#heldAtLast()) ?? (await this.#send(request, turn));
-    const [read, answer] = [readReply(reply, schema), answerOf(reply)];
+    const [read, answer] = [aboutTheOneAsked(readReply(reply, schema), asked), answerOf(reply)];
     if (read.kind !== 'ok' && answer !== undefined && isSuccess(answer)) onUnread?.(answer);
     return read;
   }

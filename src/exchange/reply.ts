@@ -1,7 +1,7 @@
 import { HIDDEN, withoutAddresses } from '../domain/text.ts';
 import type { z } from 'zod';
 import type { Clock } from '../clock.ts';
-import { readBody, readJson } from './json.ts';
+import { readBody, readJson, valueAt, withDigits } from './json.ts';
 import { isSuccess, type Answer } from '../domain/record.ts';
 import { errorSchema, type ErrorBody } from './schemas.ts';
 import { TransportError, type HttpRequest, type Transport } from './transport.ts';
@@ -74,6 +74,21 @@ export function readReply<Value>(reply: UnreadReply, schema: z.ZodType<Value>): 
   const value = readBody(schema, reply.body);
   if (value === undefined) return { kind: 'unknown', why: 'the answer cannot be read' };
   return { kind: 'ok', value, body: reply.body };
+}
+
+/** What a request asks about, and the field of the answer that bears its id. */
+export interface AskedFor {
+  readonly what: 'link' | 'pre-order' | 'order';
+  readonly field: string;
+  readonly id: string;
+}
+
+/** Gives nothing of an answer that bears another id than the one that was asked for: it is about somebody else. */
+export function aboutTheOneAsked<Value>(reply: Reply<Value>, asked: AskedFor | undefined): Reply<Value> {
+  if (reply.kind !== 'ok' || asked === undefined) return reply;
+  const given = withDigits(valueAt(reply.value, `/${asked.field}`)) ?? asked.id;
+  if (given === asked.id) return reply;
+  return { kind: 'unknown', why: `the exchange answered about another ${asked.what}; nothing of its answer is shown` };
 }
 
 /** The answer that a reply was read from; undefined where none came, or one that speaks of the account. */

@@ -66,7 +66,7 @@ export const validationSchema = z.looseObject({ status: z.string() });
 
 /** A token for a verification flow (§2.2). */
 export const verificationTokenSchema = z.looseObject({
-  linkId: z.string(),
+  linkId: worded,
   token: z.string().min(1),
   tokenValidTill: z.string(),
 });
@@ -81,14 +81,19 @@ export const sdkTokenSchema = z.looseObject({ token: z.string().min(1), expiresA
 export type SdkToken = z.output<typeof sdkTokenSchema>;
 
 /** A customer of the card-payment provider (§2.4): personal data. */
-export const customerSchema = z.looseObject({ customerNumber: text, firstName: text, lastName: text, linkId: text });
+export const customerSchema = z.looseObject({
+  customerNumber: worded.nullish(),
+  firstName: text,
+  lastName: text,
+  linkId: worded.nullish(),
+});
 
 /** A customer as received. */
 export type Customer = z.output<typeof customerSchema>;
 
 /** Cards of a customer (§2.5): personal data, and a token that is a secret. */
 export const cardsSchema = z.array(
-  z.looseObject({ id: text, bank: text, country: text, number: text, token: text, type: text }),
+  z.looseObject({ id: worded.nullish(), bank: text, country: text, number: text, token: text, type: text }),
 );
 
 /** A card as received. */

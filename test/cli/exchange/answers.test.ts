@@ -16,6 +16,38 @@ async function ownerless(): Promise<TestProgram> {
   return program;
 }
 
+describe('an answer about somebody else', () => {
+  const SECRET = 'canary-secret';
+  it.each([
+    [['client', 'show', 'l1'], `{"linkId":"l2","status":"${SECRET}"}`, 'link'],
+    [
+      ['idv', 'token', 'l1', '--level', 'MAIN'],
+      `{"linkId":"l2","token":"${SECRET}","tokenValidTill":"2026-01-05"}`,
+      'link',
+    ],
+    [['customer', 'show', 'l1'], `{"linkId":"l2","firstName":"${SECRET}"}`, 'link'],
+    [['sdk-token', 'l1'], `{"linkId":2,"token":"${SECRET}","expiresAt":"2026-01-05"}`, 'link'],
+    [['pre-order', 'show', 'p1'], `{"id":"p2","externalOrderId":"${SECRET}"}`, 'pre-order'],
+    [['lookup', 'a'], `{"externalOrderId":"b","order":{"id":"${SECRET}"}}`, 'order'],
+  ])('is not shown: %j', async (args, body, what) => {
+    const { program, exchange } = await scriptedControlSocket();
+    exchange.answer = () => ({ status: 200, body });
+    for (const more of [[], ['--json']]) {
+      const { code, stdout, stderr } = await runProgram([...args, ...more], { environment: settingsOf(program) });
+      expect([code, stdout]).toEqual([69, '']);
+      expect(stderr).toContain(`the exchange answered about another ${what}`);
+      expect(stderr).not.toContain(SECRET);
+    }
+  });
+
+  it('is shown where the id is the same, as text or as a number', async () => {
+    const { program, exchange } = await scriptedControlSocket();
+    exchange.answer = () => ({ status: 200, body: '{"linkId":17,"status":"VERIFIED"}' });
+    const environment = settingsOf(program);
+    expect(await runProgram(['client', 'show', '17'], { environment })).toMatchObject({ code: 0 });
+  });
+});
+
 describe('customer cards', () => {
   it.each([
     ['4111 1111 1111 1234', '****1234'],

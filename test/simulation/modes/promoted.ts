@@ -92,9 +92,13 @@ class Promotions implements Trial {
       removeFiles(standby);
     });
     scheduler.note(`the standby is promoted; ${observer.creates - creates} creates are lost`);
-    scheduler.after(5 * MINUTE + this.#chance.below(MINUTE), 'a person asks the exchange', () => {
-      this.#isDeciding = true;
-    });
+    scheduler.after(
+      this.#chance.of([5, 5, 45]) * MINUTE + this.#chance.below(MINUTE),
+      'a person asks the exchange',
+      () => {
+        this.#isDeciding = true;
+      },
+    );
   }
 }
 
