@@ -28,10 +28,9 @@ const NO_MARK = {
  */
 export function sharedStore(store: Store, clock: Clock, holding: Holding, server: SimulatedServer): Store {
   const { account } = holding;
-  const { timeLine } = server;
   const lend = async () => await lendConnection(store, server);
   const transactions = new AccountTransactions(
-    { address: store.address, connections: { lend }, clock, numbering: { timeLine } },
+    { address: store.address, connections: { lend }, clock, numbering: {} },
     account,
     {
       holding,
@@ -118,6 +117,7 @@ async function execute(
   for (const statement of text.split(';').map((one) => one.trim())) {
     // SQLite has no limits of a transaction, and its transactions that write have the file to themselves.
     if (statement.startsWith('begin')) await run('begin immediate');
+    else if (statement.startsWith('with noted')) for (const one of numberingOf(timeLine)) await run(one);
     else if (!statement.startsWith('set ')) rows = await run(ofSqliteText(statement, timeLine));
   }
   return rows;
@@ -127,4 +127,14 @@ function ofSqliteText(statement: string, timeLine: string): string {
   return statement
     .replaceAll('order_sync_time_line()', `'${timeLine}'`)
     .replace(/\s+for update$|, set_config\([^)]*\)$/, '');
+}
+
+/** The ids of events begin beyond those of the time-lines before, as a sequence of the server has them. */
+function numberingOf(timeLine: string): readonly string[] {
+  const before = (Number(timeLine.split('/')[1]) - 1) * 1_000_000_000;
+  return [
+    `insert into sqlite_sequence (name, seq) select 'events', 0
+      where not exists (select 1 from sqlite_sequence where name = 'events')`,
+    `update sqlite_sequence set seq = max(seq, ${before}) where name = 'events'`,
+  ];
 }

@@ -56,6 +56,8 @@ export class HistoryChecks {
   readonly #last = new Map<string, Map<string, string | null>>();
   /** All so far, oldest first. */
   events: EventRow[] = [];
+  /** The newest event that a promoted standby lacked. */
+  #lostUntil = 0;
 
   readonly #account: string;
   readonly #giveUpAfter: number | undefined;
@@ -77,9 +79,15 @@ export class HistoryChecks {
   /** Checks the new events. */
   check(): void {
     for (const event of this.#read(this.events.at(-1)?.id ?? 0)) {
+      if (event.id <= this.#lostUntil) this.#knowledge.fail('no event id is used twice', `event ${event.id}`);
       this.events.push(event);
       this.#checkEvent(event);
     }
+  }
+
+  /** A standby was promoted that may lack the newest events; others may have read them. */
+  promoted(): void {
+    this.#lostUntil = Math.max(this.#lostUntil, this.events.at(-1)?.id ?? 0);
   }
 
   /** An older copy was put in place: its history is the beginning of the one that is known. */

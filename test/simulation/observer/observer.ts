@@ -153,6 +153,7 @@ export class Observer {
 
   /** A standby was promoted: its orders may have been sent, and what a person decided in the time that it lacks is recorded nowhere. */
   promoted(now: number): void {
+    this.#history.promoted();
     this.restored();
     this.takenForSent();
     this.#requests.promoted(now);

@@ -68,12 +68,6 @@ export const ACCOUNT_BUGS: readonly PlantedBug[] = [
         from: 'order.and({ account: v.account, external_order_id: v.externalOrderId })',
         to: 'order.and({ external_order_id: v.externalOrderId })',
       },
-      {
-        file: 'src/store/orders.ts',
-        in: 'saveDecision',
-        from: 'result.numAffectedRows !== 1n',
-        to: 'result.numAffectedRows === 0n',
-      },
     ],
   },
   {

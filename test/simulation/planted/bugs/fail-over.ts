@@ -68,4 +68,18 @@ export const FAIL_OVER_BUGS: readonly PlantedBug[] = [
       },
     ],
   },
+  {
+    name: 'event-ids-are-used-again-after-a-fail-over',
+    text: 'after a fail-over new events get the ids of the events that the promoted standby lacked',
+    breaks: /no event id is used twice/,
+    mode: 'promoted',
+    edits: [
+      {
+        file: 'src/store/postgres/writer.ts',
+        in: 'AccountTransactions.#numberEvents',
+        from: 'numbering.timeLine === timeLine',
+        to: 'numbering.timeLine !== timeLine',
+      },
+    ],
+  },
 ];
