@@ -71,6 +71,7 @@ const BOUNDED: readonly (readonly [step: RegExp, why: string])[] = [
     /^SEARCH webhook_dead_letters USING .* webhook_dead_letters_delivered .* limit \?$/,
     'a page of what may be deleted',
   ],
+  [/^SEARCH account_facts USING INDEX .* "name" >= 'fail-over\.' /, 'the promotions of the database'],
   [/^SEARCH head USING INDEX sqlite_autoindex_event_heads_1 /, 'one row an account'],
   [
     /^SEARCH webhook_parked USING PRIMARY KEY \(account>\? AND account<\?\)/,

@@ -1,4 +1,3 @@
-import { decidingCommand, type FailOver } from '../accounts/fail-over.ts';
 import { RESEND_NOT_BEFORE_MS } from './absent.ts';
 import { decideOurs, type NewestRecord } from './disputes.ts';
 import type { FollowSettings } from './lookup.ts';
@@ -38,8 +37,8 @@ export interface DecisionEvidence {
   readonly acceptedAndAbsent?: string | undefined;
   /** The newest record of the order. */
   readonly newest?: NewestRecord | undefined;
-  /** A fail-over of the database that may have lost a create of the order. */
-  readonly failOver?: FailOver | undefined;
+  /** Why the database may have lost that the order was sent, and what decides it. */
+  readonly doubt?: string | undefined;
 }
 
 const INSTEAD = 'or give --i-know-it-may-duplicate';
@@ -104,13 +103,13 @@ export function decideByOperator(
   action: OperatorAction,
   now: Date,
   settings: FollowSettings,
-  { acceptedAndAbsent, newest, failOver }: DecisionEvidence = {},
+  { acceptedAndAbsent, newest, doubt }: DecisionEvidence = {},
 ): OperatorDecision {
   const { judgement } = action;
   const target = TARGETS[judgement.kind][tracking.state];
   if (target === undefined) return { ok: false, why: notAllowed(tracking.state) };
   const why =
-    leftInDoubt(tracking.account, judgement, failOver) ??
+    leftInDoubt(judgement, doubt) ??
     provesNothing(judgement, acceptedAndAbsent) ??
     tooDangerous(tracking, judgement, now);
   if (why !== undefined) return { ok: false, why };
@@ -164,11 +163,9 @@ function notKnowable({ sentAt, absentAt }: Tracking, now: Date): string | undefi
 }
 
 /** After a fail-over neither a look-up nor the row as it stands tells that the order was not sent. */
-function leftInDoubt(account: string, judgement: Judgement, failOver: FailOver | undefined): string | undefined {
+function leftInDoubt(judgement: Judgement, doubt: string | undefined): string | undefined {
   const isSentAgain = judgement.kind === 'not-created' || judgement.kind === 'retry';
-  if (failOver === undefined || !isSentAgain || judgement.mayDuplicate === true) return undefined;
-  const advice = `ask the exchange, then: ${decidingCommand(account, failOver)}`;
-  return `fail-over ${failOver.id} of the database may have lost that it was sent; ${advice}`;
+  return isSentAgain && judgement.mayDuplicate !== true ? doubt : undefined;
 }
 
 function provesNothing(judgement: Judgement, acceptedAndAbsent: string | undefined): string | undefined {

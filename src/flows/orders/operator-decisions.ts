@@ -11,6 +11,7 @@ import type { Tracking } from '../../domain/orders/tracking.ts';
 import { rowsToDecide, type DecisionFilter } from '../../store/listed-orders.ts';
 import { orderWithPreOrder, lockOrder, saveDecision } from '../../store/orders.ts';
 import { readFailOvers } from '../../store/fail-overs.ts';
+import { doubtOf } from './fail-over.ts';
 import { trackingOf, type OrderRow } from '../../store/order-columns.ts';
 import type { Database } from '../../store/port.ts';
 import { readAcceptedAndAbsent } from './absence.ts';
@@ -71,12 +72,15 @@ async function evidenceFor(
   settings: OperatorDeps['settings'],
 ): Promise<DecisionEvidence> {
   const order = trackingOf(row);
-  const doubt = async () => doubtedBy(await readFailOvers(db, order.account), order, row.updated_at);
+  const doubt = async () => {
+    const failOver = doubtedBy(await readFailOvers(db, order.account), order, row.updated_at);
+    return failOver && (doubtOf(order.account, failOver).reason ?? undefined);
+  };
   switch (judgement.kind) {
     case 'not-created':
-      return { acceptedAndAbsent: await readAcceptedAndAbsent(db, order.account), failOver: await doubt() };
+      return { acceptedAndAbsent: await readAcceptedAndAbsent(db, order.account), doubt: await doubt() };
     case 'retry':
-      return { failOver: await doubt() };
+      return { doubt: await doubt() };
     case 'ours':
       return { newest: await readNewest(db, { settings }, order) };
     default:
