@@ -2,6 +2,7 @@ import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import {
   accessSync,
+  appendFileSync,
   chownSync,
   constants,
   existsSync,
@@ -16,6 +17,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 
 /** The role that owns the databases of tests; it is no superuser, as it is none in production. */
@@ -66,13 +68,10 @@ export async function startPostgres(
   settings: Readonly<Record<string, string>> = {},
   place = fastFolder(),
 ): Promise<PostgresServer> {
-  const user = unprivileged();
-  const folder = mkdtempSync(join(place, 'order-sync-pg-'));
-  if (user.uid !== undefined && user.gid !== undefined) chownSync(folder, user.uid, user.gid);
-  const data = join(folder, 'data');
+  const files = await newServerFiles(bin, place);
+  const { data, folder, port, user } = files;
   const options = ['--auth-local=trust', '--auth-host=scram-sha-256', '-E', 'UTF8', '--locale=C', '--no-sync'];
   execFileSync(join(bin, 'initdb'), ['-D', data, '-U', SUPERUSER, ...options], { ...user, cwd: folder, stdio: 'pipe' });
-  const port = await freePort();
   // What is written is synced as in production: in a folder of memory that costs little.
   const configuration = {
     listen_addresses: '127.0.0.1',
@@ -88,8 +87,99 @@ export async function startPostgres(
     dynamic_shared_memory_type: 'mmap',
     ...settings,
   };
-  const lines = Object.entries(configuration).map(([name, value]) => `${name} = '${value}'\n`);
-  writeFileSync(join(data, 'postgresql.auto.conf'), lines.join(''));
+  writeFileSync(join(data, 'postgresql.auto.conf'), linesOf(configuration));
+  return await started(files, async (server) => {
+    const admin = server.admin();
+    await admin.query(`create role ${OWNER} login createdb password '${PASSWORD}'`);
+    await admin.end();
+  });
+}
+
+/** A standby of a server. */
+export interface Standby extends PostgresServer {
+  /** Receives nothing more from the primary. What it has received stays. */
+  disconnect(): Promise<void>;
+  /** Receives from the primary again; resolves when it does. */
+  connect(): Promise<void>;
+  /** Makes it a primary on a time-line of its own, with what it has received. */
+  promote(): Promise<void>;
+}
+
+/**
+ * Copies a running server and starts the copy as its streaming standby, under a name for `synchronous_standby_names`; resolves when
+ * it receives.
+ */
+export async function startStandby(bin: string, primary: PostgresServer, name = 'standby'): Promise<Standby> {
+  const files = await newServerFiles(bin, dirname(primary.folder));
+  const { data, folder, port, user } = files;
+  const from = ['-h', primary.folder, '-p', String(primary.port), '-U', SUPERUSER];
+  const how = ['-X', 'stream', '-c', 'fast', '--no-sync', '-D', data];
+  execFileSync(join(bin, 'pg_basebackup'), [...from, ...how], { ...user, cwd: folder, stdio: 'pipe' });
+  const primaryInfo = `host=${primary.folder} port=${primary.port} user=${SUPERUSER} application_name=${name}`;
+  const configuration = { port: String(port), unix_socket_directories: folder, primary_conninfo: primaryInfo };
+  appendFileSync(join(data, 'postgresql.auto.conf'), linesOf(configuration));
+  writeFileSync(join(data, 'standby.signal'), '');
+  const query = async (sql: string) => {
+    const admin = server.admin();
+    try {
+      return (await admin.query<{ is: boolean }>(sql)).rows[0]?.is === true;
+    } finally {
+      await admin.end();
+    }
+  };
+  const until = async (sql: string) => {
+    while (!(await query(sql))) await wait(20);
+  };
+  const receives = `select exists (select from pg_stat_wal_receiver where status = 'streaming') as is`;
+  const receiveFrom = async (conninfo: string) => {
+    await query(`alter system set primary_conninfo = '${conninfo}'`);
+    await query('select pg_reload_conf()');
+  };
+  const server = await started(files, () => Promise.resolve());
+  const standby: Standby = {
+    ...server,
+    async disconnect() {
+      await receiveFrom('');
+      await until('select not exists (select from pg_stat_wal_receiver) as is');
+    },
+    async connect() {
+      await receiveFrom(primaryInfo);
+      await until(receives);
+    },
+    async promote() {
+      await query('select pg_promote()');
+    },
+  };
+  await until(receives);
+  return standby;
+}
+
+interface ServerFiles {
+  readonly bin: string;
+  readonly user: { uid?: number; gid?: number };
+  readonly folder: string;
+  readonly data: string;
+  readonly port: number;
+}
+
+async function newServerFiles(bin: string, place: string): Promise<ServerFiles> {
+  const user = unprivileged();
+  const folder = mkdtempSync(join(place, 'order-sync-pg-'));
+  if (user.uid !== undefined && user.gid !== undefined) chownSync(folder, user.uid, user.gid);
+  return { bin, user, folder, data: join(folder, 'data'), port: await freePort() };
+}
+
+function linesOf(configuration: Readonly<Record<string, string>>): string {
+  return Object.entries(configuration)
+    .map(([name, value]) => `${name} = '${value}'\n`)
+    .join('');
+}
+
+/** Starts a server, and does what must be done before anybody uses it. */
+async function started(
+  { bin, user, folder, port }: ServerFiles,
+  prepare: (server: PostgresServer) => Promise<void>,
+): Promise<PostgresServer> {
   let running: ChildProcess | undefined;
   const server: PostgresServer = {
     folder,
@@ -118,9 +208,7 @@ export async function startPostgres(
   };
   try {
     await server.start();
-    const admin = server.admin();
-    await admin.query(`create role ${OWNER} login createdb password '${PASSWORD}'`);
-    await admin.end();
+    await prepare(server);
   } catch (error) {
     await server[Symbol.asyncDispose]();
     throw error;
