@@ -97,7 +97,7 @@ const CALLS: Readonly<Record<string, Call>> = {
     path: `${CLIENT}/l1/cardprov/customer`,
     answer: '{"customerNumber":"7","firstName":"Ada","lastName":null,"linkId":"l1","unheard":{"of":1.10}}',
     value: { customerNumber: '7', firstName: 'Ada', lastName: null, linkId: 'l1', ...more },
-    unreadable: ['{"customerNumber":7}', '[]', 'null'],
+    unreadable: ['{"customerNumber":{}}', '[]', 'null'],
   },
   listCards: {
     section: '4.7',

@@ -28,7 +28,11 @@ const CASES: readonly Case[] = [
     answer: `{"status":"OK","more":${DIGITS}}`,
   },
   { asked: ['GET', '/clients/link-1'], sent: ['GET', `${PREFIX}/client/link-1`, ''], answer: LINK },
-  { asked: ['GET', '/clients/a%2Fb%3F'], sent: ['GET', `${PREFIX}/client/a%2Fb%3F`, ''], answer: LINK },
+  {
+    asked: ['GET', '/clients/a%2Fb%3F'],
+    sent: ['GET', `${PREFIX}/client/a%2Fb%3F`, ''],
+    answer: LINK.replace('link-1', 'a/b?'),
+  },
   { asked: ['POST', '/clients/link-1/follow'], sent: ['GET', `${PREFIX}/client/link-1`, ''], answer: LINK },
   {
     asked: ['GET', '/clients/link-1/idv/MAIN'],

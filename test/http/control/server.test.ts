@@ -133,7 +133,7 @@ describe('a client that goes away', () => {
       first.resolve();
       return released.promise;
     };
-    const asked = on.ask('GET', '/clients/a');
+    const asked = on.ask('GET', '/clients/link-1');
     await first.promise;
     const second = handedOver(on);
     const leaving = new AbortController();
@@ -144,8 +144,8 @@ describe('a client that goes away', () => {
     expect(await answer).toMatchObject({ kind: 'not-sent' });
     released.resolve(FOUND);
     expect((await asked).status).toBe(200);
-    expect((await on.ask('GET', '/clients/c')).status).toBe(200);
-    expect(on.exchange.requests.map(({ path }) => path.at(-1))).toEqual(['a', 'c']);
+    expect((await on.ask('GET', '/clients/link-1')).status).toBe(200);
+    expect(on.exchange.requests.map(({ path }) => path.at(-1))).toEqual(['1', '1']);
   });
 
   it('while the exchange makes its link: the link is remembered all the same', async () => {
@@ -201,7 +201,7 @@ describe('a control socket that stops', () => {
       arrived.resolve();
       return released.promise;
     };
-    const inFlight = on.ask('GET', '/clients/a');
+    const inFlight = on.ask('GET', '/clients/link-1');
     await arrived.promise;
     const second = handedOver(on);
     const waiting = on.ask('GET', '/clients/b');
