@@ -153,7 +153,7 @@ export class SimulatedProcess implements Life {
   async #start(clock: Clock): Promise<Driven> {
     const { scheduler, chance, config, log, plan, isCalm } = this.#world;
     if (chance.next() < 0.3 && !isCalm) {
-      scheduler.after(chance.below(60_000), 'stop', () => this.#requestStop(), this);
+      scheduler.after(chance.below(plan.stopsWithinMs), 'stop', () => this.#requestStop(), this);
     }
     const connect = this.#world.connect(this, (where) => this.#mayDie(where));
     const store = { wrap: this.#wrap, synchronous: 'off', lockFile: async () => ({ release: () => {} }) } as const;
@@ -228,7 +228,9 @@ export class SimulatedProcess implements Life {
             this.#accounts?.endGracePeriod();
           };
           for (const holding of holdings) onTaken(holding);
-          await once(AbortSignal.any([stop, this.#ending.signal]), 'abort');
+          // It may have been asked to stop while it took the accounts: an event that has passed does not come again.
+          const end = AbortSignal.any([stop, this.#ending.signal]);
+          if (!end.aborted) await once(end, 'abort');
           if (!stop.aborted) throw new OwnedError('another process drives the accounts');
         },
         [Symbol.asyncDispose]: async () => {},

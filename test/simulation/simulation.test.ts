@@ -3,6 +3,7 @@ import { MODES } from './modes/modes.ts';
 import { runSeeds, seedsFrom } from './run/pool.ts';
 import { prepareGround } from './ground.ts';
 import { planOf } from './plan/plan.ts';
+import { live } from './world.ts';
 
 /** The worlds of each mode that show that it works; the proof has the others. */
 const WORLDS: Readonly<Record<string, { from: number; count: number }>> = {
@@ -31,6 +32,17 @@ describe.each([...MODES.values()])('the simulation, mode $name', (mode) => {
     const { counts, broken } = await runSeeds({ mode: mode.name, seeds: seedsFrom(from, count) });
     expect(counts['seeds']).toBe(count);
     expect(broken.map(({ seed, violation }) => `${seed}: ${violation}`)).toEqual([]);
+  });
+});
+
+describe('a process that is asked to stop while it takes its accounts from a busy database', () => {
+  it.each([301, 314, 684])('stops in bounded time in world %i', async (seed) => {
+    using ground = await prepareGround();
+    const plan = { ...planOf(seed), stopsWithinMs: 100, busy: 0.5, longestLockMs: 100 };
+    const { trace, violation } = await live(plan, ground);
+    expect([plan.shared === null, plan.others.length]).toEqual([false, expect.toSatisfy((count: number) => count > 0)]);
+    expect(trace.filter((line) => line.endsWith(' stop')).length).toBeGreaterThan(0);
+    expect(violation).toBeUndefined();
   });
 });
 

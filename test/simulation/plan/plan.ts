@@ -18,6 +18,8 @@ export interface Plan extends AccountPlan {
   readonly deathAtStatement: number;
   /** A start costs much and shows little: the process dies only so often. */
   readonly mostDeaths: number;
+  /** A process that is asked to stop is asked within this time of its start. */
+  readonly stopsWithinMs: number;
   /** A pass is run no sooner than this after the last, where nothing new wakes it. */
   readonly tickMs: number;
   /** The one place at which the process dies, counted from 1, instead of by chance; null where chance decides. */
@@ -107,6 +109,7 @@ export function planAlone(seed: number): Plan {
     deathAtStep: chance.of([0, 0.002, 0.01, 0.03]),
     deathAtStatement: chance.of([0, 0.001, 0.005, 0.01]),
     mostDeaths: swarm.of([2, 5, 10, 30]),
+    stopsWithinMs: MINUTE,
     tickMs: swarm.of([5 * SECOND, 5 * SECOND, MINUTE, 10 * MINUTE]),
     deathAt: null,
     busy: chance.of([0, 0, 0.02, 0.1]),
