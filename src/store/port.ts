@@ -154,6 +154,8 @@ export interface Mark {
   sign(): Promise<string | undefined>;
   /** True where the database has a history and no mark tells how far any of its accounts had come. */
   isMissing(): Promise<boolean>;
+  /** Keeps every worker from the accounts that a mark of this machine shows to be in an older state. Throws `StoreError`. */
+  compareAll(): Promise<void>;
   /** Writes what a person has decided about a restored database. Throws `StoreError`. */
   write(content: MarkContent): Promise<void>;
   /** Throws `StoreError` while the mark cannot be written: what is sent then would not be missed in an older copy. */

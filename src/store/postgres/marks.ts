@@ -72,6 +72,21 @@ export class AccountMarks {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
+  /**
+   * Compares every mark of this machine with the database. Keeps all workers, also the one that drives it, from an account that
+   * came back in an older state: only this machine may know. Throws `StoreError`.
+   */
+  async compare(): Promise<void> {
+    const { db, file } = this.#deps;
+    for (let from = ''; ;) {
+      const marks = file.page(from, MOST_AT_ONCE);
+      for (const account of await suspected(db, marks)) await this.of(account).stopIfOlder();
+      const last = marks.at(-1)?.[0];
+      if (marks.length < MOST_AT_ONCE || last === undefined) return;
+      from = last;
+    }
+  }
+
   /** Has the last commits named, where the marks can be written. */
   async close(): Promise<void> {
     this.#closing.abort();
@@ -107,6 +122,25 @@ export class AccountMarks {
     if (!isWritten) for (const account of accounts) this.#behind.add(account);
     return isWritten;
   }
+}
+
+/**
+ * Reads which of these accounts may be in an older state than their marks name. After a promotion none is: whoever claims an
+ * account takes up what the promoted standby lacks.
+ */
+async function suspected(
+  db: Database,
+  marks: readonly (readonly [account: string, mark: MarkContent])[],
+): Promise<readonly string[]> {
+  if (marks.length === 0) return [];
+  const contents = JSON.stringify(marks.map(([account, mark]) => ({ account, ...mark })));
+  const { rows } = await sql<{ account: string }>`select o.account from account_owners o
+    join json_to_recordset(${contents}::json) as m (account text, generation bigint, "eventId" bigint, hash text, "timeLine" text)
+      on o.account = m.account
+    where o.time_line is not distinct from order_sync_time_line() and coalesce(m."timeLine", o.time_line) is not distinct from o.time_line
+      and (o.generation < m.generation or (m."eventId" > 0 and not exists (select from events e
+        where e.account = m.account and e.id = m."eventId" and e.hash = coalesce(m.hash, e.hash))))`.execute(db);
+  return rows.map(({ account }) => account);
 }
 
 /** The mark of one account. Where there is none, nothing is known: another worker may have it. */
@@ -159,6 +193,10 @@ export class AccountMark implements Mark, FollowingMark {
     this.#marks.assertWritten();
   }
 
+  async compareAll(): Promise<void> {
+    await this.#marks.compare();
+  }
+
   /** Asked at the beginning of the first transaction of an owner. */
   async assertNotOlder(tx: Transaction): Promise<void> {
     if (this.#isChecked) return;
@@ -178,6 +216,20 @@ export class AccountMark implements Mark, FollowingMark {
     const { generation, eventId } = await readPositionOf(tx, this.account);
     const lost = { generation, eventId: eventId + 1, at: this.#deps.clock.now().toISOString() };
     return this.#older('was put back to an older state while it was driven', lost);
+  }
+
+  /** Keeps every worker from the account if the database is in an older state, and has its owner, which lacks the mark, lose it. */
+  async stopIfOlder(): Promise<void> {
+    const { account } = this;
+    if ((await this.#readFact(this.#deps.db, FOUND_OLDER)) !== undefined) return;
+    const mark = await this.read();
+    if (mark === undefined || (await this.sign()) === undefined) return;
+    await this.#deps.write(account, async (tx) => {
+      await this.#keepFact(tx, FOUND_OLDER, mark);
+      await sql`update account_owners set generation = generation + 1, holder = null where account = ${account}`.execute(
+        tx,
+      );
+    });
   }
 
   /** Keeps every worker from driving the account, once what has found the older state is rolled back. */

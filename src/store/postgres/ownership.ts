@@ -24,12 +24,13 @@ const ANSWER_TIMEOUT_MS = 2_000;
 /** Prepares to drive accounts of a database; nobody sees this process before it takes some. */
 export function openOwnership(
   place: PostgresDatabase,
-  { db }: Pick<Store, 'db'>,
+  { db, mark }: Pick<Store, 'db' | 'mark'>,
   clock: Clock,
   { socket, publicKey, settingsOf = () => ({}) }: WorkerOptions,
 ): PostgresOwnership {
   const heartbeats = openConnections(place, { max: 1, answerTimeoutMs: ANSWER_TIMEOUT_MS });
-  return new PostgresOwnership({ heartbeats, db, clock, settingsOf, facts: { host: hostname(), socket, publicKey } });
+  const facts = { host: hostname(), socket, publicKey };
+  return new PostgresOwnership({ heartbeats, db, mark, clock, settingsOf, facts });
 }
 
 /** What the ownership stands on. */
@@ -37,6 +38,7 @@ interface OwnershipDeps extends Omit<HoldingDeps, 'view'> {
   /** For heartbeats alone: they wait for nothing else. Closed with the ownership. */
   readonly heartbeats: Connections;
   readonly facts: WorkerFacts;
+  readonly mark: Pick<Store['mark'], 'compareAll'>;
 }
 
 /**
@@ -49,6 +51,7 @@ class PostgresOwnership implements Ownership {
   readonly #holdings: Holdings;
   readonly #stopping = new AbortController();
   #worker: Worker | undefined;
+  #compared: Worker | undefined;
   #sharing: Sharing | undefined;
   #beating: Promise<Worker> | undefined;
   #balancing: Promise<void> | undefined;
@@ -154,6 +157,10 @@ class PostgresOwnership implements Ownership {
     const work = async () => {
       await this.#holdings.giveBack();
       await this.#sharing?.balance(worker, this.#stopping.signal);
+      // Before it began, or while it was taken for over, others may have gone on with an older state of the database.
+      if (this.#sharing === undefined || this.#compared === worker) return;
+      await this.#deps.mark.compareAll();
+      this.#compared = worker;
     };
     this.#balancing ??= work()
       .catch(unlessOfDatabase)

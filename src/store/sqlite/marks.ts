@@ -58,6 +58,20 @@ export class MarksFile {
     );
   }
 
+  /** Gives the marks of accounts after `fromAccount`, in their order, that can be understood. Throws `StoreError`. */
+  page(fromAccount: string, limit: number): readonly (readonly [account: string, mark: MarkContent])[] {
+    if (this.#opened === undefined && !existsSync(this.path)) return [];
+    return this.#with((file) => {
+      const rows = file
+        .prepare('select account, content from marks where database = ? and account > ? order by account limit ?')
+        .all(this.#database, fromAccount, limit) as { account: string; content: string }[];
+      return rows.flatMap(({ account, content }) => {
+        const mark = readMark(content);
+        return mark === undefined ? [] : [[account, mark] as const];
+      });
+    });
+  }
+
   /** Names how far accounts have come; all or none. Throws `StoreError`. */
   name(positions: Iterable<readonly [account: string, position: Position]>, at: Date): void {
     this.#with((file) => {

@@ -104,6 +104,34 @@ it('keeps every worker from an account that came back in an older state, until a
   });
 });
 
+it('takes an account from a worker that lacks its mark, once the machine that has it compares its marks', async () => {
+  const { url } = await newPostgresDatabase();
+  const first = await worker(url);
+  for (const account of ['sound', 'older', 'changed']) await drive(first.store, account);
+  const { generation, eventId } = await first.store.forAccount('changed').mark.position();
+  const file = new MarksFile(first.place.marks, await identityOf(first.store));
+  await first.close();
+  file.name([['older', later]], new Date(later.at));
+  file.name([['changed', { generation, eventId, hash: '0'.repeat(64) }]], new Date(later.at));
+  file.close();
+
+  const elsewhere = await worker(url);
+  const [sound, older, changed] = await Promise.all(
+    ['sound', 'older', 'changed'].map((account) => drive(elsewhere.store, account)),
+  );
+  const again = await worker(url, first.place.marks);
+  for (let times = 0; times < 2; times += 1) await again.store.mark.compareAll();
+  if (sound !== undefined) await commit(sound, 'sound');
+  for (const [store, account] of [
+    [older, 'older'],
+    [changed, 'changed'],
+  ] as const) {
+    await expect(store && commit(store, account)).rejects.toThrow(/taken over|followed|drives/);
+    await expect(drive(elsewhere.store, account)).rejects.toMatchObject({ problem: 'unusable' });
+    await expect(drive((await worker(url)).store, account)).rejects.toMatchObject({ problem: 'unusable' });
+  }
+});
+
 it('keeps a worker from an account that has another event where its mark names one', async () => {
   const { url } = await newPostgresDatabase();
   const { store, place, close } = await worker(url);

@@ -7,6 +7,7 @@ import { setAccountFact } from '../../../src/store/accounts.ts';
 import { OwnedError } from '../../../src/store/errors.ts';
 import { openAsOwner, type OwnedStore, type OwnerOptions } from '../../../src/store/open.ts';
 import type { Holding, Store } from '../../../src/store/port.ts';
+import { MarksFile } from '../../../src/store/sqlite/marks.ts';
 import { newPostgresDatabase } from '../../support/postgres.ts';
 import { placeOf } from '../../support/postgres-store.ts';
 import { SharingWorker, untilHeld } from '../../support/sharing-worker.ts';
@@ -67,6 +68,26 @@ describe('workers on one database', () => {
     for (const { generation, lastOwnerUntil } of [...second.held.values(), ...third.held.values()]) {
       expect([generation > 0, lastOwnerUntil]).toEqual([true, undefined]);
     }
+  });
+
+  it('lose an account that a mark of another machine shows to be in an older state, when that begins', async () => {
+    const { url } = await newPostgresDatabase();
+    const place = placeOf(url);
+    const first = await SharingWorker.start(place, accounts(1));
+    await untilHeld([first], 1);
+    const [holding] = first.taken;
+    if (holding === undefined) throw new Error('nothing was taken');
+    await writeFact(first.owned, holding, 'before');
+    const { db } = first.owned.store;
+    const { rows } = await sql<{ id: string }>`select id from database_identity`.execute(db);
+    const elsewhere = placeOf(url);
+    const file = new MarksFile(elsewhere.marks, rows[0]?.id ?? '');
+    file.name([['a0', { generation: 1, eventId: 1_000 }]], new Date());
+    file.close();
+    await SharingWorker.start(elsewhere, accounts(1));
+    await vi.waitUntil(async () => (await readOwners(db, ['a0'])).get('a0')?.generation !== 1, NO_LIMIT);
+    await expect(writeFact(first.owned, holding, 'after')).rejects.toThrow(OwnedError);
+    expect(await first.owned.store.forAccount('a0').mark.sign()).toBeDefined();
   });
 
   it('drive the accounts of one that stands still, which sends nothing more and writes nothing when it wakes', async () => {
