@@ -24,6 +24,8 @@ export interface Asking {
   /** Is given a success from which nothing can be read. */
   readonly onUnread?: (answer: Answer) => void;
   readonly asked?: AskedFor;
+  /** The body of §4.5 that says that no delivery address is set counts with any HTTP status. */
+  readonly isForPhotos?: true;
 }
 
 /** Settings of the client, and what it stands on. */

@@ -16,6 +16,7 @@ import {
   hide,
   keepable,
   readReply,
+  uploadRefusal,
   type FailedReply,
   type Reply,
   type UnreadReply,
@@ -169,7 +170,8 @@ export class ExchangeClient {
   ): Promise<Reply<{ status: string }>> {
     const body = { kycLevelType: level, ...(level === 'LIVENESS' && { actionId }), token };
     const path = `${CLIENTS}/${pathId(linkId)}/idv/photos/external/upload`;
-    return await this.#askForPerson(post(path, body, token === undefined ? [] : [token]), validationSchema, signal);
+    const request = post(path, body, token === undefined ? [] : [token]);
+    return await this.#askForPerson(request, validationSchema, signal, { isForPhotos: true });
   }
 
   /** §4.6: the customer record of the card-payment provider. Personal data. */
@@ -243,9 +245,10 @@ export class ExchangeClient {
     request: HttpRequest,
     schema: z.ZodType<Value>,
     turn: Turn,
-    { onUnread, asked }: Asking = {},
+    { onUnread, asked, isForPhotos }: Asking = {},
   ): Promise<Reply<Value>> {
-    const reply = (await this.#heldAtLast()) ?? (await this.#send(request, turn));
+    const received = (await this.#heldAtLast()) ?? (await this.#send(request, turn));
+    const reply = isForPhotos ? uploadRefusal(received, request.secrets ?? []) : received;
     const [read, answer] = [aboutTheOneAsked(readReply(reply, schema), asked), answerOf(reply)];
     if (read.kind !== 'ok' && answer !== undefined && isSuccess(answer)) onUnread?.(answer);
     return read;

@@ -76,6 +76,14 @@ export function readReply<Value>(reply: UnreadReply, schema: z.ZodType<Value>): 
   return { kind: 'ok', value, body: reply.body };
 }
 
+/** Takes the documented error of §4.5 for a refusal with any HTTP status: the document states none. */
+export function uploadRefusal(reply: UnreadReply, secrets: readonly string[]): UnreadReply {
+  const answer = answerOf(reply);
+  const error = answer && errorSchema.safeParse(readJson(answer.body)).data;
+  if (answer === undefined || error?.code !== 'INVALID_VALUE' || error.status !== undefined) return reply;
+  return { kind: 'refused', httpStatus: answer.httpStatus, error: hiding(secrets, error), answer };
+}
+
 /** What a request asks about, and the field of the answer that bears its id. */
 export interface AskedFor {
   readonly what: 'link' | 'pre-order' | 'order';

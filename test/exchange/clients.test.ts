@@ -269,7 +269,7 @@ describe('a documented error (§7)', () => {
     expect(reasonOf(answer)).toBe(reason);
   });
 
-  it.each([400, 403, 409, 422])(
+  it.each([200, 202, 400, 403, 409, 422, 500, 503])(
     'of requestPhotos is that no address is set, with whatever status: %i',
     async (status) => {
       const call = { ask: (client: ExchangeClient) => client.requestPhotos('l1', { level: 'MAIN' }) };

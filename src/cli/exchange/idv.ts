@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { Option, type Command } from 'commander';
 import { VERIFICATION_LEVELS, type VerificationLevel } from '../../exchange/schemas.ts';
-import { ask, printAnswer } from '../shared/exchange.ts';
+import { ask, printAnswer, printWord } from '../shared/exchange.ts';
 
 interface VerificationOptions {
   readonly level: VerificationLevel;
@@ -47,9 +47,9 @@ function definePhotos(command: Command): void {
       }
       const token = given === '-' ? (await text(process.stdin)).trim() : given;
       const answer = await ask(command, 'requestPhotos', { linkId, level, actionId, token });
-      printAnswer(answer, json);
       if (answer.aloneWith?.photos.listen !== undefined) {
         process.stderr.write('no daemon runs here: the photos are received only while order-sync run does\n');
       }
+      printWord(answer, 'ok', json);
     });
 }

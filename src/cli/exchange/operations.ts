@@ -3,7 +3,7 @@ import type { AskedOperation, InputOf } from '../../http/control/operations/inde
 import type { Config } from '../../config/config.ts';
 import { withoutTokens } from '../../exchange/hidden.ts';
 import type { Tone } from '../../reports/formats/document.ts';
-import { ask, printAnswer } from '../shared/exchange.ts';
+import { ask, printAnswer, printWord } from '../shared/exchange.ts';
 import { REVEAL } from '../shared/tokens.ts';
 
 /** One command: the operation that it asks for, and what its help and its options have beside the rest. */
@@ -76,6 +76,7 @@ export function define(command: Command): void {
     .action(async (given: string, { json, reference, reveal }: AnswerOptions) => {
       const input = { [field]: given, reference } as never;
       const answer = await ask(command, operation, input);
+      if (operation === 'validateEmail') return printWord(answer, 'OK', json);
       const isHidden = isRecord === true && reveal !== true;
       const body = isHidden ? withoutTokens(answer.body) : answer.body;
       printAnswer({ body }, json, { 'order.status': (status) => toneOfStatus(status, answer.config) });

@@ -102,7 +102,7 @@ export async function withExchange<Value>(
 export async function ask<Id extends AskedOperation>(command: Command, id: Id, input: InputOf<Id>): Promise<Answer> {
   return await withExchange(command, async (askOwner, aloneWith, config) => {
     const result = await askOwner(id, input);
-    if (result.kind !== 'ok') throw commandError(result, absentFor(input));
+    if (result.kind !== 'ok') throw commandError(result, absentFor(id, input));
     return { body: result.body, aloneWith, config };
   });
 }
@@ -112,14 +112,24 @@ export function printAnswer({ body }: Pick<Answer, 'body'>, asJson: boolean | un
   process.stdout.write(asJson === true ? `${body}\n` : answerText(body, screenOf(), tones));
 }
 
+/** Prints the answer of §4.2 or §4.5. Any other word than the documented one is no yes: it is printed, and the exit code is 1. */
+export function printWord(answer: Answer, documented: 'OK' | 'ok', asJson: boolean | undefined): void {
+  printAnswer(answer, asJson);
+  const { status } = JSON.parse(answer.body) as { status: string };
+  if (status === documented) return;
+  throw new CommandError(EXIT.look, `the exchange answered ${JSON.stringify(status)}, and not ${documented}`);
+}
+
 /** The meaning of a 404 for an operation with this input. */
-function absentFor(input: object): string | undefined {
+function absentFor(operation: AskedOperation, input: object): string | undefined {
   const { linkId, externalOrderId, id } = input as Readonly<Record<string, string | undefined>>;
   if (externalOrderId !== undefined) return `no order with the external order id ${JSON.stringify(externalOrderId)}`;
   if (id !== undefined) return `no pre-order with the id ${JSON.stringify(id)}`;
   // An e-mail address given by mistake must stand in no error.
   if (linkId?.includes('@') === true) return 'an e-mail address is no link id: no such link';
-  return linkId === undefined ? undefined : `no link ${JSON.stringify(linkId)}`;
+  if (linkId === undefined) return undefined;
+  const isCustomerAsked = operation === 'showCustomer' || operation === 'listCards';
+  return `${isCustomerAsked ? 'no customer, or no link,' : 'no link'} ${JSON.stringify(linkId)}`;
 }
 
 /** The error of a failed result: a reason of ours, or what the exchange said. Quotes no e-mail address and no token. */

@@ -30,6 +30,11 @@ export function checkOrder(row: UncheckedOrder): CheckedOrder {
     if (reason !== undefined) problem(field, reason);
     return value as string;
   };
+  const currency = (field: 'fromCurrency' | 'toCurrency'): string => {
+    const value = text(field);
+    if (textProblem(value) === undefined && value.trim() !== value) problem(field, 'begins or ends with a blank');
+    return value;
+  };
   const optionalText = (field: keyof MerchantOrder) =>
     row[field] === null || row[field] === undefined ? null : text(field);
   const optionalDecimal = (field: keyof MerchantOrder): string | null => {
@@ -44,8 +49,8 @@ export function checkOrder(row: UncheckedOrder): CheckedOrder {
     externalOrderId: checkedId(row.externalOrderId, problem),
     asset: checkedAsset(row.asset, problem),
     assetPosition: text('assetPosition'),
-    fromCurrency: text('fromCurrency'),
-    toCurrency: text('toCurrency'),
+    fromCurrency: currency('fromCurrency'),
+    toCurrency: currency('toCurrency'),
     orderType: text('orderType'),
     limit: optionalDecimal('limit'),
     paymentToken: optionalText('paymentToken'),
@@ -53,7 +58,11 @@ export function checkOrder(row: UncheckedOrder): CheckedOrder {
     cryptoAddress: optionalText('cryptoAddress'),
     bonus: optionalDecimal('bonus'),
   };
-  if (problems.length === 0) checkBonus(order, problem);
+  const bonus = readDecimal(order.bonus);
+  if (bonus.ok && bonus.value.lt(0)) problem('bonus', `must not be negative, is ${quote(bonus.text)}`);
+  if (problems.length === 0 && order.fromCurrency.toUpperCase() === order.toCurrency.toUpperCase()) {
+    problem('toCurrency', `must differ from fromCurrency, is ${quote(order.toCurrency)}`);
+  }
   return problems.length === 0 ? { ok: true, order } : { ok: false, problems };
 }
 
@@ -98,20 +107,4 @@ function checkedAsset(value: unknown, problem: Report): string {
   }
   if (!reading.value.gt(0)) problem('asset', `must be positive, is ${quote(reading.text)}`);
   return reading.text;
-}
-
-/**
- * The bonus is in the crypto currency and less than the crypto amount (§8). The asset is certainly the crypto amount only
- * with position INPUT and order type DEPOSIT; for other orders the exchange decides.
- */
-function checkBonus(order: MerchantOrder, problem: Report): void {
-  if (order.bonus === null) return;
-  const bonus = readDecimal(order.bonus);
-  const asset = readDecimal(order.asset);
-  if (!bonus.ok || !asset.ok) return;
-  if (bonus.value.lt(0)) {
-    problem('bonus', `must not be negative, is ${quote(order.bonus)}`);
-  } else if (order.assetPosition === 'INPUT' && order.orderType === 'DEPOSIT' && !bonus.value.lt(asset.value)) {
-    problem('bonus', `must be less than the asset ${quote(order.asset)}, is ${quote(order.bonus)}`);
-  }
 }

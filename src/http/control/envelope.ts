@@ -52,7 +52,9 @@ export function writeEnvelope(result: Result): Envelope {
     // The body goes in as text: parsed and written again, its numbers would lose digits.
     return { httpStatus: result.httpStatus ?? 200, body: `${SUCCESS_HEAD}${result.body}${SUCCESS_END}` };
   }
-  const httpStatus = 'httpStatus' in result ? result.httpStatus : STATUS_OF_KIND[result.kind];
+  const status = 'httpStatus' in result ? result.httpStatus : STATUS_OF_KIND[result.kind];
+  // §4.5 may be refused with a success status, which would be a success for whoever reads the status alone.
+  const httpStatus = status < 400 ? 502 : status;
   const body = JSON.stringify({ ok: false, error: envelopeError(result) });
   if (result.kind !== 'rate-limited') return { httpStatus, body };
   return { httpStatus, body, retryAfterSeconds: Math.ceil(result.retryAfterMs / 1_000) };

@@ -48,6 +48,44 @@ describe('an answer about somebody else', () => {
   });
 });
 
+describe('another word than the documented one', () => {
+  it.each([
+    [['client', 'validate', 'ada@shop.example'], 'BLOCKED', 'OK'],
+    [['idv', 'photos', 'l1', '--level', 'MAIN'], 'later', 'ok'],
+  ])('is printed, exit 1: %j', async (args, word, documented) => {
+    const { program, exchange } = await scriptedControlSocket();
+    const environment = settingsOf(program);
+    exchange.answer = () => ({ status: 200, body: JSON.stringify({ status: word }) });
+    const { code, stdout, stderr } = await runProgram([...args, '--json'], { environment });
+    expect([code, JSON.parse(stdout)]).toEqual([1, { status: word }]);
+    expect(stderr).toContain(`the exchange answered "${word}", and not ${documented}`);
+    exchange.answer = () => ({ status: 200, body: JSON.stringify({ status: documented }) });
+    expect(await runProgram(args, { environment })).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it.each([['show'], ['cards']])('a 404 of customer %s leaves open which of the two is absent', async (name) => {
+    const { program, exchange } = await scriptedControlSocket();
+    exchange.answer = () => ({ status: 404, body: '{"message":"m","code":"c","status":"NOT_FOUND"}' });
+    const { code, stderr } = await runProgram(['customer', name, 'l1'], { environment: settingsOf(program) });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('no customer, or no link, "l1" at the exchange')]);
+  });
+});
+
+describe('an answer of the control socket about somebody else', () => {
+  it.each([
+    ['GET', '/clients/l1/idv/MAIN', '{"linkId":"l2","token":"canary-secret","tokenValidTill":"2026-01-05"}'],
+    ['POST', '/clients/l1/sdk-token', '{"linkId":"l2","token":"canary-secret","expiresAt":"2026-01-05"}'],
+    ['GET', '/clients/l1/customer', '{"linkId":"l2","firstName":"canary-secret"}'],
+  ])('is an error that bears nothing of it: %s %s', async (method, path, body) => {
+    const socket = await scriptedControlSocket();
+    socket.exchange.answer = () => ({ status: 200, body });
+    const { status, text } = await socket.ask(method, path);
+    expect([status, JSON.parse(text)]).toMatchObject([504, { ok: false, error: { kind: 'unknown' } }]);
+    expect(text).toContain('the exchange answered about another link');
+    expect(text).not.toContain('canary-secret');
+  });
+});
+
 describe('customer cards', () => {
   it.each([
     ['4111 1111 1111 1234', '****1234'],
