@@ -34,6 +34,8 @@ export interface PostgresDatabase {
   readonly isPasswordInUrl: boolean;
   /** Most connections of this process at the same time. */
   readonly poolSize: number;
+  /** A request leaves only when its intent is on so many synchronous standbys. */
+  readonly synchronousStandbys: number;
   /** `require` encrypts and does not check who answers. */
   readonly tls: 'off' | 'require' | 'verify';
   /** Absolute path of a file with the certificates that are trusted, in place of those of Node. */
@@ -49,6 +51,9 @@ export type DatabaseConfig = SqliteDatabase | PostgresDatabase;
 export function databaseOf(values: Values, cwd: string, passwordFile: string | undefined): DatabaseConfig {
   const place = values['database.url'];
   if (place.kind === 'sqlite') {
+    if (values['database.synchronousStandbys'] > 0) {
+      throw new ConfigError('database.synchronousStandbys is for PostgreSQL; with SQLite set it to 0');
+    }
     const path = realPath(resolve(cwd, place.file));
     return { kind: 'sqlite', url: place.url, path, address: path };
   }
@@ -71,6 +76,7 @@ export function databaseOf(values: Values, cwd: string, passwordFile: string | u
     passwordFile,
     isPasswordInUrl: place.password !== undefined,
     poolSize: values['database.poolSize'],
+    synchronousStandbys: values['database.synchronousStandbys'],
     tls: values['database.tls'] ?? (isFolder || isLoopback(machine) ? 'off' : 'verify'),
     tlsCaFile: caFile === undefined ? undefined : resolve(cwd, caFile),
     marks: resolve(cwd, values['database.marks']),

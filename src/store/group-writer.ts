@@ -18,6 +18,10 @@ export interface Transactions {
   isInPlace(): boolean;
   /** True where each statement takes a way to a server and back: works about different orders are then run beside each other. */
   readonly isRemote: boolean;
+  /** As `Writer.isReplicated`; absent if no standbys are required. */
+  isReplicated?(signal: AbortSignal): Promise<boolean>;
+  /** Why commits wait. */
+  readonly failure?: StoreError | undefined;
 }
 
 /** The mark that follows the commits of a writer. */
@@ -73,7 +77,11 @@ export class GroupWriter implements Writer {
   }
 
   get failure(): StoreError | undefined {
-    return this.#failure;
+    return this.#failure ?? this.#transactions.failure;
+  }
+
+  async isReplicated(signal: AbortSignal): Promise<boolean> {
+    return (await this.#transactions.isReplicated?.(signal)) ?? true;
   }
 
   endGracePeriod(): void {

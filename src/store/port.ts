@@ -52,6 +52,11 @@ export interface Writer {
     onFailure: (error: StoreError) => void,
     about?: readonly string[],
   ): Promise<Result>;
+  /**
+   * Resolves to true once all that is committed is on as many synchronous standbys as `database.synchronousStandbys` says, to false
+   * if `signal` aborts first. Asked after each intent and before its request.
+   */
+  isReplicated(signal: AbortSignal): Promise<boolean>;
   /** Why the last group could not be committed: the database is locked or its disk is full. Undefined once one could. */
   readonly failure: StoreError | undefined;
   /** From now on a locked database is not waited for: the process has no time left. */

@@ -2,6 +2,7 @@ import type { Clock } from '../../src/clock.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import { GroupWriter, type Transactions } from '../../src/store/group-writer.ts';
 import type { Database, Holding, Store } from '../../src/store/port.ts';
+import { Standbys } from '../../src/store/postgres/standbys.ts';
 import { AccountTransactions } from '../../src/store/postgres/writer.ts';
 import { storeError } from '../../src/store/sqlite/errors.ts';
 import { sql, type CompiledQuery, type Kysely } from 'kysely';
@@ -29,8 +30,9 @@ const NO_MARK = {
 export function sharedStore(store: Store, clock: Clock, holding: Holding, server: SimulatedServer): Store {
   const { account } = holding;
   const lend = async () => await lendConnection(store, server);
+  const standbys = new Standbys({ lend }, clock, store.address, 0);
   const transactions = new AccountTransactions(
-    { address: store.address, connections: { lend }, clock, numbering: {} },
+    { address: store.address, connections: { lend }, clock, numbering: {}, standbys },
     account,
     {
       holding,

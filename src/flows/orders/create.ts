@@ -1,4 +1,4 @@
-import { decideClaim, decideCorrected, isNotTaken } from '../../domain/orders/create.ts';
+import { decideClaim, decideCorrected, isNotTaken, type CreateOutcome } from '../../domain/orders/create.ts';
 import type { MerchantOrder } from '../../domain/record.ts';
 import type { Tracking } from '../../domain/orders/tracking.ts';
 import { FIRST_DUE, dueOrders, dueUnforbidden, lockFreeOrder, saveDecision } from '../../store/orders.ts';
@@ -118,12 +118,17 @@ async function trySending(
     create.isRecorded();
     return claimed;
   }
-  create.leaves();
-  guarded.leaves();
+  const isReplicated = await deps.store.writer.isReplicated(signal);
+  if (isReplicated) {
+    create.leaves();
+    guarded.leaves();
+  }
   const { forbiddenIn } = claimed.tracking;
   // Others were taken since its 403.
   const isForbiddenAlone = forbiddenIn > 0 && forbiddenIn < deps.holds.forbiddenHold;
-  const outcome = await exchange.createPreOrder(claimed.order, turn, isForbiddenAlone);
+  const outcome: CreateOutcome = isReplicated
+    ? await exchange.createPreOrder(claimed.order, turn, isForbiddenAlone)
+    : { kind: 'not-sent', why: 'the process ended before its intent was on enough standbys' };
   if (outcome.kind === 'not-sent') create.neverLeft();
   if (isNotTaken(outcome, claimed.tracking)) guarded.notTaken();
   await recordOutcome(deps, claimed.tracking, outcome, () => create.isHeldUp());

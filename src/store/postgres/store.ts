@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
+import pg from 'pg';
 import type { Clock } from '../../clock.ts';
 import type { PostgresDatabase } from '../../config/database.ts';
+import { ConfigError } from '../../config/settings.ts';
 import { takeWoken } from '../account-requests.ts';
 import { StoreError } from '../errors.ts';
 import { GroupWriter } from '../group-writer.ts';
@@ -13,6 +15,7 @@ import { isTwice, postgresError } from './errors.ts';
 import { NewEvents } from '../new-events.ts';
 import { AccountMarks, readIdentity, type AccountMark } from './marks.ts';
 import { openSnapshot } from './snapshot.ts';
+import { Standbys } from './standbys.ts';
 import { takenNames } from './tables.ts';
 import { AccountTransactions, type OwnerWriting } from './writer.ts';
 
@@ -44,7 +47,7 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
   await using undo = new AsyncDisposableStack();
   const limits = { max: place.poolSize, answerTimeoutMs: ANSWER_TIMEOUT_MS, hurry };
   const connections = undo.use(openConnections(place, limits));
-  await assertSound(connections, address, expect);
+  await assertSound(connections, place, expect);
   const applied = await appliedMigrations(connections);
   assertKnownVersion({ kind: 'postgres', address }, applied, expect);
   if (!isUpToDate('postgres', applied)) await bringUpToDate(place, { applied, expect, hurry, probed: connections });
@@ -54,7 +57,8 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
   const hasTables = applied.length > 0 || expect !== 'any';
   const identity = hasTables ? await readIdentity(connections.db, address) : '';
   const readings = undo.use(openConnections(place, { max: MOST_SNAPSHOTS, hurry }));
-  const deps = { address, connections, clock, numbering: {} };
+  const standbys = new Standbys(connections, clock, address, place.synchronousStandbys);
+  const deps = { address, connections, clock, numbering: {}, standbys };
   const newEvents = new NewEvents();
   const writerOf = (account: string, owner?: OwnerWriting, mark?: AccountMark) =>
     new GroupWriter(new AccountTransactions(deps, account, owner), clock, mark, newEvents);
@@ -114,15 +118,23 @@ function noneOfDatabase(error: unknown): readonly string[] {
 }
 
 /** Throws `StoreError` where the server or the database cannot hold orders safely. */
-async function assertSound(connections: Connections, address: string, expect: Expectation): Promise<void> {
+async function assertSound(connections: Connections, place: PostgresDatabase, expect: Expectation): Promise<void> {
+  const { address, synchronousStandbys } = place;
   const lent = await connections.lend();
   try {
     const { rows } = await lent.exec(`select current_setting('server_version_num')::int / 10000 as version,
       current_setting('server_encoding') as encoding, current_setting('fsync') as fsync,
-      current_setting('synchronous_commit') as commits, current_setting('transaction_read_only') as reading`);
+      current_setting('synchronous_commit') as commits, current_setting('transaction_read_only') as reading,
+      pg_has_role('pg_read_all_stats', 'usage') as reads_standbys, current_user as role`);
     const found = rows[0] ?? {};
     const fault = faultOf(found);
     if (fault !== undefined) throw new StoreError('unusable', `${address} ${fault}`);
+    if (synchronousStandbys > 0 && found['reads_standbys'] !== 1) {
+      const remedy = `grant pg_read_all_stats to ${pg.escapeIdentifier(String(found['role']))}`;
+      throw new ConfigError(
+        `database.synchronousStandbys needs a role that may read pg_stat_replication; run: ${remedy}`,
+      );
+    }
     if (found['reading'] === 'off' || expect === 'current' || expect === 'any') return;
     const advice = 'set database.url to the primary server, or default_transaction_read_only to off';
     throw new StoreError('disk', `${address} is read-only, as a standby is; ${advice}`);

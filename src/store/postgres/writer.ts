@@ -8,6 +8,7 @@ import type { Holding, Work } from '../port.ts';
 import type { Connections, Lent } from './connection.ts';
 import { isConnectionLost, isLockedOut, isWorthRetry } from './errors.ts';
 import { OlderStateError, type AccountMark } from './marks.ts';
+import type { ReplicatedCommit, Standbys } from './standbys.ts';
 
 /** A lost connection or a full server is tried again for so long. */
 const RETRY_FOR_MS = 2_000;
@@ -37,6 +38,7 @@ interface TransactionDeps {
   readonly numbering: { timeLine?: string | null | undefined };
   readonly connections: Pick<Connections, 'lend'>;
   readonly clock: Clock;
+  readonly standbys: Standbys;
 }
 
 /** An owner that writes, and the mark that tells an older state of what it has written. */
@@ -65,6 +67,8 @@ export class AccountTransactions implements Transactions {
   #timeLine: string | null | undefined;
   /** The name of the last commit of this owner, and of those after it that may have been done; none before the first. */
   #last: string[] = [];
+  /** The newest commit with intents, and whether it is proved already. */
+  #intents: { readonly commit: ReplicatedCommit; isProved: boolean } | undefined;
 
   /** Without an owner a person's command writes. */
   constructor(deps: TransactionDeps, account: string, owner?: OwnerWriting) {
@@ -77,6 +81,18 @@ export class AccountTransactions implements Transactions {
     return true;
   }
 
+  get failure(): StoreError | undefined {
+    return this.#deps.standbys.failure;
+  }
+
+  async isReplicated(signal: AbortSignal): Promise<boolean> {
+    const intents = this.#intents;
+    if (intents === undefined || intents.isProved) return true;
+    const { standbys } = this.#deps;
+    intents.isProved = await standbys.prove(intents.commit, this.#account, (name) => this.#last.includes(name), signal);
+    return intents.isProved;
+  }
+
   async run<Result>(
     work: Work<Result>,
     signal: AbortSignal,
@@ -87,7 +103,10 @@ export class AccountTransactions implements Transactions {
     for (;;) {
       const attempt = await this.#attemptAndTell(work);
       if (attempt.kind === 'committed') return attempt.result;
-      if (attempt.kind === 'unknown' && (await this.#wasCommitted(attempt, signal, onFailure))) return attempt.result;
+      if (attempt.kind === 'unknown' && (await this.#wasCommitted(attempt, signal, onFailure))) {
+        if (this.#deps.standbys.areRequired) this.#intents = { commit: {}, isProved: false };
+        return attempt.result;
+      }
       if (signal.aborted || clock.monotonic() >= deadline) throw attempt.failure;
       await clock.sleep(RETRY_WAIT_MS, signal).catch(() => undefined);
     }
@@ -115,11 +134,12 @@ export class AccountTransactions implements Transactions {
         throw isLockedOut(error) ? new RowLockedError({ cause: error }) : error;
       });
       if (this.#owner === undefined) await wakeOwner(lent.db, this.#account);
-      const failure = await commit(lent);
+      const failure = await this.#commit(lent);
       if (failure !== undefined) return { kind: 'unknown', name, result, failure };
       isUseless = false;
       this.#last = [name];
       this.#deps.numbering.timeLine = this.#timeLine;
+      if (this.#deps.standbys.areRequired && (lent.db.intents?.size ?? 0) > 0) await this.#proveIntents(lent);
       return { kind: 'committed', result };
     } catch (error) {
       isUseless = lent === undefined || !(await isRolledBack(lent));
@@ -128,6 +148,19 @@ export class AccountTransactions implements Transactions {
     } finally {
       lent?.release(isUseless);
     }
+  }
+
+  async #commit(lent: Lent): Promise<StoreError | undefined> {
+    const wait = this.#deps.standbys.waiting();
+    return await commit(lent).finally(() => wait[Symbol.dispose]());
+  }
+
+  /** Reads the proof once for all intents of a commit, on its connection. If that fails, their creates go on to look. */
+  async #proveIntents(lent: Lent): Promise<void> {
+    const intents = { commit: {}, isProved: false };
+    this.#intents = intents;
+    const isLast = (name: string) => this.#last.includes(name);
+    intents.isProved = await this.#deps.standbys.judge(lent, intents.commit, this.#account, isLast).catch(() => false);
   }
 
   async #lockAccount(lent: Lent, name: string): Promise<void> {

@@ -76,6 +76,7 @@ function sharedWriter(writer: Writer): Writer {
     get failure() {
       return writer.failure;
     },
+    isReplicated: (signal) => writer.isReplicated(signal),
     endGracePeriod: () => {},
   };
 }
