@@ -29,7 +29,7 @@ import { Webhooks } from './flows/webhooks/webhooks.ts';
 import { messageOf } from './domain/text.ts';
 import { createLog } from './log.ts';
 import { readHolds } from './store/account-holds.ts';
-import { NO_TIME_LINE, readTimeLine } from './store/fail-overs.ts';
+import { hasStandbys, NO_TIME_LINE, readTimeLine, UNPROVED_STANDBYS } from './store/fail-overs.ts';
 import { assertNotNewer } from './store/migrations.ts';
 import { isPassing } from './store/errors.ts';
 import { openAsOwner, type OwnedStore, type OwnerOptions } from './store/open.ts';
@@ -207,6 +207,9 @@ export function passesBy({ reconcile }: Config, tickedAt: () => Date): PassesOf 
 async function tellOfMarks({ database }: Config, { db, mark }: Store, log: Logger): Promise<void> {
   if (database.kind !== 'postgres') return;
   if ((await readTimeLine(db)) === null) log.warn({ database: database.address }, NO_TIME_LINE);
+  if (database.synchronousStandbys === 0 && (await hasStandbys(db))) {
+    log.warn({ database: database.address }, UNPROVED_STANDBYS);
+  }
   if (!(await mark.isMissing())) return;
   const advice = 'after a restore stop all workers and run: order-sync db accept-restore --account all';
   log.warn({ marks: mark.path, advice }, 'no mark here of any account: an older state is noticed from now on');

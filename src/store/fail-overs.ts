@@ -29,6 +29,16 @@ export async function readTimeLine(db: Database): Promise<string | null> {
 export const NO_TIME_LINE =
   'it does not tell its time-line, so the promotion of a standby that lacks commits is not noticed: grant execute on pg_control_system to the role, or stop all workers before each fail-over and run db accept-restore';
 
+/** True if standbys stream from the server. A role without pg_read_all_stats sees that they are there, and no more. */
+export async function hasStandbys(db: Database): Promise<boolean> {
+  const { rows } = await sql<{ is: number }>`select exists (select from pg_stat_replication) as is`.execute(db);
+  return rows[0]?.is === 1;
+}
+
+/** The advice for a server with standbys of which none is waited for. */
+export const UNPROVED_STANDBYS =
+  'standbys are attached and database.synchronousStandbys is 0: orders that were sent just before a fail-over may need a person; set it to 1 with synchronous_standby_names and grant pg_read_all_stats to the role';
+
 /** Reads the fail-overs of an account, oldest first. */
 export async function readFailOvers(db: Database, account: string): Promise<readonly FailOver[]> {
   const { rows } = await failOversStatement(db, { account });

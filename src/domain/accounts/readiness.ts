@@ -15,6 +15,8 @@ export interface ProcessReadiness {
   readonly isStopping: boolean;
   /** Why the database cannot be read; undefined where it can. */
   readonly databaseFailure: string | undefined;
+  /** Why nothing can be written, so that nothing is sent. */
+  readonly unwritten?: string | undefined;
   /** Migrations that the database has and this version does not know, or the reverse. */
   readonly otherMigrations: readonly string[];
   /** Accounts that it owns. */
@@ -54,7 +56,7 @@ export function readinessChecks(process: ProcessReadiness): readonly ReadinessCh
     process: isStopping ? 'the daemon stops' : undefined,
     database:
       databaseFailure === undefined
-        ? undefined
+        ? process.unwritten && `nothing is sent: ${process.unwritten}`
         : `the database cannot be read: ${databaseFailure}; see whether it is in its place and its server runs`,
     migrations:
       otherMigrations.length === 0

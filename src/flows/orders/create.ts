@@ -23,6 +23,10 @@ type CreateDeps = Pick<FlowDeps, 'account' | 'store' | 'exchange' | 'clock' | 'l
   Pick<FlowDeps, 'activity' | 'walk' | 'intents' | 'unmarked'>;
 
 const PAGE = 200;
+const UNREPLICATED: CreateOutcome = {
+  kind: 'not-sent',
+  why: 'the process ended before the intent was on enough standbys',
+};
 
 /**
  * Sends every pending order that is due, and ends when none is left, when the circuit breaker opens, or when `signal`
@@ -118,17 +122,18 @@ async function trySending(
     create.isRecorded();
     return claimed;
   }
-  const isReplicated = await deps.store.writer.isReplicated(signal);
-  if (isReplicated) {
-    create.leaves();
-    guarded.leaves();
+  if (!(await deps.store.writer.isReplicated(signal))) {
+    guarded.notTaken();
+    await recordOutcome(deps, claimed.tracking, UNREPLICATED, () => create.isHeldUp());
+    create.isRecorded();
+    return undefined;
   }
+  create.leaves();
+  guarded.leaves();
   const { forbiddenIn } = claimed.tracking;
   // Others were taken since its 403.
   const isForbiddenAlone = forbiddenIn > 0 && forbiddenIn < deps.holds.forbiddenHold;
-  const outcome: CreateOutcome = isReplicated
-    ? await exchange.createPreOrder(claimed.order, turn, isForbiddenAlone)
-    : { kind: 'not-sent', why: 'the process ended before its intent was on enough standbys' };
+  const outcome = await exchange.createPreOrder(claimed.order, turn, isForbiddenAlone);
   if (outcome.kind === 'not-sent') create.neverLeft();
   if (isNotTaken(outcome, claimed.tracking)) guarded.notTaken();
   await recordOutcome(deps, claimed.tracking, outcome, () => create.isHeldUp());

@@ -11,7 +11,7 @@ const TIMEOUT_MS = 10_000;
 
 interface HeartbeatDeps extends Omit<ReadinessSources, 'readings'> {
   readonly config: Pick<Config, 'database' | 'ops' | 'webhooks'>;
-  readonly store: Pick<Store, 'migrations' | 'db' | 'isInPlace'>;
+  readonly store: Pick<Store, 'migrations' | 'db' | 'isInPlace' | 'writer'>;
   readonly clock: Clock;
   readonly log: Logger;
 }

@@ -9,7 +9,7 @@ import type { Readings } from './readings.ts';
 /** What tells whether a process does its work. */
 export interface ReadinessSources {
   readonly config: Pick<Config, 'database'>;
-  readonly store: Pick<Store, 'migrations'>;
+  readonly store: Pick<Store, 'migrations' | 'writer'>;
   readonly clock: Pick<Clock, 'now'>;
   /** The names of the accounts that this process owns. */
   readonly accounts: { readonly names: readonly string[] };
@@ -29,6 +29,7 @@ export async function checkReadiness(
   return readinessChecks({
     isStopping,
     databaseFailure: failure,
+    unwritten: store.writer.failure?.message,
     otherMigrations: pending,
     owned: owned.length,
     isShared: config.database.kind === 'postgres',

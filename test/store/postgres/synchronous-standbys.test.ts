@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import type pg from 'pg';
 import { createApp, type App } from '../../../src/app.ts';
 import { systemClock } from '../../../src/clock.ts';
+import { checkDatabase } from '../../../src/cli/operate/doctor/database.ts';
 import { loadConfig } from '../../../src/config/config.ts';
 import { ConfigError } from '../../../src/config/settings.ts';
 import { createPass } from '../../../src/flows/orders/create.ts';
@@ -88,6 +89,17 @@ describe.skipIf(BIN === undefined)('with one synchronous standby required', () =
     const opening = openStore(placeOf(primary.url('shop'), REQUIRED), systemClock(), { expect: 'upgrade' });
     await expect(opening).rejects.toThrow(ConfigError);
     await expect(opening).rejects.toThrow(`grant pg_read_all_stats to "${OWNER}"`);
+  });
+
+  it('is told by the doctor where standbys are attached and none is required', async () => {
+    const place = placeOf(primary.url('shop'));
+    const store = await openStore(place, systemClock(), { expect: 'current' });
+    onTestFinished(() => store.close());
+    const found = async (standbys: number) => {
+      const config = { database: { ...place, synchronousStandbys: standbys } } as Parameters<typeof checkDatabase>[0];
+      return (await checkDatabase(config, store)).filter(({ found: about }) => about.endsWith('standbys')).length;
+    };
+    expect([await found(0), await found(1)]).toEqual([1, 0]);
   });
 
   it('sends an order once the standby has its intent', async () => {

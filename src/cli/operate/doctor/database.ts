@@ -3,7 +3,7 @@ import type { Clock } from '../../../clock.ts';
 import type { Config } from '../../../config/config.ts';
 import { instantMs } from '../../../domain/instant.ts';
 import { accountsIn } from '../../../store/accounts.ts';
-import { NO_TIME_LINE, readTimeLine } from '../../../store/fail-overs.ts';
+import { hasStandbys, NO_TIME_LINE, readTimeLine, UNPROVED_STANDBYS } from '../../../store/fail-overs.ts';
 import { RESTORE_ADVICE, readSignOfRestore } from '../../../store/mark.ts';
 import type { Store } from '../../../store/port.ts';
 import { newestRecord } from '../../../store/overview/newest.ts';
@@ -26,7 +26,10 @@ export async function checkDatabase({ database }: Config, store: Store): Promise
       : [warning('database', 'it is of an older version', 'order-sync db migrate; the daemon does it at its start')];
   const hasNoTimeLine = database.kind === 'postgres' && (await readTimeLine(store.db)) === null;
   const timeLine = hasNoTimeLine ? [warning('database', `${database.address}: fail-overs`, NO_TIME_LINE)] : [];
-  return [...migrations, ...soundness(database), ...timeLine, ...(await checkMarks(store))];
+  const isUnproved =
+    database.kind === 'postgres' && database.synchronousStandbys === 0 && (await hasStandbys(store.db));
+  const standbys = isUnproved ? [warning('database', `${database.address}: standbys`, UNPROVED_STANDBYS)] : [];
+  return [...migrations, ...soundness(database), ...timeLine, ...standbys, ...(await checkMarks(store))];
 }
 
 function soundness(database: Config['database']): readonly Finding[] {

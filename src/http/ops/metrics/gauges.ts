@@ -4,6 +4,7 @@ import { Gauge, Registry } from 'prom-client';
 export const GAUGES = {
   order_sync_build_info: ['1; the labels say which version runs on which Node.', 'version', 'node'],
   order_sync_database_up: ['1 where the database can be read.'],
+  order_sync_database_unwritten: ['1 if the database takes no changes, or too few standbys confirm them.'],
   order_sync_accounts_owned: ['Accounts that this process owns.'],
   order_sync_orders: ['Orders by state.', 'account', 'state'],
   order_sync_findings: ['Open findings.', 'account', 'class', 'severity'],

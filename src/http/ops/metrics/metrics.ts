@@ -3,6 +3,7 @@ import { Registry } from 'prom-client';
 import type { Clock } from '../../../clock.ts';
 import type { Config } from '../../../config/config.ts';
 import type { Activities } from '../../../flows/pass/activity.ts';
+import type { Store } from '../../../store/port.ts';
 import { shared, type Readings } from '../readings.ts';
 import { setGauges } from './facts.ts';
 import { Gauges } from './gauges.ts';
@@ -16,6 +17,7 @@ const QUANTILES = [0.5, 0.99, 1];
 /** What metrics are made from. */
 export interface MetricSources {
   readonly config: Pick<Config, 'accounts'>;
+  readonly store: Pick<Store, 'writer'>;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   /** The names of the accounts that this process owns. */
   readonly accounts: { readonly names: readonly string[] };
@@ -43,6 +45,7 @@ export function startMetrics(sources: MetricSources): Metrics {
   const text = shared(clock, async () => {
     const gauges = new Gauges();
     gauges.set('order_sync_build_info', 1, { version, node: process.version });
+    gauges.set('order_sync_database_unwritten', sources.store.writer.failure === undefined ? 0 : 1);
     const { value: overview } = await readings.overview();
     const { value: disk } = await readings.disk();
     setGauges(gauges, { now: clock.now(), owned: accounts.names, activities, labelOf, overview, disk });
