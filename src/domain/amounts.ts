@@ -38,6 +38,11 @@ export function currencyOf(
   return field === 'inputAsset' ? pair.fromCurrency : pair.toCurrency;
 }
 
+/** Tells whether two codes name one currency: letter case makes no other one. */
+export function isSameCurrency(left: string, right: string | null): boolean {
+  return left.toUpperCase() === right?.toUpperCase();
+}
+
 /** Tells whether two amounts of a currency differ by no more than the tolerance. */
 export function isWithin(left: Big, right: Big, tolerance: Tolerance, currency: string | null): boolean {
   return left.minus(right).abs().lte(toleranceFor(tolerance, currency));

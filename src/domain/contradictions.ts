@@ -1,4 +1,4 @@
-import { amountField, currencyOf, isWithin, type AmountSettings } from './amounts.ts';
+import { amountField, currencyOf, isSameCurrency, isWithin, type AmountSettings } from './amounts.ts';
 import { readDecimal } from './decimal.ts';
 import { instantMs } from './instant.ts';
 import type { Difference, MerchantOrder, RecordView } from './record.ts';
@@ -45,7 +45,8 @@ export const COMPARISONS = {
   pair({ order, record }: ComparedRecord): Compared {
     if (record.fromCurrency === null || record.toCurrency === null) return undefined;
     const expected = `${order.fromCurrency}/${order.toCurrency}`;
-    return differing(expected, `${record.fromCurrency}/${record.toCurrency}`);
+    const actual = `${record.fromCurrency}/${record.toCurrency}`;
+    return isSameCurrency(expected, actual) ? [] : differing(expected, actual);
   },
 
   type({ order, preOrderExchangeType: exchangeType, record }: ComparedRecord): Compared {

@@ -70,7 +70,7 @@ export function readCreate(
       exchangeType: typeof exchangeType === 'string' ? exchangeType : null,
       body: reply.body,
     },
-    differences: comparePreOrder(order, viewOfPreOrder(preOrder)),
+    differences: comparePreOrder(order, viewOfPreOrder(preOrder), exchangeType),
   };
 }
 
@@ -82,7 +82,7 @@ export function readPreOrder(
 ): readonly Difference[] | undefined {
   const preOrder = readBody(preOrderSchema, body);
   if (preOrder?.id !== preOrderId || preOrder.externalOrderId !== order.externalOrderId) return undefined;
-  return comparePreOrder(order, viewOfPreOrder(preOrder));
+  return comparePreOrder(order, viewOfPreOrder(preOrder), preOrder['exchangeType']);
 }
 
 /** Reads a pre-order with its id; undefined where it cannot be read. */

@@ -150,7 +150,7 @@ describe('create pre-order (§4.9)', () => {
   it.each([
     ['"assetPosition":"INPUT"', '"assetPosition":"OUTPUT"', 'sent assetPosition INPUT, echoed assetPosition OUTPUT'],
     ['"fromCurrency":"BTC"', '"fromCurrency":"ETH"', 'sent fromCurrency BTC, echoed fromCurrency ETH'],
-    ['"toCurrency":"EUR"', '"toCurrency":"eur"', 'sent toCurrency EUR, echoed toCurrency eur'],
+    ['"toCurrency":"EUR"', '"toCurrency":"USD"', 'sent toCurrency EUR, echoed toCurrency USD'],
     ['"orderType":"DEPOSIT"', '"orderType":null', 'sent orderType DEPOSIT, echoed no orderType'],
     ['"limit":5.0', '"limit":5.01', 'sent limit 5, echoed limit 5.01'],
     [
@@ -172,6 +172,28 @@ describe('create pre-order (§4.9)', () => {
     const differences = outcome.kind === 'accepted' ? outcome.differences : [];
     expect(differences.map(({ expected, actual }) => `sent ${expected}, echoed ${actual}`)).toEqual([difference]);
   });
+
+  it('tells nothing of a currency that is echoed in other letters', async () => {
+    const echo = ECHO.replace('"toCurrency":"EUR"', '"toCurrency":"eur"');
+    expect(await created(200, echo)).toMatchObject({ kind: 'accepted', differences: [] });
+  });
+
+  it.each([
+    ['SELL', [{ expected: 'bonus less than the crypto amount 100', actual: 'bonus 101' }]],
+    ['BUY', []],
+    [undefined, []],
+  ])(
+    'compares the bonus with the amount if the pre-order says that it is crypto: %s',
+    async (exchangeType, expected) => {
+      const { answer, client } = nockExchange();
+      const order = { ...ORDER, asset: '100', bonus: '101' };
+      const { externalOrderId, assetPosition, orderType, fromCurrency, toCurrency } = order;
+      const currencyPair = { fromCurrency, toCurrency };
+      const echo = { id: 'p1', externalOrderId, asset: 100, bonus: 101, assetPosition, orderType, currencyPair };
+      answer(200, JSON.stringify({ ...echo, exchangeType }));
+      expect(await createPreOrder(client, order)).toMatchObject({ kind: 'accepted', differences: expected });
+    },
+  );
 
   it.each([
     [`"asset":${ORDER.asset}`, '"asset":"1.5"', `asset ${ORDER.asset}`, 'asset (a string)'],

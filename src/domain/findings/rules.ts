@@ -1,4 +1,4 @@
-import { isWithin, type AmountSettings } from '../amounts.ts';
+import { isSameCurrency, isWithin, type AmountSettings } from '../amounts.ts';
 import {
   COMPARISONS,
   CONTRADICTION_KINDS,
@@ -129,8 +129,14 @@ function rate({ record }: RecordContext, { tolerance }: ReconcileSettings): Judg
 function legCurrencies({ order, record }: RecordContext): Judged {
   const { cryptoCurrency, fiatCurrency } = record;
   if (cryptoCurrency === null || fiatCurrency === null) return undefined;
-  const expected = [order.fromCurrency, order.toCurrency].toSorted().join(', ');
-  return differs('LEG_CURRENCY_MISMATCH', expected, [cryptoCurrency, fiatCurrency].toSorted().join(', '));
+  const [from, to] = [order.fromCurrency, order.toCurrency];
+  const areLegsOf = (first: string, second: string) => isSameCurrency(from, first) && isSameCurrency(to, second);
+  if (areLegsOf(cryptoCurrency, fiatCurrency) || areLegsOf(fiatCurrency, cryptoCurrency)) return [];
+  const [expected, actual] = [
+    [from, to],
+    [cryptoCurrency, fiatCurrency],
+  ].map((pair) => pair.toSorted().join(', '));
+  return [found('LEG_CURRENCY_MISMATCH', expected ?? null, actual ?? null)];
 }
 
 /** Finds a change when it happens, not for as long as the address stays so: it may change again. */

@@ -1,4 +1,5 @@
 import { hasControlCharacter, isUnicode, quote } from '../text.ts';
+import { isSameCurrency } from '../amounts.ts';
 import { readDecimal } from '../decimal.ts';
 import type { MerchantOrder, UncheckedOrder } from '../record.ts';
 
@@ -60,7 +61,7 @@ export function checkOrder(row: UncheckedOrder): CheckedOrder {
   };
   const bonus = readDecimal(order.bonus);
   if (bonus.ok && bonus.value.lt(0)) problem('bonus', `must not be negative, is ${quote(bonus.text)}`);
-  if (problems.length === 0 && order.fromCurrency.toUpperCase() === order.toCurrency.toUpperCase()) {
+  if (problems.length === 0 && isSameCurrency(order.fromCurrency, order.toCurrency)) {
     problem('toCurrency', `must differ from fromCurrency, is ${quote(order.toCurrency)}`);
   }
   return problems.length === 0 ? { ok: true, order } : { ok: false, problems };

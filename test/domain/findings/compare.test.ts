@@ -90,7 +90,10 @@ const RULES: Readonly<Partial<Record<FindingClassName, { raise: readonly Case[];
   },
   PAIR_MISMATCH: {
     raise: [['the pair the other way round', contextWith({ record: { fromCurrency: 'EUR', toCurrency: 'BTC' } })]],
-    spare: [['no pair', contextWith({ record: { fromCurrency: null, toCurrency: null } })]],
+    spare: [
+      ['the pair in other letters', contextWith({ record: { fromCurrency: 'btc', toCurrency: 'Eur' } })],
+      ['no pair', contextWith({ record: { fromCurrency: null, toCurrency: null } })],
+    ],
   },
   AMOUNT_MISMATCH: {
     raise: [
@@ -139,6 +142,7 @@ const RULES: Readonly<Partial<Record<FindingClassName, { raise: readonly Case[];
     raise: [['another fiat currency', contextWith({ record: { fiatCurrency: 'USD' } })]],
     spare: [
       ['crypto and fiat the other way round', contextWith({ record: { cryptoCurrency: 'EUR', fiatCurrency: 'BTC' } })],
+      ['other letters', contextWith({ record: { cryptoCurrency: 'btc', fiatCurrency: 'eur' } })],
       ['no fiat transaction', contextWith({ record: { fiatCurrency: null } })],
     ],
   },
