@@ -138,6 +138,23 @@ describe.skipIf(BIN === undefined)('with one synchronous standby required', () =
     await admin.query(`delete from merchant_orders where external_order_id = 'stopped'`).catch(() => undefined);
   });
 
+  it('takes a commit whose wait for the standby was cancelled for not replicated', async () => {
+    await list('standby');
+    const { app, sent } = await driven();
+    await standby.disconnect();
+    await admin.query(`set synchronous_commit = local; insert into merchant_orders
+      (external_order_id, asset, from_currency, to_currency) values ('cancelled', '1.5', 'BTC', 'EUR')`);
+    const pass = createPass(app, NEVER);
+    while (!(await admin.query(isIn('cancelled', 'sending')).then(({ rows }) => rows[0]?.['?column?'] === true))) {
+      await admin.query(`select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'`);
+    }
+    while (app.store.writer.failure === undefined) await systemClock().turn();
+    expect(sent()).toEqual([]);
+    await standby.connect();
+    await pass;
+    while (!sent().includes('cancelled')) await createPass(app, NEVER);
+  });
+
   it('sends nothing while a commit waits for a standby that is gone, and sends once it is back', async () => {
     await list('standby');
     const { app, sent } = await driven();
