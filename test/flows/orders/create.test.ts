@@ -38,6 +38,13 @@ describe('the create pass', () => {
     expect(program.sandbox.exchange.preOrdersOf('a')).toHaveLength(1);
   });
 
+  it('writes out an amount with an exponent, as SQLite writes large and small reals', async () => {
+    program.insert({ external_order_id: 'a', asset: '1e5' }, { external_order_id: 'b', asset: '1.5E-3' });
+    await create();
+    const sent = ['a', 'b'].map((id) => program.sandbox.exchange.preOrdersOf(id)[0]?.asset);
+    expect(sent).toEqual(['100000', '0.0015']);
+  });
+
   it('sends an amount and an id exactly as they stand', async () => {
     const asset = '12345678901234567.123456789012345678';
     const id = `"it's"  <ü> A`;

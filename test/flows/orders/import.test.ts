@@ -214,6 +214,13 @@ describe('an import of CSV', () => {
   });
 });
 
+describe('an import of amounts with an exponent', () => {
+  it('writes them out', async () => {
+    expect(await csv(`${HEADER}\na,1e5,BTC,EUR\n`)).toMatchObject({ inserted: 1, problemCount: 0 });
+    expect(rows()).toEqual([expect.objectContaining({ asset: '100000' })]);
+  });
+});
+
 describe('an import of NDJSON', () => {
   const line = (fields: Record<string, unknown>) =>
     `${JSON.stringify({ external_order_id: 'a', asset: '1', from_currency: 'BTC', to_currency: 'EUR', ...fields })}\n`;

@@ -45,6 +45,13 @@ describe('POST /orders', () => {
     expect(on.program.row('shop-1')).toMatchObject(order);
   });
 
+  it.each([['"1e5"'], ['1e5'], ['1E+5']])('writes out an amount with an exponent: %s', async (asset) => {
+    const on = await controlSocket();
+    const body = JSON.stringify(ORDER).replace('"1.50"', asset);
+    expect((await on.ask('POST', '/orders', body)).status).toBe(201);
+    expect(on.program.row('shop-1')).toMatchObject({ asset: '100000' });
+  });
+
   it('takes the same order again with 200, in whatever state it is, and wakes nothing for it', async () => {
     const on = await controlSocket();
     expect((await on.ask('POST', '/orders', ORDER)).status).toBe(201);
