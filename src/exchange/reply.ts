@@ -94,8 +94,9 @@ export interface AskedFor {
 /** Gives nothing of an answer that bears another id than the one that was asked for: it is about somebody else. */
 export function aboutTheOneAsked<Value>(reply: Reply<Value>, asked: AskedFor | undefined): Reply<Value> {
   if (reply.kind !== 'ok' || asked === undefined) return reply;
-  const given = withDigits(valueAt(reply.value, `/${asked.field}`)) ?? asked.id;
-  if (given === asked.id) return reply;
+  const values: readonly unknown[] = Array.isArray(reply.value) ? reply.value : [reply.value];
+  const ids = values.map((value) => withDigits(valueAt(value, `/${asked.field}`)) ?? asked.id);
+  if (ids.every((id) => id === asked.id)) return reply;
   return { kind: 'unknown', why: `the exchange answered about another ${asked.what}; nothing of its answer is shown` };
 }
 

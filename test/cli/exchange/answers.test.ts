@@ -28,6 +28,8 @@ describe('an answer about somebody else', () => {
     [['customer', 'show', 'l1'], `{"linkId":"l2","firstName":"${SECRET}"}`, 'link'],
     [['sdk-token', 'l1'], `{"linkId":2,"token":"${SECRET}","expiresAt":"2026-01-05"}`, 'link'],
     [['pre-order', 'show', 'p1'], `{"id":"p2","externalOrderId":"${SECRET}"}`, 'pre-order'],
+    [['pre-order', 'show', 'p1'], `[{"id":"p2","externalOrderId":"${SECRET}"}]`, 'pre-order'],
+    [['lookup', 'a'], `[{"externalOrderId":"a"},{"externalOrderId":"b","order":{"id":"${SECRET}"}}]`, 'order'],
     [['lookup', 'a'], `{"externalOrderId":"b","order":{"id":"${SECRET}"}}`, 'order'],
   ])('is not shown: %j', async (args, body, what) => {
     const { program, exchange } = await scriptedControlSocket();
