@@ -49,6 +49,7 @@ const MOST_REPEATS = 20;
 /** So many records in a row that change nothing but quiet fields have events. */
 const MOST_QUIET_CHANGES = 10;
 
+const DATE: RecordPath = 'order.modificationDate';
 const HIDDEN: readonly RecordPath[] = [
   'order.fiatTransaction.internalToken',
   'order.fiatTransaction.link',
@@ -70,7 +71,7 @@ const STATUSES: readonly RecordPath[] = [
   'order.fiatTransaction.status',
 ];
 /** Fields that an exchange may write anew for each answer: secrets, links that expire, the date. */
-const QUIET: readonly RecordPath[] = [...HIDDEN, 'order.modificationDate'];
+const QUIET: readonly RecordPath[] = [...HIDDEN, DATE];
 const COMPARED = RECORD_PATHS.filter((path) => path !== 'order.serverDate');
 const SHOWN = COMPARED.filter((path) => !HIDDEN.includes(path));
 
@@ -98,10 +99,10 @@ export function decideChange(
   const turns = turned(comparison, wasContrary);
   if (turns.repeats > 0 && !isTaken) return { fields: [], isContrary: true, turns };
   const changed = COMPARED.filter((path) => !isSame(path, newest.documented.get(path), received.documented.get(path)));
-  const fields = [
-    ...changed.flatMap((path) => documentedChange(path, newest, received)),
-    ...otherChange(newest, received),
-  ];
+  const other = otherChange(newest, received);
+  // An exchange may date a record anew for each answer: a date that moves alone is stored, and tells nothing.
+  const isDateAlone = other.length === 0 && changed.every((path) => path === DATE);
+  const fields = isDateAlone ? [] : [...changed.flatMap((path) => documentedChange(path, newest, received)), ...other];
   const isQuiet = changed.every((path) => QUIET.includes(path));
   const quietChanges = isQuiet ? known.quietChanges + Math.sign(fields.length) : 0;
   const earlierHash = receivedHash === newestHash ? known.earlierHash : newestHash;

@@ -92,6 +92,19 @@ describe('a changed field of a record', () => {
     const { events } = await shown(record(), record({ order: { serverDate: '2026-01-05T13:00:00Z' } }), record());
     expect(events.slice(1)).toEqual([[], []]);
   });
+
+  it('is none where the date of the record alone moves, and the newest record is stored all the same', async () => {
+    const dated = (at: number) => record({ order: { modificationDate: `2026-01-05T11:00:${at}Z` } });
+    const { program, events, show } = await shown(record(), ...Array.from({ length: 12 }, (_, at) => dated(at + 10)));
+    expect(events.slice(1).flat()).toEqual([]);
+    const stored = program.merchant.prepare('select body from order_records').get() as { body: string };
+    expect(stored.body).toContain('"modificationDate":"2026-01-05T11:00:21Z"');
+    await show(record({ ratio: '1', order: { modificationDate: '2026-01-05T11:00:30Z' } }));
+    expect(program.events('a').slice(-2)).toEqual([
+      'record.modificationDate 2026-01-05T11:00:21Z → 2026-01-05T11:00:30Z',
+      'record.ratio 30000.10 → 1',
+    ]);
+  });
 });
 
 describe('two records of one date that the exchange gives in turn', () => {
