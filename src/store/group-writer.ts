@@ -19,7 +19,7 @@ export interface Transactions {
   /** True where each statement takes a way to a server and back: works about different orders are then run beside each other. */
   readonly isRemote: boolean;
   /** As `Writer.isReplicated`; absent if no standbys are required. */
-  isReplicated?(signal: AbortSignal): Promise<boolean>;
+  isReplicated?(signal: AbortSignal): true | Promise<boolean>;
   /** Why commits wait. */
   readonly failure?: StoreError | undefined;
 }
@@ -80,8 +80,8 @@ export class GroupWriter implements Writer {
     return this.#failure ?? this.#transactions.failure;
   }
 
-  async isReplicated(signal: AbortSignal): Promise<boolean> {
-    return (await this.#transactions.isReplicated?.(signal)) ?? true;
+  isReplicated(signal: AbortSignal): true | Promise<boolean> {
+    return this.#transactions.isReplicated?.(signal) ?? true;
   }
 
   endGracePeriod(): void {

@@ -53,10 +53,10 @@ export interface Writer {
     about?: readonly string[],
   ): Promise<Result>;
   /**
-   * Resolves to true once all that is committed is on as many synchronous standbys as `database.synchronousStandbys` says, to false
-   * if `signal` aborts first. Asked after each intent and before its request.
+   * True if all that is committed is known to be on as many synchronous standbys as `database.synchronousStandbys` says. Otherwise
+   * resolves to true once it is, to false if `signal` aborts first. Asked after each intent and before its request.
    */
-  isReplicated(signal: AbortSignal): Promise<boolean>;
+  isReplicated(signal: AbortSignal): true | Promise<boolean>;
   /** Why the last group could not be committed: the database is locked or its disk is full. Undefined once one could. */
   readonly failure: StoreError | undefined;
   /** From now on a locked database is not waited for: the process has no time left. */

@@ -1,6 +1,7 @@
 import { decideClaim, decideCorrected, isNotTaken, type CreateOutcome } from '../../domain/orders/create.ts';
 import type { MerchantOrder } from '../../domain/record.ts';
 import type { Tracking } from '../../domain/orders/tracking.ts';
+import type { Turn } from '../../exchange/gate.ts';
 import { FIRST_DUE, dueOrders, dueUnforbidden, lockFreeOrder, saveDecision } from '../../store/orders.ts';
 import { together } from '../../store/statement.ts';
 import { intend } from '../../store/intents.ts';
@@ -25,7 +26,7 @@ type CreateDeps = Pick<FlowDeps, 'account' | 'store' | 'exchange' | 'clock' | 'l
 const PAGE = 200;
 const UNREPLICATED: CreateOutcome = {
   kind: 'not-sent',
-  why: 'the process ended before the intent was on enough standbys',
+  why: 'nothing left after the intent had waited for a standby',
 };
 
 /**
@@ -122,7 +123,8 @@ async function trySending(
     create.isRecorded();
     return claimed;
   }
-  if (!(await deps.store.writer.isReplicated(signal))) {
+  using turnToSend = await turnOnceReplicated(deps, turn, externalOrderId, signal);
+  if (turnToSend === undefined) {
     guarded.notTaken();
     await recordOutcome(deps, claimed.tracking, UNREPLICATED, () => create.isHeldUp());
     create.isRecorded();
@@ -133,12 +135,25 @@ async function trySending(
   const { forbiddenIn } = claimed.tracking;
   // Others were taken since its 403.
   const isForbiddenAlone = forbiddenIn > 0 && forbiddenIn < deps.holds.forbiddenHold;
-  const outcome = await exchange.createPreOrder(claimed.order, turn, isForbiddenAlone);
+  const outcome = await exchange.createPreOrder(claimed.order, turnToSend, isForbiddenAlone);
   if (outcome.kind === 'not-sent') create.neverLeft();
   if (isNotTaken(outcome, claimed.tracking)) guarded.notTaken();
   await recordOutcome(deps, claimed.tracking, outcome, () => create.isHeldUp());
   create.isRecorded();
   return undefined;
+}
+
+/** If the intent waits for a standby, another request may have the turn meanwhile. Undefined if nothing may leave. */
+async function turnOnceReplicated(
+  { store, exchange }: CreateDeps,
+  turn: Turn,
+  externalOrderId: string,
+  signal: AbortSignal,
+): Promise<Turn | undefined> {
+  const isReplicated = store.writer.isReplicated(signal);
+  if (isReplicated === true) return turn;
+  turn.end();
+  return (await isReplicated) ? await exchange.turnToCreate(externalOrderId, signal) : undefined;
 }
 
 /** Makes the intent durable, for the row as it stands now. Undefined when there is nothing to send. */

@@ -12,6 +12,7 @@ const SLOW_MS = 2_000;
 export interface ReplicatedCommit {
   position?: bigint;
   timeLine?: string | null;
+  isProved?: boolean;
 }
 
 interface Reading {
@@ -96,7 +97,8 @@ export class Standbys {
       if (lastCommit === null || !isLast(lastCommit)) return false;
       Object.assign(commit, { position, timeLine });
     }
-    return commit.position !== undefined && flushed !== undefined && flushed >= commit.position;
+    commit.isProved = commit.position !== undefined && flushed !== undefined && flushed >= commit.position;
+    return commit.isProved;
   }
 
   async #look(commit: ReplicatedCommit, account: string, isLast: (name: string) => boolean): Promise<boolean> {

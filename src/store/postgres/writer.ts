@@ -67,8 +67,8 @@ export class AccountTransactions implements Transactions {
   #timeLine: string | null | undefined;
   /** The name of the last commit of this owner, and of those after it that may have been done; none before the first. */
   #last: string[] = [];
-  /** The newest commit with intents, and whether it is proved already. */
-  #intents: { readonly commit: ReplicatedCommit; isProved: boolean } | undefined;
+  /** The newest commit with intents. */
+  #intents: ReplicatedCommit | undefined;
 
   /** Without an owner a person's command writes. */
   constructor(deps: TransactionDeps, account: string, owner?: OwnerWriting) {
@@ -85,12 +85,10 @@ export class AccountTransactions implements Transactions {
     return this.#deps.standbys.failure;
   }
 
-  async isReplicated(signal: AbortSignal): Promise<boolean> {
+  isReplicated(signal: AbortSignal): true | Promise<boolean> {
     const intents = this.#intents;
-    if (intents === undefined || intents.isProved) return true;
-    const { standbys } = this.#deps;
-    intents.isProved = await standbys.prove(intents.commit, this.#account, (name) => this.#last.includes(name), signal);
-    return intents.isProved;
+    if (intents === undefined || intents.isProved === true) return true;
+    return this.#deps.standbys.prove(intents, this.#account, (name) => this.#last.includes(name), signal);
   }
 
   async run<Result>(
@@ -104,7 +102,7 @@ export class AccountTransactions implements Transactions {
       const attempt = await this.#attemptAndTell(work);
       if (attempt.kind === 'committed') return attempt.result;
       if (attempt.kind === 'unknown' && (await this.#wasCommitted(attempt, signal, onFailure))) {
-        if (this.#deps.standbys.areRequired) this.#intents = { commit: {}, isProved: false };
+        if (this.#deps.standbys.areRequired) this.#intents = {};
         return attempt.result;
       }
       if (signal.aborted || clock.monotonic() >= deadline) throw attempt.failure;
@@ -157,10 +155,9 @@ export class AccountTransactions implements Transactions {
 
   /** Reads the proof once for all intents of a commit, on its connection. If that fails, their creates go on to look. */
   async #proveIntents(lent: Lent): Promise<void> {
-    const intents = { commit: {}, isProved: false };
-    this.#intents = intents;
+    this.#intents = {};
     const isLast = (name: string) => this.#last.includes(name);
-    intents.isProved = await this.#deps.standbys.judge(lent, intents.commit, this.#account, isLast).catch(() => false);
+    await this.#deps.standbys.judge(lent, this.#intents, this.#account, isLast).catch(() => false);
   }
 
   async #lockAccount(lent: Lent, name: string): Promise<void> {

@@ -6,6 +6,7 @@ import { checkDatabase } from '../../../src/cli/operate/doctor/database.ts';
 import { loadConfig } from '../../../src/config/config.ts';
 import { ConfigError } from '../../../src/config/settings.ts';
 import { createPass } from '../../../src/flows/orders/create.ts';
+import { followPass } from '../../../src/flows/orders/follow.ts';
 import { openStore } from '../../../src/store/postgres/store.ts';
 import { capturedLog } from '../../support/captured-log.ts';
 import { temporaryFolder } from '../../support/folders.ts';
@@ -18,9 +19,10 @@ import {
   type Standby,
 } from '../../support/postgres-server.ts';
 import { placeOf } from '../../support/postgres-store.ts';
-import { echo, scriptedExchange } from '../../support/scripted-exchange.ts';
+import { scriptedExchange } from '../../support/scripted-exchange.ts';
 
 const BIN = findPostgres();
+type Asked = (kind: 'GET' | 'POST') => readonly string[];
 const NEVER = new AbortController().signal;
 const REQUIRED = { ORDER_SYNC_DATABASE_SYNCHRONOUS_STANDBYS: '1' };
 
@@ -64,10 +66,9 @@ describe.skipIf(BIN === undefined)('with one synchronous standby required', () =
   const isIn = (id: string, state: string) =>
     `select state = '${state}' from merchant_orders where external_order_id = '${id}'`;
 
-  async function driven(): Promise<{ app: App; sent: () => readonly string[] }> {
+  async function driven(): Promise<{ app: App; asked: Asked; sent: () => readonly string[] }> {
     await admin.query(`grant pg_read_all_stats to ${OWNER}`);
     const exchange = await scriptedExchange();
-    exchange.answer = (request) => echo(request);
     const env = {
       ORDER_SYNC_EXCHANGE_BASE_URL: exchange.url,
       ORDER_SYNC_EXCHANGE_API_KEY: 'test-key',
@@ -81,7 +82,9 @@ describe.skipIf(BIN === undefined)('with one synchronous standby required', () =
       await app[Symbol.asyncDispose]();
       await exchange[Symbol.asyncDispose]();
     });
-    return { app, sent: () => exchange.requests.map(({ externalOrderId }) => externalOrderId) };
+    const asked: Asked = (kind) =>
+      exchange.requests.filter(({ method }) => method === kind).map(({ externalOrderId }) => externalOrderId);
+    return { app, asked, sent: () => asked('POST') };
   }
 
   it('refuses a role that cannot read the proof as a wrong setting', async () => {
@@ -122,6 +125,24 @@ describe.skipIf(BIN === undefined)('with one synchronous standby required', () =
     await list('standby');
     await pass;
     expect([sent(), app.store.writer.failure]).toEqual([['later'], undefined]);
+  });
+
+  it('looks orders up while as many creates as may be in flight wait for a standby', async () => {
+    await list('standby');
+    const { app, asked, sent } = await driven();
+    for (let create = 1; create <= app.concurrency; create += 1) await insert(`first-${create}`);
+    await createPass(app, NEVER);
+    await list('');
+    for (let create = 1; create <= app.concurrency; create += 1) await insert(`waits-${create}`);
+    const pass = createPass(app, NEVER);
+    const waiting = `select count(*) = ${app.concurrency} from merchant_orders where external_order_id like 'waits-%' and state = 'sending'`;
+    await until(waiting);
+    await followPass(app, 'all', NEVER);
+    expect(asked('GET')).toEqual(expect.arrayContaining(['first-1', `first-${app.concurrency}`]));
+    expect(sent().filter((id) => id.startsWith('waits-'))).toEqual([]);
+    await list('standby');
+    await pass;
+    expect(sent().filter((id) => id.startsWith('waits-'))).toHaveLength(app.concurrency);
   });
 
   it('makes an order without the proof pending again if the process stops in order', async () => {

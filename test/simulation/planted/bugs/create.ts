@@ -77,7 +77,7 @@ export const CREATE_BUGS: readonly PlantedBug[] = [
       {
         file: FLOW,
         in: 'trySending',
-        from: 'await exchange.createPreOrder(claimed.order, turn, isForbiddenAlone);',
+        from: 'await exchange.createPreOrder(claimed.order, turnToSend, isForbiddenAlone);',
         to: 'await sending;',
       },
     ],
@@ -97,10 +97,8 @@ export const CREATE_BUGS: readonly PlantedBug[] = [
       {
         file: FLOW,
         in: 'trySending',
-        from: 'create.leaves();',
-        to: `using turn = await exchange.turnToCreate(externalOrderId, signal);
-  if (turn === undefined) return undefined;
-  create.leaves();`,
+        from: 'using turnToSend = await turnOnceReplicated(deps, turn, externalOrderId, signal);',
+        to: 'using turnToSend = await exchange.turnToCreate(externalOrderId, signal);',
       },
     ],
   },
