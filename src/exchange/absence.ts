@@ -1,7 +1,7 @@
 import { isLosslessNumber } from 'lossless-json';
 import type { AbsenceShape } from '../domain/orders/lookup.ts';
 import { isSuccess, type Answer } from '../domain/record.ts';
-import { readJson, valueAt } from './json.ts';
+import { readJson, valueAt, withDigits } from './json.ts';
 import { answerOf, type UnreadReply } from './reply.ts';
 
 /** The fields of a record (§2.7) beside its order. */
@@ -21,7 +21,7 @@ export function readAbsence(
   if (answer === undefined || /"order"\s*:\s*[{[]/.test(answer.body)) return undefined;
   const { httpStatus: status, body } = answer;
   const value = readJson(body);
-  if ((valueAt(value, '/externalOrderId') ?? externalOrderId) !== externalOrderId) return undefined;
+  if ((withDigits(valueAt(value, '/externalOrderId')) ?? externalOrderId) !== externalOrderId) return undefined;
   const isConfirmed = shapes.some((shape) => hasShape(answer, shape));
   if ((reply.kind === 'refused' && status === 404) || isConfirmed) return 'documented';
   return isLikely(answer, value) ? 'likely' : undefined;

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { parse } from 'lossless-json';
+import { readJson, withDigits } from '../../exchange/json.ts';
 import { tableOf, textColumns } from '../../reports/formats/terminal/layout.ts';
 import { ask } from '../shared/exchange.ts';
 import { screenOf } from '../shared/screen.ts';
@@ -38,10 +38,11 @@ function cardsText(cards: readonly Card[], names: readonly string[]): string {
   return cards.length === 0 ? 'no card is saved\n' : tableOf(textColumns(...names), cards, screenOf());
 }
 
-/** These fields of each card. The client has checked that the body holds a list of cards. */
+/** These fields of each card, an id that is a number as text. The client has checked that the body holds a list of cards. */
 function rows(body: string, names: readonly (typeof REVEALED)[number][]): Card[] {
-  const cards = parse(body) as Partial<Record<string, string | null>>[];
-  return cards.map((card) => Object.fromEntries(names.map((name) => [name, card[name] ?? null])));
+  const cards = readJson(body) as Record<string, unknown>[];
+  const field = (value: unknown) => (withDigits(value) as string | null | undefined) ?? null;
+  return cards.map((card) => Object.fromEntries(names.map((name) => [name, field(card[name])])));
 }
 
 function maskNumber(number: string | null): string | null {

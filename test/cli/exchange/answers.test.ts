@@ -104,6 +104,19 @@ describe('customer cards', () => {
     expect(JSON.parse(stdout)).toEqual([{ id: 'c', bank: null, country: null, number: shown, type: null }]);
   });
 
+  it('shows an id that comes as a number as text of its digits', async () => {
+    const { program, exchange } = await scriptedControlSocket();
+    exchange.answer = () => ({ status: 200, body: '[{"id":12345678901234567890,"bank":"B"}]' });
+    const environment = settingsOf(program);
+    const { stdout } = await runProgram(['customer', 'cards', 'a', '--json'], { environment });
+    expect(JSON.parse(stdout)).toMatchObject([{ id: '12345678901234567890', bank: 'B' }]);
+    for (const more of [[], ['--reveal']]) {
+      expect((await runProgram(['customer', 'cards', 'a', ...more], { environment })).stdout).toContain(
+        '12345678901234567890',
+      );
+    }
+  });
+
   it('hides what the interface does not show, and what would steer a terminal', async () => {
     const { program, exchange } = await scriptedControlSocket();
     exchange.answer = () => ({ status: 200, body: '[{"id":"c","bank":"a\\u001b[2Jb","cvv":"canary"}]' });
