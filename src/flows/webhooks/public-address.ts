@@ -7,6 +7,8 @@ const NOT_PUBLIC_4 = [
   '10.0.0.0/8',
   '100.64.0.0/10',
   '127.0.0.0/8',
+  // Answers each machine of Azure with the secrets of that machine.
+  '168.63.129.16/32',
   '169.254.0.0/16',
   '172.16.0.0/12',
   '192.0.0.0/24',
