@@ -48,6 +48,17 @@ export const words: SettingType<readonly string[]> = settingType(
   (text) => Object.freeze([...new Set(listOf(text))]),
 );
 
+/** A list of names of hosts, in small letters. */
+export const hostNames: SettingType<readonly string[]> = settingType(
+  { type: 'array', items: { type: 'string', pattern: '^[A-Za-z0-9.-]+$' } },
+  (text) => {
+    const names = words(text);
+    const other = names.find((name) => !/^[a-z0-9.-]+$/i.test(name));
+    if (other !== undefined) throw new Error('must list names of hosts without a port, such as [ops.shop.example]');
+    return Object.freeze(names.map((name) => name.toLowerCase()));
+  },
+);
+
 /** A list of some of the words given, each once. */
 export const wordsOf = <const T extends string>(...allowed: readonly T[]): SettingType<readonly T[]> =>
   settingType({ type: 'array', items: { enum: allowed } }, (text) => {

@@ -4,7 +4,7 @@ import { CONTRADICTION_KINDS } from '../domain/contradictions.ts';
 import { AMOUNT_FIELDS } from '../domain/amounts.ts';
 import { cron } from './cron.ts';
 import { databaseUrl } from './database-url.ts';
-import { durations, steps, words, wordsOf } from './lists.ts';
+import { durations, hostNames, steps, words, wordsOf } from './lists.ts';
 import { absenceShapes, assetLimits, tolerance } from './shapes.ts';
 import * as type from './values.ts';
 import { webhookEndpoints } from './webhooks.ts';
@@ -106,6 +106,7 @@ export const SETTINGS = {
   'photos.concurrency': type.wholeNumber(1, 100),
   'ops.listen': type.listenAddress,
   'ops.token': type.optional(type.token(16)),
+  'ops.hosts': hostNames,
   'ops.heartbeatUrl': type.optional(type.calledUrl),
   'webhooks.endpoints': webhookEndpoints,
   'ops.actions': type.oneOf('off', 'on'),

@@ -114,7 +114,7 @@ describe('the layers', () => {
         timeout: 120_000,
         concurrency: 4,
       },
-      ops: { listen: { host: '127.0.0.1', port: 9464 }, actions: 'off' },
+      ops: { listen: { host: '127.0.0.1', port: 9464 }, hosts: [], actions: 'off' },
       webhooks: { endpoints: [] },
       log: { level: 'info' },
     });
@@ -414,6 +414,11 @@ describe('the ops endpoint', () => {
 
   it.each(['127.0.0.1:0', '[::1]:9464', 'localhost:9464', 'off'])('listens on %s without one', (listen) => {
     expect(load({ ORDER_SYNC_OPS_LISTEN: listen }).ops.token).toBeUndefined();
+  });
+
+  it('has names of hosts, in small letters and without a port', () => {
+    expect(load({ ORDER_SYNC_OPS_HOSTS: 'Ops.shop.example, ops' }).ops.hosts).toEqual(['ops.shop.example', 'ops']);
+    expect(refusalOf({ ORDER_SYNC_OPS_HOSTS: 'ops.shop.example:443' })).toContain('ops.hosts must list names');
   });
 
   it('lets persons decide with a token only', () => {

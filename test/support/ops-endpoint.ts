@@ -20,6 +20,7 @@ export interface TestOps {
 /** Options of a test's ops endpoint. */
 export interface TestOpsOptions extends SandboxProgramOptions {
   readonly token?: string;
+  readonly hosts?: readonly string[];
   /** A port that the system chooses, unless given. */
   readonly listen?: ListenAddress;
   /** What stands in place of the real thing. */
@@ -27,7 +28,13 @@ export interface TestOpsOptions extends SandboxProgramOptions {
 }
 
 /** Serves the ops endpoint on loopback. */
-export async function testOps({ token, listen, instead, ...options }: TestOpsOptions = {}): Promise<TestOps> {
+export async function testOps({
+  token,
+  hosts = [],
+  listen,
+  instead,
+  ...options
+}: TestOpsOptions = {}): Promise<TestOps> {
   const program = await testProgram(options);
   const stop = new AbortController();
   const activities = new Activities(program.clock);
@@ -36,7 +43,7 @@ export async function testOps({ token, listen, instead, ...options }: TestOpsOpt
   activity.live = { exchange, holds, holding: { isTrusted: () => true } };
   const config = {
     ...program.config,
-    ops: { ...program.config.ops, listen: listen ?? { host: '127.0.0.1', port: 0 }, token },
+    ops: { ...program.config.ops, listen: listen ?? { host: '127.0.0.1', port: 0 }, token, hosts },
   };
   const own = { config, activities, accounts: { names: [account] }, heedDecision: async () => {}, version: '0.0.0' };
   const ops = await serveOps({ ...program.app, ...own, ...instead?.(program) }, stop.signal);

@@ -1,9 +1,13 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { isIP } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Config } from '../../config/config.ts';
 import { isLoopback } from '../../config/values.ts';
 
 /** Says that the process lives, and nothing else: it is open to all. */
 const OPEN = '/livez';
+/** What machines ask for, with the token, by whatever address they know. */
+const OF_MACHINES = ['/readyz', '/metrics'];
 const CHANGES_NOTHING = ['GET', 'HEAD'];
 
 /** A page loads and runs what this server has for it, and nothing else. */
@@ -19,22 +23,29 @@ const HEADERS = {
 };
 
 /**
- * Lets through who may ask: with the token where there is one; without it who calls this machine by a name of its own, so that
- * no page of another site reaches it by a name that was made to lead here (DNS rebinding; a browser gives such a page no
- * token). What is not a GET must come from a page of this server.
+ * Lets through who may ask, by a name of this server: no page of another site reaches it by a name that was made to lead here
+ * (DNS rebinding), which an IP address is not. A token is asked for if there is one; without it the names of this machine
+ * alone are taken. What is not a GET must come from a page of this server.
  */
-export function guard(server: FastifyInstance, token: string | undefined): void {
+export function guard(server: FastifyInstance, { token, listen, hosts }: Config['ops']): void {
+  const isOwn = (host: string) =>
+    host === listen?.host || hosts.includes(host) || isIP(host.replace(/^\[|\]$/g, '')) > 0;
   server.addHook('onRequest', async (request, reply) => {
     reply.headers(HEADERS);
     if (isForeign(request)) return refuse(reply, 403, 'a change must come from a page of this server (Origin)');
     if (request.url === OPEN) return undefined;
     if (token !== undefined) {
+      const isByName = !OF_MACHINES.includes(request.routeOptions.url ?? '');
+      const host = hostOf(request);
+      if (isByName && !isLoopback(host) && !isOwn(host)) {
+        return refuse(reply, 421, 'this name is not one of ops.hosts: add it, or call it by its address');
+      }
       if (isEqual(givenToken(request.headers.authorization), token)) return undefined;
       reply.header('www-authenticate', 'Basic realm="order-sync", charset="UTF-8"');
       return refuse(reply, 401, 'send ops.token as Authorization: Bearer, or as the password of Basic');
     }
     if (isLoopback(hostOf(request))) return undefined;
-    return refuse(reply, 421, 'call it by localhost or 127.0.0.1; behind a proxy set ops.token');
+    return refuse(reply, 421, 'call it by localhost or 127.0.0.1; behind a proxy set ops.token and ops.hosts');
   });
 }
 

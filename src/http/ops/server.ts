@@ -86,7 +86,7 @@ export async function serveOps(deps: OpsDeps, stopping: AbortSignal): Promise<Op
 function opsServer(pages: OpsPages, stopping: AbortSignal): FastifyInstance {
   const unreadable = () => JSON.stringify({ status: 'refused', reason: 'this is no request that can be read' });
   const server = createServer({ limits: LIMITS, maxConnections: MAX_CONNECTIONS + MOST_STREAMS, unreadable });
-  guard(server, pages.config.ops.token);
+  guard(server, pages.config.ops);
   server.addHook('onRequest', async (_request, reply) => {
     if (stopping.aborted) reply.header('connection', 'close');
   });

@@ -47,10 +47,28 @@ describe('the ops endpoint with a token', () => {
   it.each([
     ['Bearer', { authorization: `Bearer ${TOKEN}` }],
     ['Basic, with any name', basic(`any:${TOKEN}`)],
-  ])('takes it as %s, whatever the machine is called', async (_name, { authorization }) => {
-    const { ops } = await testOps({ token: TOKEN });
-    const lines = ['GET /nothing HTTP/1.1', 'host: shop.example', `authorization: ${authorization}`];
+  ])('takes it as %s, by each name of ops.hosts', async (_name, { authorization }) => {
+    const { ops } = await testOps({ token: TOKEN, hosts: ['shop.example'] });
+    const lines = ['GET /nothing HTTP/1.1', 'host: Shop.example:443', `authorization: ${authorization}`];
     expect(await statusOf(ops.url, ...lines)).toBe('404');
+  });
+
+  it.each([
+    ['GET / HTTP/1.1', 'shop.example', '421'],
+    ['GET /nothing HTTP/1.1', '', '421'],
+    ['GET /events?account=default HTTP/1.1', '127.0.0.1.shop.example', '421'],
+    ['POST /pause HTTP/1.1', 'shop.example', '421'],
+    ['POST /metrics HTTP/1.1', 'shop.example', '421'],
+    ['GET /readyz HTTP/1.1', 'shop.example', '200'],
+    ['GET /metrics?x HTTP/1.1', 'shop.example', '200'],
+    ['GET /livez HTTP/1.1', 'shop.example', '200'],
+    ['GET / HTTP/1.1', '10.1.2.3:9464', '200'],
+    ['GET / HTTP/1.1', '[2001:db8::1]:9464', '200'],
+    ['GET / HTTP/1.1', 'localhost', '200'],
+  ])('answers to %s by the name %j with %s', async (line, host, status) => {
+    const { ops } = await testOps({ token: TOKEN, hosts: ['ops.shop.example'] });
+    const headers = [`host: ${host}`, `origin: http://${host}`, `authorization: Bearer ${TOKEN}`];
+    expect(await statusOf(ops.url, line, ...headers)).toBe(status);
   });
 
   it('tells everybody that it lives', async () => {
