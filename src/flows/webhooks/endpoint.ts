@@ -20,8 +20,7 @@ import { Suspects } from './suspects.ts';
 /** Requests of an endpoint that are under way at the same time. */
 const MOST_IN_FLIGHT = 8;
 /** Accounts whose events are read at the same time, and the events of one that are. */
-const ACCOUNTS_AT_A_TIME = 8;
-const PAGE = 100;
+const [ACCOUNTS_AT_A_TIME, PAGE, MOST_READ] = [8, 100, 10_000];
 /** Orders that an endpoint may have parked: what it refuses beyond them becomes a dead letter at once. */
 const MOST_PARKED = 1_000;
 
@@ -157,21 +156,30 @@ export class EndpointDelivery {
   async #deliver(its: AccountDelivery): Promise<void> {
     const { endpoint, clock } = this.#deps;
     const { db } = its.store;
-    const key = { endpoint: endpoint.name, account: its.account };
-    its.written ??= await webhookCursor(db, key);
+    its.written ??= await webhookCursor(db, { endpoint: endpoint.name, account: its.account });
     its.cursor ??= its.written;
-    const query = { account: its.account, afterId: its.cursor, limit: PAGE };
     const { isBehind } = its;
     // Whoever adds events meanwhile says so again.
     its.isBehind = false;
-    const rows = isBehind ? await readFeed(db, query) : [];
+    const { rows, isEnd } = isBehind ? await this.#readNext(its, its.cursor) : { rows: [], isEnd: true };
     const due = this.#suspects.inTurn(dueParked(its, clock.now().toISOString()));
     const { lanes } = lanesOf(its, rows, endpoint.events);
     const isParkedFirst = this.#suspects.firstTurn(due) <= this.#suspects.firstTurn(lanes);
     if (isParkedFirst) await this.#sendParked(its, due);
     await this.#deliverPage(its, rows);
-    if (its.cursor !== (rows.at(-1)?.id ?? its.cursor) || rows.length === PAGE) its.isBehind = true;
+    if (its.cursor !== (rows.at(-1)?.id ?? its.cursor) || !isEnd) its.isBehind = true;
     if (!isParkedFirst) await this.#sendParked(its, due);
+  }
+
+  /** Reads the next events: more than a page if the endpoint has failed at all orders of it, so that others have their turn. */
+  async #readNext({ account, store, ...its }: AccountDelivery, cursor: number) {
+    for (let rows: readonly EventRow[] = []; ;) {
+      const page = await readFeed(store.db, { account, afterId: rows.at(-1)?.id ?? cursor, limit: PAGE });
+      rows = [...rows, ...page];
+      const { lanes } = lanesOf(its, rows, this.#deps.endpoint.events);
+      const isEnd = page.length < PAGE;
+      if (isEnd || rows.length >= MOST_READ || !this.#suspects.areAll(lanes)) return { rows, isEnd };
+    }
   }
 
   async #deliverPage(its: AccountDelivery, rows: readonly EventRow[]): Promise<void> {

@@ -24,6 +24,11 @@ export class Suspects {
     return Math.min(...items.map((item) => this.#turnOf(item)), Number.POSITIVE_INFINITY);
   }
 
+  /** True if there are any, and the endpoint has failed at each. */
+  areAll(items: readonly Named[]): boolean {
+    return items.length > 0 && items.every(({ name }) => this.#failed.has(name));
+  }
+
   /** Notes a failure, with how many events the endpoint has taken by now. Gives true where the event is the cause. */
   failed(name: string, takenCount: number): boolean {
     const before = this.#failed.get(name);

@@ -63,6 +63,15 @@ describe('an event that a receiver fails at for ever', () => {
     }
   });
 
+  it('keeps no other order waiting, however many events of its own come before', async () => {
+    const receiver = await webhookReceiver((event) => (fails(event) ? 500 : 204));
+    const program = await delivering([endpointAt(receiver)]);
+    for (let index = 1; index <= 250; index += 1) await program.add('bad', String(index));
+    await program.add('a', '1');
+    await program.pass(HOUR);
+    expect(names(receiver.taken)).toEqual(['a 1']);
+  });
+
   it('keeps no other waiting that it failed at with it', async () => {
     const receiver = await webhookReceiver(() => 503);
     const program = await delivering([endpointAt(receiver)]);
