@@ -23,6 +23,7 @@ import { Chance } from './plan/chance.ts';
 import { FIRST_ACCOUNT, quoted } from './plan/names.ts';
 import type { Plan } from './plan/plan.ts';
 import type { Life, Scheduler } from './scheduler.ts';
+import { numberedStore } from './shared-store.ts';
 import type { Shop } from './shop.ts';
 
 /** What an account finds around it. */
@@ -35,6 +36,8 @@ export interface AccountWorld {
   readonly log: Logger;
   /** Whether an older copy was put in place that nobody has accepted. */
   readonly isOlder: boolean;
+  /** That of the server that processes share. */
+  readonly timeLine: string;
   /** The time of the database, whatever the clocks of the machines show. */
   readonly databaseTime: Date;
   /** What the clock of the machine shows, and the latest that it may have shown. */
@@ -217,7 +220,8 @@ export class SimulatedAccount implements AsyncDisposable {
 
   async #openStore(): Promise<Store> {
     const { path } = this.#world.config.database;
-    return await openStore(path, this.#clock(), { expect: 'current', synchronous: 'off' });
+    const store = await openStore(path, this.#clock(), { expect: 'current', synchronous: 'off' });
+    return this.plan.shared === null ? store : numberedStore(store, this.#world);
   }
 }
 

@@ -286,7 +286,11 @@ export class SimulatedProcess implements Life {
   }
 
   #server(): SimulatedServer {
-    return { timeLine: this.#world.timeLine, fateOf: () => this.#fateOfCommit() };
+    return {
+      timeLine: this.#world.timeLine,
+      fateOf: () => this.#fateOfCommit(),
+      fail: (promise, detail) => this.#world.fail(promise, detail),
+    };
   }
 
   #holdingOf(account: string, generation: number): Holding {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../src/clock.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import { GroupWriter, type Transactions } from '../../src/store/group-writer.ts';
-import type { Database, Holding, Store } from '../../src/store/port.ts';
+import type { Database, Holding, Store, Work } from '../../src/store/port.ts';
 import { Standbys } from '../../src/store/postgres/standbys.ts';
 import { AccountTransactions } from '../../src/store/postgres/writer.ts';
 import { storeError } from '../../src/store/sqlite/errors.ts';
@@ -15,13 +15,9 @@ export interface SimulatedServer {
   /** It has another one after each promotion of a standby. */
   readonly timeLine: string;
   readonly fateOf: () => CommitFate;
+  /** A promise is broken. */
+  fail(promise: string, detail: string): void;
 }
-
-/** On one time-line the server never comes back in an older state. */
-const NO_MARK = {
-  lostCommit: () => Promise.reject(new Error('a commit that was heard is gone')),
-  tellOthers: async () => {},
-};
 
 /**
  * The database as an owner of an account writes it where many processes share one server: the program's own transactions for
@@ -31,16 +27,42 @@ export function sharedStore(store: Store, clock: Clock, holding: Holding, server
   const { account } = holding;
   const lend = async () => await lendConnection(store, server);
   const standbys = new Standbys({ lend }, clock, store.address, 0);
+  const mark = {
+    // On one time-line the server never comes back in an older state.
+    lostCommit: () => {
+      server.fail('what was committed stays', `the last commit of ${account} is gone`);
+      return Promise.reject(new Error('the last commit is gone'));
+    },
+    tellOthers: async () => {},
+  };
   const transactions = new AccountTransactions(
     { address: store.address, connections: { lend }, clock, numbering: {}, standbys },
     account,
-    {
-      holding,
-      mark: NO_MARK,
-    },
+    { holding, mark },
   );
   const writer = new GroupWriter(ofSqlite(transactions, store.address), clock, undefined, store.newEvents);
   return { ...store, writer };
+}
+
+/** The database as a person's command writes it: its events are numbered by the time-line of the server as well. */
+export function numberedStore(store: Store, { timeLine }: Pick<SimulatedServer, 'timeLine'>): Store {
+  const { writer } = store;
+  const numbered =
+    <Result>(work: Work<Result>): Work<Result> =>
+    async (tx) => {
+      for (const text of numberingOf(timeLine)) await sql.raw(text).execute(tx);
+      return await work(tx);
+    };
+  return {
+    ...store,
+    writer: {
+      write: async (work, about) => await writer.write(numbered(work), about),
+      writeUntilDurable: async (work, ...how) => await writer.writeUntilDurable(numbered(work), ...how),
+      isReplicated: async (signal) => await writer.isReplicated(signal),
+      failure: undefined,
+      endGracePeriod: () => writer.endGracePeriod(),
+    },
+  };
 }
 
 /** Has the errors of SQLite mean what they mean to its own writer. */

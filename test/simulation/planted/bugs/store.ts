@@ -58,7 +58,7 @@ export const STORE_BUGS: readonly PlantedBug[] = [
   {
     name: 'result-before-the-commit',
     text: 'who writes has the result before the transaction is committed',
-    breaks: /intent before send/,
+    breaks: /intent before send|what was committed stays/,
     edits: [
       {
         file: 'src/store/group-writer.ts',
