@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { LOOKUP_SOURCES, type DueLookup, type LookupSource } from '../domain/orders/rounds.ts';
+import { isNeverLookedUp, LOOKUP_SOURCES, type DueLookup, type LookupSource } from '../domain/orders/rounds.ts';
 import { FIRST_DUE, type DueKey } from './orders.ts';
 import type { Database } from './port.ts';
 import { queries, statement } from './statement.ts';
@@ -10,7 +10,7 @@ export interface SourcePlace {
   readonly after: DueKey | undefined;
 }
 
-/** An order that is due; `isNew` is 1 for an accepted one that was never looked up, which has a source of its own. */
+/** An order that is due; `isNew` is 1 for an accepted one that was never looked up, which has sources of its own. */
 type DueRow = DueLookup & { readonly isNew: number };
 
 type Values = Readonly<Record<string, string | number>>;
@@ -25,6 +25,7 @@ const dueStatement = statement<Values, DueRow>((v) => {
 });
 
 function dueOf(source: LookupSource, v: Values) {
+  const direction = source === 'newest' ? 'desc' : 'asc';
   const due = queries
     .selectFrom('merchant_orders')
     .select(['external_order_id as externalOrderId', sql<string>`next_action_at`.as('nextActionAt')])
@@ -35,7 +36,7 @@ function dueOf(source: LookupSource, v: Values) {
         : sql.lit<number>(0).as('isNew'),
     )
     .where('account', '=', v['account'] as string)
-    .where('state', '=', sql.lit(source === 'new' ? 'accepted' : source))
+    .where('state', '=', sql.lit(isNeverLookedUp(source) ? 'accepted' : source))
     .where('next_action_at', '<=', v[name(source, 'until')] as string)
     .where((where) =>
       where(
@@ -44,13 +45,13 @@ function dueOf(source: LookupSource, v: Values) {
         where.tuple(v[name(source, 'time')] as string, v[name(source, 'id')] as string),
       ),
     )
-    .orderBy('next_action_at')
-    .orderBy('external_order_id')
+    .orderBy('next_action_at', direction)
+    .orderBy('external_order_id', direction)
     .limit(v['limit'] as number);
-  return source === 'new' ? due.where('last_lookup_at', 'is', null) : due;
+  return isNeverLookedUp(source) ? due.where('last_lookup_at', 'is', null) : due;
 }
 
-/** Reads up to `limit` orders of each source that are to be looked up, of each the oldest first. */
+/** Reads up to `limit` orders of each source that are to be looked up, of each the oldest first, of `newest` the newest. */
 export async function dueLookups(
   db: Database,
   query: { account: string; limit: number; placeOf: (source: LookupSource) => SourcePlace },

@@ -1,7 +1,10 @@
 import type { OrderState } from './states.ts';
 
-/** The orders of a state that is looked up; `new` are those of the accepted ones that were never looked up. */
-export type LookupSource = 'new' | Exclude<OrderState, 'pending' | 'sending' | 'invalid'>;
+/**
+ * The orders of a state that is looked up; `new` are those of the accepted ones that were never looked up, and `newest` the same
+ * ones read from the other end.
+ */
+export type LookupSource = 'new' | 'newest' | Exclude<OrderState, 'pending' | 'sending' | 'invalid'>;
 
 /**
  * The groups of orders that take turns, and how many of each go in a turn of its own. None waits for another one to be
@@ -9,11 +12,16 @@ export type LookupSource = 'new' | Exclude<OrderState, 'pending' | 'sending' | '
  */
 const GROUPS: readonly { readonly weight: number; readonly sources: readonly LookupSource[] }[] = [
   { weight: 8, sources: ['unknown'] },
-  { weight: 4, sources: ['new'] },
+  { weight: 4, sources: ['new', 'newest'] },
   { weight: 4, sources: ['open', 'disputed'] },
   { weight: 2, sources: ['accepted'] },
   { weight: 1, sources: ['held', 'final', 'rejected', 'cancelled', 'abandoned'] },
 ];
+
+/** Tells whether the orders of a source are accepted and were never looked up. */
+export function isNeverLookedUp(source: LookupSource): boolean {
+  return source === 'new' || source === 'newest';
+}
 
 /** Every source once. */
 export const LOOKUP_SOURCES: readonly LookupSource[] = GROUPS.flatMap(({ sources }) => sources);
@@ -28,17 +36,28 @@ export interface DueLookup {
   readonly nextActionAt: string;
 }
 
-/** Chooses the look-ups of a round, in their order: of each group the oldest, by its weight, until there are enough. */
+/**
+ * Chooses the look-ups of a round, in their order: of each group the oldest, by its weight, until there are enough. Of those that
+ * were never looked up the newest goes in every other place: a backlog that is due for weeks does not keep a new order waiting.
+ */
 export function nextRound<Due extends DueLookup>(due: readonly Due[]): readonly Due[] {
   const groups = GROUPS.map(({ weight, sources }) => ({
     weight,
-    waiting: due.filter(({ source }) => sources.includes(source)).toSorted(byAge),
+    waiting: fromBothEnds(due.filter(({ source }) => sources.includes(source))),
   }));
   const round: Due[] = [];
   while (round.length < LOOKUPS_A_ROUND && groups.some(({ waiting }) => waiting.length > 0)) {
     round.push(...groups.flatMap(({ weight, waiting }) => waiting.splice(0, weight)));
   }
   return round.slice(0, LOOKUPS_A_ROUND);
+}
+
+/** The oldest first, and in every other place the newest; each order once, though two sources may have it. */
+function fromBothEnds<Due extends DueLookup>(due: readonly Due[]): Due[] {
+  const oldest = due.filter(({ source }) => source !== 'newest').toSorted(byAge);
+  const newest = due.filter(({ source }) => source === 'newest').toSorted((one, other) => byAge(other, one));
+  const turns = Array.from({ length: due.length }, (_, index) => [oldest[index], newest[index]]).flat();
+  return [...new Map(turns.flatMap((one) => (one === undefined ? [] : [[one.externalOrderId, one]]))).values()];
 }
 
 function byAge(one: DueLookup, other: DueLookup): number {

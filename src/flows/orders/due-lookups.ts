@@ -1,4 +1,4 @@
-import { LOOKUPS_A_ROUND, nextRound, type LookupSource } from '../../domain/orders/rounds.ts';
+import { isNeverLookedUp, LOOKUPS_A_ROUND, nextRound, type LookupSource } from '../../domain/orders/rounds.ts';
 import { dueLookups } from '../../store/due-lookups.ts';
 import type { DueKey } from '../../store/orders.ts';
 import type { FlowDeps } from '../pass/deps.ts';
@@ -18,19 +18,28 @@ export async function* ordersToLookUp(
   onRound: (sources: ReadonlySet<LookupSource>) => void = () => {},
 ): AsyncGenerator<string> {
   const places = new Map<LookupSource, DueKey>();
+  // Orders of the last rounds that the newest ones still have among them: they are in flight, or could not be written.
+  let taken = new Set<string>();
   while (!isOver()) {
-    const placeOf = (source: LookupSource) => ({ until: until(source), after: places.get(source) });
-    const due = await dueLookups(store.db, { account, limit: LOOKUPS_A_ROUND, placeOf });
+    const placeOf = (source: LookupSource) => ({
+      until: until(source),
+      after: places.get(source === 'newest' ? 'new' : source),
+    });
+    const read = await dueLookups(store.db, { account, limit: LOOKUPS_A_ROUND, placeOf });
+    const newest = read.filter(({ source }) => source === 'newest').map(({ externalOrderId }) => externalOrderId);
+    taken = taken.intersection(new Set(newest));
+    const due = read.filter(({ source, externalOrderId }) => !isNeverLookedUp(source) || !taken.has(externalOrderId));
     if (due.length === 0) return;
     onRound(new Set(due.map(({ source }) => source)));
     // An accepted order that was never looked up is given as a new one.
-    const round = new Set(nextRound(due.filter(({ isNew }) => isNew === 0)));
+    const round = nextRound(due.filter(({ isNew }) => isNew === 0));
     for (const { externalOrderId } of round) {
       if (isOver()) return;
       yield externalOrderId;
     }
-    for (const [source, page] of Map.groupBy(due, (one) => one.source)) {
-      const left = page.findIndex((one) => one.isNew === 0 && !round.has(one));
+    taken = taken.union(new Set(round.map(({ externalOrderId }) => externalOrderId)));
+    for (const [source, page] of Map.groupBy(read, (one) => one.source)) {
+      const left = page.findIndex((one) => one.isNew === 0 && !taken.has(one.externalOrderId));
       const last = left === -1 ? page.at(-1) : page[left - 1];
       if (last !== undefined) places.set(source, placeAfter(last, places.get(source)));
     }

@@ -5,7 +5,7 @@ import { decideLookup, isLookedUp, isOvertaken } from '../../domain/orders/follo
 import type { LookupAnswer, LookupDecision } from '../../domain/orders/lookup.ts';
 import { lateMsOf } from '../../domain/orders/pace/history.ts';
 import { isPaced } from '../../domain/orders/pace/status.ts';
-import type { LookupSource } from '../../domain/orders/rounds.ts';
+import { isNeverLookedUp, type LookupSource } from '../../domain/orders/rounds.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES } from '../../domain/orders/states.ts';
 import type { OrderEvent, Tracking } from '../../domain/orders/tracking.ts';
 import type { Health } from '../../exchange/breaker.ts';
@@ -82,7 +82,7 @@ export async function lookUpDue(deps: FollowDeps, until: () => Date, signal: Abo
 }
 
 function isFollowed(source: LookupSource): boolean {
-  return source === 'new' || isPaced(source);
+  return isNeverLookedUp(source) || isPaced(source);
 }
 
 async function lookUpEach(deps: FollowDeps, orders: AsyncIterable<string>, signal: AbortSignal): Promise<void> {

@@ -17,7 +17,9 @@ const countOf = (round: readonly DueLookup[], ...sources: readonly DueLookup['so
 
 describe('the sources of look-ups', () => {
   it('are the states that are looked up, and the accepted orders that never were', () => {
-    expect([...LOOKUP_SOURCES].toSorted()).toEqual([...FOLLOWED_STATES, ...RECHECKED_STATES, 'new'].toSorted());
+    expect([...LOOKUP_SOURCES].toSorted()).toEqual(
+      [...FOLLOWED_STATES, ...RECHECKED_STATES, 'new', 'newest'].toSorted(),
+    );
   });
 });
 
@@ -26,7 +28,7 @@ describe('a round of look-ups', () => {
     const round = nextRound(LOOKUP_SOURCES.flatMap((source) => due(source, 100)));
     const shares = [
       countOf(round, 'unknown'),
-      countOf(round, 'new'),
+      countOf(round, 'new', 'newest'),
       countOf(round, 'open', 'disputed'),
       countOf(round, 'accepted'),
       countOf(round, 'held', 'final', 'rejected', 'cancelled', 'abandoned'),
@@ -56,6 +58,16 @@ describe('a round of look-ups', () => {
     expect(nextRound([third, first, fourth, second])).toEqual(sorted);
   });
 
+  it('has in every other place the newest of those that were never looked up, and each of them once', () => {
+    const waiting = due('new', 100);
+    const newest = waiting.toReversed().map((one) => ({ ...one, source: 'newest' as const }));
+    const round = nextRound([...waiting.slice(0, LOOKUPS_A_ROUND), ...newest.slice(0, LOOKUPS_A_ROUND)]);
+    expect(round).toEqual(waiting.slice(0, 16).flatMap((one, index) => [one, newest[index]]));
+    expect(nextRound([...waiting.slice(0, 5), ...newest.slice(-5)]).map((one) => one.externalOrderId)).toEqual(
+      [0, 4, 1, 3, 2].map((index) => waiting[index]?.externalOrderId),
+    );
+  });
+
   it('takes each order once, the oldest of each group first, and lets none wait while there is room', () => {
     const some = fc.tuple(...LOOKUP_SOURCES.map((source) => fc.nat(60).map((count) => due(source, count))));
     fc.assert(
@@ -66,7 +78,9 @@ describe('a round of look-ups', () => {
         expect(new Set(round).size).toBe(round.length);
         for (const source of LOOKUP_SOURCES) {
           const taken = round.filter((one) => one.source === source);
-          expect(taken).toEqual(all.filter((one) => one.source === source).slice(0, taken.length));
+          const waiting = all.filter((one) => one.source === source);
+          const inOrder = source === 'newest' ? waiting.toReversed() : waiting;
+          expect(taken).toEqual(inOrder.slice(0, taken.length));
         }
         for (const first of sources.flatMap((one) => one.slice(0, 1))) {
           if (['unknown', 'new', 'accepted'].includes(first.source)) expect(round).toContain(first);

@@ -358,6 +358,35 @@ describe('the follow pass', () => {
     expect(lookedUp.indexOf('new')).toBeLessThan(most);
   });
 
+  it('comes to a new order within a round where many have been due for weeks that were never looked up either', async () => {
+    const environment = { ORDER_SYNC_FOLLOW_FINAL_STATUSES: 'DONE' };
+    const { program, exchange } = await acceptedOrders([], { environment });
+    const backlog = Array.from({ length: 500 }, (_, index) => ({ external_order_id: `o${index}` }));
+    program.insert(...backlog, { external_order_id: 'late' });
+    unguarded(program.merchant, () =>
+      program.merchant.exec(
+        `update merchant_orders set revision = revision + 1, state = 'accepted', next_action_at =
+           case external_order_id when 'late' then '${LATER}' else '2025-12-08T12:00:00.000Z' end`,
+      ),
+    );
+    const lookedUp: string[] = [];
+    let before = 0;
+    exchange.answer = async (request) => {
+      if (request.method === 'POST') return echo(request);
+      lookedUp.push(request.externalOrderId);
+      if (lookedUp.length === 100) {
+        program.insert({ external_order_id: 'new' });
+        await createPass(program.app, NEVER);
+        before = lookedUp.length;
+      }
+      return record(request.externalOrderId, { status: 'DONE' });
+    };
+    await lookUpDue(program.app, () => new Date(AFTER_5_S), NEVER);
+    expect(lookedUp.toSorted()).toEqual([...backlog.map((one) => one.external_order_id), 'late', 'new'].toSorted());
+    expect(lookedUp.indexOf('late')).toBeLessThan(32);
+    expect(lookedUp.indexOf('new')).toBeLessThan(before + 32 + program.app.concurrency);
+  });
+
   it('looks each of many up once where none was looked up before, beside those that were', async () => {
     const ids = Array.from({ length: 900 }, (_, index) => `o${index}`);
     const { program, exchange } = await acceptedOrders(ids);
@@ -392,7 +421,7 @@ describe('the follow pass', () => {
           .map((row) => (row as { detail: string }).detail)
           .filter((detail) => detail.includes('merchant_orders'));
       const never = plan().filter((detail) => detail.includes('merchant_orders_never_looked_up'));
-      expect(never).toHaveLength(1);
+      expect(never).toHaveLength(2);
       const plans = [plan()];
       program.merchant.exec(`analyze; update sqlite_stat1 set stat = '5000000 5000000 500000 2 1'
       where idx = 'merchant_orders_due'; analyze sqlite_schema`);
