@@ -22,6 +22,13 @@ export class RowLockedError extends StoreError {
   }
 }
 
+/** The database failed by a code of which nothing is known here. */
+export class UnlistedError extends StoreError {
+  constructor(message: string, options?: ErrorOptions) {
+    super('unusable', message, options);
+  }
+}
+
 /** Another process drives this account. */
 export class OwnedError extends Error {
   override readonly name = 'OwnedError';

@@ -18,6 +18,8 @@ export interface Transactions {
   isInPlace(): boolean;
   /** True where each statement takes a way to a server and back: works about different orders are then run beside each other. */
   readonly isRemote: boolean;
+  /** Runs the triggers of an open transaction that are deferred to its end; absent if there are none in such a database. */
+  runDeferred?(tx: Transaction): Promise<void>;
   /** As `Writer.isReplicated`; absent if no standbys are required. */
   isReplicated?(signal: AbortSignal): true | Promise<boolean>;
   /** Why commits wait. */
@@ -145,7 +147,7 @@ export class GroupWriter implements Writer {
         const chained = Object.assign(tx, { heads, intents: new Map() });
         const done = this.#transactions.isRemote ? await runBeside(group, chained) : await runEach(group, chained);
         await endChains(chained);
-        await assertIntents(chained);
+        await assertIntents(chained, () => this.#transactions.runDeferred?.(chained));
         return done;
       };
       const results = await this.#transactions.run(work, this.#gracePeriodOver.signal, onFailure);

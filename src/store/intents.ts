@@ -23,16 +23,18 @@ const intentStatement = statement((v: { account: string; externalOrderId: string
 );
 
 /**
- * Reads the intents of a transaction again as its last statement. A trigger may have undone or changed one, and a count of changed
- * rows does not tell. Throws `StoreError` then: nothing of the transaction is committed, so nothing is sent.
+ * Reads the intents of a transaction again as its last statement, behind the triggers that are deferred. A trigger may have undone
+ * or changed one, and a count of changed rows does not tell. Throws `StoreError` then: nothing of the transaction is committed, so
+ * nothing is sent.
  */
-export async function assertIntents(tx: Transaction): Promise<void> {
+export async function assertIntents(tx: Transaction, runDeferred: () => Promise<void> | undefined): Promise<void> {
   const intents = [...(tx.intents?.values() ?? [])];
   if (intents.length === 0) return;
+  const deferred = Promise.resolve(runDeferred());
   const reads = intents.map(({ account = '', external_order_id: externalOrderId = '' }) =>
     intentStatement(tx, { account, externalOrderId }),
   );
-  const found = await together(...reads);
+  const [, ...found] = await together(deferred, ...reads);
   for (const [index, intent] of intents.entries()) {
     const row: Readonly<Record<string, unknown>> = found[index]?.rows[0] ?? {};
     const column = Object.entries(intent).find(([name, value]) => row[name] !== value)?.[0];

@@ -3,7 +3,7 @@ import type { OrderAge } from '../domain/findings/age.ts';
 import { readTime } from '../domain/instant.ts';
 import type { OrderState } from '../domain/orders/states.ts';
 import { MERCHANT_ID } from './accounts.ts';
-import type { OrderRow } from './order-columns.ts';
+import { ROW_COLUMNS, type OrderRow } from './order-columns.ts';
 import type { DueKey } from './orders.ts';
 import type { Database, Transaction } from './port.ts';
 import { queries, statement } from './statement.ts';
@@ -30,7 +30,7 @@ const lockStatement = statement((v: OrderKey) => followedRow(v).forNoKeyUpdate()
 function followedRow(v: OrderKey) {
   return queries
     .selectFrom('merchant_orders as o')
-    .selectAll('o')
+    .select(ROW_COLUMNS.map((column) => `o.${column}` as const))
     .select((select) => [
       select
         .selectFrom('order_records as r')

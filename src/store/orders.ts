@@ -4,7 +4,7 @@ import type { Decision, Tracking } from '../domain/orders/tracking.ts';
 import { hasLongText, indexedBy, isFollowed } from './dialect.ts';
 import { StoreError } from './errors.ts';
 import { insertEvents } from './events.ts';
-import { trackedColumnsOf, type OrderRow } from './order-columns.ts';
+import { ROW_COLUMNS, trackedColumnsOf, type OrderRow } from './order-columns.ts';
 import type { Database, Transaction } from './port.ts';
 import { queries, statement, together } from './statement.ts';
 
@@ -109,7 +109,8 @@ interface OrderKey {
 const rowOf = (v: OrderKey) =>
   queries
     .selectFrom('merchant_orders')
-    .selectAll()
+    // By name: a plan that is kept fails once the merchant adds a column.
+    .select(ROW_COLUMNS)
     .where((order) => order.and({ account: v.account, external_order_id: v.externalOrderId }));
 const rowStatement = statement((v: OrderKey) => rowOf(v));
 const lockStatement = statement((v: OrderKey) => rowOf(v).forNoKeyUpdate());

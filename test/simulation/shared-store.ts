@@ -150,7 +150,7 @@ async function execute(
 function ofSqliteText(statement: string, timeLine: string): string {
   return statement
     .replaceAll('order_sync_time_line()', `'${timeLine}'`)
-    .replace(/\s+for update$|, set_config\([^)]*\)$/, '');
+    .replace(/\s+for update$|, set_config\(.*$/s, '');
 }
 
 /** The ids of events begin beyond those of the time-lines before, as a sequence of the server has them. */

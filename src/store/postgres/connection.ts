@@ -1,14 +1,15 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Kysely, PostgresAdapter, PostgresDialect, sql, type CompiledQuery, type MigrationLockOptions } from 'kysely';
 import pg from 'pg';
 import { rereadPassword, type PostgresDatabase } from '../../config/database.ts';
-import { storable } from '../../domain/text.ts';
 import { PostgresCompiler } from '../dialect.ts';
 import { StoreError } from '../errors.ts';
 import type { Database } from '../port.ts';
 import type { Tables } from '../schema.ts';
 import { breakOffLate, Client, LAST_ANSWER_MS } from './client.ts';
-import { isConnectionLost, postgresError } from './errors.ts';
+import { isAborted, isConnectionLost, isStale, postgresError } from './errors.ts';
+import { PARSERS, storableValues } from './values.ts';
 
 const IDLE_MS = 10_000;
 /** Connections keep plans, and one that was made for a small table is slow on a large one. One in use is closed when it is given back. */
@@ -17,6 +18,8 @@ const LIFETIME_S = 60;
 const KEEP_ALIVE_MS = 10_000;
 /** Statements that have a name: they are parsed and planned once a connection. The program has fewer of them. */
 const KEPT_STATEMENTS = 500;
+/** A statement whose plan a connection may not use any more is tried so often on other connections. */
+export const MOST_STALE = 3;
 
 /** How connections are used. */
 export interface ConnectionOptions {
@@ -93,6 +96,8 @@ class Pool implements Connections {
   readonly #names = new Map<string, string>();
   /** What each connection of the pool is used through. */
   readonly #links = new WeakMap<pg.PoolClient, Link>();
+  /** Raised when prepared statements are of no use any more: connections of an earlier number are replaced. */
+  #epoch = 0;
 
   constructor(pool: pg.Pool, address: string, options: ConnectionOptions) {
     this.#pool = pool;
@@ -100,11 +105,15 @@ class Pool implements Connections {
     this.#options = options;
     if (options.hurry !== undefined) breakOffLate(pool, options.hurry);
     const run = async <Row>(query: CompiledQuery<Row>) => {
-      const link = await this.#connect();
-      try {
-        return await link.run(query);
-      } finally {
-        link.release();
+      for (let tries = 0; ; tries += 1) {
+        const link = await this.#connect();
+        try {
+          return await link.run(query);
+        } catch (error) {
+          if (!isStale(error) || tries === MOST_STALE) throw error;
+        } finally {
+          link.release();
+        }
       }
     };
     this.db = kyselyOf(this.#adapter, () => this.#connect(), run);
@@ -119,16 +128,28 @@ class Pool implements Connections {
   }
 
   async #connect(): Promise<Link> {
-    const client = await this.#pool.connect().catch((error: unknown) => {
-      throw postgresError(error, this.#address);
-    });
-    const known = this.#links.get(client);
-    if (known !== undefined) return known;
+    for (;;) {
+      const client = await this.#pool.connect().catch((error: unknown) => {
+        throw postgresError(error, this.#address);
+      });
+      const known = this.#links.get(client);
+      if (known?.epoch === this.#epoch) return known;
+      if (known === undefined) return this.#link(client);
+      known.release(true);
+    }
+  }
+
+  #link(client: pg.PoolClient): Link {
+    const epoch = this.#epoch;
     const link = new Link({
       client,
       address: this.#address,
       adapter: this.#adapter,
       nameOf: (text) => this.#nameOf(text),
+      epoch,
+      onStale: () => {
+        if (epoch === this.#epoch) this.#epoch += 1;
+      },
       ...this.#options,
     });
     this.#links.set(client, link);
@@ -138,7 +159,8 @@ class Pool implements Connections {
   #nameOf(text: string): string | undefined {
     const known = this.#names.get(text);
     if (known !== undefined || this.#names.size >= KEPT_STATEMENTS) return known;
-    const name = `order_sync_${this.#names.size}`;
+    // By its text: a pooler may give the connection a session in which another process has prepared statements.
+    const name = `order_sync_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
     this.#names.set(text, name);
     return name;
   }
@@ -149,6 +171,8 @@ interface LinkOptions extends Pick<ConnectionOptions, 'answerTimeoutMs' | 'hurry
   readonly address: string;
   readonly adapter: Adapter;
   readonly nameOf: (text: string) => string | undefined;
+  readonly epoch: number;
+  readonly onStale: () => void;
 }
 
 /** A connection of the pool, as Kysely and the store use it. */
@@ -156,6 +180,8 @@ class Link implements Lent {
   readonly db: Database;
   readonly #options: LinkOptions;
   #isLost = false;
+  /** Why the open transaction is aborted. */
+  #failure: StoreError | undefined;
 
   constructor(options: LinkOptions) {
     this.#options = options;
@@ -164,6 +190,10 @@ class Link implements Lent {
       async () => ({ query: (text, values) => this.query(text, values), release: () => undefined }),
       (query) => this.run(query),
     );
+  }
+
+  get epoch(): number {
+    return this.#options.epoch;
   }
 
   /** Runs a statement that was compiled once. */
@@ -197,10 +227,15 @@ class Link implements Lent {
     try {
       // The type of the driver does not name the limit.
       const limited = answerTimeoutMs === undefined ? query : { ...query, query_timeout: answerTimeoutMs };
-      return (await client.query(limited)) as unknown as pg.QueryResult & { rows: Row[]; command: Command };
+      const result = (await client.query(limited)) as unknown as pg.QueryResult & { rows: Row[]; command: Command };
+      this.#failure = undefined;
+      return result;
     } catch (error) {
-      this.#isLost ||= isConnectionLost(error);
-      throw postgresError(error, address);
+      if (isStale(error)) this.#options.onStale();
+      this.#isLost ||= isConnectionLost(error) || isStale(error);
+      // Statements that were sent behind the one that failed tell nothing.
+      if (!isAborted(error) || this.#failure === undefined) this.#failure = postgresError(error, address);
+      throw this.#failure;
     }
   }
 }
@@ -233,29 +268,6 @@ class Adapter extends PostgresAdapter {
     // The transaction's end does it.
   }
 }
-
-/** What the exchange or another program says may hold NUL. */
-function storableValues(values: readonly unknown[]): unknown[] {
-  return values.map((value) => (typeof value === 'string' && value.includes('\0') ? storable(value) : value));
-}
-
-/** A number, or its text where a number would lose digits. */
-function exactNumber(text: string): number | string {
-  const number = Number(text);
-  return Number.isSafeInteger(number) ? number : text;
-}
-
-/** How values of each type are read: as SQLite gives them. All else comes as text. */
-const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
-  [pg.types.builtins.BYTEA]: (text) => Buffer.from(text.slice('\\x'.length), 'hex'),
-  [pg.types.builtins.BOOL]: (text) => (text === 't' ? 1 : 0),
-  [pg.types.builtins.INT2]: Number,
-  [pg.types.builtins.INT4]: Number,
-  [pg.types.builtins.INT8]: exactNumber,
-  [pg.types.builtins.NUMERIC]: exactNumber,
-  [pg.types.builtins.FLOAT4]: Number,
-  [pg.types.builtins.FLOAT8]: Number,
-};
 
 function tlsOf({ tls, tlsCaFile }: PostgresDatabase) {
   if (tls === 'off') return false;

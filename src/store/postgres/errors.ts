@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { StoreError, type StoreProblem } from '../errors.ts';
+import { StoreError, UnlistedError, type StoreProblem } from '../errors.ts';
 
 type Meaning = readonly [codes: RegExp, problem: StoreProblem, meaning: string, advice: string];
 
@@ -18,6 +18,12 @@ const MEANINGS: readonly Meaning[] = [
   [/^(53|58|XX00[12])/, 'disk', 'cannot be written', 'check the disk and the memory of the server'],
   [/^(57P0|08)/, 'disk', 'is out of reach', 'see that its server runs'],
   [/^(40|55P03|57014)/, 'busy', 'is locked by another program for too long', 'find its open transaction'],
+  [
+    /^(26000|42P05)/,
+    'unusable',
+    'is behind a pooler that loses prepared statements, as PgBouncer does with pool_mode = transaction',
+    'set its max_prepared_statements to 200 (PgBouncer 1.21 or newer) or its pool_mode to session, or database.url to the server',
+  ],
   [/^(42P01|42703|42883|42P07)/, 'unusable', 'has other tables than this version', 'run: order-sync db status'],
 ];
 
@@ -26,6 +32,9 @@ const MEANINGS: readonly Meaning[] = [
  * classes that PostgreSQL leaves to others are those of a merchant's own triggers.
  */
 const REFUSED = /^(2[23]|44|P0|(?!5[3-8]|72|XX)[5-9I-Z])/;
+
+/** In a function too these speak of the server, the connection or a lock, and not of the row. */
+const NOT_OF_FUNCTIONS = /^(08|25006|28|40|53|55P03|57P|58|XX00[12])/;
 
 /** The codes of a connection that cannot be encrypted in the way that is set. */
 const TLS = /^(CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|ERR_TLS|ERR_SSL|EPROTO)/;
@@ -39,15 +48,13 @@ export function postgresError(error: unknown, address: string): StoreError {
   const cause = { cause: error };
   const message = messageOf(error);
   const code = codeOf(error);
+  const source = functionOf(error);
+  if (source !== undefined) return new StoreError('refused', `${message} (in ${source})`, cause);
   if (REFUSED.test(code)) return new StoreError('refused', message, cause);
   const [, problem, meaning, advice] = MEANINGS.find(([codes]) => codes.test(code)) ?? [];
   if (problem !== undefined) return new StoreError(problem, `${address} ${meaning} (${message}); ${advice}`, cause);
   if (isOfServer(error)) {
-    return new StoreError(
-      'unusable',
-      `${address} cannot be used (${code}: ${message}); see the log of its server`,
-      cause,
-    );
+    return new UnlistedError(`${address} cannot be used (${code}: ${message}); see the log of its server`, cause);
   }
   if (TLS.test(code) || message.includes('SSL')) {
     const why = `${address} cannot be reached encrypted (${message}); see database.tls and database.tlsCaFile`;
@@ -63,9 +70,24 @@ export function isConnectionLost(error: unknown): boolean {
 }
 
 /** True when the transaction was not committed and may come through where it is run again: not what the store itself says. */
-export function isWorthRetry({ cause }: StoreError): boolean {
-  if (cause === undefined || cause instanceof StoreError) return false;
+export function isWorthRetry({ problem, cause }: StoreError): boolean {
+  if (problem === 'refused' || cause === undefined || cause instanceof StoreError) return false;
+  if (isStale(cause)) return true;
   return isOfServer(cause) ? RETRIED.test(codeOf(cause)) : !TLS.test(codeOf(cause));
+}
+
+/**
+ * True when a prepared statement is of no use any more: a table was changed, or a pooler gave the connection another session.
+ * Nothing was done.
+ */
+export function isStale(error: unknown): boolean {
+  const cause = error instanceof StoreError ? error.cause : error;
+  return /^(0A000|26000|42P05)/.test(codeOf(cause)) && functionOf(cause) === undefined;
+}
+
+/** True when an earlier statement of the transaction has failed. */
+export function isAborted(error: unknown): boolean {
+  return codeOf(error) === '25P02';
 }
 
 /** True when another program has had a row locked for too long. */
@@ -76,6 +98,22 @@ export function isLockedOut(error: unknown): error is StoreError {
 /** True when something is there already that was to be made. */
 export function isTwice(error: unknown): boolean {
   return error instanceof StoreError && /^(23505|42P07|42710)/.test(codeOf(error.cause));
+}
+
+/**
+ * The function, as of a trigger of the merchant's, in which a statement failed by what it found there. Undefined in every other
+ * case; the guards of order-sync have a code of their own.
+ */
+function functionOf(error: unknown): string | undefined {
+  if (!isOfServer(error)) return undefined;
+  const { where = '', routine, code = '' } = error;
+  const isRaised = routine === 'exec_stmt_raise';
+  if (!isRaised && NOT_OF_FUNCTIONS.test(code)) return undefined;
+  // Values and statements are quoted there. In each language of the server a function has its parentheses.
+  const unquoted = where.replaceAll(/'[^']*'|"[^"]*[\s(][^"]*"(?!\()/g, '');
+  const [, byCall, byName] = /((?:[\w.$]+|"[^"]+")\([^)]*\))|function "([^"]+)"/.exec(unquoted) ?? [];
+  const name = byCall ?? byName;
+  return name?.startsWith('order_sync_') === true ? undefined : name;
 }
 
 function isOfServer(error: unknown): error is pg.DatabaseError {

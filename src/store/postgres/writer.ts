@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
+import { CompiledQuery } from 'kysely';
 import pg from 'pg';
 import type { Clock } from '../../clock.ts';
 import { wakeOwner } from '../account-requests.ts';
 import { OwnedError, RowLockedError, StoreError } from '../errors.ts';
 import type { Transactions } from '../group-writer.ts';
-import type { Holding, Work } from '../port.ts';
-import type { Connections, Lent } from './connection.ts';
-import { isConnectionLost, isLockedOut, isWorthRetry } from './errors.ts';
+import type { Holding, Transaction, Work } from '../port.ts';
+import { MOST_STALE, type Connections, type Lent } from './connection.ts';
+import { isLockedOut, isStale, isWorthRetry } from './errors.ts';
 import { OlderStateError, type AccountMark } from './marks.ts';
+import { BEGIN, commit, isRolledBack, ONCE_LOCKED } from './transaction.ts';
 import type { ReplicatedCommit, Standbys } from './standbys.ts';
 
 /** A lost connection or a full server is tried again for so long. */
@@ -15,21 +17,8 @@ const RETRY_FOR_MS = 2_000;
 const RETRY_WAIT_MS = 50;
 const ASK_AGAIN_MS = 250;
 
-/**
- * The limits of a transaction that writes. The row of the account is waited for while others write; and a process that stands
- * still in the middle gives it back before its heartbeat is over. Triggers that are deferred run at once: intents are read again
- * before the commit.
- */
-const BEGIN = `begin isolation level read committed;
-  set local lock_timeout = '3s'; set local statement_timeout = '30s';
-  set local idle_in_transaction_session_timeout = '2s';
-  set constraints all immediate`;
-
 /** The first event on a new time-line gets a multiple of this as its id: no promoted standby lacks more events. */
 const EVENTS_OF_A_TIME_LINE = 1_000_000_000;
-
-/** Once the account is locked: all its orders wait where one of them is locked by a transaction of the merchant's. */
-const ORDER_LOCK_TIMEOUT = '200ms';
 
 /** The database, as the transactions of one account need it. */
 interface TransactionDeps {
@@ -91,6 +80,10 @@ export class AccountTransactions implements Transactions {
     return this.#deps.standbys.prove(intents, this.#account, (name) => this.#last.includes(name), signal);
   }
 
+  async runDeferred(tx: Transaction): Promise<void> {
+    await tx.run?.(CompiledQuery.raw('set constraints all immediate'));
+  }
+
   async run<Result>(
     work: Work<Result>,
     signal: AbortSignal,
@@ -98,13 +91,14 @@ export class AccountTransactions implements Transactions {
   ): Promise<Result> {
     const { clock } = this.#deps;
     const deadline = clock.monotonic() + RETRY_FOR_MS;
-    for (;;) {
+    for (let stale = 0; ;) {
       const attempt = await this.#attemptAndTell(work);
       if (attempt.kind === 'committed') return attempt.result;
       if (attempt.kind === 'unknown' && (await this.#wasCommitted(attempt, signal, onFailure))) {
         if (this.#deps.standbys.areRequired) this.#intents = {};
         return attempt.result;
       }
+      if (isStale(attempt.failure) && ++stale > MOST_STALE) throw attempt.failure;
       if (signal.aborted || clock.monotonic() >= deadline) throw attempt.failure;
       await clock.sleep(RETRY_WAIT_MS, signal).catch(() => undefined);
     }
@@ -165,7 +159,7 @@ export class AccountTransactions implements Transactions {
     if (this.#owner === undefined) {
       const { rows } = await lent.exec(`${BEGIN};
         insert into account_owners (account, generation) values (${account}, 0) on conflict (account) do nothing;
-        select order_sync_time_line() as time_line, set_config('lock_timeout', '${ORDER_LOCK_TIMEOUT}', true)
+        select order_sync_time_line() as time_line, ${ONCE_LOCKED}
         from (select from account_owners where account = ${account} for update) as locked`);
       return await this.#numberEvents(lent, rows[0]?.['time_line'] ?? null);
     }
@@ -176,7 +170,7 @@ export class AccountTransactions implements Transactions {
       update account_owners set last_commit = '${name}', time_line = order_sync_time_line(),
         walked = ${walked === undefined ? 'null' : pg.escapeLiteral(walked)}
       where account = ${account} and generation = ${generation} ${isLast}
-      returning time_line, set_config('lock_timeout', '${ORDER_LOCK_TIMEOUT}', true)`);
+      returning time_line, ${ONCE_LOCKED}`);
     if (rows[0] !== undefined) return await this.#numberEvents(lent, rows[0]['time_line']);
     const owner = await this.#ownerRow(lent);
     this.#assertNotFollowed(owner, generation);
@@ -274,23 +268,4 @@ export class AccountTransactions implements Transactions {
       lent.release(isUseless);
     }
   }
-}
-
-/** Gives the failure where it is not known whether the commit was done; throws where it surely was not. */
-async function commit(lent: Lent): Promise<StoreError | undefined> {
-  try {
-    const { command } = await lent.exec('commit');
-    if (command === 'ROLLBACK') throw new Error('a statement failed, and the work went on without it');
-    return undefined;
-  } catch (error) {
-    if (error instanceof StoreError && isConnectionLost(error)) return error;
-    throw error;
-  }
-}
-
-async function isRolledBack(lent: Lent): Promise<boolean> {
-  return await lent.exec('rollback').then(
-    () => true,
-    () => false,
-  );
 }

@@ -17,6 +17,10 @@ function functionTrigger({ merchant }: TestProgram, when: string, body: string, 
 /** Triggers by what they do as an intent is written: none of them raises. */
 const TRIGGERS: Readonly<Record<string, (program: TestProgram) => void>> = isSqlite()
   ? {
+      'a BEFORE trigger that skips the row': ({ merchant }) => {
+        merchant.exec(`create trigger of_the_shop before update of state on merchant_orders when new.state = 'sending'
+          begin select raise(ignore); end`);
+      },
       'an AFTER trigger that takes the state back': ({ merchant }) => {
         merchant.exec(`create trigger of_the_shop after update of state on merchant_orders when new.state = 'sending'
           begin ${TAKES_BACK}; end`);
@@ -40,6 +44,19 @@ const TRIGGERS: Readonly<Record<string, (program: TestProgram) => void>> = isSql
           `if new.state = 'sending' then ${TAKES_BACK}; end if; return null;`,
           'deferrable initially deferred',
         ),
+      'a trigger that is deferred by another one': (program) => {
+        functionTrigger(
+          program,
+          'constraint trigger a after update',
+          `if new.state = 'sending' then ${TAKES_BACK}; end if; return null;`,
+          'deferrable initially immediate',
+        );
+        program.merchant.exec(`create function defers() returns trigger language plpgsql as $$
+          begin set constraints all deferred; return new; end $$`);
+        program.merchant.exec(
+          'create trigger b before update on merchant_orders for each row execute function defers()',
+        );
+      },
     };
 
 describe.each(Object.entries(TRIGGERS))('%s', (name, make) => {
