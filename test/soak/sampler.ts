@@ -24,7 +24,7 @@ export async function look({ pid, opsUrl, path }: Looked): Promise<Sample> {
     descriptors: links.length,
     sockets: links.filter((link) => link.startsWith('socket:')).length,
     walBytes: statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0,
-    eventLoopDelayMs: gauge(metrics, 'order_sync_event_loop_delay_seconds{quantile="1"}') * 1_000,
+    eventLoopDelayMs: gauge(metrics, 'order_sync_event_loop_delay_seconds{percentile="100"}') * 1_000,
   };
 }
 

@@ -24,6 +24,9 @@ const STOPS = {
 /** The kind of a hold; an account has one of each at the most. */
 export type HoldKind = keyof typeof STOPS;
 
+/** Every kind once. */
+export const HOLD_KINDS = Object.keys(STOPS) as readonly HoldKind[];
+
 /** The holds that `order-sync resume` ends. The others end when the exchange takes a request. */
 export const RESUMED_HOLDS: readonly HoldKind[] = ['creates-paused', 'all-paused', 'restored', 'slowed', 'guarded'];
 

@@ -1,3 +1,4 @@
+import { HOLD_KINDS } from '../../domain/accounts/holds.ts';
 import { ORDER_STATES } from '../../domain/orders/states.ts';
 import type { EventRow } from '../../domain/events/feed.ts';
 import type { NamedOrder, Overview } from './overview.ts';
@@ -81,8 +82,8 @@ export function bundledEvent(event: EventRow, pseudonym: Pseudonym): object {
   };
 }
 
-/** States, and kinds of holds. */
-const OUR_WORD = new RegExp(`^(${ORDER_STATES.join('|')}|[a-z]+-[a-z]+(-[a-z]+)?|restored|forbidden|slowed)$`);
+/** States, kinds of holds, and what else became of an account, which is always several words. */
+const OUR_WORD = new RegExp(`^(${[...ORDER_STATES, ...HOLD_KINDS].join('|')}|[a-z]+-[a-z]+(-[a-z]+)?)$`);
 /** A field of a record, or a class of findings. */
 const FIELD = /^[A-Za-z_.]{1,80}$/;
 

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { HOLD_KINDS } from '../../../src/domain/accounts/holds.ts';
+import { FINDING_CLASSES } from '../../../src/domain/findings/classes.ts';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { GAUGES } from '../../../src/http/ops/metrics/gauges.ts';
 import { isSqlite } from '../../support/database.ts';
@@ -32,12 +34,32 @@ describe('/metrics', () => {
     on.activity.left();
     on.activity.ended({ operation: 'look_up_order', outcome: 'ok', tookMs: 5, isAnswered: true });
     const metrics = await scrape(on);
-    const rare = isSqlite()
-      ? /^order_sync_(?:findings|holds|webhook_\w+)$/
-      : /^order_sync_(?:findings|holds|webhook_\w+|database_(?:wal_)?bytes)$/;
+    const rare = isSqlite() ? /^order_sync_webhook_\w+$/ : /^order_sync_(?:webhook_\w+|database_(?:wal_)?bytes)$/;
     expect(Object.keys(GAUGES).filter((name) => !metrics.has(name) && !rare.test(name))).toEqual([]);
     expect(valueOf(metrics, 'order_sync_database_up')).toBe(1);
     expect(valueOf(metrics, 'order_sync_build_info', { version: '0.0.0' })).toBe(1);
+  });
+
+  it('passes the checks of promtool: names that say their type, no label of another type, a base unit, a sentence', async () => {
+    const on = await testOps();
+    on.activity.passBegins('create')(true);
+    on.activity.ended({ operation: 'look_up_order', outcome: 'ok', tookMs: 5, isAnswered: true });
+    for (const { name, type, help, samples } of (await scrape(on)).values()) {
+      const labels = new Set(samples.flatMap((one) => Object.keys(one.labels)));
+      expect([name, labels.has('quantile'), labels.has('le') && type !== 'histogram']).toEqual([name, false, false]);
+      expect([name, name.endsWith('_total')]).toEqual([name, type === 'counter']);
+      expect(name).not.toMatch(/[A-Z]|_(?:bucket|count|sum|info_total|gauge|counter|histogram)$/);
+      expect(name).not.toMatch(/_(?:milliseconds|ms|minutes|hours|days|kilobytes|bits|percent)(?:_|$)/);
+      expect([name, help]).toEqual([name, expect.stringMatching(/\S/)]);
+    }
+  });
+
+  it('has the counts of a quiet account, which are 0', async () => {
+    const metrics = await scrape(await testOps());
+    const classes = Object.entries(FINDING_CLASSES).map(([name, { severity }]) => ({ class: name, severity }));
+    for (const labels of classes)
+      expect(valueOf(metrics, 'order_sync_findings', { account: 'default', ...labels })).toBe(0);
+    for (const kind of HOLD_KINDS) expect(valueOf(metrics, 'order_sync_holds', { account: 'default', kind })).toBe(0);
   });
 
   it('counts the orders of each state, and how long the first waits', async () => {

@@ -1,3 +1,4 @@
+import { HOLD_KINDS } from '../../../domain/accounts/holds.ts';
 import { instantMs } from '../../../domain/instant.ts';
 import { FINDING_CLASSES } from '../../../domain/findings/classes.ts';
 import { ORDER_STATES } from '../../../domain/orders/states.ts';
@@ -39,6 +40,10 @@ function setOverview(gauges: Gauges, { labelOf, owned, now }: MetricFacts, overv
   for (const name of owned) {
     const account = labelOf(name);
     for (const state of ORDER_STATES) gauges.set('order_sync_orders', 0, { account, state });
+    for (const found of Object.keys(FINDING_CLASSES)) {
+      gauges.set('order_sync_findings', 0, { account, ...findingLabels(found) });
+    }
+    for (const kind of HOLD_KINDS) gauges.set('order_sync_holds', 0, { account, kind });
     gauges.set('order_sync_exchange_out_of_reach', 0, { account });
   }
   for (const { account: name, orders, findings } of overview.accounts) {

@@ -30,7 +30,7 @@ export const GAUGES = {
   order_sync_disk_free_bytes: ['Free space of the disk with the database, or with its marks.'],
   order_sync_event_loop_delay_seconds: [
     'How late the event loop was, since the last time that this was read.',
-    'quantile',
+    'percentile',
   ],
   process_resident_memory_bytes: ['Memory of the process.'],
 } as const satisfies Record<string, readonly [help: string, ...labels: string[]]>;

@@ -12,7 +12,7 @@ import { liveMetrics } from './live.ts';
 
 /** The event loop is looked at each so many ms: each look wakes the process. */
 const LOOP_RESOLUTION_MS = 100;
-const QUANTILES = [0.5, 0.99, 1];
+const PERCENTILES = [50, 99, 100];
 
 /** What metrics are made from. */
 export interface MetricSources {
@@ -49,10 +49,10 @@ export function startMetrics(sources: MetricSources): Metrics {
     const { value: overview } = await readings.overview();
     const { value: disk } = await readings.disk();
     setGauges(gauges, { now: clock.now(), owned: accounts.names, activities, labelOf, overview, disk });
-    for (const quantile of QUANTILES) {
+    for (const percentile of PERCENTILES) {
       // What is measured is the time between two looks.
-      const delayMs = Math.max(0, loop.percentile(quantile * 100) / 1e6 - LOOP_RESOLUTION_MS);
-      gauges.set('order_sync_event_loop_delay_seconds', delayMs / 1_000, { quantile: String(quantile) });
+      const delayMs = Math.max(0, loop.percentile(percentile) / 1e6 - LOOP_RESOLUTION_MS);
+      gauges.set('order_sync_event_loop_delay_seconds', delayMs / 1_000, { percentile: String(percentile) });
     }
     loop.reset();
     gauges.set('process_resident_memory_bytes', process.memoryUsage.rss());
