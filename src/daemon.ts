@@ -18,7 +18,7 @@ import { withGracePeriod } from './flows/pass/grace-period.ts';
 import { learnFirst } from './flows/pass/learn-pace.ts';
 import { Patience } from './flows/pass/patience.ts';
 import { repeatEvery } from './flows/pass/repeat.ts';
-import { Cron } from './flows/pass/waker.ts';
+import { Cron, tellMissed } from './flows/pass/waker.ts';
 import type { StatusSources } from './flows/reports/status.ts';
 import { reachOf } from './http/control/reach.ts';
 import { serveControl } from './http/control/server.ts';
@@ -173,7 +173,7 @@ function lookAfter(
   { config, stop, ...deps }: Pick<App, 'store' | 'clock' | 'log'> & { config: Config; stop: AbortSignal },
   crons: readonly Cron[],
 ): readonly Promise<void>[] {
-  const { store, clock } = deps;
+  const { store, clock, log } = deps;
   const { retention, photos } = config;
   return [
     webhooks.run(),
@@ -183,6 +183,7 @@ function lookAfter(
     purgeByAge({ ...deps, retention, photos }, () => accounts.names, stop),
     repeatEvery(clock, SECOND_MS, stop, async () => {
       for (const ticks of crons) ticks.tickIfOverdue();
+      tellMissed(crons, log);
       await accounts.eachSecond();
     }),
   ];

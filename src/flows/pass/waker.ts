@@ -1,4 +1,5 @@
 import { schedule, type ScheduledTask } from 'node-cron';
+import type { Logger } from 'pino';
 import type { Clock } from '../../clock.ts';
 
 /** A tick that is later than this is overdue. */
@@ -32,6 +33,7 @@ export class Cron implements AsyncDisposable {
   readonly #onTick: () => void;
   readonly #task: ScheduledTask | undefined;
   #overdueAt = 0;
+  #missed = 0;
   #tickedAt = new Date(0);
 
   constructor(clock: Pick<Clock, 'now' | 'monotonic'>, expression: string | undefined, onTick: () => void) {
@@ -39,6 +41,8 @@ export class Cron implements AsyncDisposable {
     this.#onTick = onTick;
     if (expression === undefined) return;
     this.#task = schedule(expression, () => this.#tick(), { timezone: 'UTC', noOverlap: true });
+    // node-cron writes a line of its own for each tick that is missed, unless somebody listens.
+    this.#task.on('execution:missed', () => void (this.#missed += 1));
     this.#expectNext();
   }
 
@@ -54,6 +58,13 @@ export class Cron implements AsyncDisposable {
     if (this.#task !== undefined && this.#clock.monotonic() > this.#overdueAt) this.#tick();
   }
 
+  /** Gives how many ticks were missed since it was last asked. */
+  takeMissed(): number {
+    const missed = this.#missed;
+    this.#missed = 0;
+    return missed;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#task?.destroy();
   }
@@ -67,4 +78,11 @@ export class Cron implements AsyncDisposable {
   #expectNext(): void {
     this.#overdueAt = this.#clock.monotonic() + (this.#task?.msToNext() ?? 0) + OVERDUE_MS;
   }
+}
+
+/** Logs in one line that ticks were missed. */
+export function tellMissed(crons: readonly Pick<Cron, 'takeMissed'>[], log: Logger): void {
+  const missed = crons.reduce((all, cron) => all + cron.takeMissed(), 0);
+  if (missed > 0)
+    log.warn({ missed }, 'the process stood still, or its clock was set forward: ticks of the schedule were missed');
 }
