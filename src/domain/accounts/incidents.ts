@@ -120,7 +120,8 @@ export class IncidentStory {
   fail(failure: Failure, now: number): boolean {
     const { message, cause, subject = '', kind } = failure;
     const incident = kind && this.explain(kind);
-    if (incident?.firstCause === cause && failure.subject === undefined) return false;
+    const isTold = failure.subject === undefined && (kind === 'database' || incident?.firstCause === cause);
+    if (incident !== undefined && isTold) return false;
     const key = JSON.stringify([message, cause, subject]);
     const known = this.#shown.get(key);
     if (known !== undefined) {

@@ -133,6 +133,16 @@ describe('a failure', () => {
     expect(fail('HTTP 502', 10 * MINUTE)).toBe(false);
   });
 
+  it('of the database is counted alone while its incident explains it, in whatever words the server says it', () => {
+    const story = new IncidentStory();
+    const fail = (cause: string) => story.fail(lookup(cause, { kind: 'database' }), SECOND);
+    expect(fail('locked')).toBe(true);
+    story.observe([LOCKED], 0);
+    expect(['locked', 'ECONNREFUSED', 'the database system is starting up'].map(fail)).toEqual([false, false, false]);
+    expect(story.observe([LOCKED], MINUTE)).toMatchObject([{ stage: 'lasting', failures: 3 }]);
+    expect(story.takeRepeated(MINUTE)).toEqual([]);
+  });
+
   it('about one order is shown also where it has the cause of the incident that explains it', () => {
     const story = new IncidentStory();
     story.observe([OUT_OF_REACH], 0);
