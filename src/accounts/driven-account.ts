@@ -67,9 +67,10 @@ export class DrivenAccount {
     return !isOpen && !(needsProbe && exchange.breaker('lookup').isOpen);
   }
 
-  /** A failure is remembered: the circuit breakers are not closed, or due times are still to be corrected. */
+  /** A failure is remembered: the circuit breakers are not closed, due times are still to be corrected, or outcomes to be written. */
   get isRecovering(): boolean {
-    const { exchange, uncorrected } = this.app;
+    const { exchange, uncorrected, inFlight } = this.app;
+    if (inFlight.unwrittenSize > 0) return true;
     return uncorrected.isAny || exchange.breaker('create').openings > 0 || exchange.breaker('lookup').openings > 0;
   }
 

@@ -34,6 +34,12 @@ export class OwnedError extends Error {
   override readonly name = 'OwnedError';
 }
 
+/** True where the database failed by such a code: the same work may come through, or fail by one row alone. */
+export function isUnlisted(error: unknown): error is Error {
+  if (error instanceof StoreError || !(error instanceof Error)) return error instanceof UnlistedError;
+  return 'code' in error && String(error.code).startsWith('SQLITE_');
+}
+
 /** True where the database takes nothing for now, which passes by itself or with what a person does there. */
 export function isPassing(error: unknown): error is StoreError {
   return error instanceof StoreError && ['denied', 'disk', 'busy'].includes(error.problem);

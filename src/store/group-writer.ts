@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { isPassing, RowLockedError, type StoreError } from './errors.ts';
+import { isPassing, isUnlisted, RowLockedError, type StoreError } from './errors.ts';
 import { endChains } from './events.ts';
 import { assertIntents } from './intents.ts';
 import type { NewEvents } from './new-events.ts';
@@ -43,6 +43,8 @@ interface Waiting {
 
 const MAX_GROUP = 200;
 const MOST_TURNS = 5;
+/** Work that fails by a code of which nothing is known is tried so often. */
+const MOST_TRIES = 3;
 const FULL_DISK_WAIT_MS = 1_000;
 
 /**
@@ -129,6 +131,7 @@ export class GroupWriter implements Writer {
     let failure = groupFailure;
     for (const one of group) {
       if (group.length > 1 && !isTransient(failure)) failure = await this.#commit([one]);
+      for (let tries = 1; tries < MOST_TRIES && isUnlisted(failure); tries += 1) failure = await this.#commit([one]);
       if (failure !== undefined) one.reject(failure);
     }
   }

@@ -107,6 +107,22 @@ describe('works that are asked for together', () => {
 });
 
 describe('a group of which one work fails', () => {
+  it.each([
+    ['three times', 3, 'rejected'],
+    ['twice', 2, 'fulfilled'],
+  ])('by a code of which nothing is known is run one by one, and that one again: %s', async (_name, times, status) => {
+    const { writer, durable } = writerOf();
+    let left = times + 2;
+    const results = await Promise.allSettled([
+      writer.write(async () => {
+        if (left-- > 1) throw Object.assign(new Error('locked in an odd way'), { code: 'SQLITE_LOCKED' });
+      }),
+      writer.write(async () => 'b'),
+    ]);
+    expect(results.map((result) => result.status)).toEqual([status, 'fulfilled']);
+    expect(durable).toHaveLength(status === 'rejected' ? 1 : 2);
+  });
+
   it('is run one by one, so that it fails alone', async () => {
     const { write, durable } = writerOf();
     const bug = new Error('a bug');

@@ -16,7 +16,7 @@ import { readFailOvers } from '../../store/fail-overs.ts';
 import { assumeRowSent } from './assume-sent.ts';
 import { doubtOf, markLeft } from './fail-over.ts';
 import { probeForCreates } from './probe.ts';
-import { recordOutcome } from './record-outcome.ts';
+import { recordOrKeep } from './record-outcome.ts';
 import { recoverUnrecorded } from './recover.ts';
 
 type CreateDeps = Pick<FlowDeps, 'account' | 'store' | 'exchange' | 'clock' | 'log' | 'settings' | 'lease'> &
@@ -126,7 +126,7 @@ async function trySending(
   using turnToSend = await turnOnceReplicated(deps, turn, externalOrderId, signal);
   if (turnToSend === undefined) {
     guarded.notTaken();
-    await recordOutcome(deps, claimed.tracking, UNREPLICATED, () => create.isHeldUp());
+    await recordOrKeep(deps, claimed.tracking, UNREPLICATED, () => create.isHeldUp());
     create.isRecorded();
     return undefined;
   }
@@ -138,7 +138,7 @@ async function trySending(
   const outcome = await exchange.createPreOrder(claimed.order, turnToSend, isForbiddenAlone);
   if (outcome.kind === 'not-sent') create.neverLeft();
   if (isNotTaken(outcome, claimed.tracking)) guarded.notTaken();
-  await recordOutcome(deps, claimed.tracking, outcome, () => create.isHeldUp());
+  await recordOrKeep(deps, claimed.tracking, outcome, () => create.isHeldUp());
   create.isRecorded();
   return undefined;
 }

@@ -1,6 +1,7 @@
 import { REFUSALS } from '../../domain/accounts/holds.ts';
 import type { Finding } from '../../domain/findings/finding.ts';
 import { echoFindings } from '../../domain/findings/compare.ts';
+import { after as laterBy } from '../../domain/instant.ts';
 import { decideCreated, type CreateOutcome } from '../../domain/orders/create.ts';
 import { isSuccess } from '../../domain/record.ts';
 import type { Tracking } from '../../domain/orders/tracking.ts';
@@ -15,13 +16,31 @@ import type { Transaction, Work } from '../../store/port.ts';
 import { recordFindings, recordUnknownOutcome, type NewFindings } from '../findings/record-findings.ts';
 import { countFindings } from '../pass/counters.ts';
 import type { FlowDeps } from '../pass/deps.ts';
+import { isRefusal, POSTPONE_MS } from '../pass/isolate.ts';
 import type { LoggedFailure } from '../pass/incidents.ts';
 
 type OutcomeDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'log' | 'settings' | 'counters' | 'holds'> &
   Pick<FlowDeps, 'gracePeriodOver' | 'incidents'>;
 
+/** As `recordOutcome`; an outcome that the database refuses is kept in memory until it can be written. */
+export async function recordOrKeep(
+  deps: OutcomeDeps & Pick<FlowDeps, 'inFlight'>,
+  claimed: Tracking,
+  outcome: CreateOutcome,
+  onHeldUp: () => void,
+): Promise<void> {
+  const { clock, inFlight } = deps;
+  try {
+    await recordOutcome(deps, claimed, outcome, onHeldUp);
+    inFlight.forget(claimed.externalOrderId);
+  } catch (error) {
+    if (isRefusal(error)) inFlight.keep({ claimed, outcome, tryAt: laterBy(clock.now(), POSTPONE_MS) });
+    throw error;
+  }
+}
+
 /** Decides what came of the request for the row as it stands now: another owner may have moved it meanwhile. */
-export async function recordOutcome(
+async function recordOutcome(
   deps: OutcomeDeps,
   claimed: Tracking,
   outcome: CreateOutcome,

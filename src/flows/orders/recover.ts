@@ -6,13 +6,14 @@ import type { Transaction } from '../../store/port.ts';
 import { isolateFailure } from '../pass/isolate.ts';
 import type { FlowDeps } from '../pass/deps.ts';
 import { recordUnknownOutcome } from '../findings/record-findings.ts';
+import { recordOrKeep } from './record-outcome.ts';
 import { correctTimes, type CorrectDeps } from './correct-times.ts';
 
 const PAGE = 200;
 
 /** The dependencies of putting right what was left. */
 type RecoverDeps = Omit<CorrectDeps, 'uncorrected'> & Pick<FlowDeps, 'settings'>;
-type UnrecordedDeps = RecoverDeps & Pick<FlowDeps, 'lease' | 'inFlight'>;
+type UnrecordedDeps = RecoverDeps & Pick<FlowDeps, 'lease' | 'inFlight' | 'holds' | 'gracePeriodOver'>;
 
 /**
  * Puts right what the last owner left, before anything is sent. An order that is found `sending` may have been taken, so
@@ -35,14 +36,21 @@ export async function recover(deps: RecoverDeps & CorrectDeps, clockWentBack: bo
 
 /**
  * Puts right, while the program runs, the orders that are `sending` although none of its creates is under way: their
- * outcomes could not be written. What this process never sent is pending again; what it may have sent is unknown.
+ * outcomes could not be written. One whose outcome this process still knows has that; what it never sent is pending again; what it
+ * may have sent is unknown.
  */
 export async function recoverUnrecorded(deps: UnrecordedDeps): Promise<void> {
   const { account, store, clock, inFlight, log } = deps;
-  const limit = inFlight.size + PAGE;
+  const limit = inFlight.size + inFlight.unwrittenSize + PAGE;
   const sending = await sendingOrders(store.db, { account, until: clock.now(), limit });
   for (const id of sending.filter((one) => !inFlight.has(one))) {
+    const unwritten = inFlight.unwritten(id);
+    if (unwritten !== undefined && unwritten.tryAt > clock.now()) continue;
     await isolateFailure(deps, id, async () => {
+      if (unwritten !== undefined) {
+        await store.writer.write((tx) => deps.lease.assertOwned(tx));
+        return await recordOrKeep(deps, unwritten.claimed, unwritten.outcome, () => {});
+      }
       const state = await store.writer.write((tx) => recoverOne(tx, deps, id));
       inFlight.forget(id);
       if (state !== undefined)

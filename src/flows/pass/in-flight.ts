@@ -1,3 +1,16 @@
+import type { CreateOutcome } from '../../domain/orders/create.ts';
+import type { Tracking } from '../../domain/orders/tracking.ts';
+
+/** An outcome that could not be written. */
+export interface UnwrittenOutcome {
+  readonly claimed: Tracking;
+  readonly outcome: CreateOutcome;
+  readonly tryAt: Date;
+}
+
+/** More outcomes are not kept: their orders are looked up. */
+const MOST_UNWRITTEN = 1_000;
+
 /** One create that is under way, until it is disposed of. */
 export interface CreateInFlight extends Disposable {
   /** Whether the transaction that is under way writes the intent: only then is the order `sending` because of this create. */
@@ -20,6 +33,7 @@ export class CreatesInFlight {
   readonly #most: number;
   readonly #running = new Map<string, number>();
   readonly #unsent = new Set<string>();
+  readonly #unwritten = new Map<string, UnwrittenOutcome>();
   #heldUp = 0;
 
   /** `most` requests go at a time. A process that is killed leaves as many orders unknown at the most. */
@@ -77,6 +91,23 @@ export class CreatesInFlight {
     };
   }
 
+  /** Keeps an outcome that could not be written, of a request that may have been taken: no other one has its order sent again. */
+  keep(unwritten: UnwrittenOutcome): void {
+    const { claimed, outcome } = unwritten;
+    const isOfTaken = ['accepted', 'rejected', 'unknown'].includes(outcome.kind);
+    const isRoom = this.#unwritten.size < MOST_UNWRITTEN || this.#unwritten.has(claimed.externalOrderId);
+    if (isOfTaken && isRoom) this.#unwritten.set(claimed.externalOrderId, unwritten);
+  }
+
+  get unwrittenSize(): number {
+    return this.#unwritten.size;
+  }
+
+  /** The outcome of an order that could not be written; undefined if it is not known or was written. */
+  unwritten(externalOrderId: string): UnwrittenOutcome | undefined {
+    return this.#unwritten.get(externalOrderId);
+  }
+
   /** Tells whether this process wrote the intent of the order and then sent nothing. */
   isUnsent(externalOrderId: string): boolean {
     return this.#unsent.has(externalOrderId);
@@ -85,5 +116,6 @@ export class CreatesInFlight {
   /** What became of an order that is not in flight any more is durable. */
   forget(externalOrderId: string): void {
     this.#unsent.delete(externalOrderId);
+    this.#unwritten.delete(externalOrderId);
   }
 }

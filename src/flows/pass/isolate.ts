@@ -1,5 +1,5 @@
 import { after } from '../../domain/instant.ts';
-import { RowLockedError, StoreError } from '../../store/errors.ts';
+import { isUnlisted, RowLockedError, StoreError } from '../../store/errors.ts';
 import { postpone } from '../../store/orders.ts';
 import type { FlowDeps } from './deps.ts';
 
@@ -44,7 +44,11 @@ export async function isolateFailure(
   }
 }
 
-/** True where the database refuses what was written of an order, or its row is locked: others may be written. */
-export function isRefusal(error: unknown): error is StoreError {
-  return error instanceof RowLockedError || (error instanceof StoreError && error.problem === 'refused');
+/**
+ * True where the database refuses what was written of an order, fails by it again and again, or has its row locked: others may be
+ * written.
+ */
+export function isRefusal(error: unknown): error is Error {
+  const isRefused = error instanceof StoreError && error.problem === 'refused';
+  return isRefused || error instanceof RowLockedError || isUnlisted(error);
 }

@@ -19,6 +19,22 @@ export function storeError(error: unknown, path: string): unknown {
   return new StoreError(problem, `${path} ${meaning} (${message}); ${advice}`, { cause: error });
 }
 
+/**
+ * As `storeError`, for a statement about rows. Where nothing else is known, as of a table that is gone, a trigger of the merchant's
+ * may have met it: SQLite does not name it.
+ */
+export function rowError(error: unknown, path: string, triggersOf: () => readonly string[]): unknown {
+  const meant = storeError(error, path);
+  if (meant !== error || !isGeneral(error)) return meant;
+  const triggers = triggersOf();
+  if (triggers.length === 0) return error;
+  return new StoreError('refused', `${error.message} (in a trigger: ${triggers.join(', ')})`, { cause: error });
+}
+
+function isGeneral(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && error.code === 'SQLITE_ERROR';
+}
+
 /** As `storeError`, and for what the system itself says of a file that cannot be made or opened. */
 export function openError(error: unknown, path: string): unknown {
   if (!(error instanceof Error) || !('errno' in error)) return storeError(error, path);

@@ -4,7 +4,7 @@ import { StoreError } from '../errors.ts';
 import type { Transactions } from '../group-writer.ts';
 import type { Database, Work } from '../port.ts';
 import type { Connection } from './connection.ts';
-import { isBusy, storeError } from './errors.ts';
+import { isBusy, rowError } from './errors.ts';
 
 const BUSY_TRIES = 40;
 const BUSY_WAIT_MS = 50;
@@ -25,7 +25,7 @@ export class FileTransactions implements Transactions {
   }
 
   async run<Result>(work: Work<Result>, signal: AbortSignal): Promise<Result> {
-    const { path, kysely, statements } = this.#connection;
+    const { path, sqlite, kysely, statements } = this.#connection;
     if (!this.#connection.isInPlace()) {
       throw new StoreError('disk', `${path} was moved or deleted while it was open; put it back and start again`);
     }
@@ -33,11 +33,23 @@ export class FileTransactions implements Transactions {
       try {
         return await kysely.transaction().execute((tx) => work(Object.assign(tx, { run: runOn(statements) })));
       } catch (error) {
-        if (!isBusy(error) || tries >= BUSY_TRIES || signal.aborted) throw storeError(error, path);
+        if (!isBusy(error) || tries >= BUSY_TRIES || signal.aborted) {
+          throw rowError(error, path, () => triggersOfOthers(sqlite));
+        }
         await this.#clock.sleep(BUSY_WAIT_MS, signal).catch(() => undefined);
       }
     }
   }
+}
+
+/** The names of triggers that order-sync has not made. */
+function triggersOfOthers(sqlite: Connection['sqlite']): readonly string[] {
+  const select = `select name from sqlite_master where type = 'trigger'
+    and name not glob 'merchant_orders_*' and name not glob 'events_*' order by name`;
+  return sqlite
+    .prepare<[], { name: string }>(select)
+    .all()
+    .map(({ name }) => name);
 }
 
 /** Runs compiled queries on the driver, which a transaction has to itself until it ends. */

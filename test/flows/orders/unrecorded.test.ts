@@ -104,13 +104,28 @@ describe('an outcome that the database refuses', () => {
 });
 
 describe('an order that is sending and not in flight', () => {
-  it.each<[string, ScriptedAnswer | undefined]>([
-    ['accepted', undefined],
-    ['rejected', refusal(400)],
-    ['pending', { status: 429 }],
-  ])('is unknown while the program runs, where it was sent: %s', async (state, answer) => {
+  it.each<[string, ScriptedAnswer | undefined, number]>([
+    ['accepted', undefined, 1],
+    ['rejected', refusal(400), 0],
+  ])('has its outcome as soon as that can be written, while the program runs: %s', async (state, answer, preOrders) => {
     const { program, exchange, pass } = await waiting((request) => answer ?? echo(request));
     const drop = refusing(program, NEW_STATE(state));
+    await pass();
+    await pass(6);
+    expect(program.row('a')['state']).toBe('sending');
+    drop();
+    await pass(4);
+    expect(program.row('a')['state']).toBe('sending');
+    await pass(2);
+    expect(program.states('a')).toEqual(['sending', state]);
+    expect(exchange.count('POST')).toBe(1);
+    expect(program.merchant.prepare('select * from pre_orders').all()).toHaveLength(preOrders);
+    expect(program.merchant.prepare('select class from findings').all()).toEqual([]);
+  });
+
+  it('is unknown while the program runs, where it was sent and its outcome would have it sent again', async () => {
+    const { program, exchange, pass } = await waiting(() => ({ status: 429 }));
+    const drop = refusing(program, NEW_STATE('pending'));
     await pass();
     drop();
     await pass(4);
