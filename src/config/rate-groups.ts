@@ -4,6 +4,7 @@ import { readMerchantKey } from './merchant-key.ts';
 import { ConfigError } from './settings.ts';
 
 type Accounts = Pick<Config, 'accounts'>;
+type InForce = Pick<Config, 'accounts' | 'database'>;
 
 /** The accounts of the settings in the groups that are driven by one process: those that share a limit of their rate, and each other alone. */
 export function groupsOf({ accounts }: Accounts): readonly (readonly string[])[] {
@@ -21,15 +22,22 @@ export function groupOf({ accounts }: Accounts, account: string): readonly strin
 }
 
 /** Gives, by account, the settings in which two workers that drive it in turn should not differ, as text; of its key a hash. */
-export function settingsInForce({ accounts }: Accounts): (account: string) => Readonly<Record<string, string>> {
+export function settingsInForce({
+  accounts,
+  database,
+}: InForce): (account: string) => Readonly<Record<string, string>> {
   const byName = new Map(accounts.map((account) => [account.name, account]));
+  const standbys = 'synchronousStandbys' in database ? database.synchronousStandbys : undefined;
   return (name) => {
     const account = byName.get(name);
-    return account === undefined ? {} : settingsOf(account);
+    return account === undefined ? {} : settingsOf(account, standbys);
   };
 }
 
-function settingsOf({ name, rateGroup, exchange, create, guard, follow }: AccountConfig): Record<string, string> {
+function settingsOf(
+  { name, rateGroup, exchange, create, guard, follow }: AccountConfig,
+  synchronousStandbys: number | undefined,
+): Record<string, string> {
   const { baseUrl, rate, concurrency, timeout, absence, outputPosition } = exchange;
   const { finalStatuses, succeededStatuses, openStatuses, disputedBy } = follow;
   const values = {
@@ -50,6 +58,7 @@ function settingsOf({ name, rateGroup, exchange, create, guard, follow }: Accoun
     'follow.succeededStatuses': succeededStatuses,
     'follow.openStatuses': openStatuses,
     'follow.disputedBy': disputedBy,
+    'database.synchronousStandbys': synchronousStandbys,
   };
   const known = Object.entries(values).filter(([, value]) => value !== undefined);
   return Object.fromEntries(

@@ -28,7 +28,7 @@ export interface FailOver {
   readonly markedAt?: string;
   /** When the lost owner named the orders that it had sent. */
   readonly reportedAt?: string;
-  /** The lost owner's own process named every order that it had sent: no other one is in doubt. */
+  /** No other order is in doubt than those that the lost owner's own process named. */
   readonly isExact?: boolean;
   readonly decision?: FailOverDecision;
 }
@@ -65,6 +65,17 @@ function readLimits(settings: string | null) {
     concurrency: Number(byPath?.['exchange.concurrency']),
   };
   return Object.values(limits).every((limit) => Number.isSafeInteger(limit) && limit > 0) ? limits : undefined;
+}
+
+/**
+ * Every request of the lost owner left after its intent was on a synchronous standby, so the promoted server has all of them. Both
+ * owners must say so: the lost one may have been told to send without standbys in the lost time.
+ */
+export function isCovered({ settings, nextSettings }: FailOver): boolean {
+  return [settings, nextSettings].every((one) => {
+    const byPath = readJson(one) as Readonly<Record<string, unknown>> | undefined;
+    return Number(byPath?.['database.synchronousStandbys'] ?? 0) > 0;
+  });
 }
 
 /** Returns the place in the due orders that the lost owner's create pass had reached; undefined for the beginning. */

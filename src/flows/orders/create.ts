@@ -132,6 +132,8 @@ async function trySending(
   }
   create.leaves();
   guarded.leaves();
+  const { account, intents } = deps;
+  intents.add({ account, externalOrderId, sentAt: claimed.tracking.sentAt?.toISOString() ?? '' });
   const { forbiddenIn } = claimed.tracking;
   // Others were taken since its 403.
   const isForbiddenAlone = forbiddenIn > 0 && forbiddenIn < deps.holds.forbiddenHold;
@@ -158,7 +160,7 @@ async function turnOnceReplicated(
 
 /** Makes the intent durable, for the row as it stands now. Undefined when there is nothing to send. */
 async function claim(
-  { account, store, clock, counters, log, lease, holds, incidents, inFlight, intents }: CreateDeps,
+  { account, store, clock, counters, log, lease, holds, incidents, inFlight }: CreateDeps,
   externalOrderId: string,
   create: Pick<CreateInFlight, 'intends'>,
   guarded: Pick<GuardedCreate, 'decide'>,
@@ -210,6 +212,5 @@ async function claim(
     return undefined;
   }
   const { tracking } = claimed.decision;
-  intents.add({ account, externalOrderId, sentAt: tracking.sentAt?.toISOString() ?? '' });
   return { order: claimed.order, tracking };
 }

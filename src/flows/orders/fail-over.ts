@@ -1,5 +1,6 @@
 import {
   decidingCommand,
+  isCovered,
   isKnownTo,
   isSeenAfter,
   mostWalked,
@@ -45,9 +46,10 @@ export async function takeUpFailOvers(
   for (const failOver of open) {
     const sent = await lostIntents(deps, failOver);
     await mark(deps, failOver, sent.ids, unmarked);
-    if (!sent.isExact) for await (const ids of walkedBy(deps, failOver)) await mark(deps, failOver, ids, unmarked);
-    await keepFromResending(deps);
-    if (sent.isExact) await save(deps, { ...failOver, isExact: true });
+    const isExact = sent.isExact || isCovered(failOver);
+    if (!isExact) for await (const ids of walkedBy(deps, failOver)) await mark(deps, failOver, ids, unmarked);
+    if (!isCovered(failOver)) await keepFromResending(deps);
+    if (isExact) await save(deps, { ...failOver, isExact: true });
   }
   await endMarking(deps, unmarked);
   return { newestAt: newest === undefined ? undefined : Date.parse(newest.seenAt), unmarked };

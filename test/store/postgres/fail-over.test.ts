@@ -13,6 +13,7 @@ import { temporaryFolder } from '../../support/folders.ts';
 import { openMerchant } from '../../support/merchant-postgres.ts';
 import { copyPostgresDatabase, newPostgresDatabase, type PostgresTestDatabase } from '../../support/postgres.ts';
 import { placeOf } from '../../support/postgres-store.ts';
+import { OWNER } from '../../support/postgres-server.ts';
 import { echo, refusal, scriptedExchange, type ScriptedExchange } from '../../support/scripted-exchange.ts';
 
 const NEVER = new AbortController().signal;
@@ -86,8 +87,8 @@ function promote(database: PostgresTestDatabase, timeLine: number): void {
   );
 }
 
-function query(database: PostgresTestDatabase, sql: string): readonly Record<string, unknown>[] {
-  const merchant = openMerchant(database);
+function query(database: PostgresTestDatabase, sql: string, role?: string): readonly Record<string, unknown>[] {
+  const merchant = openMerchant(database, role);
   try {
     if (/^select/i.test(sql)) return merchant.prepare(sql).all() as readonly Record<string, unknown>[];
     merchant.exec(sql);
@@ -104,7 +105,7 @@ function idsIn(database: PostgresTestDatabase, state: string): readonly string[]
 
 const send = async (app: App) => await createPass(app, NEVER);
 
-/** Aborts once the app has committed this many intents. */
+/** Aborts once the app has sent this many orders. */
 function stopAfter({ intents }: App, most: number): AbortSignal {
   const stop = new AbortController();
   const add = intents.add.bind(intents);
@@ -159,6 +160,25 @@ describe('a promoted standby that lacks the last commits', () => {
     expect(decided).toMatchObject({ code: 0, stdout: expect.stringContaining(`${unknown.length} orders`) as string });
     expect([openFindings(standby), idsIn(standby, 'unknown')]).toEqual([[], []]);
     expect(idsIn(standby, 'pending')).toEqual([...pending, ...unknown].toSorted());
+  });
+
+  it('has no order in doubt if both owners required a synchronous standby, and as many as ever if one of them did not', async () => {
+    const { drive, database, promotedLater } = await shop(30);
+    query(database, `grant pg_read_all_stats to ${OWNER}`, 'postgres');
+    onTestFinished(() => void query(database, `revoke pg_read_all_stats from ${OWNER}`, 'postgres'));
+    const required = { ORDER_SYNC_DATABASE_SYNCHRONOUS_STANDBYS: '1' };
+    const doubted = async (lost: Record<string, string>, next: Record<string, string>) => {
+      await drive(database, async () => {}, lost);
+      const standby = await promotedLater();
+      await drive(standby, async () => {}, next);
+      return idsIn(standby, 'unknown').length;
+    };
+    expect([
+      await doubted(required, required),
+      await doubted(required, {}),
+      await doubted({}, required),
+      await doubted({}, {}),
+    ]).toEqual([0, 30, 30, 30]);
   });
 
   it('has exactly those in doubt that were sent, once the worker that sent them names them', async () => {
