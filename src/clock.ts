@@ -12,6 +12,10 @@ export interface Clock {
    * what was planned.
    */
   now(): Date;
+  /** Has `now` follow the clock of the database, which showed `time` between two moments of the monotonic clock. */
+  follow?(time: Date, from: number, to: number): void;
+  /** How far the clock of the database is ahead of the machine's, in ms; undefined while no clock of a database is known. */
+  readonly databaseAheadMs?: number | undefined;
   /** Milliseconds that only grow; for intervals and deadlines. */
   monotonic(): number;
   /** The start of the machine, from which `monotonic` counts in all its processes; undefined where it is not known. */
@@ -55,11 +59,26 @@ export function steadyTime(wall: () => number, monotonic: () => number): () => D
   };
 }
 
-/** The clock of the machine. */
-export function systemClock(): Clock {
+/** A clock of a database is at most so far from that of the machine, in ms, unless a person should look. */
+export const CLOCKS_APART_MS = 2_000;
+
+/** A process works at one database: every clock of it follows the clock of that one. */
+const followed: { aheadMs?: number } = {};
+
+/** The clock of the machine, and of the database once that has been seen: due times are those of the database. */
+export function systemClock(wall: () => number = () => Date.now()): Clock {
   const monotonic = () => Number(process.hrtime.bigint()) / 1e6;
   return {
-    now: steadyTime(() => Date.now(), monotonic),
+    now: steadyTime(() => wall() + Math.round(followed.aheadMs ?? 0), monotonic),
+    follow(time, from, to) {
+      const aheadMs = time.getTime() - (wall() - (monotonic() - (from + to) / 2));
+      // The time that the answer took, and the milliseconds that both clocks leave out, say nothing about the clocks.
+      const isOff = Math.abs(aheadMs - (followed.aheadMs ?? 0)) > (to - from) / 2 + 1;
+      followed.aheadMs = isOff ? aheadMs : (followed.aheadMs ?? 0);
+    },
+    get databaseAheadMs() {
+      return followed.aheadMs;
+    },
     monotonic,
     boot: readBoot(),
     sleep: (ms, signal) => delay(Math.min(Math.max(ms, 0), LONGEST_TIMER_MS), undefined, { signal }),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { steadyTime } from '../src/clock.ts';
-import { DAY, HOUR, SECOND } from './support/tracking.ts';
+import { steadyTime, systemClock } from '../src/clock.ts';
+import { DAY, HOUR, MINUTE, SECOND } from './support/tracking.ts';
 
 /** A time whose two clocks the test moves. */
 function movedTime() {
@@ -67,5 +67,30 @@ describe('UTC', () => {
         }
       }),
     );
+  });
+});
+
+describe('the clock of a machine', () => {
+  it('follows the clock of the database, by more than the time that its answer took', () => {
+    const machine = Date.parse('2026-01-05T12:00:00.000Z');
+    const clock = systemClock(() => machine);
+    const show = (aheadMs: number, tookMs: number) => {
+      const to = clock.monotonic();
+      clock.follow?.(new Date(machine + aheadMs - tookMs / 2), to - tookMs, to);
+      return Math.round((clock.now().getTime() - machine) / 100) * 100;
+    };
+    expect(clock.databaseAheadMs).toBeUndefined();
+    expect(show(400, 1_000)).toBe(0);
+    expect(show(10 * MINUTE, 20)).toBe(10 * MINUTE);
+    expect(show(10 * MINUTE + 300, 1_000)).toBe(10 * MINUTE);
+    expect(show(10 * MINUTE + 900, 1_000)).toBe(10 * MINUTE + 900);
+    expect(show(-10 * MINUTE, 20)).toBe(-10 * MINUTE);
+    expect(clock.databaseAheadMs).toBeCloseTo(-10 * MINUTE, -2);
+    // Every clock of the process goes by it.
+    expect(
+      systemClock(() => machine)
+        .now()
+        .getTime() - machine,
+    ).toBeLessThan(-9 * MINUTE);
   });
 });

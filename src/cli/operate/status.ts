@@ -118,13 +118,22 @@ async function readAlone(command: Command): Promise<Status> {
   ]);
   return await withAccounts(command, async (store, account, config) => {
     const { endpoints } = config.webhooks;
-    const now = systemClock().now();
+    const clock = systemClock();
+    const now = clock.now();
     const overview = await readOverview(store.db, { account, endpoints, now });
     const olderState = await olderStateOf(
       store,
       account === undefined ? config.accounts.map(({ name }) => name) : [account],
     );
-    return { asOf: now.toISOString(), database: store.address, daemon: null, olderState, overview };
+    const databaseAheadMs = clock.databaseAheadMs ?? null;
+    return {
+      asOf: now.toISOString(),
+      database: store.address,
+      daemon: null,
+      olderState,
+      databaseAheadMs,
+      overview,
+    };
   });
 }
 

@@ -40,8 +40,9 @@ export function define(command: Command): void {
     .action(async (externalOrderId: string, { asOf, format: given, json, out }: ExplainOptions) => {
       if (isFolder(out)) command.error('error: --out is a folder: name a file');
       const format = chooseFormat(FORMATS, json === true ? 'json' : given, out) ?? 'table';
-      const until = asOf === undefined ? systemClock().now() : new Date(asOf);
       const { story, document } = await withAccount(command, 'current', async (store, settings) => {
+        // Once the database is open: its clock counts.
+        const until = asOf === undefined ? systemClock().now() : new Date(asOf);
         const found = await storyOf(store, settings, externalOrderId, {
           asOf: until,
           readPace: paceIn(store, settings, until),

@@ -1,22 +1,24 @@
 import type { Logger } from 'pino';
-import type { Clock } from '../../clock.ts';
+import { CLOCKS_APART_MS, type Clock } from '../../clock.ts';
 
 /** UTC that lags behind by more than this was set back; due times are off by no more in any case. */
 const SET_BACK_MS = 500;
 
 interface ClockWatchDeps {
-  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic' | 'databaseAheadMs'>;
   readonly log: Logger;
 }
 
 /**
  * Watches whether the clock was set back. What was planned under the clock before would be waited for until that time
- * comes again, so it becomes due now, as it does at a start.
+ * comes again, so it becomes due now, as it does at a start. It also says when the clock of the machine is not that of the
+ * database.
  */
 export class ClockWatch {
   readonly #deps: ClockWatchDeps;
   readonly #onSetBack: () => Promise<void> | void;
   #aheadMs: number;
+  #isApart = false;
 
   constructor(deps: ClockWatchDeps, onSetBack: () => Promise<void> | void) {
     this.#deps = deps;
@@ -33,6 +35,18 @@ export class ClockWatch {
       await this.#onSetBack();
     }
     this.#aheadMs = aheadMs;
+    this.#tellApart();
+  }
+
+  #tellApart(): void {
+    const { clock, log } = this.#deps;
+    const { databaseAheadMs = 0 } = clock;
+    const isApart = Math.abs(databaseAheadMs) >= CLOCKS_APART_MS;
+    const facts = { databaseAheadMs: Math.round(databaseAheadMs) };
+    if (isApart && !this.#isApart)
+      log.warn(facts, 'the clock of this machine is not that of the database, which counts; check its time service');
+    if (!isApart && this.#isApart) log.info(facts, 'the clock of this machine is that of the database again');
+    this.#isApart = isApart;
   }
 }
 

@@ -14,7 +14,7 @@ const MOST_ACCOUNTS = 100;
 export interface StatusSources {
   readonly config: Pick<Config, 'accounts' | 'exchange' | 'webhooks'>;
   readonly store: Pick<Store, 'db' | 'address' | 'writer'>;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'databaseAheadMs'>;
   readonly activities: Pick<Activities, 'all' | 'find'>;
   /** The accounts that this process owns. */
   readonly names: readonly string[];
@@ -31,6 +31,7 @@ export async function readStatus(sources: StatusSources, account: string | undef
     database: store.address,
     daemon: daemonStatus(sources, account),
     olderState: null,
+    databaseAheadMs: clock.databaseAheadMs ?? null,
     overview: await readOverview(store.db, { account, endpoints, now }),
   };
 }

@@ -67,11 +67,15 @@ const overview = z.looseObject({
   receivers: z.array(receiver).describe('Receivers of webhooks, with the events of all accounts.'),
   lastEventAt: time.nullable(),
 });
+const ahead = z
+  .number()
+  .nullable()
+  .describe('How far the clock of PostgreSQL is ahead of that of the machine, in ms; null for a file.');
 const SINCE = '2026-01-05T12:00:00.000Z';
 const value = named(
   'Status',
   'How order-sync does. Fields may be added.',
-  z.looseObject({ asOf: time, database: z.string(), daemon, olderState: z.null(), overview }),
+  z.looseObject({ asOf: time, database: z.string(), daemon, olderState: z.null(), databaseAheadMs: ahead, overview }),
   {
     asOf: SINCE,
     database: '/var/lib/order-sync/order-sync.db',
@@ -86,6 +90,7 @@ const value = named(
       accounts: [],
     },
     olderState: null,
+    databaseAheadMs: null,
     overview: {
       account: 'default',
       asOf: SINCE,

@@ -53,5 +53,7 @@ export interface Status {
   readonly daemon: DaemonStatus | null;
   /** Without a daemon: by what the database shows that it is an older copy, so that none begins; null where nothing shows it. */
   readonly olderState: string | null;
+  /** How far the clock of the database is ahead of that of the daemon's machine, in ms; null for a database in a file. */
+  readonly databaseAheadMs: number | null;
   readonly overview: Overview;
 }

@@ -1,3 +1,4 @@
+import { CLOCKS_APART_MS } from '../../clock.ts';
 import type { HoldKind } from '../../domain/accounts/holds.ts';
 import { accountWords } from '../../domain/accounts/words.ts';
 import { WAITING_STATES } from '../../domain/orders/states.ts';
@@ -35,6 +36,7 @@ export function judgeStatus(status: Status): StatusVerdict {
     ...reachReasons(status),
     ...databaseReasons(status),
     ...daemonReasons(status),
+    ...clockReasons(status),
     ...orderReasons(status),
     ...waitReasons(status),
     ...receiverReasons(status),
@@ -77,6 +79,21 @@ function reachReasons({ overview }: Status): StatusReason[] {
 function databaseReasons({ daemon }: Status): StatusReason[] {
   if (daemon === null || daemon.unwritten === null) return [];
   return [{ end: 'look', text: `nothing is sent: ${daemon.unwritten}`, remedy: 'order-sync doctor' }];
+}
+
+function clockReasons({ databaseAheadMs }: Status): StatusReason[] {
+  const text = clocksApart(databaseAheadMs ?? 0);
+  return text === undefined ? [] : [{ end: 'look', text, remedy: CLOCK_REMEDY }];
+}
+
+/** What helps against clocks that are apart. */
+export const CLOCK_REMEDY = 'check the time service of this machine and that of the database';
+
+/** Says how far the clock of a machine is from that of its database; undefined where that is little. */
+export function clocksApart(databaseAheadMs: number): string | undefined {
+  if (Math.abs(databaseAheadMs) < CLOCKS_APART_MS) return undefined;
+  const side = databaseAheadMs > 0 ? 'behind' : 'ahead of';
+  return `the clock of this machine is ${inUnits(Math.abs(databaseAheadMs))} ${side} that of the database, which counts`;
 }
 
 /** Where nothing waits no daemon is needed, and on an older copy none begins. */

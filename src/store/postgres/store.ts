@@ -47,7 +47,7 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
   await using undo = new AsyncDisposableStack();
   const limits = { max: place.poolSize, answerTimeoutMs: ANSWER_TIMEOUT_MS, hurry };
   const connections = undo.use(openConnections(place, limits));
-  await assertSound(connections, place, expect);
+  await assertSound(connections, place, expect, clock);
   const applied = await appliedMigrations(connections);
   assertKnownVersion({ kind: 'postgres', address }, applied, expect);
   if (!isUpToDate('postgres', applied)) await bringUpToDate(place, { applied, expect, hurry, probed: connections });
@@ -118,15 +118,23 @@ function noneOfDatabase(error: unknown): readonly string[] {
 }
 
 /** Throws `StoreError` where the server or the database cannot hold orders safely. */
-async function assertSound(connections: Connections, place: PostgresDatabase, expect: Expectation): Promise<void> {
+async function assertSound(
+  connections: Connections,
+  place: PostgresDatabase,
+  expect: Expectation,
+  clock: Pick<Clock, 'follow' | 'monotonic'>,
+): Promise<void> {
   const { address, synchronousStandbys } = place;
   const lent = await connections.lend();
   try {
+    const from = clock.monotonic();
     const { rows } = await lent.exec(`select current_setting('server_version_num')::int / 10000 as version,
       current_setting('server_encoding') as encoding, current_setting('fsync') as fsync,
       current_setting('synchronous_commit') as commits, current_setting('transaction_read_only') as reading,
-      pg_has_role('pg_read_all_stats', 'usage') as reads_standbys, current_user as role`);
+      pg_has_role('pg_read_all_stats', 'usage') as reads_standbys, current_user as role,
+      floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now`);
     const found = rows[0] ?? {};
+    clock.follow?.(new Date(Number(found['now'])), from, clock.monotonic());
     const fault = faultOf(found);
     if (fault !== undefined) throw new StoreError('unusable', `${address} ${fault}`);
     if (synchronousStandbys > 0 && found['reads_standbys'] !== 1) {

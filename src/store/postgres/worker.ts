@@ -55,6 +55,7 @@ export class Worker {
     this.#renewed = began;
     const now = this.#clock.monotonic();
     this.#view.see(seen, began.monotonic, now);
+    this.#clock.follow?.(seen.now, began.monotonic, now);
     for (const other of this.#view.over(now)) {
       if (other.holder !== this.holder && (await endWorker(this.#db, other))) this.#view.remove(other.holder);
     }

@@ -5,6 +5,7 @@ import { ClockWatch } from '../../../src/flows/orders/clock-watch.ts';
 import { correctTimes } from '../../../src/flows/orders/correct-times.ts';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { followPass } from '../../../src/flows/orders/follow.ts';
+import { capturedLog } from '../../support/captured-log.ts';
 import { echo, NOT_FOUND, record } from '../../support/scripted-exchange.ts';
 import { scriptedProgram } from '../../support/test-program.ts';
 import { testClock } from '../../support/test-clock.ts';
@@ -90,4 +91,24 @@ describe('a clock that is set', () => {
       { numRuns: 12 },
     );
   });
+});
+
+it('the log says once that the clocks are apart, and once that they are not any more', async () => {
+  const log = capturedLog();
+  let databaseAheadMs = 0;
+  const clock = {
+    ...testClock(),
+    get databaseAheadMs() {
+      return databaseAheadMs;
+    },
+  };
+  const watch = new ClockWatch({ clock, log: log.logger }, () => {});
+  for (const ms of [1_999, -2_000, -3_000, 1_999, 0]) {
+    databaseAheadMs = ms;
+    await watch.correct();
+  }
+  expect(log.lines).toMatchObject([
+    { level: 'warn', databaseAheadMs: -2_000 },
+    { level: 'info', databaseAheadMs: 1_999 },
+  ]);
 });

@@ -153,7 +153,14 @@ describe('the first line of the dashboard', () => {
       program.clock.advance(2_000);
       const now = program.clock.now();
       const overview = await readOverview(db, { account: 'default', ...webhooks, now });
-      const status = { asOf: now.toISOString(), database: '', daemon: DAEMON, olderState: null, overview };
+      const status = {
+        asOf: now.toISOString(),
+        database: '',
+        daemon: DAEMON,
+        olderState: null,
+        databaseAheadMs: null,
+        overview,
+      };
       const isWellHere = (await (await get('/')).text()).includes('<p>All is well</p>');
       expect(isWellHere).toBe(judgeStatus(status).end === 'well');
       return isWellHere;

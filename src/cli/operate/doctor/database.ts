@@ -6,6 +6,7 @@ import { accountsIn } from '../../../store/accounts.ts';
 import { hasStandbys, NO_TIME_LINE, readTimeLine, UNPROVED_STANDBYS } from '../../../store/fail-overs.ts';
 import { RESTORE_ADVICE, readSignOfRestore } from '../../../store/mark.ts';
 import type { Store } from '../../../store/port.ts';
+import { clocksApart, CLOCK_REMEDY } from '../../../reports/status/verdict.ts';
 import { newestRecord } from '../../../store/overview/newest.ts';
 import { checkIntegrity } from '../../../store/sqlite/backup.ts';
 import { EXIT } from '../../shared/exit.ts';
@@ -63,8 +64,19 @@ function markFinding(sign: string | undefined): Finding {
   return fault('mark', EXIT.data, `the database ${sign}`, RESTORE_ADVICE);
 }
 
-/** The clock of this machine beside that of the exchange, by the newest record that says when it was sent (§2.7). */
-export async function checkClock(store: Store, account: string, clock: Pick<Clock, 'now'>): Promise<Finding> {
+/** The clock of this machine beside those of the database and of the exchange: the newest record says when it was sent (§2.7). */
+export async function checkClock(
+  store: Store,
+  account: string,
+  clock: Pick<Clock, 'now' | 'databaseAheadMs'>,
+): Promise<readonly Finding[]> {
+  const { databaseAheadMs = 0 } = clock;
+  const found = clocksApart(databaseAheadMs);
+  const ofDatabase = found === undefined ? [] : [warning('clock', found, CLOCK_REMEDY, { databaseAheadMs })];
+  return [...ofDatabase, await besideExchange(store, account, clock)];
+}
+
+async function besideExchange(store: Store, account: string, clock: Pick<Clock, 'now'>): Promise<Finding> {
   const record = await newestRecord(store.db, account);
   const sentAt = instantMs(record?.serverDate ?? null);
   if (record === undefined || sentAt === undefined) {

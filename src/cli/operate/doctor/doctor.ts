@@ -100,7 +100,7 @@ function checksOf(command: Command, config: Config): readonly Check[] {
     { name: 'permissions', run: async () => checkFiles(config) },
     { name: 'database', run: () => withStore(config, (store) => checkDatabase(config, store)) },
     { name: 'disk', run: () => checkDisk(config) },
-    { name: 'clock', run: () => withStore(config, async (store) => [await checkClock(store, account, clock)]) },
+    { name: 'clock', run: () => withStore(config, (store) => checkClock(store, account, clock)) },
     ...(baseUrl === undefined
       ? []
       : [
