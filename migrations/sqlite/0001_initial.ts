@@ -190,4 +190,6 @@ const ACCOUNTS = [
   // Where the orders of this database went to, or came from: see `src/store/moves.ts`.
   `create table database_moves (id text primary key not null, source text not null, target text not null, at text not null,
     state text not null) without rowid`,
+  // The hash of the statements of each migration, as it ran.
+  'create table migration_hashes (name text primary key not null, hash text not null) without rowid',
 ];

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { Migrator, type Migration } from 'kysely/migration';
 import { MIGRATIONS } from '../../migrations/index.ts';
 import { StoreError } from './errors.ts';
@@ -12,22 +13,46 @@ export type DatabaseKind = keyof typeof MIGRATIONS;
  */
 export type Expectation = 'migrate' | 'upgrade' | 'current' | 'any';
 
+const MOST_NAMED = 5;
+
+/** The migrations that ran, oldest first, each with the hash of its statements; null if the database keeps none. */
+export type AppliedMigrations = ReadonlyMap<string, string | null>;
+
 /** Tells which migrations a database has, of which those in `applied` ran. */
-export function migrationStatus(kind: DatabaseKind, applied: readonly string[]): MigrationStatus {
-  return { applied, pending: Object.keys(MIGRATIONS[kind]).filter((name) => !applied.includes(name)) };
+export function migrationStatus(kind: DatabaseKind, applied: AppliedMigrations): MigrationStatus {
+  const pending = Object.keys(MIGRATIONS[kind]).filter((name) => !applied.has(name));
+  return { applied: [...applied.keys()], pending };
 }
 
-/** Throws `StoreError` where the tables are not what a command wants. */
+/**
+ * Throws `StoreError` where the tables are not what a command wants. `others` are those of other programs in a database without
+ * tables of order-sync, if nobody has said that they are made beside them.
+ */
 export function assertKnownVersion(
   { kind, address }: { readonly kind: DatabaseKind; readonly address: string },
-  applied: readonly string[],
+  applied: AppliedMigrations,
   expectation: Expectation,
+  others: readonly string[],
 ): void {
-  const unknown = applied.find((name) => !Object.hasOwn(MIGRATIONS[kind], name));
+  const known: Readonly<Record<string, { readonly hash: string }>> = MIGRATIONS[kind];
+  const unknown = [...applied.keys()].find((name) => !Object.hasOwn(known, name));
   if (unknown !== undefined) {
     throw unusable(`${address} was made by another version of order-sync (migration ${unknown}); use that version`);
   }
-  if (expectation === 'current' && applied.length === 0) {
+  const other = [...applied].find(([name, hash]) => known[name]?.hash !== hash)?.[0];
+  if (other !== undefined) {
+    const advice =
+      'use that commit, or name a new database and take the orders over: orders export there, orders adopt here';
+    throw unusable(
+      `${address} was made by another commit of order-sync, whose migration ${other} has other statements; ${advice}`,
+    );
+  }
+  if (expectation !== 'any' && others.length > 0) {
+    const names = `${others.slice(0, MOST_NAMED).join(', ')}${others.length > MOST_NAMED ? ', …' : ''}`;
+    const advice = 'correct database.url, or make them beside those with: order-sync db migrate --into-existing';
+    throw unusable(`${address} has other tables (${names}) and none of order-sync; ${advice}`);
+  }
+  if (expectation === 'current' && applied.size === 0) {
     const hint = 'check database.url, or make them with: order-sync db migrate';
     throw unusable(`${address} is a database without the tables of order-sync; ${hint}`);
   }
@@ -54,8 +79,8 @@ export async function assertNotNewer({ address, migrations }: Pick<Store, 'addre
 }
 
 /** Asked before the migrator, which describes every table to itself to find that there is nothing to do. */
-export function isUpToDate(kind: DatabaseKind, applied: readonly string[]): boolean {
-  return applied.length === Object.keys(MIGRATIONS[kind]).length;
+export function isUpToDate(kind: DatabaseKind, applied: AppliedMigrations): boolean {
+  return applied.size === Object.keys(MIGRATIONS[kind]).length;
 }
 
 /** Runs the migrations that wait. Throws `StoreError`; what the driver says is told by `explain`. */
@@ -64,7 +89,16 @@ export async function migrate(
   { kind, address }: { readonly kind: DatabaseKind; readonly address: string },
   explain: (error: unknown) => unknown,
 ): Promise<void> {
-  const provider = { getMigrations: async (): Promise<Record<string, Migration>> => ({ ...MIGRATIONS[kind] }) };
+  const migrations = Object.entries(MIGRATIONS[kind]).map(([name, { up, hash }]): [string, Migration] => [
+    name,
+    {
+      async up(tx) {
+        await up(tx);
+        await sql`insert into migration_hashes (name, hash) values (${name}, ${hash})`.execute(tx);
+      },
+    },
+  ]);
+  const provider = { getMigrations: async () => Object.fromEntries(migrations) };
   const { error } = await new Migrator({ db, provider }).migrateToLatest();
   if (error === undefined) return;
   const known = explain(error);

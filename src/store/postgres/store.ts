@@ -7,7 +7,14 @@ import { takeWoken } from '../account-requests.ts';
 import { StoreError } from '../errors.ts';
 import { GroupWriter } from '../group-writer.ts';
 import { assertNotMoved } from '../moves.ts';
-import { assertKnownVersion, isUpToDate, migrate, migrationStatus, type Expectation } from '../migrations.ts';
+import {
+  assertKnownVersion,
+  isUpToDate,
+  migrate,
+  migrationStatus,
+  type AppliedMigrations,
+  type Expectation,
+} from '../migrations.ts';
 import type { Database, Holding, Store, Writer } from '../port.ts';
 import { MarksFile } from '../sqlite/marks.ts';
 import { openConnections, type Connections } from './connection.ts';
@@ -16,7 +23,7 @@ import { NewEvents } from '../new-events.ts';
 import { AccountMarks, readIdentity, type AccountMark } from './marks.ts';
 import { openSnapshot } from './snapshot.ts';
 import { Standbys } from './standbys.ts';
-import { takenNames } from './tables.ts';
+import { otherTables, takenNames } from './tables.ts';
 import { AccountTransactions, type OwnerWriting } from './writer.ts';
 
 /** A server that is silent for so long is taken for lost; it ends what it works on after less. */
@@ -34,6 +41,8 @@ type Fence = Pick<Holding, 'generation' | 'walked'>;
 /** The way in which a command opens the database. */
 export interface PostgresOptions {
   readonly expect: Expectation;
+  /** With `migrate`: makes the tables beside those of another program. */
+  readonly intoExisting?: boolean;
   /** That of this process, by which persons' decisions reach it. */
   readonly publicKey?: string | undefined;
   /** Aborts when the process has no time left to wait for answers. */
@@ -43,18 +52,19 @@ export interface PostgresOptions {
 /** Opens a database of PostgreSQL. Throws `StoreError` that says what is wrong with it and what to do. */
 export async function openStore(place: PostgresDatabase, clock: Clock, options: PostgresOptions): Promise<Store> {
   const { address } = place;
-  const { expect, publicKey, hurry } = options;
+  const { expect, publicKey, hurry, intoExisting = false } = options;
   await using undo = new AsyncDisposableStack();
   const limits = { max: place.poolSize, answerTimeoutMs: ANSWER_TIMEOUT_MS, hurry };
   const connections = undo.use(openConnections(place, limits));
   await assertSound(connections, place, expect, clock);
   const applied = await appliedMigrations(connections);
-  assertKnownVersion({ kind: 'postgres', address }, applied, expect);
+  const others = applied.size > 0 || intoExisting ? [] : await otherTables(connections.db);
+  assertKnownVersion({ kind: 'postgres', address }, applied, expect, others);
   if (!isUpToDate('postgres', applied)) await bringUpToDate(place, { applied, expect, hurry, probed: connections });
   // Who makes the tables may be about to end a move.
   if (expect === 'current' || expect === 'upgrade') await assertNotMoved(connections.db, address);
   // Only a command that takes any database is here without tables, and it asks for no marks.
-  const hasTables = applied.length > 0 || expect !== 'any';
+  const hasTables = applied.size > 0 || expect !== 'any';
   const identity = hasTables ? await readIdentity(connections.db, address) : '';
   const readings = undo.use(openConnections(place, { max: MOST_SNAPSHOTS, hurry }));
   const standbys = new Standbys(connections, clock, address, place.synchronousStandbys);
@@ -164,15 +174,15 @@ function faultOf({ version, encoding, fsync, commits }: Readonly<Record<string, 
 /** Makes the tables, or brings them up to date, where the command is one that does. */
 async function bringUpToDate(
   place: PostgresDatabase,
-  { applied, expect, hurry, probed }: PostgresOptions & { applied: readonly string[]; probed: Connections },
+  { applied, expect, hurry, probed }: PostgresOptions & { applied: AppliedMigrations; probed: Connections },
 ): Promise<void> {
   const { address } = place;
-  if (expect === 'upgrade' && applied.length === 0) {
+  if (expect === 'upgrade' && applied.size === 0) {
     const hint = 'make them with: order-sync db migrate';
     throw new StoreError('unusable', `${address} has no tables of order-sync; ${hint}`);
   }
   if (expect !== 'migrate' && expect !== 'upgrade') return;
-  if (applied.length === 0) await assertNoneForeign(probed, address);
+  if (applied.size === 0) await assertNoneForeign(probed, address);
   // A change of a large table takes its time.
   await using connections = openConnections(place, { max: 2, hurry });
   for (let tries = 1; ; tries += 1) {
@@ -189,14 +199,18 @@ async function bringUpToDate(
 async function assertNoneForeign(connections: Connections, address: string): Promise<void> {
   const names = await takenNames(connections.db);
   // Another process may have made them meanwhile.
-  if (names.length === 0 || (await appliedMigrations(connections)).length > 0) return;
+  if (names.length === 0 || (await appliedMigrations(connections)).size > 0) return;
   const message = `${address} holds tables of another program (${names.join(', ')}); name an empty database`;
   throw new StoreError('unusable', message);
 }
 
-async function appliedMigrations({ db }: Connections): Promise<readonly string[]> {
-  const table = await sql<{ name: string | null }>`select to_regclass('kysely_migration')::text as name`.execute(db);
-  if (table.rows[0]?.name === null) return [];
-  const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db);
-  return rows.map(({ name }) => name);
+async function appliedMigrations({ db }: Connections): Promise<AppliedMigrations> {
+  const tables = await sql<{ names: string | null; hashes: string | null }>`
+    select to_regclass('kysely_migration')::text as names, to_regclass('migration_hashes')::text as hashes`.execute(db);
+  const { names, hashes } = tables.rows[0] ?? {};
+  if (names === null) return new Map();
+  const hash = hashes === null ? sql`null` : sql`(select hash from migration_hashes h where h.name = m.name)`;
+  const { rows } = await sql<{ name: string; hash: string | null }>`
+    select name, ${hash} as hash from kysely_migration m order by name`.execute(db);
+  return new Map(rows.map((row) => [row.name, row.hash]));
 }

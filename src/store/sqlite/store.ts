@@ -5,7 +5,15 @@ import { changesOf } from './changes.ts';
 import { BUSY_TIMEOUT_MS, connect, type Connection, type WrapStatement } from './connection.ts';
 import { StoreError } from '../errors.ts';
 import { GroupWriter } from '../group-writer.ts';
-import { assertKnownVersion, isUpToDate, migrate, migrationStatus, type Expectation } from '../migrations.ts';
+import {
+  assertKnownVersion,
+  isUpToDate,
+  migrate,
+  migrationStatus,
+  type AppliedMigrations,
+  type Expectation,
+} from '../migrations.ts';
+import { COPIED_TABLES } from '../move/tables.ts';
 import type { Store, Writer } from '../port.ts';
 import { missingDatabase, openError, storeError } from './errors.ts';
 import { FileMark, type ReplaceFile } from './mark.ts';
@@ -13,11 +21,15 @@ import { NewEvents } from '../new-events.ts';
 import { openSnapshot } from './snapshot.ts';
 import { FileTransactions } from './writer.ts';
 
+const OWN_TABLES: readonly string[] = [...COPIED_TABLES, 'database_moves', 'migration_hashes'];
+
 /** The way in which a command opens the database. */
 export interface OpenOptions {
   readonly expect: Expectation;
   /** With `migrate`: makes the folder of a new database as well. */
   readonly createFolder?: boolean;
+  /** With `migrate`: makes the tables beside those of another program. */
+  readonly intoExisting?: boolean;
   readonly wrap?: WrapStatement;
   readonly synchronous?: 'off';
   /** Opens a database that was put back to an older state, for a person to accept: the mark is left as it is. */
@@ -118,7 +130,11 @@ function openConnection(path: string, options: OpenOptions): Connection {
   try {
     return connect(path, {
       create: options.expect === 'migrate',
-      check: (sqlite) => assertKnownVersion(describe(path), appliedMigrations(sqlite), options.expect),
+      check: (sqlite) => {
+        const applied = appliedMigrations(sqlite);
+        const others = applied.size > 0 || options.intoExisting === true ? [] : otherTables(sqlite);
+        assertKnownVersion(describe(path), applied, options.expect, others);
+      },
       ...(options.wrap === undefined ? {} : { wrap: options.wrap }),
     });
   } catch (error) {
@@ -132,9 +148,17 @@ async function closeConnection(connection: Connection): Promise<void> {
   connection.sqlite.close();
 }
 
-function appliedMigrations(sqlite: Connection['sqlite']): readonly string[] {
-  const hasMigrations =
-    sqlite.prepare(`select 1 from sqlite_master where name = 'kysely_migration'`).get() !== undefined;
-  const rows = hasMigrations ? sqlite.prepare('select name from kysely_migration').all() : [];
-  return (rows as { name: string }[]).map(({ name }) => name);
+/** The tables of other programs, in the order of their names. */
+function otherTables(sqlite: Connection['sqlite']): readonly string[] {
+  const tables = sqlite.prepare(`select name from sqlite_master where type = 'table' order by name`).pluck().all();
+  return (tables as string[]).filter((name) => !/^(sqlite|kysely)_/.test(name) && !OWN_TABLES.includes(name));
+}
+
+function appliedMigrations(sqlite: Connection['sqlite']): AppliedMigrations {
+  const hasTable = (name: string) =>
+    sqlite.prepare('select 1 from sqlite_master where name = ?').get(name) !== undefined;
+  if (!hasTable('kysely_migration')) return new Map();
+  const hash = hasTable('migration_hashes') ? '(select hash from migration_hashes h where h.name = m.name)' : 'null';
+  const rows = sqlite.prepare(`select name, ${hash} as hash from kysely_migration m order by name`).all();
+  return new Map((rows as { name: string; hash: string | null }[]).map((row) => [row.name, row.hash]));
 }

@@ -79,7 +79,10 @@ describe('db migrate and db status', () => {
       stdout: `database: ${path}\napplied:  none\npending:  ${NAMES.join(', ')}\n`,
       stderr: `${path} is not up to date; bring it up to date with: order-sync db migrate\n`,
     });
-    expect(await run('db', 'migrate')).toMatchObject({ code: 0, stderr: '' });
+    const said = / \(theirs\) .* db migrate --into-existing/;
+    expect(await run('db', 'migrate')).toMatchObject({ code: 65, stderr: expect.stringMatching(said) as string });
+    expect(await runProcess('run')).toMatchObject({ code: 65, stdout: expect.stringMatching(said) as string });
+    expect(await run('db', 'migrate', '--into-existing')).toMatchObject({ code: 0, stderr: '' });
   });
 });
 

@@ -74,7 +74,14 @@ describe('demo', () => {
       });
 
       const merchant = openMerchant(database);
+      const objects = `select relname from pg_class where relnamespace = 'public'::regnamespace
+        union all select proname from pg_proc where pronamespace = 'public'::regnamespace`;
+      const left = () => merchant.prepare(objects).pluck().all();
       merchant.exec('drop schema public cascade; create schema public; create table theirs (id text)');
+      expect(await demo()).toMatchObject({ code: 65, stderr: expect.stringContaining('(theirs)') as string });
+      expect(left()).toEqual(['theirs']);
+
+      merchant.exec('drop table theirs');
       const { code, stdout } = await demo();
       expect(code).toBe(0);
       expect(stdout).toMatch(/^Process \d+ is killed; the others take its accounts over\.$/m);
@@ -82,9 +89,7 @@ describe('demo', () => {
       expect(stdout).toMatch(SEEN_LATE);
       expect(stdout).toMatch(/^Reconciliation of 21 orders of 5 accounts: clean\.$/m);
       expect(stdout).not.toContain(encodeURIComponent(PASSWORD));
-      const objects = `select relname from pg_class where relnamespace = 'public'::regnamespace
-        union all select proname from pg_proc where pronamespace = 'public'::regnamespace`;
-      expect(merchant.prepare(objects).pluck().all()).toEqual(['theirs']);
+      expect(left()).toEqual([]);
       expect(readdirSync(folder).filter((name) => name.startsWith('order-sync'))).toEqual([]);
       expect(stdout).toMatch(/demo --scenario mismatch --keep --database \S+\n[^]* config check\n[^]* db migrate\n/);
 

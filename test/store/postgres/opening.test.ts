@@ -89,10 +89,29 @@ describe.skipIf(BIN === undefined)('a database of PostgreSQL', () => {
     expect(await problemOf(open(server.url(name), 'migrate'))).toBe('unusable');
     expect(await relations()).toEqual(['merchant_orders']);
     await sql`alter table merchant_orders rename to shop_orders`.execute(store.db);
+    for (const expectation of ['migrate', 'upgrade', 'current'] as const) {
+      expect(await problemOf(open(server.url(name), expectation))).toBe('unusable');
+      expect(await relations()).toEqual(['shop_orders']);
+    }
+    const place = placeOf(server.url(name));
+    await (await openStore(place, systemClock(), { expect: 'migrate', intoExisting: true })).close();
     await visit(name, 'migrate');
     // Nothing that is made is missing from what is looked for.
     const others = ['shop_orders', 'kysely_migration', 'kysely_migration_lock'];
     expect((await relations()).toSorted()).toEqual([...(await takenNames(store.db)), ...others].toSorted());
+    await store.close();
+  });
+
+  it('is not touched where another commit made it', async () => {
+    const name = await newDatabase();
+    await visit(name, 'migrate');
+    const store = await open(server.url(name), 'any');
+    for (const change of [`update migration_hashes set hash = 'other'`, 'drop table migration_hashes']) {
+      await sql.raw(change).execute(store.db);
+      for (const expectation of ['migrate', 'upgrade', 'current', 'any'] as const) {
+        expect(await problemOf(open(server.url(name), expectation))).toBe('unusable');
+      }
+    }
     await store.close();
   });
 

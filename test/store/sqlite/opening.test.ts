@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -127,9 +127,17 @@ describe('a file that is no database of ours', () => {
     const before = readFileSync(path);
     expect(await problemOf(openAs('current'))).toEqual([
       'unusable',
-      `${path} is a database without the tables of order-sync; check database.url, or make them with: order-sync db migrate`,
+      expect.stringMatching(/ and none of order-sync; correct database\.url, or /),
     ]);
     expect(readFileSync(path).equals(before)).toBe(true);
+  });
+
+  it('but has no tables is none to work on', async () => {
+    makeForeign('vacuum');
+    expect(await problemOf(openAs('current'))).toEqual([
+      'unusable',
+      `${path} is a database without the tables of order-sync; check database.url, or make them with: order-sync db migrate`,
+    ]);
   });
 
   it('but has a table of the same name is not made ours, and keeps its own', async () => {
@@ -167,9 +175,38 @@ describe('a database of another version', () => {
     await store.close();
   });
 
+  it.each(EXPECTATIONS)(
+    'that another commit made, or one that kept no hashes, is left as it is: %s',
+    async (expectation) => {
+      for (const change of [`update migration_hashes set hash = 'other'`, 'drop table migration_hashes']) {
+        await makeDatabase(change);
+        const before = readFileSync(path);
+        expect(await problemOf(openAs(expectation))).toEqual([
+          'unusable',
+          expect.stringMatching(/made by another commit of order-sync, whose migration 0001_initial /),
+        ]);
+        expect(readFileSync(path).equals(before)).toBe(true);
+        rmSync(path);
+      }
+    },
+  );
+
+  it.each(['migrate', 'upgrade', 'current'] as const)(
+    'is not made beside the tables of another program unless somebody says so: %s',
+    async (expectation) => {
+      makeForeign('create table customers (id); create table purchases (id)');
+      const before = readFileSync(path);
+      expect(await problemOf(openAs(expectation))).toEqual([
+        'unusable',
+        expect.stringMatching(/\(customers, purchases\).*--into-existing/),
+      ]);
+      expect(readFileSync(path).equals(before)).toBe(true);
+    },
+  );
+
   it('that is older is brought up to date', async () => {
     makeForeign('create table theirs (id)');
-    const store = await openAs('migrate');
+    const store = await openStore(path, systemClock(), { expect: 'migrate', intoExisting: true });
     expect(await store.migrations()).toEqual({ applied: NAMES, pending: [] });
     await store.close();
   });

@@ -3,15 +3,25 @@ import { readMove } from '../../../store/moves.ts';
 import { EXIT } from '../../shared/exit.ts';
 import { withStore } from '../../shared/store.ts';
 
+interface Options {
+  readonly json?: boolean;
+  readonly createFolder?: boolean;
+  readonly intoExisting?: boolean;
+}
+
 /** `order-sync db migrate` and `db status`: both print the same facts, after `migrate` has brought the database up to date. */
 export function define(command: Command): void {
   const expect = command.name() === 'migrate' ? 'migrate' : 'any';
-  if (expect === 'migrate') command.option('--create-folder', 'make the folder of the database too');
+  if (expect === 'migrate') {
+    command
+      .option('--create-folder', 'make the folder of the database too')
+      .option('--into-existing', 'make the tables in a database that has those of another program');
+  }
   command
     .option('--json', 'print JSON')
     .addHelpText('after', `\nExample:\n  order-sync db ${command.name()}`)
-    .action(async ({ json, createFolder = false }: { json?: boolean; createFolder?: boolean }) => {
-      await withStore(command, { expect, createFolder }, async (store) => {
+    .action(async ({ json, createFolder = false, intoExisting = false }: Options) => {
+      await withStore(command, { expect, createFolder, intoExisting }, async (store) => {
         const { address: path } = store;
         const status = await store.migrations();
         const move = status.pending.length === 0 ? await readMove(store.db) : undefined;
