@@ -105,7 +105,7 @@ export async function runDaemon(
   for (const task of tasks) task.catch((error: unknown) => failed.abort(error));
   gracePeriodOver.signal.addEventListener('abort', () => accounts.endGracePeriod());
   await withGracePeriod({ clock, endGracePeriod: () => gracePeriodOver.abort() }, stop, async () => {
-    await unlessStopped(stop, () => begun(accounts, shared));
+    await unlessStopped(stop, () => begun(accounts, shared)).catch((error: unknown) => failed.abort(error));
     if (!stop.aborted) onReady();
     if (!stop.aborted) await once(stop, 'abort');
     log.info({}, 'stopping: nothing new is taken, requests in flight are finished');
@@ -216,14 +216,26 @@ async function tellOfMarks({ database }: Config, { db, mark }: Store, log: Logge
   log.warn({ marks: mark.path, advice }, 'no mark here of any account: an older state is noticed from now on');
 }
 
-/** Waits until the first accounts are known, and says so. */
+/** Waits until the first accounts are known, and says so once the database can be read. */
 async function begun(
   accounts: Accounts,
-  { config, store, clock, log, stop }: Pick<App, 'store' | 'clock' | 'log'> & { config: Config; stop: AbortSignal },
+  { patience, ...deps }: ReadyDeps & { readonly patience: Patience; readonly stop: AbortSignal },
 ): Promise<void> {
+  const { clock, stop } = deps;
   const limit = clock.sleep(LONGEST_BEGIN_MS, stop).catch(() => undefined);
   await Promise.race([accounts.begun, limit]);
-  if (stop.aborted) return;
+  for (let isSaid = false; !isSaid && !stop.aborted;) {
+    await patience.with(async () => {
+      await sayReady(accounts, deps);
+      isSaid = true;
+    });
+    if (!isSaid) await clock.sleep(SECOND_MS, stop).catch(() => undefined);
+  }
+}
+
+type ReadyDeps = Pick<App, 'store' | 'clock' | 'log'> & { readonly config: Config };
+
+async function sayReady(accounts: Accounts, { config, store, clock, log }: ReadyDeps): Promise<void> {
   const [only] = config.accounts;
   const facts = { database: config.database.address, pid: process.pid };
   if (accounts.isOnly && only !== undefined) {

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
+import type { SqliteStatement } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runDaemon } from '../../src/daemon.ts';
 import { startCommand } from '../support/cli-process.ts';
+import { StoreError } from '../../src/store/errors.ts';
 import { SLOW_MS } from '../../src/sandbox/faults/faulty-answer.ts';
 import { expectSoundHistory, programProcesses } from '../support/program-processes.ts';
 import { hastyClock, testClock } from '../support/test-clock.ts';
@@ -79,5 +81,42 @@ describe('a daemon that is asked to stop while it starts', () => {
     await runDaemon(program.config, stop.signal, () => expect.fail('it is not ready'), overrides);
     expect(program.log.with('stopped')).toHaveLength(1);
     expect(exchange.requests).toEqual([]);
+  });
+});
+
+describe('a daemon that cannot count at its start what waits', () => {
+  /** Runs it while the counts fail. */
+  async function started(failure: () => Error | undefined) {
+    const { program } = await scriptedProgram();
+    await program.app[Symbol.asyncDispose]();
+    const wrap = (text: string, statement: SqliteStatement): SqliteStatement => {
+      if (!text.includes('count(*)') || !text.includes('"due"')) return statement;
+      const all = (parameters: readonly unknown[]) => {
+        const error = failure();
+        if (error !== undefined) throw error;
+        return statement.all(parameters);
+      };
+      const iterate = (parameters: readonly unknown[]) => statement.iterate(parameters);
+      return { reader: true, run: (parameters) => statement.run(parameters), all, iterate };
+    };
+    const [stop, ready] = [new AbortController(), Promise.withResolvers<void>()];
+    const overrides = { clock: hastyClock(), log: program.log.logger, store: { wrap } };
+    const ended = runDaemon(program.config, stop.signal, ready.resolve, overrides);
+    return { program, stop, ended, ready: ready.promise };
+  }
+
+  it('counts again, and is ready then', async () => {
+    const failures = [new StoreError('busy', 'the database is out of reach')];
+    const { program, stop, ended, ready } = await started(() => failures.pop());
+    await Promise.race([ready, ended]);
+    stop.abort();
+    await ended;
+    expect(program.log.with('order-sync is ready')).toHaveLength(1);
+  });
+
+  it('ends in order where counting again does not help', async () => {
+    const { program, ended } = await started(() => new Error('a bug'));
+    await expect(ended).rejects.toThrow('a bug');
+    expect(program.log.with('stopping: nothing new is taken, requests in flight are finished')).toHaveLength(1);
   });
 });
