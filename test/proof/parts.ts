@@ -3,7 +3,7 @@ import { plantedBugs } from '../simulation/planted/proof.ts';
 import { hostileInput } from '../hostile/proof.ts';
 import { exhaustiveWorlds, promotedWorlds, randomWorlds, restoredWorlds, tornWorlds } from '../simulation/proof.ts';
 import { soak } from '../soak/proof.ts';
-import { windtunnelPostgres, windtunnelSqlite } from '../windtunnel/proof.ts';
+import { windtunnelPostgres, windtunnelPromotion, windtunnelSqlite } from '../windtunnel/proof.ts';
 import type { Part } from './part.ts';
 
 /** Every part, in the order in which they run. */
@@ -18,5 +18,6 @@ export const PARTS: readonly Part[] = [
   hostileInput,
   windtunnelSqlite,
   windtunnelPostgres,
+  windtunnelPromotion,
   soak,
 ];

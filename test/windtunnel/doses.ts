@@ -1,3 +1,4 @@
+import type { PromotionName, PromotionPlan } from './promoted.ts';
 import type { Dose } from './tunnel.ts';
 
 /** The dialects that are tried. */
@@ -29,3 +30,26 @@ const FULL: Readonly<Record<Dialect, Plan>> = {
 
 /** Both of each dialect. */
 export const PLANS = { small: SMALL, full: FULL };
+
+/** How often each promotion is tried. */
+export const PROMOTIONS: Readonly<Record<keyof typeof PLANS, Readonly<Record<PromotionName, number>>>> = {
+  small: { lost: 1, synchronous: 1, late: 1, split: 1, long: 0, unfenced: 0 },
+  full: { lost: 20, synchronous: 20, late: 5, split: 5, long: 1, unfenced: 5 },
+};
+
+const MOST_BEHIND_MS = 30_000;
+const LITTLE_BEHIND_MS = 3_000;
+const LONG_BACKLOG = 50_000;
+/** More than is sent in the time. */
+const BACKLOG_A_SECOND = 15;
+/** Of three backlogs one is so short that new orders are sent as well, of which the promoted server knows nothing. */
+const SHORT_BACKLOG = 20;
+
+/** The plan of a promotion: the seeds of a full dose bring the standby from not behind at all to 30 s behind. */
+export function promotionPlan(dose: keyof typeof PLANS, name: PromotionName, seed: number): PromotionPlan {
+  const times = Math.max(2, PROMOTIONS[dose][name]);
+  const share = ((seed - 1) % times) / (times - 1);
+  const behindMs = dose === 'small' ? LITTLE_BEHIND_MS : Math.round(share * MOST_BEHIND_MS);
+  const more = seed % 3 === 0 ? 0 : 60 + Math.round((BACKLOG_A_SECOND * behindMs) / 1_000);
+  return { name, seed, behindMs, backlog: name === 'long' ? LONG_BACKLOG : SHORT_BACKLOG + more };
+}

@@ -1,4 +1,4 @@
-import type { Sandbox } from '../../src/sandbox/server.ts';
+import type { SandboxExchange } from '../../src/sandbox/exchange.ts';
 import type { Arrival, Watcher } from './front.ts';
 import type { Row, Shop } from './shop.ts';
 
@@ -42,9 +42,10 @@ export interface Verdict {
 /** What is to be judged, once the processes have ended. */
 interface Remains {
   readonly shop: Shop;
-  readonly sandbox: Sandbox;
-  /** The key of each account at the exchange. */
-  readonly accounts: ReadonlyMap<string, string>;
+  /** The exchange as an account has it. */
+  readonly exchangeOf: (account: string) => SandboxExchange;
+  /** Orders need not be settled. */
+  readonly isBrokenOff: boolean;
 }
 
 /** What was sent of an order, and what the exchange was seen to do with it. */
@@ -113,6 +114,11 @@ export class Judge implements Watcher {
     this.#takeOverMs.push(at - killedAt);
     this.#killedAt.delete(account);
     if (this.#killedAt.size === 0) this.#onDriven();
+  }
+
+  /** The orders of which a create came that may have been taken. */
+  get created(): ReadonlySet<string> {
+    return new Set([...this.#sent].filter(([, { mayBeTaken }]) => mayBeTaken).map(([id]) => id));
   }
 
   notTaken({ isCreate, id }: Arrival, status: number): void {
@@ -193,15 +199,16 @@ export class Judge implements Watcher {
   }
 
   /** Every order is at the exchange once, unless a person has to say whether it is. */
-  #judgeExchange({ sandbox, accounts }: Remains, rows: readonly Row[]): number {
+  #judgeExchange({ exchangeOf, isBrokenOff }: Remains, rows: readonly Row[]): number {
     let all = 0;
     for (const { account, id, state } of rows) {
-      const made = sandbox.exchanges.get(accounts.get(account) ?? '')?.preOrdersOf(id).length ?? 0;
+      const made = exchangeOf(account).preOrdersOf(id).length;
       const { doubled, isRejected } = this.#of(id);
       all += made;
       if (made > 1 + doubled) this.fail(`${id} was created ${made} times`);
       if (state === 'final' && made === 0) this.fail(`${id} is final, and the exchange does not know it`);
       const isSettled =
+        isBrokenOff ||
         state === 'final' ||
         state === 'held' ||
         (state === 'rejected' && isRejected) ||

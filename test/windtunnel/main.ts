@@ -1,11 +1,14 @@
 import { parseArgs } from 'node:util';
-import { DIALECTS, PLANS, type Dialect } from './doses.ts';
-import { runOn } from './run.ts';
+import { DIALECTS, PLANS, promotionPlan, type Dialect } from './doses.ts';
+import { PROMOTION_NAMES, type PromotionName } from './promoted.ts';
+import { promote, runOn } from './run.ts';
 
 const USAGE = `usage: npm run windtunnel -- [--small] [--seed N] [--dialect ${DIALECTS.join('|')}]
-  --small    less of everything, with 25 kills all the same
-  --seed N   what happens when, and with what (1)
-  --dialect  on that database alone
+       npm run windtunnel -- --promotion ${PROMOTION_NAMES.join('|')} [--small] [--seed N]
+  --small      less of everything, with 25 kills all the same
+  --seed N     what happens when, and with what (1)
+  --dialect    on that database alone
+  --promotion  a standby of PostgreSQL is promoted, once
 Real processes and real connections: two runs of a seed have the same plan, and never the same moments. Exit 1 where a promise was
 broken.
 `;
@@ -15,20 +18,34 @@ const { values } = parseArgs({
     small: { type: 'boolean' },
     seed: { type: 'string', default: '1' },
     dialect: { type: 'string' },
+    promotion: { type: 'string' },
     help: { type: 'boolean' },
   },
 });
 const chosen = DIALECTS.filter((dialect) => values.dialect === undefined || values.dialect === dialect);
-if (values.help === true || chosen.length === 0) {
+const promotion = PROMOTION_NAMES.find((name) => name === values.promotion);
+const isWrong = chosen.length === 0 || (promotion === undefined && values.promotion !== undefined);
+if (values.help === true || isWrong) {
   process.stdout.write(USAGE);
-  if (chosen.length === 0) process.exitCode = 64;
-} else {
+  if (isWrong) process.exitCode = 64;
+} else if (promotion !== undefined) await runPromotion(promotion);
+else {
   for (const dialect of chosen) await run(dialect);
+}
+
+function say(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+async function runPromotion(name: PromotionName): Promise<void> {
+  const plan = promotionPlan(values.small === true ? 'small' : 'full', name, Number(values.seed));
+  const result = await promote(plan, say);
+  process.stdout.write(`${JSON.stringify({ ...plan, ...result }, null, 2)}\n`);
+  if (result.violations.length > 0) process.exitCode = 1;
 }
 
 async function run(dialect: Dialect): Promise<void> {
   const dose = PLANS[values.small === true ? 'small' : 'full'][dialect];
-  const say = (text: string) => void process.stderr.write(`${text}\n`);
   const { takeOverMs, ...rest } = await runOn(dialect, { ...dose, seed: Number(values.seed) }, say);
   const middle = Math.round(takeOverMs[Math.floor(takeOverMs.length / 2)] ?? 0);
   const worst = Math.round(takeOverMs.at(-1) ?? 0);

@@ -1,6 +1,8 @@
 import type { Dose, Part, PieceResult } from '../proof/part.ts';
-import { PLANS, type Dialect } from './doses.ts';
-import { runOn } from './run.ts';
+import { findPostgres } from '../support/postgres-server.ts';
+import { PLANS, promotionPlan, PROMOTIONS, type Dialect } from './doses.ts';
+import { PROMOTION_NAMES, type PromotionPlan } from './promoted.ts';
+import { promote, runOn } from './run.ts';
 
 const KILLS_A_PIECE = 25;
 /** Both dialects together: 50 kills and 200. */
@@ -19,6 +21,60 @@ export const windtunnelPostgres: Part = partOf(
   'postgres',
   'real processes that share PostgreSQL: SIGKILL, SIGSTOP, faults on the way to the exchange, cut connections, a server that is restarted and crashes',
 );
+
+/** They wait more than they work. */
+const PROMOTIONS_AT_A_TIME = { small: 2, full: 4 } as const;
+
+/** Real processes and two servers. */
+export const windtunnelPromotion: Part = {
+  name: 'windtunnel-promotion',
+  text: 'real processes, a primary of PostgreSQL and its streaming standby, which is promoted up to 30 s behind: asynchronous or synchronous, primary and owner lost, a worker that reconnects late, the old primary kept alive',
+  reads: ['test/windtunnel'],
+  isWaiting: true,
+  least: (dose) => (findPostgres() === undefined ? {} : { promotions: promotionsOf(dose).length }),
+  pieces(dose) {
+    const all = promotionsOf(dose);
+    const size = PROMOTIONS_AT_A_TIME[dose];
+    return Array.from({ length: Math.ceil(all.length / size) }, (_, index) => {
+      const plans = all.slice(index * size, (index + 1) * size);
+      const name = plans.map((plan) => `${plan.name}-${plan.seed}`).join('-');
+      return { name, run: (say: Say) => runPromotions(dose, plans, say) };
+    });
+  },
+};
+
+function promotionsOf(dose: Dose): readonly PromotionPlan[] {
+  return PROMOTION_NAMES.flatMap((name) =>
+    Array.from({ length: PROMOTIONS[dose][name] }, (_, index) => promotionPlan(dose, name, index + 1)),
+  );
+}
+
+/** Runs promotions beside each other. */
+async function runPromotions(dose: Dose, plans: readonly PromotionPlan[], say: Say): Promise<PieceResult> {
+  if (findPostgres() === undefined) {
+    say('left out: no PostgreSQL server is installed here');
+    return { counts: { 'left out': plans.length }, violations: [] };
+  }
+  const results = await Promise.all(
+    plans.map(async (plan) => {
+      const command = `npm run windtunnel -- ${dose === 'small' ? '--small ' : ''}--promotion ${plan.name} --seed ${plan.seed}`;
+      const result = await promote(plan, () => {});
+      return { ...result, plan, violations: result.violations.map((one) => `${one} (${command})`) };
+    }),
+  );
+  const sum = (count: (result: (typeof results)[number]) => number) =>
+    results.reduce((all, one) => all + count(one), 0);
+  return {
+    counts: {
+      promotions: results.length,
+      orders: sum(({ orders }) => orders),
+      'rows that were lost': sum(({ lostRows }) => lostRows),
+      'orders in doubt': sum(({ inDoubt }) => inDoubt),
+      'created twice where nothing is promised': sum(({ plan, twice }) => (plan.name === 'unfenced' ? twice : 0)),
+    },
+    violations: results.flatMap(({ violations }) => violations),
+  };
+}
 
 function partOf(dialect: Dialect, text: string): Part {
   return {

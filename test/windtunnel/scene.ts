@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { systemClock } from '../../src/clock.ts';
 import { loadConfig } from '../../src/config/config.ts';
+import type { SandboxExchange } from '../../src/sandbox/exchange.ts';
 import { seededRandom } from '../../src/sandbox/random.ts';
 import { startSandbox, type Sandbox } from '../../src/sandbox/server.ts';
 import { openStore } from '../../src/store/open.ts';
@@ -29,6 +30,8 @@ interface SceneOptions {
   readonly say: (text: string) => void;
   /** More settings, in place of those of every scene. */
   readonly settings?: object;
+  /** So many processes may drive an account at a time, each at its rate: 1. */
+  readonly owners?: number;
 }
 
 /** A database, an exchange behind a front, and the program's settings for both: what real processes are tried in. */
@@ -43,19 +46,24 @@ export interface Scene {
   readonly judge: Judge;
   /** Gives an account another key, from now on the only one that is taken. */
   readonly rotateKey: (account: string) => Promise<void>;
-  /** Checks the database and says what became of every order, once the processes have ended. */
-  readonly verdict: () => Promise<Verdict>;
+  /** The exchange as an account has it. */
+  readonly exchangeOf: (account: string) => SandboxExchange;
+  /**
+   * Checks the database and says what became of every order, once the processes have ended. They may have been broken off, so that
+   * orders are not settled.
+   */
+  readonly verdict: (how?: { readonly isBrokenOff: boolean }) => Promise<Verdict>;
 }
 
 /** Sets a scene in which no process runs yet; what it consists of goes with `undo`. */
 export async function setScene(undo: AsyncDisposableStack, options: SceneOptions): Promise<Scene> {
-  const { groundIn, seed, say } = options;
+  const { groundIn, seed, say, owners = 1 } = options;
   const folder = mkdtempSync(join(tmpdir(), 'order-sync-tunnel-'));
   undo.defer(() => rmSync(folder, { recursive: true, force: true }));
   const ground = undo.use(await groundIn(folder));
   const accounts = Array.from({ length: options.accounts }, (_, at) => `shop-${String(at + 1).padStart(2, '0')}`);
   const random = seededRandom(seed + 1);
-  const judge = new Judge({ ...RATE, concurrency: CONCURRENCY }, say);
+  const judge = new Judge({ ...RATE, requests: RATE.requests * owners, concurrency: CONCURRENCY }, say);
   const sandbox = undo.adopt(await startSandboxOf(accounts, seed), (exchange) => exchange.close());
   const front = undo.use(await new Front({ exchange: sandbox.url, random, watcher: judge }).start());
   const rotateKey = keysOf(folder, front);
@@ -67,14 +75,14 @@ export async function setScene(undo: AsyncDisposableStack, options: SceneOptions
   await (await openStore(config.database, systemClock(), { expect: 'migrate' })).close();
   const fail = (what: string) => judge.fail(what);
   const workers = undo.use(new Workers({ folder, settingsFile, fail, tookMemory: (bytes) => judge.tookMemory(bytes) }));
-  const verdict = async () => {
+  const exchangeOf = (account: string) => sandbox.exchanges.get(exchangeKeyOf(account)) ?? sandbox.exchange;
+  const verdict = async ({ isBrokenOff } = { isBrokenOff: false }) => {
     const check = workers.begin(['db', 'check', '--chain']);
     const code = await check.ended;
     if (code !== 0) judge.fail(`db check --chain ended with ${code}: ${check.said}`);
-    const keys = new Map(accounts.map((name) => [name, exchangeKeyOf(name)]));
-    return await judge.judge({ shop: ground.shop, sandbox, accounts: keys });
+    return await judge.judge({ shop: ground.shop, exchangeOf, isBrokenOff });
   };
-  return { folder, say, random, ground, workers, accounts, front, judge, rotateKey, verdict };
+  return { folder, say, random, ground, workers, accounts, front, judge, rotateKey, exchangeOf, verdict };
 }
 
 async function startSandboxOf(accounts: readonly string[], seed: number): Promise<Sandbox> {

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { DISTURBANCES, type DisturbanceName } from './disturbances.ts';
 import type { Ground } from './ground.ts';
-import type { Verdict } from './judge.ts';
+import type { Judge, Verdict } from './judge.ts';
 import { setScene, type Scene } from './scene.ts';
 
 /** How much is done to the processes. */
@@ -61,7 +61,11 @@ export async function runTunnel(
 }
 
 /** Each shop inserts an order every so many milliseconds until it is over. */
-export async function insertOrders({ accounts, ground, judge }: Scene, everyMs: number, isOver: AbortSignal) {
+export async function insertOrders(
+  { accounts, ground, judge }: Pick<Scene, 'accounts' | 'ground'> & { readonly judge: Pick<Judge, 'inserted'> },
+  everyMs: number,
+  isOver: AbortSignal,
+) {
   const insertOf = async (account: string) => {
     for (let number = 1; !isOver.aborted; number += 1) {
       const id = `${account}:${number}`;

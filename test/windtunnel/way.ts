@@ -6,11 +6,14 @@ export interface Way extends AsyncDisposable {
   readonly port: number;
   /** Cuts about this share of the connections that are open. */
   cut(share: number, random: () => number): number;
+  /** Leads to another server from now on; the connections that are open are cut. */
+  leadTo(port: number): void;
 }
 
 /** Opens a way to the server that listens on a port of loopback. */
-export async function openWay(serverPort: number): Promise<Way> {
+export async function openWay(to: number): Promise<Way> {
   const open = new Set<Socket>();
+  let serverPort = to;
   const listener = createServer((client) => {
     const server = connect(serverPort, '127.0.0.1');
     open.add(client);
@@ -32,6 +35,10 @@ export async function openWay(serverPort: number): Promise<Way> {
       const chosen = [...open].filter(() => random() < share);
       for (const socket of chosen) socket.destroy();
       return chosen.length;
+    },
+    leadTo(port) {
+      serverPort = port;
+      for (const socket of open) socket.destroy();
     },
     async [Symbol.asyncDispose]() {
       listener.close();

@@ -55,8 +55,8 @@ export class Workers implements AsyncDisposable {
   }
 
   /** Starts one that may be killed before it is ready. */
-  startEarly(): Worker {
-    const worker = this.begin(['run']);
+  startEarly(environment: Readonly<Record<string, string>> = {}): Worker {
+    const worker = this.begin(['run'], environment);
     this.#all.add(worker);
     return worker;
   }

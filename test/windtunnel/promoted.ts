@@ -1,0 +1,94 @@
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Pair } from './pair.ts';
+import type { Scene } from './scene.ts';
+import type { Worker } from './workers.ts';
+
+/** The promotions that are tried, and whether a request leaves only when the standby has its intent. */
+export const IS_SYNCHRONOUS = {
+  /** The primary and the worker that drives the account are both lost. */
+  lost: false,
+  /** So are both, with a backlog that is not waited for to the end. */
+  long: false,
+  /** So are both. */
+  synchronous: true,
+  /** The primary is lost. The workers live on, and one reconnects late. */
+  late: false,
+  /** The primary and the workers live on, with one worker at each server. */
+  split: true,
+  /** So do all of them, and nothing is promised. */
+  unfenced: false,
+} as const;
+
+/** The name of a promotion. */
+export type PromotionName = keyof typeof IS_SYNCHRONOUS;
+
+export const PROMOTION_NAMES = Object.keys(IS_SYNCHRONOUS) as PromotionName[];
+
+/** How a promotion is tried. */
+export interface PromotionPlan {
+  readonly name: PromotionName;
+  readonly seed: number;
+  /** How long the standby has received nothing before it is promoted. */
+  readonly behindMs: number;
+  /** So many orders wait from the start. */
+  readonly backlog: number;
+}
+
+/** A promotion that is under way. */
+export interface Try {
+  readonly plan: PromotionPlan;
+  readonly pair: Pair;
+  readonly scene: Scene;
+  readonly account: string;
+  /** The workers by their machines, of which one may be lost. */
+  readonly machines: Map<0 | 1, Worker>;
+  /** The orders that a shop was told were inserted. */
+  readonly inserted: Set<string>;
+}
+
+const MOST_WAIT_MS = 600_000;
+
+/** Starts the worker of a machine. */
+export function startOn({ pair, scene, machines }: Try, machine: 0 | 1): Worker {
+  const worker = scene.workers.startEarly({
+    ORDER_SYNC_DATABASE_URL: pair.url(machine),
+    ORDER_SYNC_DATABASE_MARKS: join(scene.folder, `marks-${machine}.db`),
+  });
+  machines.set(machine, worker);
+  return worker;
+}
+
+/** A machine is lost. */
+export async function loseMachine({ scene, machines }: Try, machine: 0 | 1): Promise<void> {
+  const worker = machines.get(machine);
+  machines.delete(machine);
+  if (worker !== undefined && scene.workers.alive.includes(worker)) await scene.workers.kill(worker);
+}
+
+/** The orders of which a create came to the exchange. */
+export function createdBy({ scene }: Try): ReadonlySet<string> {
+  return scene.judge.created;
+}
+
+/** Asks the shop's database. */
+export async function isTrue({ pair }: Try, select: string): Promise<boolean> {
+  return (await pair.pool.query<{ is: boolean }>(select)).rows[0]?.is === true;
+}
+
+/** Waits, and starts again each worker that ends meanwhile. Throws what the workers said last if it is waited for too long. */
+export async function until(tried: Try, what: string, is: () => Promise<boolean>): Promise<void> {
+  const { scene, machines } = tried;
+  for (const late = performance.now() + MOST_WAIT_MS; !(await is());) {
+    for (const [machine, worker] of machines) {
+      if (scene.workers.alive.includes(worker)) continue;
+      scene.say(`the worker of machine ${machine} has ended and is started again: ${worker.said.slice(-300)}`);
+      startOn(tried, machine);
+    }
+    if (performance.now() > late) {
+      const said = scene.workers.alive.map((worker) => worker.said.slice(-2_000));
+      throw new Error(`waited too long for ${what}: ${said.join('\n')}`);
+    }
+    await wait(100);
+  }
+}
