@@ -4,7 +4,7 @@ import { decideFindings, type KnownFinding } from '../domain/findings/lifecycle.
 import { setAccountFact } from './accounts.ts';
 import { saveFindings } from './findings.ts';
 import type { DueKey } from './orders.ts';
-import type { Database, Transaction } from './port.ts';
+import type { Database, Store, Transaction } from './port.ts';
 import { queries, statement } from './statement.ts';
 
 /** The beginning of the names of the facts in which fail-overs stand; the end is the id. */
@@ -146,6 +146,26 @@ const FINDING = 'FAIL_OVER';
 /** Writes down a fail-over, and the one finding that tells how many orders it left in doubt: it is open while there are any. */
 export async function tellFailOver(tx: Transaction, account: string, failOver: FailOver, now: Date): Promise<void> {
   await saveFailOver(tx, account, failOver, now);
+  await tellDoubts(tx, account, failOver, now);
+}
+
+/** Resolves the findings of fail-overs that leave no order in doubt any more: look-ups have settled them. */
+export async function resolveFailOvers({ db, writer }: Store, account: string, now: Date): Promise<void> {
+  const told = await db
+    .selectFrom('findings')
+    .select('id')
+    .where((finding) => finding.and({ account, class: FINDING }))
+    .where('status', 'in', ['open', 'acknowledged'])
+    .limit(1)
+    .execute();
+  if (told.length === 0) return;
+  for (const failOver of await readFailOvers(db, account)) {
+    if (failOver.markedAt === undefined || (await countDoubtful(db, account, failOver.id)) > 0) continue;
+    await writer.write((tx) => tellDoubts(tx, account, failOver, now));
+  }
+}
+
+async function tellDoubts(tx: Transaction, account: string, failOver: FailOver, now: Date): Promise<void> {
   const orders = failOver.decision === undefined ? await countDoubtful(tx, account, failOver.id) : 0;
   const expected = `every commit from before fail-over ${failOver.id}`;
   const known = await tx

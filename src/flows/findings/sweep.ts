@@ -2,6 +2,7 @@ import { findOverdue, judgedIn, OVERDUE_CLASSES, type OverdueSettings } from '..
 import type { FindingClassName } from '../../domain/findings/classes.ts';
 import { OverdueOrders } from '../../domain/orders/pace/overdue.ts';
 import { orderAgesById, type AgedOrder } from '../../store/orders-with-records.ts';
+import { resolveFailOvers } from '../../store/fail-overs.ts';
 import { unresolvedFindings, unresolvedPage } from '../../store/findings.ts';
 import { countFindings } from '../pass/counters.ts';
 import type { FlowDeps } from '../pass/deps.ts';
@@ -39,6 +40,7 @@ export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<void>
   });
   if (!signal.aborted) settings.pace.take(all, deps.clock.monotonic());
   logOverdue(deps, waiting);
+  await resolveFailOvers(deps.store, deps.account, deps.clock.now());
   for (const status of ['open', 'acknowledged']) {
     for (const name of OVERDUE_CLASSES) await resolveOverdue(deps, settings, { status, class: name }, signal);
   }

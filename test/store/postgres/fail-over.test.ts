@@ -4,8 +4,10 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createApp, type App } from '../../../src/app.ts';
 import { systemClock } from '../../../src/clock.ts';
 import { loadConfig } from '../../../src/config/config.ts';
+import { sweep } from '../../../src/flows/findings/sweep.ts';
 import { createPass } from '../../../src/flows/orders/create.ts';
 import { reportSent } from '../../../src/flows/orders/fail-over.ts';
+import { followPass } from '../../../src/flows/orders/follow.ts';
 import { openStore } from '../../../src/store/postgres/store.ts';
 import { capturedLog } from '../../support/captured-log.ts';
 import { runProgram } from '../../support/cli-function.ts';
@@ -14,7 +16,14 @@ import { openMerchant } from '../../support/merchant-postgres.ts';
 import { copyPostgresDatabase, newPostgresDatabase, type PostgresTestDatabase } from '../../support/postgres.ts';
 import { placeOf } from '../../support/postgres-store.ts';
 import { OWNER } from '../../support/postgres-server.ts';
-import { echo, refusal, scriptedExchange, type ScriptedExchange } from '../../support/scripted-exchange.ts';
+import {
+  echo,
+  NOT_FOUND,
+  record,
+  refusal,
+  scriptedExchange,
+  type ScriptedExchange,
+} from '../../support/scripted-exchange.ts';
 
 const NEVER = new AbortController().signal;
 /** At this rate a pass walks by some 650 rows in the time that counts at least. */
@@ -203,6 +212,24 @@ describe('a promoted standby that lacks the last commits', () => {
     ]);
     await drive(standby, send);
     expect([...created().values()].every((count) => count === 1)).toBe(true);
+  });
+
+  it('has its finding resolved once look-ups have found each order in doubt', async () => {
+    const { drive, database, promotedLater, exchange } = await shop(3);
+    await drive(database, async () => {});
+    const standby = await promotedLater();
+    const found = await drive(standby, async (app) => {
+      const before = openFindings(standby).length;
+      exchange.answer = ({ externalOrderId }) => (externalOrderId === 'o0003' ? NOT_FOUND : record(externalOrderId));
+      await followPass(app, 'all', NEVER);
+      await sweep(app, NEVER);
+      const between = openFindings(standby).length;
+      exchange.answer = ({ externalOrderId }) => record(externalOrderId);
+      await followPass(app, 'all', NEVER);
+      await sweep(app, NEVER);
+      return [before, between, openFindings(standby).length];
+    });
+    expect(found).toEqual([1, 1, 0]);
   });
 
   it('has those stand as sent that a person says were sent, and those of a list alone', async () => {
