@@ -89,7 +89,7 @@ export async function runDaemon(
   await using photos = await receivePhotos({ ...shared, photos: config.photos }, stop);
   await using undo = new AsyncDisposableStack();
   const ops = undo.adopt(await serveOps({ ...shared, ...shownBy(accounts) }, stop), endBy(failed));
-  const control = undo.adopt(await serveControl(controlled(accounts, shared), reach.socket, stop), endBy(failed));
+  const control = undo.adopt(await serveControl(controlled(accounts, shared, ops), reach.socket, stop), endBy(failed));
   using _ = await reach.publish();
   undo.move();
   const tasks = [
@@ -160,9 +160,13 @@ function shownBy(accounts: Accounts) {
 }
 
 /** The things that the control socket is served with. */
-function controlled<Shared extends Omit<StatusSources, 'names' | 'process'>>(accounts: Accounts, shared: Shared) {
+function controlled<Shared extends Omit<StatusSources, 'names' | 'process' | 'ops'>>(
+  accounts: Accounts,
+  shared: Shared,
+  ops: StatusSources['ops'],
+) {
   const facts = { pid: process.pid, version: programVersion(), startedAt: shared.clock.now().toISOString() };
-  const status = () => ({ ...shared, names: accounts.names, process: facts });
+  const status = () => ({ ...shared, ops, names: accounts.names, process: facts });
   return { ...shared, use: (name: string) => accounts.use(name), status };
 }
 

@@ -47,7 +47,7 @@ export const COMMANDS: Readonly<Record<string, Entries>> = {
     doctor: [
       'looks for what is wrong with the set-up, and says what to do',
       () => import('./operate/doctor/doctor.ts'),
-      'one',
+      'one-or-all',
     ],
     pause: ['stops creates of an account, or look-ups as well', () => import('./operate/pause.ts'), 'one-or-all'],
     resume: ['ends what pause began, and other holds of creates', () => import('./operate/pause.ts'), 'one-or-all'],

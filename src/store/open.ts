@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import type { Ownership, Store } from './port.ts';
-import { lockFile, ownershipOf } from './sqlite/owner.ts';
+import { lockFile, lockHolder, ownershipOf } from './sqlite/owner.ts';
 import type { WorkerOptions } from './workers.ts';
 import { openStore as openSqlite, type OpenOptions } from './sqlite/store.ts';
 
@@ -34,6 +34,17 @@ export async function openStore(place: Place, clock: Clock, options: OpenOptions
   // Loaded where it is used: the driver takes a part of the start of a command.
   const { openStore: openPostgres } = await import('./postgres/store.ts');
   return await openPostgres(place, clock, options);
+}
+
+/** Says which process drives one of the accounts now; undefined if none does. */
+export async function driverOf(place: Place, { db }: Store, accounts: readonly string[]): Promise<string | undefined> {
+  if (place.kind === 'sqlite') return lockHolder(place.path);
+  const { workerOf } = await import('./account-requests.ts');
+  for (const account of accounts) {
+    const worker = await workerOf(db, account);
+    if (worker !== undefined) return `the worker ${worker.holder} on ${worker.host}`;
+  }
+  return undefined;
 }
 
 /**

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import type { Status } from '../../src/reports/status/status.ts';
 import { runProgram } from '../support/cli-function.ts';
 import { temporaryFolder } from '../support/folders.ts';
 import type { Merchant } from '../support/merchant.ts';
@@ -110,6 +111,28 @@ describe.each(Object.entries(DIALECTS))('--account, on %s,', (dialect, newPlace)
     expect(holds).toEqual([]);
     expect(await json('orders list --account default')).toMatchObject([{ account: 'default', state: 'pending' }]);
     expect((await run('pause --account default --reason r')).code).toBe(0);
+  });
+
+  it('is every account for status and doctor where accounts are named and none is default', async () => {
+    for (const line of ['status --json', 'status --account all --json']) {
+      const { code, stdout } = await run(line);
+      const { overview } = JSON.parse(stdout) as Status;
+      expect([code, overview.account, overview.accounts.map(({ account }) => account)]).toEqual([
+        1,
+        null,
+        ['a', 'b', 'old'],
+      ]);
+    }
+    for (const [line, named] of [
+      ['doctor', ['a: ', 'b: ']],
+      ['doctor --account all', ['a: ', 'b: ']],
+      ['doctor --account b', ['']],
+    ] as const) {
+      const { stdout } = await run(`${line} --json`);
+      const { findings } = JSON.parse(stdout) as { findings: { check: string; found: string }[] };
+      const keys = findings.filter(({ check }) => check === 'key').map(({ found }) => found);
+      expect([line, keys.map((found) => /^(?:\w: )?/.exec(found)?.[0])]).toEqual([line, named]);
+    }
   });
 
   it('is asked for to accept a restore where each account has a mark of its own', async () => {

@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { Status } from '../../src/reports/status/status.ts';
+import type { StatusVerdict } from '../../src/reports/status/verdict.ts';
+import { runProgram } from '../support/cli-function.ts';
 import { parseMetrics } from '../support/prometheus.ts';
 import { testProcesses, type Daemon } from '../support/program-processes.ts';
 
@@ -51,6 +54,12 @@ describe('the ops endpoint of a daemon', () => {
     await created;
     expect(daemon.output()).toContain('ops.listen cannot be used');
     expect((await fetch(`http://${host}/livez`)).status).toBe(200);
+    const status = await runProgram(['status', '--json'], { environment: second.environment });
+    const { daemon: live, verdict } = JSON.parse(status.stdout) as Status & { verdict: StatusVerdict };
+    expect([live?.opsFailure, verdict.end]).toEqual([expect.any(String), 'look']);
+    const { stdout } = await runProgram(['doctor', '--json'], { environment: second.environment });
+    const { findings } = JSON.parse(stdout) as { findings: { check: string; level: string }[] };
+    expect(findings.filter(({ check }) => check === 'ops')).toMatchObject([{ level: 'warning' }]);
     daemon.process.kill('SIGTERM');
     expect(await daemon.exit).toEqual({ code: 0, signal: null });
   });

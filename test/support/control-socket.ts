@@ -102,6 +102,7 @@ export function served(app: App, wakeCreates: () => void = () => {}): Served {
     } as unknown as Config,
     activities: { all: [app.activity], find: (name: string) => (name === app.account ? app.activity : undefined) },
     names: [app.account],
+    ops: { failure: undefined },
     process: { pid: process.pid, version: '1.2.3', startedAt: app.clock.now().toISOString() },
   });
   return { ...app, status, use: async (account) => (account === app.account ? inUse : undefined) };

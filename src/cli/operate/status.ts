@@ -9,7 +9,7 @@ import type { Status } from '../../reports/status/status.ts';
 import { fitted } from '../../reports/formats/terminal/screen.ts';
 import { statusText } from '../../reports/status/text.ts';
 import { judgeStatus, type StatusEnd } from '../../reports/status/verdict.ts';
-import { accountFilterOf } from '../shared/account.ts';
+import { accountOrAll } from '../shared/account.ts';
 import { CommandError, EXIT } from '../shared/exit.ts';
 import { plainConfig } from '../shared/options.ts';
 import { screenOf } from '../shared/screen.ts';
@@ -23,9 +23,14 @@ the facts: from the daemon where one answers, or else from the database alone.
 
 Ends with 0 when all is well, 1 when a person should look (held, disputed or
 unknown orders, open findings, pauses, receivers that fail or refuse, work that
-waits and no daemon, a database that was put back to an older state), 69 when
-the exchange is out of reach, 77 when it refuses the key. --watch shows it anew
-every 2 seconds and ends with 0 by Ctrl-C; with --json each time is one line.
+waits and no daemon that answers, a database that was put back to an older
+state, an ops endpoint that does not listen, a clock that is 2 s off that of the
+database), 69 when the exchange is out of reach, 77 when it refuses the key.
+--watch shows it anew every 2 seconds and ends with 0 by Ctrl-C; with --json each
+time is one line.
+
+Without --account it is about the account default, or about all where none is
+named so.
 
 Examples:
   order-sync status
@@ -57,7 +62,7 @@ export function define(command: Command): void {
     .addHelpText('after', HELP)
     .action(async ({ watch, json }: StatusOptions) => {
       const config = plainConfig(command);
-      const account = accountFilterOf(command, config);
+      const account = accountOrAll(command, config);
       const asText = (status: Status) =>
         json === true
           ? `${JSON.stringify({ verdict: judgeStatus(status), ...status })}\n`
@@ -112,35 +117,37 @@ export async function askDaemon(config: Config, account: string | undefined): Pr
 }
 
 async function readAlone(command: Command): Promise<Status> {
-  const [{ withAccounts }, { readOverview }] = await Promise.all([
+  const [{ withAccounts }, { driverOf }, { readOverview }] = await Promise.all([
     import('../shared/store.ts'),
+    import('../../store/open.ts'),
     import('../../store/overview/overview.ts'),
   ]);
-  return await withAccounts(command, async (store, account, config) => {
+  const read = async (store: Store, account: string | undefined, config: Config): Promise<Status> => {
     const { endpoints } = config.webhooks;
     const clock = systemClock();
     const now = clock.now();
     const overview = await readOverview(store.db, { account, endpoints, now });
-    const olderState = await olderStateOf(
-      store,
-      account === undefined ? config.accounts.map(({ name }) => name) : [account],
-    );
+    const accounts = (account === undefined ? config.accounts.map(({ name }) => name) : [account]).slice(0, MOST_MARKS);
+    const olderState = await olderStateOf(store, accounts);
+    const driver = (await driverOf(config.database, store, accounts)) ?? null;
     const databaseAheadMs = clock.databaseAheadMs ?? null;
     return {
       asOf: now.toISOString(),
       database: store.address,
       daemon: null,
+      driver,
       olderState,
       databaseAheadMs,
       overview,
     };
-  });
+  };
+  return await withAccounts(command, read, accountOrAll);
 }
 
 /** A file has one mark; on PostgreSQL each account has its own. */
 async function olderStateOf(store: Store, accounts: readonly string[]): Promise<string | null> {
   if (store.mark.account === undefined) return (await store.mark.sign()) ?? null;
-  for (const account of accounts.slice(0, MOST_MARKS)) {
+  for (const account of accounts) {
     const sign = await store.forAccount(account).mark.sign();
     if (sign !== undefined) return `${sign} (account ${account})`;
   }

@@ -58,6 +58,13 @@ export function accountFilterOf(command: Command, config: Pick<Config, 'accounts
   return account === ALL ? undefined : account;
 }
 
+/** The same for a command that tells of all accounts where none is named and none is the default one. */
+export function accountOrAll(command: Command, config: Pick<Config, 'accounts'>): string | undefined {
+  const { account } = command.optsWithGlobals<AccountOptions>();
+  const hasDefault = config.accounts.some(({ name }) => name === DEFAULT_ACCOUNT);
+  return account === undefined && !hasDefault ? undefined : accountFilterOf(command, config);
+}
+
 /** Tells whether a command is about all accounts. */
 export function isOfAll(command: Command): boolean {
   return command.optsWithGlobals<AccountOptions>().account === ALL;

@@ -84,9 +84,9 @@ export interface Answer {
 export async function withExchange<Value>(
   command: Command,
   work: (ask: Ask, aloneWith: WithExchange<Config> | undefined, config: Config) => Promise<Value>,
-): Promise<Value> {
   // Read once: a key that is handed over in a pipe can be read only once.
-  const config = accountConfig(command);
+  config: AccountSettings = accountConfig(command),
+): Promise<Value> {
   return await throughOwner(
     config,
     (owner) => work((id, input) => owner.ask(id, input), undefined, config),

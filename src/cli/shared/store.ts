@@ -55,9 +55,10 @@ export async function withAccount<Result>(
 export async function withAccounts<Result>(
   command: Command,
   work: (store: Store, account: string | undefined, config: Config) => Promise<Result>,
+  filterOf: typeof accountFilterOf = accountFilterOf,
 ): Promise<Result> {
   const config = plainConfig(command);
-  const account = accountFilterOf(command, config);
+  const account = filterOf(command, config);
   return await withStoreOf(config, 'current', async (store) =>
     work(store, account, account === undefined ? config : await settingsOf(store, config, account)),
   );

@@ -19,6 +19,7 @@ export interface StatusSources {
   /** The accounts that this process owns. */
   readonly names: readonly string[];
   readonly process: Pick<DaemonStatus, 'pid' | 'version' | 'startedAt'>;
+  readonly ops: { readonly failure: string | undefined };
 }
 
 /** Reads how an account does, or all of them where none is named. */
@@ -30,6 +31,7 @@ export async function readStatus(sources: StatusSources, account: string | undef
     asOf: now.toISOString(),
     database: store.address,
     daemon: daemonStatus(sources, account),
+    driver: null,
     olderState: null,
     databaseAheadMs: clock.databaseAheadMs ?? null,
     overview: await readOverview(store.db, { account, endpoints, now }),
@@ -37,7 +39,7 @@ export async function readStatus(sources: StatusSources, account: string | undef
 }
 
 function daemonStatus(
-  { config, store, activities, names, process }: StatusSources,
+  { config, store, activities, names, process, ops }: StatusSources,
   account: string | undefined,
 ): DaemonStatus {
   const known = [...activities.all];
@@ -50,6 +52,7 @@ function daemonStatus(
     driven: known.filter(isDriven).length,
     rate: rateUse(activities, config, account),
     unwritten: store.writer.failure?.message ?? null,
+    opsFailure: ops.failure ?? null,
     accounts: sorted.slice(0, MOST_ACCOUNTS).map(liveStatus),
   };
 }

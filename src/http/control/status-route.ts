@@ -43,6 +43,7 @@ const daemon = z.object({
     .object({ spent: count, requests: count, intervalMs: count })
     .describe('Requests of the last time, of what the rate limits allow in one.'),
   unwritten: z.string().nullable().describe('Why it cannot write the database, so that it sends nothing.'),
+  opsFailure: z.string().nullable().describe('Why the ops endpoint does not listen; null where it does, or is off.'),
   accounts: z.array(live),
 });
 const receiver = z.object({
@@ -75,7 +76,15 @@ const SINCE = '2026-01-05T12:00:00.000Z';
 const value = named(
   'Status',
   'How order-sync does. Fields may be added.',
-  z.looseObject({ asOf: time, database: z.string(), daemon, olderState: z.null(), databaseAheadMs: ahead, overview }),
+  z.looseObject({
+    asOf: time,
+    database: z.string(),
+    daemon,
+    driver: z.null(),
+    olderState: z.null(),
+    databaseAheadMs: ahead,
+    overview,
+  }),
   {
     asOf: SINCE,
     database: '/var/lib/order-sync/order-sync.db',
@@ -87,8 +96,10 @@ const value = named(
       driven: 1,
       rate: { spent: 13, requests: 100, intervalMs: 10_000 },
       unwritten: null,
+      opsFailure: null,
       accounts: [],
     },
+    driver: null,
     olderState: null,
     databaseAheadMs: null,
     overview: {

@@ -32,6 +32,8 @@ export interface OpsDeps extends OpsSources {
 export interface OpsEndpoint {
   /** The address of its root; undefined while it does not listen. */
   readonly url: string | undefined;
+  /** Why it does not listen; undefined where it does, or is off. */
+  readonly failure: string | undefined;
   /** Takes nothing new, and returns when it is closed. Never rejects. */
   close(): Promise<void>;
 }
@@ -43,7 +45,7 @@ export interface OpsEndpoint {
 export async function serveOps(deps: OpsDeps, stopping: AbortSignal): Promise<OpsEndpoint> {
   const { config, log, clock } = deps;
   const { listen } = config.ops;
-  if (listen === undefined) return { url: undefined, close: async () => {} };
+  if (listen === undefined) return { url: undefined, failure: undefined, close: async () => {} };
   // Only here is it needed.
   const { startMetrics } = await import('./metrics/metrics.ts');
   const readings = new Readings(deps);
@@ -51,29 +53,33 @@ export async function serveOps(deps: OpsDeps, stopping: AbortSignal): Promise<Op
   const pages = { ...deps, readings, metrics };
   const server = opsServer(pages, stopping);
   let url: string | undefined;
-  /** Why it cannot listen; undefined where it does. */
-  const begin = async (): Promise<string | undefined> => {
+  let failure: string | undefined;
+  const begin = async () => {
     try {
       url = await listenAt(server, listen);
+      failure = undefined;
       log.info({ url }, 'listening for ops');
-      return undefined;
     } catch (error) {
-      return messageOf(error);
+      failure = messageOf(error);
     }
   };
   const tryAgain = async () => {
-    for (let cause: string | undefined = ''; cause !== undefined;) {
+    while (failure !== undefined) {
       await clock.sleep(TRY_AGAIN_MS, stopping).catch(() => undefined);
       if (stopping.aborted) return;
-      cause = await begin();
+      await begin();
     }
   };
-  const cause = await begin();
-  if (cause !== undefined) log.warn({ ...listen, cause }, 'ops.listen cannot be used: tried again each 30 s');
-  const waiting = cause === undefined ? Promise.resolve() : tryAgain();
+  await begin();
+  if (failure !== undefined)
+    log.warn({ ...listen, cause: failure }, 'ops.listen cannot be used: tried again each 30 s');
+  const waiting = tryAgain();
   return {
     get url() {
       return url;
+    },
+    get failure() {
+      return failure;
     },
     close: async () => {
       await waiting;

@@ -37,6 +37,7 @@ export function judgeStatus(status: Status): StatusVerdict {
     ...databaseReasons(status),
     ...daemonReasons(status),
     ...clockReasons(status),
+    ...opsReasons(status),
     ...orderReasons(status),
     ...waitReasons(status),
     ...receiverReasons(status),
@@ -76,6 +77,18 @@ function reachReasons({ overview }: Status): StatusReason[] {
   return [{ end: 'out-of-reach', text, remedy: 'order-sync doctor' }];
 }
 
+/** What helps against a process that drives accounts and does not answer. */
+export const SILENT_REMEDY = 'see whether it is a command that ends by itself; if it hangs, stop it and see its log';
+
+function opsReasons({ daemon }: Status): StatusReason[] {
+  const failure = daemon?.opsFailure ?? null;
+  if (failure === null) return [];
+  return [{ end: 'look', text: `the ops endpoint does not listen: ${failure}`, remedy: OPS_REMEDY }];
+}
+
+/** What helps where the ops endpoint does not listen. */
+export const OPS_REMEDY = 'give ops.listen a free port, or off; the log of the daemon says more';
+
 function databaseReasons({ daemon }: Status): StatusReason[] {
   if (daemon === null || daemon.unwritten === null) return [];
   return [{ end: 'look', text: `nothing is sent: ${daemon.unwritten}`, remedy: 'order-sync doctor' }];
@@ -97,7 +110,7 @@ export function clocksApart(databaseAheadMs: number): string | undefined {
 }
 
 /** Where nothing waits no daemon is needed, and on an older copy none begins. */
-function daemonReasons({ daemon, olderState, overview }: Status): StatusReason[] {
+function daemonReasons({ daemon, driver, olderState, overview }: Status): StatusReason[] {
   if (olderState !== null) {
     const text = `nothing is sent: the database ${olderState}`;
     return [{ end: 'look', text, remedy: 'order-sync db accept-restore' }];
@@ -105,6 +118,10 @@ function daemonReasons({ daemon, olderState, overview }: Status): StatusReason[]
   const waiting = WAITING_STATES.reduce((all, state) => all + overview.orders[state], 0);
   if (daemon !== null || waiting === 0) return [];
   const orders = waiting === 1 ? '1 order waits' : `${withCommas(waiting)} orders wait`;
+  if (driver !== null) {
+    const text = `${driver} drives the account and does not answer, and ${orders}`;
+    return [{ end: 'look', text, remedy: SILENT_REMEDY }];
+  }
   const text = `no daemon answers, and ${orders} for one`;
   return [{ end: 'look', text, remedy: 'order-sync run' }];
 }

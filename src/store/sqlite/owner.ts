@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import type { Clock } from '../../clock.ts';
@@ -61,6 +61,37 @@ export function ownershipOf(lock: FileLock, store: Pick<Store, 'writer'>, clock:
     },
     [Symbol.asyncDispose]: async () => lock.release(),
   };
+}
+
+/** Says who has the lock of a database; undefined if no process has it. */
+export function lockHolder(databasePath: string): string | undefined {
+  const path = `${databasePath}.lock`;
+  if (!existsSync(path)) return undefined;
+  const lock = new Database(path, { timeout: 0, readonly: true });
+  try {
+    lock.pragma('schema_version');
+    return undefined;
+  } catch (error) {
+    if (!isBusy(error)) throw openError(error, path);
+    const pid = pidOfLock(path);
+    return pid === undefined ? 'another process' : `process ${pid}`;
+  } finally {
+    lock.close();
+  }
+}
+
+/** The process that has locked a file, where Linux tells it: of each lock it names process, device and inode. */
+function pidOfLock(path: string): string | undefined {
+  try {
+    const { dev, ino } = statSync(path);
+    const device = [(dev >> 8) & 0xfff, (dev & 0xff) | ((dev >> 12) & 0xfff00)];
+    const [major, minor] = device.map((number) => number.toString(16).padStart(2, '0'));
+    const file = `${major}:${minor}:${ino}`;
+    const locks = readFileSync('/proc/locks', 'utf8').matchAll(/ WRITE +(?<pid>\d+) +(?<file>\S+)/g);
+    return locks.find(({ groups }) => groups?.['file'] === file)?.groups?.['pid'];
+  } catch {
+    return undefined;
+  }
 }
 
 function tryLock(path: string): FileLock | undefined {

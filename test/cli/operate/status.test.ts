@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
+import type { Finding } from '../../../src/cli/operate/doctor/finding.ts';
 import { createPass } from '../../../src/flows/orders/create.ts';
-import type { StatusVerdict } from '../../../src/reports/status/verdict.ts';
+import { SILENT_REMEDY, type StatusVerdict } from '../../../src/reports/status/verdict.ts';
 import type { Status } from '../../../src/reports/status/status.ts';
 import { setHold } from '../../../src/store/account-holds.ts';
 import { insertHappenings } from '../../../src/store/events.ts';
@@ -59,12 +60,32 @@ describe('order-sync status', () => {
     const { program } = await scriptedProgram();
     program.insert({ external_order_id: 'a' });
     const { json } = commandOf(program);
+    await program.app[Symbol.asyncDispose]();
     expect(await json()).toMatchObject({
       code: 1,
       status: { daemon: null, verdict: { end: 'look', reasons: [{ remedy: 'order-sync run' }] } },
     });
     program.merchant.exec('delete from merchant_orders');
     expect(await json('--account', 'all')).toMatchObject({ code: 0, status: { overview: { account: null } } });
+  });
+
+  it('names the process that drives the account and does not answer, and advises no second one', async () => {
+    const { program } = await scriptedProgram();
+    program.insert({ external_order_id: 'a' });
+    const { code, status } = await commandOf(program).json();
+    expect([code, status.daemon, status.driver]).toEqual([1, null, expect.stringContaining('process')]);
+    expect(status.verdict.reasons).toMatchObject([
+      { end: 'look', text: expect.stringContaining(status.driver ?? '-') },
+    ]);
+    expect(status.verdict.reasons[0]?.remedy).not.toContain('order-sync run');
+    const doctor = await runProgram(['doctor', '--json'], { environment: settingsOf(program) });
+    const { findings } = JSON.parse(doctor.stdout) as { findings: Finding[] };
+    const service = findings.find(({ check }) => check === 'service');
+    expect(service).toMatchObject({
+      level: 'warning',
+      found: expect.stringContaining('process'),
+      remedy: SILENT_REMEDY,
+    });
   });
 
   it('ends by what is gravest: pauses, then an exchange out of reach, then a key that is refused', async () => {

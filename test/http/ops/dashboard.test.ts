@@ -157,6 +157,7 @@ describe('the first line of the dashboard', () => {
         asOf: now.toISOString(),
         database: '',
         daemon: DAEMON,
+        driver: null,
         olderState: null,
         databaseAheadMs: null,
         overview,
@@ -202,4 +203,14 @@ describe('the first line of the dashboard', () => {
 
 const LOOPBACK = { host: '127.0.0.1', port: 0 };
 const RATE = { spent: 0, requests: 1, intervalMs: 1_000 };
-const DAEMON = { pid: 1, version: '', startedAt: '', owned: 1, driven: 1, rate: RATE, unwritten: null, accounts: [] };
+const DAEMON = {
+  pid: 1,
+  version: '',
+  startedAt: '',
+  owned: 1,
+  driven: 1,
+  rate: RATE,
+  unwritten: null,
+  opsFailure: null,
+  accounts: [],
+};

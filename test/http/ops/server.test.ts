@@ -131,13 +131,14 @@ describe('the ops endpoint', () => {
     await once(other.listen(0, '127.0.0.1'), 'listening');
     const { port } = other.address() as AddressInfo;
     const { ops, program } = await testOps({ listen: { host: '127.0.0.1', port } });
-    expect(ops.url).toBeUndefined();
+    expect([ops.url, ops.failure]).toEqual([undefined, expect.any(String)]);
     expect(program.log.with(/ops.listen cannot be used/)).toHaveLength(1);
     await once(other.close(), 'close');
     const listening = program.log.next(/listening for ops/);
     program.clock.advance(30_000);
     await listening;
     expect((await fetch(`${ops.url}/livez`)).status).toBe(200);
+    expect(ops.failure).toBeUndefined();
     expect(program.log.with(/ops.listen cannot be used/)).toHaveLength(1);
   });
 });

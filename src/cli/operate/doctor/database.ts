@@ -67,17 +67,18 @@ function markFinding(sign: string | undefined): Finding {
 /** The clock of this machine beside those of the database and of the exchange: the newest record says when it was sent (§2.7). */
 export async function checkClock(
   store: Store,
-  account: string,
+  accounts: readonly string[],
   clock: Pick<Clock, 'now' | 'databaseAheadMs'>,
 ): Promise<readonly Finding[]> {
   const { databaseAheadMs = 0 } = clock;
   const found = clocksApart(databaseAheadMs);
   const ofDatabase = found === undefined ? [] : [warning('clock', found, CLOCK_REMEDY, { databaseAheadMs })];
-  return [...ofDatabase, await besideExchange(store, account, clock)];
+  return [...ofDatabase, await besideExchange(store, accounts, clock)];
 }
 
-async function besideExchange(store: Store, account: string, clock: Pick<Clock, 'now'>): Promise<Finding> {
-  const record = await newestRecord(store.db, account);
+async function besideExchange(store: Store, accounts: readonly string[], clock: Pick<Clock, 'now'>): Promise<Finding> {
+  const records = await Promise.all(accounts.map((account) => newestRecord(store.db, account)));
+  const record = records.find((one) => one !== undefined);
   const sentAt = instantMs(record?.serverDate ?? null);
   if (record === undefined || sentAt === undefined) {
     return ok('clock', `${clock.now().toISOString()}; no order record yet to compare it with`);

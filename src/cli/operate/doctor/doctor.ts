@@ -1,14 +1,13 @@
 import type { Command } from 'commander';
 import { systemClock } from '../../../clock.ts';
-import { ConfigError, exchangeByAccount, type Config } from '../../../config/config.ts';
+import { ConfigError, configOf, exchangeByAccount, type Config } from '../../../config/config.ts';
 import { programVersion } from '../../../config/version.ts';
-import { DEFAULT_ACCOUNT } from '../../../domain/accounts/name.ts';
 import type { Tone } from '../../../reports/formats/document.ts';
 import { styled, toned, wrapped } from '../../../reports/formats/terminal/screen.ts';
 import { printable } from '../../../reports/formats/text.ts';
-import { openStore } from '../../../store/open.ts';
+import { driverOf, openStore } from '../../../store/open.ts';
 import type { Store } from '../../../store/port.ts';
-import type { AccountOptions } from '../../shared/account.ts';
+import { accountOrAll } from '../../shared/account.ts';
 import { EXIT } from '../../shared/exit.ts';
 import { configOptions, plainConfig } from '../../shared/options.ts';
 import { screenOf } from '../../shared/screen.ts';
@@ -41,6 +40,8 @@ Examples:
   order-sync doctor --bundle support.json`;
 
 const TONES: Readonly<Record<Finding['level'], Tone>> = { ok: 'good', warning: 'warning', fault: 'error' };
+/** Of more accounts not all keys are tried. */
+const MOST_ASKED = 20;
 const NAME_WIDTH = 13;
 const LEVEL_WIDTH = 9;
 
@@ -89,34 +90,39 @@ async function* examine(command: Command): AsyncGenerator<Finding> {
 
 function checksOf(command: Command, config: Config): readonly Check[] {
   const clock = systemClock();
-  const account =
-    command.optsWithGlobals<AccountOptions>().account ??
-    config.accounts.find(({ name }) => name === DEFAULT_ACCOUNT)?.name ??
-    config.accounts[0]?.name ??
-    DEFAULT_ACCOUNT;
-  const { baseUrl } = exchangeByAccount(config)(account);
+  const account = accountOrAll(command, config);
+  const names = account === undefined ? config.accounts.map(({ name }) => name) : [account];
+  const asked = names.slice(0, MOST_ASKED);
+  const baseUrls = new Set(asked.flatMap((name) => exchangeByAccount(config)(name).baseUrl ?? []));
   const daemon = async () => (await askDaemon(config, account))?.daemon ?? undefined;
+  // What is wrong with the database has a line of its own.
+  const driver = () => withStore(config, (store) => driverOf(config.database, store, asked)).catch(() => undefined);
+  const keyOf = async (name: string) => {
+    const finding = await checkKey(command, configOf(config, name));
+    return [names.length === 1 ? finding : { ...finding, found: `${name}: ${finding.found}` }];
+  };
   return [
     { name: 'permissions', run: async () => checkFiles(config) },
     { name: 'database', run: () => withStore(config, (store) => checkDatabase(config, store)) },
     { name: 'disk', run: () => checkDisk(config) },
-    { name: 'clock', run: () => withStore(config, (store) => checkClock(store, account, clock)) },
-    ...(baseUrl === undefined
-      ? []
-      : [
-          { name: 'address', run: (signal: AbortSignal) => checkAddress(baseUrl, clock, signal) },
-          { name: 'key', run: async () => [await checkKey(command)] },
-        ]),
+    { name: 'clock', run: () => withStore(config, (store) => checkClock(store, asked, clock)) },
+    ...[...baseUrls].map((url): Check => ({ name: 'address', run: (signal) => checkAddress(url, clock, signal) })),
+    ...(baseUrls.size === 0 ? [] : asked.map((name): Check => ({ name: 'key', run: () => keyOf(name) }))),
+    ...(names.length === asked.length ? [] : [{ name: 'key', run: async () => [othersLeft(names, asked)] }]),
     ...config.webhooks.endpoints.map((endpoint): Check => ({
       name: 'webhook',
       run: (signal) => checkWebhook(endpoint, clock, signal),
     })),
-    { name: 'service', run: async () => [checkService((await daemon())?.pid)] },
-    { name: 'ops', run: async (signal) => [await checkOps(config, (await daemon()) !== undefined, signal)] },
+    { name: 'service', run: async () => [checkService((await daemon())?.pid, await driver())] },
+    { name: 'ops', run: async (signal) => [await checkOps(config, await daemon(), signal)] },
   ];
 }
 
-async function withStore(config: Config, work: (store: Store) => Promise<readonly Finding[]>) {
+function othersLeft(names: readonly string[], asked: readonly string[]): Finding {
+  return ok('key', `${names.length - asked.length} more accounts are not asked: give --account NAME`);
+}
+
+async function withStore<Result>(config: Config, work: (store: Store) => Promise<Result>): Promise<Result> {
   const store = await openStore(config.database, systemClock(), { expect: 'any' });
   try {
     return await work(store);

@@ -5,7 +5,7 @@ import { createConnection, isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { Command } from 'commander';
 import type { Clock } from '../../../clock.ts';
-import type { Config } from '../../../config/config.ts';
+import type { AccountSettings, Config } from '../../../config/config.ts';
 import { isPublic } from '../../../flows/webhooks/public-address.ts';
 import { withExchange } from '../../shared/exchange.ts';
 import { EXIT } from '../../shared/exit.ts';
@@ -83,9 +83,9 @@ function codeOf(error: unknown): string {
 }
 
 /** Whether the exchange takes the key: a look-up of an id that no order has, by the owner of the account where there is one. */
-export async function checkKey(command: Command): Promise<Finding> {
+export async function checkKey(command: Command, config: AccountSettings): Promise<Finding> {
   const externalOrderId = `order-sync-doctor-${randomUUID()}`;
-  const result = await withExchange(command, (ask) => ask('lookUpOrder', { externalOrderId }));
+  const result = await withExchange(command, (ask) => ask('lookUpOrder', { externalOrderId }), config);
   switch (result.kind) {
     case 'ok':
     case 'refused':

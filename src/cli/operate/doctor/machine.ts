@@ -3,6 +3,8 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { dirname } from 'node:path';
+import type { DaemonStatus } from '../../../reports/status/status.ts';
+import { OPS_REMEDY, SILENT_REMEDY } from '../../../reports/status/verdict.ts';
 import type { Config } from '../../../config/config.ts';
 import { EXIT } from '../../shared/exit.ts';
 import { fault, ok, warning, type Finding } from './finding.ts';
@@ -62,8 +64,11 @@ export async function checkDisk({ database }: Config): Promise<readonly Finding[
   return [ok('disk', found, facts)];
 }
 
-/** Whether something starts the daemon again when it ends. `pid` is that of the daemon that answers. */
-export function checkService(pid: number | undefined): Finding {
+/** Whether something starts the daemon again when it ends. `pid` is that of the daemon that answers, `driver` who drives an account. */
+export function checkService(pid: number | undefined, driver: string | undefined): Finding {
+  if (pid === undefined && driver !== undefined) {
+    return warning('service', `${driver} drives the account and does not answer`, SILENT_REMEDY);
+  }
   if (pid === undefined) {
     return warning(
       'service',
@@ -96,16 +101,23 @@ function parentOf(pid: number): string {
   return '';
 }
 
-/** Whether the ops endpoint can be reached, or its address is taken by another program. */
-export async function checkOps(config: Config, isUp: boolean, signal: AbortSignal): Promise<Finding> {
+/** Whether the ops endpoint can be reached, or its address is taken by another program. The daemon that answers knows. */
+export async function checkOps(
+  config: Config,
+  daemon: Pick<DaemonStatus, 'opsFailure'> | undefined,
+  signal: AbortSignal,
+): Promise<Finding> {
   const { listen } = config.ops;
+  const isUp = daemon !== undefined;
   if (listen === undefined) return ok('ops', 'ops.listen is off: no metrics, no dashboard');
   const address = `${listen.host}:${listen.port}`;
+  const failure = daemon?.opsFailure ?? null;
+  if (failure !== null) return warning('ops', `the daemon does not listen on ${address}: ${failure}`, OPS_REMEDY);
   const isTaken = await listens(listen.host.replaceAll(/[[\]]/g, ''), listen.port, signal);
   if (isTaken && isUp) return ok('ops', `listens on ${address}`);
   if (!isTaken && !isUp) return ok('ops', `${address} is free for the daemon`);
   const found = isTaken ? `another program listens on ${address}` : `the daemon does not listen on ${address}`;
-  return warning('ops', found, 'give ops.listen a free port, or off; the log of the daemon says more');
+  return warning('ops', found, OPS_REMEDY);
 }
 
 async function listens(host: string, port: number, signal: AbortSignal): Promise<boolean> {
