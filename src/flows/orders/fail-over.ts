@@ -17,6 +17,7 @@ import {
   sentTimes,
   tellFailOver,
 } from '../../store/fail-overs.ts';
+import type { Transaction } from '../../store/port.ts';
 import { trackingOf } from '../../store/order-columns.ts';
 import { FIRST_DUE, lockFreeOrder, orderIds, readOrder, saveDecision, type DueKey } from '../../store/orders.ts';
 import type { FlowDeps } from '../pass/deps.ts';
@@ -168,15 +169,15 @@ async function mark(deps: FailOverDeps, failOver: FailOver, ids: readonly string
   const { account, store } = deps;
   if (ids.length === 0) return;
   const how = doubtOf(account, failOver);
-  await store.writer.write(async (tx) => {
-    for (const id of ids) {
-      const row = await lockFreeOrder(tx, account, id);
-      if (row !== undefined) locked.delete(id);
-      else if ((await readOrder(tx, account, id)) !== undefined) locked.add(id);
-      if (row !== undefined && ['pending', 'rejected', 'invalid'].includes(row.state))
-        await assumeRowSent(tx, row, how, deps);
-    }
-  });
+  const markOne = async (tx: Transaction, id: string) => {
+    const row = await lockFreeOrder(tx, account, id);
+    if (row !== undefined) locked.delete(id);
+    else if ((await readOrder(tx, account, id)) !== undefined) locked.add(id);
+    if (row !== undefined && ['pending', 'rejected', 'invalid'].includes(row.state))
+      await assumeRowSent(tx, row, how, deps);
+  };
+  // They share a commit, and on a server the way to it: nothing is sent until all are marked.
+  await Promise.all(ids.map(async (id) => await store.writer.write((tx) => markOne(tx, id), [id])));
 }
 
 /** An absent order is no proof after a fail-over: an unknown create that was repeated in the lost time is not repeated again. */
