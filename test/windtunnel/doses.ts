@@ -47,8 +47,8 @@ const SHORT_BACKLOG = 20;
 
 /** The plan of a promotion: the seeds of a full dose bring the standby from not behind at all to 30 s behind. */
 export function promotionPlan(dose: keyof typeof PLANS, name: PromotionName, seed: number): PromotionPlan {
-  const times = Math.max(2, PROMOTIONS[dose][name]);
-  const share = ((seed - 1) % times) / (times - 1);
+  const times = PROMOTIONS[dose][name];
+  const share = times === 1 ? 1 / 3 : ((seed - 1) % times) / (times - 1);
   const behindMs = dose === 'small' ? LITTLE_BEHIND_MS : Math.round(share * MOST_BEHIND_MS);
   const more = seed % 3 === 0 ? 0 : 60 + Math.round((BACKLOG_A_SECOND * behindMs) / 1_000);
   return { name, seed, behindMs, backlog: name === 'long' ? LONG_BACKLOG : SHORT_BACKLOG + more };

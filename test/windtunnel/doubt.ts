@@ -85,8 +85,12 @@ export async function settleAll(tried: Try): Promise<number> {
   return held.length;
 }
 
-/** It is enough that a long backlog goes on after the decision. No order is held. */
+/** It is enough that a long backlog goes on after the decision, with a worker of one machine more. No order is held. */
 export async function breakOff(tried: Try): Promise<number> {
+  const { scene, machines } = tried;
+  machines.clear();
+  await scene.workers.stop();
+  await scene.workers.start();
   const before = createdBy(tried).size;
   await until(tried, 'further creates', async () => createdBy(tried).size >= before + FURTHER);
   return 0;
